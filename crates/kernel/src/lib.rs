@@ -1,0 +1,15 @@
+//! The ground under every simulator of airtcp: integer-nanosecond [`time`], the total order of
+//! pending [`events`](event_queue), reproducible [`random`](random_stream) streams and the
+//! [`distribution`]s drawn from them.
+//!
+//! Knows no network: no frame, no packet, no station.
+
+pub mod distribution;
+pub mod event_queue;
+pub mod random_stream;
+pub mod time;
+
+pub use distribution::{Distribution, Sampler};
+pub use event_queue::EventQueue;
+pub use random_stream::RandomStream;
+pub use time::{Duration, Time};
