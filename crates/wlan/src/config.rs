@@ -1,0 +1,131 @@
+//! The immutable settings of PHY and MAC, as the resolved form of a scenario states them. No
+//! defaults live here: the standard's values come with the scenario.
+
+use airtcp_kernel::Duration;
+use serde::Deserialize;
+
+use crate::phy::{DsssTiming, OfdmTiming, Rate};
+
+/// Timings and sizes of the PHY and of the frames that it carries.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhyConfig {
+    /// Name of the standard, for messages.
+    pub standard: String,
+    /// Rate of data frames to and from stations that have no rate of their own.
+    pub data_rate: Rate,
+    /// Rate of RTS, CTS and ACK.
+    pub control_rate: Rate,
+    /// aSlotTime.
+    #[serde(rename = "slot_time_ns")]
+    pub slot_time: Duration,
+    /// aSIFSTime.
+    #[serde(rename = "sifs_ns")]
+    pub sifs: Duration,
+    /// DIFS.
+    #[serde(rename = "difs_ns")]
+    pub difs: Duration,
+    /// EIFS.
+    #[serde(rename = "eifs_ns")]
+    pub eifs: Duration,
+    /// From the end of one's own frame until the missing CTS or ACK is noticed.
+    #[serde(rename = "ack_timeout_ns")]
+    pub ack_timeout: Duration,
+    /// Timing of the DSSS and CCK rates, if the standard has them.
+    pub dsss: Option<DsssTiming>,
+    /// Timing of the OFDM rates, if the standard has them.
+    pub ofdm: Option<OfdmTiming>,
+    /// Whether payloads last whole microseconds (DSSS) or whole symbols (OFDM).
+    pub symbol_rounding: bool,
+    /// How long a frame travels.
+    #[serde(rename = "propagation_delay_ns")]
+    pub propagation_delay: Duration,
+    /// aCWmin.
+    pub cw_min: u32,
+    /// aCWmax.
+    pub cw_max: u32,
+    /// Size of an RTS in bits.
+    pub rts_bits: u64,
+    /// Size of a CTS in bits.
+    pub cts_bits: u64,
+    /// Size of a MAC ACK in bits.
+    pub ack_bits: u64,
+    /// MAC header and FCS in bits.
+    pub mac_header_bits: u64,
+    /// LLC and SNAP headers in bits.
+    pub llc_bits: u64,
+}
+
+/// Settings of the MAC.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MacConfig {
+    /// RTS/CTS goes before MPDUs longer than this many bytes; never if `None`
+    /// (dot11RTSThreshold).
+    pub rts_threshold_bytes: Option<u64>,
+    /// How often a frame may be sent that waits for a CTS, or for an ACK without RTS
+    /// (dot11ShortRetryLimit).
+    pub short_retry_limit: u32,
+    /// How often a data frame may be sent after its RTS got through (dot11LongRetryLimit). All
+    /// hear all and there are no frame errors, so such a frame never fails: the limit is never
+    /// reached.
+    pub long_retry_limit: u32,
+    /// Where papers and other simulators depart from the standard.
+    pub rules: Rules,
+}
+
+/// The rules of access that other simulators and papers have changed; each alone.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// The named set that the others were taken from, for messages.
+    pub preset: String,
+    /// Whether a frame that arrives at a medium idle for DIFS goes without backoff
+    /// (IEEE 802.11-2016, 10.3.4.2). Otherwise the station senses DIFS from the arrival on and
+    /// backs off.
+    pub immediate_access: bool,
+    /// Whether a backoff follows each success even if no frame waits (10.3.4.3).
+    pub post_backoff: bool,
+    /// The same after a frame was dropped at the retry limit.
+    pub post_backoff_after_drop: bool,
+    /// What those wait who heard a collision.
+    pub after_collision: AfterCollision,
+    /// What those wait who took part in it.
+    pub colliders: Colliders,
+}
+
+/// How long the medium must be idle after a collision for those who heard it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum AfterCollision {
+    /// EIFS, for the frame was not understood (10.3.2.3.7).
+    #[serde(rename = "eifs")]
+    Eifs,
+    /// DIFS: energy was sensed, but no frame (ns-3 with equal powers, Bianchi's model).
+    #[serde(rename = "difs")]
+    Difs,
+    /// EIFS and then DIFS (ns-2).
+    #[serde(rename = "eifs+difs")]
+    EifsThenDifs,
+}
+
+/// How long those wait who sent the frames that collided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Colliders {
+    /// Until the missing answer is noticed, then DIFS (10.22.2.2 item c says so for EDCA).
+    #[serde(rename = "ack-timeout+difs")]
+    AckTimeoutThenDifs,
+    /// As long as those who heard the collision (ns-2, Bianchi's model).
+    #[serde(rename = "as-others")]
+    AsOthers,
+}
+
+impl PhyConfig {
+    /// What those who heard a collision wait after it.
+    pub fn space_after_collision(&self, rule: AfterCollision) -> Duration {
+        match rule {
+            AfterCollision::Eifs => self.eifs,
+            AfterCollision::Difs => self.difs,
+            AfterCollision::EifsThenDifs => self.eifs + self.difs,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What a frame exchange consists of, and when its parts begin and end: DATA-ACK, or
+//! RTS-CTS-DATA-ACK, each after a SIFS (IEEE 802.11-2016, 10.3.2). Knows no contention.
+
+use airtcp_kernel::Duration;
+
+use crate::config::{MacConfig, PhyConfig};
+use crate::phy::Rate;
+
+/// The times of one frame exchange, counted from its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameTimes {
+    /// Airtime of the RTS; zero if none is sent.
+    pub rts: Duration,
+    /// Airtime of the CTS; zero if none is sent.
+    pub cts: Duration,
+    /// Airtime of the data frame.
+    pub data: Duration,
+    /// Airtime of the MAC ACK.
+    pub ack: Duration,
+    /// Start to the moment when the receiver has the data frame.
+    pub data_received: Duration,
+    /// Start to the moment when the sender has the MAC ACK.
+    pub total: Duration,
+}
+
+impl FrameTimes {
+    /// The exchange that carries an MSDU of `msdu_bits` at `data_rate`, with control frames at
+    /// `control_rate`.
+    pub fn new(
+        phy: &PhyConfig,
+        mac: &MacConfig,
+        msdu_bits: u64,
+        data_rate: Rate,
+        control_rate: Rate,
+    ) -> Self {
+        let mpdu_bits = phy.mac_header_bits + phy.llc_bits + msdu_bits;
+        let uses_rts =
+            mac.rts_threshold_bytes.is_some_and(|threshold| mpdu_bits.div_ceil(8) > threshold);
+        let (rts, cts, before_data) = if uses_rts {
+            let rts = phy.ppdu_time(phy.rts_bits, control_rate);
+            let cts = phy.ppdu_time(phy.cts_bits, control_rate);
+            let hop = phy.propagation_delay + phy.sifs;
+            (rts, cts, rts + hop + cts + hop)
+        } else {
+            (Duration::ZERO, Duration::ZERO, Duration::ZERO)
+        };
+        let data = phy.ppdu_time(mpdu_bits, data_rate);
+        let ack = phy.ppdu_time(phy.ack_bits, control_rate);
+        let data_received = before_data + data + phy.propagation_delay;
+        let total = data_received + phy.sifs + ack + phy.propagation_delay;
+        Self { rts, cts, data, ack, data_received, total }
+    }
+
+    /// Airtime of the frame that goes first: what is lost in a collision.
+    pub fn first(&self) -> Duration {
+        if self.rts == Duration::ZERO { self.data } else { self.rts }
+    }
+
+    /// Airtime of RTS, CTS and MAC ACK.
+    pub fn control(&self) -> Duration {
+        self.rts + self.cts + self.ack
+    }
+
+    /// The frames as intervals from the start of the exchange: RTS, CTS, DATA, ACK. RTS and CTS
+    /// are empty if not sent.
+    pub fn intervals(&self, phy: &PhyConfig) -> [(Duration, Duration); 4] {
+        let data_end = self.data_received - phy.propagation_delay;
+        let ack_end = self.total - phy.propagation_delay;
+        let cts_start = if self.rts == Duration::ZERO {
+            Duration::ZERO
+        } else {
+            self.rts + phy.propagation_delay + phy.sifs
+        };
+        [
+            (Duration::ZERO, self.rts),
+            (cts_start, cts_start + self.cts),
+            (data_end - self.data, data_end),
+            (ack_end - self.ack, ack_end),
+        ]
+    }
+}
+
+/// Remembers [`FrameTimes`] by size and rates: a run uses a handful of them millions of times.
+#[derive(Debug)]
+pub struct FrameTable {
+    phy: PhyConfig,
+    mac: MacConfig,
+    /// Data and control rate of each class of stations.
+    classes: Vec<(Rate, Rate)>,
+    /// Direct-mapped: the key (class and size) and its times.
+    slots: Vec<Option<(u64, FrameTimes)>>,
+}
+
+const TABLE_SLOTS: usize = 256;
+
+impl FrameTable {
+    /// An empty table for stations whose (data, control) rates are `classes`.
+    pub fn new(phy: PhyConfig, mac: MacConfig, classes: Vec<(Rate, Rate)>) -> Self {
+        Self { phy, mac, classes, slots: vec![None; TABLE_SLOTS] }
+    }
+
+    /// The exchange that carries an MSDU of `msdu_bits` to or from a station of `class`.
+    #[inline]
+    pub fn times(&mut self, class: u32, msdu_bits: u64) -> FrameTimes {
+        let key = (u64::from(class) << 40) | msdu_bits;
+        // Sizes are multiples of 8 bits: mix their upper bits with the class.
+        let slot = ((key >> 3) ^ (key >> 11) ^ u64::from(class)) as usize % TABLE_SLOTS;
+        match self.slots[slot] {
+            Some((known, times)) if known == key => times,
+            _ => {
+                let (data_rate, control_rate) = self.classes[class as usize];
+                let times =
+                    FrameTimes::new(&self.phy, &self.mac, msdu_bits, data_rate, control_rate);
+                self.slots[slot] = Some((key, times));
+                times
+            }
+        }
+    }
+
+    /// The settings of the PHY.
+    pub fn phy(&self) -> &PhyConfig {
+        &self.phy
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::config::{AfterCollision, Colliders, Rules};
+    use crate::phy::tests::dot11b;
+
+    pub(crate) fn standard_mac() -> MacConfig {
+        MacConfig {
+            rts_threshold_bytes: None,
+            short_retry_limit: 7,
+            long_retry_limit: 4,
+            rules: Rules {
+                preset: "standard".into(),
+                immediate_access: true,
+                post_backoff: true,
+                post_backoff_after_drop: true,
+                after_collision: AfterCollision::Eifs,
+                colliders: Colliders::AckTimeoutThenDifs,
+            },
+        }
+    }
+
+    /// Paper M's table 1 with an RTS of 160 bits: 272 + 10 + 248 + 10 + 973.091 + 10 + 248 us.
+    #[test]
+    fn rts_exchange_adds_up() {
+        let phy =
+            PhyConfig { symbol_rounding: false, mac_header_bits: 272, llc_bits: 0, ..dot11b() };
+        let mac = MacConfig { rts_threshold_bytes: Some(0), ..standard_mac() };
+
+        let times = FrameTimes::new(&phy, &mac, 8320, phy.data_rate, phy.control_rate);
+
+        assert_eq!(times.rts, Duration::from_micros(272));
+        assert_eq!(times.data_received.as_nanos(), 540_000 + 973_091);
+        assert_eq!(times.total.as_nanos(), 1_771_091);
+        assert_eq!(times.first(), times.rts);
+        let on_air: u64 =
+            times.intervals(&phy).iter().map(|(from, to)| (*to - *from).as_nanos()).sum();
+        assert_eq!(on_air, (times.control() + times.data).as_nanos());
+    }
+
+    #[test]
+    fn rts_goes_before_frames_longer_than_the_threshold_only() {
+        let phy = dot11b();
+        // An MSDU of 1000 bytes makes an MPDU of 1036.
+        for (threshold, uses_rts) in [(1035, true), (1036, false)] {
+            let mac = MacConfig { rts_threshold_bytes: Some(threshold), ..standard_mac() };
+            let times = FrameTimes::new(&phy, &mac, 8000, phy.data_rate, phy.control_rate);
+
+            assert_eq!(times.rts > Duration::ZERO, uses_rts);
+        }
+    }
+
+    #[test]
+    fn table_gives_what_is_computed() {
+        let phy = dot11b();
+        let classes = vec![
+            (phy.data_rate, phy.control_rate),
+            (Rate { bps: 1_000_000, ..phy.data_rate }, phy.control_rate),
+        ];
+        let mut table = FrameTable::new(phy.clone(), standard_mac(), classes.clone());
+        for _ in 0..2 {
+            for (class, (data_rate, control_rate)) in classes.iter().enumerate() {
+                for msdu_bits in (320..20_000).step_by(8) {
+                    let computed = FrameTimes::new(
+                        &phy,
+                        &standard_mac(),
+                        msdu_bits,
+                        *data_rate,
+                        *control_rate,
+                    );
+
+                    assert_eq!(table.times(class as u32, msdu_bits), computed);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! IEEE 802.11 in one cell where every station hears every other: how long frames last
+//! ([`phy`]), what a frame exchange consists of ([`exchange`]), and who may send when
+//! ([`contention`], the DCF of IEEE Std 802.11-2016 clause 10.3).
+//!
+//! Knows stations by number, frames by size, and time. Knows no queue, no packet and no TCP: the
+//! caller says that a station has a frame, and gets told whose exchange starts when.
+
+pub mod config;
+pub mod contention;
+pub mod exchange;
+pub mod phy;
+mod slot_ring;
+
+pub use config::{AfterCollision, Colliders, MacConfig, PhyConfig, Rules};
+pub use contention::{Contention, MacCounters, Retry, StationId};
+pub use exchange::{FrameTable, FrameTimes};
+pub use phy::{Modulation, Rate};

@@ -1,0 +1,199 @@
+//! How long a PPDU occupies the medium. Knows rates and bits, not what the bits mean.
+
+use airtcp_kernel::Duration;
+use serde::Deserialize;
+
+use crate::config::PhyConfig;
+
+/// A PHY rate and how it is modulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Bits per second.
+    pub bps: u64,
+    /// The family of modulations that the rate belongs to.
+    pub modulation: Modulation,
+}
+
+/// The family of modulations of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Modulation {
+    /// DSSS and CCK: 1, 2, 5.5 and 11 Mb/s.
+    Dsss,
+    /// OFDM: 6 to 54 Mb/s.
+    Ofdm,
+}
+
+/// Timing of DSSS and CCK PPDUs (IEEE 802.11-2016, clauses 15 and 16).
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DsssTiming {
+    /// aPreambleLength.
+    #[serde(rename = "preamble_time_ns")]
+    pub preamble_time: Duration,
+    /// aPLCPHeaderLength.
+    #[serde(rename = "plcp_header_time_ns")]
+    pub plcp_header_time: Duration,
+}
+
+/// Timing of OFDM PPDUs (IEEE 802.11-2016, clauses 17 and 18).
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfdmTiming {
+    /// Training symbols.
+    #[serde(rename = "preamble_time_ns")]
+    pub preamble_time: Duration,
+    /// The SIGNAL symbol.
+    #[serde(rename = "plcp_header_time_ns")]
+    pub plcp_header_time: Duration,
+    /// One data symbol with its guard interval.
+    #[serde(rename = "symbol_time_ns")]
+    pub symbol_time: Duration,
+    /// The SERVICE field.
+    pub service_bits: u64,
+    /// The tail that flushes the coder.
+    pub tail_bits: u64,
+    /// Silence after the last symbol that still counts as the frame (ERP, 802.11g).
+    #[serde(rename = "signal_extension_ns")]
+    pub signal_extension: Duration,
+}
+
+impl PhyConfig {
+    /// Airtime of a PPDU whose PSDU (an MPDU, or a control frame) has `bits` bits, by
+    /// IEEE 802.11-2016, 16.3.4 (TXTIME of HR/DSSS) and 17.4.3, 18.5.3.2 (OFDM, ERP-OFDM).
+    ///
+    /// # Panics
+    /// If the PHY has no timing for the modulation of `rate`.
+    pub fn ppdu_time(&self, bits: u64, rate: Rate) -> Duration {
+        match rate.modulation {
+            Modulation::Dsss => {
+                let timing = self.dsss.expect("a scenario with a DSSS rate has DSSS timing");
+                timing.preamble_time + timing.plcp_header_time + self.dsss_payload(bits, rate.bps)
+            }
+            Modulation::Ofdm => {
+                let timing = self.ofdm.expect("a scenario with an OFDM rate has OFDM timing");
+                timing.preamble_time
+                    + timing.plcp_header_time
+                    + self.ofdm_payload(timing, bits, rate.bps)
+                    + timing.signal_extension
+            }
+        }
+    }
+
+    /// 16.3.4: the time of the PSDU is rounded up to the next microsecond.
+    fn dsss_payload(&self, bits: u64, bps: u64) -> Duration {
+        if self.symbol_rounding {
+            Duration::from_micros((bits * 1_000_000).div_ceil(bps))
+        } else {
+            Duration::from_nanos((bits * 1_000_000_000).div_ceil(bps))
+        }
+    }
+
+    /// 17.4.3: SERVICE, PSDU and tail fill whole symbols.
+    fn ofdm_payload(&self, timing: OfdmTiming, bits: u64, bps: u64) -> Duration {
+        let bits = timing.service_bits + bits + timing.tail_bits;
+        if self.symbol_rounding {
+            let symbol = timing.symbol_time.as_nanos();
+            // bits / (bits per symbol), without losing a fraction of a bit per symbol.
+            let symbols = (bits * 1_000_000_000).div_ceil(bps * symbol);
+            timing.symbol_time * symbols
+        } else {
+            Duration::from_nanos((bits * 1_000_000_000).div_ceil(bps))
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) const fn dsss(bps: u64) -> Rate {
+        Rate { bps, modulation: Modulation::Dsss }
+    }
+
+    pub(crate) const fn ofdm(bps: u64) -> Rate {
+        Rate { bps, modulation: Modulation::Ofdm }
+    }
+
+    /// 802.11b with the long preamble, control frames at 2 Mb/s.
+    pub(crate) fn dot11b() -> PhyConfig {
+        PhyConfig {
+            standard: "802.11b".into(),
+            data_rate: dsss(11_000_000),
+            control_rate: dsss(2_000_000),
+            slot_time: Duration::from_micros(20),
+            sifs: Duration::from_micros(10),
+            difs: Duration::from_micros(50),
+            eifs: Duration::from_micros(364),
+            ack_timeout: Duration::from_micros(222),
+            dsss: Some(DsssTiming {
+                preamble_time: Duration::from_micros(144),
+                plcp_header_time: Duration::from_micros(48),
+            }),
+            ofdm: None,
+            symbol_rounding: true,
+            propagation_delay: Duration::ZERO,
+            cw_min: 31,
+            cw_max: 1023,
+            rts_bits: 160,
+            cts_bits: 112,
+            ack_bits: 112,
+            mac_header_bits: 224,
+            llc_bits: 64,
+        }
+    }
+
+    fn dot11a() -> PhyConfig {
+        PhyConfig {
+            standard: "802.11a".into(),
+            dsss: None,
+            ofdm: Some(OfdmTiming {
+                preamble_time: Duration::from_micros(16),
+                plcp_header_time: Duration::from_micros(4),
+                symbol_time: Duration::from_micros(4),
+                service_bits: 16,
+                tail_bits: 6,
+                signal_extension: Duration::ZERO,
+            }),
+            ..dot11b()
+        }
+    }
+
+    fn micros(phy: &PhyConfig, bytes: u64, rate: Rate) -> f64 {
+        phy.ppdu_time(bytes * 8, rate).as_nanos() as f64 / 1_000.0
+    }
+
+    #[test]
+    fn hr_dsss_airtimes_are_the_standards() {
+        let phy = dot11b();
+
+        assert_eq!(micros(&phy, 1536, dsss(11_000_000)), 1310.0);
+        assert_eq!(micros(&phy, 76, dsss(11_000_000)), 248.0);
+        assert_eq!(micros(&phy, 14, dsss(11_000_000)), 203.0);
+        assert_eq!(micros(&phy, 14, dsss(1_000_000)), 304.0);
+        for (bytes, payload) in [(1023, 744.0), (1024, 745.0), (1025, 746.0), (1026, 747.0)] {
+            assert_eq!(micros(&phy, bytes, dsss(11_000_000)), 192.0 + payload);
+        }
+    }
+
+    #[test]
+    fn ofdm_airtimes_are_the_standards() {
+        let phy = dot11a();
+        let mut erp = dot11a();
+        erp.ofdm.as_mut().unwrap().signal_extension = Duration::from_micros(6);
+
+        for (bytes, airtime) in [(1536, 248.0), (76, 32.0), (14, 24.0)] {
+            assert_eq!(micros(&phy, bytes, ofdm(54_000_000)), airtime);
+            assert_eq!(micros(&erp, bytes, ofdm(54_000_000)), airtime + 6.0);
+        }
+    }
+
+    /// ns-2 does not round: 1074 bytes at 11 Mb/s last 192 + 781.0909... us.
+    #[test]
+    fn without_symbol_rounding_only_the_nanosecond_is_rounded() {
+        let phy = PhyConfig { symbol_rounding: false, ..dot11b() };
+
+        assert_eq!(phy.ppdu_time(1074 * 8, dsss(11_000_000)).as_nanos(), 973_091);
+    }
+}
