@@ -1,0 +1,16 @@
+//! What an endpoint counts while it works. Counts, and knows nothing of why.
+
+/// Events since the endpoint was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments of any kind handed to the network.
+    pub segments_sent: u64,
+    /// Those with payload, retransmissions included.
+    pub data_segments_sent: u64,
+    /// Segments, a SYN or with payload, whose first byte had been sent before.
+    pub retransmissions: u64,
+    /// Expirations of the retransmission timer, that of a SYN included.
+    pub timeouts: u32,
+    /// Entries into fast recovery.
+    pub fast_retransmits: u32,
+}

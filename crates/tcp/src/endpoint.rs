@@ -1,0 +1,199 @@
+//! One end of a connection: the handshake, then a sender and a receiver that share segments.
+//!
+//! Knows how the three meet: an acknowledgment rides on data if there is data. What each of them
+//! does is in [`handshake`](crate::handshake), [`sender`](crate::sender) and
+//! [`receiver`](crate::receiver).
+
+use airtcp_kernel::Time;
+
+use crate::handshake::{Answer, State};
+use crate::receiver::{AckOwed, Receiver};
+use crate::sender::Sender;
+use crate::{Config, Counters, Flags, Opening, Segment};
+
+/// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
+/// not decrease.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    state: State,
+    receiver: Receiver,
+    sender: Sender,
+}
+
+impl Endpoint {
+    /// An endpoint that is about to send a SYN, to wait for one, or, without a handshake, is
+    /// established.
+    pub fn new(config: &Config, opening: Opening) -> Self {
+        Self {
+            state: State::new(config, opening),
+            receiver: Receiver::new(),
+            sender: Sender::new(config),
+        }
+    }
+
+    /// The application puts `bytes` more bytes into the send buffer, which has no end: 2^62 bytes
+    /// in all is the same as for ever.
+    #[inline]
+    pub fn write(&mut self, bytes: u64) {
+        self.sender.write(bytes);
+    }
+
+    /// A segment of the other end arrived.
+    #[inline]
+    pub fn on_segment(&mut self, config: &Config, now: Time, segment: &Segment) {
+        if self.state != State::Established && !self.open(config, now, segment) {
+            return;
+        }
+        if segment.flags.contains(Flags::SYN) {
+            if self.receiver.ack_owed() != AckOwed::Now {
+                self.receiver.owe_bare_ack();
+            }
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+        }
+        if segment.len > 0 {
+            self.receiver.on_data(config, now, segment.seq, segment.end());
+        }
+    }
+
+    /// The time that [`Self::poll_timer`] gave has come; harmless if it has not.
+    #[inline]
+    pub fn on_timer(&mut self, config: &Config, now: Time) {
+        self.receiver.on_timer(now);
+        if self.sender.deadline() <= now {
+            self.on_retransmission_timer(config);
+        }
+    }
+
+    /// The next segment to send, if any: to be called until it returns `None`.
+    #[inline]
+    pub fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<Segment> {
+        if self.state != State::Established {
+            return self.poll_syn(now);
+        }
+        if self.receiver.ack_owed() == AckOwed::Bare {
+            return Some(self.segment(self.sender.snd_nxt(), 0));
+        }
+        if let Some((seq, len)) = self.sender.poll_transmit(config, now) {
+            return Some(self.segment(seq, len));
+        }
+        match self.receiver.ack_owed() {
+            AckOwed::Now => Some(self.segment(self.sender.snd_nxt(), 0)),
+            AckOwed::None | AckOwed::Until(_) | AckOwed::Bare => None,
+        }
+    }
+
+    /// When [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
+    #[inline]
+    pub fn poll_timer(&self) -> Time {
+        self.sender.deadline().min(self.receiver.deadline())
+    }
+
+    /// Payload bytes given to the application, in order.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    /// Payload bytes acknowledged by the other end.
+    #[inline]
+    pub fn acked(&self) -> u64 {
+        self.sender.acked()
+    }
+
+    /// What was counted since the endpoint was made.
+    pub fn counters(&self) -> Counters {
+        self.sender.counters
+    }
+
+    /// The congestion window in bytes; it may exceed the advertised window.
+    pub fn cwnd(&self) -> u64 {
+        self.sender.window.cwnd()
+    }
+
+    /// The slow start threshold in bytes; `u64::MAX`: none yet.
+    pub fn ssthresh(&self) -> u64 {
+        self.sender.window.ssthresh()
+    }
+
+    /// Payload bytes sent and not acknowledged (FlightSize of RFC 5681); what a timeout has given
+    /// up for lost counts again when it is sent again.
+    pub fn flight_size(&self) -> u64 {
+        self.sender.flight_size()
+    }
+
+    #[inline]
+    fn segment(&mut self, seq: u64, len: u32) -> Segment {
+        self.sender.counters.segments_sent += 1;
+        self.receiver.on_ack_sent();
+        Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK }
+    }
+
+    #[cold]
+    fn on_retransmission_timer(&mut self, config: &Config) {
+        let Some(syn) = self.state.syn_mut() else {
+            self.sender.on_timeout(config);
+            return;
+        };
+        syn.on_timeout();
+        self.sender.counters.timeouts += 1;
+        self.sender.rtt.back_off(config);
+        self.sender.stop_timer();
+    }
+
+    /// Takes a segment before the connection is established; returns whether it is established
+    /// now and the segment is still to be looked at for data.
+    #[cold]
+    fn open(&mut self, config: &Config, now: Time, segment: &Segment) -> bool {
+        match self.state.on_segment(config, segment) {
+            Answer::Ignore => false,
+            Answer::Become(state) => {
+                self.state = state;
+                false
+            }
+            Answer::Establish { acknowledge } => {
+                self.establish(config, now);
+                if acknowledge {
+                    self.receiver.owe_ack();
+                }
+                true
+            }
+        }
+    }
+
+    fn establish(&mut self, config: &Config, now: Time) {
+        if let Some(syn) = self.state.syn_mut() {
+            self.sender.rtt.on_ack(config, now, 1);
+            self.sender.stop_timer();
+            if syn.resent {
+                self.sender.window.on_syn_loss(config);
+            }
+            if syn.timed_out {
+                self.sender.rtt.after_syn_timeout(config);
+            }
+        }
+        self.state = State::Established;
+    }
+
+    #[cold]
+    fn poll_syn(&mut self, now: Time) -> Option<Segment> {
+        let flags = match self.state {
+            State::SynSent(_) => Flags::SYN,
+            State::SynReceived(_) => Flags::SYN | Flags::ACK,
+            State::Listen | State::Established => return None,
+        };
+        let syn = self.state.syn_mut().filter(|syn| syn.is_due())?;
+        if syn.on_sent() {
+            self.sender.counters.retransmissions += 1;
+            self.sender.rtt.on_retransmission();
+        } else {
+            self.sender.rtt.on_sent(now, 1);
+        }
+        self.sender.start_timer_if_off(now);
+        self.sender.counters.segments_sent += 1;
+        let ack = if flags.contains(Flags::ACK) { self.receiver.rcv_nxt() } else { 0 };
+        Some(Segment { seq: 0, ack, len: 0, flags })
+    }
+}

@@ -1,0 +1,187 @@
+//! The opening of a connection, from one end: RFC 9293 section 3.5, and the shorter ways that
+//! simulators take.
+//!
+//! Knows which control segment is due and what an answer means. Does not know data.
+
+use crate::{Config, Flags, Handshake, Opening, Segment};
+
+/// The states of RFC 9293 section 3.3.2 that exist without a close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Waits for a SYN.
+    Listen,
+    /// A SYN was sent, or is due.
+    SynSent(Syn),
+    /// A SYN came, and a SYN with its acknowledgment was sent, or is due.
+    SynReceived(Syn),
+    /// Data may flow.
+    Established,
+}
+
+/// This end's SYN, until it is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Syn {
+    pub(crate) sent: bool,
+    /// It is to be sent once more.
+    pub(crate) resend: bool,
+    /// It was sent more than once, so one of them, or an answer, may have been lost.
+    pub(crate) resent: bool,
+    /// The retransmission timer has expired.
+    pub(crate) timed_out: bool,
+}
+
+/// What a segment does to a connection that is not yet established.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nothing; the segment has no meaning here.
+    Ignore,
+    /// Another state, with nothing else to do than to poll.
+    Become(State),
+    /// The connection is established; `acknowledge` says whether the other end waits to hear it,
+    /// and the segment may carry data.
+    Establish { acknowledge: bool },
+}
+
+impl State {
+    pub(crate) fn new(config: &Config, opening: Opening) -> Self {
+        match (config.handshake, opening) {
+            (Handshake::None, _) => Self::Established,
+            (_, Opening::Active) => Self::SynSent(Syn::default()),
+            (_, Opening::Passive) => Self::Listen,
+        }
+    }
+
+    /// The own SYN, if it has not been acknowledged.
+    pub(crate) fn syn_mut(&mut self) -> Option<&mut Syn> {
+        match self {
+            Self::SynSent(syn) | Self::SynReceived(syn) => Some(syn),
+            Self::Listen | Self::Established => None,
+        }
+    }
+
+    /// What `segment` does before the connection is established.
+    pub(crate) fn on_segment(self, config: &Config, segment: &Segment) -> Answer {
+        let syn = segment.flags.contains(Flags::SYN);
+        let ack = segment.flags.contains(Flags::ACK);
+        match self {
+            Self::Listen if !syn || ack => Answer::Ignore,
+            Self::Listen if config.handshake == Handshake::TwoWay => {
+                Answer::Establish { acknowledge: true }
+            }
+            Self::Listen => Answer::Become(Self::SynReceived(Syn::default())),
+            Self::SynSent(_) if !ack => Answer::Ignore,
+            Self::SynSent(_) if syn => Answer::Establish { acknowledge: true },
+            // In the two-way handshake the answer is a bare ACK, or data that overtook it.
+            Self::SynSent(_) if config.handshake == Handshake::TwoWay => {
+                Answer::Establish { acknowledge: false }
+            }
+            Self::SynSent(_) => Answer::Ignore,
+            // The SYN again: the answer is lost or late. RFC 9293 section 3.10.7.4 asks for an ACK,
+            // which would leave the other end waiting for this end's timer; like most stacks, this
+            // repeats the whole answer.
+            Self::SynReceived(sent) if syn => {
+                Answer::Become(Self::SynReceived(Syn { resend: sent.sent, ..sent }))
+            }
+            Self::SynReceived(_) if ack => Answer::Establish { acknowledge: false },
+            Self::SynReceived(_) | Self::Established => Answer::Ignore,
+        }
+    }
+}
+
+impl Syn {
+    /// Whether a SYN must be sent now.
+    pub(crate) fn is_due(&self) -> bool {
+        !self.sent || self.resend
+    }
+
+    /// Takes note that the SYN is sent; returns whether it had been sent before.
+    pub(crate) fn on_sent(&mut self) -> bool {
+        self.resent |= self.sent;
+        self.resend = false;
+        std::mem::replace(&mut self.sent, true)
+    }
+
+    /// The retransmission timer expired.
+    pub(crate) fn on_timeout(&mut self) {
+        self.resend = true;
+        self.timed_out = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::example;
+
+    const SYN: Segment = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN };
+    const ACK: Segment = Segment { seq: 1, ack: 1, len: 0, flags: Flags::ACK };
+
+    fn syn_ack() -> Segment {
+        Segment { flags: Flags::SYN | Flags::ACK, ..SYN }
+    }
+
+    fn config(handshake: Handshake) -> Config {
+        Config { handshake, ..example() }
+    }
+
+    #[test]
+    fn the_three_way_passive_end_is_established_by_the_third_segment() {
+        let config = config(Handshake::ThreeWay);
+        let listen = State::new(&config, Opening::Passive);
+        let Answer::Become(received) = listen.on_segment(&config, &SYN) else {
+            panic!("a SYN leaves LISTEN")
+        };
+
+        assert_eq!(received, State::SynReceived(Syn::default()));
+        assert_eq!(received.on_segment(&config, &ACK), Answer::Establish { acknowledge: false });
+    }
+
+    #[test]
+    fn only_a_syn_with_ack_answers_the_three_way_syn() {
+        let config = config(Handshake::ThreeWay);
+        let sent = State::new(&config, Opening::Active);
+
+        assert_eq!(sent.on_segment(&config, &ACK), Answer::Ignore);
+        assert_eq!(sent.on_segment(&config, &SYN), Answer::Ignore);
+        assert_eq!(sent.on_segment(&config, &syn_ack()), Answer::Establish { acknowledge: true });
+    }
+
+    #[test]
+    fn a_repeated_syn_repeats_the_answer_once_it_has_been_sent() {
+        let config = config(Handshake::ThreeWay);
+
+        let waiting = State::SynReceived(Syn::default());
+        assert_eq!(waiting.on_segment(&config, &SYN), Answer::Become(waiting));
+
+        let answered = State::SynReceived(Syn { sent: true, ..Syn::default() });
+        assert_eq!(
+            answered.on_segment(&config, &SYN),
+            Answer::Become(State::SynReceived(Syn { sent: true, resend: true, ..Syn::default() }))
+        );
+    }
+
+    #[test]
+    fn a_listener_takes_nothing_but_a_syn() {
+        let config = config(Handshake::TwoWay);
+
+        assert_eq!(State::Listen.on_segment(&config, &ACK), Answer::Ignore);
+        assert_eq!(State::Listen.on_segment(&config, &syn_ack()), Answer::Ignore);
+        assert_eq!(
+            State::Listen.on_segment(&config, &SYN),
+            Answer::Establish { acknowledge: true }
+        );
+    }
+
+    #[test]
+    fn a_syn_is_due_first_and_after_each_timeout() {
+        let mut syn = Syn::default();
+
+        assert!(syn.is_due());
+        assert!(!syn.on_sent());
+        assert!(!syn.is_due());
+        syn.on_timeout();
+        assert!(syn.is_due());
+        assert!(syn.on_sent());
+        assert!(syn.resent && syn.timed_out && !syn.is_due());
+    }
+}

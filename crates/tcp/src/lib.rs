@@ -1,0 +1,38 @@
+//! One TCP endpoint, sans-I/O: segments and the time go in, segments and deadlines come out.
+//!
+//! Knows the handshake, the sender's loss recovery and congestion control, the retransmission
+//! timer, and the receiver's acknowledgments. Knows no packet header, no radio, no queue, no clock
+//! and no payload: bytes are counted, never carried.
+//!
+//! A caller drives an [`Endpoint`] with four calls: [`Endpoint::write`], [`Endpoint::on_segment`]
+//! and [`Endpoint::on_timer`] tell it what happened, and after each of them (and after
+//! [`Endpoint::new`]) [`Endpoint::poll_transmit`] is called until it returns `None`.
+//! [`Endpoint::poll_timer`] says when to call [`Endpoint::on_timer`] next.
+//!
+//! What is obeyed, line by line in the code: RFC 9293 (the protocol), RFC 5681 (congestion
+//! control), RFC 6582 (NewReno), RFC 3042 (limited transmit), RFC 6298 (retransmission timer) and
+//! RFC 1122 section 4.2 (delayed acknowledgments). What is left out, and why:
+//!
+//! - Sequence numbers are 64 bits and never wrap, the initial one is 0, and the first byte of data
+//!   is number 1 whichever [`Handshake`] is used.
+//! - There is no FIN, no RST, no urgent data, no option and no simultaneous opening.
+//! - The application reads at once, so the advertised window is always the configured one and a
+//!   zero window, with its probes, cannot occur.
+//! - A segment whose data is outside the window still has its acknowledgment processed: RFC 9293
+//!   section 3.10.7.4 would discard it, as a protection against strangers, of whom there are none.
+
+mod config;
+mod congestion;
+mod counters;
+mod endpoint;
+mod handshake;
+mod reassembly;
+mod receiver;
+mod rtt;
+mod segment;
+mod sender;
+
+pub use config::{Config, DelayedAck, Handshake, Opening, Variant};
+pub use counters::Counters;
+pub use endpoint::Endpoint;
+pub use segment::{Flags, Segment};

@@ -1,0 +1,112 @@
+//! The segment as the two ends see it: numbers and flags, no header and no payload.
+
+use std::fmt;
+use std::ops::BitOr;
+
+/// A TCP segment. Sequence numbers are 64 bits and start at 0, so they never wrap; a SYN takes
+/// number 0 and the first byte of data number 1.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of the SYN or of the first byte of the payload.
+    pub seq: u64,
+    /// The next number expected from the other end; means nothing without [`Flags::ACK`].
+    pub ack: u64,
+    /// Bytes of payload.
+    pub len: u32,
+    /// Control bits.
+    pub flags: Flags,
+}
+
+impl Segment {
+    /// The number after the last byte of the payload.
+    pub const fn end(&self) -> u64 {
+        self.seq + self.len as u64
+    }
+}
+
+/// Control bits of a segment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No bit set.
+    pub const NONE: Self = Self(0);
+    /// Synchronise: the first segment of each direction.
+    pub const SYN: Self = Self(0x02);
+    /// The acknowledgment number counts.
+    pub const ACK: Self = Self(0x10);
+
+    /// Whether all bits of `other` are set in `self`.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// As a packet transcript writes it: `1:1001 ack 1`, `SYN 0 ack 1`, `ack 2001`.
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let syn = self.flags.contains(Flags::SYN);
+        if syn {
+            write!(f, "SYN {}", self.seq)?;
+        }
+        if self.len > 0 {
+            write!(f, "{}{}:{}", if syn { " " } else { "" }, self.seq, self.end())?;
+        }
+        if self.flags.contains(Flags::ACK) {
+            let first = !syn && self.len == 0;
+            write!(f, "{}ack {}", if first { "" } else { " " }, self.ack)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{self}]")
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Flags({:#04x})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_small() {
+        assert!(size_of::<Segment>() <= 24);
+    }
+
+    #[test]
+    fn display_reads_like_a_transcript() {
+        let data = Segment { seq: 1, ack: 1, len: 1000, flags: Flags::ACK };
+        let syn = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN };
+        let syn_ack = Segment { ack: 1, flags: Flags::SYN | Flags::ACK, ..syn };
+        let ack = Segment { seq: 1, ack: 2001, len: 0, flags: Flags::ACK };
+
+        assert_eq!(data.to_string(), "1:1001 ack 1");
+        assert_eq!(syn.to_string(), "SYN 0");
+        assert_eq!(syn_ack.to_string(), "SYN 0 ack 1");
+        assert_eq!(ack.to_string(), "ack 2001");
+    }
+
+    #[test]
+    fn contains_asks_for_every_bit() {
+        let both = Flags::SYN | Flags::ACK;
+
+        assert!(both.contains(Flags::ACK));
+        assert!(!Flags::ACK.contains(both));
+        assert!(Flags::NONE.contains(Flags::NONE));
+    }
+}

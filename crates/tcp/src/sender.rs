@@ -1,0 +1,340 @@
+//! The sending half of an established connection: what may be sent, what must be sent again.
+//!
+//! Knows sequence numbers, the retransmission timer and the loss recovery of RFC 5681 and RFC 6582.
+//! The arithmetic of the window is in [`congestion`](crate::congestion), that of the timeout in
+//! [`rtt`](crate::rtt). Does not know the handshake or what it acknowledges to the other end.
+
+use airtcp_kernel::Time;
+
+use crate::congestion::CongestionWindow;
+use crate::receiver::FIRST_BYTE;
+use crate::rtt::RttEstimator;
+use crate::{Config, Counters, Variant};
+
+/// The third duplicate ACK means a loss: RFC 5681 section 3.2.
+const DUP_ACK_THRESHOLD: u8 = 3;
+
+/// More than anybody sends, and small enough that sums of two such numbers do not overflow.
+const END_OF_TIME: u64 = 1 << 62;
+
+/// The sending half of an endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    /// SND.UNA, the oldest number not acknowledged.
+    snd_una: u64,
+    /// SND.NXT, the next number to send. I.e. in an idle sender `snd_nxt == snd_una`.
+    snd_nxt: u64,
+    /// The number after the highest one ever sent. I.e. `snd_nxt`, except that a timeout pulls
+    /// `snd_nxt` back and leaves this.
+    snd_max: u64,
+    /// The number after the last byte written by the application.
+    written: u64,
+    /// The variable `recover` of RFC 6582 section 3.2, plus one: the number after the highest one
+    /// sent before the last recovery began.
+    recover: u64,
+    recovery: Recovery,
+    /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
+    deadline: Time,
+    /// When data was last sent.
+    last_sent: Time,
+    pub(crate) window: CongestionWindow,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) counters: Counters,
+}
+
+/// Where the sender stands in the recovery of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recovery {
+    /// Slow start or congestion avoidance; `dup_acks` duplicate ACKs came in a row, and
+    /// `limited_transmit` bytes were sent beyond `cwnd` because of them.
+    Open { dup_acks: u8, limited_transmit: u32 },
+    /// From the third duplicate ACK on. `resend`: the segment at `snd_una` is to be sent again.
+    FastRecovery { resend: bool, partial_ack_seen: bool },
+    /// From a timeout until all that was sent before it is acknowledged. `head` is the oldest
+    /// segment that the timer has sent again.
+    Loss { head: u64 },
+}
+
+impl Recovery {
+    const NO_DUP_ACKS: Self = Self::Open { dup_acks: 0, limited_transmit: 0 };
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            snd_una: FIRST_BYTE,
+            snd_nxt: FIRST_BYTE,
+            snd_max: FIRST_BYTE,
+            written: FIRST_BYTE,
+            // RFC 6582 section 3.2, step 1, takes the initial sequence number, which would forbid
+            // the fast retransmit of the very first segment. Nothing has been in a recovery yet,
+            // so this takes one less, and the comparison of step 2 can stay strict.
+            recover: FIRST_BYTE - 1,
+            recovery: Recovery::NO_DUP_ACKS,
+            deadline: Time::NEVER,
+            last_sent: Time::ZERO,
+            window: CongestionWindow::new(config),
+            rtt: RttEstimator::new(config),
+            counters: Counters::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn write(&mut self, bytes: u64) {
+        self.written = self.written.saturating_add(bytes).min(END_OF_TIME);
+    }
+
+    /// SND.NXT, the number that a segment without data carries.
+    #[inline]
+    pub(crate) fn snd_nxt(&self) -> u64 {
+        self.snd_nxt
+    }
+
+    /// Payload bytes acknowledged.
+    #[inline]
+    pub(crate) fn acked(&self) -> u64 {
+        self.snd_una - FIRST_BYTE
+    }
+
+    /// FlightSize of RFC 5681 section 2; after a timeout only what was sent since counts, the rest
+    /// is taken for lost.
+    #[inline]
+    pub(crate) fn flight_size(&self) -> u64 {
+        self.snd_nxt - self.snd_una
+    }
+
+    /// When the retransmission timer expires.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// RFC 6298 (5.1): start the timer "if the timer is not running".
+    #[inline]
+    pub(crate) fn start_timer_if_off(&mut self, now: Time) {
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.rtt.rto();
+        }
+    }
+
+    pub(crate) fn stop_timer(&mut self) {
+        self.deadline = Time::NEVER;
+    }
+
+    /// The acknowledgment number of a segment of the other end; `bare` if that has no payload.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
+        if ack > self.snd_una {
+            if ack <= self.snd_max {
+                self.on_new_ack(config, now, ack);
+            }
+        } else if bare && ack == self.snd_una && self.snd_una < self.snd_max {
+            // RFC 5681 section 2: what makes an acknowledgment a duplicate.
+            self.on_dup_ack(config);
+        }
+    }
+
+    /// The retransmission timer expired.
+    #[cold]
+    pub(crate) fn on_timeout(&mut self, config: &Config) {
+        self.counters.timeouts += 1;
+        // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
+        let again = self.recovery == Recovery::Loss { head: self.snd_una };
+        self.window.on_timeout(config, (!again).then(|| self.flight_size()));
+        // RFC 6582 section 3.2, step 4; needed for Reno too, because the duplicate ACKs for what
+        // is sent twice now must not start a fast retransmit.
+        self.recover = self.snd_max;
+        self.recovery = Recovery::Loss { head: self.snd_una };
+        // RFC 5681 section 3.1: "after retransmitting the dropped segment the TCP sender uses the
+        // slow start algorithm to increase the window from 1 full-sized segment". What follows the
+        // dropped segment is taken for lost and goes again as that window opens: go-back-N.
+        self.snd_nxt = self.snd_una;
+        self.rtt.on_retransmission();
+        self.rtt.back_off(config);
+        // RFC 6298 (5.6): the timer starts with the retransmission.
+        self.stop_timer();
+    }
+
+    /// The next segment to send now: its first number and its length.
+    #[inline]
+    pub(crate) fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
+        if let Recovery::FastRecovery { resend: resend @ true, .. } = &mut self.recovery {
+            *resend = false;
+            return Some(self.retransmit_first(config, now));
+        }
+        let unsent = self.written - self.snd_nxt;
+        if unsent == 0 {
+            return None;
+        }
+        let flight_size = self.flight_size();
+        if flight_size == 0 {
+            self.restart_if_idle(config, now);
+        }
+        let room = self.send_window(config).saturating_sub(flight_size);
+        let mss = u64::from(config.mss);
+        let len = mss.min(unsent).min(room);
+        if len == 0 || (len < mss && len < unsent && flight_size > 0) {
+            // RFC 9293 section 3.8.6.2.1: a full-sized segment, or all there is. Its override timer
+            // is not needed: what is in flight opens the window when it is acknowledged.
+            return None;
+        }
+        Some(self.transmit(config, now, len))
+    }
+
+    #[inline]
+    fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
+        let seq = self.snd_nxt;
+        self.snd_nxt += len;
+        if seq < self.snd_max {
+            self.counters.retransmissions += 1;
+            self.snd_max = self.snd_max.max(self.snd_nxt);
+        } else {
+            self.snd_max = self.snd_nxt;
+            self.rtt.on_sent(now, self.snd_nxt);
+            self.count_limited_transmit(config, len);
+        }
+        self.on_data_sent(now);
+        // `len` is at most one MSS.
+        (seq, len as u32)
+    }
+
+    /// The segment at SND.UNA again, whatever the window says: RFC 5681 section 3.2, step 3, and
+    /// RFC 6582 section 3.2, step 3.
+    fn retransmit_first(&mut self, config: &Config, now: Time) -> (u64, u32) {
+        let len = u64::from(config.mss).min(self.snd_max - self.snd_una);
+        self.counters.retransmissions += 1;
+        self.rtt.on_retransmission();
+        self.on_data_sent(now);
+        (self.snd_una, len as u32)
+    }
+
+    #[inline]
+    fn on_data_sent(&mut self, now: Time) {
+        self.counters.data_segments_sent += 1;
+        self.last_sent = now;
+        self.start_timer_if_off(now);
+    }
+
+    /// The most that may be in flight.
+    #[inline]
+    fn send_window(&self, config: &Config) -> u64 {
+        let extra = match self.recovery {
+            // RFC 3042 section 2: one segment for each of the first two duplicate ACKs, as long as
+            // no more than cwnd and two segments are outstanding.
+            Recovery::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
+            Recovery::FastRecovery { .. } | Recovery::Loss { .. } => 0,
+        };
+        self.window.cwnd().saturating_add(extra).min(config.receive_window)
+    }
+
+    #[inline]
+    fn count_limited_transmit(&mut self, config: &Config, len: u64) {
+        let beyond = self.flight_size().saturating_sub(self.window.cwnd());
+        if let Recovery::Open { dup_acks: 1.., limited_transmit } = &mut self.recovery
+            && beyond > 0
+        {
+            // Both are at most two segments.
+            *limited_transmit =
+                (u64::from(*limited_transmit) + len).min(2 * u64::from(config.mss)) as u32;
+        }
+    }
+
+    /// RFC 5681 section 4.1: a TCP that "has not sent data in an interval exceeding the
+    /// retransmission timeout" starts again with the restart window.
+    #[inline]
+    fn restart_if_idle(&mut self, config: &Config, now: Time) {
+        if self.snd_una == self.snd_max && now.saturating_since(self.last_sent) > self.rtt.rto() {
+            self.window.on_idle(config);
+        }
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, config: &Config, now: Time, ack: u64) {
+        let acked = ack - self.snd_una;
+        self.snd_una = ack;
+        // After a timeout the receiver may turn out to hold more than was sent again.
+        self.snd_nxt = self.snd_nxt.max(ack);
+        self.rtt.on_ack(config, now, ack);
+        let restart_timer = match self.recovery {
+            Recovery::Open { .. } => {
+                self.recovery = Recovery::NO_DUP_ACKS;
+                self.window.on_ack(config, acked);
+                true
+            }
+            Recovery::Loss { .. } => {
+                if ack >= self.recover {
+                    self.recovery = Recovery::NO_DUP_ACKS;
+                }
+                self.window.on_ack(config, acked);
+                true
+            }
+            Recovery::FastRecovery { partial_ack_seen, .. } => {
+                self.on_ack_in_fast_recovery(config, acked, partial_ack_seen)
+            }
+        };
+        if self.snd_una == self.snd_max {
+            // RFC 6298 (5.2).
+            self.stop_timer();
+        } else if restart_timer {
+            // RFC 6298 (5.3).
+            self.deadline = now + self.rtt.rto();
+        }
+    }
+
+    /// Returns whether the retransmission timer starts anew.
+    fn on_ack_in_fast_recovery(
+        &mut self,
+        config: &Config,
+        acked: u64,
+        partial_ack_seen: bool,
+    ) -> bool {
+        match config.variant {
+            Variant::Reno => {
+                self.recovery = Recovery::NO_DUP_ACKS;
+                self.window.deflate();
+                true
+            }
+            Variant::NewReno if self.snd_una >= self.recover => {
+                self.recovery = Recovery::NO_DUP_ACKS;
+                self.window.on_full_ack(config, self.flight_size());
+                true
+            }
+            Variant::NewReno => {
+                self.recovery = Recovery::FastRecovery { resend: true, partial_ack_seen: true };
+                self.window.on_partial_ack(config, acked);
+                // RFC 6582 section 3.2, step 3: "For the first partial ACK that arrives during fast
+                // recovery, also reset the retransmit timer"; of section 4 the Impatient variant.
+                !partial_ack_seen
+            }
+        }
+    }
+
+    #[cold]
+    fn on_dup_ack(&mut self, config: &Config) {
+        match &mut self.recovery {
+            Recovery::Open { dup_acks, limited_transmit } => {
+                *dup_acks = dup_acks.saturating_add(1);
+                // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
+                let beyond = u64::from(*limited_transmit);
+                // RFC 6582 section 3.2, step 2: only if the cumulative acknowledgment covers more
+                // than `recover`. Otherwise the duplicates come from what was sent twice.
+                if *dup_acks == DUP_ACK_THRESHOLD && self.snd_una > self.recover {
+                    let flight_size = self.flight_size() - beyond;
+                    self.enter_fast_recovery(config, flight_size);
+                }
+            }
+            Recovery::FastRecovery { .. } => self.window.inflate(config),
+            // Until all that was sent before the timeout is acknowledged, duplicates tell nothing.
+            Recovery::Loss { .. } => {}
+        }
+    }
+
+    fn enter_fast_recovery(&mut self, config: &Config, flight_size: u64) {
+        self.counters.fast_retransmits += 1;
+        if config.variant == Variant::NewReno {
+            self.recover = self.snd_max;
+        }
+        self.recovery = Recovery::FastRecovery { resend: true, partial_ack_seen: false };
+        self.window.on_fast_retransmit(config, flight_size);
+    }
+}
