@@ -167,10 +167,10 @@ impl Endpoint {
         if let Some(syn) = self.state.syn_mut() {
             self.sender.rtt.on_ack(config, now, 1);
             self.sender.stop_timer();
-            if syn.resent {
+            if syn.was_repeated() {
                 self.sender.window.on_syn_loss(config);
             }
-            if syn.timed_out {
+            if syn.has_timed_out() {
                 self.sender.rtt.after_syn_timeout(config);
             }
         }
@@ -185,7 +185,8 @@ impl Endpoint {
             State::Listen | State::Established => return None,
         };
         let syn = self.state.syn_mut().filter(|syn| syn.is_due())?;
-        if syn.on_sent() {
+        syn.on_sent();
+        if syn.was_repeated() {
             self.sender.counters.retransmissions += 1;
             self.sender.rtt.on_retransmission();
         } else {

@@ -19,15 +19,12 @@ pub(crate) enum State {
 }
 
 /// This end's SYN, until it is acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Syn {
-    pub(crate) sent: bool,
-    /// It is to be sent once more.
-    pub(crate) resend: bool,
-    /// It was sent more than once, so one of them, or an answer, may have been lost.
-    pub(crate) resent: bool,
-    /// The retransmission timer has expired.
-    pub(crate) timed_out: bool,
+    /// It is to be sent now, for the first time or once more.
+    due: bool,
+    transmissions: u32,
+    timeouts: u32,
 }
 
 /// What a segment does to a connection that is not yet established.
@@ -46,7 +43,7 @@ impl State {
     pub(crate) fn new(config: &Config, opening: Opening) -> Self {
         match (config.handshake, opening) {
             (Handshake::None, _) => Self::Established,
-            (_, Opening::Active) => Self::SynSent(Syn::default()),
+            (_, Opening::Active) => Self::SynSent(Syn::NEW),
             (_, Opening::Passive) => Self::Listen,
         }
     }
@@ -68,7 +65,7 @@ impl State {
             Self::Listen if config.handshake == Handshake::TwoWay => {
                 Answer::Establish { acknowledge: true }
             }
-            Self::Listen => Answer::Become(Self::SynReceived(Syn::default())),
+            Self::Listen => Answer::Become(Self::SynReceived(Syn::NEW)),
             Self::SynSent(_) if !ack => Answer::Ignore,
             Self::SynSent(_) if syn => Answer::Establish { acknowledge: true },
             // In the two-way handshake the answer is a bare ACK, or data that overtook it.
@@ -80,7 +77,7 @@ impl State {
             // which would leave the other end waiting for this end's timer; like most stacks, this
             // repeats the whole answer.
             Self::SynReceived(sent) if syn => {
-                Answer::Become(Self::SynReceived(Syn { resend: sent.sent, ..sent }))
+                Answer::Become(Self::SynReceived(Syn { due: true, ..sent }))
             }
             Self::SynReceived(_) if ack => Answer::Establish { acknowledge: false },
             Self::SynReceived(_) | Self::Established => Answer::Ignore,
@@ -89,22 +86,31 @@ impl State {
 }
 
 impl Syn {
-    /// Whether a SYN must be sent now.
+    const NEW: Self = Self { due: true, transmissions: 0, timeouts: 0 };
+
     pub(crate) fn is_due(&self) -> bool {
-        !self.sent || self.resend
+        self.due
     }
 
-    /// Takes note that the SYN is sent; returns whether it had been sent before.
-    pub(crate) fn on_sent(&mut self) -> bool {
-        self.resent |= self.sent;
-        self.resend = false;
-        std::mem::replace(&mut self.sent, true)
+    /// It was sent more than once, so one of them, or an answer, may have been lost.
+    pub(crate) fn was_repeated(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// The retransmission timer has expired.
+    pub(crate) fn has_timed_out(&self) -> bool {
+        self.timeouts > 0
+    }
+
+    pub(crate) fn on_sent(&mut self) {
+        self.due = false;
+        self.transmissions += 1;
     }
 
     /// The retransmission timer expired.
     pub(crate) fn on_timeout(&mut self) {
-        self.resend = true;
-        self.timed_out = true;
+        self.due = true;
+        self.timeouts += 1;
     }
 }
 
@@ -132,7 +138,7 @@ mod tests {
             panic!("a SYN leaves LISTEN")
         };
 
-        assert_eq!(received, State::SynReceived(Syn::default()));
+        assert_eq!(received, State::SynReceived(Syn::NEW));
         assert_eq!(received.on_segment(&config, &ACK), Answer::Establish { acknowledge: false });
     }
 
@@ -147,17 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_syn_repeats_the_answer_once_it_has_been_sent() {
+    fn a_repeated_syn_repeats_the_answer() {
         let config = config(Handshake::ThreeWay);
+        let mut sent = Syn::NEW;
+        sent.on_sent();
 
-        let waiting = State::SynReceived(Syn::default());
-        assert_eq!(waiting.on_segment(&config, &SYN), Answer::Become(waiting));
+        let answer = State::SynReceived(sent).on_segment(&config, &SYN);
 
-        let answered = State::SynReceived(Syn { sent: true, ..Syn::default() });
-        assert_eq!(
-            answered.on_segment(&config, &SYN),
-            Answer::Become(State::SynReceived(Syn { sent: true, resend: true, ..Syn::default() }))
-        );
+        assert_eq!(answer, Answer::Become(State::SynReceived(Syn { due: true, ..sent })));
     }
 
     #[test]
@@ -174,14 +177,14 @@ mod tests {
 
     #[test]
     fn a_syn_is_due_first_and_after_each_timeout() {
-        let mut syn = Syn::default();
+        let mut syn = Syn::NEW;
 
         assert!(syn.is_due());
-        assert!(!syn.on_sent());
-        assert!(!syn.is_due());
+        syn.on_sent();
+        assert!(!syn.is_due() && !syn.was_repeated() && !syn.has_timed_out());
         syn.on_timeout();
-        assert!(syn.is_due());
-        assert!(syn.on_sent());
-        assert!(syn.resent && syn.timed_out && !syn.is_due());
+        assert!(syn.is_due() && syn.has_timed_out());
+        syn.on_sent();
+        assert!(!syn.is_due() && syn.was_repeated());
     }
 }

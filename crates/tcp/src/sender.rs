@@ -47,7 +47,7 @@ pub(crate) struct Sender {
 enum Recovery {
     /// Slow start or congestion avoidance; `dup_acks` duplicate ACKs came in a row, and
     /// `limited_transmit` bytes were sent beyond `cwnd` because of them.
-    Open { dup_acks: u8, limited_transmit: u32 },
+    Open { dup_acks: u8, limited_transmit: u64 },
     /// From the third duplicate ACK on. `resend`: the segment at `snd_una` is to be sent again.
     FastRecovery { resend: bool, partial_ack_seen: bool },
     /// From a timeout until all that was sent before it is acknowledged. `head` is the oldest
@@ -178,11 +178,11 @@ impl Sender {
             // is not needed: what is in flight opens the window when it is acknowledged.
             return None;
         }
-        Some(self.transmit(config, now, len))
+        Some(self.transmit(now, len))
     }
 
     #[inline]
-    fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
+    fn transmit(&mut self, now: Time, len: u64) -> (u64, u32) {
         let seq = self.snd_nxt;
         self.snd_nxt += len;
         if seq < self.snd_max {
@@ -191,7 +191,7 @@ impl Sender {
         } else {
             self.snd_max = self.snd_nxt;
             self.rtt.on_sent(now, self.snd_nxt);
-            self.count_limited_transmit(config, len);
+            self.count_limited_transmit(len);
         }
         self.on_data_sent(now);
         // `len` is at most one MSS.
@@ -227,15 +227,14 @@ impl Sender {
         self.window.cwnd().saturating_add(extra).min(config.receive_window)
     }
 
+    /// `len` bytes of new data are in flight since now.
     #[inline]
-    fn count_limited_transmit(&mut self, config: &Config, len: u64) {
-        let beyond = self.flight_size().saturating_sub(self.window.cwnd());
+    fn count_limited_transmit(&mut self, len: u64) {
+        let beyond_cwnd = self.flight_size() > self.window.cwnd();
         if let Recovery::Open { dup_acks: 1.., limited_transmit } = &mut self.recovery
-            && beyond > 0
+            && beyond_cwnd
         {
-            // Both are at most two segments.
-            *limited_transmit =
-                (u64::from(*limited_transmit) + len).min(2 * u64::from(config.mss)) as u32;
+            *limited_transmit += len;
         }
     }
 
@@ -315,7 +314,7 @@ impl Sender {
             Recovery::Open { dup_acks, limited_transmit } => {
                 *dup_acks = dup_acks.saturating_add(1);
                 // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
-                let beyond = u64::from(*limited_transmit);
+                let beyond = *limited_transmit;
                 // RFC 6582 section 3.2, step 2: only if the cumulative acknowledgment covers more
                 // than `recover`. Otherwise the duplicates come from what was sent twice.
                 if *dup_acks == DUP_ACK_THRESHOLD && self.snd_una > self.recover {
