@@ -1,0 +1,101 @@
+"""Checks of the numbers that callers hand to the models.
+
+Every function here turns an argument into a float array, or raises `ValueError` with the
+argument's name in it. Knows nothing of any model.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Values: TypeAlias = NDArray[np.float64]
+"""Results of a model: an array, or a NumPy scalar where every argument was a scalar."""
+
+
+def real(
+    name: str,
+    value: ArrayLike,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    whole: bool = False,
+) -> Values:
+    """`value` as finite floats within bounds; `ValueError` naming `name` otherwise."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must be a real number or an array of them, not {value!r}"
+        ) from None
+    if array.size == 0:
+        raise ValueError(f"{name} must not be empty")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, not {_offender(array, ~np.isfinite(array))}")
+    _refuse(name, array, at_least is not None and array < at_least, f"at least {at_least}")
+    _refuse(name, array, above is not None and array <= above, f"greater than {above}")
+    _refuse(name, array, at_most is not None and array > at_most, f"at most {at_most}")
+    _refuse(name, array, whole and array != np.floor(array), "a whole number")
+    return array
+
+
+def scalar(
+    name: str,
+    value: ArrayLike,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    whole: bool = False,
+) -> float:
+    """Like `real`, for an argument that cannot be an array."""
+    array = real(name, value, at_least=at_least, above=above, at_most=at_most, whole=whole)
+    if array.ndim:
+        raise ValueError(f"{name} must be a single number, not an array of shape {array.shape}")
+    return float(array)
+
+
+def broadcast(**arguments: Values) -> tuple[Values, ...]:
+    """The arguments at their common shape; `ValueError` naming them where there is none."""
+    try:
+        return tuple(np.broadcast_arrays(*arguments.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arguments.items())
+        raise ValueError(f"shapes do not broadcast: {shapes}") from None
+
+
+def choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """`ValueError` unless `value` is one of `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+
+
+def section_value(section: Mapping[str, object], name: str) -> object:
+    """A key of a section of the resolved form, which has every key."""
+    try:
+        return section[name]
+    except KeyError:
+        raise ValueError(f"{name} is missing: a resolved section has every key") from None
+
+
+def section_integer(section: Mapping[str, object], name: str) -> int:
+    """An integer of a section of the resolved form."""
+    value = section_value(section, name)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{name} must be an integer, not {value!r}")
+    return value
+
+
+def _refuse(name: str, array: Values, bad: NDArray[np.bool_] | bool, wanted: str) -> None:
+    if np.any(bad):
+        raise ValueError(f"{name} must be {wanted}, not {_offender(array, np.asarray(bad))}")
+
+
+def _offender(array: Values, bad: NDArray[np.bool_]) -> float:
+    """The first value that is wrong, for the message."""
+    return float(array[bad].flat[0]) if array.ndim else float(array)

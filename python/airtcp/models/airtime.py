@@ -1,0 +1,283 @@
+"""How long frames are on the air: PPDU durations of 802.11 DSSS and OFDM, in integer nanoseconds.
+
+Knows the `phy` section of a resolved scenario and nothing of contention, queues or TCP. Written
+from the same contract as the Rust core and sharing no line with it, so that a test can hold the two
+equal. All arithmetic is on integers: nothing is rounded but where the standard rounds.
+
+Clauses are those of IEEE Std 802.11-2012: 16 (DSSS), 17 (HR/DSSS), 18 (OFDM), 19 (ERP).
+
+802.11b with the long preamble, 11 Mb/s and a control rate of 2 Mb/s: a 1500-byte packet takes, with
+36 bytes of headers, 1310 us, and 1568 us with SIFS and MAC ACK.
+
+>>> phy = Phy(
+...     data_rate=Rate(11_000_000, "dsss"), control_rate=Rate(2_000_000, "dsss"),
+...     slot_time_ns=20_000, sifs_ns=10_000, difs_ns=50_000, eifs_ns=364_000,
+...     dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000), ofdm=None,
+...     symbol_rounding=True, propagation_delay_ns=0, cw_min=31, cw_max=1023,
+...     rts_bits=160, cts_bits=112, ack_bits=112, mac_header_bits=224, llc_bits=64,
+... )
+>>> int(frame_time_ns(phy, 8 * 1500))
+1310000
+>>> exchange_time_ns(phy, [8 * 40, 8 * 1500], rts=False)
+array([ 506000, 1568000])
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Self, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from airtcp.models import _checks
+
+__all__ = [
+    "Dsss",
+    "Ofdm",
+    "Phy",
+    "Rate",
+    "collision_time_ns",
+    "exchange_time_ns",
+    "frame_time_ns",
+    "mpdu_bits",
+    "ppdu_time_ns",
+]
+
+Nanoseconds: TypeAlias = NDArray[np.int64]
+
+_NS_PER_S = 1_000_000_000
+_US_PER_S = 1_000_000
+_MOST_BITS = 8 * 10**9
+"""Well beyond this `bits * 10^9` would leave 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A PHY rate: `bps` in bits per second, and the modulation that carries it."""
+
+    bps: int
+    modulation: Literal["dsss", "ofdm"]
+
+    def __post_init__(self) -> None:
+        _checks.scalar("bps", self.bps, above=0, at_most=10**12, whole=True)
+        _checks.choice("modulation", self.modulation, ("dsss", "ofdm"))
+
+
+@dataclass(frozen=True, slots=True)
+class Dsss:
+    """Preamble and PLCP header of DSSS and HR/DSSS (clauses 16.2.2, 17.2.2), nanoseconds."""
+
+    preamble_time_ns: int
+    plcp_header_time_ns: int
+
+    def __post_init__(self) -> None:
+        _not_negative(self, "preamble_time_ns", "plcp_header_time_ns")
+
+
+@dataclass(frozen=True, slots=True)
+class Ofdm:
+    """Timing of OFDM (Table 18-5) and signal extension of ERP-OFDM (19.8.3), nanoseconds."""
+
+    preamble_time_ns: int
+    plcp_header_time_ns: int
+    symbol_time_ns: int
+    service_bits: int
+    tail_bits: int
+    signal_extension_ns: int
+
+    def __post_init__(self) -> None:
+        _not_negative(
+            self,
+            "preamble_time_ns",
+            "plcp_header_time_ns",
+            "signal_extension_ns",
+        )
+        _checks.scalar("symbol_time_ns", self.symbol_time_ns, above=0, at_most=10**6, whole=True)
+        _checks.scalar("service_bits", self.service_bits, at_least=0, at_most=10**6, whole=True)
+        _checks.scalar("tail_bits", self.tail_bits, at_least=0, at_most=10**6, whole=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phy:
+    """What a model needs of the `phy` section of a resolved scenario. Times in nanoseconds.
+
+    `mac_header_bits` includes the FCS; `propagation_delay_ns` passes once after every frame.
+    """
+
+    data_rate: Rate
+    control_rate: Rate
+    slot_time_ns: int
+    sifs_ns: int
+    difs_ns: int
+    eifs_ns: int
+    dsss: Dsss | None
+    ofdm: Ofdm | None
+    symbol_rounding: bool
+    propagation_delay_ns: int
+    cw_min: int
+    cw_max: int
+    rts_bits: int
+    cts_bits: int
+    ack_bits: int
+    mac_header_bits: int
+    llc_bits: int
+
+    def __post_init__(self) -> None:
+        _not_negative(
+            self,
+            "slot_time_ns",
+            "sifs_ns",
+            "difs_ns",
+            "eifs_ns",
+            "propagation_delay_ns",
+            "cw_min",
+            "rts_bits",
+            "cts_bits",
+            "ack_bits",
+            "mac_header_bits",
+            "llc_bits",
+        )
+        _checks.scalar("cw_max", self.cw_max, at_least=self.cw_min, whole=True)
+
+    @classmethod
+    def from_resolved(cls, section: Mapping[str, object]) -> Self:
+        """The `phy` section of a resolved scenario.
+
+        Raises `ValueError` naming the key that is missing or has a value that cannot be.
+        """
+        dsss, ofdm = _checks.section_value(section, "dsss"), _checks.section_value(section, "ofdm")
+        return cls(
+            data_rate=rate_from_resolved(_checks.section_value(section, "data_rate")),
+            control_rate=rate_from_resolved(_checks.section_value(section, "control_rate")),
+            dsss=None if dsss is None else Dsss(**_integers(dsss, "dsss", Dsss)),
+            ofdm=None if ofdm is None else Ofdm(**_integers(ofdm, "ofdm", Ofdm)),
+            symbol_rounding=bool(_checks.section_value(section, "symbol_rounding")),
+            **{
+                name: _checks.section_integer(section, name)
+                for name in cls.__dataclass_fields__
+                if name not in {"data_rate", "control_rate", "dsss", "ofdm", "symbol_rounding"}
+            },
+        )
+
+
+def rate_from_resolved(value: object) -> Rate:
+    """A `Rate` of the resolved form: `{"bps": int, "modulation": "dsss" | "ofdm"}`."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"rate must be a section with bps and modulation, not {value!r}")
+    modulation = cast(Literal["dsss", "ofdm"], _checks.section_value(value, "modulation"))
+    return Rate(bps=_checks.section_integer(value, "bps"), modulation=modulation)
+
+
+def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:
+    """Bits of the MPDU that carries an MSDU (an IP packet): MAC header, FCS and LLC are added."""
+    bits = _bits("msdu_bits", msdu_bits)
+    return np.asarray(bits + (phy.mac_header_bits + phy.llc_bits))[()]
+
+
+def ppdu_time_ns(phy: Phy, rate: Rate, bits: ArrayLike) -> Nanoseconds:
+    """Duration of the PPDU that carries an MPDU (or control frame) of `bits` bits, nanoseconds.
+
+    DSSS (802.11-2012, 17.3.4): preamble + header + payload, the payload rounded up to a whole
+    microsecond (`symbol_rounding`) or to a whole nanosecond. OFDM (18.4.3): preamble + SIGNAL +
+    ceil((service + tail + bits) / bits per symbol) symbols (or (service + tail + bits) / rate
+    rounded up to a nanosecond without `symbol_rounding`), and the signal extension of ERP-OFDM.
+
+    Raises `ValueError` if `bits` is not whole and >= 0, or if `phy` lacks the modulation.
+    """
+    payload = _bits("bits", bits)
+    if rate.modulation == "dsss":
+        dsss = phy.dsss
+        if dsss is None:
+            raise ValueError("rate is DSSS, but phy has no dsss section")
+        overhead = dsss.preamble_time_ns + dsss.plcp_header_time_ns
+        if phy.symbol_rounding:
+            time = _ceil_div(payload * _US_PER_S, rate.bps) * (_NS_PER_S // _US_PER_S)
+        else:
+            time = _ceil_div(payload * _NS_PER_S, rate.bps)
+        return np.asarray(overhead + time)[()]
+    ofdm = phy.ofdm
+    if ofdm is None:
+        raise ValueError("rate is OFDM, but phy has no ofdm section")
+    overhead = ofdm.preamble_time_ns + ofdm.plcp_header_time_ns + ofdm.signal_extension_ns
+    coded = payload + (ofdm.service_bits + ofdm.tail_bits)
+    if phy.symbol_rounding:
+        # Bits per symbol are rate * symbol time; kept as a fraction, it need not be whole.
+        time = _ceil_div(coded * _NS_PER_S, rate.bps * ofdm.symbol_time_ns) * ofdm.symbol_time_ns
+    else:
+        time = _ceil_div(coded * _NS_PER_S, rate.bps)
+    return np.asarray(overhead + time)[()]
+
+
+def frame_time_ns(phy: Phy, msdu_bits: ArrayLike, *, data_rate: Rate | None = None) -> Nanoseconds:
+    """Duration of the data frame that carries an MSDU of `msdu_bits` bits, nanoseconds.
+
+    `data_rate` defaults to that of `phy`. Errors as `ppdu_time_ns`.
+    """
+    return ppdu_time_ns(phy, data_rate or phy.data_rate, mpdu_bits(phy, msdu_bits))
+
+
+def exchange_time_ns(
+    phy: Phy,
+    msdu_bits: ArrayLike,
+    *,
+    rts: bool,
+    data_rate: Rate | None = None,
+    control_rate: Rate | None = None,
+) -> Nanoseconds:
+    """Duration of a successful exchange from its first bit to the end of the MAC ACK, nanoseconds.
+
+    Basic access: DATA, SIFS, ACK. With `rts`: RTS, SIFS, CTS, SIFS before it (802.11-2012,
+    9.3.2). A propagation delay follows each frame. DIFS and backoff are not included. The rates
+    default to those of `phy`. Errors as `ppdu_time_ns`.
+    """
+    control = control_rate or phy.control_rate
+    gap = phy.sifs_ns + phy.propagation_delay_ns
+    time = frame_time_ns(phy, msdu_bits, data_rate=data_rate) + gap
+    if rts:
+        time = time + ppdu_time_ns(phy, control, phy.rts_bits) + gap
+        time = time + ppdu_time_ns(phy, control, phy.cts_bits) + gap
+    ack = ppdu_time_ns(phy, control, phy.ack_bits) + phy.propagation_delay_ns
+    return np.asarray(time + ack)[()]
+
+
+def collision_time_ns(
+    phy: Phy,
+    msdu_bits: ArrayLike,
+    *,
+    rts: bool,
+    data_rate: Rate | None = None,
+    control_rate: Rate | None = None,
+) -> Nanoseconds:
+    """Time from the start of a collision to the end of its longest frame at the receivers, ns.
+
+    `msdu_bits` is the longest MSDU among those that collide; with `rts` all of them are RTS. What
+    everyone waits after that (EIFS, ACK timeout, DIFS) is not included. Errors as `ppdu_time_ns`.
+    """
+    if rts:
+        shape = np.shape(_bits("msdu_bits", msdu_bits))
+        frame = np.broadcast_to(
+            ppdu_time_ns(phy, control_rate or phy.control_rate, phy.rts_bits), shape
+        )
+    else:
+        frame = frame_time_ns(phy, msdu_bits, data_rate=data_rate)
+    return np.asarray(frame + phy.propagation_delay_ns)[()]
+
+
+def _ceil_div(numerator: NDArray[np.int64], denominator: int) -> NDArray[np.int64]:
+    return -(-numerator // denominator)
+
+
+def _bits(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    checked = _checks.real(name, value, at_least=0, at_most=_MOST_BITS, whole=True)
+    return checked.astype(np.int64)
+
+
+def _not_negative(section: object, *names: str) -> None:
+    for name in names:
+        _checks.scalar(name, getattr(section, name), at_least=0, at_most=10**12, whole=True)
+
+
+def _integers(section: object, name: str, of: type[Dsss | Ofdm]) -> dict[str, int]:
+    if not isinstance(section, Mapping):
+        raise ValueError(f"{name} must be a section, not {section!r}")
+    return {field: _checks.section_integer(section, field) for field in of.__dataclass_fields__}
