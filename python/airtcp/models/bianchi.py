@@ -1,0 +1,322 @@
+"""Bianchi's model of the saturated DCF: how often nodes that always have a frame collide.
+
+Knows backoff stages and the durations of a slot, a success and a collision; these are plain
+numbers, so that any PHY fits (`slot_times` makes them from one). Knows no TCP and no queues.
+
+G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function", IEEE JSAC
+18(3), 2000 (unlimited retries); finite retry limits after H. Wu et al., "Performance of reliable
+transport protocol over IEEE 802.11 wireless LAN: analysis and enhancement", INFOCOM 2002. Symbols
+as there: n nodes, W the window of the first stage (CWmin + 1), m doublings, tau the probability
+that a node sends in a slot, p the probability that what it sends collides.
+
+The two equations are solved in their summed form, where p = 1/2 is an ordinary point.
+
+>>> point = fixed_point([5, 20], w0=32, m=3)
+>>> times = FHSS_BASIC
+>>> saturation(point, times).utilization.round(4)
+array([0.8097, 0.6788])
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+from airtcp.models._solve import increasing_root
+from airtcp.models.airtime import Phy, Rate, collision_time_ns, exchange_time_ns
+
+__all__ = [
+    "FHSS_BASIC",
+    "FHSS_RTS",
+    "FixedPoint",
+    "Saturation",
+    "SlotTimes",
+    "approximate_largest_utilization",
+    "attempt_probability",
+    "fixed_point",
+    "largest_utilization",
+    "saturation",
+    "slot_times",
+]
+
+_MOST_STAGES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class SlotTimes:
+    """How long things take, in seconds.
+
+    `slot_s` an empty slot; `success_s` (Ts) and `collision_s` (Tc) the slots with a success and
+    with a collision, the waits after them included; `payload_s` the time that the payload itself
+    takes.
+    """
+
+    slot_s: float
+    success_s: float
+    collision_s: float
+    payload_s: float
+
+    def __post_init__(self) -> None:
+        for name in ("slot_s", "success_s", "collision_s"):
+            _checks.scalar(name, getattr(self, name), above=0.0)
+        _checks.scalar("payload_s", self.payload_s, at_least=0.0)
+
+
+FHSS_BASIC: Final = SlotTimes(50e-6, 8982e-6, 8713e-6, 8184e-6)
+"""Bianchi's example (Table II): FHSS at 1 Mb/s, payload 8184 bits, basic access."""
+
+FHSS_RTS: Final = SlotTimes(50e-6, 9568e-6, 417e-6, 8184e-6)
+"""The same with RTS/CTS."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPoint:
+    """The solution: `tau`, `p`, and `drop`, the probability that a frame meets the retry limit."""
+
+    n: Values
+    tau: Values
+    p: Values
+    drop: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Saturation:
+    """What the channel does in saturation.
+
+    `p_transmission` (Ptr) at least one node sends in a slot; `p_success` (Ps) exactly one does,
+    given that; `slot_s` the mean duration of a slot; `success_rate_per_s` successes of all nodes
+    per second; `utilization` (S) the fraction of time that carries payload of successes.
+    """
+
+    p_transmission: Values
+    p_success: Values
+    slot_s: Values
+    success_rate_per_s: Values
+    utilization: Values
+
+
+def attempt_probability(
+    p: ArrayLike, w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None = None
+) -> Values:
+    """tau as a function of p: Bianchi (7) for `retries` None, Wu et al. (2002) for a limit.
+
+    A frame is sent at most `retries` + 1 times; at stage i the backoff is uniform over
+    0 .. 2^min(i, m) `w0` - 1. tau = 1 / (1 + mean backoff over the attempts of a frame).
+
+    Raises `ValueError` unless 0 <= p <= 1, w0 >= 1, 0 <= m <= 60, 0 <= retries < 10000.
+
+    >>> float(attempt_probability(0.5, 32, 5))  # where the closed form of (7) is 0/0
+    0.017699115044247787
+    """
+    probability = _checks.real("p", p, at_least=0.0, at_most=1.0)
+    stages = _stages(w0, m, retries)
+    _checks.broadcast(p=probability, **stages)
+    return _tau(probability, stages)[()]
+
+
+def fixed_point(
+    n: ArrayLike, w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None = None
+) -> FixedPoint:
+    """tau and p of `n` saturated nodes: `attempt_probability` and p = 1 - (1 - tau)^(n-1).
+
+    `retries`: None for no limit (Bianchi 2000), else a frame is sent `retries` + 1 times at most
+    and then dropped, with probability `drop` = p^(retries+1). Every argument may be an array; `n`
+    need not be whole. tau never increases with p, so the root is one, and always there.
+
+    Raises `ValueError` naming an argument out of range (n >= 1), `ConvergenceError`.
+
+    >>> round(float(fixed_point(5, 32, 5).p), 4)
+    0.1781
+    """
+    nodes = _checks.real("n", n, at_least=1.0)
+    stages = _stages(w0, m, retries)
+    nodes, *_ = _checks.broadcast(n=nodes, **stages)
+
+    def excess(p: Values) -> Values:
+        return p - collision_given(_tau(p, stages), nodes)
+
+    p = increasing_root(
+        excess, np.zeros(nodes.shape), np.ones(nodes.shape), what="collision probability"
+    )
+    limit = stages.get("retries")
+    drop = np.zeros(nodes.shape) if limit is None else p ** (limit + 1.0)
+    return FixedPoint(n=nodes[()], tau=_tau(p, stages)[()], p=p[()], drop=drop[()])
+
+
+def saturation(
+    point: FixedPoint,
+    times: SlotTimes,
+    *,
+    variant: Literal["bianchi", "freezing"] = "bianchi",
+    w0: ArrayLike | None = None,
+) -> Saturation:
+    """Throughput of the saturated channel: Bianchi (13).
+
+    Variant "freezing" (Bianchi and Tinnirello 2005) lets only the node that just succeeded use the
+    first slot after its success, which it does with probability B = 1/`w0`: a success carries
+    1/(1-B) payloads on average and takes Ts/(1-B) + slot; a collision takes Tc + slot. It needs
+    `w0`. (ns-3's tables are of this variant, but without the slot after a collision.)
+
+    Raises `ValueError` for an unknown variant, or `w0` missing or below 2 there.
+    """
+    _checks.choice("variant", variant, ("bianchi", "freezing"))
+    payload = np.asarray(times.payload_s)
+    success, collision = np.asarray(times.success_s), np.asarray(times.collision_s)
+    successes = np.asarray(1.0)
+    if variant == "freezing":
+        if w0 is None:
+            raise ValueError("w0 is needed by the variant 'freezing'")
+        successes = 1.0 / (1.0 - 1.0 / _checks.real("w0", w0, at_least=2.0))
+        success, collision = success * successes + times.slot_s, collision + times.slot_s
+    _checks.broadcast(n=point.n, w0=np.asarray(successes))
+    # log1p and expm1 keep the digits of tiny tau; tau = 1 gives log 0 = -inf, which is right.
+    with np.errstate(divide="ignore"):
+        idle = np.exp(point.n * np.log1p(-point.tau))
+        one = point.n * point.tau * _power_one_less(point.tau, point.n)
+    busy = 1.0 - idle
+    slot = idle * times.slot_s + one * success + (busy - one) * collision
+    rate = one * successes / slot
+    return Saturation(
+        p_transmission=np.asarray(busy)[()],
+        p_success=np.asarray(one / busy)[()],
+        slot_s=np.asarray(slot)[()],
+        success_rate_per_s=np.asarray(rate)[()],
+        utilization=np.asarray(rate * payload)[()],
+    )
+
+
+def largest_utilization(n: ArrayLike, times: SlotTimes) -> Values:
+    """The largest utilization that `n` saturated nodes can have, over all tau.
+
+    At the tau that solves Bianchi (26): (1-tau)^n = Tc* (n tau - 1 + (1-tau)^n), Tc* = Tc/slot.
+    `n` may be infinite, where n tau keeps a limit.
+
+    Raises `ValueError` for n < 1, `ConvergenceError`.
+
+    >>> largest_utilization([20, np.inf], FHSS_BASIC).round(4)
+    array([0.8261, 0.824 ])
+    """
+    nodes = np.asarray(n, dtype=np.float64)
+    endless = np.isposinf(nodes)
+    nodes = _checks.real("n", np.where(endless, 1.0, nodes), at_least=1.0)
+    collision = times.collision_s / times.slot_s
+
+    def idle(load: Values) -> Values:
+        tau = np.where(endless, 0.0, load / nodes)
+        with np.errstate(divide="ignore"):
+            return np.where(endless, np.exp(-load), np.exp(nodes * np.log1p(-tau)))
+
+    def excess(load: Values) -> Values:
+        return collision * (load - 1.0 + idle(load)) - idle(load)
+
+    # The load is n tau: at most n, and without limit (but never above 1) in an endless crowd.
+    high = np.where(endless, 1.0 + 1.0 / collision, nodes)
+    load = increasing_root(excess, np.zeros(nodes.shape), high, what="load of largest throughput")
+    tau = np.where(endless, 0.0, load / nodes)
+    empty = idle(load)
+    one = np.where(endless, load * empty, load * _power_one_less(tau, nodes))
+    slot = empty * times.slot_s + one * times.success_s + (1 - empty - one) * times.collision_s
+    return np.asarray(one * times.payload_s / slot)[()]
+
+
+def approximate_largest_utilization(times: SlotTimes) -> float:
+    """Bianchi's estimate of the largest utilization of many nodes, from n tau = 1 / K.
+
+    K = sqrt(Tc* / 2) (Bianchi (28)) is the optimum for a long collision time only: with RTS/CTS it
+    gives 0.8359 where `largest_utilization` has 0.8361.
+
+    >>> round(approximate_largest_utilization(FHSS_RTS), 4)
+    0.8359
+    """
+    k = math.sqrt(times.collision_s / times.slot_s / 2.0)
+    wasted = times.slot_s * k + times.collision_s * (k * math.expm1(1.0 / k) - 1.0)
+    return times.payload_s / (times.success_s + wasted)
+
+
+def slot_times(
+    phy: Phy,
+    msdu_bits: int,
+    *,
+    rts: bool,
+    after_collision: Literal["eifs", "difs", "eifs+difs"] = "difs",
+    payload_bits: int | None = None,
+    data_rate: Rate | None = None,
+    control_rate: Rate | None = None,
+) -> SlotTimes:
+    """Ts and Tc of nodes that send MSDUs of `msdu_bits` bits, from a PHY; seconds.
+
+    Ts = exchange + DIFS. Tc = frame (RTS with `rts`) and then DIFS (Bianchi 2000), EIFS, or EIFS
+    and DIFS. Propagation delays as in `exchange_time_ns`. The payload counts at the data rate,
+    headers aside: `payload_bits` of it, default the whole MSDU.
+
+    Raises `ValueError` as `airtcp.models.airtime`.
+    """
+    waits = {"difs": phy.difs_ns, "eifs": phy.eifs_ns, "eifs+difs": phy.eifs_ns + phy.difs_ns}
+    _checks.choice("after_collision", after_collision, tuple(waits))
+    payload = _checks.scalar(
+        "payload_bits", msdu_bits if payload_bits is None else payload_bits, at_least=0, whole=True
+    )
+    success = exchange_time_ns(
+        phy, msdu_bits, rts=rts, data_rate=data_rate, control_rate=control_rate
+    )
+    collision = collision_time_ns(
+        phy, msdu_bits, rts=rts, data_rate=data_rate, control_rate=control_rate
+    )
+    return SlotTimes(
+        slot_s=phy.slot_time_ns / 1e9,
+        success_s=(int(success) + phy.difs_ns) / 1e9,
+        collision_s=(int(collision) + waits[after_collision]) / 1e9,
+        payload_s=payload / (data_rate or phy.data_rate).bps,
+    )
+
+
+def collision_given(tau: Values, n: Values) -> Values:
+    """p = 1 - (1 - tau)^(n-1), Bianchi (9): at least one of the `n` - 1 others sends too."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = -np.expm1((n - 1.0) * np.log1p(-tau))
+    return np.where(n == 1.0, 0.0, p)  # a lone sender has no others: 0 * log 0 means 0 here
+
+
+def _power_one_less(tau: Values, n: Values) -> Values:
+    """(1 - tau)^(n-1): none of the others sends."""
+    return 1.0 - collision_given(tau, n)
+
+
+def _stages(w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None) -> dict[str, Values]:
+    stages = {
+        "w0": _checks.real("w0", w0, at_least=1.0),
+        "m": _checks.real("m", m, at_least=0.0, at_most=60.0, whole=True),
+    }
+    if retries is not None:
+        stages["retries"] = _checks.real(
+            "retries", retries, at_least=0.0, at_most=_MOST_STAGES - 1.0, whole=True
+        )
+    return stages
+
+
+def _tau(p: Values, stages: dict[str, Values]) -> Values:
+    """tau = sum p^i / sum p^i (2^min(i,m) W + 1)/2 over the stages i that a frame may reach."""
+    w0, m, retries = stages["w0"], stages["m"], stages.get("retries")
+    if retries is None:
+        # Stages m, m+1, ... have the same window: together they weigh p^m, stage i < m (1-p) p^i.
+        last = int(m.max())
+        weight = np.ones(np.broadcast_shapes(p.shape, m.shape))
+        slots = np.zeros(np.broadcast_shapes(p.shape, m.shape, w0.shape))
+        for i in range(last + 1):
+            share = np.where(i < m, weight * (1.0 - p), np.where(i == m, weight, 0.0))
+            slots = slots + share * (np.exp2(i) * w0 + 1.0) / 2.0
+            weight = weight * p
+        return 1.0 / slots
+    attempts = np.zeros(np.broadcast_shapes(p.shape, retries.shape))
+    slots = np.zeros(np.broadcast_shapes(p.shape, retries.shape, w0.shape, m.shape))
+    power = np.ones(p.shape)
+    for i in range(int(retries.max()) + 1):
+        share = np.where(i <= retries, power, 0.0)
+        attempts = attempts + share
+        slots = slots + share * (np.exp2(np.minimum(i, m)) * w0 + 1.0) / 2.0
+        power = power * p
+    return attempts / slots
