@@ -1,0 +1,311 @@
+"""What paper M starts from: times, lengths and windows, and which reading of each equation to take.
+
+Knows Table 1 and section 2.3 of the paper, and how a resolved scenario fills the same fields.
+Solves nothing.
+
+The paper's CWmin = 32 (a backoff uniform over 0 .. CWmin - 1) is `w0` here; the standard's aCWmin
+is `w0` - 1. "Data" and "TCP ACK" are the two frames of a download: a full segment from the access
+point, and a segment without payload from a station.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, Self
+
+from airtcp.models import _checks
+from airtcp.models.airtime import Phy, Rate, mpdu_bits, ppdu_time_ns
+
+__all__ = ["CORRECTED", "PAPER", "Parameters", "Variant"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """Everything that equations (1) to (17) and (A.1) to (A.3) need. Seconds, bits, bits per
+    second.
+
+    `slot_s`, `sifs_s`, `difs_s`: T_slot, T_SIFS, T_DIFS. `w0`, `w_max`: CWmin and CWmax as the
+    paper counts them (32 and 1024); stage k has the window min(2^k w0, w_max). `m`: how often a
+    frame is sent at most. `data_s`, `tcp_ack_s`, `rts_s`, `cts_s`, `mac_ack_s`: durations of whole
+    frames (PPDUs), with T_P and T_PHY, and a propagation delay where there is one.
+    `rts_before_data`, `rts_before_tcp_ack`: whether an RTS/CTS exchange precedes them (the paper:
+    always). `tcp_payload_bits`: L_TCP. `mac_header_bits`: L_MAC (with LLC). `data_rate_bps`:
+    R_data.
+
+    Raises `ValueError` naming a field that cannot be.
+    """
+
+    slot_s: float
+    sifs_s: float
+    difs_s: float
+    w0: int
+    w_max: int
+    m: int
+    data_s: float
+    tcp_ack_s: float
+    rts_s: float
+    cts_s: float
+    mac_ack_s: float
+    rts_before_data: bool
+    rts_before_tcp_ack: bool
+    tcp_payload_bits: int
+    mac_header_bits: int
+    data_rate_bps: float
+
+    def __post_init__(self) -> None:
+        for name in ("slot_s", "data_s", "tcp_ack_s", "rts_s", "cts_s", "mac_ack_s"):
+            _checks.scalar(name, getattr(self, name), above=0.0)
+        for name in ("sifs_s", "difs_s"):
+            _checks.scalar(name, getattr(self, name), at_least=0.0)
+        _checks.scalar("w0", self.w0, at_least=1, whole=True)
+        _checks.scalar("w_max", self.w_max, at_least=self.w0, at_most=2**40, whole=True)
+        _checks.scalar("m", self.m, at_least=1, at_most=10_000, whole=True)
+        _checks.scalar("tcp_payload_bits", self.tcp_payload_bits, above=0, whole=True)
+        _checks.scalar("mac_header_bits", self.mac_header_bits, at_least=0, whole=True)
+        _checks.scalar("data_rate_bps", self.data_rate_bps, above=0.0)
+
+    @classmethod
+    def from_lengths(
+        cls,
+        *,
+        slot_s: float,
+        sifs_s: float,
+        difs_s: float,
+        preamble_s: float,
+        phy_header_s: float,
+        w0: int,
+        w_max: int,
+        m: int,
+        data_rate_bps: float,
+        control_rate_bps: float,
+        tcp_payload_bits: int,
+        header_bits: int,
+        mac_header_bits: int,
+        rts_bits: int,
+        cts_bits: int,
+        ack_bits: int,
+        use_rts: bool = True,
+    ) -> Self:
+        """The paper's arithmetic (section 2.3): a frame takes T_P + T_PHY + bits / rate.
+
+        `header_bits` is L_IPH (TCP and IP); `use_rts` False is basic access, the paper's equations
+        with the RTS, the CTS and two SIFS left out.
+        """
+        for name, rate in (
+            ("data_rate_bps", data_rate_bps),
+            ("control_rate_bps", control_rate_bps),
+        ):
+            _checks.scalar(name, rate, above=0.0)
+        start = _checks.scalar("preamble_s", preamble_s, at_least=0.0) + _checks.scalar(
+            "phy_header_s", phy_header_s, at_least=0.0
+        )
+        _checks.scalar("header_bits", header_bits, at_least=0, whole=True)
+        overhead = mac_header_bits + header_bits
+        return cls(
+            slot_s=slot_s,
+            sifs_s=sifs_s,
+            difs_s=difs_s,
+            w0=w0,
+            w_max=w_max,
+            m=m,
+            data_s=start + (overhead + tcp_payload_bits) / data_rate_bps,
+            tcp_ack_s=start + overhead / data_rate_bps,
+            rts_s=start + rts_bits / control_rate_bps,
+            cts_s=start + cts_bits / control_rate_bps,
+            mac_ack_s=start + ack_bits / control_rate_bps,
+            rts_before_data=use_rts,
+            rts_before_tcp_ack=use_rts,
+            tcp_payload_bits=tcp_payload_bits,
+            mac_header_bits=mac_header_bits,
+            data_rate_bps=data_rate_bps,
+        )
+
+    @classmethod
+    def table_1(cls, *, rts: Literal["printed", "standard"] = "printed") -> Self:
+        """Table 1 and section 2.3 of paper M: 802.11b, long preamble, 11 and 2 Mb/s.
+
+        `rts`: the RTS has 180 bits as "printed", or the 160 of the "standard" (erratum M8).
+
+        >>> round(Parameters.table_1().t_tcp_data_s * 1e6, 2)
+        1831.09
+        """
+        _checks.choice("rts", rts, ("printed", "standard"))
+        return cls.from_lengths(
+            slot_s=20e-6,
+            sifs_s=10e-6,
+            difs_s=50e-6,
+            preamble_s=144e-6,
+            phy_header_s=48e-6,
+            w0=32,
+            w_max=1024,
+            m=7,
+            data_rate_bps=11e6,
+            control_rate_bps=2e6,
+            tcp_payload_bits=8000,
+            header_bits=320,
+            mac_header_bits=272,
+            rts_bits=180 if rts == "printed" else 160,
+            cts_bits=112,
+            ack_bits=112,
+        )
+
+    @classmethod
+    def from_phy(
+        cls,
+        phy: Phy,
+        *,
+        mss_bytes: int,
+        header_bits: int,
+        retry_limit: int,
+        rts_threshold_bytes: int | None,
+        data_rate: Rate | None = None,
+        control_rate: Rate | None = None,
+    ) -> Self:
+        """The same fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
+
+        RTS/CTS precedes the frames whose MPDU is longer than `rts_threshold_bytes` (None: never).
+        `retry_limit` is m, the number of transmissions at most.
+        """
+        data_rate, control_rate = data_rate or phy.data_rate, control_rate or phy.control_rate
+        _checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
+        tcp_ack_bits = int(mpdu_bits(phy, header_bits))
+        data_bits = tcp_ack_bits + 8 * mss_bytes
+        threshold = math.inf if rts_threshold_bytes is None else 8 * rts_threshold_bytes
+
+        def seconds(rate: Rate, bits: int) -> float:
+            return (int(ppdu_time_ns(phy, rate, bits)) + phy.propagation_delay_ns) / 1e9
+
+        return cls(
+            slot_s=phy.slot_time_ns / 1e9,
+            sifs_s=phy.sifs_ns / 1e9,
+            difs_s=phy.difs_ns / 1e9,
+            w0=phy.cw_min + 1,
+            w_max=phy.cw_max + 1,
+            m=retry_limit,
+            data_s=seconds(data_rate, data_bits),
+            tcp_ack_s=seconds(data_rate, tcp_ack_bits),
+            rts_s=seconds(control_rate, phy.rts_bits),
+            cts_s=seconds(control_rate, phy.cts_bits),
+            mac_ack_s=seconds(control_rate, phy.ack_bits),
+            rts_before_data=data_bits > threshold,
+            rts_before_tcp_ack=tcp_ack_bits > threshold,
+            tcp_payload_bits=8 * mss_bytes,
+            mac_header_bits=phy.mac_header_bits + phy.llc_bits,
+            data_rate_bps=float(data_rate.bps),
+        )
+
+    @classmethod
+    def from_resolved(
+        cls,
+        phy: Mapping[str, object],
+        mac: Mapping[str, object],
+        tcp: Mapping[str, object],
+        *,
+        data_rate: Rate | None = None,
+        control_rate: Rate | None = None,
+    ) -> Self:
+        """From the sections `phy`, `mac` and a flow's `tcp` of a resolved scenario.
+
+        m is the short retry limit: what collides is an RTS, or a frame not longer than the RTS
+        threshold (IEEE 802.11-2012, 9.3.4). A group's own rates go in `data_rate` and
+        `control_rate`.
+
+        Raises `ValueError` naming a key that is missing or out of range.
+        """
+        threshold = _checks.section_value(mac, "rts_threshold_bytes")
+        return cls.from_phy(
+            Phy.from_resolved(phy),
+            mss_bytes=_checks.section_integer(tcp, "mss_bytes"),
+            header_bits=_checks.section_integer(tcp, "header_bits"),
+            retry_limit=_checks.section_integer(mac, "short_retry_limit"),
+            rts_threshold_bytes=None
+            if threshold is None
+            else _checks.section_integer(mac, "rts_threshold_bytes"),
+            data_rate=data_rate,
+            control_rate=control_rate,
+        )
+
+    @property
+    def gamma(self) -> int:
+        """The first stage with the largest window: gamma of the paper."""
+        return math.ceil(math.log2(self.w_max / self.w0))
+
+    @property
+    def mean_first_backoff_s(self) -> float:
+        """T_slot (CWmin - 1) / 2: the mean backoff of a first attempt."""
+        return self.slot_s * (self.w0 - 1) / 2.0
+
+    @property
+    def t_tcp_data_s(self) -> float:
+        """T_TCP_data of section 2.3: DIFS and the exchange of a full segment, backoff aside."""
+        return self._exchange_s(self.data_s, self.rts_before_data)
+
+    @property
+    def t_tcp_ack_s(self) -> float:
+        """T_TCP_ack of section 2.3: the same for a segment without payload."""
+        return self._exchange_s(self.tcp_ack_s, self.rts_before_tcp_ack)
+
+    def _exchange_s(self, frame_s: float, rts: bool) -> float:
+        before = self.rts_s + self.sifs_s + self.cts_s + self.sifs_s if rts else 0.0
+        return self.difs_s + before + frame_s + self.sifs_s + self.mac_ack_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """Which reading of paper M's equations to compute; ids are those of `docs/errata.md`.
+
+    - `attempts` (M6), the probability that a backlogged node sends in a slot, where b = T_b /
+      T_slot: "renewal" 1/b as in (2), or "bianchi-like" 1/(b+1).
+    - `stages`, the weights in (1): "printed" (1-P)P^k, which add up to 1 - P^m only, so that T_b
+      falls to zero as P nears 1 (the cause of M5) and no root is left above some number of nodes;
+      or "normalised", the same over 1 - P^m: the mean backoff per attempt, with one root always.
+    - `backoff_in_collision` (M3): whether T_coll of (3) contains T_b, which (5) counts again.
+    - `collision_charge` (M4): "per-node" charges each collision to every node in it, as (4) and (7)
+      do; "once" divides by the mean number of nodes in a collision.
+    - `single_connection` (M11): with n_c = 1, "two-backlogged" as (9) has it, or "alternating":
+      with W* = d the two nodes are never backlogged together, as section 4.1 and (A.3) have it.
+    - `setup` (M9): (13) as "printed", or with a "full-exchange" (L_MAC, and RTS/CTS where used).
+    - `last_packet` (M10): (14) subtracts the bits that the last packet does not need ("trimmed"),
+      or not ("padded", which footnote 1 says of ns-2).
+    """
+
+    attempts: Literal["renewal", "bianchi-like"]
+    stages: Literal["printed", "normalised"]
+    backoff_in_collision: bool
+    collision_charge: Literal["per-node", "once"]
+    single_connection: Literal["two-backlogged", "alternating"]
+    setup: Literal["printed", "full-exchange"]
+    last_packet: Literal["trimmed", "padded"]
+
+    def __post_init__(self) -> None:
+        _checks.choice("attempts", self.attempts, ("renewal", "bianchi-like"))
+        _checks.choice("stages", self.stages, ("printed", "normalised"))
+        _checks.choice("collision_charge", self.collision_charge, ("per-node", "once"))
+        _checks.choice(
+            "single_connection", self.single_connection, ("two-backlogged", "alternating")
+        )
+        _checks.choice("setup", self.setup, ("printed", "full-exchange"))
+        _checks.choice("last_packet", self.last_packet, ("trimmed", "padded"))
+
+
+PAPER: Final = Variant(
+    attempts="renewal",
+    stages="printed",
+    backoff_in_collision=True,
+    collision_charge="per-node",
+    single_connection="two-backlogged",
+    setup="printed",
+    last_packet="trimmed",
+)
+"""The equations as printed, slips that are settled (M1, M2, M5, M12) aside."""
+
+CORRECTED: Final = Variant(
+    attempts="bianchi-like",
+    stages="normalised",
+    backoff_in_collision=False,
+    collision_charge="once",
+    single_connection="alternating",
+    setup="full-exchange",
+    last_packet="trimmed",
+)
+"""The better form wherever there is one. For ns-2 files: `last_packet="padded"`."""

@@ -1,0 +1,255 @@
+"""Paper M, section 4: mean session delay of short downloads, (13) to (17).
+
+One station (13) to (15) and n - 1 stations that share a capacity C_k, (16) and (17). Knows sizes as
+a law with a mean and a mean number of segments; sizes in bytes. All of it is for W* = 1.
+
+A session lasts to the last TCP ACK at the sender, the paper's clock (M16).
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
+from airtcp.models.miorandi.throughput import capacity
+
+__all__ = [
+    "Sessions",
+    "SizeLaw",
+    "active_distribution",
+    "affine_session_time",
+    "mean_session_time",
+    "processor_sharing",
+    "session_delay",
+    "session_time",
+    "setup_time",
+]
+
+
+class SizeLaw(Protocol):
+    """A law of file sizes X, in bytes."""
+
+    def mean(self) -> float:
+        """E[X]."""
+
+    def survival(self, x: float) -> float:
+        """P(X > x)."""
+
+    def expected_segments(self, mss_bytes: int) -> float:
+        """E[ceil(X / mss)], the mean number of segments of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Many stations in equilibrium: `session_s` of (17) is `setup_s` + `transfer_s`.
+
+    `mean_active` E[Y], the mean number of transfers in progress; `arrival_rate_per_s` lambda_bar,
+    transfers begun per second by all stations; `goodput_bps` what they receive together.
+    """
+
+    stations: Values
+    setup_s: float
+    transfer_s: Values
+    session_s: Values
+    mean_active: Values
+    arrival_rate_per_s: Values
+    goodput_bps: Values
+
+
+def setup_time(parameters: Parameters, variant: Variant = PAPER) -> float:
+    """E[T_setup] of (13), seconds: two segments of headers alone, each with a first backoff.
+
+    (13) as "printed" leaves out L_MAC and the RTS/CTS exchange; `variant.setup` "full-exchange" has
+    both (M9).
+
+    >>> round(setup_time(Parameters.table_1()) * 1e6, 2)
+    1678.18
+    """
+    exchange = parameters.t_tcp_ack_s
+    if variant.setup == "printed":
+        frame = parameters.tcp_ack_s - parameters.mac_header_bits / parameters.data_rate_bps
+        exchange = parameters.difs_s + frame + parameters.sifs_s + parameters.mac_ack_s
+    return 2.0 * (exchange + parameters.mean_first_backoff_s)
+
+
+def session_time(size_bytes: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> Values:
+    """E[T_session] of (14), seconds, for files of `size_bytes` bytes and one station.
+
+    `variant.last_packet` "padded" leaves out the last term of (14) (M10).
+
+    Raises `ValueError` unless size_bytes >= 0.
+
+    >>> session_time([1000, 1500], Parameters.table_1()).round(6)
+    array([0.005233, 0.008424])
+    """
+    bits = 8.0 * _checks.real("size_bytes", size_bytes, at_least=0.0)
+    segments = np.ceil(bits / parameters.tcp_payload_bits)
+    return np.asarray(_session_time(bits, segments, parameters, variant))[()]
+
+
+def mean_session_time(sizes: SizeLaw, parameters: Parameters, variant: Variant = PAPER) -> float:
+    """(14) averaged over a law of sizes, seconds. Exact: (14) is linear in X and in its segments.
+
+    Raises `ValueError` if the law's mean or segments are not positive and finite.
+    """
+    mean = _checks.scalar("sizes.mean()", sizes.mean(), above=0.0)
+    segments = _checks.scalar(
+        "sizes.expected_segments()",
+        sizes.expected_segments(parameters.tcp_payload_bits // 8),
+        above=0.0,
+    )
+    return float(_session_time(np.asarray(8.0 * mean), np.asarray(segments), parameters, variant))
+
+
+def affine_session_time(
+    mean_size_bytes: ArrayLike, parameters: Parameters, variant: Variant = PAPER
+) -> Values:
+    """The affine approximation (15), seconds: set-up and E[X] / L_TCP round trips.
+
+    Raises `ValueError` unless mean_size_bytes >= 0.
+
+    >>> float(affine_session_time(30_000, Parameters.table_1()).round(4))
+    0.1083
+    """
+    bits = 8.0 * _checks.real("mean_size_bytes", mean_size_bytes, at_least=0.0)
+    rounds = bits / parameters.tcp_payload_bits
+    return np.asarray(setup_time(parameters, variant) + rounds * _round_trip_s(parameters))[()]
+
+
+def active_distribution(
+    capacity_bps: ArrayLike, think_time_s: float, mean_size_bytes: float
+) -> Values:
+    """pi_k of (16) for k = 0 .. N transfers in progress among N = len(capacity_bps) stations.
+
+    `capacity_bps` are C_1 .. C_N, all transfers together; think times have the mean 1/lambda =
+    `think_time_s`. Any laws of sizes and think times give the same (insensitivity). Summed in
+    logarithms, so thousands of stations do not overflow.
+
+    Raises `ValueError` naming an argument that is not positive and finite.
+
+    >>> active_distribution([1e6, 1e6], think_time_s=1.0, mean_size_bytes=125_000)
+    array([0.2, 0.4, 0.4])
+    """
+    capacities, ratio = _load(capacity_bps, think_time_s, mean_size_bytes)
+    return _distribution(np.asarray(float(capacities.size)), capacities, ratio)
+
+
+def processor_sharing(
+    stations: ArrayLike,
+    capacity_bps: ArrayLike,
+    think_time_s: ArrayLike,
+    mean_size_bytes: ArrayLike,
+    *,
+    setup_s: float = 0.0,
+) -> Sessions:
+    """(16) and (17) for any capacities C_1, C_2, ... (at least as many as stations).
+
+    `stations` (the paper's n - 1), `think_time_s` and `mean_size_bytes` broadcast. The arrivals of
+    (17) come from the idle stations, lambda_bar = lambda sum (n-1-k) pi_k (M2); that is computed as
+    what it equals in equilibrium, the departures sum mu_k pi_k.
+
+    Raises `ValueError` naming an argument out of range, or too few capacities.
+
+    >>> one = processor_sharing(1, [2e6], think_time_s=10.0, mean_size_bytes=30_000)
+    >>> round(float(one.transfer_s), 6)  # alone: 30 kB at 2 Mb/s
+    0.12
+    """
+    count = _checks.real("stations", stations, at_least=1.0, whole=True)
+    capacities, ratio = _load(capacity_bps, think_time_s, mean_size_bytes)
+    sizes = np.asarray(mean_size_bytes, dtype=np.float64)
+    setup_s = _checks.scalar("setup_s", setup_s, at_least=0.0)
+    if capacities.size < count.max():
+        raise ValueError(
+            f"capacity_bps must have {int(count.max())} values or more, one per station, "
+            f"not {capacities.size}"
+        )
+    count, ratio, sizes = _checks.broadcast(
+        stations=count, think_time_s=ratio, mean_size_bytes=sizes
+    )
+    capacities = capacities[: int(count.max())]
+    pi = _distribution(count, capacities, ratio)
+    active = np.arange(pi.shape[-1], dtype=np.float64)
+    mean_active = np.sum(active * pi, axis=-1)
+    goodput = np.sum(capacities * pi[..., 1:], axis=-1)
+    rate = goodput / (8.0 * sizes)
+    transfer = mean_active / rate
+    return Sessions(
+        stations=count[()],
+        setup_s=setup_s,
+        transfer_s=np.asarray(transfer)[()],
+        session_s=np.asarray(transfer + setup_s)[()],
+        mean_active=np.asarray(mean_active)[()],
+        arrival_rate_per_s=np.asarray(rate)[()],
+        goodput_bps=np.asarray(goodput)[()],
+    )
+
+
+def session_delay(
+    stations: ArrayLike,
+    parameters: Parameters,
+    variant: Variant = PAPER,
+    *,
+    think_time_s: ArrayLike,
+    mean_size_bytes: ArrayLike,
+) -> Sessions:
+    """The paper's queueing model: (17) with C_k of (10) and the set-up time of (13). Figs. 8 and 9.
+
+    Raises `ValueError` naming an argument out of range, `ConvergenceError`.
+
+    >>> table = Parameters.table_1()
+    >>> ten = session_delay(10, table, think_time_s=10.0, mean_size_bytes=30_000)
+    >>> round(float(ten.session_s), 4)
+    0.1131
+    """
+    count = _checks.real("stations", stations, at_least=1.0, whole=True)
+    return processor_sharing(
+        count,
+        capacity(int(count.max()), parameters, variant),
+        think_time_s,
+        mean_size_bytes,
+        setup_s=setup_time(parameters, variant),
+    )
+
+
+def _round_trip_s(parameters: Parameters) -> float:
+    return parameters.t_tcp_data_s + parameters.t_tcp_ack_s + 2.0 * parameters.mean_first_backoff_s
+
+
+def _session_time(
+    bits: Values, segments: Values, parameters: Parameters, variant: Variant
+) -> Values:
+    time = setup_time(parameters, variant) + segments * _round_trip_s(parameters)
+    if variant.last_packet == "trimmed":
+        unneeded = segments * parameters.tcp_payload_bits - bits
+        time = time - unneeded / parameters.data_rate_bps
+    return np.asarray(time)
+
+
+def _load(
+    capacity_bps: ArrayLike, think_time_s: ArrayLike, mean_size_bytes: ArrayLike
+) -> tuple[Values, Values]:
+    """C_k, and lambda E[X] in bits per second."""
+    capacities = _checks.real("capacity_bps", capacity_bps, above=0.0)
+    if capacities.ndim != 1:
+        raise ValueError(f"capacity_bps must have one dimension, not {capacities.ndim}")
+    think = _checks.real("think_time_s", think_time_s, above=0.0)
+    size = _checks.real("mean_size_bytes", mean_size_bytes, above=0.0)
+    think, size = _checks.broadcast(think_time_s=think, mean_size_bytes=size)
+    return capacities, 8.0 * size / think
+
+
+def _distribution(stations: Values, capacities: Values, ratio: Values) -> Values:
+    """pi_k of (16) along a new last axis, k = 0 .. len(capacities); zero above `stations`."""
+    active = np.arange(capacities.size + 1, dtype=np.float64)
+    served = np.concatenate(([0.0], np.cumsum(np.log(capacities))))
+    count, ratio = stations[..., np.newaxis], np.asarray(ratio)[..., np.newaxis]
+    # (n-1)(n-2)...(n-k), as a sum of logarithms; the k-th factor is n - k, n - 1 = `count`.
+    factors = np.where(active >= 1.0, np.maximum(count - active + 1.0, 1.0), 1.0)
+    log = np.cumsum(np.log(factors), axis=-1) + active * np.log(ratio) - served
+    log = np.where(active <= count, log, -np.inf)
+    weight = np.exp(log - log.max(axis=-1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
