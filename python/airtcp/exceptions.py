@@ -1,0 +1,84 @@
+"""The errors that airtcp raises on purpose.
+
+    AirtcpError
+      UnitError            a text is not a quantity of the wanted kind (also a ValueError)
+      ScenarioError        a scenario file is wrong: file, key path, what is allowed there
+      OutputError          a result cannot be written where the user wants it
+      ModelError           a model cannot answer
+        ConvergenceError   its solver did not converge: there is no number to give
+      SimulationError      a run failed: a violated law, or the core refused its input
+
+This module knows the tree and how a message reads; it does not know who raises what, nor exit
+statuses. Mistakes of airtcp itself are not in the tree: they surface as ordinary Python exceptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = [
+    "AirtcpError",
+    "ConvergenceError",
+    "ModelError",
+    "OutputError",
+    "ScenarioError",
+    "SimulationError",
+    "UnitError",
+]
+
+_PROBLEMS_SHOWN = 3
+
+
+class AirtcpError(Exception):
+    """Base of all errors that airtcp raises on purpose; its text is meant for the user."""
+
+
+class UnitError(AirtcpError, ValueError):
+    """A text is not a quantity of the wanted kind; the text says which units are."""
+
+
+class ScenarioError(AirtcpError):
+    """A scenario file is wrong.
+
+    Attributes:
+        file: the file, or the name given to `loads`.
+        key: path of the offending key, such as `flows[0] (laptop).tcp.mss`; empty: the whole file.
+        message: what is wrong there, and what is allowed.
+        more: further problems of the same file as (key, message).
+
+    `str()` shows at most three problems, one per line, each as `FILE: key: message`.
+    """
+
+    def __init__(
+        self, file: str, key: str, message: str, more: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        self.file = file
+        self.key = key
+        self.message = message
+        self.more = tuple(more)
+        problems = [(key, message), *self.more]
+        lines = [_problem_line(file, *problem) for problem in problems[:_PROBLEMS_SHOWN]]
+        hidden = len(problems) - _PROBLEMS_SHOWN
+        if hidden > 0:
+            lines.append(f"{file}: and {hidden} more problem{'s' if hidden > 1 else ''}")
+        super().__init__("\n".join(lines))
+
+
+class OutputError(AirtcpError):
+    """A result cannot be written: the directory or file that the user named does not let us."""
+
+
+class ModelError(AirtcpError):
+    """A model cannot answer: its input lies outside of what it is defined for."""
+
+
+class ConvergenceError(ModelError):
+    """A solver inside a model did not converge; there is no number to give."""
+
+
+class SimulationError(AirtcpError):
+    """A simulation run failed; nothing that it counted can be trusted."""
+
+
+def _problem_line(file: str, key: str, message: str) -> str:
+    return f"{file}: {key}: {message}" if key else f"{file}: {message}"

@@ -1,0 +1,218 @@
+"""Messages about a scenario file: from pydantic's errors, or from what the resolver refuses.
+
+Knows how a key path reads (`flows[0] (laptop).tcp.mss`) and how to say what is allowed. Does not
+know why a value is refused: that stands where the key is declared or resolved.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from ..exceptions import ScenarioError, UnitError
+
+__all__ = ["InvalidError", "scenario_error"]
+
+Path = tuple[str | int, ...]
+
+
+class InvalidError(Exception):
+    """A value that does not fit to others; where it stands, what is wrong, what is allowed."""
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+
+def scenario_error(
+    file: str, data: Mapping[str, Any], error: ValidationError | InvalidError
+) -> ScenarioError:
+    """The error as the user reads it; `data` is the written form as parsed."""
+    if isinstance(error, InvalidError):
+        return ScenarioError(file, key_path(data, error.path), error.message)
+    details = sorted(error.errors(include_url=False), key=_urgency)
+    problems = [problem for detail in details for problem in _problems(data, detail)]
+    (key, message), *more = dict.fromkeys(problems)
+    return ScenarioError(file, key, message, more)
+
+
+def key_path(data: object, path: Path) -> str:
+    """The path as text: list items by index and name."""
+    text = ""
+    here: Any = data
+    for part in path:
+        here = _step(here, part)
+        if isinstance(part, int):
+            text += f"[{part}]" + _item_name(here)
+        else:
+            text += f".{part}" if text else part
+    return text
+
+
+def _item_name(item: object) -> str:
+    if isinstance(item, dict):
+        for key in ("name", "stations"):
+            if isinstance(item.get(key), str):
+                return f" ({item[key]})"
+    return ""
+
+
+def _step(here: Any, part: str | int) -> Any:
+    if isinstance(here, dict):
+        return here.get(part)
+    if isinstance(here, list) and isinstance(part, int) and part < len(here):
+        return here[part]
+    return None
+
+
+def _urgency(detail: ErrorDetails) -> int:
+    """What is not available yet comes first: it explains what else may be wrong in that table."""
+    if detail["type"] in ("not_available", "later_value"):
+        return 0
+    if detail["type"] == "unknown_keys" and detail["ctx"]["later"]:
+        return 0
+    return 1
+
+
+def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
+    """The problems of one of pydantic's errors as (key, message)."""
+    path = _written_path(data, detail["loc"], missing=detail["type"] == "missing")
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "unknown_keys":
+            allowed = context["allowed"]
+            return [
+                (
+                    key_path(data, (*path, name)),
+                    f"is not available yet; allowed: {', '.join(allowed)}",
+                )
+                for name in context["later"]
+            ] + [
+                (key_path(data, (*path, name)), _unknown(name, allowed))
+                for name in context["unknown"]
+            ]
+        case "later_value":
+            message = f'"{context["value"]}" is not available yet; allowed: '
+            return [
+                (
+                    key_path(data, (*path, context["key"])),
+                    message + _quoted(context["allowed"]),
+                )
+            ]
+        case "no_tag":
+            return [
+                (
+                    key_path(data, (*path, context["key"])),
+                    f"is missing; allowed: {_quoted(context['allowed'])}",
+                )
+            ]
+        case "bad_tag":
+            message = _not_one_of(context["value"], context["allowed"])
+            return [(key_path(data, (*path, context["key"])), message)]
+        case _:
+            return [(key_path(data, path), _message(detail, context))]
+
+
+def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
+    """The message of an error about a single value."""
+    value = detail["input"]
+    match detail["type"]:
+        case "missing":
+            return "is missing; it must be given"
+        case "value_error" if isinstance(context["error"], UnitError):
+            return str(context["error"])
+        case "literal_error":
+            return _not_one_of(value, _expected(context["expected"]))
+        case "bool_type":
+            return f"{_shown(value)} is neither true nor false; allowed: true, false"
+        case "string_type":
+            return f"{_shown(value)} is not a text; allowed: a text in quotes"
+        case "int_type" | "int_from_float":
+            return f"{_shown(value)} is not a whole number; allowed: a whole number without quotes"
+        case "float_type":
+            return f"{_shown(value)} is not a number; allowed: a number without quotes"
+        case "finite_number":
+            return f"{_shown(value)} is not finite; allowed: a finite number"
+        case "list_type":
+            return "expected a list of tables; allowed: [[...]] or [ { ... } ]"
+        case "dict_type":
+            return "expected a table of tables; allowed: [links.NAME]"
+        case "greater_than":
+            return f"{_shown(value)} is too small; allowed: more than {context['gt']:g}"
+        case "greater_than_equal":
+            return f"{_shown(value)} is too small; allowed: {context['ge']} or more"
+        case "less_than":
+            return f"{_shown(value)} is too large; allowed: less than {context['lt']}"
+        case "less_than_equal":
+            return f"{_shown(value)} is too large; allowed: {_number(context['le'])} at most"
+        case "string_pattern_mismatch":
+            return f"{_shown(value)} is not a name; allowed: letters, digits, _ and -"
+        case "string_too_short":
+            return "is empty; allowed: a text"
+        case "string_too_long":
+            return f"is too long; allowed: {context['max_length']} characters"
+        case "too_short":
+            return "is empty; there must be at least one"
+        case "not_positive":
+            return f"{_shown(value)} is too small; allowed: more than 0"
+        case _:
+            return detail["msg"]
+
+
+def _written_path(data: object, location: Sequence[str | int], *, missing: bool) -> Path:
+    """The location without pydantic's own steps (the tags of unions), which are not in the file."""
+    path: list[str | int] = []
+    here: Any = data
+    for index, part in enumerate(location):
+        last = index == len(location) - 1
+        if isinstance(here, dict) and part in here:
+            path.append(part)
+            here = here[part]
+        elif isinstance(here, list) and isinstance(part, int):
+            path.append(part)
+            here = _step(here, part)
+        elif last and missing:
+            path.append(part)
+    return tuple(path)
+
+
+def _unknown(name: str, allowed: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, allowed, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    return f"unknown key{hint}; allowed: {', '.join(allowed)}"
+
+
+def _not_one_of(value: object, allowed: Sequence[str]) -> str:
+    near = difflib.get_close_matches(value, allowed, n=1) if isinstance(value, str) else []
+    hint = f' (did you mean "{near[0]}"?)' if near else ""
+    return f"{_shown(value)} is not one of them{hint}; allowed: {_quoted(allowed)}"
+
+
+def _expected(text: str) -> list[str]:
+    """The values of pydantic's "'a', 'b' or 'c'"."""
+    return [part.strip().strip("'") for part in text.replace(" or ", ", ").split(", ")]
+
+
+def _quoted(values: Sequence[str]) -> str:
+    return ", ".join(f'"{value}"' for value in values)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, dict):
+        return "a table"
+    return "a list" if isinstance(value, list) else "this"
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

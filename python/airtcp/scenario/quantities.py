@@ -1,0 +1,174 @@
+"""Field types of the written form: quantities with units, tables that know their keys.
+
+Knows how pydantic reads a quantity and how a table refuses what it does not know. Does not know
+which keys a scenario has; `errors` turns what is refused here into messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from .. import units
+
+__all__ = [
+    "MeanSizeBytes",
+    "Name",
+    "Percent",
+    "RateBps",
+    "SizeBytes",
+    "Table",
+    "TimeNs",
+    "TimeS",
+    "key",
+    "not_available",
+    "positive",
+]
+
+
+def not_available(what: str, allowed: list[str]) -> PydanticCustomError:
+    """The error for something that has a name but does not work in this version."""
+    return PydanticCustomError(
+        "not_available",
+        "{what} is not available yet; allowed: {allowed}",
+        {"what": what, "allowed": ", ".join(allowed)},
+    )
+
+
+class Table(BaseModel):
+    """A TOML table. Its keys are its fields; anything else is refused by name.
+
+    `later_keys` and `later_values` name what is part of the scenario format and does not work yet.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        populate_by_name=False,
+    )
+
+    later_keys: ClassVar[frozenset[str]] = frozenset()
+    later_values: ClassVar[Mapping[str, frozenset[str]]] = {}
+
+    @classmethod
+    def allowed_keys(cls) -> list[str]:
+        """The keys as written, in the order of the documentation."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, data: Any) -> Any:
+        if isinstance(data, cls):
+            return data
+        allowed = cls.allowed_keys()
+        if not isinstance(data, dict):
+            raise PydanticCustomError(
+                "not_a_table",
+                "expected a table; its keys: {allowed}",
+                {"allowed": ", ".join(allowed)},
+            )
+        unknown = [name for name in data if name not in allowed]
+        if unknown:
+            raise PydanticCustomError(
+                "unknown_keys",
+                "unknown keys",
+                {
+                    "later": [name for name in unknown if name in cls.later_keys],
+                    "unknown": [name for name in unknown if name not in cls.later_keys],
+                    "allowed": allowed,
+                },
+            )
+        for name, values in cls.later_values.items():
+            if isinstance(data.get(name), str) and data[name] in values:
+                raise PydanticCustomError(
+                    "later_value",
+                    "not available",
+                    {
+                        "key": name,
+                        "value": data[name],
+                        "allowed": _literals(cls.model_fields[name].annotation),
+                    },
+                )
+        return data
+
+
+def _literals(annotation: Any) -> list[str]:
+    """The texts of a `Literal[...] | None`."""
+    return [
+        value
+        for part in get_args(annotation)
+        for value in ([part] if isinstance(part, str) else _literals(part))
+    ]
+
+
+def key(description: str, *, default: str, source: str = "", unit: str = "") -> Any:
+    """An optional key; `default`, `source` and `unit` are what the documentation says of it.
+
+    A key that is left out reads as None: the resolver knows the default, not the table.
+    """
+    extra: dict[str, JsonValue] = {"x-default": default}
+    if source:
+        extra["x-source"] = source
+    if unit:
+        extra["x-unit"] = unit
+    return Field(default=None, description=description, json_schema_extra=extra)
+
+
+def needed(description: str, *, unit: str = "") -> Any:
+    """A key that must be given."""
+    extra: dict[str, JsonValue] = {"x-unit": unit} if unit else {}
+    return Field(description=description, json_schema_extra=extra)
+
+
+def _quantity(
+    parse: Callable[[object], float], quantity: units.Quantity, example: str = ""
+) -> tuple[BeforeValidator, WithJsonSchema]:
+    schema = {
+        "type": "string",
+        "pattern": quantity.pattern,
+        "examples": [example or quantity.example],
+        "x-unit": ", ".join(quantity.shown),
+    }
+    return BeforeValidator(parse), WithJsonSchema(schema)
+
+
+def positive(value: float) -> float:
+    """Refuses 0, for quantities that are at least 0 by their parsers."""
+    if value <= 0:
+        raise PydanticCustomError("not_positive", "must be more than 0")
+    return value
+
+
+_TIME_NS = _quantity(units.parse_time_ns, units.TIME)
+_TIME_S = _quantity(units.parse_time_s, units.TIME, "10 s")
+_RATE = _quantity(units.parse_rate_bps, units.RATE)
+_SIZE = _quantity(units.parse_size_bytes, units.SIZE, "1460 B")
+_MEAN_SIZE = _quantity(units.parse_mean_size_bytes, units.SIZE)
+_PERCENT = _quantity(units.parse_percent, units.PERCENT)
+
+TimeNs = Annotated[int, *_TIME_NS]
+PositiveTimeNs = Annotated[int, AfterValidator(positive), *_TIME_NS]
+TimeS = Annotated[float, *_TIME_S]
+PositiveTimeS = Annotated[float, AfterValidator(positive), *_TIME_S]
+RateBps = Annotated[int, AfterValidator(positive), *_RATE]
+SizeBytes = Annotated[int, *_SIZE]
+PositiveSizeBytes = Annotated[int, AfterValidator(positive), *_SIZE]
+MeanSizeBytes = Annotated[float, AfterValidator(positive), *_MEAN_SIZE]
+Percent = Annotated[float, AfterValidator(positive), *_PERCENT]
+
+# No "/" and no ".": `group/0` is a station, `stations.group.count` a key path.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]

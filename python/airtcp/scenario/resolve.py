@@ -1,0 +1,385 @@
+"""From the written form to the resolved form: defaults filled in, names looked up, tables checked
+together.
+
+Knows what depends on what between tables. Does not know the bounds of single keys (`written`), the
+numbers of the standards, nor where the text came from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+from .. import standards
+from . import distributions, resolved, written, written_traffic
+from .access_log import DataFileError, read_access_log, read_csv_column
+from .errors import InvalidError
+from .resolve_phy import resolve_mac, resolve_phy, station_rates
+
+__all__ = ["resolve_scenario"]
+
+Path = tuple[str | int, ...]
+T = TypeVar("T")
+
+MAX_STATIONS = 100_000
+MIN_DURATION_NS = 1_000_000
+MAX_WINDOW_BYTES = 2**30  # the largest window that scaling can announce (RFC 7323, 2.3)
+
+
+def resolve_scenario(
+    scenario: written.Scenario, *, title: str, base: FilePath
+) -> resolved.ResolvedScenario:
+    """The resolved form.
+
+    Args:
+        scenario: the written form.
+        title: the title if the scenario has none.
+        base: the directory that file names in the scenario are relative to.
+
+    Raises:
+        InvalidError: keys that do not fit together, or a data file that cannot be used.
+    """
+    phy = resolve_phy(scenario.phy, scenario.stations)
+    groups = _groups(scenario)
+    links = {name: _link(link, ("links", name)) for name, link in (scenario.links or {}).items()}
+    ap = scenario.ap or written.Ap()
+    return resolved.ResolvedScenario(
+        title=_or(scenario.title, title),
+        phy=phy,
+        mac=resolve_mac(scenario.mac or written.Mac()),
+        ap=resolved.AccessPoint(queue=_queue(ap.queue)),
+        stations=groups,
+        links=links,
+        flows=_flows(scenario, phy, links, base),
+        run=_run(scenario.run or written.Run()),
+    )
+
+
+def _groups(scenario: written.Scenario) -> tuple[resolved.StationGroup, ...]:
+    groups: dict[str, resolved.StationGroup] = {}
+    total = 0
+    for index, group in enumerate(scenario.stations):
+        if group.name == "ap":
+            raise InvalidError(
+                ("stations", index, "name"),
+                '"ap" is the access point; allowed: another name',
+            )
+        if group.name in groups:
+            raise InvalidError(
+                ("stations", index, "name"),
+                f'a second group is called "{group.name}"; allowed: a name of its own for each',
+            )
+        total += group.count
+        if total > MAX_STATIONS:
+            raise InvalidError(
+                ("stations", index, "count"),
+                f"{total} stations are too many; allowed: {MAX_STATIONS} in all",
+            )
+        data_rate, control_rate = station_rates(scenario.phy, group)
+        groups[group.name] = resolved.StationGroup(
+            name=group.name,
+            count=group.count,
+            data_rate=data_rate,
+            control_rate=control_rate,
+            queue=_queue(group.queue),
+        )
+    return tuple(groups.values())
+
+
+def _queue(queue: written.Queue | None) -> resolved.Queue:
+    queue = queue or written.Queue()
+    return resolved.Queue(discipline=_or(queue.discipline, "fifo"), limit=queue.limit)
+
+
+def _link(link: written_traffic.Link, path: Path) -> resolved.Link:
+    if link.rate is None and link.delay is None:
+        raise InvalidError(path, "does nothing; allowed: a link with a rate, a delay, or both")
+    if link.queue is not None and link.rate is None:
+        raise InvalidError(
+            (*path, "queue"),
+            "a link without a rate never queues; allowed: a queue together with a rate",
+        )
+    return resolved.Link(rate_bps=link.rate, delay_ns=_or(link.delay, 0), queue=link.queue)
+
+
+def _flows(
+    scenario: written.Scenario,
+    phy: resolved.Phy,
+    links: dict[str, resolved.Link],
+    base: FilePath,
+) -> tuple[resolved.Flow, ...]:
+    names = _flow_names(scenario.flows)
+    groups = [group.name for group in scenario.stations]
+    flows = []
+    for index, flow in enumerate(scenario.flows):
+        here: Path = ("flows", index)
+        if flow.stations not in groups:
+            raise InvalidError(
+                (*here, "stations"),
+                f'there is no station group "{flow.stations}"; allowed: {_quoted(groups)}',
+            )
+        application = _application(flow.application, (*here, "application"), base)
+        udp = isinstance(application, resolved.Udp)
+        if udp and flow.tcp is not None:
+            raise InvalidError((*here, "tcp"), "an udp flow has no TCP; allowed: no such key")
+        tcp = None if udp else _tcp(flow.tcp or written_traffic.Tcp(), (*here, "tcp"))
+        _check_msdu(phy, application, tcp, here)
+        flows.append(
+            resolved.Flow(
+                name=names[index],
+                stations=flow.stations,
+                direction=flow.direction,
+                application=application,
+                tcp=tcp,
+                path=tuple(_path(flow.path or [], links, (*here, "path"))),
+            )
+        )
+    return tuple(flows)
+
+
+def _flow_names(flows: list[written_traffic.Flow]) -> list[str]:
+    """The flows' names: their own, or the group's with -2, -3, ... where needed."""
+    taken: set[str] = set()
+    for index, flow in enumerate(flows):
+        if flow.name is not None and flow.name in taken:
+            raise InvalidError(
+                ("flows", index, "name"),
+                f'a second flow is called "{flow.name}"; allowed: a name of its own for each flow',
+            )
+        if flow.name is not None:
+            taken.add(flow.name)
+    names = []
+    for flow in flows:
+        name = flow.name
+        if name is None:
+            candidates = (
+                flow.stations if n == 1 else f"{flow.stations}-{n}"
+                for n in range(1, len(flows) + 2)
+            )
+            name = next(candidate for candidate in candidates if candidate not in taken)
+            taken.add(name)
+        names.append(name)
+    return names
+
+
+def _path(
+    path: list[str | written_traffic.Link], links: dict[str, resolved.Link], here: Path
+) -> Iterator[resolved.Link | str]:
+    for index, element in enumerate(path):
+        if isinstance(element, written_traffic.Link):
+            yield _link(element, (*here, index))
+        elif element in links:
+            yield element
+        else:
+            allowed = (
+                _quoted(list(links)) if links else f"a link that is defined by [links.{element}]"
+            )
+            raise InvalidError((*here, index), f'there is no link "{element}"; allowed: {allowed}')
+
+
+def _application(
+    application: written_traffic.Application, here: Path, base: FilePath
+) -> resolved.Application:
+    if isinstance(application, written_traffic.Bulk):
+        size, start = application.size, application.start
+        return resolved.Bulk(
+            kind="bulk",
+            size=None if size is None else _distribution(size, (*here, "size"), base, of="size"),
+            start=distributions.Deterministic(value=0.0)
+            if start is None
+            else _distribution(start, (*here, "start"), base, of="time"),
+        )
+    if isinstance(application, written_traffic.Web):
+        return resolved.Web(
+            kind="web",
+            size=_distribution(application.size, (*here, "size"), base, of="size"),
+            think_time=_distribution(
+                application.think_time, (*here, "think_time"), base, of="time"
+            ),
+            request_bytes=_or(application.request, 0),
+        )
+    if application.packet <= standards.UDP_IP_HEADER_BYTES:
+        raise InvalidError(
+            (*here, "packet"),
+            f"{application.packet} B leave nothing beside the headers; "
+            f"allowed: more than {standards.UDP_IP_HEADER_BYTES} B",
+        )
+    return resolved.Udp(kind="udp", packet_bytes=application.packet, rate_bps=None)
+
+
+def _tcp(tcp: written_traffic.Tcp, here: Path) -> resolved.Tcp:
+    default = standards.TCP
+    mss = _or(tcp.mss, default.mss_bytes)
+    window = _window(tcp.receive_window, mss, default.receive_window_bytes)
+    if window < mss:
+        raise InvalidError(
+            (*here, "receive_window" if tcp.receive_window is not None else "mss"),
+            f"a window of {window} B is smaller than a segment of {mss} B; "
+            "allowed: a window of at least one segment",
+        )
+    if window > MAX_WINDOW_BYTES:
+        raise InvalidError(
+            (*here, "receive_window"),
+            f"a window of {window} B is too large; allowed: {MAX_WINDOW_BYTES} B at most (1 GiB, "
+            "RFC 7323)",
+        )
+    ssthresh = None
+    if tcp.initial_ssthresh is not None:
+        ssthresh = _window(tcp.initial_ssthresh, mss, 0)
+        if ssthresh < mss:
+            raise InvalidError(
+                (*here, "initial_ssthresh"),
+                f"{ssthresh} B is smaller than a segment of {mss} B; allowed: at least one segment",
+            )
+    initial_rto = _or(tcp.initial_rto, default.initial_rto_ns)
+    min_rto = _or(tcp.min_rto, default.min_rto_ns)
+    max_rto = _or(tcp.max_rto, default.max_rto_ns)
+    for key, rto in (("min_rto", min_rto), ("initial_rto", initial_rto)):
+        if rto > max_rto:
+            given = key if getattr(tcp, key) is not None else "max_rto"
+            raise InvalidError((*here, given), f"{key} is above max_rto; allowed: {key} <= max_rto")
+    segments = _or(tcp.initial_window, standards.initial_window_segments(mss))
+    delayed_ack = tcp.delayed_ack or written_traffic.DelayedAck()
+    return resolved.Tcp(
+        variant=_or(tcp.variant, default.variant),
+        mss_bytes=mss,
+        header_bits=_or(tcp.header_bits, default.header_bits),
+        receive_window_bytes=window,
+        initial_window_bytes=segments * mss,
+        initial_ssthresh_bytes=ssthresh,
+        handshake=_or(tcp.handshake, default.handshake),
+        initial_rto_ns=initial_rto,
+        min_rto_ns=min_rto,
+        max_rto_ns=max_rto,
+        clock_granularity_ns=_or(tcp.clock_granularity, default.clock_granularity_ns),
+        delayed_ack=resolved.DelayedAck(
+            every=_or(delayed_ack.every, default.delayed_ack_every),
+            timeout_ns=_or(delayed_ack.timeout, default.delayed_ack_timeout_ns),
+        ),
+        pad_last_segment=_or(tcp.pad_last_segment, default.pad_last_segment),
+    )
+
+
+def _window(window: int | written_traffic.Segments | None, mss: int, default: int) -> int:
+    if isinstance(window, written_traffic.Segments):
+        return window.segments * mss
+    return _or(window, default)
+
+
+def _check_msdu(
+    phy: resolved.Phy,
+    application: resolved.Application,
+    tcp: resolved.Tcp | None,
+    here: Path,
+) -> None:
+    """A packet must fit into one MSDU: nothing here fragments."""
+    if isinstance(application, resolved.Udp):
+        key: Path = (*here, "application", "packet")
+        packet_bits = application.packet_bytes * 8
+    else:
+        assert tcp is not None
+        key = (*here, "tcp", "mss")
+        packet_bits = tcp.mss_bytes * 8 + tcp.header_bits
+    room_bits = standards.MAX_MSDU_BYTES * 8 - phy.llc_bits
+    if packet_bits > room_bits:
+        raise InvalidError(
+            key,
+            f"a packet of {math.ceil(packet_bits / 8)} B does not fit into a frame; "
+            f"allowed: packets of up to {room_bits // 8} B (MSDU of {standards.MAX_MSDU_BYTES} B)",
+        )
+
+
+def _run(run: written.Run) -> resolved.Run:
+    default = standards.RUN
+    if run.precision is not None and run.replications is not None:
+        raise InvalidError(
+            ("run", "precision"),
+            "stands beside replications; allowed: one of the two",
+        )
+    if run.max_replications is not None and run.precision is None:
+        raise InvalidError(
+            ("run", "max_replications"),
+            "has no meaning without precision; allowed: together with precision",
+        )
+    if run.precision is not None and run.precision >= 1:
+        raise InvalidError(
+            ("run", "precision"),
+            f"{run.precision:.0%} says nothing; allowed: less than 100 %",
+        )
+    duration = _or(run.duration, default.duration_ns)
+    if duration < MIN_DURATION_NS:
+        raise InvalidError(("run", "duration"), 'is too short; allowed: "1 ms" or more')
+    replications = _or(run.replications, default.replications)
+    return resolved.Run(
+        warmup_ns=_or(run.warmup, default.warmup_ns),
+        duration_ns=duration,
+        seed=_or(run.seed, default.seed),
+        confidence=_or(run.confidence, default.confidence),
+        replications=None if run.precision is not None else replications,
+        precision=run.precision,
+        max_replications=_or(run.max_replications, default.max_replications),
+    )
+
+
+def _distribution(
+    written_form: written_traffic.Distribution, here: Path, base: FilePath, *, of: str
+) -> distributions.Distribution:
+    """The resolved distribution of a size (bytes) or a time (seconds)."""
+    match written_form:
+        case written_traffic.Deterministic(value=value, mean=mean):
+            if (value is None) == (mean is None):
+                raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
+            return distributions.Deterministic(value=float(mean if value is None else value))
+        case written_traffic.Exponential(mean=mean):
+            return distributions.Exponential(mean=mean)
+        case written_traffic.Pareto(mean=mean, shape=shape):
+            return distributions.Pareto(shape=float(shape), scale=mean * (shape - 1) / shape)
+        case written_traffic.Hyperexponential(mean=mean, scv=scv):
+            # Balanced means: p m1 = (1 - p) m2 = mean / 2. With r = sqrt((scv-1)/(scv+1)) it is
+            # p = (1 + r) / 2, and 1 - p = 1 / ((scv + 1)(1 + r)) without cancellation.
+            root = math.sqrt((scv - 1) / (scv + 1))
+            return distributions.Hyperexponential(
+                probability=(1 + root) / 2,
+                mean_1=mean / (1 + root),
+                mean_2=mean * (scv + 1) * (1 + root) / 2,
+            )
+        case written_traffic.Lognormal(mean=mean, scv=scv):
+            variance = math.log1p(scv)
+            return distributions.Lognormal(
+                mu=math.log(mean) - variance / 2, sigma=math.sqrt(variance)
+            )
+        case written_traffic.Uniform(low=low, high=high):
+            if low >= high:
+                raise InvalidError((*here, "high"), "is not above low; allowed: low < high")
+            return distributions.Uniform(low=float(low), high=high)
+        case written_traffic.Empirical():
+            return _empirical(written_form, here, base, of=of)
+
+
+def _empirical(
+    written_form: written_traffic.Empirical, here: Path, base: FilePath, *, of: str
+) -> distributions.Empirical:
+    file = base / written_form.file
+    try:
+        if written_form.column is not None:
+            return read_csv_column(file, written_form.column, zero_allowed=of == "time")
+        if of == "time" or file.name.lower().endswith((".csv", ".csv.gz")):
+            raise InvalidError(
+                (*here, "column"),
+                "is missing: "
+                f"{'an access log has no times' if of == 'time' else 'a CSV file needs it'}; "
+                "allowed: the name of a column of a CSV file",
+            )
+        return read_access_log(file)
+    except DataFileError as error:
+        raise InvalidError((*here, "file"), str(error)) from error
+
+
+def _or(given: T | None, default: T) -> T:
+    return default if given is None else given
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)

@@ -1,0 +1,300 @@
+"""The resolved form of a scenario: every field present, SI units or integer nanoseconds, no
+defaults.
+
+Knows the shape that docs/resolved-form.md fixes, its canonical JSON, and its hash. Does not know
+units, defaults, or TOML. All classes are immutable; a change makes a new scenario (`with_run`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..standards import AfterCollision, Colliders, Modulation, Preset
+from .distributions import Distribution
+
+__all__ = [
+    "AccessPoint",
+    "Application",
+    "Bulk",
+    "DelayedAck",
+    "DsssPhy",
+    "Flow",
+    "Link",
+    "Mac",
+    "OfdmPhy",
+    "Phy",
+    "Queue",
+    "Rate",
+    "ResolvedScenario",
+    "Rules",
+    "Run",
+    "StationGroup",
+    "Tcp",
+    "Udp",
+    "Web",
+]
+
+NotNegative = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class _Resolved(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Rate(_Resolved):
+    """A PHY rate in bits per second with the modulation that it belongs to."""
+
+    bps: Positive
+    modulation: Modulation
+
+
+class DsssPhy(_Resolved):
+    """PPDU of the DSSS and CCK rates: preamble and PLCP header before the payload."""
+
+    preamble_time_ns: NotNegative
+    plcp_header_time_ns: NotNegative
+
+
+class OfdmPhy(_Resolved):
+    """PPDU of the OFDM rates; `signal_extension_ns` is the idle end of an ERP-OFDM PPDU."""
+
+    preamble_time_ns: NotNegative
+    plcp_header_time_ns: NotNegative
+    symbol_time_ns: Positive
+    service_bits: NotNegative
+    tail_bits: NotNegative
+    signal_extension_ns: NotNegative
+
+
+class Phy(_Resolved):
+    """Timing, sizes and rates. `control_rate` is for RTS, CTS and MAC ACK of the access point."""
+
+    standard: Literal["802.11b", "802.11a", "802.11g"]
+    data_rate: Rate
+    control_rate: Rate
+    slot_time_ns: Positive
+    sifs_ns: NotNegative
+    difs_ns: NotNegative
+    eifs_ns: NotNegative
+    ack_timeout_ns: NotNegative
+    dsss: DsssPhy | None
+    ofdm: OfdmPhy | None
+    symbol_rounding: bool
+    propagation_delay_ns: NotNegative
+    cw_min: NotNegative
+    cw_max: NotNegative
+    rts_bits: NotNegative
+    cts_bits: NotNegative
+    ack_bits: NotNegative
+    mac_header_bits: NotNegative
+    llc_bits: NotNegative
+
+
+class Rules(_Resolved):
+    """How the DCF treats what standard, peers and papers treat differently."""
+
+    preset: Preset
+    immediate_access: bool
+    post_backoff: bool
+    post_backoff_after_drop: bool
+    after_collision: AfterCollision
+    colliders: Colliders
+
+
+class Mac(_Resolved):
+    """DCF parameters; a retry limit is the number of transmissions of a frame at most."""
+
+    rts_threshold_bytes: NotNegative | None
+    short_retry_limit: Positive
+    long_retry_limit: Positive
+    rules: Rules
+
+
+class Queue(_Resolved):
+    """A queue of packets, the one being sent included; no limit: unbounded."""
+
+    discipline: Literal["fifo"]
+    limit: Positive | None
+
+
+class AccessPoint(_Resolved):
+    """The access point."""
+
+    queue: Queue
+
+
+class StationGroup(_Resolved):
+    """`count` stations alike; station i is called `name/i`."""
+
+    name: str
+    count: Positive
+    data_rate: Rate
+    control_rate: Rate
+    queue: Queue
+
+
+class Link(_Resolved):
+    """A wired link, the same both ways; no rate: no serialisation; no queue limit: unbounded."""
+
+    rate_bps: Positive | None
+    delay_ns: NotNegative
+    queue: Positive | None
+
+
+class Bulk(_Resolved):
+    """One transfer of `size` bytes (none: endless) that starts at `start` seconds."""
+
+    kind: Literal["bulk"]
+    size: Distribution | None
+    start: Distribution
+
+
+class Web(_Resolved):
+    """ON/OFF: a request of `request_bytes`, a transfer of `size` bytes, `think_time` seconds."""
+
+    kind: Literal["web"]
+    size: Distribution
+    think_time: Distribution
+    request_bytes: NotNegative
+
+
+class Udp(_Resolved):
+    """UDP packets of `packet_bytes` (the IP packet); no rate: there is always one to send."""
+
+    kind: Literal["udp"]
+    packet_bytes: Positive
+    rate_bps: None
+
+
+Application = Annotated[Bulk | Web | Udp, Field(discriminator="kind")]
+
+
+class DelayedAck(_Resolved):
+    """An ACK for every `every` segments, or after the timeout."""
+
+    every: Positive
+    timeout_ns: Positive
+
+
+class Tcp(_Resolved):
+    """Parameters of both ends of a TCP connection."""
+
+    variant: Literal["reno", "newreno"]
+    mss_bytes: Positive
+    header_bits: NotNegative
+    receive_window_bytes: Positive
+    initial_window_bytes: Positive
+    initial_ssthresh_bytes: Positive | None
+    handshake: Literal["three-way", "two-way", "none"]
+    initial_rto_ns: Positive
+    min_rto_ns: NotNegative
+    max_rto_ns: Positive
+    clock_granularity_ns: NotNegative
+    delayed_ack: DelayedAck
+    pad_last_segment: bool
+
+
+class Flow(_Resolved):
+    """One such flow for each station of the group; the flow of station i is called `name/i`."""
+
+    name: str
+    stations: str
+    direction: Literal["download", "upload"]
+    application: Application
+    tcp: Tcp | None
+    path: tuple[Link | str, ...]
+
+
+class Run(_Resolved):
+    """How long, how often, how exactly. Either `replications` or `precision` is given."""
+
+    warmup_ns: NotNegative
+    duration_ns: Positive
+    seed: NotNegative
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+    replications: Positive | None
+    precision: Annotated[float, Field(gt=0)] | None
+    max_replications: Positive
+
+
+class ResolvedScenario(_Resolved):
+    """A whole scenario as models and simulator take it."""
+
+    title: str
+    phy: Phy
+    mac: Mac
+    ap: AccessPoint
+    stations: tuple[StationGroup, ...]
+    links: dict[str, Link]
+    flows: tuple[Flow, ...]
+    run: Run
+
+    def to_dict(self) -> dict[str, object]:
+        """The scenario as plain JSON data."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    def to_json(self) -> str:
+        """Canonical JSON: keys sorted, no white space, numbers in their shortest exact form."""
+        return json.dumps(
+            self.to_dict(),
+            sort_keys=True,
+            separators=(",", ":"),
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """The scenario of a JSON text, canonical or not.
+
+        Raises:
+            pydantic.ValidationError: the text is not JSON, or not a resolved scenario.
+        """
+        return cls.model_validate_json(text, by_alias=True)
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """The scenario of plain JSON data.
+
+        Raises:
+            pydantic.ValidationError: the data is not a resolved scenario.
+        """
+        return cls.from_json(json.dumps(data))
+
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON, as 64 hexadecimal digits."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def group(self, name: str) -> StationGroup:
+        """The station group of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for group in self.stations:
+            if group.name == name:
+                return group
+        raise KeyError(name)
+
+    def path_links(self, flow: Flow) -> tuple[Link, ...]:
+        """The wired links of a flow from the access point to the server, names looked up."""
+        return tuple(self.links[link] if isinstance(link, str) else link for link in flow.path)
+
+    def with_run(self, *, seed: int | None = None, replications: int | None = None) -> Self:
+        """The same scenario with another seed, or with a fixed number of replications.
+
+        Raises:
+            pydantic.ValidationError: a negative seed, or fewer than one replication.
+        """
+        run = self.run.model_dump()
+        if seed is not None:
+            run["seed"] = seed
+        if replications is not None:
+            run["replications"] = replications
+            run["precision"] = None
+        return self.model_copy(update={"run": Run.model_validate(run)})

@@ -1,0 +1,66 @@
+"""JSON Schema of scenario files.
+
+Knows how to present the written form. Does not know its keys: it is made from the tables
+themselves, so that it cannot say anything else than what is accepted.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .written import Scenario
+
+__all__ = ["schema"]
+
+Schema = dict[str, Any]
+
+
+def schema() -> Schema:
+    """JSON Schema (draft 2020-12) of the written form.
+
+    Each key has a `description`; `x-unit`, `x-default` and `x-source` say unit, default, and the
+    document and clause that the default comes from.
+    """
+    generated = Scenario.model_json_schema(by_alias=True)
+    _tidy(generated)
+    named = _named_definitions(generated)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **named}
+
+
+def _named_definitions(generated: Schema) -> Schema:
+    """Names the distributions of sizes and of times apart: `ParetoSize`, `ParetoTime`."""
+    text = json.dumps(generated)
+    for old, definition in generated["$defs"].items():
+        tag = definition["properties"].get("distribution", {}).get("const")
+        if tag is None or tag == "empirical":
+            continue
+        of = "Size" if '"B, kB' in json.dumps(definition) else "Time"
+        text = text.replace(json.dumps(old), json.dumps(tag.capitalize() + of))
+        text = text.replace(f'"#/$defs/{old}"', f'"#/$defs/{tag.capitalize()}{of}"')
+    named: Schema = json.loads(text)
+    return named
+
+
+def _tidy(node: Any) -> None:
+    """Drops what is true of pydantic's models and not of TOML: null, titles."""
+    if isinstance(node, list):
+        for item in node:
+            _tidy(item)
+        return
+    if not isinstance(node, dict):
+        return
+    if isinstance(node.get("title"), str):
+        del node["title"]
+    if node.get("default", ...) is None:
+        del node["default"]
+    choices = node.get("anyOf")
+    if isinstance(choices, list):
+        choices = [choice for choice in choices if choice != {"type": "null"}]
+        if len(choices) == 1:
+            del node["anyOf"]
+            node.update({**choices[0], **node})
+        else:
+            node["anyOf"] = choices
+    for value in node.values():
+        _tidy(value)

@@ -1,0 +1,265 @@
+"""The written form of a scenario: the tables and keys of a scenario file.
+
+Knows keys, types and the bounds of a single key. Does not know defaults (`resolve` does) nor how
+keys of different tables depend on each other.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from .quantities import (
+    Name,
+    Percent,
+    PositiveTimeNs,
+    RateBps,
+    SizeBytes,
+    Table,
+    TimeNs,
+    key,
+    needed,
+)
+from .written_traffic import Flow, Link
+
+__all__ = ["Ap", "Mac", "Phy", "Queue", "Rules", "Run", "Scenario", "Stations"]
+
+Cw = Annotated[int, Field(ge=0, le=2**20)]
+Bits = Annotated[int, Field(ge=0, le=10**6)]
+Limit = Annotated[int, Field(ge=1, le=255)]
+
+
+class Phy(Table):
+    """Physical layer: the standard, and each of its numbers that a paper may have changed."""
+
+    standard: Literal["802.11b", "802.11a", "802.11g"] = needed("The standard.")
+    data_rate: RateBps | None = key(
+        "Rate of data frames, one of the standard's.", default="the standard's highest"
+    )
+    control_rate: RateBps | None = key(
+        "Rate of RTS, CTS and MAC ACK, one of the standard's. A station never uses one above its "
+        "data rate.",
+        default="the highest basic rate up to the data rate (basic: 1, 2; OFDM: 6, 12, 24 Mb/s)",
+        source="IEEE 802.11-2012, 9.7.6.5.2",
+    )
+    preamble: Literal["long", "short"] | None = key(
+        "PLCP preamble of the rates 1, 2, 5.5 and 11 Mb/s; 1 Mb/s has the long one only.",
+        default='"long"',
+        source="IEEE 802.11-2012, 17.2.2",
+    )
+    slot_time: PositiveTimeNs | None = key(
+        "aSlotTime. In 802.11g: the short slot; the long one is 20 us.",
+        default="20 us (b), 9 us (a, g)",
+        source="IEEE 802.11-2012, 17.3.3, Tables 18-17, 19-8",
+    )
+    sifs: TimeNs | None = key(
+        "aSIFSTime.",
+        default="10 us (b, g), 16 us (a)",
+        source="IEEE 802.11-2012, 17.3.3, Tables 18-17, 19-8",
+    )
+    difs: TimeNs | None = key(
+        "DIFS.",
+        default="SIFS + 2 slots: 50 us (b), 34 us (a), 28 us (g)",
+        source="IEEE 802.11-2012, 9.3.7",
+    )
+    eifs: TimeNs | None = key(
+        "EIFS.",
+        default="SIFS + ACK at the lowest mandatory rate + DIFS: 364 us (b), 94 us (a), 342 us (g)",
+        source="IEEE 802.11-2012, 9.3.2.3.7, 9.3.7",
+    )
+    ack_timeout: TimeNs | None = key(
+        "How long a sender waits for CTS or ACK, from the end of its own frame.",
+        default="SIFS + slot + aPHY-RX-START-Delay: 222 us (b, long), 126 us (b, short), "
+        "50 us (a), 43 us (g)",
+        source="IEEE 802.11-2012, 9.3.2.8",
+    )
+    preamble_time: TimeNs | None = key(
+        "Time of the preamble, for the modulation of `data_rate`.",
+        default="144 us (long), 72 us (short), 16 us (OFDM)",
+        source="IEEE 802.11-2012, 17.2.2, Table 18-5",
+    )
+    plcp_header_time: TimeNs | None = key(
+        "Time of the PLCP header (OFDM: of SIGNAL), for the modulation of `data_rate`.",
+        default="48 us (long), 24 us (short), 4 us (OFDM)",
+        source="IEEE 802.11-2012, 17.2.2, Table 18-5",
+    )
+    propagation_delay: TimeNs | None = key("Added once after every frame.", default='"0 us"')
+    cw_min: Cw | None = key(
+        "aCWmin: backoff is uniform over 0 .. CW.",
+        default="31 (b), 15 (a, g)",
+        source="IEEE 802.11-2012, 17.3.3, Tables 18-17, 19-8",
+        unit="slots",
+    )
+    cw_max: Cw | None = key(
+        "aCWmax.",
+        default="1023",
+        source="IEEE 802.11-2012, 17.3.3, Tables 18-17, 19-8",
+        unit="slots",
+    )
+    rts_bits: Bits | None = key(
+        "RTS frame.", default="160", source="IEEE 802.11-2012, 8.3.1.2", unit="bits"
+    )
+    cts_bits: Bits | None = key(
+        "CTS frame.", default="112", source="IEEE 802.11-2012, 8.3.1.3", unit="bits"
+    )
+    ack_bits: Bits | None = key(
+        "MAC ACK frame.", default="112", source="IEEE 802.11-2012, 8.3.1.4", unit="bits"
+    )
+    mac_header_bits: Bits | None = key(
+        "MAC header and FCS of a data frame.",
+        default="224",
+        source="IEEE 802.11-2012, 8.2.3",
+        unit="bits",
+    )
+    llc_bits: Bits | None = key(
+        "LLC and SNAP headers of a data frame.",
+        default="64",
+        source="RFC 1042",
+        unit="bits",
+    )
+    symbol_rounding: bool | None = key(
+        "Round payloads up to whole microseconds (DSSS) or whole symbols (OFDM). `false`: bits "
+        "over rate, "
+        "as papers do.",
+        default="true",
+        source="IEEE 802.11-2012, 17.2.3.6, 18.4.3",
+    )
+
+
+class Rules(Table):
+    """What standard, peers and papers do differently in the DCF."""
+
+    preset: Literal["standard", "ns-2", "ns-3", "bianchi"] | None = key(
+        "A named set of the keys below; a key given beside it wins.",
+        default='"standard"',
+    )
+    immediate_access: bool | None = key(
+        "Send at once if the medium was idle for DIFS and no backoff is pending; `false`: always "
+        "a backoff.",
+        default="true (ns-2, bianchi: false)",
+        source="IEEE 802.11-2012, 9.3.4.2",
+    )
+    post_backoff: bool | None = key(
+        "A backoff after every success, also when the queue is empty.",
+        default="true (bianchi: false)",
+        source="IEEE 802.11-2012, 9.3.4.3",
+    )
+    post_backoff_after_drop: bool | None = key(
+        "The same after a drop at the retry limit.",
+        default="true (ns-2, bianchi: false)",
+        source="IEEE 802.11-2012, 9.3.4.3",
+    )
+    after_collision: Literal["eifs", "difs", "eifs+difs"] | None = key(
+        "What those wait who heard a collision, from its end.",
+        default='"eifs" (ns-3, bianchi: "difs"; ns-2: "eifs+difs")',
+        source="IEEE 802.11-2012, 9.3.2.3.7",
+    )
+    colliders: Literal["ack-timeout+difs", "as-others"] | None = key(
+        "What those wait who took part in a collision.",
+        default='"ack-timeout+difs" (ns-2, bianchi, and beside a written "eifs+difs": "as-others")',
+        source="IEEE 802.11-2012, 9.3.2.8",
+    )
+
+
+class Mac(Table):
+    """The distributed coordination function."""
+
+    later_keys: ClassVar[frozenset[str]] = frozenset({"edca", "classify", "beacon"})
+
+    rts_threshold: SizeBytes | None = key(
+        "RTS/CTS before frames (MAC header to FCS) longer than this.",
+        default="none: never",
+    )
+    short_retry_limit: Limit | None = key(
+        "Transmissions at most of an RTS, or of a frame sent without one; 1: no retries.",
+        default="7",
+        source="IEEE 802.11-2012, dot11ShortRetryLimit",
+    )
+    long_retry_limit: Limit | None = key(
+        "Transmissions at most of a frame sent after RTS/CTS.",
+        default="4",
+        source="IEEE 802.11-2012, dot11LongRetryLimit",
+    )
+    rules: Rules | None = key("Rules of the DCF.", default="the standard's")
+
+
+class Queue(Table):
+    """A queue of packets."""
+
+    later_values: ClassVar[dict[str, frozenset[str]]] = {
+        "discipline": frozenset({"red", "per-flow"})
+    }
+
+    discipline: Literal["fifo"] | None = key("Drop tail.", default='"fifo"')
+    limit: Annotated[int, Field(ge=1, le=10**9)] | None = key(
+        "Packets at most, the one being sent included.",
+        default="none: unbounded",
+        unit="packets",
+    )
+
+
+class Access(Table):
+    """How the access point gets at the medium."""
+
+    later_values: ClassVar[dict[str, frozenset[str]]] = {"scheme": frozenset({"adaptive-burst"})}
+
+    scheme: Literal["standard"] | None = key("As every station does.", default='"standard"')
+
+
+class Ap(Table):
+    """The access point."""
+
+    queue: Queue | None = key("Queue of packets to the stations.", default="unbounded")
+    access: Access | None = key("Access to the medium.", default="as every station")
+
+
+class Stations(Table):
+    """A group of stations that are alike."""
+
+    name: Name = needed("Name of the group; station i is called `name/i`. Not `ap`.")
+    count: Annotated[int, Field(ge=1, le=100_000)] = needed("How many stations.")
+    data_rate: RateBps | None = key(
+        "Rate of data frames from and to these stations.", default="that of `[phy]`"
+    )
+    queue: Queue | None = key("Queue of packets to the access point.", default="unbounded")
+
+
+class Run(Table):
+    """How long, how often, how exactly."""
+
+    warmup: TimeNs | None = key("Simulated and not counted.", default='"10 s"')
+    duration: PositiveTimeNs | None = key("Measured time.", default='"100 s"')
+    replications: Annotated[int, Field(ge=1, le=10**6)] | None = key(
+        "Independent runs. Not together with `precision`.", default="10"
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = key("Seed of all randomness.", default="1")
+    precision: Percent | None = key(
+        "Instead of `replications`: go on until each headline interval is this narrow (half width "
+        "over mean).",
+        default="none",
+    )
+    max_replications: Annotated[int, Field(ge=2, le=10**6)] | None = key(
+        "Give up the wanted `precision` after so many.", default="1000"
+    )
+    confidence: Annotated[float, Field(gt=0, lt=1)] | None = key(
+        "Level of the confidence intervals.", default="0.95"
+    )
+
+
+class Scenario(Table):
+    """An airtcp scenario."""
+
+    title: str | None = key("What it is about.", default="the name of the file, without its ending")
+    phy: Phy = needed("Physical layer.")
+    mac: Mac | None = key("Medium access.", default="the standard's")
+    ap: Ap | None = key("Access point.", default="all defaults")
+    stations: Annotated[list[Stations], Field(min_length=1)] = needed("Groups of stations.")
+    links: dict[Name, Link] | None = key(
+        "Wired links by name, shared by all flows whose `path` names them.",
+        default="none",
+    )
+    flows: Annotated[list[Flow], Field(min_length=1)] = needed(
+        "Flows, for every station of a group one."
+    )
+    run: Run | None = key("The run.", default="all defaults")

@@ -1,0 +1,262 @@
+"""Quantities with units as text: "20 us", "11 Mb/s", "30 kB", "2 %".
+
+Knows times, rates, sizes and percentages, how to read them exactly (no float is in the way) and how
+to write them for people. Does not know which scenario key wants which quantity.
+
+Decimal prefixes are powers of 1000 ("30 kB" is 30000 bytes), binary ones powers of 1024 ("64 KiB"
+is 65536 bytes), as in IEC 80000-13. A capital B is a byte, a small b a bit. A bare number is never
+a quantity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from .exceptions import UnitError
+
+__all__ = [
+    "PERCENT",
+    "RATE",
+    "SIZE",
+    "TIME",
+    "Quantity",
+    "format_rate",
+    "format_size",
+    "format_time_ns",
+    "format_time_s",
+    "parse_percent",
+    "parse_rate_bps",
+    "parse_size_bits",
+    "parse_size_bytes",
+    "parse_time_ns",
+    "parse_time_s",
+]
+
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A kind of quantity: name, units as factors to the base unit, example for messages."""
+
+    noun: str
+    units: Mapping[str, Fraction]
+    shown: tuple[str, ...]
+    example: str
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression (JSON Schema dialect) that every accepted text matches."""
+        units = "|".join(re.escape(unit).replace("/", r"\/") for unit in self.units)
+        return rf"^\s*{_NUMBER}\s*({units})\s*$"
+
+
+_NUMBER = r"\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_SPLIT = re.compile(
+    r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*?)\s*", re.DOTALL
+)
+_NOT_FINITE = re.compile(r"\s*[+-]?(inf|infinity|nan)\b.*", re.IGNORECASE | re.DOTALL)
+
+TIME = Quantity(
+    noun="a time",
+    units={
+        "ns": Fraction(1, NS_PER_S),
+        "us": Fraction(1, 1_000_000),
+        "µs": Fraction(1, 1_000_000),  # micro sign
+        "μs": Fraction(1, 1_000_000),  # Greek mu, which keyboards also give
+        "ms": Fraction(1, 1000),
+        "s": Fraction(1),
+        "min": Fraction(60),
+        "h": Fraction(3600),
+    },
+    shown=("ns", "us", "ms", "s", "min", "h"),
+    example="20 us",
+)
+RATE = Quantity(
+    noun="a rate",
+    units={
+        f"{prefix}{unit}": Fraction(factor)
+        for unit in ("b/s", "bit/s")
+        for prefix, factor in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9))
+    },
+    shown=("b/s", "kb/s", "Mb/s", "Gb/s"),
+    example="11 Mb/s",
+)
+SIZE = Quantity(
+    noun="a size",
+    units={
+        "B": Fraction(1),
+        "kB": Fraction(10**3),
+        "MB": Fraction(10**6),
+        "GB": Fraction(10**9),
+        "KiB": Fraction(2**10),
+        "MiB": Fraction(2**20),
+        "GiB": Fraction(2**30),
+        "b": Fraction(1, 8),
+        "bit": Fraction(1, 8),
+    },
+    shown=("B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "b"),
+    example="30 kB",
+)
+PERCENT = Quantity(noun="a percentage", units={"%": Fraction(1, 100)}, shown=("%",), example="2 %")
+
+# Above these no scenario makes sense, and sums of nanoseconds or bits would leave 64-bit integers.
+_LARGEST = {"a time": 10**9, "a rate": 10**12, "a size": 10**15, "a percentage": 10**4}
+
+
+def parse_time_s(value: object) -> float:
+    """Seconds of a text such as "10 s" or "1.5 ms".
+
+    Raises:
+        UnitError: not a time, negative, not finite, or above 1e9 s.
+    """
+    return float(_parse(value, TIME))
+
+
+def parse_time_ns(value: object) -> int:
+    """Nanoseconds of a text such as "20 us".
+
+    Raises:
+        UnitError: as `parse_time_s`, and when the time is not a whole number of nanoseconds.
+    """
+    return _whole(value, _parse(value, TIME) * NS_PER_S, "nanoseconds")
+
+
+def parse_rate_bps(value: object) -> int:
+    """Bits per second of a text such as "5.5 Mb/s".
+
+    Raises:
+        UnitError: not a rate, negative, not finite, above 1e12 b/s, or no whole number of bits per
+        second.
+    """
+    return _whole(value, _parse(value, RATE), "bits per second")
+
+
+def parse_size_bytes(value: object) -> int:
+    """Bytes of a text such as "30 kB" (30000) or "64 KiB" (65536).
+
+    Raises:
+        UnitError: not a size, negative, not finite, above 1e15 bytes, or no whole number of bytes.
+    """
+    return _whole(value, _parse(value, SIZE), "bytes")
+
+
+def parse_size_bits(value: object) -> int:
+    """Bits of a text such as "14 B" (112) or "160 b".
+
+    Raises:
+        UnitError: not a size, negative, not finite, above 1e15 bytes, or no whole number of bits.
+    """
+    return _whole(value, _parse(value, SIZE) * 8, "bits")
+
+
+def parse_mean_size_bytes(value: object) -> float:
+    """Bytes, not necessarily whole: the mean of a distribution of sizes.
+
+    Raises:
+        UnitError: not a size, negative, not finite, or above 1e15 bytes.
+    """
+    return float(_parse(value, SIZE))
+
+
+def parse_percent(value: object) -> float:
+    """The fraction that a text such as "2 %" stands for (0.02).
+
+    Raises:
+        UnitError: not a percentage, negative, not finite, or above 1e6 %.
+    """
+    return float(_parse(value, PERCENT))
+
+
+def format_time_ns(time_ns: int, digits: int | None = None) -> str:
+    """A time for people: 1500000 is "1.5 ms". Exact, or rounded to significant `digits`."""
+    return _format(Fraction(time_ns, NS_PER_S), TIME, ("s", "ms", "us", "ns"), digits)
+
+
+def format_time_s(time_s: float, digits: int | None = None) -> str:
+    """A time in seconds for people. Exact, or rounded to significant `digits`."""
+    return _format(Fraction(time_s), TIME, ("s", "ms", "us", "ns"), digits)
+
+
+def format_rate(rate_bps: float, digits: int | None = None) -> str:
+    """A rate in bits per second for people: 5500000 is "5.5 Mb/s"."""
+    return _format(Fraction(rate_bps), RATE, ("Gb/s", "Mb/s", "kb/s", "b/s"), digits)
+
+
+def format_size(size_bytes: float, digits: int | None = None) -> str:
+    """A size in bytes for people, with decimal prefixes: 30000 is "30 kB"."""
+    return _format(Fraction(size_bytes), SIZE, ("GB", "MB", "kB", "B"), digits)
+
+
+def _parse(value: object, quantity: Quantity) -> Fraction:
+    """The value in the base unit of `quantity`, exactly."""
+    units = ", ".join(quantity.shown)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        hint = f'give {quantity.noun} with its unit, such as "{quantity.example}"'
+        raise UnitError(f"{value!r} is a bare number; {hint}; allowed units: {units}")
+    if not isinstance(value, str):
+        raise UnitError(
+            f'expected {quantity.noun} as text, such as "{quantity.example}"; '
+            f"allowed units: {units}"
+        )
+    if _NOT_FINITE.fullmatch(value):
+        raise UnitError(
+            f'"{value}" is not finite; allowed: {quantity.noun} such as "{quantity.example}"'
+        )
+    split = _SPLIT.fullmatch(value)
+    if split is None:
+        raise UnitError(
+            f'"{value}" is not {quantity.noun}; '
+            f'allowed: a number and one of {units}, such as "{quantity.example}"'
+        )
+    number, unit = split.groups()
+    if not unit:
+        raise UnitError(
+            f'"{value}" has no unit; '
+            f'allowed: a number and one of {units}, such as "{quantity.example}"'
+        )
+    if unit not in quantity.units:
+        raise UnitError(
+            f'"{value}" is not {quantity.noun}: "{unit}" is not one of its units; '
+            f'allowed: {units}, such as "{quantity.example}"'
+        )
+    if number.startswith("-") and Decimal(number) != 0:
+        raise UnitError(f'"{value}" is negative; allowed: {quantity.noun} of 0 or more')
+    # The exponent is looked at first: "1e999999999 s" must not become a number of that many digits.
+    decimal = Decimal(number)
+    if decimal != 0 and not -40 < decimal.adjusted() < 40:
+        raise UnitError(
+            f'"{value}" is absurd; allowed: {quantity.noun} such as "{quantity.example}"'
+        )
+    result = Fraction(decimal) * quantity.units[unit]
+    if result > _LARGEST[quantity.noun]:
+        raise UnitError(
+            f'"{value}" is absurdly large; allowed: {quantity.noun} such as "{quantity.example}"'
+        )
+    return result
+
+
+def _whole(value: object, number: Fraction, unit: str) -> int:
+    if number.denominator != 1:
+        raise UnitError(f'"{value}" is not a whole number of {unit}; allowed: whole {unit}')
+    return number.numerator
+
+
+def _format(value: Fraction, quantity: Quantity, units: tuple[str, ...], digits: int | None) -> str:
+    # The largest unit that leaves a number of at least 1; the smallest if there is none.
+    unit = next((unit for unit in units if abs(value) >= quantity.units[unit]), units[-1])
+    if value == 0:
+        unit = units[0] if quantity is TIME else units[-1]
+    number = value / quantity.units[unit]
+    if digits is not None:
+        decimal = Decimal(f"{float(number):.{digits}g}")
+    else:
+        decimal = Decimal(number.numerator) / Decimal(number.denominator)
+    text = f"{decimal:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return f"{text} {unit}"
