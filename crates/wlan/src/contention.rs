@@ -242,45 +242,56 @@ impl Contention {
         self.find_next_access();
     }
 
-    /// `station` took part in a collision whose last frame ended at `end`; its own frame ended
-    /// at `own_end`. Call it for each of them, then [`Self::end_collision`]. If the frame is
-    /// [`Retry::Dropped`], `has_another` says whether a further frame waits.
-    pub fn collided(
-        &mut self,
-        id: StationId,
-        own_end: Time,
-        end: Time,
-        has_another: impl FnOnce() -> bool,
-    ) -> Retry {
-        let settings = &self.settings;
-        let station = &mut self.stations[id as usize];
+    /// Who is on the air, or was last.
+    pub fn transmitting(&self) -> &[StationId] {
+        &self.transmitting
+    }
+
+    /// The frame of `station` collided: whether it may be sent again. Then comes
+    /// [`Self::back_off_after_collision`].
+    pub fn collided(&mut self, station: StationId) -> Retry {
+        let station = &mut self.stations[station as usize];
         station.counters.collisions += 1;
         station.retry_count += 1;
-        let (retry, has_frame, backs_off) = if station.retry_count >= settings.retry_limit {
+        if station.retry_count < self.settings.retry_limit {
+            // IEEE 802.11-2016, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
+            station.cw = (2 * (station.cw + 1) - 1).min(self.settings.cw_max);
+            Retry::Again
+        } else {
             station.counters.drops += 1;
             station.retry_count = 0;
-            station.cw = settings.cw_min;
-            let has_frame = has_another();
-            (Retry::Dropped, has_frame, has_frame || settings.post_backoff_after_drop)
-        } else {
-            // 10.3.3: CW takes the next value of the series 2^k - 1 up to aCWmax.
-            station.cw = (2 * (station.cw + 1) - 1).min(settings.cw_max);
-            (Retry::Again, true, true)
-        };
-        if backs_off {
-            let from = match settings.colliders {
-                Colliders::AsOthers => end + settings.after_collision,
-                Colliders::AckTimeoutThenDifs => {
-                    (own_end + settings.ack_timeout).max(end) + settings.difs
-                }
-            };
-            let slots = station.draw_backoff();
-            station.state = State::Stray;
-            self.strays.push(Stray { station: id, from, slots, has_frame, immediate: false });
-        } else {
-            station.state = State::Idle;
+            station.cw = self.settings.cw_min;
+            Retry::Dropped
         }
-        retry
+    }
+
+    /// `id` took part in a collision whose last frame ended at `end`; its own ended at `own_end`.
+    /// `has_frame` says whether it has a frame, that one or another. When all colliders are
+    /// settled, [`Self::end_collision`] goes on.
+    pub fn back_off_after_collision(
+        &mut self,
+        id: StationId,
+        retry: Retry,
+        own_end: Time,
+        end: Time,
+        has_frame: bool,
+    ) {
+        let settings = &self.settings;
+        let station = &mut self.stations[id as usize];
+        if !has_frame && !settings.post_backoff_after_drop {
+            debug_assert!(retry == Retry::Dropped);
+            station.state = State::Idle;
+            return;
+        }
+        let from = match settings.colliders {
+            Colliders::AsOthers => end + settings.after_collision,
+            Colliders::AckTimeoutThenDifs => {
+                (own_end + settings.ack_timeout).max(end) + settings.difs
+            }
+        };
+        let slots = station.draw_backoff();
+        station.state = State::Stray;
+        self.strays.push(Stray { station: id, from, slots, has_frame, immediate: false });
     }
 
     /// All frames of a collision have ended at `end`, and all colliders were settled by

@@ -1,0 +1,72 @@
+# The one list of verbs: people, continuous integration and the documentation call only these.
+# Every verb does its own set-up: a virtual environment in .venv and a release build of the core.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Rebuilt when any of these changed.
+CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name 'Cargo.toml') pyproject.toml
+STAMPS := $(VENV)/.stamps
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test test-rust test-python lint verify bench docs wheel clean
+
+help: ## Print this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+$(STAMPS)/venv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+# maturin develop installs the package in place: Python changes need no rebuild, Rust changes do.
+$(STAMPS)/build: $(STAMPS)/dev $(CORE_SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+build: $(STAMPS)/build ## Build the core and install airtcp into .venv
+
+demo: build ## Predict and simulate a hot spot with real web traffic
+	$(BIN)/airtcp run python/airtcp/examples/web-hotspot.toml --out out/demo
+	@echo "The report: file://$(CURDIR)/out/demo/report.html"
+
+test: test-rust test-python ## Run every fast test (minutes)
+
+test-rust:
+	cargo test --workspace --exclude airtcp-py --quiet
+
+test-python: build
+	$(BIN)/python -m pytest -q -n 2 -m 'not verify'
+
+verify: build ## Compare with the reference results at length, and try many more random scenarios
+	AIRTCP_CASES=20000 cargo test --release --package airtcp-sim --test property --quiet
+	$(BIN)/python -m pytest -q -n 2 -m verify
+
+lint: build ## Check style, types and documentation comments
+	cargo fmt --all --check
+	RUSTFLAGS=-Dwarnings cargo clippy --workspace --all-targets --quiet
+	RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --quiet
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: build ## Measure speed (benches/README.md)
+	$(BIN)/python benches/run.py
+
+$(STAMPS)/docs: $(STAMPS)/build
+	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
+
+docs: $(STAMPS)/docs ## Build the documentation into docs/_build
+	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
+
+wheel: $(STAMPS)/dev ## Build the abi3 wheel into dist
+	$(BIN)/maturin build --release --quiet --out dist
+	@ls dist/*.whl
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) target dist out docs/_build

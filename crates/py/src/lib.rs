@@ -1,0 +1,103 @@
+//! The compiled module `airtcp._core`: conversions between Python and `airtcp-sim`, no logic.
+
+use airtcp_sim::{InvalidScenario, RunControl, RunError, Simulation};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::Arc;
+
+create_exception!(_core, SimulationFailed, PyRuntimeError, "A conservation law does not hold.");
+create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
+
+fn invalid(error: InvalidScenario) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn failed(error: RunError) -> PyErr {
+    match error {
+        RunError::Cancelled => Cancelled::new_err(error.to_string()),
+        RunError::LawViolated(_) => SimulationFailed::new_err(error.to_string()),
+    }
+}
+
+/// Watches and stops a run from another thread.
+#[pyclass(name = "RunControl", frozen)]
+struct PyRunControl(Arc<RunControl>);
+
+#[pymethods]
+impl PyRunControl {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Asks the run to stop soon.
+    fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    /// The simulated share of the run, from 0 to 1.
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.0.progress()
+    }
+}
+
+/// A scenario that can be simulated, any number of times and from several threads at once.
+#[pyclass(name = "Simulation", frozen)]
+struct PySimulation(Simulation);
+
+#[pymethods]
+impl PySimulation {
+    /// Reads the resolved form of a scenario; ValueError if it is not one.
+    #[new]
+    fn new(resolved_json: &str) -> PyResult<Self> {
+        Simulation::from_json(resolved_json).map(Self).map_err(invalid)
+    }
+
+    /// Simulates one replication: the outcome as JSON, and the transfer times in seconds as the
+    /// bytes of little-endian float64 numbers.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        replication: u64,
+        control: &PyRunControl,
+    ) -> PyResult<(String, Bound<'py, PyBytes>)> {
+        let control = Arc::clone(&control.0);
+        let (json, times) = py
+            .detach(|| {
+                let outcome = self.0.run(seed, replication, &control)?;
+                let json = serde_json::to_string(&outcome).expect("an outcome is plain data");
+                let times: Vec<u8> =
+                    outcome.transfer_times_s.iter().flat_map(|time| time.to_le_bytes()).collect();
+                Ok((json, times))
+            })
+            .map_err(failed)?;
+        Ok((json, PyBytes::new(py, &times)))
+    }
+}
+
+/// Airtime in nanoseconds of a frame of `bits` bits (MAC header and FCS included) at the rate
+/// `rate_bps` of the scenario, which must be one of its data or control rates.
+#[pyfunction]
+fn airtime_ns(resolved_json: &str, bits: u64, rate_bps: u64) -> PyResult<u64> {
+    let simulation = Simulation::from_json(resolved_json).map_err(invalid)?;
+    let airtime = simulation.scenario().airtime(bits, rate_bps);
+    airtime
+        .map(|airtime| airtime.as_nanos())
+        .ok_or_else(|| PyValueError::new_err(format!("rate_bps: the scenario has no {rate_bps}")))
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PySimulation>()?;
+    module.add_class::<PyRunControl>()?;
+    module.add_function(wrap_pyfunction!(airtime_ns, module)?)?;
+    module.add("SimulationFailed", module.py().get_type::<SimulationFailed>())?;
+    module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add("GENERATOR", airtcp_sim::GENERATOR)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    Ok(())
+}

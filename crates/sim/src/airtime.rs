@@ -1,0 +1,138 @@
+//! What the measured time went to, to the nanosecond: every frame on the air, and silence.
+//!
+//! Exchanges and collisions are reported whole, in order; what lies outside the measured time is
+//! cut off here. Knows frames by their times only.
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_wlan::{FrameTimes, PhyConfig};
+
+/// Nanoseconds of the measured time by what was on the air.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) idle: Duration,
+    pub(crate) data: Duration,
+    pub(crate) tcp_ack: Duration,
+    pub(crate) control: Duration,
+    pub(crate) collision: Duration,
+}
+
+/// What the data frame of an exchange carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cargo {
+    /// TCP or UDP payload.
+    Data,
+    /// A TCP segment without payload.
+    TcpAck,
+}
+
+/// Adds up the [`Parts`] of the time from `from` to `to`.
+#[derive(Debug)]
+pub(crate) struct AirtimeAccount {
+    from: Time,
+    to: Time,
+    parts: Parts,
+    /// Until when the account is complete.
+    settled: Time,
+    /// Whether something began before what came before it had ended.
+    overlapped: bool,
+}
+
+impl AirtimeAccount {
+    pub(crate) fn new(from: Time, to: Time) -> Self {
+        Self { from, to, parts: Parts::default(), settled: Time::ZERO, overlapped: false }
+    }
+
+    /// An exchange of `times` began at `start`.
+    #[inline]
+    pub(crate) fn exchange(
+        &mut self,
+        start: Time,
+        times: &FrameTimes,
+        cargo: Cargo,
+        phy: &PhyConfig,
+    ) {
+        let end = start + times.total;
+        let (data, control) = if start >= self.from && end <= self.to {
+            (times.data, times.control())
+        } else {
+            let [rts, cts, data, ack] = times
+                .intervals(phy)
+                .map(|(begin, finish)| self.measured(start + begin, start + finish));
+            (data, rts + cts + ack)
+        };
+        self.settle(start, end, data + control);
+        match cargo {
+            Cargo::Data => self.parts.data += data,
+            Cargo::TcpAck => self.parts.tcp_ack += data,
+        }
+        self.parts.control += control;
+    }
+
+    /// Frames that collided covered the time from `start` to `frames_end`, and the medium was
+    /// theirs until `end` (a propagation delay later).
+    pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {
+        let lost = self.measured(start, frames_end);
+        self.settle(start, end, lost);
+        self.parts.collision += lost;
+    }
+
+    /// The account of the whole measured time, or which of its laws is broken.
+    pub(crate) fn close(&mut self) -> Result<Parts, String> {
+        self.settle(self.to, self.to, Duration::ZERO);
+        if self.overlapped {
+            return Err("two transmissions overlap that did not collide".into());
+        }
+        let Parts { idle, data, tcp_ack, control, collision } = self.parts;
+        let sum = idle + data + tcp_ack + control + collision;
+        if sum != self.to - self.from {
+            return Err(format!("airtime adds up to {sum}, not to {}", self.to - self.from));
+        }
+        Ok(self.parts)
+    }
+
+    /// The time up to `end` is accounted for; from `start` on, `on_air` of it was not silence.
+    #[inline]
+    fn settle(&mut self, start: Time, end: Time, on_air: Duration) {
+        self.overlapped |= start < self.settled && start < self.to;
+        let passed = self.measured(self.settled, end);
+        self.overlapped |= on_air > passed;
+        self.parts.idle +=
+            Duration::from_nanos(passed.as_nanos().saturating_sub(on_air.as_nanos()));
+        self.settled = end;
+    }
+
+    fn measured(&self, from: Time, to: Time) -> Duration {
+        to.min(self.to).saturating_since(from.max(self.from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Duration::from_micros(micros)
+    }
+
+    #[test]
+    fn what_lies_outside_the_measured_time_is_cut_off() {
+        let mut account = AirtimeAccount::new(at(100), at(200));
+        account.collision(at(90), at(110), at(110));
+        account.collision(at(150), at(160), at(161));
+        account.collision(at(195), at(205), at(205));
+
+        let parts = account.close().unwrap();
+
+        assert_eq!(parts.collision, Duration::from_micros(10 + 10 + 5));
+        assert_eq!(parts.idle, Duration::from_micros(40 + 35));
+    }
+
+    #[test]
+    fn overlap_breaks_the_law() {
+        let mut account = AirtimeAccount::new(at(0), at(200));
+        account.collision(at(10), at(20), at(20));
+        account.collision(at(19), at(30), at(30));
+
+        assert!(account.close().unwrap_err().contains("overlap"));
+    }
+}

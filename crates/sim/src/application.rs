@@ -1,0 +1,93 @@
+//! What the applications of a flow want, and when. Draws sizes and times; knows no network.
+
+use airtcp_kernel::{Duration, RandomStream, Sampler};
+
+use crate::scenario::ApplicationConfig;
+
+/// An application, ready to draw from its laws; shared by all flows of one entry.
+#[derive(Debug)]
+pub(crate) enum Application {
+    /// One transfer, endless without a size.
+    Bulk { size: Option<Sampler>, start: Sampler },
+    /// Transfers with think times between them.
+    Web { size: Sampler, think_time: Sampler, request_bytes: u64 },
+    /// Datagrams of this many bytes with their headers; there is always one more.
+    Datagrams { packet_bytes: u32 },
+}
+
+/// The random numbers of one flow.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    sizes: RandomStream,
+    times: RandomStream,
+}
+
+/// A transfer is never larger: the sums stay far from overflow.
+const LARGEST: f64 = (1_u64 << 50) as f64;
+
+impl Application {
+    pub(crate) fn new(config: &ApplicationConfig) -> Self {
+        match config {
+            ApplicationConfig::Bulk { size, start } => Self::Bulk {
+                size: size.clone().map(Sampler::new),
+                start: Sampler::new(start.clone()),
+            },
+            ApplicationConfig::Web { size, think_time, request_bytes } => Self::Web {
+                size: Sampler::new(size.clone()),
+                think_time: Sampler::new(think_time.clone()),
+                request_bytes: *request_bytes,
+            },
+            ApplicationConfig::Udp { packet_bytes, .. } => {
+                Self::Datagrams { packet_bytes: *packet_bytes }
+            }
+        }
+    }
+
+    /// How long before the first transfer: a user of the web thinks first.
+    pub(crate) fn first_pause(&self, draws: &mut Draws) -> Duration {
+        match self {
+            Self::Bulk { start, .. } => Duration::from_secs_f64(start.draw(&mut draws.times)),
+            Self::Web { think_time, .. } => {
+                Duration::from_secs_f64(think_time.draw(&mut draws.times))
+            }
+            Self::Datagrams { .. } => Duration::ZERO,
+        }
+    }
+
+    /// How long from the end of a transfer to the start of the next; `None` if there is none.
+    pub(crate) fn next_pause(&self, draws: &mut Draws) -> Option<Duration> {
+        match self {
+            Self::Web { think_time, .. } => {
+                Some(Duration::from_secs_f64(think_time.draw(&mut draws.times)))
+            }
+            Self::Bulk { .. } | Self::Datagrams { .. } => None,
+        }
+    }
+
+    /// Bytes of the next transfer, whole and at least one; `None`: endless.
+    pub(crate) fn transfer_bytes(&self, draws: &mut Draws) -> Option<u64> {
+        let size = match self {
+            Self::Bulk { size, .. } => size.as_ref()?,
+            Self::Web { size, .. } => size,
+            Self::Datagrams { .. } => return None,
+        };
+        Some(size.draw(&mut draws.sizes).ceil().clamp(1.0, LARGEST) as u64)
+    }
+
+    /// Bytes that the client asks with.
+    pub(crate) fn request_bytes(&self) -> u64 {
+        match self {
+            Self::Web { request_bytes, .. } => *request_bytes,
+            Self::Bulk { .. } | Self::Datagrams { .. } => 0,
+        }
+    }
+}
+
+impl Draws {
+    pub(crate) fn new(seed: u64, replication: u64, flow: &str) -> Self {
+        Self {
+            sizes: RandomStream::new(seed, replication, flow, "transfer size"),
+            times: RandomStream::new(seed, replication, flow, "pause"),
+        }
+    }
+}

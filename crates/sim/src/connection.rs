@@ -1,0 +1,176 @@
+//! One TCP connection: the endpoint in the station, the endpoint in the server, and the transfer
+//! that they carry.
+
+use airtcp_kernel::Time;
+use airtcp_tcp::{Config, Counters, Endpoint, Opening};
+
+use crate::scenario::{Direction, Handshake};
+
+/// The two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Station,
+    Server,
+}
+
+/// A connection and its transfer.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) flow: u32,
+    pub(crate) direction: Direction,
+    station: Endpoint,
+    server: Endpoint,
+    /// When the timer event of each end is pending that counts; others are stale.
+    armed: [Time; 2],
+    /// Packets on their way between the two ends.
+    pub(crate) in_network: u32,
+    pub(crate) transfer: Transfer,
+    /// What the ends had counted when measuring began.
+    baseline: [Counters; 2],
+    /// Whether this place holds a connection.
+    pub(crate) open: bool,
+}
+
+/// What a connection carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) started: Time,
+    /// Payload bytes; `u64::MAX` if endless.
+    pub(crate) bytes: u64,
+    /// Bytes of the client's request that the server still waits for; zero if it answered.
+    pub(crate) request: u64,
+    /// Payload bytes that the receiver's application has.
+    pub(crate) delivered: u64,
+    /// Whether the receiver has everything.
+    pub(crate) received: bool,
+    /// Whether the sender knows.
+    pub(crate) acknowledged: bool,
+}
+
+/// More than any transfer, and far from overflow.
+pub(crate) const ENDLESS: u64 = 1 << 60;
+
+impl Connection {
+    /// A connection that begins at `now` to carry `bytes`.
+    pub(crate) fn new(
+        config: &Config,
+        handshake: Handshake,
+        flow: u32,
+        direction: Direction,
+        request: u64,
+        bytes: u64,
+        now: Time,
+    ) -> Self {
+        // The client opens; but the two-way handshake begins with a SYN of the data sender.
+        let active = match (handshake, direction) {
+            (Handshake::TwoWay, Direction::Download) => Side::Server,
+            _ => Side::Station,
+        };
+        let opening = |side| if side == active { Opening::Active } else { Opening::Passive };
+        let mut connection = Self {
+            flow,
+            direction,
+            station: Endpoint::new(config, opening(Side::Station)),
+            server: Endpoint::new(config, opening(Side::Server)),
+            armed: [Time::NEVER; 2],
+            in_network: 0,
+            transfer: Transfer {
+                started: now,
+                bytes,
+                request,
+                delivered: 0,
+                received: false,
+                acknowledged: false,
+            },
+            baseline: [Counters::default(); 2],
+            open: true,
+        };
+        if request > 0 {
+            connection.station.write(request);
+        } else {
+            connection.sender().write(bytes);
+        }
+        connection
+    }
+
+    pub(crate) fn endpoint(&mut self, side: Side) -> &mut Endpoint {
+        match side {
+            Side::Station => &mut self.station,
+            Side::Server => &mut self.server,
+        }
+    }
+
+    /// The end that the data come from.
+    pub(crate) fn sender_side(&self) -> Side {
+        match self.direction {
+            Direction::Download => Side::Server,
+            Direction::Upload => Side::Station,
+        }
+    }
+
+    pub(crate) fn sender(&mut self) -> &mut Endpoint {
+        self.endpoint(self.sender_side())
+    }
+
+    /// When a timer event must be scheduled for `side`, if the pending one comes too late.
+    /// Deadlines move later all the time, so an event that comes too early is left to look
+    /// again when it comes.
+    #[inline]
+    pub(crate) fn arm(&mut self, side: Side) -> Option<Time> {
+        let deadline = self.endpoint(side).poll_timer();
+        let armed = &mut self.armed[side as usize];
+        if deadline < *armed {
+            *armed = deadline;
+            Some(deadline)
+        } else {
+            None
+        }
+    }
+
+    /// A timer event of `side` has come: whether it is the pending one.
+    pub(crate) fn disarm(&mut self, side: Side, now: Time) -> bool {
+        let pending = self.open && self.armed[side as usize] == now;
+        if pending {
+            self.armed[side as usize] = Time::NEVER;
+        }
+        pending
+    }
+
+    /// Forgets what was counted so far.
+    pub(crate) fn start_measuring(&mut self) {
+        self.baseline = [self.station.counters(), self.server.counters()];
+    }
+
+    /// Segments, retransmissions and timeouts of both ends since measuring began.
+    pub(crate) fn counted(&self) -> TcpCounts {
+        let mut counts = TcpCounts::default();
+        for (now, then) in [&self.station, &self.server].iter().zip(&self.baseline) {
+            let now = now.counters();
+            counts.segments += now.segments_sent - then.segments_sent;
+            counts.retransmissions += now.retransmissions - then.retransmissions;
+            counts.timeouts += u64::from(now.timeouts - then.timeouts);
+        }
+        counts
+    }
+
+    /// Whether nothing is left to happen on this connection.
+    pub(crate) fn is_over(&self) -> bool {
+        self.transfer.received && self.transfer.acknowledged && self.in_network == 0
+    }
+}
+
+/// What the ends of connections count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TcpCounts {
+    pub(crate) segments: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+}
+
+impl TcpCounts {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.segments += other.segments;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+    }
+}

@@ -1,0 +1,84 @@
+//! The laws that hold at the end of every run, release builds included: packets do not vanish
+//! and are not made up, and every attempt to send ended one way or the other.
+
+/// What became of the packets of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Books {
+    pub(crate) sent: Tally,
+    pub(crate) received: Tally,
+    pub(crate) dropped: Tally,
+    /// In a queue or on a wire when the run ended.
+    pub(crate) waiting: Tally,
+}
+
+/// A number of packets and the bytes of payload in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Tally {
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+impl std::ops::Add for Tally {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl Books {
+    /// Everything sent was received or dropped, or still waits.
+    pub(crate) fn balance(&self, flow: &str) -> Result<(), String> {
+        let found = self.received + self.dropped + self.waiting;
+        if self.sent == found {
+            Ok(())
+        } else {
+            Err(format!("flow {flow} sent {:?}, of which {found:?} were found again", self.sent))
+        }
+    }
+}
+
+/// Every attempt succeeded or collided; one may still be on the air.
+pub(crate) fn attempts_ended(
+    station: &str,
+    counters: &airtcp_wlan::MacCounters,
+    on_air: bool,
+) -> Result<(), String> {
+    let ended = counters.successes + counters.collisions + u64::from(on_air);
+    if counters.attempts == ended {
+        Ok(())
+    } else {
+        Err(format!("{station} made {} attempts, but {ended} ended", counters.attempts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_packet_unbalances_the_books() {
+        let tally = |packets| Tally { packets, bytes: packets * 1460 };
+        let mut books =
+            Books { sent: tally(10), received: tally(7), dropped: tally(1), waiting: tally(2) };
+        assert_eq!(books.balance("laptop/0"), Ok(()));
+
+        books.waiting = tally(1);
+        assert!(books.balance("laptop/0").unwrap_err().contains("laptop/0"));
+    }
+
+    #[test]
+    fn an_attempt_without_an_end_is_noticed() {
+        let counters = airtcp_wlan::MacCounters { attempts: 3, successes: 2, ..Default::default() };
+
+        assert!(attempts_ended("ap", &counters, true).is_ok());
+        assert!(attempts_ended("ap", &counters, false).is_err());
+    }
+}

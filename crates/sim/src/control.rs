@@ -1,0 +1,53 @@
+//! How a caller watches and stops a run from another thread, and why a run can fail.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Shared between a run and whoever watches it. Never changes what the run computes.
+#[derive(Debug, Default)]
+pub struct RunControl {
+    /// Simulated share of the run, in units of 2^-32.
+    progress: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl RunControl {
+    /// The simulated share of the run, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.progress.load(Ordering::Relaxed) as f64 / (1_u64 << 32) as f64
+    }
+
+    /// Asks the run to stop soon.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_progress(&self, share: f64) {
+        self.progress.store((share * (1_u64 << 32) as f64) as u64, Ordering::Relaxed);
+    }
+}
+
+/// Why a run gave no outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunError {
+    /// The caller asked for it; nothing is wrong.
+    Cancelled,
+    /// A conservation law does not hold: a mistake of this program. The text names the law, the
+    /// seed and the replication.
+    LawViolated(String),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("the run was cancelled"),
+            Self::LawViolated(law) => write!(f, "a conservation law is violated: {law}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

@@ -1,0 +1,115 @@
+//! The answer of one replication, in the shape that `docs/resolved-form.md` describes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What one replication answers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Numbers by name; `None` where a metric does not apply.
+    pub metrics: BTreeMap<&'static str, Option<f64>>,
+    /// What the measured time went to.
+    pub airtime: AirtimeShares,
+    /// How often things happened in the measured time.
+    pub counts: Counts,
+    /// One record per flow.
+    pub flows: Vec<FlowRecord>,
+    /// One record per station, the access point first.
+    pub stations: Vec<StationRecord>,
+    /// Share of the measured time with 0, 1, 2, ... transfers in progress.
+    pub active_flows_distribution: Vec<f64>,
+    /// Goodput in each of 100 equal intervals of the measured time.
+    pub goodput_series_bps: Vec<f64>,
+    /// Seconds that each transfer took that ended in the measured time, in order of their end.
+    #[serde(skip)]
+    pub transfer_times_s: Vec<f64>,
+}
+
+/// Shares of the measured time; they add up to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AirtimeShares {
+    /// No frame on the air.
+    pub idle: f64,
+    /// Frames with TCP or UDP payload.
+    pub data: f64,
+    /// Frames with a TCP segment without payload.
+    pub tcp_ack: f64,
+    /// RTS, CTS and MAC ACK.
+    pub control: f64,
+    /// Frames that collided.
+    pub collision: f64,
+}
+
+/// How often things happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Frame exchanges that ended with a MAC ACK.
+    pub mac_exchanges: u64,
+    /// Transmissions that began, of an RTS or of a data frame without one.
+    pub mac_attempts: u64,
+    /// Times that two or more stations sent at once.
+    pub collisions: u64,
+    /// Frames given up at the retry limit.
+    pub mac_drops: u64,
+    /// Packets that found the access point's queue full.
+    pub ap_queue_drops: u64,
+    /// Packets that found a station's queue full.
+    pub station_queue_drops: u64,
+    /// Packets that found a wired link's queue full.
+    pub wired_drops: u64,
+    /// Transfers that ended.
+    pub transfers: u64,
+    /// TCP segments sent.
+    pub tcp_segments: u64,
+    /// Those that had been sent before.
+    pub tcp_retransmissions: u64,
+    /// Expirations of a retransmission timer.
+    pub tcp_timeouts: u64,
+    /// Events handled by the simulator in the whole run, those of the medium not counted.
+    pub events: u64,
+}
+
+/// What one flow did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowRecord {
+    /// `flow/index`.
+    pub name: String,
+    /// `group/index`.
+    pub station: String,
+    /// `download` or `upload`.
+    pub direction: &'static str,
+    /// Payload delivered in order.
+    pub goodput_bps: f64,
+    /// Transfers that ended.
+    pub transfers: u64,
+    /// How long they took, to the last byte at the receiver.
+    pub mean_transfer_time_s: Option<f64>,
+    /// TCP segments sent again.
+    pub retransmissions: u64,
+    /// Expirations of a retransmission timer.
+    pub timeouts: u64,
+    /// Below 1 % of a fair share of the goodput of all endless flows.
+    pub starved: bool,
+}
+
+/// What one station did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StationRecord {
+    /// `ap`, or `group/index`.
+    pub name: String,
+    /// Payload delivered in order to and from this station; of all for the access point.
+    pub goodput_bps: f64,
+    /// Transmissions that began.
+    pub attempts: u64,
+    /// Those that led to a MAC ACK.
+    pub successes: u64,
+    /// Those that collided.
+    pub collisions: u64,
+    /// Frames given up at the retry limit.
+    pub mac_drops: u64,
+    /// Packets that found the queue full.
+    pub queue_drops: u64,
+    /// Mean CW over the backoffs drawn.
+    pub mean_cw: Option<f64>,
+}

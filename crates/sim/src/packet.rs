@@ -1,0 +1,21 @@
+//! An IP packet on its way: of which connection or datagram flow, and what it carries.
+
+use airtcp_tcp::Segment;
+
+/// What a packet belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A TCP connection, by its place among the connections.
+    Connection(u32),
+    /// A flow of datagrams, by its number.
+    Datagrams(u32),
+}
+
+/// A packet. A datagram has its payload in `segment.len`, and nothing else of the segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) segment: Segment,
+    pub(crate) owner: Owner,
+    /// How many wired links of its path it has behind it.
+    pub(crate) hop: u8,
+}

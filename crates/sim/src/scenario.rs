@@ -1,0 +1,368 @@
+//! The resolved form of a scenario, read from JSON. Holds no defaults and knows no units:
+//! `docs/resolved-form.md` describes it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use airtcp_kernel::{Distribution, Duration, Time};
+use airtcp_wlan::phy::{Modulation, Rate};
+use airtcp_wlan::{MacConfig, PhyConfig};
+use serde::Deserialize;
+
+/// IP and UDP headers.
+pub(crate) const UDP_HEADER_BYTES: u32 = 28;
+
+/// Everything that a run is made from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What the user calls it.
+    pub title: String,
+    /// Timings and sizes of the PHY.
+    pub phy: PhyConfig,
+    /// Settings of the MAC.
+    pub mac: MacConfig,
+    /// The access point.
+    pub ap: AccessPoint,
+    /// Groups of like stations.
+    pub stations: Vec<StationGroup>,
+    /// Wired links that several flows share, by name.
+    pub links: BTreeMap<String, LinkConfig>,
+    /// Flows; each stands for one flow of every station of its group.
+    pub flows: Vec<FlowConfig>,
+    /// How long and how often to simulate.
+    pub run: RunConfig,
+}
+
+/// The access point.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPoint {
+    /// Its queue towards the stations.
+    pub queue: QueueConfig,
+}
+
+/// A group of like stations.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StationGroup {
+    /// Its name; the stations are called `name/0`, `name/1`, ...
+    pub name: String,
+    /// How many.
+    pub count: u32,
+    /// Rate of data frames to and from these stations.
+    pub data_rate: Rate,
+    /// Rate of control frames in exchanges with them.
+    pub control_rate: Rate,
+    /// The queue of each.
+    pub queue: QueueConfig,
+}
+
+/// A queue of packets.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueConfig {
+    /// Who is served first.
+    pub discipline: Discipline,
+    /// Packets that fit, the one being sent included; any number if `None`.
+    pub limit: Option<usize>,
+}
+
+/// Queueing disciplines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Discipline {
+    /// First in, first out; what does not fit is dropped on arrival.
+    Fifo,
+}
+
+/// A wired link, the same in both directions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Bits per second; `None` takes no time to send.
+    pub rate_bps: Option<u64>,
+    /// Propagation delay.
+    #[serde(rename = "delay_ns")]
+    pub delay: Duration,
+    /// Packets that fit in each direction, the one being sent included; any number if `None`.
+    pub queue: Option<usize>,
+}
+
+/// A link of a path.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum PathElement {
+    /// One of [`Scenario::links`], shared.
+    Shared(String),
+    /// A link of this flow's own.
+    Own(LinkConfig),
+}
+
+/// One flow for each station of a group.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowConfig {
+    /// Its name; the flows are called `name/0`, `name/1`, ...
+    pub name: String,
+    /// The group.
+    pub stations: String,
+    /// Which way the data go.
+    pub direction: Direction,
+    /// What makes the traffic.
+    pub application: ApplicationConfig,
+    /// TCP at both ends; `None` for UDP.
+    pub tcp: Option<TcpConfig>,
+    /// Wired links from the access point to the server, in order.
+    pub path: Vec<PathElement>,
+}
+
+/// Which way the data of a flow go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From the server to the station.
+    Download,
+    /// From the station to the server.
+    Upload,
+}
+
+impl Direction {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Download => "download",
+            Self::Upload => "upload",
+        }
+    }
+}
+
+/// What makes the traffic of a flow.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum ApplicationConfig {
+    /// One transfer.
+    Bulk {
+        /// Bytes to transfer; endless if `None`.
+        size: Option<Distribution>,
+        /// When it starts, in seconds.
+        start: Distribution,
+    },
+    /// Transfers with think times between them.
+    Web {
+        /// Bytes of each transfer.
+        size: Distribution,
+        /// Seconds from the end of a transfer to the start of the next.
+        think_time: Distribution,
+        /// Bytes that the client asks with; none if zero.
+        request_bytes: u64,
+    },
+    /// Datagrams.
+    Udp {
+        /// Size of the IP packet.
+        packet_bytes: u32,
+        /// Bits of IP packets per second; `None`: there is always one more waiting.
+        rate_bps: Option<u64>,
+    },
+}
+
+/// The settings of TCP at both ends of a flow.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpConfig {
+    variant: TcpVariant,
+    mss_bytes: u32,
+    /// TCP and IP headers.
+    pub(crate) header_bits: u64,
+    receive_window_bytes: u64,
+    initial_window_bytes: u64,
+    initial_ssthresh_bytes: Option<u64>,
+    pub(crate) handshake: Handshake,
+    #[serde(rename = "initial_rto_ns")]
+    initial_rto: Duration,
+    #[serde(rename = "min_rto_ns")]
+    min_rto: Duration,
+    #[serde(rename = "max_rto_ns")]
+    max_rto: Duration,
+    #[serde(rename = "clock_granularity_ns")]
+    clock_granularity: Duration,
+    delayed_ack: DelayedAck,
+    pub(crate) pad_last_segment: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TcpVariant {
+    Reno,
+    NewReno,
+}
+
+/// How a connection is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Handshake {
+    ThreeWay,
+    TwoWay,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DelayedAck {
+    every: u32,
+    #[serde(rename = "timeout_ns")]
+    timeout: Duration,
+}
+
+/// How long and how often to simulate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "seed, replications and precision are the caller's business")]
+pub struct RunConfig {
+    #[serde(rename = "warmup_ns")]
+    pub(crate) warmup: Duration,
+    #[serde(rename = "duration_ns")]
+    pub(crate) duration: Duration,
+    seed: u64,
+    confidence: f64,
+    replications: Option<u64>,
+    precision: Option<f64>,
+    max_replications: u64,
+}
+
+/// Why a text is not the resolved form of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidScenario(String);
+
+impl fmt::Display for InvalidScenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a resolved scenario: {}", self.0)
+    }
+}
+
+impl std::error::Error for InvalidScenario {}
+
+impl Scenario {
+    /// Reads the resolved form.
+    ///
+    /// # Errors
+    /// If `json` has another shape, or names a group, link or modulation that it does not define.
+    pub fn from_json(json: &str) -> Result<Self, InvalidScenario> {
+        let scenario: Self =
+            serde_json::from_str(json).map_err(|error| InvalidScenario(error.to_string()))?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// What the types cannot say. Users' mistakes are found before, with their files and keys.
+    fn check(&self) -> Result<(), InvalidScenario> {
+        let fail = |text: String| Err(InvalidScenario(text));
+        let rates = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
+        for rate in rates.chain([self.phy.data_rate, self.phy.control_rate]) {
+            let has_timing = match rate.modulation {
+                Modulation::Dsss => self.phy.dsss.is_some(),
+                Modulation::Ofdm => self.phy.ofdm.is_some(),
+            };
+            if !has_timing || rate.bps == 0 {
+                return fail(format!("{} has no rate {rate:?}", self.phy.standard));
+            }
+        }
+        if self.phy.slot_time == Duration::ZERO {
+            return fail("slot_time_ns is 0".into());
+        }
+        if self.phy.cw_min > self.phy.cw_max || self.phy.cw_max > MAX_CW {
+            return fail(format!("need cw_min <= cw_max <= {MAX_CW}"));
+        }
+        if self.mac.short_retry_limit == 0 {
+            return fail("short_retry_limit is 0".into());
+        }
+        if self.run.duration == Duration::ZERO {
+            return fail("duration_ns is 0".into());
+        }
+        for flow in &self.flows {
+            if !self.stations.iter().any(|group| group.name == flow.stations) {
+                return fail(format!("flow {} has no station group {}", flow.name, flow.stations));
+            }
+            for element in &flow.path {
+                if let PathElement::Shared(name) = element
+                    && !self.links.contains_key(name)
+                {
+                    return fail(format!("flow {} has no link {name}", flow.name));
+                }
+            }
+            match (&flow.application, &flow.tcp) {
+                (ApplicationConfig::Udp { packet_bytes, rate_bps }, None) => {
+                    if *packet_bytes <= UDP_HEADER_BYTES || *rate_bps == Some(0) {
+                        return fail(format!("flow {}: packet or rate too small", flow.name));
+                    }
+                }
+                (ApplicationConfig::Udp { .. }, Some(_)) | (_, None) => {
+                    return fail(format!("flow {}: TCP goes with bulk and web only", flow.name));
+                }
+                (_, Some(tcp)) => {
+                    let window = tcp.receive_window_bytes.min(tcp.initial_window_bytes);
+                    if tcp.mss_bytes == 0
+                        || window < u64::from(tcp.mss_bytes)
+                        || tcp.delayed_ack.every == 0
+                    {
+                        return fail(format!("flow {}: a window below one segment", flow.name));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Airtime of a frame of `bits` bits, MAC header and FCS included, at one of the scenario's
+    /// rates; `None` if it has no such rate.
+    pub fn airtime(&self, bits: u64, rate_bps: u64) -> Option<Duration> {
+        let groups = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
+        let rate = groups
+            .chain([self.phy.data_rate, self.phy.control_rate])
+            .find(|rate| rate.bps == rate_bps)?;
+        Some(self.phy.ppdu_time(bits, rate))
+    }
+
+    /// When measuring starts.
+    pub(crate) fn measure_from(&self) -> Time {
+        Time::ZERO + self.run.warmup
+    }
+
+    /// When the run ends.
+    pub(crate) fn end(&self) -> Time {
+        self.measure_from() + self.run.duration
+    }
+}
+
+/// Larger windows mean nothing in 802.11, where aCWmax is at most 1023, and would need a long
+/// ring of slots.
+const MAX_CW: u32 = (1 << 20) - 1;
+
+impl TcpConfig {
+    /// The same for one endpoint.
+    pub(crate) fn endpoint(&self) -> airtcp_tcp::Config {
+        airtcp_tcp::Config {
+            variant: match self.variant {
+                TcpVariant::Reno => airtcp_tcp::Variant::Reno,
+                TcpVariant::NewReno => airtcp_tcp::Variant::NewReno,
+            },
+            mss: self.mss_bytes,
+            receive_window: self.receive_window_bytes,
+            initial_window: self.initial_window_bytes,
+            initial_ssthresh: self.initial_ssthresh_bytes,
+            handshake: match self.handshake {
+                Handshake::ThreeWay => airtcp_tcp::Handshake::ThreeWay,
+                Handshake::TwoWay => airtcp_tcp::Handshake::TwoWay,
+                Handshake::None => airtcp_tcp::Handshake::None,
+            },
+            initial_rto: self.initial_rto,
+            min_rto: self.min_rto,
+            max_rto: self.max_rto,
+            clock_granularity: self.clock_granularity,
+            delayed_ack: airtcp_tcp::DelayedAck {
+                every: self.delayed_ack.every,
+                timeout: self.delayed_ack.timeout,
+            },
+        }
+    }
+}

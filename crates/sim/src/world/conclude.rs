@@ -1,0 +1,260 @@
+//! The end of a run: checks the laws, then makes the outcome out of what was counted.
+
+use std::collections::BTreeMap;
+
+use airtcp_wlan::{MacCounters, StationId};
+
+use super::{AP, OnAir, World};
+use crate::airtime::Parts;
+use crate::application::Application;
+use crate::conservation::attempts_ended;
+use crate::control::RunError;
+use crate::outcome::{AirtimeShares, Counts, FlowRecord, Outcome, StationRecord};
+use crate::packet::{Owner, Packet};
+use crate::statistics::{quantile, ratio};
+
+/// A flow below this part of a fair share is starved.
+const STARVED_BELOW: f64 = 0.01;
+
+impl World<'_> {
+    /// The outcome, if the books balance.
+    pub(super) fn conclude(mut self) -> Result<Outcome, RunError> {
+        let airtime = self.check_laws().map_err(|law| {
+            let (seed, replication) = (self.seed, self.replication);
+            RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
+        })?;
+        for connection in &self.connections {
+            if connection.open {
+                let flow = &mut self.flows[connection.flow as usize];
+                flow.measured.tcp.add(connection.counted());
+            }
+        }
+        let measured = self.scenario.run.duration;
+        let mac: Vec<MacCounters> = (0..self.nodes.len()).map(|id| self.mac_counted(id)).collect();
+        let counts = self.counts(&mac);
+        let flows = self.flow_records();
+        let mut metrics = self.traffic_metrics(&flows, &counts);
+        self.mac_metrics(&mac, &mut metrics);
+        let distribution = self.measures.active.shares(self.now, measured);
+        let active: f64 = distribution.iter().enumerate().map(|(k, p)| k as f64 * p).sum();
+        metrics.insert("active_flows", Some(active));
+        let share = |part| ratio(part, measured);
+        Ok(Outcome {
+            metrics,
+            airtime: AirtimeShares {
+                idle: share(airtime.idle),
+                data: share(airtime.data),
+                tcp_ack: share(airtime.tcp_ack),
+                control: share(airtime.control),
+                collision: share(airtime.collision),
+            },
+            counts,
+            stations: self.station_records(&mac, &flows),
+            flows,
+            active_flows_distribution: distribution,
+            goodput_series_bps: self.measures.series.rates_bps(),
+            transfer_times_s: self.measures.transfer_times_s,
+        })
+    }
+
+    fn check_laws(&mut self) -> Result<Parts, String> {
+        // A packet whose data frame was received but not acknowledged yet is still the first of
+        // its queue, but has been counted as received.
+        let received = match self.on_air {
+            OnAir::Acknowledging { node, .. } => Some(node),
+            _ => None,
+        };
+        let mut waiting: Vec<Packet> = Vec::new();
+        for (id, node) in self.nodes.iter().enumerate() {
+            let skip = usize::from(received == Some(id as StationId));
+            waiting.extend(node.queue.iter().skip(skip));
+        }
+        for wire in &self.wires {
+            waiting.extend(wire.travelling());
+        }
+        for packet in waiting {
+            let flow = match packet.owner {
+                Owner::Connection(id) => self.connections[id as usize].flow,
+                Owner::Datagrams(flow) => flow,
+            };
+            self.flows[flow as usize].books.waiting.add(packet.segment.len);
+        }
+        for flow in &self.flows {
+            flow.books.balance(&flow.name)?;
+        }
+        let on_air = match self.on_air {
+            OnAir::Silence => &[],
+            _ => self.contention.transmitting(),
+        };
+        for (id, node) in (0..).zip(&self.nodes) {
+            attempts_ended(&node.name, self.contention.counters(id), on_air.contains(&id))?;
+        }
+        self.airtime.close()
+    }
+
+    /// What the MAC of a node counted in the measured time.
+    fn mac_counted(&self, id: usize) -> MacCounters {
+        let now = self.contention.counters(id as StationId);
+        let then = &self.measures.mac_baseline[id];
+        MacCounters {
+            attempts: now.attempts - then.attempts,
+            collisions: now.collisions - then.collisions,
+            successes: now.successes - then.successes,
+            drops: now.drops - then.drops,
+            draws: now.draws - then.draws,
+            cw_sum: now.cw_sum - then.cw_sum,
+        }
+    }
+
+    fn counts(&self, mac: &[MacCounters]) -> Counts {
+        let [ap_queue_drops, station_queue_drops, wired_drops, mac_drops] = self.measures.drops;
+        let mut counts = Counts {
+            mac_exchanges: mac.iter().map(|node| node.successes).sum(),
+            mac_attempts: mac.iter().map(|node| node.attempts).sum(),
+            collisions: self.measures.collisions,
+            mac_drops,
+            ap_queue_drops,
+            station_queue_drops,
+            wired_drops,
+            events: self.events.scheduled(),
+            ..Counts::default()
+        };
+        for flow in &self.flows {
+            counts.transfers += flow.measured.transfers;
+            counts.tcp_segments += flow.measured.tcp.segments;
+            counts.tcp_retransmissions += flow.measured.tcp.retransmissions;
+            counts.tcp_timeouts += flow.measured.tcp.timeouts;
+        }
+        counts
+    }
+
+    fn flow_records(&self) -> Vec<FlowRecord> {
+        let measured_s = self.scenario.run.duration.as_secs_f64();
+        // Only flows that always want more can starve.
+        let endless = |kind: usize| match &self.kinds[kind].application {
+            Application::Bulk { size, .. } => size.is_none(),
+            Application::Datagrams { .. } => true,
+            Application::Web { .. } => false,
+        };
+        let shares: Vec<u64> = self
+            .flows
+            .iter()
+            .filter(|flow| endless(flow.kind))
+            .map(|flow| flow.measured.delivered_bytes)
+            .collect();
+        let fair_share = shares.iter().sum::<u64>() as f64 / shares.len().max(1) as f64;
+        self.flows
+            .iter()
+            .map(|flow| {
+                let measured = &flow.measured;
+                FlowRecord {
+                    name: flow.name.clone(),
+                    station: self.nodes[flow.station as usize].name.clone(),
+                    direction: self.kinds[flow.kind].direction.name(),
+                    goodput_bps: 8.0 * measured.delivered_bytes as f64 / measured_s,
+                    transfers: measured.transfers,
+                    mean_transfer_time_s: (measured.transfers > 0)
+                        .then(|| measured.transfer_time_sum_s / measured.transfers as f64),
+                    retransmissions: measured.tcp.retransmissions,
+                    timeouts: measured.tcp.timeouts,
+                    starved: endless(flow.kind)
+                        && (measured.delivered_bytes as f64) < STARVED_BELOW * fair_share,
+                }
+            })
+            .collect()
+    }
+
+    fn station_records(&self, mac: &[MacCounters], flows: &[FlowRecord]) -> Vec<StationRecord> {
+        let mut goodput = vec![0.0; self.nodes.len()];
+        for (flow, record) in self.flows.iter().zip(flows) {
+            goodput[flow.station as usize] += record.goodput_bps;
+            goodput[AP as usize] += record.goodput_bps;
+        }
+        self.nodes
+            .iter()
+            .zip(mac)
+            .zip(goodput)
+            .map(|((node, mac), goodput_bps)| StationRecord {
+                name: node.name.clone(),
+                goodput_bps,
+                attempts: mac.attempts,
+                successes: mac.successes,
+                collisions: mac.collisions,
+                mac_drops: mac.drops,
+                queue_drops: node.counts.queue_drops,
+                mean_cw: fraction(mac.cw_sum, mac.draws),
+            })
+            .collect()
+    }
+
+    fn traffic_metrics(
+        &mut self,
+        flows: &[FlowRecord],
+        counts: &Counts,
+    ) -> BTreeMap<&'static str, Option<f64>> {
+        let measured = self.scenario.run.duration;
+        let goodput: f64 = flows.iter().map(|flow| flow.goodput_bps).sum();
+        let squares: f64 = flows.iter().map(|flow| flow.goodput_bps * flow.goodput_bps).sum();
+        let count = flows.len() as f64;
+        let has_flows = !flows.is_empty();
+        let ap = self.nodes[AP as usize].counts;
+        let measures = &mut self.measures;
+        let payload_time: f64 = measures
+            .payload_bits
+            .iter()
+            .zip(&self.scenario.stations)
+            .map(|(&bits, group)| bits as f64 / group.data_rate.bps as f64)
+            .sum();
+        let times = &measures.transfer_times_s;
+        let mean_time = (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64);
+        let mut sorted = times.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        BTreeMap::from([
+            ("goodput_bps", Some(goodput)),
+            ("flow_goodput_bps", has_flows.then(|| goodput / count)),
+            // Jain, Chiu and Hawe 1984.
+            ("jain_index", (squares > 0.0).then(|| goodput * goodput / (count * squares))),
+            ("transfer_time_s", mean_time),
+            ("transfer_time_p50_s", quantile(&sorted, 0.5)),
+            ("transfer_time_p90_s", quantile(&sorted, 0.9)),
+            ("transfer_time_p99_s", quantile(&sorted, 0.99)),
+            ("transfer_time_to_last_ack_s", measures.last_ack_times.value()),
+            ("channel_utilization", Some(payload_time / measured.as_secs_f64())),
+            ("ap_queue_packets", Some(measures.ap_queue.average(self.now, measured))),
+            ("ap_queue_drop_probability", fraction(ap.queue_drops, ap.arrivals)),
+            ("mean_backlogged_nodes", Some(measures.backlogged.average(self.now, measured))),
+            ("active_stations_after_ap_success", measures.active_after_ap_success.value()),
+            ("tcp_retransmissions", Some(counts.tcp_retransmissions as f64)),
+            ("tcp_timeouts", Some(counts.tcp_timeouts as f64)),
+        ])
+    }
+
+    fn mac_metrics(&self, mac: &[MacCounters], metrics: &mut BTreeMap<&'static str, Option<f64>>) {
+        let stations = mac[1..].iter().fold(MacCounters::default(), add);
+        let ap = mac[AP as usize];
+        let all = add(stations, &ap);
+        metrics.extend([
+            ("collision_probability", fraction(all.collisions, all.attempts)),
+            ("collision_probability_ap", fraction(ap.collisions, ap.attempts)),
+            ("collision_probability_stations", fraction(stations.collisions, stations.attempts)),
+            ("drop_probability_mac", fraction(all.drops, all.drops + all.successes)),
+            ("mean_cw_ap", fraction(ap.cw_sum, ap.draws)),
+            ("mean_cw_stations", fraction(stations.cw_sum, stations.draws)),
+        ]);
+    }
+}
+
+fn add(sum: MacCounters, other: &MacCounters) -> MacCounters {
+    MacCounters {
+        attempts: sum.attempts + other.attempts,
+        collisions: sum.collisions + other.collisions,
+        successes: sum.successes + other.successes,
+        drops: sum.drops + other.drops,
+        draws: sum.draws + other.draws,
+        cw_sum: sum.cw_sum + other.cw_sum,
+    }
+}
+
+fn fraction(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

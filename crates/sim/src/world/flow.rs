@@ -1,0 +1,128 @@
+//! The flows of a scenario, one for each station of a group, and the wires of their paths.
+
+use airtcp_wlan::StationId;
+
+use crate::application::{Application, Draws};
+use crate::connection::TcpCounts;
+use crate::conservation::Books;
+use crate::scenario::{ApplicationConfig, Direction, Handshake, LinkConfig, PathElement, Scenario};
+use crate::wire::Wire;
+
+/// What the flows of one entry of the scenario have in common.
+#[derive(Debug)]
+pub(super) struct Kind {
+    pub(super) direction: Direction,
+    pub(super) application: Application,
+    /// TCP and IP headers, or UDP and IP headers.
+    pub(super) header_bits: u64,
+    pub(super) tcp: Option<TcpKind>,
+}
+
+/// What the connections of one entry of the scenario have in common.
+#[derive(Debug)]
+pub(super) struct TcpKind {
+    pub(super) endpoint: airtcp_tcp::Config,
+    pub(super) handshake: Handshake,
+    pub(super) pad_last_segment: bool,
+}
+
+/// One flow.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) name: String,
+    pub(super) kind: usize,
+    pub(super) station: StationId,
+    /// Links from the access point to the server.
+    pub(super) path: Vec<u32>,
+    pub(super) draws: Draws,
+    pub(super) books: Books,
+    pub(super) measured: Measured,
+}
+
+/// What a flow did in the measured time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Measured {
+    pub(super) delivered_bytes: u64,
+    pub(super) transfers: u64,
+    pub(super) transfer_time_sum_s: f64,
+    pub(super) tcp: TcpCounts,
+}
+
+/// Kinds, flows and wires of a scenario.
+pub(super) fn build(
+    scenario: &Scenario,
+    seed: u64,
+    replication: u64,
+) -> (Vec<Kind>, Vec<Flow>, Vec<Wire>) {
+    let mut wires = Wires::default();
+    let shared: Vec<(&String, u32)> =
+        scenario.links.iter().map(|(name, link)| (name, wires.add(link))).collect();
+    let mut kinds = Vec::new();
+    let mut flows = Vec::new();
+    for config in &scenario.flows {
+        let kind = kinds.len();
+        kinds.push(Kind::new(config));
+        let mut station = 1;
+        for group in &scenario.stations {
+            if group.name == config.stations {
+                for index in 0..group.count {
+                    let name = format!("{}/{index}", config.name);
+                    let path = config
+                        .path
+                        .iter()
+                        .map(|element| match element {
+                            PathElement::Own(link) => wires.add(link),
+                            PathElement::Shared(name) => {
+                                let known = shared.iter().find(|(known, _)| *known == name);
+                                known.expect("links were checked").1
+                            }
+                        })
+                        .collect();
+                    flows.push(Flow {
+                        draws: Draws::new(seed, replication, &name),
+                        name,
+                        kind,
+                        station: station + index,
+                        path,
+                        books: Books::default(),
+                        measured: Measured::default(),
+                    });
+                }
+            }
+            station += group.count;
+        }
+    }
+    (kinds, flows, wires.0)
+}
+
+#[derive(Default)]
+struct Wires(Vec<Wire>);
+
+impl Wires {
+    /// Adds both directions of a link; wires `2 link` and `2 link + 1`.
+    fn add(&mut self, config: &LinkConfig) -> u32 {
+        let link = self.0.len() as u32 / 2;
+        self.0.push(Wire::new(config));
+        self.0.push(Wire::new(config));
+        link
+    }
+}
+
+impl Kind {
+    fn new(config: &crate::scenario::FlowConfig) -> Self {
+        let header_bits = match (&config.application, &config.tcp) {
+            (ApplicationConfig::Udp { .. }, _) => u64::from(crate::scenario::UDP_HEADER_BYTES) * 8,
+            (_, tcp) => tcp.as_ref().map_or(0, |tcp| tcp.header_bits),
+        };
+        Self {
+            direction: config.direction,
+            application: Application::new(&config.application),
+            header_bits,
+            tcp: config.tcp.as_ref().map(|tcp| TcpKind {
+                endpoint: tcp.endpoint(),
+                handshake: tcp.handshake,
+                pad_last_segment: tcp.pad_last_segment,
+            }),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What is counted in the measured time of a run, and forgotten of the warm-up.
+
+use airtcp_kernel::Time;
+use airtcp_wlan::{MacCounters, StationId};
+
+use super::{AP, World};
+use crate::scenario::Scenario;
+use crate::statistics::{Histogram, Level, Series};
+
+/// Intervals of the goodput series.
+const SERIES_BINS: usize = 100;
+
+/// Where a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drop {
+    ApQueue,
+    StationQueue,
+    Wire,
+    Mac,
+}
+
+/// What a node's queue counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NodeCounts {
+    pub(super) arrivals: u64,
+    pub(super) queue_drops: u64,
+}
+
+/// Everything measured that belongs to no single flow or node.
+#[derive(Debug)]
+pub(super) struct Measures {
+    measuring: bool,
+    /// Nodes whose queue is not empty.
+    pub(super) backlogged: Level,
+    pub(super) ap_queue: Level,
+    /// Transfers in progress.
+    pub(super) active: Histogram,
+    pub(super) series: Series,
+    pub(super) transfer_times_s: Vec<f64>,
+    pub(super) last_ack_times: Mean,
+    pub(super) active_after_ap_success: Mean,
+    pub(super) collisions: u64,
+    pub(super) drops: [u64; 4],
+    /// Bits of payload that crossed the air, by rate class of the station.
+    pub(super) payload_bits: Vec<u64>,
+    /// What the MAC had counted when measuring began.
+    pub(super) mac_baseline: Vec<MacCounters>,
+}
+
+/// A mean in the making.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mean {
+    sum: f64,
+    count: u64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1;
+    }
+
+    pub(super) fn value(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+}
+
+impl Measures {
+    pub(super) fn new(scenario: &Scenario, nodes: usize) -> Self {
+        Self {
+            measuring: false,
+            backlogged: Level::default(),
+            ap_queue: Level::default(),
+            active: Histogram::default(),
+            series: Series::new(scenario.measure_from(), scenario.run.duration, SERIES_BINS),
+            transfer_times_s: Vec::new(),
+            last_ack_times: Mean::default(),
+            active_after_ap_success: Mean::default(),
+            collisions: 0,
+            drops: [0; 4],
+            payload_bits: vec![0; scenario.stations.len()],
+            mac_baseline: vec![MacCounters::default(); nodes],
+        }
+    }
+
+    pub(super) fn transfer_started(&mut self, now: Time) {
+        self.active.set(now, self.active.value() + 1);
+    }
+
+    /// The receiver has the last byte. Tells whether that counts.
+    pub(super) fn transfer_received(&mut self, now: Time, started: Time) -> bool {
+        self.active.set(now, self.active.value() - 1);
+        if self.measuring {
+            self.transfer_times_s.push((now - started).as_secs_f64());
+        }
+        self.measuring
+    }
+
+    /// The sender has the last ACK.
+    pub(super) fn transfer_acknowledged(&mut self, now: Time, started: Time) {
+        if self.measuring {
+            self.last_ack_times.add((now - started).as_secs_f64());
+        }
+    }
+
+    /// Payload reached an application. Tells whether that counts.
+    #[inline]
+    pub(super) fn delivered(&mut self, now: Time, bytes: u64) -> bool {
+        if self.measuring {
+            self.series.add(now, bytes);
+        }
+        self.measuring
+    }
+
+    #[inline]
+    pub(super) fn queue_changed(&mut self, now: Time, node: StationId, len: usize) {
+        if node == AP {
+            self.ap_queue.set(now, len as u64);
+        }
+    }
+
+    /// An exchange of the access point succeeded and left `active` stations with a packet.
+    #[inline]
+    pub(super) fn ap_success(&mut self, active: u64) {
+        if self.measuring {
+            self.active_after_ap_success.add(active as f64);
+        }
+    }
+
+    #[inline]
+    pub(super) fn payload_received(&mut self, rate_class: u32, bytes: u32) {
+        if self.measuring {
+            self.payload_bits[rate_class as usize] += u64::from(bytes) * 8;
+        }
+    }
+
+    pub(super) fn collision(&mut self) {
+        self.collisions += u64::from(self.measuring);
+    }
+
+    pub(super) fn dropped(&mut self, place: Drop) {
+        self.drops[place as usize] += u64::from(self.measuring);
+    }
+}
+
+impl World<'_> {
+    /// The warm-up is over.
+    pub(super) fn start_measuring(&mut self) {
+        let measures = &mut self.measures;
+        measures.measuring = true;
+        measures.backlogged.restart(self.now);
+        measures.ap_queue.restart(self.now);
+        measures.active.restart(self.now);
+        for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
+            *baseline = *self.contention.counters(id as StationId);
+        }
+        for node in &mut self.nodes {
+            node.counts = NodeCounts::default();
+        }
+        for connection in &mut self.connections {
+            connection.start_measuring();
+        }
+        for flow in &mut self.flows {
+            flow.measured = super::flow::Measured::default();
+        }
+    }
+}

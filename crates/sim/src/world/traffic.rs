@@ -1,0 +1,321 @@
+//! What happens to packets outside the air: queues, wires, endpoints, transfers.
+
+use airtcp_kernel::Time;
+use airtcp_tcp::{Flags, Segment};
+use airtcp_wlan::StationId;
+
+use super::measure::Drop;
+use super::{AP, Event, World};
+use crate::application::Application;
+use crate::connection::{Connection, ENDLESS, Side};
+use crate::packet::{Owner, Packet};
+use crate::scenario::{Direction, UDP_HEADER_BYTES};
+use crate::wire::Offered;
+
+impl World<'_> {
+    pub(super) fn schedule_first_transfers(&mut self) {
+        for index in 0..self.flows.len() {
+            let flow = &mut self.flows[index];
+            let application = &self.kinds[flow.kind].application;
+            let pause = application.first_pause(&mut flow.draws);
+            let event = match application {
+                Application::Datagrams { .. } => Event::Datagrams(index as u32),
+                Application::Bulk { .. } | Application::Web { .. } => Event::Transfer(index as u32),
+            };
+            self.schedule(Time::ZERO + pause, event);
+        }
+    }
+
+    pub(super) fn handle(&mut self, event: Event) {
+        match event {
+            Event::WireArrival(wire) => self.wire_arrival(wire),
+            Event::Timer(connection, side) => self.timer(connection, side),
+            Event::Transfer(flow) => self.start_transfer(flow),
+            Event::Datagrams(flow) => self.offer_datagram(flow),
+        }
+    }
+
+    fn timer(&mut self, id: u32, side: Side) {
+        let connection = &mut self.connections[id as usize];
+        if connection.disarm(side, self.now) {
+            let kind = self.flows[connection.flow as usize].kind;
+            let tcp = self.kinds[kind].tcp.as_ref().expect("connections are TCP");
+            connection.endpoint(side).on_timer(&tcp.endpoint, self.now);
+            self.drain(id, side);
+        }
+    }
+
+    /// A flow begins a transfer on a connection of its own.
+    fn start_transfer(&mut self, flow_id: u32) {
+        let flow = &mut self.flows[flow_id as usize];
+        let kind = &self.kinds[flow.kind];
+        let tcp = kind.tcp.as_ref().expect("transfers go over TCP");
+        let mut bytes = kind.application.transfer_bytes(&mut flow.draws).unwrap_or(ENDLESS);
+        if tcp.pad_last_segment {
+            bytes = bytes.next_multiple_of(u64::from(tcp.endpoint.mss));
+        }
+        let request = match kind.direction {
+            Direction::Download => kind.application.request_bytes(),
+            Direction::Upload => 0,
+        };
+        let connection = Connection::new(
+            &tcp.endpoint,
+            tcp.handshake,
+            flow_id,
+            kind.direction,
+            request,
+            bytes,
+            self.now,
+        );
+        let id = match self.free_connections.pop() {
+            Some(id) => {
+                self.connections[id as usize] = connection;
+                id
+            }
+            None => {
+                self.connections.push(connection);
+                self.connections.len() as u32 - 1
+            }
+        };
+        self.measures.transfer_started(self.now);
+        self.drain(id, Side::Station);
+        self.drain(id, Side::Server);
+    }
+
+    /// Sends all that one end of a connection has to send, and sets its timer.
+    fn drain(&mut self, id: u32, side: Side) {
+        let flow = self.connections[id as usize].flow;
+        let kind = self.flows[flow as usize].kind;
+        loop {
+            let tcp = self.kinds[kind].tcp.as_ref().expect("connections are TCP");
+            let endpoint = self.connections[id as usize].endpoint(side);
+            let Some(segment) = endpoint.poll_transmit(&tcp.endpoint, self.now) else { break };
+            self.connections[id as usize].in_network += 1;
+            self.flows[flow as usize].books.sent.add(segment.len);
+            let packet = Packet { segment, owner: Owner::Connection(id), hop: 0 };
+            match side {
+                Side::Station => self.enqueue(self.flows[flow as usize].station, packet),
+                Side::Server => self.forward_to_ap(packet),
+            }
+        }
+        if let Some(deadline) = self.connections[id as usize].arm(side) {
+            self.schedule(deadline.max(self.now), Event::Timer(id, side));
+        }
+    }
+
+    /// A packet has crossed the air, sent by `node`.
+    pub(super) fn cross_air(&mut self, node: StationId, packet: Packet) {
+        if node == AP {
+            self.arrive(packet, Side::Station);
+        } else {
+            self.forward_to_server(packet);
+        }
+    }
+
+    /// The next link of a packet on its way from the access point to the server, or the server.
+    fn forward_to_server(&mut self, packet: Packet) {
+        let path = &self.flow_of(&packet).path;
+        match path.get(usize::from(packet.hop)) {
+            Some(&link) => self.offer_to_wire(2 * link, packet),
+            None => self.arrive(packet, Side::Server),
+        }
+    }
+
+    /// The next link of a packet on its way from the server to the access point, or its queue.
+    fn forward_to_ap(&mut self, packet: Packet) {
+        let path = &self.flow_of(&packet).path;
+        match path.len().checked_sub(1 + usize::from(packet.hop)) {
+            Some(index) => self.offer_to_wire(2 * path[index] + 1, packet),
+            None => self.enqueue(AP, packet),
+        }
+    }
+
+    fn offer_to_wire(&mut self, wire: u32, packet: Packet) {
+        let bits = self.msdu_bits(&packet);
+        match self.wires[wire as usize].offer(self.now, packet, bits) {
+            Offered::Behind => {}
+            Offered::Next(arrival) => self.schedule(arrival, Event::WireArrival(wire)),
+            Offered::Dropped => self.packet_dropped(&packet, Drop::Wire),
+        }
+    }
+
+    fn wire_arrival(&mut self, wire: u32) {
+        let (mut packet, next) = self.wires[wire as usize].arrive();
+        if let Some(arrival) = next {
+            self.schedule(arrival, Event::WireArrival(wire));
+        }
+        packet.hop += 1;
+        if wire.is_multiple_of(2) {
+            self.forward_to_server(packet);
+        } else {
+            self.forward_to_ap(packet);
+        }
+    }
+
+    /// A packet has reached one end.
+    fn arrive(&mut self, packet: Packet, side: Side) {
+        match packet.owner {
+            Owner::Datagrams(flow) => {
+                let len = packet.segment.len;
+                self.flows[flow as usize].books.received.add(len);
+                self.deliver(flow, u64::from(len));
+            }
+            Owner::Connection(id) => {
+                let connection = &mut self.connections[id as usize];
+                connection.in_network -= 1;
+                let flow = &mut self.flows[connection.flow as usize];
+                flow.books.received.add(packet.segment.len);
+                let tcp = self.kinds[flow.kind].tcp.as_ref().expect("connections are TCP");
+                connection.endpoint(side).on_segment(&tcp.endpoint, self.now, &packet.segment);
+                self.advance_transfer(id, side);
+                self.drain(id, side);
+                self.close_if_over(id);
+            }
+        }
+    }
+
+    /// What one end has received or had acknowledged may mean something to its application.
+    fn advance_transfer(&mut self, id: u32, side: Side) {
+        let connection = &mut self.connections[id as usize];
+        let flow_id = connection.flow;
+        let mut transfer = connection.transfer;
+        if side == connection.sender_side() {
+            let endpoint = connection.endpoint(side);
+            if transfer.request > 0 && endpoint.delivered() >= transfer.request {
+                transfer.request = 0;
+                endpoint.write(transfer.bytes);
+            }
+            if !transfer.acknowledged && endpoint.acked() >= transfer.bytes {
+                transfer.acknowledged = true;
+                self.measures.transfer_acknowledged(self.now, transfer.started);
+            }
+            connection.transfer = transfer;
+            return;
+        }
+        let delivered = connection.endpoint(side).delivered();
+        let news = delivered - transfer.delivered;
+        if news == 0 {
+            return;
+        }
+        transfer.delivered = delivered;
+        let ends = !transfer.received && delivered >= transfer.bytes;
+        transfer.received |= ends;
+        connection.transfer = transfer;
+        self.deliver(flow_id, news);
+        if ends {
+            self.transfer_received(flow_id, transfer.started);
+        }
+    }
+
+    /// The receiver has the last byte: its user thinks before the next transfer.
+    fn transfer_received(&mut self, flow_id: u32, started: Time) {
+        let flow = &mut self.flows[flow_id as usize];
+        if self.measures.transfer_received(self.now, started) {
+            flow.measured.transfers += 1;
+            flow.measured.transfer_time_sum_s += (self.now - started).as_secs_f64();
+        }
+        let pause = self.kinds[flow.kind].application.next_pause(&mut flow.draws);
+        if let Some(pause) = pause {
+            self.schedule(self.now + pause, Event::Transfer(flow_id));
+        }
+    }
+
+    fn deliver(&mut self, flow: u32, bytes: u64) {
+        if self.measures.delivered(self.now, bytes) {
+            self.flows[flow as usize].measured.delivered_bytes += bytes;
+        }
+    }
+
+    fn close_if_over(&mut self, id: u32) {
+        let connection = &mut self.connections[id as usize];
+        if connection.open && connection.is_over() {
+            connection.open = false;
+            let counted = connection.counted();
+            self.flows[connection.flow as usize].measured.tcp.add(counted);
+            self.free_connections.push(id);
+        }
+    }
+
+    /// Puts a packet into a station's queue, if it fits.
+    fn enqueue(&mut self, node_id: StationId, packet: Packet) {
+        let node = &mut self.nodes[node_id as usize];
+        node.counts.arrivals += 1;
+        if !node.queue.has_room() {
+            node.counts.queue_drops += 1;
+            let place = if node_id == AP { Drop::ApQueue } else { Drop::StationQueue };
+            self.packet_dropped(&packet, place);
+            return;
+        }
+        node.queue.push(packet);
+        let first = node.queue.len() == 1;
+        self.measures.queue_changed(self.now, node_id, node.queue.len());
+        if first {
+            self.measures.backlogged.increment(self.now);
+            self.contention.frame_queued(node_id, self.now);
+        }
+    }
+
+    /// Takes the packet out that was sent or given up, and lets a flow of datagrams put its next
+    /// one in. Tells whether `node_id` has a packet.
+    pub(super) fn remove_first(&mut self, node_id: StationId) -> bool {
+        let node = &mut self.nodes[node_id as usize];
+        let packet = node.queue.pop().expect("a packet was on the air");
+        if let Owner::Datagrams(flow) = packet.owner {
+            node.blocked.push_back(flow);
+        }
+        if let Some(flow) = node.blocked.pop_front() {
+            let packet = self.next_datagram(flow);
+            let node = &mut self.nodes[node_id as usize];
+            node.counts.arrivals += 1;
+            node.queue.push(packet);
+        }
+        let len = self.nodes[node_id as usize].queue.len();
+        self.measures.queue_changed(self.now, node_id, len);
+        if len == 0 {
+            self.measures.backlogged.decrement(self.now);
+        }
+        len > 0
+    }
+
+    /// A flow of datagrams takes its place in the queue, or waits until there is one.
+    fn offer_datagram(&mut self, flow_id: u32) {
+        let flow = &self.flows[flow_id as usize];
+        let node_id = match self.kinds[flow.kind].direction {
+            Direction::Download => AP,
+            Direction::Upload => flow.station,
+        };
+        if self.nodes[node_id as usize].queue.has_room() {
+            let packet = self.next_datagram(flow_id);
+            self.enqueue(node_id, packet);
+        } else {
+            self.nodes[node_id as usize].blocked.push_back(flow_id);
+        }
+    }
+
+    fn next_datagram(&mut self, flow_id: u32) -> Packet {
+        let flow = &mut self.flows[flow_id as usize];
+        let Application::Datagrams { packet_bytes } = self.kinds[flow.kind].application else {
+            unreachable!("{} sends no datagrams", flow.name)
+        };
+        let len = packet_bytes - UDP_HEADER_BYTES;
+        flow.books.sent.add(len);
+        let segment = Segment { seq: 0, ack: 0, len, flags: Flags::NONE };
+        Packet { segment, owner: Owner::Datagrams(flow_id), hop: 0 }
+    }
+
+    /// A packet is lost for good.
+    pub(super) fn packet_dropped(&mut self, packet: &Packet, place: Drop) {
+        self.measures.dropped(place);
+        let flow = match packet.owner {
+            Owner::Datagrams(flow) => flow,
+            Owner::Connection(id) => {
+                let connection = &mut self.connections[id as usize];
+                connection.in_network -= 1;
+                let flow = connection.flow;
+                self.close_if_over(id);
+                flow
+            }
+        };
+        self.flows[flow as usize].books.dropped.add(packet.segment.len);
+    }
+}
