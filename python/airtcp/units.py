@@ -47,11 +47,14 @@ class Quantity:
     units: Mapping[str, Fraction]
     shown: tuple[str, ...]
     example: str
+    largest: tuple[int, str]
+    """The largest accepted quantity as (power of ten, unit): beyond it no scenario makes sense, and
+    sums of nanoseconds or bits would leave 64-bit integers."""
 
     @property
     def pattern(self) -> str:
         """A regular expression (JSON Schema dialect) that every accepted text matches."""
-        units = "|".join(re.escape(unit).replace("/", r"\/") for unit in self.units)
+        units = "|".join(re.escape(unit) for unit in self.units)
         return rf"^\s*{_NUMBER}\s*({units})\s*$"
 
 
@@ -75,6 +78,7 @@ TIME = Quantity(
     },
     shown=("ns", "us", "ms", "s", "min", "h"),
     example="20 us",
+    largest=(9, "s"),
 )
 RATE = Quantity(
     noun="a rate",
@@ -85,6 +89,7 @@ RATE = Quantity(
     },
     shown=("b/s", "kb/s", "Mb/s", "Gb/s"),
     example="11 Mb/s",
+    largest=(12, "b/s"),
 )
 SIZE = Quantity(
     noun="a size",
@@ -101,11 +106,15 @@ SIZE = Quantity(
     },
     shown=("B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "b"),
     example="30 kB",
+    largest=(15, "B"),
 )
-PERCENT = Quantity(noun="a percentage", units={"%": Fraction(1, 100)}, shown=("%",), example="2 %")
-
-# Above these no scenario makes sense, and sums of nanoseconds or bits would leave 64-bit integers.
-_LARGEST = {"a time": 10**9, "a rate": 10**12, "a size": 10**15, "a percentage": 10**4}
+PERCENT = Quantity(
+    noun="a percentage",
+    units={"%": Fraction(1, 100)},
+    shown=("%",),
+    example="2 %",
+    largest=(6, "%"),
+)
 
 
 def parse_time_s(value: object) -> float:
@@ -224,20 +233,21 @@ def _parse(value: object, quantity: Quantity) -> Fraction:
             f'"{value}" is not {quantity.noun}: "{unit}" is not one of its units; '
             f'allowed: {units}, such as "{quantity.example}"'
         )
-    if number.startswith("-") and Decimal(number) != 0:
+    if number.startswith("-"):
         raise UnitError(f'"{value}" is negative; allowed: {quantity.noun} of 0 or more')
     # The exponent is looked at first: "1e999999999 s" must not become a number of that many digits.
     decimal = Decimal(number)
-    if decimal != 0 and not -40 < decimal.adjusted() < 40:
+    exponent, largest_unit = quantity.largest
+    largest = 10**exponent * quantity.units[largest_unit]
+    digits = 0 if decimal == 0 else decimal.adjusted()
+    if digits < -40:
+        raise UnitError(f'"{value}" is absurdly small; allowed: 0, or more than 1e-40 {unit}')
+    if digits > 40 or Fraction(decimal) * quantity.units[unit] > largest:
         raise UnitError(
-            f'"{value}" is absurd; allowed: {quantity.noun} such as "{quantity.example}"'
+            f'"{value}" is absurdly large; '
+            f"allowed: {quantity.noun} of up to 1e{exponent} {largest_unit}"
         )
-    result = Fraction(decimal) * quantity.units[unit]
-    if result > _LARGEST[quantity.noun]:
-        raise UnitError(
-            f'"{value}" is absurdly large; allowed: {quantity.noun} such as "{quantity.example}"'
-        )
-    return result
+    return Fraction(decimal) * quantity.units[unit]
 
 
 def _whole(value: object, number: Fraction, unit: str) -> int:

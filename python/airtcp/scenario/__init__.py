@@ -1,5 +1,4 @@
-"""Scenario files: the written form (TOML, units, defaults) and the resolved form (everything
-explicit).
+"""Scenario files: the written form (TOML, units, defaults), the resolved form (all explicit).
 
     load, loads, resolve      the written form in, a `ResolvedScenario` out, or a `ScenarioError`
     schema                    JSON Schema of the written form

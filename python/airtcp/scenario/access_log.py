@@ -28,7 +28,11 @@ _LOG_LINE = re.compile(r'\S+ \S+ .+? \[[^\]]*\] "(?:[^"\\]|\\.)*" (\d{3}) (\d+|-
 
 
 class DataFileError(Exception):
-    """A file of values cannot be used; the text says why, beginning with its name."""
+    """A file of values cannot be used; the text says why, `key` which key of the scenario it is."""
+
+    def __init__(self, message: str, key: str = "file") -> None:
+        super().__init__(message)
+        self.key = key
 
 
 def read_access_log(path: Path) -> Empirical:
@@ -62,13 +66,11 @@ def read_access_log(path: Path) -> Empirical:
 
 
 def read_csv_column(path: Path, column: str, *, zero_allowed: bool) -> Empirical:
-    """The numbers in a column of a CSV file with a header line; `zero_allowed` for times, not for
-    sizes.
+    """The numbers in a column of a CSV file with a header line.
 
     Raises:
-        DataFileError: unreadable, empty, without that column, or with a value that is no number
-        (the
-            message gives its line), negative, not finite, or 0 where that is not allowed.
+        DataFileError: unreadable, empty, without that column, or with a value that is no number,
+            negative, not finite, or 0 and not `zero_allowed`; the message gives its line.
     """
     try:
         text = _read(path).decode("utf-8-sig")
@@ -82,7 +84,9 @@ def read_csv_column(path: Path, column: str, *, zero_allowed: bool) -> Empirical
         if not header:
             raise DataFileError(f'"{path}" is empty; allowed: a CSV file with a header line')
         if column not in header:
-            raise DataFileError(f'"{path}" has no column "{column}"; allowed: {", ".join(header)}')
+            raise DataFileError(
+                f'"{path}" has no column "{column}"; allowed: {", ".join(header)}', key="column"
+            )
         index = header.index(column)
         values: Counter[float] = Counter()
         for row in rows:

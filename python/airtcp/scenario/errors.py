@@ -81,7 +81,7 @@ def _urgency(detail: ErrorDetails) -> int:
 
 def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
     """The problems of one of pydantic's errors as (key, message)."""
-    path = _written_path(data, detail["loc"], missing=detail["type"] == "missing")
+    path = _written_path(data, detail["loc"])
     context = detail.get("ctx", {})
     match detail["type"]:
         case "unknown_keys":
@@ -95,6 +95,11 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             ] + [
                 (key_path(data, (*path, name)), _unknown(name, allowed))
                 for name in context["unknown"]
+            ]
+        case "missing_keys":
+            return [
+                (key_path(data, (*path, name)), f"is missing; {what}")
+                for name, what in context["missing"].items()
             ]
         case "later_value":
             message = f'"{context["value"]}" is not available yet; allowed: '
@@ -115,15 +120,12 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             message = _not_one_of(context["value"], context["allowed"])
             return [(key_path(data, (*path, context["key"])), message)]
         case _:
-            return [(key_path(data, path), _message(detail, context))]
+            return [(key_path(data, path), _message(detail, context, path, _value(data, path)))]
 
 
-def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
-    """The message of an error about a single value."""
-    value = detail["input"]
+def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value: object) -> str:
+    """The message of an error about a single value, which is given as it is written."""
     match detail["type"]:
-        case "missing":
-            return "is missing; it must be given"
         case "value_error" if isinstance(context["error"], UnitError):
             return str(context["error"])
         case "literal_error":
@@ -139,46 +141,56 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any]) -> str:
         case "finite_number":
             return f"{_shown(value)} is not finite; allowed: a finite number"
         case "list_type":
-            return "expected a list of tables; allowed: [[...]] or [ { ... } ]"
+            allowed = f"[[{path[0]}]]" if len(path) == 1 else "[ ... ]"
+            return f"{_shown(value)} is not a list; allowed: {allowed}"
         case "dict_type":
-            return "expected a table of tables; allowed: [links.NAME]"
+            return f"{_shown(value)} is not a table; allowed: [{path[0]}.NAME]"
+        case "not_a_table":
+            keys = ", ".join(context["keys"])
+            return f"{_shown(value)} is not a table; allowed: a table with the keys {keys}"
+        case "not_an_application":
+            return f'{_shown(value)} is not a table; allowed: such as {{ kind = "bulk" }}'
         case "greater_than":
-            return f"{_shown(value)} is too small; allowed: more than {context['gt']:g}"
+            return f"{_shown(value)} is too small; allowed: more than {_number(context['gt'])}"
         case "greater_than_equal":
-            return f"{_shown(value)} is too small; allowed: {context['ge']} or more"
+            return f"{_shown(value)} is too small; allowed: {_number(context['ge'])} or more"
         case "less_than":
-            return f"{_shown(value)} is too large; allowed: less than {context['lt']}"
+            return f"{_shown(value)} is too large; allowed: less than {_number(context['lt'])}"
         case "less_than_equal":
             return f"{_shown(value)} is too large; allowed: {_number(context['le'])} at most"
         case "string_pattern_mismatch":
             return f"{_shown(value)} is not a name; allowed: letters, digits, _ and -"
         case "string_too_short":
-            return "is empty; allowed: a text"
+            return "is empty; allowed: a text of at least one character"
         case "string_too_long":
             return f"is too long; allowed: {context['max_length']} characters"
         case "too_short":
-            return "is empty; there must be at least one"
+            return "is empty; allowed: at least one"
         case "not_positive":
             return f"{_shown(value)} is too small; allowed: more than 0"
         case _:
             return detail["msg"]
 
 
-def _written_path(data: object, location: Sequence[str | int], *, missing: bool) -> Path:
+def _written_path(data: object, location: Sequence[str | int]) -> Path:
     """The location without pydantic's own steps (the tags of unions), which are not in the file."""
     path: list[str | int] = []
     here: Any = data
-    for index, part in enumerate(location):
-        last = index == len(location) - 1
+    for part in location:
         if isinstance(here, dict) and part in here:
             path.append(part)
             here = here[part]
         elif isinstance(here, list) and isinstance(part, int):
             path.append(part)
             here = _step(here, part)
-        elif last and missing:
-            path.append(part)
     return tuple(path)
+
+
+def _value(data: object, path: Path) -> object:
+    """What is written at the path."""
+    for part in path:
+        data = _step(data, part)
+    return data
 
 
 def _unknown(name: str, allowed: Sequence[str]) -> str:
@@ -190,7 +202,7 @@ def _unknown(name: str, allowed: Sequence[str]) -> str:
 def _not_one_of(value: object, allowed: Sequence[str]) -> str:
     near = difflib.get_close_matches(value, allowed, n=1) if isinstance(value, str) else []
     hint = f' (did you mean "{near[0]}"?)' if near else ""
-    return f"{_shown(value)} is not one of them{hint}; allowed: {_quoted(allowed)}"
+    return f"{_shown(value)} is unknown{hint}; allowed: {_quoted(allowed)}"
 
 
 def _expected(text: str) -> list[str]:

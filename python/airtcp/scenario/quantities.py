@@ -19,6 +19,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from .. import units
@@ -67,7 +68,7 @@ class Table(BaseModel):
     @classmethod
     def allowed_keys(cls) -> list[str]:
         """The keys as written, in the order of the documentation."""
-        return [field.alias or name for name, field in cls.model_fields.items()]
+        return list(cls.model_fields)
 
     @model_validator(mode="before")
     @classmethod
@@ -76,34 +77,37 @@ class Table(BaseModel):
             return data
         allowed = cls.allowed_keys()
         if not isinstance(data, dict):
-            raise PydanticCustomError(
-                "not_a_table",
-                "expected a table; its keys: {allowed}",
-                {"allowed": ", ".join(allowed)},
-            )
+            raise PydanticCustomError("not_a_table", "", {"keys": allowed})
+        for name, values in cls.later_values.items():
+            # First of all: it explains what else this table may hold.
+            if isinstance(data.get(name), str) and data[name] in values:
+                names = _literals(cls.model_fields[name].annotation)
+                raise PydanticCustomError(
+                    "later_value", "", {"key": name, "value": data[name], "allowed": names}
+                )
         unknown = [name for name in data if name not in allowed]
         if unknown:
+            later = [name for name in unknown if name in cls.later_keys]
+            others = [name for name in unknown if name not in cls.later_keys]
             raise PydanticCustomError(
-                "unknown_keys",
-                "unknown keys",
-                {
-                    "later": [name for name in unknown if name in cls.later_keys],
-                    "unknown": [name for name in unknown if name not in cls.later_keys],
-                    "allowed": allowed,
-                },
+                "unknown_keys", "", {"later": later, "unknown": others, "allowed": allowed}
             )
-        for name, values in cls.later_values.items():
-            if isinstance(data.get(name), str) and data[name] in values:
-                raise PydanticCustomError(
-                    "later_value",
-                    "not available",
-                    {
-                        "key": name,
-                        "value": data[name],
-                        "allowed": _literals(cls.model_fields[name].annotation),
-                    },
-                )
+        missing = {
+            name: _wanted(field)
+            for name, field in cls.model_fields.items()
+            if field.is_required() and name not in data
+        }
+        if missing:
+            raise PydanticCustomError("missing_keys", "", {"missing": missing})
         return data
+
+
+def _wanted(field: FieldInfo) -> str:
+    """What a missing key should hold: the allowed texts, or its description."""
+    names = [name for name in get_args(field.annotation) if isinstance(name, str)]
+    if names:
+        return "allowed: " + ", ".join(f'"{name}"' for name in names)
+    return f"expected: {(field.description or '').rstrip('.')}"
 
 
 def _literals(annotation: Any) -> list[str]:

@@ -1,5 +1,4 @@
-"""From the written form to the resolved form: defaults filled in, names looked up, tables checked
-together.
+"""From the written form to the resolved form: defaults, names, tables checked together.
 
 Knows what depends on what between tables. Does not know the bounds of single keys (`written`), the
 numbers of the standards, nor where the text came from.
@@ -123,7 +122,7 @@ def _flows(
         application = _application(flow.application, (*here, "application"), base)
         udp = isinstance(application, resolved.Udp)
         if udp and flow.tcp is not None:
-            raise InvalidError((*here, "tcp"), "an udp flow has no TCP; allowed: no such key")
+            raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
         tcp = None if udp else _tcp(flow.tcp or written_traffic.Tcp(), (*here, "tcp"))
         _check_msdu(phy, application, tcp, here)
         flows.append(
@@ -329,9 +328,11 @@ def _distribution(
     """The resolved distribution of a size (bytes) or a time (seconds)."""
     match written_form:
         case written_traffic.Deterministic(value=value, mean=mean):
-            if (value is None) == (mean is None):
-                raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
-            return distributions.Deterministic(value=float(mean if value is None else value))
+            if value is not None and mean is None:
+                return distributions.Deterministic(value=float(value))
+            if mean is not None and value is None:
+                return distributions.Deterministic(value=float(mean))
+            raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
         case written_traffic.Exponential(mean=mean):
             return distributions.Exponential(mean=mean)
         case written_traffic.Pareto(mean=mean, shape=shape):
@@ -374,7 +375,7 @@ def _empirical(
             )
         return read_access_log(file)
     except DataFileError as error:
-        raise InvalidError((*here, "file"), str(error)) from error
+        raise InvalidError((*here, error.key), str(error)) from error
 
 
 def _or(given: T | None, default: T) -> T:

@@ -1,5 +1,4 @@
-"""The resolved form of a scenario: every field present, SI units or integer nanoseconds, no
-defaults.
+"""The resolved form of a scenario: every field present, integer units, no defaults.
 
 Knows the shape that docs/resolved-form.md fixes, its canonical JSON, and its hash. Does not know
 units, defaults, or TOML. All classes are immutable; a change makes a new scenario (`with_run`).

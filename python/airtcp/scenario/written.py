@@ -251,15 +251,17 @@ class Scenario(Table):
     """An airtcp scenario."""
 
     title: str | None = key("What it is about.", default="the name of the file, without its ending")
-    phy: Phy = needed("Physical layer.")
+    phy: Phy = needed("The physical layer, `[phy]`.")
     mac: Mac | None = key("Medium access.", default="the standard's")
     ap: Ap | None = key("Access point.", default="all defaults")
-    stations: Annotated[list[Stations], Field(min_length=1)] = needed("Groups of stations.")
+    stations: Annotated[list[Stations], Field(min_length=1)] = needed(
+        "Groups of stations, `[[stations]]`."
+    )
     links: dict[Name, Link] | None = key(
         "Wired links by name, shared by all flows whose `path` names them.",
         default="none",
     )
     flows: Annotated[list[Flow], Field(min_length=1)] = needed(
-        "Flows, for every station of a group one."
+        "Flows, `[[flows]]`: one for every station of a group."
     )
     run: Run | None = key("The run.", default="all defaults")

@@ -259,14 +259,10 @@ class Udp(Table):
 class _ApplicationInput:
     def __call__(self, value: object) -> object:
         if not isinstance(value, dict):
-            return _not_a_table(value, 'an application, such as { kind = "bulk" }')
+            if isinstance(value, Table):
+                return value
+            raise PydanticCustomError("not_an_application", "")
         return _checked_tag(value, "kind", ["bulk", "web", "udp"], later=("ftp",))
-
-
-def _not_a_table(value: object, what: str) -> object:
-    if isinstance(value, Table):
-        return value
-    raise PydanticCustomError("expected_table", "expected {what}", {"what": what})
 
 
 Application = Annotated[
