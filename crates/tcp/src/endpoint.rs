@@ -198,3 +198,61 @@ impl Endpoint {
         Some(Segment { seq: 0, ack, len: 0, flags })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::example;
+
+    const T: Time = Time::from_nanos(1_000_000_000);
+
+    fn data(seq: u64) -> Segment {
+        Segment { seq, ack: 1, len: 1000, flags: Flags::ACK }
+    }
+
+    fn drain(endpoint: &mut Endpoint, config: &Config) -> Vec<String> {
+        std::iter::from_fn(|| endpoint.poll_transmit(config, T)).map(|s| s.to_string()).collect()
+    }
+
+    #[test]
+    fn an_endpoint_fits_four_cache_lines() {
+        assert!(size_of::<Endpoint>() <= 256, "{} bytes", size_of::<Endpoint>());
+    }
+
+    #[test]
+    fn an_ack_rides_on_data_if_there_is_data() {
+        let config = example();
+        let mut endpoint = Endpoint::new(&config, Opening::Passive);
+        endpoint.write(1500);
+
+        endpoint.on_segment(&config, T, &data(1));
+
+        assert_eq!(drain(&mut endpoint, &config), ["1:1001 ack 1001", "1001:1501 ack 1001"]);
+    }
+
+    #[test]
+    fn a_duplicate_ack_never_rides_on_data() {
+        let config = example();
+        let mut endpoint = Endpoint::new(&config, Opening::Passive);
+        endpoint.write(500);
+
+        endpoint.on_segment(&config, T, &data(1001));
+
+        assert_eq!(drain(&mut endpoint, &config), ["ack 1", "1:501 ack 1"]);
+    }
+
+    #[test]
+    fn a_spurious_timer_changes_nothing() {
+        let config = example();
+        let mut endpoint = Endpoint::new(&config, Opening::Active);
+        endpoint.write(1000);
+        drain(&mut endpoint, &config);
+        let deadline = endpoint.poll_timer();
+
+        endpoint.on_timer(&config, T);
+
+        assert_eq!(endpoint.poll_timer(), deadline);
+        assert_eq!(drain(&mut endpoint, &config), [""; 0]);
+        assert_eq!(endpoint.counters().timeouts, 0);
+    }
+}

@@ -32,7 +32,7 @@ pub(crate) struct Sender {
     /// The variable `recover` of RFC 6582 section 3.2, plus one: the number after the highest one
     /// sent before the last recovery began.
     recover: u64,
-    recovery: Recovery,
+    phase: Phase,
     /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
     deadline: Time,
     /// When data was last sent.
@@ -42,20 +42,20 @@ pub(crate) struct Sender {
     pub(crate) counters: Counters,
 }
 
-/// Where the sender stands in the recovery of losses.
+/// Where the sender stands: all well, or in one of the two ways to recover from a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Recovery {
+enum Phase {
     /// Slow start or congestion avoidance; `dup_acks` duplicate ACKs came in a row, and
     /// `limited_transmit` bytes were sent beyond `cwnd` because of them.
     Open { dup_acks: u8, limited_transmit: u64 },
     /// From the third duplicate ACK on. `resend`: the segment at `snd_una` is to be sent again.
-    FastRecovery { resend: bool, partial_ack_seen: bool },
+    FastRecovery { resend: bool, partial_acks: u32 },
     /// From a timeout until all that was sent before it is acknowledged. `head` is the oldest
     /// segment that the timer has sent again.
     Loss { head: u64 },
 }
 
-impl Recovery {
+impl Phase {
     const NO_DUP_ACKS: Self = Self::Open { dup_acks: 0, limited_transmit: 0 };
 }
 
@@ -70,7 +70,7 @@ impl Sender {
             // the fast retransmit of the very first segment. Nothing has been in a recovery yet,
             // so this takes one less, and the comparison of step 2 can stay strict.
             recover: FIRST_BYTE - 1,
-            recovery: Recovery::NO_DUP_ACKS,
+            phase: Phase::NO_DUP_ACKS,
             deadline: Time::NEVER,
             last_sent: Time::ZERO,
             window: CongestionWindow::new(config),
@@ -139,12 +139,12 @@ impl Sender {
     pub(crate) fn on_timeout(&mut self, config: &Config) {
         self.counters.timeouts += 1;
         // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
-        let again = self.recovery == Recovery::Loss { head: self.snd_una };
+        let again = self.phase == Phase::Loss { head: self.snd_una };
         self.window.on_timeout(config, (!again).then(|| self.flight_size()));
         // RFC 6582 section 3.2, step 4; needed for Reno too, because the duplicate ACKs for what
         // is sent twice now must not start a fast retransmit.
         self.recover = self.snd_max;
-        self.recovery = Recovery::Loss { head: self.snd_una };
+        self.phase = Phase::Loss { head: self.snd_una };
         // RFC 5681 section 3.1: "after retransmitting the dropped segment the TCP sender uses the
         // slow start algorithm to increase the window from 1 full-sized segment". What follows the
         // dropped segment is taken for lost and goes again as that window opens: go-back-N.
@@ -158,7 +158,7 @@ impl Sender {
     /// The next segment to send now: its first number and its length.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
-        if let Recovery::FastRecovery { resend: resend @ true, .. } = &mut self.recovery {
+        if let Phase::FastRecovery { resend: resend @ true, .. } = &mut self.phase {
             *resend = false;
             return Some(self.retransmit_first(config, now));
         }
@@ -218,11 +218,11 @@ impl Sender {
     /// The most that may be in flight.
     #[inline]
     fn send_window(&self, config: &Config) -> u64 {
-        let extra = match self.recovery {
+        let extra = match self.phase {
             // RFC 3042 section 2: one segment for each of the first two duplicate ACKs, as long as
             // no more than cwnd and two segments are outstanding.
-            Recovery::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
-            Recovery::FastRecovery { .. } | Recovery::Loss { .. } => 0,
+            Phase::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
+            Phase::FastRecovery { .. } | Phase::Loss { .. } => 0,
         };
         self.window.cwnd().saturating_add(extra).min(config.receive_window)
     }
@@ -231,7 +231,7 @@ impl Sender {
     #[inline]
     fn count_limited_transmit(&mut self, len: u64) {
         let beyond_cwnd = self.flight_size() > self.window.cwnd();
-        if let Recovery::Open { dup_acks: 1.., limited_transmit } = &mut self.recovery
+        if let Phase::Open { dup_acks: 1.., limited_transmit } = &mut self.phase
             && beyond_cwnd
         {
             *limited_transmit += len;
@@ -254,21 +254,21 @@ impl Sender {
         // After a timeout the receiver may turn out to hold more than was sent again.
         self.snd_nxt = self.snd_nxt.max(ack);
         self.rtt.on_ack(config, now, ack);
-        let restart_timer = match self.recovery {
-            Recovery::Open { .. } => {
-                self.recovery = Recovery::NO_DUP_ACKS;
+        let restart_timer = match self.phase {
+            Phase::Open { .. } => {
+                self.phase = Phase::NO_DUP_ACKS;
                 self.window.on_ack(config, acked);
                 true
             }
-            Recovery::Loss { .. } => {
+            Phase::Loss { .. } => {
                 if ack >= self.recover {
-                    self.recovery = Recovery::NO_DUP_ACKS;
+                    self.phase = Phase::NO_DUP_ACKS;
                 }
                 self.window.on_ack(config, acked);
                 true
             }
-            Recovery::FastRecovery { partial_ack_seen, .. } => {
-                self.on_ack_in_fast_recovery(config, acked, partial_ack_seen)
+            Phase::FastRecovery { partial_acks, .. } => {
+                self.on_ack_in_fast_recovery(config, acked, partial_acks)
             }
         };
         if self.snd_una == self.snd_max {
@@ -281,37 +281,32 @@ impl Sender {
     }
 
     /// Returns whether the retransmission timer starts anew.
-    fn on_ack_in_fast_recovery(
-        &mut self,
-        config: &Config,
-        acked: u64,
-        partial_ack_seen: bool,
-    ) -> bool {
+    fn on_ack_in_fast_recovery(&mut self, config: &Config, acked: u64, partial_acks: u32) -> bool {
         match config.variant {
             Variant::Reno => {
-                self.recovery = Recovery::NO_DUP_ACKS;
+                self.phase = Phase::NO_DUP_ACKS;
                 self.window.deflate();
                 true
             }
             Variant::NewReno if self.snd_una >= self.recover => {
-                self.recovery = Recovery::NO_DUP_ACKS;
+                self.phase = Phase::NO_DUP_ACKS;
                 self.window.on_full_ack(config, self.flight_size());
                 true
             }
             Variant::NewReno => {
-                self.recovery = Recovery::FastRecovery { resend: true, partial_ack_seen: true };
+                self.phase = Phase::FastRecovery { resend: true, partial_acks: partial_acks + 1 };
                 self.window.on_partial_ack(config, acked);
                 // RFC 6582 section 3.2, step 3: "For the first partial ACK that arrives during fast
                 // recovery, also reset the retransmit timer"; of section 4 the Impatient variant.
-                !partial_ack_seen
+                partial_acks == 0
             }
         }
     }
 
     #[cold]
     fn on_dup_ack(&mut self, config: &Config) {
-        match &mut self.recovery {
-            Recovery::Open { dup_acks, limited_transmit } => {
+        match &mut self.phase {
+            Phase::Open { dup_acks, limited_transmit } => {
                 *dup_acks = dup_acks.saturating_add(1);
                 // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
                 let beyond = *limited_transmit;
@@ -322,9 +317,9 @@ impl Sender {
                     self.enter_fast_recovery(config, flight_size);
                 }
             }
-            Recovery::FastRecovery { .. } => self.window.inflate(config),
+            Phase::FastRecovery { .. } => self.window.inflate(config),
             // Until all that was sent before the timeout is acknowledged, duplicates tell nothing.
-            Recovery::Loss { .. } => {}
+            Phase::Loss { .. } => {}
         }
     }
 
@@ -333,7 +328,87 @@ impl Sender {
         if config.variant == Variant::NewReno {
             self.recover = self.snd_max;
         }
-        self.recovery = Recovery::FastRecovery { resend: true, partial_ack_seen: false };
+        self.phase = Phase::FastRecovery { resend: true, partial_acks: 0 };
         self.window.on_fast_retransmit(config, flight_size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::example;
+
+    const T: Time = Time::from_nanos(1_000_000_000);
+
+    /// Everything that may be sent at `T`, as (number, length).
+    fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
+        std::iter::from_fn(|| sender.poll_transmit(config, T)).collect()
+    }
+
+    fn writing(config: &Config, bytes: u64) -> Sender {
+        let mut sender = Sender::new(config);
+        sender.write(bytes);
+        sender
+    }
+
+    #[test]
+    fn only_the_last_segment_is_short() {
+        let config = Config { initial_window: 10_000, ..example() };
+        let mut sender = writing(&config, 2300);
+
+        assert_eq!(burst(&mut sender, &config), [(1, 1000), (1001, 1000), (2001, 300)]);
+    }
+
+    #[test]
+    fn a_short_segment_waits_for_room_for_a_full_one() {
+        let config = Config { initial_window: 2500, ..example() };
+        let mut sender = writing(&config, 10_000);
+
+        // 500 bytes of window are left, and more than 500 bytes are waiting.
+        assert_eq!(burst(&mut sender, &config), [(1, 1000), (1001, 1000)]);
+    }
+
+    #[test]
+    fn a_window_below_one_segment_is_used_when_nothing_is_in_flight() {
+        let config = Config { receive_window: 300, ..example() };
+        let mut sender = writing(&config, 1000);
+
+        assert_eq!(burst(&mut sender, &config), [(1, 300)]);
+    }
+
+    #[test]
+    fn an_ack_of_what_was_never_sent_is_ignored() {
+        let config = example();
+        let mut sender = writing(&config, 2000);
+        burst(&mut sender, &config);
+
+        sender.on_ack(&config, T, 2002, true);
+
+        assert_eq!((sender.acked(), sender.flight_size()), (0, 2000));
+    }
+
+    #[test]
+    fn acks_with_data_or_without_data_in_flight_are_no_duplicates() {
+        let config = Config { initial_window: 3000, ..example() };
+        let mut sender = writing(&config, 3000);
+
+        for _ in 0..3 {
+            sender.on_ack(&config, T, 1, true);
+        }
+        burst(&mut sender, &config);
+        for _ in 0..3 {
+            sender.on_ack(&config, T, 1, false);
+        }
+
+        assert_eq!(sender.phase, Phase::NO_DUP_ACKS);
+    }
+
+    #[test]
+    fn an_endless_source_never_runs_dry() {
+        let config = example();
+        let mut sender = writing(&config, u64::MAX);
+        sender.write(u64::MAX);
+
+        assert_eq!(burst(&mut sender, &config).len(), 2);
     }
 }

@@ -1,0 +1,14 @@
+//! Two endpoints, a wire with a delay, and what they say to each other.
+//!
+//! A transcript is the claim: who sends which segment when, in milliseconds. The wire has no rate,
+//! so segments that may go together go at the same instant, and a round trip is twice the delay.
+
+mod acknowledgments;
+mod fast_recovery;
+mod golden;
+mod handshake;
+mod pair;
+mod properties;
+mod timeouts;
+mod wild_segments;
+mod windows;

@@ -1,0 +1,244 @@
+//! The harness: `Pair` carries segments between two endpoints through virtual time and writes down
+//! what was sent. It knows no TCP: what is lost, late or doubled is decided by a rule.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt::Write;
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::{Config, DelayedAck, Endpoint, Handshake, Opening, Segment, Variant};
+use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
+
+/// What most tests start from: 1000-byte segments, no handshake, an ACK for each segment.
+pub(crate) fn config() -> Config {
+    Config {
+        variant: Variant::NewReno,
+        mss: 1000,
+        receive_window: 64_000,
+        initial_window: 2000,
+        initial_ssthresh: None,
+        handshake: Handshake::None,
+        initial_rto: Duration::from_secs(1),
+        min_rto: Duration::from_millis(200),
+        max_rto: Duration::from_secs(60),
+        clock_granularity: Duration::from_millis(1),
+        delayed_ack: DelayedAck { every: 1, timeout: Duration::from_millis(100) },
+    }
+}
+
+/// `cases` cases, or as many as the environment variable `PROPTEST_CASES` says.
+pub(crate) fn property(cases: u32) -> ProptestConfig {
+    let config = ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
+            "proptest-regressions",
+        ))),
+        ..ProptestConfig::default()
+    };
+    if std::env::var_os("PROPTEST_CASES").is_some() {
+        config
+    } else {
+        ProptestConfig { cases, ..config }
+    }
+}
+
+/// The point `millis` milliseconds after the start.
+pub(crate) const fn at(millis: u64) -> Time {
+    Time::from_nanos(millis * 1_000_000)
+}
+
+/// The active end is `A`, the passive end `B`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum End {
+    A,
+    B,
+}
+
+/// A segment that an endpoint has just sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) time: Time,
+    pub(crate) from: End,
+    /// How many segments this end had sent before.
+    pub(crate) index: usize,
+    pub(crate) segment: Segment,
+    /// How often this end had sent a segment with this number and this much payload before.
+    pub(crate) copy: usize,
+}
+
+/// What the wire does with a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Deliver,
+    Lose,
+    /// One arrival for each entry, so much later than usual.
+    Late(Vec<Duration>),
+}
+
+/// Loses the payload with these first numbers the first time that `A` sends it.
+pub(crate) fn lose_once(numbers: &'static [u64]) -> impl Fn(&Sent) -> Fate {
+    move |sent| {
+        let lost = sent.from == End::A
+            && sent.copy == 0
+            && sent.segment.len > 0
+            && numbers.contains(&sent.segment.seq);
+        if lost { Fate::Lose } else { Fate::Deliver }
+    }
+}
+
+/// Two endpoints and the wire between them.
+pub(crate) struct Pair<'a> {
+    pub(crate) config: Config,
+    pub(crate) a: Endpoint,
+    pub(crate) b: Endpoint,
+    pub(crate) now: Time,
+    pub(crate) log: Vec<(Sent, Fate)>,
+    delay: Duration,
+    rule: Box<dyn FnMut(&Sent) -> Fate + 'a>,
+    /// Arrivals by time, then in the order of sending: an index into the log and the receiver.
+    arrivals: BinaryHeap<Reverse<(Time, usize, End)>>,
+    arrived: Vec<usize>,
+}
+
+impl<'a> Pair<'a> {
+    /// Two endpoints 50 ms apart, which have just been opened.
+    pub(crate) fn new(config: &Config, rule: impl FnMut(&Sent) -> Fate + 'a) -> Self {
+        Self {
+            config: config.clone(),
+            a: Endpoint::new(config, Opening::Active),
+            b: Endpoint::new(config, Opening::Passive),
+            now: Time::ZERO,
+            log: Vec::new(),
+            delay: Duration::from_millis(50),
+            rule: Box::new(rule),
+            arrivals: BinaryHeap::new(),
+            arrived: Vec::new(),
+        }
+    }
+
+    /// `A` has `bytes` to send from the start; nothing is lost.
+    pub(crate) fn sending(config: &Config, bytes: u64) -> Self {
+        Self::sending_over(config, bytes, |_| Fate::Deliver)
+    }
+
+    /// `A` has `bytes` to send from the start.
+    pub(crate) fn sending_over(
+        config: &Config,
+        bytes: u64,
+        rule: impl FnMut(&Sent) -> Fate + 'a,
+    ) -> Self {
+        let mut pair = Self::new(config, rule);
+        pair.a.write(bytes);
+        pair
+    }
+
+    /// Runs until nothing is under way and no timer runs.
+    pub(crate) fn run(&mut self) {
+        while self.step(Time::NEVER) {}
+    }
+
+    /// Runs until all that happens up to `millis`, inclusive, has happened.
+    pub(crate) fn run_until(&mut self, millis: u64) {
+        while self.step(at(millis)) {}
+        self.now = at(millis);
+    }
+
+    /// Sends what may be sent now and goes to the next arrival or deadline, arrivals first;
+    /// returns whether there was one before `end`. The segments that arrived are in
+    /// [`Self::take_arrived`].
+    pub(crate) fn step(&mut self, end: Time) -> bool {
+        self.flush();
+        let arrival = self.arrivals.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time);
+        let next = arrival.min(self.a.poll_timer()).min(self.b.poll_timer());
+        if next == Time::NEVER || next > end {
+            return false;
+        }
+        self.now = self.now.max(next);
+        if arrival == next {
+            let Reverse((_, index, to)) = self.arrivals.pop().expect("an arrival was seen");
+            let segment = self.log[index].0.segment;
+            match to {
+                End::A => self.a.on_segment(&self.config, self.now, &segment),
+                End::B => self.b.on_segment(&self.config, self.now, &segment),
+            }
+            self.arrived.push(index);
+        } else {
+            self.a.on_timer(&self.config, self.now);
+            self.b.on_timer(&self.config, self.now);
+        }
+        self.flush();
+        true
+    }
+
+    /// The log entries that arrived since the last call.
+    pub(crate) fn take_arrived(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.arrived)
+    }
+
+    /// What was sent since `millis`, one line for each segment.
+    pub(crate) fn transcript_since(&self, millis: u64) -> String {
+        let mut text = String::new();
+        for (sent, fate) in self.log.iter().filter(|(sent, _)| sent.time >= at(millis)) {
+            let time = sent.time.as_nanos();
+            write!(text, "{}", time / 1_000_000).expect("a String takes all");
+            if time % 1_000_000 != 0 {
+                write!(text, ".{:06}", time % 1_000_000).expect("a String takes all");
+            }
+            let mark = if *fate == Fate::Lose { " lost" } else { "" };
+            writeln!(text, " {:?} {}{mark}", sent.from, sent.segment).expect("a String takes all");
+        }
+        text
+    }
+
+    /// Asserts on all that was sent since `millis`.
+    #[track_caller]
+    pub(crate) fn expect_since(&self, millis: u64, transcript: &str) {
+        let expected: String = transcript
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or_default().trim())
+            .filter(|line| !line.is_empty())
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let sent = self.transcript_since(millis);
+        assert!(sent == expected, "expected:\n{expected}\nsent:\n{sent}");
+    }
+
+    /// Asserts on all that was sent.
+    #[track_caller]
+    pub(crate) fn expect(&self, transcript: &str) {
+        self.expect_since(0, transcript);
+    }
+
+    fn flush(&mut self) {
+        for end in [End::A, End::B] {
+            let mut burst = 0;
+            while let Some(segment) = match end {
+                End::A => self.a.poll_transmit(&self.config, self.now),
+                End::B => self.b.poll_transmit(&self.config, self.now),
+            } {
+                burst += 1;
+                assert!(burst < 100_000, "an endpoint never stops sending");
+                self.send(end, segment);
+            }
+        }
+    }
+
+    fn send(&mut self, from: End, segment: Segment) {
+        let mine = || self.log.iter().map(|(sent, _)| sent).filter(|sent| sent.from == from);
+        let index = mine().count();
+        let copy = mine()
+            .filter(|sent| sent.segment.seq == segment.seq && sent.segment.len == segment.len)
+            .count();
+        let sent = Sent { time: self.now, from, index, segment, copy };
+        let fate = (self.rule)(&sent);
+        let to = if from == End::A { End::B } else { End::A };
+        let lateness: &[Duration] = match &fate {
+            Fate::Deliver => &[Duration::ZERO],
+            Fate::Lose => &[],
+            Fate::Late(lateness) => lateness,
+        };
+        for &late in lateness {
+            self.arrivals.push(Reverse((self.now + self.delay + late, self.log.len(), to)));
+        }
+        self.log.push((sent, fate));
+    }
+}

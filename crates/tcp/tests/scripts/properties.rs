@@ -1,0 +1,173 @@
+//! Whatever a wire loses, delays, reorders or doubles for a while, every transfer ends, and what is
+//! delivered is what a plain model of the receiver says.
+
+use std::collections::BTreeSet;
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::{Config, Counters, DelayedAck, Flags, Handshake, Segment, Variant};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::pair::{End, Fate, Pair, Sent, property};
+
+/// More arrivals and deadlines than any of these transfers needs: a livelock would exceed it.
+const MOST_STEPS: usize = 50_000;
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let late = (0_u64..400).prop_map(Duration::from_millis);
+    prop_oneof![
+        4 => Just(Fate::Deliver),
+        3 => Just(Fate::Lose),
+        1 => vec(late, 1..=3).prop_map(Fate::Late),
+    ]
+}
+
+prop_compose! {
+    fn configs()(
+        variant in prop_oneof![Just(Variant::NewReno), Just(Variant::Reno)],
+        handshake in
+            prop_oneof![Just(Handshake::None), Just(Handshake::TwoWay), Just(Handshake::ThreeWay)],
+        mss in prop_oneof![Just(100_u32), 1_u32..300],
+        window_segments in 1_u64..30,
+        window_crumb in 0_u64..300,
+        initial_segments in 1_u64..10,
+        ssthresh_segments in proptest::option::of(1_u64..20),
+        every in 1_u32..5,
+        ack_timeout in 1_u64..300,
+        min_rto in 1_u64..1000,
+    ) -> Config {
+        let smss = u64::from(mss);
+        Config {
+            variant,
+            mss,
+            receive_window: window_segments * smss + window_crumb,
+            initial_window: initial_segments * smss,
+            initial_ssthresh: ssthresh_segments.map(|segments| segments * smss),
+            handshake,
+            initial_rto: Duration::from_secs(1),
+            min_rto: Duration::from_millis(min_rto),
+            max_rto: Duration::from_secs(60),
+            clock_granularity: Duration::from_millis(1),
+            delayed_ack: DelayedAck { every, timeout: Duration::from_millis(ack_timeout) },
+        }
+    }
+}
+
+/// What one end has sent, counted from the outside.
+#[derive(Default)]
+struct Tally {
+    segments: u64,
+    data_segments: u64,
+    retransmissions: u64,
+    /// The number after the highest one sent; a SYN has number 0.
+    sent_up_to: u64,
+}
+
+impl Tally {
+    fn count(&mut self, segment: &Segment) {
+        let syn = segment.flags.contains(Flags::SYN);
+        self.segments += 1;
+        self.data_segments += u64::from(segment.len > 0);
+        if syn || segment.len > 0 {
+            self.retransmissions += u64::from(segment.seq < self.sent_up_to);
+            self.sent_up_to = self.sent_up_to.max(segment.end() + u64::from(syn));
+        }
+    }
+
+    fn assert_agrees(&self, counters: Counters) {
+        assert_eq!(self.segments, counters.segments_sent);
+        assert_eq!(self.data_segments, counters.data_segments_sent);
+        assert_eq!(self.retransmissions, counters.retransmissions);
+    }
+}
+
+/// The bytes that have arrived at one end, one by one.
+#[derive(Default)]
+struct Arrived(BTreeSet<u64>);
+
+impl Arrived {
+    fn take(&mut self, segment: &Segment) {
+        self.0.extend(segment.seq..segment.end());
+    }
+
+    /// How many came without a gap, from number 1 on; forgets nothing.
+    fn in_order(&self) -> u64 {
+        self.0.iter().zip(1_u64..).take_while(|(number, expected)| *number == expected).count()
+            as u64
+    }
+}
+
+/// Sends `upload` bytes from `A` to `B` and `download` bytes back, over a wire that does to the
+/// first segments of each end what is listed, and then delivers all.
+fn transfer(config: &Config, upload: u64, download: u64, fates: &[Vec<Fate>; 2]) {
+    let rule =
+        |sent: &Sent| fates[sent.from as usize].get(sent.index).cloned().unwrap_or(Fate::Deliver);
+    let mut pair = Pair::sending_over(config, upload, rule);
+    pair.b.write(download);
+
+    let mut tallies = [Tally::default(), Tally::default()];
+    let mut arrived = [Arrived::default(), Arrived::default()];
+    let mut logged = 0;
+    let mut steps = 0;
+    while pair.step(Time::NEVER) {
+        steps += 1;
+        assert!(steps < MOST_STEPS, "the transfer does not end");
+        let mut sent_new = [false; 2];
+        for (Sent { from, segment, .. }, _) in &pair.log[logged..] {
+            let tally = &mut tallies[*from as usize];
+            sent_new[*from as usize] |= segment.len > 0 && segment.seq >= tally.sent_up_to;
+            tally.count(segment);
+            let written = if *from == End::A { upload } else { download };
+            let full = segment.len == config.mss;
+            assert!(full || segment.len == 0 || segment.end() == 1 + written, "a silly segment");
+        }
+        logged = pair.log.len();
+        for index in pair.take_arrived() {
+            let sent = &pair.log[index].0;
+            arrived[1 - sent.from as usize].take(&sent.segment);
+        }
+
+        for end in [End::A, End::B] {
+            let (me, written) = if end == End::A { (&pair.a, upload) } else { (&pair.b, download) };
+            let other = if end == End::A { &pair.b } else { &pair.a };
+            assert!(me.acked() <= other.delivered(), "acknowledged before it arrived");
+            assert!(other.delivered() <= written);
+            assert!(me.acked() + me.flight_size() <= written);
+            assert!(me.flight_size() <= config.receive_window);
+            // Two segments more than cwnd at most, those of limited transmit.
+            let most = me.cwnd() + 2 * u64::from(config.mss);
+            assert!(!sent_new[end as usize] || me.flight_size() <= most, "beyond cwnd");
+            assert!(me.cwnd() >= u64::from(config.mss));
+            assert_eq!(me.delivered(), arrived[end as usize].in_order(), "not what came in order");
+        }
+    }
+
+    assert_eq!((pair.a.acked(), pair.b.delivered()), (upload, upload));
+    assert_eq!((pair.b.acked(), pair.a.delivered()), (download, download));
+    assert_eq!((pair.a.flight_size(), pair.b.flight_size()), (0, 0));
+    tallies[0].assert_agrees(pair.a.counters());
+    tallies[1].assert_agrees(pair.b.counters());
+}
+
+proptest! {
+    #![proptest_config(property(1000))]
+
+    #[test]
+    fn every_transfer_ends_complete_and_in_order(
+        config in configs(),
+        upload in 0_u64..6000,
+        fates in [vec(fate(), 0..60), vec(fate(), 0..60)],
+    ) {
+        transfer(&config, upload, 0, &fates);
+    }
+
+    #[test]
+    fn two_transfers_share_a_connection(
+        config in configs(),
+        upload in 0_u64..3000,
+        download in 0_u64..3000,
+        fates in [vec(fate(), 0..60), vec(fate(), 0..60)],
+    ) {
+        transfer(&config, upload, download, &fates);
+    }
+}

@@ -1,0 +1,115 @@
+//! One endpoint alone, and anything at all as its peer: no sequence of calls makes it panic, stop
+//! keeping its own books, or send for ever.
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::{Config, Endpoint, Flags, Handshake, Opening, Segment, Variant};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::pair::{config, property};
+
+/// Everything that can happen to an endpoint.
+#[derive(Clone, Debug)]
+enum Operation {
+    Write(u64),
+    Arrive(Segment),
+    /// An acknowledgment of so many bytes beyond the acknowledged ones: a likely one.
+    Acknowledge(u64),
+    /// A bare acknowledgment that is a duplicate, if anything is in flight.
+    Duplicate,
+    Wait(Duration),
+    /// Wait until the endpoint asks to be called.
+    Deadline,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let number = || prop_oneof![0_u64..10, 0_u64..50_000];
+    let flags = prop_oneof![
+        4 => Just(Flags::ACK),
+        1 => Just(Flags::SYN),
+        1 => Just(Flags::SYN | Flags::ACK),
+        1 => Just(Flags::NONE)
+    ];
+    let segment = (number(), number(), 0_u32..3000, flags)
+        .prop_map(|(seq, ack, len, flags)| Segment { seq, ack, len, flags });
+    prop_oneof![
+        prop_oneof![0_u64..5000, Just(u64::MAX)].prop_map(Operation::Write),
+        segment.prop_map(Operation::Arrive),
+        (1_u64..4000).prop_map(Operation::Acknowledge),
+        Just(Operation::Duplicate),
+        (0_u64..3000).prop_map(|millis| Operation::Wait(Duration::from_millis(millis))),
+        Just(Operation::Deadline),
+    ]
+}
+
+fn any_config() -> impl Strategy<Value = Config> {
+    let variant = prop_oneof![Just(Variant::Reno), Just(Variant::NewReno)];
+    let handshake =
+        prop_oneof![Just(Handshake::None), Just(Handshake::TwoWay), Just(Handshake::ThreeWay)];
+    (variant, handshake, 1_u32..2000, 1_u64..20_000, 0_u64..5000).prop_map(
+        |(variant, handshake, mss, receive_window, initial_window)| Config {
+            variant,
+            handshake,
+            mss,
+            receive_window,
+            initial_window,
+            ..config()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(property(2000))]
+
+    #[test]
+    fn nothing_that_arrives_breaks_an_endpoint(
+        config in any_config(),
+        opening in prop_oneof![Just(Opening::Active), Just(Opening::Passive)],
+        operations in vec(operation(), 0..80),
+    ) {
+        let mut endpoint = Endpoint::new(&config, opening);
+        let mut now = Time::ZERO;
+        let mut sent_up_to = 0;
+        for operation in operations {
+            let acked = endpoint.acked();
+            let delivered = endpoint.delivered();
+            let bare = |ack| Segment { seq: 1, ack, len: 0, flags: Flags::ACK };
+            match operation {
+                Operation::Write(bytes) => endpoint.write(bytes),
+                Operation::Arrive(segment) => endpoint.on_segment(&config, now, &segment),
+                Operation::Acknowledge(more) => {
+                    endpoint.on_segment(&config, now, &bare(1 + acked + more));
+                }
+                Operation::Duplicate => endpoint.on_segment(&config, now, &bare(1 + acked)),
+                Operation::Wait(span) => {
+                    now += span;
+                    endpoint.on_timer(&config, now);
+                }
+                Operation::Deadline if endpoint.poll_timer() != Time::NEVER => {
+                    now = now.max(endpoint.poll_timer());
+                    endpoint.on_timer(&config, now);
+                }
+                Operation::Deadline => {}
+            }
+            let mut burst = 0;
+            while let Some(segment) = endpoint.poll_transmit(&config, now) {
+                burst += 1;
+                prop_assert!(burst < 50_000, "an endpoint never stops sending");
+                prop_assert!(segment.len <= config.mss);
+                sent_up_to = sent_up_to.max(segment.end());
+            }
+
+            prop_assert!(endpoint.poll_timer() > now, "a deadline that has passed");
+            prop_assert!(endpoint.acked() >= acked && endpoint.delivered() >= delivered);
+            prop_assert!(endpoint.acked() + endpoint.flight_size() < sent_up_to.max(1));
+            prop_assert!(endpoint.flight_size() <= config.receive_window);
+            prop_assert!(endpoint.cwnd() >= u64::from(config.mss));
+            prop_assert!(endpoint.ssthresh() >= 2 * u64::from(config.mss));
+            let counters = endpoint.counters();
+            prop_assert!(counters.retransmissions >= u64::from(counters.fast_retransmits));
+            prop_assert!(counters.data_segments_sent <= counters.segments_sent);
+            // What is in flight is watched over.
+            prop_assert!(endpoint.flight_size() == 0 || endpoint.poll_timer() != Time::NEVER);
+        }
+    }
+}

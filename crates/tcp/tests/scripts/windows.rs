@@ -1,0 +1,169 @@
+//! How much is in flight: slow start, congestion avoidance, and what bounds them.
+
+use airtcp_kernel::Duration;
+use airtcp_tcp::{Config, DelayedAck};
+
+use crate::pair::{End, Fate, Pair, Sent, config};
+
+const ENDLESS: u64 = u64::MAX;
+
+/// The congestion window just after each of the first `rounds` round trips of 100 ms.
+fn cwnd_by_round(config: &Config, rounds: u64) -> Vec<u64> {
+    let mut pair = Pair::sending(config, ENDLESS);
+    (0..rounds)
+        .map(|round| {
+            pair.run_until(100 * round);
+            pair.a.cwnd()
+        })
+        .collect()
+}
+
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    assert_eq!(cwnd_by_round(&config(), 5), [2000, 4000, 8000, 16_000, 32_000]);
+}
+
+#[test]
+fn slow_start_with_an_ack_for_every_second_segment_grows_by_half() {
+    let delayed_ack = DelayedAck { every: 2, timeout: Duration::from_millis(40) };
+    let config = Config { initial_window: 4000, delayed_ack, ..config() };
+
+    // 4 segments, 2 ACKs: 6. 6 segments, 3 ACKs: 9. 9 segments, 4 ACKs: 13, and the ninth segment
+    // waits 40 ms for its ACK, which is not yet in.
+    assert_eq!(cwnd_by_round(&config, 4), [4000, 6000, 9000, 13_000]);
+}
+
+#[test]
+fn congestion_avoidance_adds_about_one_segment_each_round_trip() {
+    let config = Config { initial_window: 4000, initial_ssthresh: Some(4000), ..config() };
+
+    // Four ACKs of 10^6 / cwnd: 4250, 4485, 4708, 4920 (250.00, 235.29, 222.97, 212.40; the
+    // fractions add up: .29 + .97 = 1.26 and so on). Full segments only: four in flight again.
+    let rounds = cwnd_by_round(&config, 3);
+    assert_eq!(rounds[..2], [4000, 4920]);
+    // Four more: 203.25, 195.19, 188.02, 181.59.
+    assert_eq!(rounds[2], 5688);
+}
+
+#[test]
+fn slow_start_ends_at_the_threshold() {
+    let config = Config { initial_ssthresh: Some(6000), ..config() };
+
+    // 2, 4; then two ACKs to 6000 and two of congestion avoidance: 166.7 + 162.2 = 328.8.
+    assert_eq!(cwnd_by_round(&config, 3), [2000, 4000, 6328]);
+}
+
+#[test]
+fn the_receive_window_bounds_the_flight_and_not_the_congestion_window() {
+    let config = Config { receive_window: 5500, ..config() };
+    let mut pair = Pair::sending(&config, ENDLESS);
+    pair.run_until(500);
+
+    assert_eq!(pair.a.flight_size(), 5000);
+    // 2, 4, 8 (4 ACKs), 13 (5 ACKs), 18, 23.
+    assert_eq!(pair.a.cwnd(), 23_000);
+}
+
+#[test]
+fn a_window_of_one_segment_is_stop_and_wait() {
+    let config = Config { receive_window: 1000, ..config() };
+    let mut pair = Pair::sending(&config, 2500);
+    pair.run();
+
+    pair.expect(
+        "0 A 1:1001 ack 1
+         50 B ack 1001
+         100 A 1001:2001 ack 1
+         150 B ack 2001
+         200 A 2001:2501 ack 1
+         250 B ack 2501",
+    );
+}
+
+#[test]
+fn a_short_segment_goes_at_once_while_data_is_in_flight() {
+    // No Nagle: the second write does not wait for the first one's ACK.
+    let mut pair = Pair::sending(&config(), 100);
+    pair.run_until(10);
+    pair.a.write(100);
+    pair.run();
+
+    pair.expect(
+        "0 A 1:101 ack 1
+         10 A 101:201 ack 1
+         50 B ack 101
+         60 B ack 201",
+    );
+}
+
+#[test]
+fn limited_transmit_sends_one_new_segment_for_each_of_two_duplicate_acks() {
+    // Two duplicate ACKs, no third one: the first of three segments is late by 30 ms.
+    let rule = |sent: &Sent| {
+        let late = sent.from == End::A && sent.segment.seq == 1;
+        if late { Fate::Late(vec![Duration::from_millis(30)]) } else { Fate::Deliver }
+    };
+    let config = Config { initial_window: 3000, ..config() };
+    let mut pair = Pair::sending_over(&config, 6000, rule);
+    pair.run_until(120);
+    let cwnd = pair.a.cwnd();
+    pair.run();
+
+    // 3000 is cwnd; 4 and 5 segments are in flight at 100.
+    pair.expect(
+        "0 A 1:1001 ack 1
+         0 A 1001:2001 ack 1
+         0 A 2001:3001 ack 1
+         50 B ack 1
+         50 B ack 1
+         80 B ack 3001
+         100 A 3001:4001 ack 1
+         100 A 4001:5001 ack 1
+         130 A 5001:6001 ack 1
+         150 B ack 4001
+         150 B ack 5001
+         180 B ack 6001",
+    );
+    assert_eq!(cwnd, 3000);
+    assert_eq!(pair.a.counters().retransmissions, 0);
+}
+
+#[test]
+fn limited_transmit_stays_within_the_receive_window() {
+    let rule = |sent: &Sent| {
+        let late = sent.from == End::A && sent.segment.seq == 1;
+        if late { Fate::Late(vec![Duration::from_millis(30)]) } else { Fate::Deliver }
+    };
+    let config = Config { initial_window: 3000, receive_window: 3000, ..config() };
+    let mut pair = Pair::sending_over(&config, 6000, rule);
+    pair.run_until(129);
+
+    assert_eq!(pair.a.flight_size(), 3000);
+}
+
+#[test]
+fn after_an_idle_time_longer_than_the_rto_the_window_is_the_initial_one() {
+    // 2 + 4 + 8 segments: the last data leaves at 200 and cwnd is 16000 when all is acknowledged.
+    // Three samples of 100 ms each: RTTVAR = 50 * (3/4)^2 = 28.125, so RTO = 212.5 ms and the
+    // silence is longer than that from 412.5 ms on.
+    for (write, in_flight) in [(412, 10_000), (413, 2000)] {
+        let mut pair = Pair::sending(&config(), 14_000);
+        pair.run_until(write);
+        assert_eq!(pair.a.cwnd(), 16_000);
+        pair.a.write(10_000);
+        pair.run_until(write);
+
+        assert_eq!(pair.a.flight_size(), in_flight);
+    }
+}
+
+#[test]
+fn two_ends_may_send_at_once() {
+    let mut pair = Pair::sending(&config(), 30_000);
+    pair.b.write(20_000);
+    pair.run();
+
+    assert_eq!((pair.b.delivered(), pair.a.delivered()), (30_000, 20_000));
+    assert_eq!((pair.a.acked(), pair.b.acked()), (30_000, 20_000));
+    assert_eq!(pair.a.counters().retransmissions + pair.b.counters().retransmissions, 0);
+}
