@@ -1,0 +1,116 @@
+"""Statistics over independent replications.
+
+Knows: samples of one number per replication, Student-t intervals, and when intervals are narrow
+enough. Knows nothing about what the numbers mean, nor how they were made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+#: Replications of the first round when a run goes on until a precision is reached.
+FIRST_ROUND = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean over replications and its confidence interval.
+
+    `mean` is None when no replication has a value, `low` and `high` are None when fewer than two
+    have one: a single replication says nothing about its own spread. All three carry the unit of
+    the samples. `n` counts the replications that have a value.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval, in the unit of the samples; None without an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return (self.high - self.low) / 2.0
+
+    @property
+    def relative_half_width(self) -> float | None:
+        """Half width over the absolute mean; 0 for samples that are all zero; None if unknown."""
+        half_width = self.half_width
+        if half_width is None or self.mean is None:
+            return None
+        if half_width == 0.0:
+            return 0.0
+        return half_width / abs(self.mean) if self.mean != 0.0 else math.inf
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """The interval as it stands in results: keys `mean`, `low`, `high`, `n`."""
+        return {"mean": self.mean, "low": self.low, "high": self.high, "n": self.n}
+
+
+def student_interval(samples: Iterable[float | None], confidence: float = 0.95) -> Interval:
+    """The Student-t interval of the mean of independent samples.
+
+    Samples that are None (the quantity does not exist in that replication) are left out. The
+    interval is mean +- t(1 - (1 - confidence)/2; n - 1) s / sqrt(n) with s the sample standard
+    deviation; exact for normal samples.
+
+    Raises ValueError if `confidence` is not in (0, 1) or a sample is not finite.
+    """
+    if not 0.0 < confidence < 1.0:
+        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
+    values = [float(sample) for sample in samples if sample is not None]
+    if not all(math.isfinite(value) for value in values):
+        raise ValueError("samples must be finite numbers")
+    n = len(values)
+    if n == 0:
+        return Interval(None, None, None, 0)
+    # Relative to the first sample, so that equal samples have exactly their value as the mean.
+    mean = values[0] + math.fsum(value - values[0] for value in values) / n
+    if n == 1:
+        return Interval(mean, None, None, 1)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    half_width = _student_quantile(confidence, n - 1) * math.sqrt(variance / n)
+    return Interval(mean, mean - half_width, mean + half_width, n)
+
+
+def is_precise(intervals: Sequence[Interval], precision: float) -> bool:
+    """Whether every interval is at most +-`precision` times its mean (0.02 is 2 %)."""
+    widths = [interval.relative_half_width for interval in intervals]
+    return all(width is not None and width <= precision for width in widths)
+
+
+def next_round(intervals: Sequence[Interval], precision: float, n: int, limit: int) -> int:
+    """How many replications there shall be after the next round, when `n` are not enough.
+
+    A half width shrinks as 1/sqrt(n), so the widest interval asks for n (width/precision)^2;
+    a tenth is added because the estimate is noisy, and the number at most doubles in one round,
+    because an estimate from few samples is very noisy. The rule sees results only, in the order
+    of the replications: the number of threads does not enter.
+    """
+    widths = [interval.relative_half_width for interval in intervals]
+    known = [width for width in widths if width is not None and math.isfinite(width)]
+    wanted = 2 * n
+    if known and len(known) == len(widths):
+        wanted = min(wanted, math.ceil(1.1 * n * (max(known) / precision) ** 2))
+    return min(limit, max(n + 1, wanted))
+
+
+def jain_index(values: Sequence[float]) -> float | None:
+    """Jain's fairness index (sum x)^2 / (n sum x^2): 1 for equal shares, 1/n for a single winner.
+
+    None without values or when all are zero.
+    """
+    squares = math.fsum(value * value for value in values)
+    if squares == 0.0:
+        return None
+    return math.fsum(values) ** 2 / (len(values) * squares)
+
+
+def _student_quantile(confidence: float, degrees_of_freedom: int) -> float:
+    # SciPy takes a noticeable part of a second to import: not before it is needed.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees_of_freedom, 0.5 + confidence / 2.0))
