@@ -1,0 +1,40 @@
+"""The Rust core: the packet-level simulator. Called by `airtcp.simulate` alone."""
+
+from typing import Final, final
+
+__version__: Final[str]
+GENERATOR: Final[str]
+"""Name of the random generator; it travels with every result."""
+
+class SimulationFailed(RuntimeError):  # noqa: N818 (the core names it)
+    """A replication broke a conservation law: its numbers are not to be trusted."""
+
+class Cancelled(RuntimeError):  # noqa: N818
+    """The replication was cancelled through its `RunControl`."""
+
+@final
+class RunControl:
+    """A handle on a replication that runs in another thread."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Ask the replication to stop; it raises `Cancelled` soon after."""
+    @property
+    def progress(self) -> float:
+        """The fraction of its time that has been simulated, 0 to 1."""
+
+@final
+class Simulation:
+    """A scenario, parsed once and run as often as wanted, from any thread."""
+
+    def __init__(self, resolved_json: str) -> None:
+        """Raises ValueError if the resolved form is not what the core takes."""
+    def run(self, seed: int, replication: int, control: RunControl) -> tuple[str, bytes]:
+        """Simulate one replication, without the GIL.
+
+        Gives the answer as JSON (docs/resolved-form.md) and the transfer times in seconds as the
+        bytes of a little-endian float64 array. Raises `SimulationFailed` or `Cancelled`.
+        """
+
+def airtime_ns(resolved_json: str, mpdu_bits: int, rate_bps: int) -> int:
+    """Time on the air in nanoseconds of a frame of the scenario's PHY at a data rate."""

@@ -1,0 +1,397 @@
+"""What comes out: result objects whose attributes are the keys of the JSON that they write.
+
+Knows the shape of answers and how replications are put together. Computes no physics: numbers
+come from the simulator (`airtcp.simulate`) and from the models (`airtcp.predict`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform as _platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from airtcp.scenario import ResolvedScenario
+
+_Record = TypeVar("_Record")
+
+#: Why a simulation ended: all replications asked for were made, the precision was reached, the
+#: cap on replications was reached first, or the user interrupted it.
+Stopped = Literal["replications", "precision", "cap", "interrupted"]
+
+
+def canonical_json(value: Any) -> str:
+    """`value` as JSON with sorted keys and two spaces of indentation, ASCII only.
+
+    Floats are written as the shortest digits that read back to the same float, so equal values
+    always give equal bytes. Raises ValueError on NaN and infinities, which JSON does not have.
+    """
+    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=True, allow_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What is needed to make a result again, beside the scenario that travels with it.
+
+    `seed` and `generator` (the random generator's name) are None when nothing was simulated.
+    """
+
+    version: str
+    seed: int | None
+    generator: str | None
+    scenario_hash: str
+    platform: str
+
+    @classmethod
+    def of(
+        cls, scenario: ResolvedScenario, *, seed: int | None = None, generator: str | None = None
+    ) -> Provenance:
+        """The provenance of a result for `scenario` on this machine."""
+        from airtcp import __version__
+
+        python = _platform.python_version()
+        machine = f"{_platform.system()} {_platform.machine()}, Python {python}"
+        return cls(__version__, seed, generator, scenario.hash(), machine)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What one model says about one metric.
+
+    `value` is in the metric's unit (a list for a distribution), `by` the module that computed it,
+    `source` paper and equation, `assumes` what the model takes for granted, and `broken` what of
+    that the scenario does not meet, with what this does to the answer.
+    """
+
+    value: float | list[float]
+    by: str
+    source: str
+    assumes: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+
+#: What models say: for each metric the predictions, best first.
+Model = dict[str, list[Predicted]]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One flow, averaged over replications.
+
+    `transfers`, `retransmissions` and `timeouts` are means per replication; `mean_transfer_time_s`
+    weighs every transfer alike and is None without one; `starved` holds when the flow starved in at
+    least half of the replications.
+    """
+
+    name: str
+    station: str
+    direction: str
+    goodput_bps: float
+    transfers: float
+    mean_transfer_time_s: float | None
+    retransmissions: float
+    timeouts: float
+    starved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """One node, averaged over replications; the access point is the node `ap`.
+
+    All counts are means per replication; `mean_cw` is None where no backoff was drawn.
+    """
+
+    name: str
+    goodput_bps: float
+    attempts: float
+    successes: float
+    collisions: float
+    mac_drops: float
+    queue_drops: float
+    mean_cw: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replication:
+    """The core's answer for one replication, as docs/resolved-form.md describes it.
+
+    `transfer_times_s` holds the transfers that ended in the measured time, in order of their end.
+    """
+
+    index: int
+    answer: Mapping[str, Any]
+    transfer_times_s: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What the packet simulator measured, over all replications.
+
+    `metrics` has an interval per metric, `counts` sums over replications, `airtime` mean fractions
+    of the measured time (sum 1), `active_flows_distribution` the fraction of time with 0, 1, 2,
+    ... transfers in progress, `goodput_series_bps` the goodput in 100 equal intervals of the
+    measured time (means over replications). `simulated_s` is all simulated time, warm-up included.
+    `runs` keeps the single replications; it is not part of the JSON.
+    """
+
+    metrics: dict[str, Interval]
+    flows: list[Flow]
+    stations: list[Station]
+    airtime: dict[str, float]
+    counts: dict[str, int]
+    active_flows_distribution: list[float]
+    goodput_series_bps: list[float]
+    replications: int
+    simulated_s: float
+    wall_s: float
+    cpu_s: float
+    stopped: Stopped
+    confidence: float
+    runs: tuple[Replication, ...] = field(default=(), repr=False, compare=False)
+
+    @classmethod
+    def gather(
+        cls,
+        runs: Sequence[Replication],
+        *,
+        confidence: float,
+        simulated_s: float,
+        wall_s: float,
+        cpu_s: float,
+        stopped: Stopped,
+    ) -> Simulation:
+        """Put replications together, in the order of their index. Raises ValueError if none."""
+        if not runs:
+            raise ValueError("there is no replication to put together")
+        runs = tuple(sorted(runs, key=lambda run: run.index))
+        answers = [run.answer for run in runs]
+        return cls(
+            metrics={
+                name: student_interval([answer["metrics"][name] for answer in answers], confidence)
+                for name in answers[0]["metrics"]
+            },
+            flows=_per_record(answers, "flows", _mean_flow),
+            stations=_per_record(answers, "stations", _mean_station),
+            airtime=_airtime([answer["airtime"] for answer in answers]),
+            counts={
+                name: sum(answer["counts"][name] for answer in answers)
+                for name in answers[0]["counts"]
+            },
+            active_flows_distribution=_mean_columns(
+                [answer["active_flows_distribution"] for answer in answers]
+            ),
+            goodput_series_bps=_mean_columns([answer["goodput_series_bps"] for answer in answers]),
+            replications=len(runs),
+            simulated_s=simulated_s,
+            wall_s=wall_s,
+            cpu_s=cpu_s,
+            stopped=stopped,
+            confidence=confidence,
+            runs=runs,
+        )
+
+    def transfer_times_s(self) -> NDArray[np.float64]:
+        """The times in seconds of all transfers of all replications, in no particular order."""
+        import numpy as np
+
+        if not self.runs:
+            return np.empty(0)
+        return np.concatenate([run.transfer_times_s for run in self.runs])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The simulation as it stands in results.json."""
+        return {
+            "metrics": {name: interval.to_dict() for name, interval in self.metrics.items()},
+            "flows": [asdict(flow) for flow in self.flows],
+            "stations": [asdict(station) for station in self.stations],
+            "airtime": self.airtime,
+            "counts": self.counts,
+            "active_flows_distribution": self.active_flows_distribution,
+            "goodput_series_bps": self.goodput_series_bps,
+            "replications": self.replications,
+            "simulated_s": self.simulated_s,
+            "wall_s": self.wall_s,
+            "cpu_s": self.cpu_s,
+            "stopped": self.stopped,
+            "confidence": self.confidence,
+        }
+
+
+@dataclass(frozen=True)
+class SimulationResult:
+    """The answer of `airtcp.simulate`: the scenario as it was run, and what was measured."""
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    simulation: Simulation
+
+    @property
+    def metrics(self) -> dict[str, Interval]:
+        """Short for `simulation.metrics`."""
+        return self.simulation.metrics
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `scenario`, `provenance`, `simulation`."""
+        return _head(self.scenario, self.provenance) | {"simulation": self.simulation.to_dict()}
+
+    def to_json(self) -> str:
+        """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
+        return canonical_json(self.to_dict())
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The answer of `airtcp.predict`: per metric what models say, best first.
+
+    `uncovered` says why no model covers the scenario; None when at least one does.
+    """
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    model: Model
+    uncovered: str | None
+
+    def best(self, metric: str) -> Predicted | None:
+        """The best prediction of a metric, None if there is none."""
+        return next(iter(self.model.get(metric, ())), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `scenario`, `provenance`, `model`, `uncovered`."""
+        return _head(self.scenario, self.provenance) | {
+            "model": _model_dict(self.model),
+            "uncovered": self.uncovered,
+        }
+
+    def to_json(self) -> str:
+        """The prediction as canonical JSON."""
+        return canonical_json(self.to_dict())
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the comparison: what a model says about a metric, beside the simulation.
+
+    `difference` is model over simulation less one; None when the simulated mean is zero.
+    """
+
+    metric: str
+    model: float
+    by: str
+    source: str
+    simulation: Interval
+    difference: float | None
+    verdict: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as it stands in results.json."""
+        return {
+            "metric": self.metric,
+            "model": self.model,
+            "by": self.by,
+            "source": self.source,
+            "simulation": self.simulation.to_dict(),
+            "difference": self.difference,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answer of `airtcp.compare`: models beside simulation, and their differences."""
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    model: Model
+    uncovered: str | None
+    simulation: Simulation
+    comparison: list[Row]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `scenario`, `provenance`, `model`, `uncovered`, `simulation`, `comparison`."""
+        return _head(self.scenario, self.provenance) | {
+            "model": _model_dict(self.model),
+            "uncovered": self.uncovered,
+            "simulation": self.simulation.to_dict(),
+            "comparison": [row.to_dict() for row in self.comparison],
+        }
+
+    def to_json(self) -> str:
+        """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
+        return canonical_json(self.to_dict())
+
+
+def _head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
+    return {"scenario": json.loads(scenario.to_json()), "provenance": asdict(provenance)}
+
+
+def _model_dict(model: Model) -> dict[str, Any]:
+    return {name: [asdict(predicted) for predicted in entries] for name, entries in model.items()}
+
+
+def _per_record(
+    answers: Sequence[Mapping[str, Any]],
+    key: str,
+    mean: Callable[[Sequence[Mapping[str, Any]]], _Record],
+) -> list[_Record]:
+    """One mean record for each record under `key`; replications list them in the same order."""
+    return [mean(records) for records in zip(*(answer[key] for answer in answers), strict=True)]
+
+
+def _mean_flow(records: Sequence[Mapping[str, Any]]) -> Flow:
+    transfers = sum(record["transfers"] for record in records)
+    busy = math.fsum(
+        record["mean_transfer_time_s"] * record["transfers"]
+        for record in records
+        if record["mean_transfer_time_s"] is not None
+    )
+    first = records[0]
+    return Flow(
+        name=first["name"],
+        station=first["station"],
+        direction=first["direction"],
+        goodput_bps=_mean_of(records, "goodput_bps"),
+        transfers=_mean_of(records, "transfers"),
+        mean_transfer_time_s=busy / transfers if transfers else None,
+        retransmissions=_mean_of(records, "retransmissions"),
+        timeouts=_mean_of(records, "timeouts"),
+        starved=2 * sum(record["starved"] for record in records) >= len(records),
+    )
+
+
+def _mean_station(records: Sequence[Mapping[str, Any]]) -> Station:
+    drawn = [record for record in records if record["mean_cw"] is not None]
+    return Station(
+        name=records[0]["name"],
+        goodput_bps=_mean_of(records, "goodput_bps"),
+        attempts=_mean_of(records, "attempts"),
+        successes=_mean_of(records, "successes"),
+        collisions=_mean_of(records, "collisions"),
+        mac_drops=_mean_of(records, "mac_drops"),
+        queue_drops=_mean_of(records, "queue_drops"),
+        mean_cw=_mean_of(drawn, "mean_cw") if drawn else None,
+    )
+
+
+def _mean_of(records: Sequence[Mapping[str, Any]], key: str) -> float:
+    return math.fsum(record[key] for record in records) / len(records)
+
+
+def _airtime(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: _mean_of(parts, name) for name in parts[0]}
+
+
+def _mean_columns(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Means by position; a row that ends early counts as zeros from there on."""
+    width = max(len(row) for row in rows)
+    return [
+        math.fsum(row[column] for row in rows if column < len(row)) / len(rows)
+        for column in range(width)
+    ]

@@ -1,0 +1,206 @@
+"""Packet-level simulation: replications on threads, put together to one result.
+
+The only caller of the Rust core for packets. Knows seeds, threads, rounds and interruption; knows
+nothing about packets. The answer depends on scenario and seed alone: replications are gathered by
+their index, and whether more are needed is decided from results, so threads do not matter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from airtcp.exceptions import SimulationError
+from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
+from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
+
+if TYPE_CHECKING:
+    from airtcp import _core
+    from airtcp.scenario import ResolvedScenario
+
+#: The metrics whose intervals `precision` is about. One without a value in any replication (no
+#: transfers) does not count.
+HEADLINES = ("goodput_bps", "transfer_time_s")
+
+_POLL_S = 0.1
+
+
+def simulate(
+    scenario: ResolvedScenario,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> SimulationResult:
+    """Simulate a scenario packet by packet, in independent replications.
+
+    `seed` and `replications` replace those of the scenario; the scenario in the result is the one
+    that was run. Without `replications`, a scenario with `precision` goes on, in rounds, until the
+    intervals of goodput and (where there are transfers) transfer time are within +-precision of
+    their means or `max_replications` is reached; `simulation.stopped` says which. `threads` is
+    the number of replications under way at a time (default: one per processor) and does not
+    change any number. `progress` is called now and then with the fraction done, 0 to 1, of the
+    replications planned so far.
+
+    On Ctrl-C the replications under way are cancelled; those that had ended are reported with
+    `stopped` set to "interrupted".
+
+    Raises SimulationError if a replication breaks a conservation law or the core does not take
+    the scenario, ValueError for a number of replications or threads below one, and
+    KeyboardInterrupt if interrupted before the first replication ended.
+    """
+    from airtcp import _core
+
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    scenario = scenario.with_run(seed=seed, replications=replications)
+    try:
+        core = _core.Simulation(scenario.to_json())
+    except ValueError as error:
+        raise SimulationError(f"the simulator does not take this scenario: {error}") from error
+
+    wall_start, cpu_start = time.perf_counter(), time.process_time()
+    with _Replications(core, scenario.run.seed, threads or _processors(), progress) as done:
+        try:
+            stopped = _run(scenario, done)
+        except KeyboardInterrupt:
+            if not done.finished:
+                raise
+            stopped = "interrupted"
+    run = scenario.run
+    simulation = Simulation.gather(
+        done.in_order(),
+        confidence=run.confidence,
+        simulated_s=len(done.finished) * (run.warmup_ns + run.duration_ns) / 1e9,
+        wall_s=time.perf_counter() - wall_start,
+        cpu_s=time.process_time() - cpu_start,
+        stopped=stopped,
+    )
+    provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
+    return SimulationResult(scenario, provenance, simulation)
+
+
+def _run(scenario: ResolvedScenario, done: _Replications) -> Stopped:
+    run = scenario.run
+    if run.precision is None:
+        # The resolved form has exactly one of the two.
+        assert run.replications is not None
+        done.run_until(run.replications)
+        return "replications"
+    target = min(FIRST_ROUND, run.max_replications)
+    while True:
+        done.run_until(target)
+        headlines = _headlines(done.in_order(), run.confidence)
+        if is_precise(headlines, run.precision):
+            return "precision"
+        if target >= run.max_replications:
+            return "cap"
+        target = next_round(headlines, run.precision, target, run.max_replications)
+
+
+def _headlines(runs: list[Replication], confidence: float) -> list[Interval]:
+    intervals = [
+        student_interval([run.answer["metrics"].get(name) for run in runs], confidence)
+        for name in HEADLINES
+    ]
+    return [interval for interval in intervals if interval.n > 0]
+
+
+def _processors() -> int:
+    """Processors that this process may use; a container often allows fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Replications:
+    """Runs replications on threads and keeps those that ended, by their index."""
+
+    def __init__(
+        self,
+        core: _core.Simulation,
+        seed: int,
+        threads: int,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self.finished: dict[int, Replication] = {}
+        self._core = core
+        self._seed = seed
+        self._progress = progress
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="airtcp")
+        self._controls: dict[int, _core.RunControl] = {}
+        self._futures: dict[Future[Replication], int] = {}
+
+    def __enter__(self) -> _Replications:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._cancel()
+
+    def in_order(self) -> list[Replication]:
+        """The replications that ended, by index."""
+        return [self.finished[index] for index in sorted(self.finished)]
+
+    def run_until(self, target: int) -> None:
+        """Run those of the replications 0 .. target-1 that have not been run yet."""
+        from airtcp import _core
+
+        for index in range(len(self.finished), target):
+            self._controls[index] = _core.RunControl()
+            future = self._pool.submit(self._one, index, self._controls[index])
+            self._futures[future] = index
+        try:
+            while self._futures:
+                ended, _ = wait(self._futures, timeout=_POLL_S, return_when=FIRST_COMPLETED)
+                for future in sorted(ended, key=self._futures.__getitem__):
+                    self._keep(future)
+                self._report(target)
+        except BaseException:
+            self._cancel()
+            raise
+
+    def _one(self, index: int, control: _core.RunControl) -> Replication:
+        import numpy as np
+
+        answer, times = self._core.run(self._seed, index, control)
+        return Replication(index, json.loads(answer), np.frombuffer(times, dtype="<f8"))
+
+    def _keep(self, future: Future[Replication]) -> None:
+        """Take the result of a future that ended. Raises SimulationError if its run failed."""
+        from airtcp import _core
+
+        index = self._futures.pop(future)
+        del self._controls[index]
+        try:
+            self.finished[index] = future.result()
+        except _core.SimulationFailed as error:
+            raise SimulationError(
+                f"replication {index} with seed {self._seed} failed: {error}"
+            ) from error
+
+    def _report(self, target: int) -> None:
+        if self._progress is not None:
+            running = sum(control.progress for control in self._controls.values())
+            self._progress(min(1.0, (len(self.finished) + running) / target))
+
+    def _cancel(self) -> None:
+        """Stop what is under way; keep what ended before it noticed."""
+        for control in self._controls.values():
+            control.cancel()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for future, index in self._futures.items():
+            if not future.cancelled() and future.exception() is None:
+                self.finished[index] = future.result()
+        self._futures.clear()
+        self._controls.clear()
