@@ -1,0 +1,231 @@
+"""What paper M takes for granted, and which of it a scenario breaks.
+
+Every sentence about a broken assumption names the assumption, what the scenario has instead, and
+what this does to the model's value: too optimistic (goodput too high, times too low), too
+pessimistic (the other way round), or unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from airtcp.models.miorandi import CORRECTED, contention
+from airtcp.predict.facts import Connections, tcp_of
+from airtcp.units import format_rate, format_time_ns
+
+OPTIMISTIC: Final = "the model is too optimistic: goodput too high, times too low"
+PESSIMISTIC: Final = "the model is too pessimistic: goodput too low, times too high"
+UNKNOWN: Final = "the effect is unknown"
+
+#: Behind every equation of paper M.
+COMMON: Final = (
+    "downloads alone, one TCP connection per station, all alike",
+    "no packet is lost: queues without limit, drops at the retry limit neglected",
+    "the server is at the access point: no wired path",
+    "a backoff before every transmission, drawn when the packet reaches the head of the queue",
+    "collisions cost a frame and SIFS, and are as likely in every backoff stage",
+    "TCP's retransmission timer never expires",
+)
+#: Behind (9) to (12).
+ENDLESS: Final = (
+    *COMMON,
+    "W* = d: the window is as many segments as are acknowledged at a time",
+    "the access point is always backlogged; stations are so independently of each other",
+)
+#: Behind (7) and (8), where one connection has a large window.
+LONE: Final = (*COMMON, "W* is much larger than d: access point and station always contend")
+#: Behind (A.3).
+WINDOWED: Final = (*COMMON, "geometric backoff: access point and station are equally likely next")
+#: Behind (13) to (17).
+WEB: Final = (
+    *COMMON,
+    "W* = 1: a connection has one packet under way, so transfers share the channel equally",
+    "a transfer starts with two packets of headers alone (13); nothing is requested",
+    "think times start when the last TCP ACK is back at the sender",
+)
+
+#: From this probability on, frames given up at the retry limit are worth a word.
+_DROPS: Final = 1e-3
+#: An interval of the squared coefficient of variation in which W* > 1 matters little.
+_SPREAD: Final = 2.0
+
+
+def network(connections: Connections) -> Iterator[str]:
+    """What of `COMMON` the scenario breaks."""
+    yield from _alike(connections)
+    yield from _losses(connections)
+    yield from _path(connections)
+    yield from _backoff_rules(connections)
+
+
+def endless_window(connections: Connections) -> Iterator[str]:
+    """What becomes of W* = d with several endless downloads."""
+    windows, d = connections.windows, connections.every
+    if all(window == d for window in windows):
+        return
+    if min(windows) < d:
+        yield (
+            f"W* = d; here the window is {_segments(min(windows))} and an ACK waits for {d:g}: "
+            f"every window ends with the delayed-ACK timer; {OPTIMISTIC}"
+        )
+    else:
+        yield (
+            f"W* = d = {d:g}; here W* is {_range(windows)} segments: goodput hardly depends on it, "
+            "stations collide a little less often than with W* = d; the effect is small"
+        )
+
+
+def lone_window(connections: Connections) -> Iterator[str]:
+    """What becomes of W* >> d with one endless download."""
+    window, d = connections.windows[0], connections.every
+    if window < 10 * d:
+        yield (
+            f"W* is much larger than d = {d:g}; here W* is {_segments(window)}: access point and "
+            "station do not always contend, there are fewer collisions but more backoff is waited "
+            "out alone; goodput and collision probability are too high"
+        )
+
+
+def web_window(connections: Connections, scv: float) -> Iterator[str]:
+    """What becomes of W* = 1 with web transfers whose sizes have this variation (Var/mean^2)."""
+    windows = connections.windows
+    if all(window == 1 for window in windows):
+        return
+    here = f"W* = 1; here W* is {_range(windows)} segments"
+    if connections.count == 1:
+        yield (f"{here}: access point and station contend, so that backoffs overlap; {PESSIMISTIC}")
+    elif scv > _SPREAD:
+        spread = "without bound" if scv == float("inf") else f"{scv:.3g} times the exponential's"
+        yield (
+            f"{here}, and sizes are heavy-tailed (variance {spread}): large files fill the access "
+            "point's queue, the many small ones wait behind them, and the mean time depends on the "
+            f"law of sizes; {OPTIMISTIC}"
+        )
+    else:
+        yield (
+            f"{here}: the access point's queue is shared by windows, not equally; with sizes as "
+            "little spread as these the effect on means is small"
+        )
+
+
+def web_acks(connections: Connections) -> Iterator[str]:
+    """What delayed ACK does to transfer times, the window aside."""
+    waiting = [flow for flow in connections.flows if tcp_of(flow).delayed_ack.every > 1]
+    if not waiting:
+        return
+    timeout = max(tcp_of(flow).delayed_ack.timeout_ns for flow in waiting)
+    yield (
+        f"one ACK per segment; here one for every {connections.every:g}: where segments are left "
+        f"over at the end, the last ACK waits for the timer of {format_time_ns(timeout)}; times to "
+        "the last ACK are too low"
+    )
+
+
+def _alike(connections: Connections) -> Iterator[str]:
+    uploads, count = connections.uploads, connections.count
+    if uploads:
+        yield (
+            f"downloads alone; here {uploads} of {count} connections are uploads: data and TCP ACK "
+            "swap senders, so the time of an exchange is the same and the total goodput should "
+            "hold; how uploads and downloads share it is unknown"
+        )
+    others = len(connections.scenario.flows) - len(connections.flows)
+    if others:
+        kinds = sorted(
+            {
+                flow.application.kind
+                for flow in connections.scenario.flows
+                if flow not in connections.flows
+            }
+        )
+        yield (
+            f"endless transfers alone; here {' and '.join(kinds)} transfers share the channel with "
+            "them: the total goodput hardly depends on how many are active, the goodput of each "
+            "flow does"
+        )
+    if connections.differ:
+        yield (
+            f"all connections are alike; here {' and '.join(connections.differ)} differ, and their "
+            f"means stand in; {UNKNOWN}, and the shares of the stations are not told"
+        )
+    per_station = len(connections.flows) - len({flow.stations for flow in connections.flows})
+    if per_station:
+        yield (
+            "one connection per station; here stations have several, so fewer nodes contend; "
+            "the effect is small"
+        )
+
+
+def _losses(connections: Connections) -> Iterator[str]:
+    limit, under_way = connections.scenario.ap.queue.limit, connections.total_window
+    if limit is not None and under_way > limit:
+        yield (
+            f"a queue without limit at the access point; here {limit} packets, and the windows let "
+            f"{under_way:,} be under way: packets are dropped, TCP retransmits and slows down; "
+            f"{OPTIMISTIC}"
+        )
+    for flow, window in zip(connections.flows, connections.windows, strict=True):
+        bound = connections.scenario.group(flow.stations).queue.limit
+        if bound is not None and window > bound:
+            yield (
+                f"queues without limit at the stations; here {bound} packets at {flow.stations} "
+                f"and a window of {_segments(window)}: packets are dropped there; {UNKNOWN}"
+            )
+    drop = float(contention(2.0, connections.parameters, CORRECTED).p_drop)
+    if drop > _DROPS:
+        yield (
+            "drops at the retry limit neglected; here a frame is sent "
+            f"{connections.parameters.m} time{'s' if connections.parameters.m > 1 else ''} at most "
+            f"and about {100 * drop:.2g} % are given up, which TCP takes for congestion; "
+            f"{OPTIMISTIC}"
+        )
+
+
+def _path(connections: Connections) -> Iterator[str]:
+    paths = [connections.scenario.path_links(flow) for flow in connections.flows]
+    delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
+    if delay:
+        yield (
+            f"the server is at the access point; here a wired path takes up to "
+            f"{format_time_ns(delay)} each way: windows are under way longer, and transfers wait "
+            f"for round trips; {OPTIMISTIC}"
+        )
+    rates = [link.rate_bps for links in paths for link in links if link.rate_bps is not None]
+    slowest = min(rates, default=None)
+    air = connections.parameters.data_rate_bps
+    if slowest is not None and slowest < air:
+        yield (
+            f"the channel is the bottleneck; here a wired link has {format_rate(slowest)}: it may "
+            f"be the bottleneck instead; {OPTIMISTIC}"
+        )
+
+
+def _backoff_rules(connections: Connections) -> Iterator[str]:
+    rules, phy = connections.scenario.mac.rules, connections.scenario.phy
+    if rules.immediate_access or rules.post_backoff:
+        what = [
+            words
+            for words, on in (
+                ("a packet that meets an idle channel may go at once", rules.immediate_access),
+                ("backoff runs after each success, also without a packet", rules.post_backoff),
+            )
+            if on
+        ]
+        yield f"a backoff before every transmission; here {' and '.join(what)}; {PESSIMISTIC}"
+    if rules.after_collision != "difs":
+        wait = phy.eifs_ns + (phy.difs_ns if rules.after_collision == "eifs+difs" else 0)
+        yield (
+            "collisions cost a frame and SIFS; here those who hear one wait "
+            f"{format_time_ns(wait)} ({rules.after_collision.upper()}) after it; {OPTIMISTIC}, "
+            "a little"
+        )
+
+
+def _segments(window: float) -> str:
+    return f"{window:g} segment{'s' if window != 1 else ''}"
+
+
+def _range(windows: tuple[int, ...]) -> str:
+    low, high = min(windows), max(windows)
+    return f"{low}" if low == high else f"{low} to {high}"

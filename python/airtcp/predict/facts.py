@@ -1,0 +1,137 @@
+"""What models of TCP ask of a scenario: connections, windows, frame times.
+
+Knows how several flows become the one kind of connection that paper M has: where they differ, their
+mean over connections stands in, and `differ` says in what. Judges nothing (`assumptions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from airtcp.models.airtime import Rate
+from airtcp.models.miorandi import Parameters
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.resolved import Flow, StationGroup, Tcp
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """TCP flows of one kind, as paper M sees them: `count` connections that are all alike.
+
+    `windows` are W* in segments, one per flow entry; `every` is d, the mean number of segments per
+    TCP ACK; `differ` names what is not the same for all, and is averaged.
+    """
+
+    scenario: ResolvedScenario
+    flows: tuple[Flow, ...]
+    count: int
+    parameters: Parameters
+    windows: tuple[int, ...]
+    every: float
+    differ: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scenario: ResolvedScenario, flows: Sequence[Flow]) -> Connections:
+        """The connections of some TCP flows of a scenario. At least one flow is needed."""
+        counts = [scenario.group(flow.stations).count for flow in flows]
+        single = [_parameters(scenario, flow) for flow in flows]
+        every = [tcp_of(flow).delayed_ack.every for flow in flows]
+        groups = [scenario.group(flow.stations) for flow in flows]
+        differ = {
+            "data rates": {group.data_rate.bps for group in groups},
+            "segment sizes": {tcp_of(flow).mss_bytes for flow in flows},
+            "delayed ACK": set(every),
+        }
+        return cls(
+            scenario=scenario,
+            flows=tuple(flows),
+            count=sum(counts),
+            parameters=_mean_parameters(single, counts),
+            windows=tuple(window_segments(flow) for flow in flows),
+            every=weighted([float(d) for d in every], counts),
+            differ=tuple(name for name, values in differ.items() if len(values) > 1),
+        )
+
+    @property
+    def counts(self) -> list[int]:
+        """Connections of each flow entry."""
+        return [self.scenario.group(flow.stations).count for flow in self.flows]
+
+    @property
+    def smallest_window(self) -> int:
+        """The smallest W* in segments."""
+        return min(self.windows)
+
+    @property
+    def total_window(self) -> int:
+        """All windows together: the segments that can be under way at most."""
+        return sum(n * window for n, window in zip(self.counts, self.windows, strict=True))
+
+    @property
+    def uploads(self) -> int:
+        """How many of the connections are uploads."""
+        return sum(
+            n for n, flow in zip(self.counts, self.flows, strict=True) if flow.direction == "upload"
+        )
+
+
+def tcp_of(flow: Flow) -> Tcp:
+    """The TCP of a flow that has one."""
+    if flow.tcp is None:
+        raise ValueError(f"flow {flow.name} has no TCP")
+    return flow.tcp
+
+
+def window_segments(flow: Flow) -> int:
+    """W*: full segments that fit in the receive window."""
+    tcp = tcp_of(flow)
+    return max(1, tcp.receive_window_bytes // tcp.mss_bytes)
+
+
+def rate_of(group: StationGroup) -> tuple[Rate, Rate]:
+    """Data rate and control rate of a group, as the models take them."""
+    data, control = group.data_rate, group.control_rate
+    return Rate(data.bps, data.modulation), Rate(control.bps, control.modulation)
+
+
+def weighted(values: Sequence[float], counts: Sequence[int]) -> float:
+    """The mean of values that stand for so many connections each."""
+    return sum(n * value for n, value in zip(counts, values, strict=True)) / sum(counts)
+
+
+def _parameters(scenario: ResolvedScenario, flow: Flow) -> Parameters:
+    data_rate, control_rate = rate_of(scenario.group(flow.stations))
+    return Parameters.from_resolved(
+        scenario.phy.model_dump(),
+        scenario.mac.model_dump(),
+        tcp_of(flow).model_dump(),
+        data_rate=data_rate,
+        control_rate=control_rate,
+    )
+
+
+def _mean_parameters(single: Sequence[Parameters], counts: Sequence[int]) -> Parameters:
+    """Mean frame times and payload over connections.
+
+    802.11 gives every station as many packets, not as much time, so the mean time per packet is
+    what counts. RTS/CTS goes by the most numerous flow.
+    """
+    most = max(range(len(single)), key=counts.__getitem__)
+
+    def mean(name: str) -> float:
+        return weighted([float(getattr(one, name)) for one in single], counts)
+
+    return replace(
+        single[most],
+        data_s=mean("data_s"),
+        tcp_ack_s=mean("tcp_ack_s"),
+        rts_s=mean("rts_s"),
+        cts_s=mean("cts_s"),
+        mac_ack_s=mean("mac_ack_s"),
+        tcp_payload_bits=8 * round(mean("tcp_payload_bits") / 8),
+        data_rate_bps=mean("data_rate_bps"),
+    )

@@ -1,0 +1,230 @@
+"""Saturated UDP: Bianchi's model for several senders, the theoretical maximum for a lone one.
+
+A node is saturated when it has such a flow: a station with an upload, the access point with any
+download. Nodes may differ in packet sizes and rates: 802.11 gives each as many chances to send, so
+their mean times stand in for Bianchi's single ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import TYPE_CHECKING, Final
+
+from airtcp.models.airtime import Phy, Rate
+from airtcp.models.bianchi import FixedPoint, SlotTimes, fixed_point, saturation, slot_times
+from airtcp.models.max_throughput import lone_sender, maximum_throughput
+from airtcp.predict.facts import rate_of, weighted
+
+if TYPE_CHECKING:
+    from airtcp.predict.answers import Answers
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.standards import AfterCollision
+
+#: IPv4 and UDP headers, which are in a packet and not in goodput.
+UDP_HEADER_BYTES: Final = 28
+
+_BIANCHI: Final = "models.bianchi"
+_LONE: Final = "models.max_throughput"
+
+_ASSUMES: Final = (
+    "every sender always has a packet",
+    "an attempt collides with the same probability in every backoff stage",
+    "nodes are alike: what differs in packet size and rate is averaged",
+)
+_ASSUMES_LONE: Final = (
+    "one sender that always has a packet",
+    "no collision and no loss",
+    "a backoff before every packet",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sender:
+    """`count` nodes that send such packets: IP packet in bits, rates, retry limit."""
+
+    count: int
+    packet_bits: float
+    flows: tuple[tuple[int, Rate, Rate], ...]
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> None:
+    """Goodput, collisions and drops of saturated UDP senders."""
+    senders = _senders(scenario)
+    nodes = sum(sender.count for sender in senders)
+    if nodes == 1:
+        with answers.attempt("Jun et al. (2003)"):
+            _lone(scenario, senders[0], answers)
+        return
+    rules = scenario.mac.rules
+    with answers.attempt("Bianchi (2000)"):
+        point = _fixed_point(scenario, nodes)
+        broken = _broken(scenario, senders)
+        for variant, wait, source in (
+            ("freezing", rules.after_collision, "Bianchi and Tinnirello (2005)"),
+            ("bianchi", "difs", "Bianchi (2000) (13)"),
+        ):
+            times = _slot_times(scenario, senders, wait)
+            said = saturation(
+                point,
+                times,
+                variant="freezing" if variant == "freezing" else "bianchi",
+                w0=scenario.phy.cw_min + 1 if variant == "freezing" else None,
+            )
+            payload = weighted([_payload_bits(s) for s in senders], [s.count for s in senders])
+            goodput = float(said.success_rate_per_s) * payload
+            hints = [*broken, *_wait_hint(scenario, wait)]
+            flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
+            for metric, value in (("goodput_bps", goodput), ("flow_goodput_bps", goodput / flows)):
+                answers.add(
+                    metric, value, by=_BIANCHI, source=source, assumes=_ASSUMES, broken=hints
+                )
+        for metric, value in (
+            ("collision_probability", float(point.p)),
+            ("drop_probability_mac", float(point.drop)),
+            ("mean_backlogged_nodes", float(nodes)),
+        ):
+            answers.add(
+                metric,
+                value,
+                by=_BIANCHI,
+                source="Bianchi (2000) (7), (9); Wu et al. (2002)",
+                assumes=_ASSUMES,
+                broken=broken,
+            )
+
+
+def _senders(scenario: ResolvedScenario) -> list[_Sender]:
+    senders = []
+    for group in scenario.stations:
+        data, control = rate_of(group)
+        packets = [
+            (flow.application.packet_bytes, data, control)
+            for flow in scenario.flows
+            if flow.stations == group.name
+            and flow.direction == "upload"
+            and flow.application.kind == "udp"
+        ]
+        if packets:
+            mean = sum(8 * size for size, _, _ in packets) / len(packets)
+            senders.append(_Sender(group.count, mean, tuple(packets)))
+    down = []
+    weights = []
+    for flow in scenario.flows:
+        if flow.direction == "download" and flow.application.kind == "udp":
+            group = scenario.group(flow.stations)
+            down.append((flow.application.packet_bytes, *rate_of(group)))
+            weights.append(group.count)
+    if down:
+        mean = weighted([8.0 * size for size, _, _ in down], weights)
+        senders.append(_Sender(1, mean, tuple(down)))
+    return senders
+
+
+def _payload_bits(sender: _Sender) -> float:
+    return max(0.0, sender.packet_bits - 8 * UDP_HEADER_BYTES)
+
+
+def _fixed_point(scenario: ResolvedScenario, nodes: int) -> FixedPoint:
+    w0 = scenario.phy.cw_min + 1
+    doublings = ceil(log2((scenario.phy.cw_max + 1) / w0))
+    return fixed_point(nodes, w0, doublings, scenario.mac.short_retry_limit - 1)
+
+
+def _slot_times(
+    scenario: ResolvedScenario, senders: list[_Sender], wait: AfterCollision
+) -> SlotTimes:
+    """Mean times over the nodes; a collision lasts as long as the longer of two senders' frames."""
+    single = [_sender_times(scenario, sender, wait) for sender in senders]
+    counts = [sender.count for sender in senders]
+    nodes = sum(counts)
+    collision = 0.0
+    for i, one in enumerate(single):
+        for j, other in enumerate(single):
+            pairs = counts[i] * (counts[j] - (i == j)) / (nodes * (nodes - 1))
+            collision += pairs * max(one.collision_s, other.collision_s)
+    return SlotTimes(
+        slot_s=single[0].slot_s,
+        success_s=weighted([times.success_s for times in single], counts),
+        collision_s=collision,
+        payload_s=weighted([times.payload_s for times in single], counts),
+    )
+
+
+def _sender_times(scenario: ResolvedScenario, sender: _Sender, wait: AfterCollision) -> SlotTimes:
+    phy = Phy.from_resolved(scenario.phy.model_dump())
+    flows = [
+        slot_times(
+            phy,
+            8 * size,
+            rts=_rts(scenario, size),
+            after_collision=wait,
+            data_rate=data,
+            control_rate=control,
+        )
+        for size, data, control in sender.flows
+    ]
+    n = len(flows)
+    return SlotTimes(
+        slot_s=flows[0].slot_s,
+        success_s=sum(times.success_s for times in flows) / n,
+        collision_s=sum(times.collision_s for times in flows) / n,
+        payload_s=sum(times.payload_s for times in flows) / n,
+    )
+
+
+def _rts(scenario: ResolvedScenario, packet_bytes: int) -> bool:
+    threshold = scenario.mac.rts_threshold_bytes
+    overhead = scenario.phy.mac_header_bits + scenario.phy.llc_bits
+    return threshold is not None and 8 * packet_bytes + overhead > 8 * threshold
+
+
+def _lone(scenario: ResolvedScenario, sender: _Sender, answers: Answers) -> None:
+    phy = Phy.from_resolved(scenario.phy.model_dump())
+    cycles = [
+        lone_sender(phy, 8 * size, rts=_rts(scenario, size), data_rate=data, control_rate=control)
+        for size, data, control in sender.flows
+    ]
+    exchange = sum(float(cycle.exchange_s) for cycle in cycles) / len(cycles)
+    goodput = float(
+        maximum_throughput(
+            _payload_bits(sender), phy.difs_ns / 1e9, float(cycles[0].backoff_s), exchange
+        )
+    )
+    flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
+    source = "Jun et al. (2003)"
+    for metric, value in (("goodput_bps", goodput), ("flow_goodput_bps", goodput / flows)):
+        answers.add(metric, value, by=_LONE, source=source, assumes=_ASSUMES_LONE, broken=())
+    for metric in ("collision_probability", "drop_probability_mac"):
+        answers.add(metric, 0.0, by=_LONE, source=source, assumes=_ASSUMES_LONE, broken=())
+
+
+def _broken(scenario: ResolvedScenario, senders: list[_Sender]) -> list[str]:
+    sentences = []
+    if len({flow for sender in senders for flow in sender.flows}) > 1:
+        sentences.append(
+            "nodes are alike; here packet sizes or rates differ, and mean times stand in: the "
+            "total should hold, the shares of the nodes are not told"
+        )
+    downloads = [flow for flow in scenario.flows if flow.direction == "download"]
+    wires = [
+        link.rate_bps
+        for flow in downloads
+        for link in scenario.path_links(flow)
+        if link.rate_bps is not None
+    ]
+    if wires:
+        sentences.append(
+            "the access point always has a packet; here its packets come over a wire: if that is "
+            "slower than its share of the channel, goodput and collisions are too high"
+        )
+    return sentences
+
+
+def _wait_hint(scenario: ResolvedScenario, wait: str) -> list[str]:
+    actual = scenario.mac.rules.after_collision
+    if actual == wait:
+        return []
+    return [
+        f"all wait {wait.upper()} after a collision; here {actual.upper()}: goodput is too high"
+    ]
