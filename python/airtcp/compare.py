@@ -1,0 +1,122 @@
+"""Models beside simulation: the same scenario at both depths, and how far they are apart.
+
+Knows how a prediction and a measured interval are compared. Computes neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from airtcp.metrics import METRICS
+from airtcp.predict import predict
+from airtcp.results import Comparison, Prediction, Row, SimulationResult
+from airtcp.simulate import simulate
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+#: Up to this relative difference a model agrees whatever the interval: models promise no more.
+AGREES: Final = 0.02
+#: Up to this one it is close, and up to `OFF` merely too high or too low.
+CLOSE: Final = 0.10
+OFF: Final = 0.30
+#: What a model may say where the simulation saw nothing at all, and still agree.
+RARE: Final = 1e-3
+#: A relative half width beyond which an interval that holds the model decides nothing.
+WIDE: Final = 0.20
+
+
+def compare(
+    scenario: ResolvedScenario,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Predict and simulate a scenario, and set the answers side by side.
+
+    The arguments are those of `airtcp.simulate`, whose errors it raises; a model that does not
+    converge raises ConvergenceError. `comparison` has a row for every model's value of a metric
+    that was simulated too, best model first.
+    """
+    prediction = predict(scenario)
+    result = simulate(
+        scenario, seed=seed, replications=replications, threads=threads, progress=progress
+    )
+    return side_by_side(prediction, result)
+
+
+def side_by_side(prediction: Prediction, result: SimulationResult) -> Comparison:
+    """The comparison of a prediction and a simulation of the same scenario."""
+    return Comparison(
+        scenario=result.scenario,
+        provenance=result.provenance,
+        model=prediction.model,
+        uncovered=prediction.uncovered,
+        simulation=result.simulation,
+        comparison=_rows(prediction, result),
+    )
+
+
+def difference(model: float, simulated: Interval) -> float | None:
+    """Model over simulated mean, less one; None when there is no mean or it is zero."""
+    if not simulated.mean:
+        return None
+    return model / simulated.mean - 1.0
+
+
+def verdict(model: float, simulated: Interval) -> str:
+    """In words how a model's value stands to a simulated interval.
+
+    "agrees": inside the interval, or within 2 % of the mean; "close": within 10 %; "too high" and
+    "too low": within 30 %, beyond that "far too ..."; "undecided": inside an interval that is
+    wider than +-20 %.
+    """
+    if simulated.mean is None:
+        return "not simulated"
+    inside = (
+        simulated.low is not None
+        and simulated.high is not None
+        and simulated.low <= model <= simulated.high
+    )
+    width = simulated.relative_half_width
+    off = difference(model, simulated)
+    if off is None:
+        return "agrees" if inside or abs(model) <= RARE else "too high"
+    if abs(off) <= AGREES:
+        return "agrees"
+    if inside:
+        return "agrees" if width is not None and width <= WIDE else "undecided"
+    if abs(off) <= CLOSE:
+        return "close"
+    words = "too high" if off > 0 else "too low"
+    return words if abs(off) <= OFF else f"far {words}"
+
+
+def _rows(prediction: Prediction, result: SimulationResult) -> list[Row]:
+    order = list(METRICS)
+    names = sorted(
+        (name for name in prediction.model if name in result.metrics),
+        key=lambda name: (order.index(name) if name in METRICS else len(order), name),
+    )
+    rows = []
+    for name in names:
+        simulated = result.metrics[name]
+        for predicted in prediction.model[name]:
+            if isinstance(predicted.value, list) or simulated.mean is None:
+                continue
+            rows.append(
+                Row(
+                    metric=name,
+                    model=predicted.value,
+                    by=predicted.by,
+                    source=predicted.source,
+                    simulation=simulated,
+                    difference=difference(predicted.value, simulated),
+                    verdict=verdict(predicted.value, simulated),
+                )
+            )
+    return rows

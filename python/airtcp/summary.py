@@ -1,0 +1,296 @@
+"""A result in words and short rows of text, for the terminal and for the report.
+
+Knows which of the many numbers a reader wants first, and how they are put. Knows nothing about
+terminals or HTML, and computes no results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
+from airtcp.results import (
+    Comparison,
+    Model,
+    Predicted,
+    Prediction,
+    Simulation,
+    SimulationResult,
+)
+from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.distributions import Distribution
+    from airtcp.scenario.resolved import Flow
+
+#: Metrics shown even where no model has a value for them, if the simulation has one.
+HEADLINES: Final = (
+    "goodput_bps",
+    "flow_goodput_bps",
+    "transfer_time_s",
+    "transfer_time_to_last_ack_s",
+    "transfer_time_p50_s",
+    "transfer_time_p90_s",
+    "transfer_time_p99_s",
+    "active_flows",
+    "collision_probability",
+    "ap_queue_drop_probability",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a table: metric and simulation are empty where they repeat the line above."""
+
+    metric: str
+    simulation: str
+    model: str = ""
+    source: str = ""
+    difference: str = ""
+    verdict: str = ""
+
+
+def subject(scenario: ResolvedScenario) -> list[str]:
+    """What is looked at, in a few short lines: the network, then each kind of flow."""
+    phy, mac = scenario.phy, scenario.mac
+    threshold = mac.rts_threshold_bytes
+    rts = "no RTS/CTS" if threshold is None else f"RTS/CTS above {format_size(threshold)}"
+    if threshold == 0:
+        rts = "RTS/CTS before every frame"
+    queue = scenario.ap.queue.limit
+    stations = sum(group.count for group in scenario.stations)
+    network = [
+        f"{phy.standard} at {format_rate(phy.data_rate.bps)}",
+        rts,
+        f"{stations} station{'s' if stations > 1 else ''}",
+        "AP queue without limit" if queue is None else f"AP queue of {queue} packets",
+    ]
+    return [", ".join(network), *(_flow(scenario, flow) for flow in scenario.flows)]
+
+
+def extent(simulation: Simulation) -> str:
+    """How much was simulated, how fast, and why it ended."""
+    n = simulation.replications
+    speed = simulation.simulated_s / max(simulation.wall_s, 1e-9)
+    why = {
+        "replications": "",
+        "precision": "; the intervals are as narrow as asked",
+        "cap": "; stopped at the cap, before the intervals were as narrow as asked",
+        "interrupted": "; interrupted: only what had ended is shown",
+    }[simulation.stopped]
+    return (
+        f"{n} replication{'s' if n > 1 else ''}, {duration(simulation.simulated_s)} simulated in "
+        f"{duration(simulation.wall_s)} ({speed:,.0f} simulated seconds per second){why}"
+    )
+
+
+def comparison_lines(result: Comparison) -> list[Line]:
+    """The comparison: every model's value of a metric, and headline metrics without a model."""
+    simulation = result.simulation
+    lines = []
+    for name in _in_order(row.metric for row in result.comparison):
+        label, measured = metric(name).label, simulation.metrics[name]
+        shown = quantity_with_interval(measured, metric(name).unit)
+        for row in (row for row in result.comparison if row.metric == name):
+            lines.append(
+                Line(
+                    metric=label,
+                    simulation=shown,
+                    model=quantity(row.model, metric(name).unit),
+                    source=row.source,
+                    difference=percent(row.difference, signed=True),
+                    verdict=row.verdict,
+                )
+            )
+            label, shown = "", ""
+    return _with_headlines(lines, result)
+
+
+def prediction_lines(prediction: Prediction) -> list[Line]:
+    """Every model's value of every metric, distributions left out."""
+    lines = []
+    for name in _in_order(prediction.model):
+        label = metric(name).label
+        for entry in prediction.model[name]:
+            if isinstance(entry.value, list):
+                continue
+            value = quantity(entry.value, metric(name).unit)
+            lines.append(Line(label, "", model=value, source=entry.source))
+            label = ""
+    return lines
+
+
+def simulation_lines(simulation: Simulation) -> list[Line]:
+    """Every metric that has a value, with its interval."""
+    return [
+        Line(metric(name).label, quantity_with_interval(interval, metric(name).unit))
+        for name in _in_order(simulation.metrics)
+        if (interval := simulation.metrics[name]).mean is not None
+    ]
+
+
+def broken(model: Model) -> list[tuple[str, list[str]]]:
+    """What the scenario breaks of the assumptions: each sentence once.
+
+    With it come the sources that it is about, none when it is about all of them.
+    """
+    return _collect(model, lambda entry: entry.broken)
+
+
+def assumed(model: Model) -> list[tuple[str, list[str]]]:
+    """What the models assume: each sentence once, with sources as in `broken`."""
+    return _collect(model, lambda entry: entry.assumes)
+
+
+def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
+    """Numbers that show at a glance whether a simulation makes sense: name and text."""
+    simulation = result.simulation
+    parts = [
+        f"{label} {percent(simulation.airtime[key])}"
+        for key, label in (
+            ("data", "data"),
+            ("tcp_ack", "TCP ACK"),
+            ("control", "control"),
+            ("collision", "collisions"),
+            ("idle", "idle"),
+        )
+    ]
+    counts = simulation.counts
+    block = [("airtime", ", ".join(parts))]
+    stations = [station for station in simulation.stations if station.name != "ap"]
+    least = min(stations, key=lambda station: station.goodput_bps)
+    most = max(stations, key=lambda station: station.goodput_bps)
+    jain = simulation.metrics.get("jain_index")
+    block.append(
+        (
+            "per station",
+            f"least {quantity(least.goodput_bps, 'b/s', 3)} ({least.name}), "
+            f"most {quantity(most.goodput_bps, 'b/s', 3)} ({most.name})"
+            + (
+                f", Jain index {quantity(jain.mean, '', 3)}"
+                if jain and jain.mean is not None
+                else ""
+            ),
+        )
+    )
+    starved = sum(flow.starved for flow in simulation.flows)
+    if starved:
+        block.append(("starved", f"{starved} of {len(simulation.flows)} flows"))
+    block.append(
+        (
+            "MAC",
+            f"{counts['mac_exchanges']:,} exchanges, {counts['mac_attempts']:,} attempts, "
+            f"{counts['collisions']:,} collisions, {counts['mac_drops']:,} drops at the limit",
+        )
+    )
+    drops = counts["ap_queue_drops"] + counts["station_queue_drops"] + counts["wired_drops"]
+    if counts["tcp_segments"]:
+        block.append(
+            (
+                "TCP",
+                f"{counts['tcp_segments']:,} segments, {counts['tcp_retransmissions']:,} "
+                f"retransmissions, {counts['tcp_timeouts']:,} timeouts",
+            )
+        )
+    block.append(
+        (
+            "queues",
+            f"{drops:,} packets dropped: {counts['ap_queue_drops']:,} at the AP, "
+            f"{counts['station_queue_drops']:,} at stations, {counts['wired_drops']:,} on wires",
+        )
+    )
+    if counts["transfers"]:
+        block.append(("transfers", f"{counts['transfers']:,} ended in the measured time"))
+    block.append(("run", extent(simulation)))
+    return block
+
+
+def law(distribution: Distribution, unit: str) -> str:
+    """A distribution of sizes ("B") or times ("s") in words, with its mean."""
+    mean = distribution.mean()
+    shown = format_size(mean, 3) if unit == "B" else format_time_s(mean, 3)
+    if distribution.kind == "deterministic":
+        return shown
+    if distribution.kind == "empirical":
+        return f"{shown} on average ({sum(distribution.counts):,} measured values)"
+    detail = f", shape {distribution.shape:g}" if distribution.kind == "pareto" else ""
+    return f"{shown} on average ({distribution.kind}{detail})"
+
+
+def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
+    group = scenario.group(flow.stations)
+    app = flow.application
+    what = {"bulk": "bulk", "web": "web", "udp": "UDP"}[app.kind]
+    words = f"{group.count} x {what} {flow.direction} ({group.name}"
+    if group.data_rate != scenario.phy.data_rate:
+        words += f" at {format_rate(group.data_rate.bps)}"
+    words += "): "
+    if app.kind == "web":
+        words += f"{law(app.size, 'B')}, think time {law(app.think_time, 's')}"
+    elif app.kind == "udp":
+        words += f"saturated, packets of {app.packet_bytes} bytes"
+    else:
+        words += "endless" if app.size is None else law(app.size, "B")
+    if flow.tcp is not None:
+        window = flow.tcp.receive_window_bytes
+        segments = window / flow.tcp.mss_bytes
+        words += (
+            f"; {_VARIANTS[flow.tcp.variant]}, MSS {flow.tcp.mss_bytes} bytes, window "
+            f"{_window(window)} ({segments:.3g} segment{'s' if segments != 1 else ''})"
+        )
+        if flow.tcp.delayed_ack.every > 1:
+            words += f", an ACK for every {flow.tcp.delayed_ack.every} segments"
+    links = scenario.path_links(flow)
+    if links:
+        delay = sum(link.delay_ns for link in links)
+        words += f"; wired path of {format_time_ns(delay)}"
+    return words
+
+
+def _window(size_bytes: int) -> str:
+    """Windows are mostly powers of two: "64 KiB" rather than "65.5 kB"."""
+    if size_bytes >= 1024 and size_bytes % 1024 == 0:
+        return f"{size_bytes // 1024} KiB"
+    return format_size(size_bytes, 3)
+
+
+_VARIANTS: Final = {"reno": "Reno", "newreno": "NewReno"}
+
+
+def _collect(
+    model: Model, sentences: Callable[[Predicted], Iterable[str]]
+) -> list[tuple[str, list[str]]]:
+    sources: dict[str, list[str]] = {}
+    everyone = set()
+    for name in _in_order(model):
+        for entry in model[name]:
+            everyone.add(entry.source)
+            for sentence in sentences(entry):
+                known = sources.setdefault(sentence, [])
+                if entry.source not in known:
+                    known.append(entry.source)
+    return [
+        (sentence, [] if set(known) == everyone else known) for sentence, known in sources.items()
+    ]
+
+
+def _with_headlines(lines: Sequence[Line], result: Comparison) -> list[Line]:
+    """Headline metrics that no model has, after those that one has."""
+    compared = {row.metric for row in result.comparison}
+    extra = [
+        Line(metric(name).label, quantity_with_interval(interval, metric(name).unit), model="–")
+        for name in HEADLINES
+        if name not in compared
+        and (interval := result.simulation.metrics.get(name)) is not None
+        and interval.mean is not None
+    ]
+    return [*lines, *extra]
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Names without repetition, in the order of the catalogue; unknown ones last, by name."""
+    order = {name: index for index, name in enumerate(METRICS)}
+    return sorted(set(names), key=lambda name: (order.get(name, len(order)), name))
