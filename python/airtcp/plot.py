@@ -1,0 +1,465 @@
+"""Pictures of a result.
+
+Knows how each picture is drawn, and how it becomes PNG or SVG: the same result gives the same
+bytes. Colours are those of Okabe and Ito, told apart with any colour vision. Does not know where
+pictures go (`airtcp.report`).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.metrics import METRICS, percent, quantity, quantity_with_interval, scaled
+from airtcp.results import Comparison, Model, Row, Simulation, SimulationResult
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+BLUE: Final = "#0072b2"
+SKY: Final = "#56b4e9"
+GREEN: Final = "#009e73"
+ORANGE: Final = "#e69f00"
+VERMILION: Final = "#d55e00"
+PURPLE: Final = "#cc79a7"
+GREY: Final = "#b5bac2"
+INK: Final = "#20242a"
+MUTED: Final = "#5f6773"
+GRID: Final = "#dfe3e8"
+PAPER: Final = "#ffffff"
+
+#: What each picture shows, by its name; also the order in a report.
+CAPTIONS: Final[dict[str, str]] = {
+    "comparison": "Model against simulation: how far each prediction lies from the simulated mean.",
+    "airtime": "Where the time on the channel goes.",
+    "transfer-times": "How long transfers take: the fraction that ends within a time.",
+    "stations": "Goodput of each station, least to most.",
+    "active-transfers": "How many transfers are in progress at a time.",
+    "goodput": "Goodput over the measured time.",
+}
+
+#: The parts of `airtime` from useful to idle: key, label, colour.
+AIRTIME: Final = (
+    ("data", "data", BLUE),
+    ("tcp_ack", "TCP ACK", SKY),
+    ("control", "RTS, CTS, MAC ACK", GREEN),
+    ("collision", "collisions", VERMILION),
+    ("idle", "idle, backoff and spaces", GREY),
+)
+
+_GROUPS: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
+
+# Any: the stubs ask for a mapping of exactly the known keys.
+_STYLE: Final[Any] = {
+    "figure.facecolor": PAPER,
+    "axes.facecolor": "none",
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.labelsize": 9.5,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "font.family": "DejaVu Sans",
+    "savefig.facecolor": PAPER,
+    # Fixed, so that the ids inside an SVG are the same in every run.
+    "svg.hashsalt": "airtcp",
+    "svg.fonttype": "path",
+}
+
+
+def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
+    """The pictures that make sense for a result, by name, in the order of `CAPTIONS`.
+
+    `comparison` needs a model that covers the scenario, `transfer-times` and `active-transfers`
+    need transfers, `stations` at least two stations.
+    """
+    simulation = result.simulation
+    comparison = isinstance(result, Comparison)
+    model = result.model if isinstance(result, Comparison) else {}
+    rows = result.comparison if isinstance(result, Comparison) else []
+    warmup_s = result.scenario.run.warmup_ns / 1e9
+    duration_s = result.scenario.run.duration_ns / 1e9
+    with _style():
+        figures = {
+            "comparison": _comparison(rows, simulation.confidence) if comparison else None,
+            "airtime": _airtime(simulation),
+            "transfer-times": _transfer_times(simulation),
+            "stations": _stations(simulation),
+            "active-transfers": _active_transfers(simulation, model),
+            "goodput": _goodput(simulation, warmup_s, duration_s),
+        }
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as PNG, 160 dots per inch."""
+    with _style(), io.BytesIO() as file:
+        figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
+        return file.getvalue()
+
+
+def svg(figure: Figure) -> str:
+    """The figure as a stand-alone SVG document without a date."""
+    with _style(), io.StringIO() as file:
+        figure.savefig(file, format="svg", metadata={"Date": None})
+        return file.getvalue()
+
+
+def inline_svg(figure: Figure, name: str, label: str) -> str:
+    """The figure as an `<svg>` element to stand in an HTML page.
+
+    Colours become CSS variables (`--ink`, `--muted`, `--grid`, `--paper`, `--blue` ...), so that
+    the page decides between light and dark; ids start with `name`, so that pictures on one page do
+    not meet; `label` is what a screen reader reads. Holds no address and loads nothing.
+    """
+    document = svg(figure)
+    element = document[document.index("<svg") :]
+    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    element = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", element)
+    element = element.replace("xlink:href", "href")
+    element = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', element)
+    element = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', element)
+    element = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", element)
+    for colour, variable in _VARIABLES.items():
+        element = element.replace(colour, f"var(--{variable})")
+    label = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return element.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+
+
+_VARIABLES: Final = {
+    BLUE: "blue",
+    SKY: "sky",
+    GREEN: "green",
+    ORANGE: "orange",
+    VERMILION: "vermilion",
+    PURPLE: "purple",
+    GREY: "grey",
+    INK: "ink",
+    MUTED: "muted",
+    GRID: "grid",
+    PAPER: "paper",
+}
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    import matplotlib
+
+    # A user's own matplotlibrc must not change what a result looks like.
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        yield
+
+
+def _figure(width: float = 7.2, height: float = 3.6) -> tuple[Figure, Axes]:
+    # Not pyplot: its registry of figures is global state.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
+    rows = [row for row in rows if row.difference is not None]
+    names = list(dict.fromkeys(row.metric for row in rows))
+    if not names:
+        return None
+    figure, axes = _figure(height=1.45 + 0.62 * len(names))
+    axes.axvline(0.0, color=BLUE, linewidth=1.2)
+    for y, name in enumerate(names):
+        mine = [row for row in rows if row.metric == name]
+        width = 100.0 * (mine[0].simulation.relative_half_width or 0.0)
+        axes.barh(
+            y,
+            2.0 * width,
+            left=-width,
+            height=0.42,
+            color=SKY,
+            alpha=0.75,
+            label=f"simulation, {100 * confidence:g} % interval" if y == 0 else None,
+        )
+        others = [100.0 * (row.difference or 0.0) for row in mine[1:]]
+        axes.plot(
+            others,
+            [y] * len(others),
+            linestyle="none",
+            marker="D",
+            markersize=6.5,
+            markerfacecolor=PAPER,
+            markeredgecolor=VERMILION,
+            markeredgewidth=1.4,
+            label="other models" if others else None,
+        )
+        axes.plot(
+            [100.0 * (mine[0].difference or 0.0)],
+            [y],
+            linestyle="none",
+            marker="D",
+            markersize=7.5,
+            color=VERMILION,
+            label="best model" if y == 0 else None,
+        )
+    axes.set_yticks(range(len(names)), [_row_label(rows, name) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    farthest = max(abs(100.0 * (row.difference or 0.0)) for row in rows)
+    if farthest > 150.0:
+        # A model that is far off must not squeeze the others into one line.
+        axes.set_xscale("symlog", linthresh=10.0)
+    low, high = axes.get_xlim()
+    axes.set_xlim(min(low, -5.0), max(high, 5.0))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:+g}" if x else "0")
+    axes.set_xlabel("difference from the simulated mean (%)")
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+    _legend_above(figure, axes)
+    return figure
+
+
+def _row_label(rows: Sequence[Row], name: str) -> str:
+    simulation = next(row.simulation for row in rows if row.metric == name)
+    return f"{METRICS[name].label}\n{quantity_with_interval(simulation, METRICS[name].unit)}"
+
+
+def _airtime(simulation: Simulation) -> Figure:
+    figure, axes = _figure(height=1.75)
+    left = 0.0
+    for key, label, colour in AIRTIME:
+        share = 100.0 * simulation.airtime[key]
+        axes.barh(
+            0.0,
+            share,
+            left=left,
+            height=0.6,
+            color=colour,
+            edgecolor=PAPER,
+            linewidth=1.0,
+            label=f"{label}  {percent(simulation.airtime[key])}",
+        )
+        left += share
+    axes.set_xlim(0.0, 100.0)
+    axes.set_ylim(-0.42, 0.42)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("share of the measured time (%)")
+    axes.grid(visible=False)
+    _legend_above(figure, axes, columns=3)
+    return figure
+
+
+def _transfer_times(simulation: Simulation) -> Figure | None:
+    import numpy as np
+
+    times = np.sort(simulation.transfer_times_s())
+    if len(times) < 2 or times[0] <= 0.0:
+        return None
+    factor, unit = scaled(float(np.median(times)), "s")
+    figure, axes = _figure()
+    kept = _thinned(len(times))
+    axes.step(
+        times[kept] / factor, (kept + 1) / len(times), where="post", color=BLUE, linewidth=1.8
+    )
+    for level in (0.50, 0.90, 0.99):
+        at = float(np.quantile(times, level))
+        axes.plot([at / factor], [level], marker="o", markersize=6, color=VERMILION)
+        axes.annotate(
+            f"{100 * level:g} %: {quantity(at, 's', 3)}",
+            (at / factor, level),
+            xytext=(9, -4),
+            textcoords="offset points",
+            va="top",
+            fontsize=9,
+        )
+    axes.set_xscale("log")
+    # Room on the right for the label of the last percentile.
+    low, high = axes.get_xlim()
+    axes.set_xlim(low, max(high, float(np.quantile(times, 0.99)) / factor * (high / low) ** 0.25))
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.set_ylim(0.0, 1.03)
+    axes.set_xlabel(f"transfer time ({unit}, logarithmic)")
+    axes.set_ylabel("fraction of transfers")
+    return figure
+
+
+def _thinned(n: int, points: int = 400) -> NDArray[np.int64]:
+    """Indices of at most about 2 `points` order statistics, dense in the upper tail."""
+    import numpy as np
+
+    if n <= 2 * points:
+        return np.arange(n)
+    even = np.linspace(0, n - 1, points)
+    tail = (n - 1) - np.geomspace(1, n - 1, points)
+    return np.unique(np.concatenate([even, tail, [n - 1]]).round().astype(np.int64))
+
+
+def _stations(simulation: Simulation) -> Figure | None:
+    stations = sorted(
+        (station for station in simulation.stations if station.name != "ap"),
+        key=lambda station: (station.goodput_bps, station.name),
+    )
+    if len(stations) < 2 or stations[-1].goodput_bps == 0.0:
+        return None
+    fair = sum(station.goodput_bps for station in stations) / len(stations)
+    factor, unit = scaled(stations[-1].goodput_bps, "b/s")
+    figure, axes = _figure()
+    groups = list(dict.fromkeys(station.name.split("/")[0] for station in simulation.stations))
+    groups.remove("ap")
+    colours = {group: _GROUPS[i % len(_GROUPS)] for i, group in enumerate(groups)}
+    for group in groups:
+        mine = [i for i, station in enumerate(stations) if station.name.split("/")[0] == group]
+        axes.bar(
+            [i + 1 for i in mine],
+            [stations[i].goodput_bps / factor for i in mine],
+            width=0.8 if len(stations) <= 60 else 1.0,
+            color=colours[group],
+            label=group if len(groups) > 1 else None,
+        )
+    axes.axhline(
+        fair / factor,
+        color=INK,
+        linewidth=1.2,
+        linestyle=(0, (5, 3)),
+        label=f"equal share, {quantity(fair, 'b/s', 3)}",
+    )
+    axes.set_xlim(0.4, len(stations) + 0.6)
+    axes.set_xlabel("station, by rank")
+    if len(stations) <= 12:
+        axes.set_xticks(range(1, len(stations) + 1), [station.name for station in stations])
+        if sum(len(station.name) for station in stations) > 70:
+            axes.tick_params(axis="x", rotation=40)
+        axes.set_xlabel("")
+    axes.set_ylabel(f"goodput ({unit})")
+    axes.grid(axis="x", visible=False)
+    _legend_above(figure, axes)
+    return figure
+
+
+def _active_transfers(simulation: Simulation, model: Model) -> Figure | None:
+    measured = simulation.active_flows_distribution
+    if sum(share > 0.0 for share in measured) < 2:
+        return None
+    from matplotlib.ticker import MaxNLocator
+
+    predicted = next(
+        (
+            entry
+            for entry in model.get("active_flows_distribution", ())
+            if isinstance(entry.value, list)
+        ),
+        None,
+    )
+    expected = predicted.value if predicted and isinstance(predicted.value, list) else []
+    last = max(_bulk_end(measured), _bulk_end(expected))
+    figure, axes = _figure()
+    axes.bar(
+        range(len(measured[: last + 1])),
+        measured[: last + 1],
+        width=0.75,
+        color=BLUE,
+        label="simulation",
+    )
+    if predicted is not None:
+        axes.plot(
+            range(len(expected[: last + 1])),
+            expected[: last + 1],
+            color=VERMILION,
+            marker="D",
+            markersize=6,
+            linewidth=1.0,
+            linestyle=(0, (2, 2)),
+            label=f"model: {predicted.source}",
+        )
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(-0.6, last + 0.6)
+    axes.set_ylim(bottom=0.0)
+    axes.set_xlabel("transfers in progress")
+    axes.set_ylabel("fraction of the time")
+    axes.grid(axis="x", visible=False)
+    _legend_above(figure, axes)
+    return figure
+
+
+def _bulk_end(distribution: Sequence[float]) -> int:
+    """The last index that matters to the eye: beyond it lies less than 0.1 % of the time."""
+    rest = 1.0
+    for index, share in enumerate(distribution):
+        rest -= share
+        if rest < 1e-3:
+            return index
+    return max(0, len(distribution) - 1)
+
+
+def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figure | None:
+    import numpy as np
+
+    series = np.array(simulation.goodput_series_bps)
+    mean = simulation.metrics["goodput_bps"].mean
+    if not len(series) or not mean:
+        return None
+    factor, unit = scaled(float(series.max()), "b/s")
+    edges = warmup_s + duration_s * np.arange(len(series) + 1) / len(series)
+    figure, axes = _figure()
+    if len(simulation.runs) > 1:
+        runs = np.array([run.answer["goodput_series_bps"] for run in simulation.runs]) / factor
+        axes.stairs(
+            runs.max(axis=0),
+            edges,
+            baseline=runs.min(axis=0),
+            fill=True,
+            color=SKY,
+            alpha=0.45,
+            label="least to most of the replications",
+        )
+    axes.stairs(
+        series / factor,
+        edges,
+        baseline=None,
+        color=BLUE,
+        linewidth=1.6,
+        label="mean over replications" if len(simulation.runs) > 1 else "goodput",
+    )
+    axes.axhline(
+        mean / factor,
+        color=INK,
+        linewidth=1.2,
+        linestyle=(0, (5, 3)),
+        label=f"mean, {quantity(mean, 'b/s', 3)}",
+    )
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylim(bottom=0.0)
+    axes.set_xlabel("simulated time (s)")
+    axes.set_ylabel(f"goodput ({unit})")
+    _legend_above(figure, axes)
+    return figure
+
+
+def _legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
+    """A legend over the axes, where it cannot cover data; none if nothing has a label."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        figure.legend(
+            handles,
+            labels,
+            loc="outside upper left",
+            ncols=min(columns, len(labels)),
+            handlelength=1.6,
+            columnspacing=1.6,
+        )

@@ -1,0 +1,72 @@
+"""The look of the report: plain CSS, light and dark, for screen and print."""
+
+from typing import Final
+
+STYLE: Final = """\
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --panel: #f5f7f9; --ink: #20242a; --muted: #5f6773; --grid: #dfe3e8;
+  --blue: #0072b2; --sky: #56b4e9; --green: #009e73; --orange: #e69f00; --vermilion: #d55e00;
+  --purple: #cc79a7; --grey: #b5bac2;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14171b; --panel: #1d2126; --ink: #e6e9ee; --muted: #9aa4b1; --grid: #323842;
+    --blue: #4ba3d9; --sky: #2f6f96; --green: #2dbb93; --orange: #e6ab2e; --vermilion: #f08445;
+    --purple: #d992b9; --grey: #4b525d;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
+}
+main { max-width: 54rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 1.8rem; line-height: 1.2; margin: 0 0 .75rem; }
+h2 { font-size: 1.15rem; margin: 2.5rem 0 .75rem; }
+p, ul { margin: .5rem 0; }
+ul { padding-left: 1.2rem; }
+li { margin: .25rem 0; }
+.subject { list-style: none; padding: 0; }
+.muted { color: var(--muted); }
+.note, .warning {
+  background: var(--panel); border-left: 4px solid var(--blue); padding: .6rem .9rem;
+  border-radius: 0 .4rem .4rem 0;
+}
+.warning { border-color: var(--vermilion); font-weight: 600; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .93rem; }
+th {
+  text-align: left; font-weight: 600; color: var(--muted); padding: .35rem .8rem .35rem 0;
+  border-bottom: 2px solid var(--grid);
+}
+td { padding: .38rem .8rem .38rem 0; border-top: 1px solid var(--grid); vertical-align: top; }
+tbody tr:first-child td, tr.again td { border-top: 0; }
+.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.verdict { white-space: nowrap; font-weight: 600; }
+.agrees { color: var(--green); }
+.close { color: var(--blue); }
+.too-high, .too-low, .far-too-high, .far-too-low { color: var(--vermilion); }
+.undecided, .not-simulated { color: var(--muted); }
+figure { margin: 2.25rem 0 0; }
+figure svg { display: block; width: 100%; height: auto; }
+figcaption { color: var(--muted); font-size: .9rem; margin-top: .35rem; }
+dl { margin: .5rem 0; font-size: .93rem; }
+dl div {
+  display: grid; grid-template-columns: 9rem 1fr; gap: .8rem; padding: .38rem 0;
+  border-top: 1px solid var(--grid);
+}
+dl div:first-child { border-top: 0; }
+dt { color: var(--muted); }
+dd { margin: 0; overflow-wrap: anywhere; }
+details { margin: .75rem 0; }
+summary { cursor: pointer; color: var(--muted); }
+pre {
+  background: var(--panel); border-radius: .4rem; padding: .9rem 1rem; overflow: auto;
+  max-height: 34rem; font: .82rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace;
+}
+@media print {
+  pre { max-height: none; white-space: pre-wrap; }
+  figure, table { break-inside: avoid; }
+}
+"""
