@@ -1,0 +1,62 @@
+"""airtcp tells how TCP performs over Wi-Fi: models and a packet-level simulator, side by side.
+
+    scenario = airtcp.load("web-hotspot.toml")
+    airtcp.predict(scenario)     # what models say, in milliseconds
+    airtcp.simulate(scenario)    # what a packet-level simulation says
+    airtcp.compare(scenario)     # both, and how far they are apart
+
+The bare model functions are in `airtcp.models`. Importing airtcp is cheap: NumPy, SciPy and the
+compiled core are imported by what needs them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airtcp.compare import compare
+from airtcp.exceptions import (
+    AirtcpError,
+    ConvergenceError,
+    ModelError,
+    OutputError,
+    ScenarioError,
+    SimulationError,
+)
+from airtcp.predict import predict
+from airtcp.simulate import simulate
+
+if TYPE_CHECKING:
+    from airtcp.scenario.load import load
+
+    __version__: str
+
+__all__ = [
+    "AirtcpError",
+    "ConvergenceError",
+    "ModelError",
+    "OutputError",
+    "ScenarioError",
+    "SimulationError",
+    "__version__",
+    "compare",
+    "load",
+    "predict",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `load` and look up `__version__` when they are first asked for."""
+    if name == "load":
+        from airtcp.scenario import load
+
+        return load
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("airtcp")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

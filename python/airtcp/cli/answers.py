@@ -1,0 +1,162 @@
+"""`airtcp run`, `predict` and `simulate`: one scenario in, an answer out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from airtcp.cli.outcome import Status, note, outcome
+from airtcp.exceptions import OutputError
+
+if TYPE_CHECKING:
+    from airtcp.results import Comparison, Prediction, SimulationResult
+
+_SEEDS = 2**63 - 1
+
+Scenario = Annotated[Path, typer.Argument(help="The scenario file (TOML).")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Write report.html, results.json and plots here."),
+]
+Seed = Annotated[
+    int | None, typer.Option(min=0, max=_SEEDS, help="Instead of the scenario's seed.")
+]
+Replications = Annotated[
+    int | None, typer.Option(min=1, help="Instead of the scenario's replications or precision.")
+]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="Replications at a time; no number depends on it.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
+
+
+def run(
+    scenario: Scenario,
+    json: Json = False,
+    out: Out = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Models and simulation side by side, and which assumptions the scenario breaks."""
+    with outcome():
+        from airtcp.compare import compare
+        from airtcp.scenario import load
+
+        loaded = load(scenario)
+        _prepare(out)
+        with _progress(quiet) as progress:
+            result = compare(
+                loaded, seed=seed, replications=replications, threads=threads, progress=progress
+            )
+        _answer(result, scenario, json=json, out=out, quiet=quiet)
+
+
+def predict(scenario: Scenario, json: Json = False, out: Out = None, quiet: Quiet = False) -> None:
+    """What models say, and what they assume; nothing is simulated."""
+    with outcome():
+        from airtcp.predict import predict as predict_scenario
+        from airtcp.scenario import load
+
+        loaded = load(scenario)
+        _prepare(out)
+        _answer(predict_scenario(loaded), scenario, json=json, out=out, quiet=quiet)
+
+
+def simulate(
+    scenario: Scenario,
+    json: Json = False,
+    out: Out = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """What the packet-level simulator measures."""
+    with outcome():
+        from airtcp.scenario import load
+        from airtcp.simulate import simulate as simulate_scenario
+
+        loaded = load(scenario)
+        _prepare(out)
+        with _progress(quiet) as progress:
+            result = simulate_scenario(
+                loaded, seed=seed, replications=replications, threads=threads, progress=progress
+            )
+        _answer(result, scenario, json=json, out=out, quiet=quiet)
+
+
+def _prepare(out: Path | None) -> None:
+    """An output directory that cannot be written is wrong input: say so before the work."""
+    if out is not None:
+        from airtcp.report import prepare
+
+        prepare(out)
+
+
+def _answer(
+    result: Comparison | SimulationResult | Prediction,
+    scenario: Path,
+    *,
+    json: bool,
+    out: Path | None,
+    quiet: bool,
+) -> None:
+    """Write and print a result. Leaves with the status of an interruption if there was one."""
+    from airtcp.cli import show
+    from airtcp.results import Prediction
+
+    lost: OutputError | None = None
+    if out is not None:
+        from airtcp.report import write
+
+        try:
+            write(result, out, scenario.read_text(encoding="utf-8"))
+        except OutputError as error:
+            # The answer was costly: print it, then say that the files are not there.
+            lost = error
+    if json:
+        print(result.to_json())
+    else:
+        show.result(result)
+    if lost is not None:
+        raise lost
+    if out is not None:
+        where = f"report: {out / 'report.html'}"
+        if not json:
+            print(where)
+        elif not quiet:
+            note(where)
+    if not isinstance(result, Prediction) and result.simulation.stopped == "interrupted":
+        sys.stdout.flush()
+        note(f"interrupted: shown is what {result.simulation.replications} replications say")
+        raise typer.Exit(Status.INTERRUPTED)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[float], None] | None]:
+    """A progress bar with the time left on stderr, if a person is looking there."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+
+    columns = (
+        TextColumn("simulating"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeLeft(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("simulating", total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)

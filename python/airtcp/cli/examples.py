@@ -1,0 +1,129 @@
+"""`airtcp example` and `airtcp schema`: what to start a scenario file from."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from airtcp.cli.outcome import outcome
+from airtcp.exceptions import OutputError
+from airtcp.results import canonical_json
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A scenario file of the package: its name, what it shows, the files that it needs."""
+
+    name: str
+    title: str
+    description: str
+    files: list[str]
+
+
+def example(
+    name: Annotated[
+        str | None, typer.Argument(help="The example to write; none: list them.")
+    ] = None,
+    to: Annotated[
+        Path, typer.Option("--to", metavar="DIR", help="Where to write it.", show_default=False)
+    ] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
+    """List the examples, or write one, with the files it needs, to start from."""
+    with outcome():
+        known = {item.name: item for item in examples()}
+        if name is None:
+            _list(list(known.values()), json=json)
+            return
+        if name not in known:
+            raise typer.BadParameter(
+                f"there is no example {name!r}; there are {', '.join(known)}", param_hint="NAME"
+            )
+        for path in _write(known[name], to, force=force):
+            print(f"wrote {path}")
+        print(f"try: airtcp run {to / f'{name}.toml'} --out report")
+
+
+def schema() -> None:
+    """The JSON Schema of scenario files."""
+    with outcome():
+        from airtcp.scenario import schema as scenario_schema
+
+        print(canonical_json(scenario_schema()))
+
+
+def examples() -> list[Example]:
+    """The examples that come with the package, by name."""
+    return sorted(
+        (_read(file) for file in _directory().iterdir() if file.name.endswith(".toml")),
+        key=lambda item: item.name,
+    )
+
+
+def _directory() -> Traversable:
+    return resources.files("airtcp") / "examples"
+
+
+def _read(file: Traversable) -> Example:
+    text = file.read_text(encoding="utf-8")
+    scenario = tomllib.loads(text)
+    name = file.name.removesuffix(".toml")
+    # The first line of an example is a comment that says what it shows.
+    description = text.partition("\n")[0].removeprefix("#").strip()
+    return Example(name, scenario["title"], description, [file.name, *sorted(_needed(scenario))])
+
+
+def _needed(value: Any) -> Iterator[str]:
+    """The files that distributions of a scenario name."""
+    if isinstance(value, dict):
+        if value.get("distribution") == "empirical":
+            yield value["file"]
+        for part in value.values():
+            yield from _needed(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _needed(part)
+
+
+def _list(known: list[Example], *, json: bool) -> None:
+    if json:
+        print(
+            canonical_json(
+                [
+                    {
+                        "name": item.name,
+                        "title": item.title,
+                        "description": item.description,
+                        "files": item.files,
+                    }
+                    for item in known
+                ]
+            )
+        )
+        return
+    width = max(len(item.name) for item in known)
+    for item in known:
+        print(f"{item.name:{width}}  {item.description}")
+    print("\nairtcp example NAME writes one to the current directory.")
+
+
+def _write(item: Example, directory: Path, *, force: bool) -> list[Path]:
+    paths = [directory / name for name in item.files]
+    there = [str(path) for path in paths if path.exists()]
+    if there and not force:
+        raise OutputError(f"{' and '.join(there)} exists already; --force overwrites")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for path in paths:
+            path.write_bytes((_directory() / path.name).read_bytes())
+    except OSError as error:
+        raise OutputError(f"cannot write to {directory}: {error.strerror or error}") from error
+    return paths

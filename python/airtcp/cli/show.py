@@ -1,0 +1,150 @@
+"""Results on a terminal: tables and sentences, without control codes when nobody is looking."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Final, NoReturn
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from airtcp import summary
+from airtcp.results import Comparison, Prediction, SimulationResult
+
+#: Columns when the output is not a terminal and nothing says how wide it is.
+_PIPE_WIDTH: Final = 120
+
+_VERDICT_STYLES: Final = {
+    "agrees": "green",
+    "close": "cyan",
+    "undecided": "dim",
+    "too high": "yellow",
+    "too low": "yellow",
+    "far too high": "red",
+    "far too low": "red",
+}
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the command, which ends quietly; Rich would end the process as failed."""
+        raise BrokenPipeError
+
+
+def result(result: Comparison | SimulationResult | Prediction) -> None:
+    """Print a result on stdout."""
+    console = _console()
+    console.print(Text(result.scenario.title or "Untitled scenario", style="bold"))
+    for line in summary.subject(result.scenario):
+        console.print(Padding(Text(line, style="dim"), (0, 0, 0, 2)))
+    console.print()
+    if isinstance(result, Comparison):
+        _comparison(console, result)
+    elif isinstance(result, SimulationResult):
+        _simulation(console, result)
+    else:
+        _prediction(console, result)
+
+
+def _console() -> Console:
+    console = _Console(highlight=False, emoji=False, markup=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def _comparison(console: Console, result: Comparison) -> None:
+    _interruption(console, result)
+    percent = f"{100 * result.simulation.confidence:g} %"
+    table = _table("metric", "model", "source", f"simulation, {percent}", "difference", "")
+    for line in summary.comparison_lines(result):
+        style = _VERDICT_STYLES.get(line.verdict, "")
+        table.add_row(
+            line.metric,
+            line.model,
+            line.source,
+            line.simulation,
+            line.difference,
+            Text(line.verdict, style=style),
+        )
+    console.print(table)
+    console.print()
+    if result.uncovered is not None:
+        console.print(Text(f"No model covers this scenario: {result.uncovered}\n"))
+    _broken(console, result)
+    _sanity(console, result)
+
+
+def _simulation(console: Console, result: SimulationResult) -> None:
+    _interruption(console, result)
+    table = _table("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
+    for line in summary.simulation_lines(result.simulation):
+        table.add_row(line.metric, line.simulation)
+    console.print(table)
+    console.print()
+    _sanity(console, result)
+
+
+def _prediction(console: Console, result: Prediction) -> None:
+    if result.uncovered is not None:
+        console.print(Text(f"No model covers this scenario: {result.uncovered}"))
+        return
+    table = _table("metric", "model", "source")
+    for line in summary.prediction_lines(result):
+        table.add_row(line.metric, line.model, line.source)
+    console.print(table)
+    console.print()
+    _broken(console, result)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        numbers = column.startswith(("model", "simulation", "difference", "mean"))
+        table.add_column(column, no_wrap=numbers, header_style="dim")
+    return table
+
+
+def _interruption(console: Console, result: Comparison | SimulationResult) -> None:
+    if result.simulation.stopped == "interrupted":
+        console.print(Text("INTERRUPTED: only what had ended is shown\n", style="bold red"))
+
+
+def _broken(console: Console, result: Comparison | Prediction) -> None:
+    if not result.model:
+        return
+    broken = summary.broken(result.model)
+    if not broken:
+        console.print(Text("The scenario meets every assumption of the models.\n"))
+        return
+    console.print(Text("The scenario breaks these assumptions of the models:", style="bold"))
+    for sentence, sources in broken:
+        _bullet(console, sentence, sources)
+    console.print()
+
+
+def _bullet(console: Console, sentence: str, sources: Sequence[str]) -> None:
+    text = Text.assemble(sentence, (f"  [{'; '.join(sources)}]" if sources else "", "dim"))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column()
+    grid.add_column()
+    grid.add_row("-", text)
+    console.print(grid)
+
+
+def _sanity(console: Console, result: Comparison | SimulationResult) -> None:
+    console.print(Text("Does it make sense?", style="bold"))
+    _pairs(console, summary.sanity(result))
+
+
+def _pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for name, text in pairs:
+        grid.add_row(name, text)
+    console.print(Padding(grid, (0, 0, 0, 2)))
