@@ -102,9 +102,9 @@ class Saturation:
 def attempt_probability(
     p: ArrayLike, w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None = None
 ) -> Values:
-    """tau as a function of p: Bianchi (7) for `retries` None, Wu et al. (2002) for a limit.
+    """Attempt probability tau as a function of the collision probability p.
 
-    A frame is sent at most `retries` + 1 times; at stage i the backoff is uniform over
+    Bianchi (7) for `retries` None, Wu et al. (2002) for a limit: a frame is sent at most `retries` + 1 times; at stage i the backoff is uniform over
     0 .. 2^min(i, m) `w0` - 1. tau = 1 / (1 + mean backoff over the attempts of a frame).
 
     Raises `ValueError` unless 0 <= p <= 1, w0 >= 1, 0 <= m <= 60, 0 <= retries < 10000.
@@ -121,7 +121,7 @@ def attempt_probability(
 def fixed_point(
     n: ArrayLike, w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None = None
 ) -> FixedPoint:
-    """tau and p of `n` saturated nodes: `attempt_probability` and p = 1 - (1 - tau)^(n-1).
+    """Solve for tau and p of `n` nodes: `attempt_probability` and p = 1 - (1 - tau)^(n-1).
 
     `retries`: None for no limit (Bianchi 2000), else a frame is sent `retries` + 1 times at most
     and then dropped, with probability `drop` = p^(retries+1). Every argument may be an array; `n`
@@ -275,7 +275,7 @@ def slot_times(
 
 
 def collision_given(tau: Values, n: Values) -> Values:
-    """p = 1 - (1 - tau)^(n-1), Bianchi (9): at least one of the `n` - 1 others sends too."""
+    """Bianchi (9), p = 1 - (1 - tau)^(n-1): at least one of the `n` - 1 others sends too."""
     with np.errstate(divide="ignore", invalid="ignore"):
         p = -np.expm1((n - 1.0) * np.log1p(-tau))
     return np.where(n == 1.0, 0.0, p)  # a lone sender has no others: 0 * log 0 means 0 here
@@ -299,7 +299,7 @@ def _stages(w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None) -> dict[str,
 
 
 def _tau(p: Values, stages: dict[str, Values]) -> Values:
-    """tau = sum p^i / sum p^i (2^min(i,m) W + 1)/2 over the stages i that a frame may reach."""
+    """Attempts over slots: sum p^i / sum p^i (2^min(i,m) W + 1)/2, i the stages of a frame."""
     w0, m, retries = stages["w0"], stages["m"], stages.get("retries")
     if retries is None:
         # Stages m, m+1, ... have the same window: together they weigh p^m, stage i < m (1-p) p^i.

@@ -1,6 +1,7 @@
-"""Paper M: D. Miorandi, A. A. Kherani, E. Altman, "A queueing model for HTTP traffic over IEEE
-802.11 WLANs", Computer Networks 50(1), 2006. Downloads through one access point, RTS/CTS or basic
-access.
+"""Paper M: the queueing model for HTTP traffic over IEEE 802.11 WLANs.
+
+D. Miorandi, A. A. Kherani, E. Altman, "A queueing model for HTTP traffic over IEEE 802.11 WLANs",
+Computer Networks 50(1), 2006. Downloads through one access point, RTS/CTS or basic access.
 
 - `parameters`: `Parameters` (Table 1, or any resolved scenario), `Variant`, `PAPER`, `CORRECTED`
 - `contention`: (1) to (6), collisions among n_b backlogged nodes

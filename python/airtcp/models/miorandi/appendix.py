@@ -32,7 +32,7 @@ def window_distribution(window: int) -> Values:
 
 
 def phi(window: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> Values:
-    """phi(W*) of (A.3), seconds: mean time in backoff and collisions per segment and its ACK.
+    """Mean time in backoff and collisions per segment and its ACK, phi of (A.3), seconds.
 
     (2 (W* - 1)(T_tbo + T_W) + T_slot (CWmin - 1)) / W*, T_tbo and T_W for two backlogged nodes.
 

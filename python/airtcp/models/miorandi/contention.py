@@ -41,9 +41,9 @@ class Contention:
 
 
 def mean_backoff_slots(p_c: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> Values:
-    """T_b / T_slot of (1), as the sum over attempts k = 0 .. m-1 of (1-P)P^k (2^min(k,gamma) w0 -
-    1)/2.
+    """T_b / T_slot of (1), in its summed form.
 
+    The sum over attempts k = 0 .. m-1 of (1-P)P^k (2^min(k,gamma) w0 - 1)/2.
     Equal to the closed form printed (M7) but without its 0/0 at P = 1/2. `variant.stages`
     "normalised" divides by 1 - P^m.
 

@@ -21,16 +21,15 @@ __all__ = ["CORRECTED", "PAPER", "Parameters", "Variant"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """Everything that equations (1) to (17) and (A.1) to (A.3) need. Seconds, bits, bits per
-    second.
+    """Everything that equations (1) to (17) and (A.1) to (A.3) need.
 
-    `slot_s`, `sifs_s`, `difs_s`: T_slot, T_SIFS, T_DIFS. `w0`, `w_max`: CWmin and CWmax as the
-    paper counts them (32 and 1024); stage k has the window min(2^k w0, w_max). `m`: how often a
-    frame is sent at most. `data_s`, `tcp_ack_s`, `rts_s`, `cts_s`, `mac_ack_s`: durations of whole
-    frames (PPDUs), with T_P and T_PHY, and a propagation delay where there is one.
-    `rts_before_data`, `rts_before_tcp_ack`: whether an RTS/CTS exchange precedes them (the paper:
-    always). `tcp_payload_bits`: L_TCP. `mac_header_bits`: L_MAC (with LLC). `data_rate_bps`:
-    R_data.
+    Seconds, bits, bits per second. `slot_s`, `sifs_s`, `difs_s`: T_slot, T_SIFS, T_DIFS. `w0`,
+    `w_max`: CWmin and CWmax as the paper counts them (32 and 1024); stage k has the window min(2^k
+    w0, w_max). `m`: how often a frame is sent at most. `data_s`, `tcp_ack_s`, `rts_s`, `cts_s`,
+    `mac_ack_s`: durations of whole frames (PPDUs), with T_P and T_PHY, and a propagation delay
+    where there is one. `rts_before_data`, `rts_before_tcp_ack`: whether an RTS/CTS exchange
+    precedes them (the paper: always). `tcp_payload_bits`: L_TCP. `mac_header_bits`: L_MAC (with
+    LLC). `data_rate_bps`: R_data.
 
     Raises `ValueError` naming a field that cannot be.
     """
