@@ -1,0 +1,184 @@
+"""Airtimes are those of the standard, and exact."""
+
+import dataclasses
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.models.airtime import (
+    Dsss,
+    Ofdm,
+    Phy,
+    Rate,
+    collision_time_ns,
+    exchange_time_ns,
+    frame_time_ns,
+    mpdu_bits,
+    ppdu_time_ns,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+DSSS_11 = Rate(11_000_000, "dsss")
+DSSS_1 = Rate(1_000_000, "dsss")
+OFDM_54 = Rate(54_000_000, "ofdm")
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "rate", "microseconds"),
+    [
+        (1536, DSSS_11, 1310),  # 192 + ceil(12288 / 11) = 192 + ceil(1117.1)
+        (76, DSSS_11, 248),  # 192 + ceil(55.3)
+        (14, DSSS_11, 203),  # 192 + ceil(10.2)
+        (14, DSSS_1, 304),  # 192 + 112
+    ],
+)
+def test_80211b_long_preamble(
+    phy_80211b: Phy, size_bytes: int, rate: Rate, microseconds: int
+) -> None:
+    assert ppdu_time_ns(phy_80211b, rate, 8 * size_bytes) == microseconds * 1000
+
+
+def test_cck_payloads_round_up_to_microseconds(phy_80211b: Phy) -> None:
+    """The payload alone, preamble and header of 192 us taken off: ceil(8 x / 11)."""
+    times = ppdu_time_ns(phy_80211b, DSSS_11, 8 * np.array([1023, 1024, 1025, 1026]))
+
+    assert (times - 192_000).tolist() == [744_000, 745_000, 746_000, 747_000]
+
+
+def test_short_preamble_saves_96_us(phy_80211b: Phy) -> None:
+    short = dataclasses.replace(phy_80211b, dsss=Dsss(72_000, 24_000))
+    saved = ppdu_time_ns(phy_80211b, DSSS_11, 8184) - ppdu_time_ns(short, DSSS_11, 8184)
+
+    assert saved == 96_000
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "microseconds"),
+    [
+        (1536, 248),  # 20 + 4 ceil((22 + 12288) / 216) = 20 + 4 * 57
+        (76, 32),  # 20 + 4 ceil(630 / 216) = 20 + 4 * 3
+        (14, 24),  # 20 + 4 ceil(134 / 216)
+    ],
+)
+def test_ofdm_at_54_and_6_us_more_in_80211g(
+    phy_80211a: Phy, phy_80211g: Phy, size_bytes: int, microseconds: int
+) -> None:
+    bits = 8 * size_bytes
+
+    assert ppdu_time_ns(phy_80211a, OFDM_54, bits) == microseconds * 1000
+    assert ppdu_time_ns(phy_80211g, OFDM_54, bits) == (microseconds + 6) * 1000
+
+
+def test_without_rounding_a_frame_ends_on_the_next_nanosecond(
+    phy_80211b: Phy, phy_80211g: Phy
+) -> None:
+    dsss = dataclasses.replace(phy_80211b, symbol_rounding=False)
+    ofdm = dataclasses.replace(phy_80211g, symbol_rounding=False)
+
+    # 8592 / 11 us = 781090.909... ns; (22 + 8592) / 54 us = 159518.5... ns.
+    assert ppdu_time_ns(dsss, DSSS_11, 8592) == 192_000 + 781_091
+    assert ppdu_time_ns(ofdm, OFDM_54, 8592) == 20_000 + 159_519 + 6_000
+
+
+def test_mpdu_adds_mac_header_and_llc(phy_80211b: Phy) -> None:
+    assert mpdu_bits(phy_80211b, 8 * 1500) == 8 * 1536
+    assert frame_time_ns(phy_80211b, 8 * 1500) == 1_310_000
+    assert frame_time_ns(phy_80211b, 8 * 1500, data_rate=DSSS_1) == 12_480_000
+
+
+def test_exchanges(phy_80211b: Phy) -> None:
+    """Basic: 1310 + 10 + 248. RTS/CTS: 272 + 10 + 248 + 10 before it. Each frame travels 1 us."""
+    far = dataclasses.replace(phy_80211b, propagation_delay_ns=1000)
+
+    assert exchange_time_ns(phy_80211b, 12000, rts=False) == 1_568_000
+    assert exchange_time_ns(phy_80211b, 12000, rts=True) == 1_568_000 + 540_000
+    assert exchange_time_ns(far, 12000, rts=False) == 1_570_000
+    assert exchange_time_ns(far, 12000, rts=True) == 1_568_000 + 540_000 + 4_000
+    assert (
+        exchange_time_ns(phy_80211b, 12000, rts=True, control_rate=DSSS_1)
+        == ((192 + 160) + 10 + (192 + 112) + 10 + 1310 + 10 + (192 + 112)) * 1000
+    )
+
+
+def test_collisions(phy_80211b: Phy) -> None:
+    far = dataclasses.replace(phy_80211b, propagation_delay_ns=1000)
+
+    assert collision_time_ns(far, 12000, rts=False) == 1_311_000
+    assert collision_time_ns(far, [320, 12000], rts=True).tolist() == [273_000, 273_000]
+
+
+@given(
+    bits=st.integers(0, 100_000),
+    bps=st.integers(1, 600_000_000),
+    symbol_ns=st.integers(1, 10_000),
+    service=st.integers(0, 64),
+    rounding=st.booleans(),
+)
+def test_equal_to_exact_fractions(
+    bits: int, bps: int, symbol_ns: int, service: int, rounding: bool
+) -> None:
+    """A second computation, in rationals, for rates and symbols that divide nothing evenly."""
+    phy = Phy(
+        data_rate=Rate(bps, "dsss"),
+        control_rate=Rate(bps, "ofdm"),
+        slot_time_ns=0,
+        sifs_ns=0,
+        difs_ns=0,
+        eifs_ns=0,
+        dsss=Dsss(5, 7),
+        ofdm=Ofdm(11, 13, symbol_ns, service, 6, 17),
+        symbol_rounding=rounding,
+        propagation_delay_ns=0,
+        cw_min=0,
+        cw_max=0,
+        rts_bits=0,
+        cts_bits=0,
+        ack_bits=0,
+        mac_header_bits=0,
+        llc_bits=0,
+    )
+    payload = Fraction(bits * 10**9, bps)
+    coded = Fraction((bits + service + 6) * 10**9, bps)
+    dsss = 1000 * ceil(payload / 1000) if rounding else ceil(payload)
+    ofdm = symbol_ns * ceil(coded / symbol_ns) if rounding else ceil(coded)
+
+    assert ppdu_time_ns(phy, phy.data_rate, bits) == 12 + dsss
+    assert ppdu_time_ns(phy, phy.control_rate, bits) == 41 + ofdm
+
+
+def test_bad_input_is_named(phy_80211b: Phy, section_80211b: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"^bits must be at least 0"):
+        ppdu_time_ns(phy_80211b, DSSS_11, -1)
+    with pytest.raises(ValueError, match=r"^msdu_bits must be a whole number"):
+        frame_time_ns(phy_80211b, [8.0, 8.5])
+    with pytest.raises(ValueError, match=r"^bits must be at most"):
+        ppdu_time_ns(phy_80211b, DSSS_11, 10**18)
+    with pytest.raises(ValueError, match="phy has no ofdm section"):
+        ppdu_time_ns(phy_80211b, OFDM_54, 8)
+    with pytest.raises(ValueError, match=r"^bps must be greater than 0"):
+        Rate(0, "dsss")
+    with pytest.raises(ValueError, match=r"^modulation must be one of"):
+        Rate(1, "fhss")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^sifs_ns must be at least 0"):
+        Phy.from_resolved(section_80211b | {"sifs_ns": -1})
+    with pytest.raises(ValueError, match=r"^cw_max must be at least 31"):
+        Phy.from_resolved(section_80211b | {"cw_max": 15})
+    with pytest.raises(ValueError, match=r"^rts_bits must be an integer"):
+        Phy.from_resolved(section_80211b | {"rts_bits": "160"})
+    with pytest.raises(ValueError, match=r"^plcp_header_time_ns is missing"):
+        Phy.from_resolved(section_80211b | {"dsss": {"preamble_time_ns": 1}})
+    with pytest.raises(ValueError, match=r"^dsss must be a section"):
+        Phy.from_resolved(section_80211b | {"dsss": 7})
+    with pytest.raises(ValueError, match=r"^rate must be a section"):
+        Phy.from_resolved(section_80211b | {"data_rate": 11_000_000})
+    del section_80211b["slot_time_ns"]
+    with pytest.raises(ValueError, match=r"^slot_time_ns is missing"):
+        Phy.from_resolved(section_80211b)
+
+
+def test_a_dsss_rate_needs_a_dsss_section(phy_80211a: Phy) -> None:
+    with pytest.raises(ValueError, match="phy has no dsss section"):
+        ppdu_time_ns(phy_80211a, DSSS_11, 8)

@@ -1,0 +1,283 @@
+"""Bianchi's model meets published numbers, its own identities, and a simulated backoff."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.exceptions import ConvergenceError
+from airtcp.models import _solve
+from airtcp.models.airtime import Dsss, Phy, Rate
+from airtcp.models.bianchi import (
+    FHSS_BASIC,
+    FHSS_RTS,
+    SlotTimes,
+    approximate_largest_utilization,
+    attempt_probability,
+    fixed_point,
+    largest_utilization,
+    saturation,
+    slot_times,
+)
+
+
+def closed_form(p: float, w: int, m: int) -> float:
+    """tau of Bianchi 2000, equation (7), which is 0/0 at p = 1/2."""
+    return 2 * (1 - 2 * p) / ((1 - 2 * p) * (w + 1) + p * w * (1 - (2 * p) ** m))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.49, 0.51, 0.9, 1.0])
+def test_summed_form_equals_the_closed_form(p: float) -> None:
+    assert attempt_probability(p, 32, 5) == pytest.approx(closed_form(p, 32, 5), rel=1e-12)
+
+
+def test_one_half_is_an_ordinary_point() -> None:
+    around = (attempt_probability(0.5 - 1e-6, 32, 5) + attempt_probability(0.5 + 1e-6, 32, 5)) / 2
+
+    assert attempt_probability(0.5, 32, 5) == pytest.approx(around, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("m", "basic", "rts"),
+    [(3, [0.8097, 0.6788], [0.8342, 0.8356]), (5, [0.8102, 0.6975], [0.8342, 0.8362])],
+)
+def test_fhss_example(m: int, basic: list[float], rts: list[float]) -> None:
+    """W = 32, n = 5 and 20: the numbers of Bianchi's figures, recomputed to four digits."""
+    point = fixed_point([5, 20], 32, m)
+
+    assert saturation(point, FHSS_BASIC).utilization == pytest.approx(basic, abs=5e-5)
+    assert saturation(point, FHSS_RTS).utilization == pytest.approx(rts, abs=5e-5)
+
+
+def test_collision_probability_of_the_fhss_example() -> None:
+    assert fixed_point([5, 20], 32, 5).p == pytest.approx([0.1781, 0.3988], abs=5e-5)
+
+
+def test_largest_throughput_stated() -> None:
+    """0.8240 and 0.8359 come from Bianchi's K; the exact optimum of RTS/CTS is a little higher."""
+    assert approximate_largest_utilization(FHSS_BASIC) == pytest.approx(0.8240, abs=5e-5)
+    assert approximate_largest_utilization(FHSS_RTS) == pytest.approx(0.8359, abs=5e-5)
+    assert largest_utilization(np.inf, FHSS_BASIC) == pytest.approx(0.8240, abs=5e-5)
+    assert largest_utilization(np.inf, FHSS_RTS) == pytest.approx(0.8361, abs=5e-5)
+
+
+@pytest.mark.parametrize("times", [FHSS_BASIC, FHSS_RTS])
+@pytest.mark.parametrize("n", [1, 2, 7, 50])
+def test_largest_throughput_is_the_maximum_over_tau(n: int, times: SlotTimes) -> None:
+    tau = np.linspace(0.0, 1.0, 200_001)[1:]
+    one = n * tau * (1 - tau) ** (n - 1)
+    idle = (1 - tau) ** n
+    slot = idle * times.slot_s + one * times.success_s + (1 - idle - one) * times.collision_s
+    scanned = float(np.max(one * times.payload_s / slot))
+
+    assert largest_utilization(n, times) == pytest.approx(scanned, rel=1e-6)
+    assert largest_utilization(n, times) >= scanned * (1 - 1e-12)
+
+
+def test_slot_times_of_the_fhss_example() -> None:
+    """Ts/Tc 8982/8713 us (basic), 9568/417 us (RTS): PHY header 128 bits, delay 1 us, 1 Mb/s."""
+    phy = Phy(
+        data_rate=Rate(1_000_000, "dsss"),
+        control_rate=Rate(1_000_000, "dsss"),
+        slot_time_ns=50_000,
+        sifs_ns=28_000,
+        difs_ns=128_000,
+        eifs_ns=0,
+        dsss=Dsss(128_000, 0),
+        ofdm=None,
+        symbol_rounding=True,
+        propagation_delay_ns=1_000,
+        cw_min=31,
+        cw_max=255,
+        rts_bits=160,
+        cts_bits=112,
+        ack_bits=112,
+        mac_header_bits=272,
+        llc_bits=0,
+    )
+
+    assert dataclasses.astuple(slot_times(phy, 8184, rts=False)) == pytest.approx(
+        dataclasses.astuple(FHSS_BASIC), rel=1e-12
+    )
+    assert dataclasses.astuple(slot_times(phy, 8184, rts=True)) == pytest.approx(
+        dataclasses.astuple(FHSS_RTS), rel=1e-12
+    )
+
+
+def test_waits_after_a_collision(phy_80211b: Phy) -> None:
+    """1310 us of frame, then DIFS 50, EIFS 364 or both."""
+
+    def collision_us(after: Any) -> float:
+        times = slot_times(phy_80211b, 12000, rts=False, after_collision=after)
+        return times.collision_s * 1e6
+
+    waits = [collision_us(after) for after in ("difs", "eifs", "eifs+difs")]
+    assert waits == pytest.approx([1360, 1674, 1724])
+
+
+@pytest.mark.parametrize(
+    ("frame", "ack", "sifs", "difs", "slot", "w0", "m", "eifs", "expected"),
+    [
+        (12480, 304, 10, 50, 20, 32, 5, False, [0.8437, 0.7226]),  # 802.11b, 1 Mb/s
+        (1310, 248, 10, 50, 20, 32, 5, False, [6.4734, 5.7819]),  # 802.11b, 11 Mb/s
+        (1310, 248, 10, 50, 20, 32, 5, True, [6.3821, 5.5765]),
+        (2072, 44, 16, 34, 9, 16, 6, False, [4.7087, 3.9899]),  # 802.11a, 6 Mb/s
+        (248, 28, 16, 34, 9, 16, 6, False, [29.8324, 26.2925]),  # 802.11a, 54 Mb/s
+        (248, 28, 16, 34, 9, 16, 6, True, [29.2861, 25.3325]),
+    ],
+)
+def test_freezing_variant_meets_the_tables_of_ns3(
+    frame: int,
+    ack: int,
+    sifs: int,
+    difs: int,
+    slot: int,
+    w0: int,
+    m: int,
+    eifs: bool,
+    expected: list[float],
+) -> None:
+    """1500 bytes, n = 5 and 20, Mb/s. ns-3 finds tau on a grid of 1e-4: 0.2 % is its own error.
+
+    Its tables leave out the slot that the variant adds to a collision; it is taken off Tc here.
+    """
+    collision = frame + difs + (sifs + ack if eifs else 0) - slot
+    times = SlotTimes(slot * 1e-6, (frame + sifs + ack + difs) * 1e-6, collision * 1e-6, 0.0)
+    point = fixed_point([5, 20], w0, m)
+    result = saturation(point, times, variant="freezing", w0=w0)
+
+    assert result.success_rate_per_s * 12000 / 1e6 == pytest.approx(expected, rel=0.002)
+
+
+def test_probability_of_slots_adds_up() -> None:
+    """Rate of successes times slot = Ptr Ps, and idle + success + collision = 1, by direct sums."""
+    point = fixed_point([2, 9], 16, 4, 6)
+    result = saturation(point, FHSS_BASIC)
+    n, tau = point.n, point.tau
+    success = n * tau * (1 - tau) ** (n - 1)
+    busy = 1 - (1 - tau) ** n
+
+    assert result.p_transmission == pytest.approx(busy, rel=1e-12)
+    assert result.p_success == pytest.approx(success / busy, rel=1e-12)
+    assert result.success_rate_per_s * result.slot_s == pytest.approx(success, rel=1e-12)
+
+
+@pytest.mark.parametrize("retries", [None, 0, 6, 30])
+def test_solution_satisfies_both_equations(retries: int | None) -> None:
+    n = np.array([1.0, 1.5, 2.0, 10.0, 1e3, 1e6])
+    point = fixed_point(n, 32, 5, retries)
+
+    assert point.tau == pytest.approx(attempt_probability(point.p, 32, 5, retries), rel=1e-12)
+    assert point.p == pytest.approx(1 - (1 - point.tau) ** (n - 1), abs=1e-9)
+    assert np.all(np.diff(point.p) >= 0)  # for a million nodes p is 1 in doubles
+    assert np.all(np.diff(point.p[:4]) > 0)
+
+
+def test_many_retries_approach_none() -> None:
+    limited, endless = fixed_point(10, 32, 5, 200), fixed_point(10, 32, 5)
+
+    assert limited.p == pytest.approx(endless.p, rel=1e-12)
+    assert limited.drop < 1e-60
+    assert endless.drop == 0.0
+
+
+def test_drop_probability_is_that_of_every_attempt_colliding() -> None:
+    point = fixed_point(20, 32, 5, 6)
+
+    assert point.drop == pytest.approx(point.p**7)
+
+
+@pytest.mark.parametrize("retries", [0, 3])
+def test_attempt_probability_equals_a_simulated_backoff(retries: int) -> None:
+    """Frames whose attempts collide with p = 0.4: attempts / (attempts + backoff slots) is tau.
+
+    Drawn with a fixed seed; the interval is 4 standard errors over 200 batches.
+    """
+    rng = np.random.default_rng(1)
+    p, w0, m, batches, frames = 0.4, 8, 2, 200, 500
+    attempts = np.zeros((batches, frames))
+    slots = np.zeros((batches, frames))
+    sending = np.ones((batches, frames), dtype=bool)
+    for k in range(retries + 1):
+        slots += np.where(sending, rng.integers(0, w0 * 2 ** min(k, m), sending.shape), 0)
+        attempts += sending
+        sending &= rng.random(sending.shape) < p
+    taus = attempts.sum(axis=1) / (attempts + slots).sum(axis=1)
+    error = taus.std(ddof=1) / np.sqrt(batches)
+
+    assert attempt_probability(p, w0, m, retries) == pytest.approx(taus.mean(), abs=4 * error)
+
+
+def test_lone_sender_never_collides() -> None:
+    point = fixed_point(1, 32, 5)
+
+    assert point.p == 0.0
+    assert point.tau == pytest.approx(2 / 33)
+
+
+def test_window_of_one_slot_always_collides() -> None:
+    """W = 1 and no doubling: every node sends in every slot."""
+    point = fixed_point([1, 2, 3], 1, 0)
+
+    assert point.p.tolist() == [0.0, 1.0, 1.0]
+    assert point.tau.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_arguments_broadcast() -> None:
+    point = fixed_point(np.array([[2], [10]]), w0=[16, 32, 64], m=3, retries=[3, 6, 9])
+
+    assert point.p.shape == (2, 3)
+    assert point.p[1, 2] == fixed_point(10, 64, 3, 9).p
+
+
+def test_scalars_give_floats() -> None:
+    assert isinstance(fixed_point(5, 32, 5).p, float)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 0}, "^n must be at least 1"),
+        ({"n": 0.5}, "^n must be at least 1"),
+        ({"n": [2, -3]}, "^n must be at least 1.0, not -3"),
+        ({"n": float("nan")}, "^n must be finite"),
+        ({"n": float("inf")}, "^n must be finite"),
+        ({"n": "ten"}, "^n must be a real number"),
+        ({"n": True}, "^n must be a real number"),
+        ({"n": []}, "^n must not be empty"),
+        ({"w0": 0}, "^w0 must be at least 1"),
+        ({"m": -1}, "^m must be at least 0"),
+        ({"m": 2.5}, "^m must be a whole number"),
+        ({"m": 61}, "^m must be at most 60"),
+        ({"retries": -1}, "^retries must be at least 0"),
+        ({"retries": 10**6}, "^retries must be at most"),
+        ({"n": [1, 2], "w0": [16, 32, 64]}, r"do not broadcast: n \(2,\), w0 \(3,\)"),
+    ],
+)
+def test_bad_input_is_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fixed_point(**({"n": 5, "w0": 32, "m": 5} | arguments))
+
+
+def test_bad_times_are_named() -> None:
+    with pytest.raises(ValueError, match=r"^success_s must be greater than 0"):
+        SlotTimes(20e-6, -1e-3, 1e-3, 1e-3)
+    with pytest.raises(ValueError, match=r"^p must be at most 1"):
+        attempt_probability(1.1, 32, 5)
+    with pytest.raises(ValueError, match=r"^variant must be one of"):
+        saturation(fixed_point(5, 32, 5), FHSS_BASIC, variant="other")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^w0 is needed"):
+        saturation(fixed_point(5, 32, 5), FHSS_BASIC, variant="freezing")
+    with pytest.raises(ValueError, match=r"^n must be at least 1"):
+        largest_utilization(0, FHSS_BASIC)
+
+
+def test_a_solver_without_a_root_raises() -> None:
+    with pytest.raises(ConvergenceError, match="x: no root between the ends"):
+        _solve.increasing_root(lambda x: x + 1.0, np.zeros(2), np.ones(2), what="x")
+    with pytest.raises(ConvergenceError, match="x: the residual does not vanish"):
+        _solve.increasing_root(
+            lambda x: np.where(x < 0.3, -1.0, 1.0), np.zeros(1), np.ones(1), what="x"
+        )
+    with pytest.raises(ConvergenceError, match="x: no root between the ends"):
+        _solve.increasing_root(lambda x: x * np.nan, np.zeros(1), np.ones(1), what="x")

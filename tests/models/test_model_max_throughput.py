@@ -1,0 +1,96 @@
+"""The lone sender meets the published coefficients and INET's analytic numbers."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.models.airtime import Phy, Rate
+from airtcp.models.max_throughput import lone_sender, maximum_throughput, mean_backoff_s
+
+
+@pytest.mark.parametrize(
+    ("mbps", "rts", "a", "b"),
+    [
+        (1, False, 8.0, 1138.0),  # 50 + 310 + 192 + 272 + 10 + 304
+        (11, False, 0.72727, 890.73),  # 50 + 310 + 192 + 272/11 + 10 + 304
+        (11, True, 0.72727, 1566.73),  # and 352 + 10 + 304 + 10
+    ],
+)
+def test_jun_coefficients(phy_80211b: Phy, mbps: int, rts: bool, a: float, b: float) -> None:
+    """8x/(ax + b) Mb/s: control frames at 1 Mb/s, no LLC, no rounding of the payload."""
+    phy = dataclasses.replace(
+        phy_80211b,
+        data_rate=Rate(mbps * 1_000_000, "dsss"),
+        control_rate=Rate(1_000_000, "dsss"),
+        mac_header_bits=272,
+        llc_bits=0,
+        symbol_rounding=False,
+    )
+    sizes = np.array([100, 1000, 1500])
+    result = lone_sender(phy, 8 * sizes, rts=rts)
+
+    assert result.throughput_bps / 1e6 == pytest.approx(8 * sizes / (a * sizes + b), rel=1e-5)
+
+
+def test_jun_1500_bytes(phy_80211b: Phy) -> None:
+    phy = dataclasses.replace(
+        phy_80211b,
+        control_rate=Rate(1_000_000, "dsss"),
+        mac_header_bits=272,
+        llc_bits=0,
+        symbol_rounding=False,
+    )
+    slow = Rate(1_000_000, "dsss")
+
+    assert lone_sender(phy, 12000, rts=False, data_rate=slow).throughput_bps / 1e6 == (
+        pytest.approx(0.913, abs=5e-4)
+    )
+    assert lone_sender(phy, 12000, rts=False).throughput_bps / 1e6 == pytest.approx(6.056, abs=5e-4)
+    assert lone_sender(phy, 12000, rts=True).throughput_bps / 1e6 == pytest.approx(4.515, abs=5e-4)
+
+
+@pytest.mark.parametrize(("mbps", "expected"), [(24, 15.3404), (48, 23.1548), (54, 24.5776)])
+def test_inet_80211g(phy_80211g: Phy, mbps: int, expected: float) -> None:
+    """1000 bytes in a frame of 1064: 28 of IP and UDP, 8 of LLC, 28 of MAC. ACK at 24 Mb/s."""
+    result = lone_sender(
+        phy_80211g,
+        8 * 1028,
+        rts=False,
+        payload_bits=8 * 1000,
+        data_rate=Rate(mbps * 1_000_000, "ofdm"),
+    )
+
+    assert result.throughput_bps / 1e6 == pytest.approx(expected, abs=5e-5)
+    assert result.backoff_s == pytest.approx(67.5e-6)
+    assert result.cycle_s == pytest.approx(28e-6 + 67.5e-6 + result.exchange_s)
+
+
+def test_mean_backoff_is_the_mean_over_the_window() -> None:
+    assert mean_backoff_s([0, 15, 31], 20e-6) == pytest.approx(
+        [np.mean(np.arange(cw + 1)) * 20e-6 for cw in (0, 15, 31)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"payload_bits": -8}, "^payload_bits must be at least 0"),
+        ({"difs_s": -1e-6}, "^difs_s must be at least 0"),
+        ({"backoff_s": float("inf")}, "^backoff_s must be finite"),
+        ({"exchange_s": 0}, "^exchange_s must be greater than 0"),
+        (
+            {"payload_bits": [1, 2, 3], "exchange_s": [1, 2]},
+            "do not broadcast: payload_bits .* exchange_s",
+        ),
+    ],
+)
+def test_bad_input_is_named(arguments: dict[str, Any], message: str) -> None:
+    good = {"payload_bits": 12000, "difs_s": 50e-6, "backoff_s": 310e-6, "exchange_s": 1e-3}
+    with pytest.raises(ValueError, match=message):
+        maximum_throughput(**(good | arguments))
+
+
+def test_negative_slot_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^slot_s must be at least 0"):
+        mean_backoff_s(31, -20e-6)
