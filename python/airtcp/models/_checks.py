@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 Values: TypeAlias = NDArray[np.float64]
 """Results of a model: an array, or a NumPy scalar where every argument was a scalar."""
 
+_LARGEST = 1e15
+_SMALLEST = 1e-30
+
 
 def real(
     name: str,
@@ -23,7 +26,11 @@ def real(
     at_most: float | None = None,
     whole: bool = False,
 ) -> Values:
-    """`value` as finite floats within bounds; `ValueError` naming `name` otherwise."""
+    """`value` as finite floats within bounds; `ValueError` naming `name` otherwise.
+
+    Beyond 1e15, and (with `above` 0) below 1e-30, no quantity of a network means anything, and
+    products of several would overflow: these bounds always hold.
+    """
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "iuf":
@@ -37,8 +44,10 @@ def real(
         raise ValueError(f"{name} must not be empty")
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, not {_offender(array, ~np.isfinite(array))}")
+    _refuse(name, array, np.abs(array) > _LARGEST, f"at most {_LARGEST:g} in size")
     _refuse(name, array, at_least is not None and array < at_least, f"at least {at_least}")
     _refuse(name, array, above is not None and array <= above, f"greater than {above}")
+    _refuse(name, array, (above == 0.0) & (array < _SMALLEST), f"at least {_SMALLEST:g}")
     _refuse(name, array, at_most is not None and array > at_most, f"at most {at_most}")
     _refuse(name, array, whole and array != np.floor(array), "a whole number")
     return array

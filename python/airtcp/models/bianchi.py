@@ -104,8 +104,9 @@ def attempt_probability(
 ) -> Values:
     """Attempt probability tau as a function of the collision probability p.
 
-    Bianchi (7) for `retries` None, Wu et al. (2002) for a limit: a frame is sent at most `retries` + 1 times; at stage i the backoff is uniform over
-    0 .. 2^min(i, m) `w0` - 1. tau = 1 / (1 + mean backoff over the attempts of a frame).
+    Bianchi (7) for `retries` None, Wu et al. (2002) for a limit: a frame is sent at most
+    `retries` + 1 times; at stage i the backoff is uniform over 0 .. 2^min(i, m) `w0` - 1.
+    tau = 1 / (1 + mean backoff over the attempts of a frame).
 
     Raises `ValueError` unless 0 <= p <= 1, w0 >= 1, 0 <= m <= 60, 0 <= retries < 10000.
 
@@ -175,10 +176,10 @@ def saturation(
     _checks.broadcast(n=point.n, w0=np.asarray(successes))
     # log1p and expm1 keep the digits of tiny tau; tau = 1 gives log 0 = -inf, which is right.
     with np.errstate(divide="ignore"):
-        idle = np.exp(point.n * np.log1p(-point.tau))
+        busy = -np.expm1(point.n * np.log1p(-point.tau))
         one = point.n * point.tau * _power_one_less(point.tau, point.n)
-    busy = 1.0 - idle
-    slot = idle * times.slot_s + one * success + (busy - one) * collision
+    more = np.maximum(busy - one, 0.0)
+    slot = (1.0 - busy) * times.slot_s + one * success + more * collision
     rate = one * successes / slot
     return Saturation(
         p_transmission=np.asarray(busy)[()],

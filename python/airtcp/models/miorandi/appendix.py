@@ -20,12 +20,12 @@ def window_distribution(window: int) -> Values:
 
     At the instants of MAC ACKs: 1/W* inside, 1/(2 W*) at both ends.
 
-    Raises `ValueError` unless window is whole and >= 1.
+    Raises `ValueError` unless window is whole, >= 1 and <= 1e6.
 
     >>> window_distribution(4)
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
-    packets = _checks.scalar("window", window, at_least=1, whole=True)
+    packets = _checks.scalar("window", window, at_least=1, at_most=1e6, whole=True)
     weights = np.ones(int(packets) + 1)
     weights[[0, -1]] = 0.5
     return weights / packets

@@ -31,13 +31,10 @@ __all__ = [
 
 
 class SizeLaw(Protocol):
-    """A law of file sizes X, in bytes."""
+    """What (14) asks of a law of file sizes X, in bytes."""
 
     def mean(self) -> float:
         """E[X]."""
-
-    def survival(self, x: float) -> float:
-        """P(X > x)."""
 
     def expected_segments(self, mss_bytes: int) -> float:
         """E[ceil(X / mss)], the mean number of segments of a file."""

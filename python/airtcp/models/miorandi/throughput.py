@@ -19,6 +19,9 @@ __all__ = ["Throughput", "backlogged_distribution", "capacity", "single_station"
 _MOST_BACKLOGGED = 64
 """At most one station is backlogged on average; that 64 are has a probability below 1e-88."""
 
+_MOST_STATIONS = 20_000
+"""Ten times the association identifiers of one access point (IEEE 802.11-2012, 8.4.1.8)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
@@ -68,12 +71,12 @@ def backlogged_distribution(n_c: int, d: float = 1.0) -> Values:
     The access point always is; each station with probability 1 / (d n_c), independently. For
     n_c = 1, d = 1 the probability of two is one (0^0 = 1, M12; against section 4.1, M11).
 
-    Raises `ValueError` unless n_c is whole and >= 1, and d >= 1.
+    Raises `ValueError` unless n_c is whole, >= 1 and <= 1e6, and d >= 1.
 
     >>> backlogged_distribution(2)
     array([0.25, 0.5 , 0.25])
     """
-    connections = _checks.scalar("n_c", n_c, at_least=1, whole=True)
+    connections = _checks.scalar("n_c", n_c, at_least=1, at_most=1e6, whole=True)
     every = _checks.scalar("d", d, at_least=1.0)
     stations = np.arange(int(connections) + 1, dtype=np.float64)
     return _binomial(stations, np.asarray(connections), np.asarray(1.0 / (every * connections)))
@@ -127,9 +130,9 @@ def capacity(
 ) -> Values:
     """C_k = k S_TCP(k, d) for k = 1 .. `most` active connections, bits per second (section 4.2).
 
-    Raises `ValueError` unless `most` is whole and >= 1, `ConvergenceError`.
+    Raises `ValueError` unless `most` is whole, >= 1 and <= 20000, `ConvergenceError`.
     """
-    count = _checks.scalar("most", most, at_least=1, whole=True)
+    count = _checks.scalar("most", most, at_least=1, at_most=_MOST_STATIONS, whole=True)
     active = np.arange(1.0, count + 1.0)
     return np.asarray(throughput(active, parameters, variant, d=d).goodput_bps)
 
