@@ -18,7 +18,7 @@ from airtcp.models.airtime import (
     mpdu_bits,
     ppdu_time_ns,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 DSSS_11 = Rate(11_000_000, "dsss")
@@ -110,6 +110,7 @@ def test_collisions(phy_80211b: Phy) -> None:
     assert collision_time_ns(far, [320, 12000], rts=True).tolist() == [273_000, 273_000]
 
 
+@settings(deadline=None)
 @given(
     bits=st.integers(0, 100_000),
     bps=st.integers(1, 600_000_000),

@@ -21,7 +21,7 @@ from airtcp.models.miorandi import (
     session_time,
     setup_time,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 TABLE_1 = Parameters.table_1()
@@ -62,9 +62,6 @@ class Fixed:
 
     def mean(self) -> float:
         return self.size
-
-    def survival(self, x: float) -> float:
-        return float(x < self.size)
 
     def expected_segments(self, mss_bytes: int) -> float:
         return float(math.ceil(self.size / mss_bytes))
@@ -165,6 +162,7 @@ def test_two_states_by_hand() -> None:
     assert active_distribution([1e6, 1e6], 1.0, 125_000) == pytest.approx([0.2, 0.4, 0.4])
 
 
+@settings(deadline=None)
 @given(
     stations=st.integers(1, 60),
     think=st.floats(1e-3, 1e4),
