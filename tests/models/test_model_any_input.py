@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ PARAMETERS = st.builds(
 )
 
 
-def in_range(value: Any, low: float, high: float) -> bool:
+def in_range(value: Any, low: Any, high: Any) -> bool:
     array = np.asarray(value)
     return bool(np.all((array >= low) & (array <= high)))
 
@@ -112,11 +113,12 @@ def test_processor_sharing(stations: Any, think: Any, size: Any, capacities: Any
 @settings(deadline=None)
 @given(size=ANY_ARRAY, window=ANY_ARRAY, times=st.tuples(ANY, ANY, ANY, ANY))
 def test_the_small_ones(size: Any, window: Any, times: Any) -> None:
-    for answer in (
+    answers: list[Callable[[], Any]] = [
         lambda: session_time(size, TABLE_1, PAPER),
         lambda: window_throughput(window, TABLE_1, CORRECTED),
         lambda: maximum_throughput(*times),
-    ):
+    ]
+    for answer in answers:
         try:
             value = answer()
         except ValueError:
