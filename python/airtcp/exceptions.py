@@ -81,4 +81,5 @@ class SimulationError(AirtcpError):
 
 
 def _problem_line(file: str, key: str, message: str) -> str:
-    return f"{file}: {key}: {message}" if key else f"{file}: {message}"
+    line = f"{file}: {key}: {message}" if key else f"{file}: {message}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

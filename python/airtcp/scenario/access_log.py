@@ -24,7 +24,7 @@ from .distributions import Empirical
 __all__ = ["DataFileError", "read_access_log", "read_csv_column"]
 
 # host ident user [time] "request" status size, and whatever follows.
-_LOG_LINE = re.compile(r'\S+ \S+ .+? \[[^\]]*\] "(?:[^"\\]|\\.)*" (\d{3}) (\d+|-)(?:\s.*)?')
+_LOG_LINE = re.compile(r'\S+ \S+ .+? \[[^\]]*\] "(?:[^"\\]|\\.)*" (\d{3}) (\d{1,15}|-)(?:\s.*)?')
 
 
 class DataFileError(Exception):
@@ -134,6 +134,8 @@ def _read(path: Path) -> bytes:
         raise DataFileError(
             f'"{path}" is not in gzip format: {error}; allowed: a whole .gz file'
         ) from error
+    except ValueError as error:  # a null byte in the name
+        raise DataFileError(f'"{path}" is not a file name: {error}; allowed: a file name') from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataFileError(

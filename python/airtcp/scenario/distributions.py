@@ -204,7 +204,7 @@ class Lognormal(_Law):
     def survival(self, x: ArrayLike) -> FloatArray:
         """P(X > x)."""
         x = np.asarray(x, dtype=float)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             z = (np.log(np.maximum(x, 0.0)) - self.mu) / self.sigma
         return np.asarray(special.ndtr(-z), dtype=float)
 
@@ -221,7 +221,7 @@ class Lognormal(_Law):
         log_x = math.log(x)
         z = (log_x - self.mu) / self.sigma
         excess = self.mean() * float(special.ndtr(self.sigma - z)) - x * float(special.ndtr(-z))
-        density = math.exp(-(z**2) / 2) / (x * self.sigma * math.sqrt(2 * math.pi))
+        density = math.exp(-z * z / 2) / (x * self.sigma * math.sqrt(2 * math.pi))
         rest = excess / step - float(special.ndtr(-z)) / 2 + step * density / 12
         return terms + max(0.0, rest)
 

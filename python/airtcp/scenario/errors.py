@@ -218,7 +218,7 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{value}"'
+        return f'"{value}"' if len(value) <= 60 else f'"{value[:60]}..."'
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, dict):

@@ -72,7 +72,7 @@ def loads(
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise ScenarioError(name, "", f"is not TOML: {error}") from error
     except RecursionError:
         raise ScenarioError(name, "", "is not TOML that can be read: nested too deeply") from None

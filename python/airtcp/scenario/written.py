@@ -25,7 +25,7 @@ from .written_traffic import Flow, Link
 
 __all__ = ["Ap", "Mac", "Phy", "Queue", "Rules", "Run", "Scenario", "Stations"]
 
-Cw = Annotated[int, Field(ge=0, le=2**20)]
+Cw = Annotated[int, Field(ge=0, le=2**20 - 1)]
 Bits = Annotated[int, Field(ge=0, le=10**6)]
 Limit = Annotated[int, Field(ge=1, le=255)]
 

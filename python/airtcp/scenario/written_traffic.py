@@ -225,8 +225,7 @@ class Web(Table):
     kind: Literal["web"]
     size: SizeDistribution = needed("Size of a transfer.")
     think_time: TimeDistribution = needed(
-        "From the end of a transfer to the beginning of the next one; the first transfer starts "
-        "after one."
+        "From the end of a transfer to the beginning of the next one, and before the first."
     )
     request: SizeBytes | None = key(
         "Size of the GET request before each transfer.", default='"0 B"'

@@ -1,0 +1,272 @@
+"""Moments and tails against numeric integration, segments against brute force and sampling."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from airtcp.scenario import (
+    Deterministic,
+    Distribution,
+    Empirical,
+    Exponential,
+    Hyperexponential,
+    Lognormal,
+    Pareto,
+    Uniform,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+from scipy import integrate, special
+
+LAWS = {
+    "deterministic": Deterministic(value=30_000.0),
+    "exponential": Exponential(mean=30_000.0),
+    "exponential, below a segment": Exponential(mean=100.0),
+    "pareto, infinite variance": Pareto(shape=1.5, scale=10_000.0),
+    "pareto, below a segment": Pareto(shape=2.5, scale=300.0),
+    "hyperexponential": Hyperexponential(probability=0.9, mean_1=17_000.0, mean_2=150_000.0),
+    "lognormal": Lognormal(mu=9.5, sigma=1.2),
+    "lognormal, narrow": Lognormal(mu=10.0, sigma=0.01),
+    "uniform": Uniform(low=0.0, high=60_000.0),
+    "uniform, narrow": Uniform(low=14_000.0, high=14_700.0),
+    "empirical": Empirical(values=(1.0, 1460.0, 1461.0, 40_000.0), counts=(3, 1, 1, 2)),
+}
+CONTINUOUS = {
+    name: law for name, law in LAWS.items() if law.kind not in ("deterministic", "empirical")
+}
+MSS = (1, 536, 1000, 1460)
+
+
+def integral(function, start: float, breaks: list[float]) -> float:
+    """Integral of a function from `start` to infinity.
+
+    In pieces between `breaks`, then over the logarithm of x, 120 powers of e further: there even
+    the tail x^-1.5 has e^-60 of its integral left.
+    """
+    edges = sorted({start, *[x for x in breaks if x > start]})
+    last = math.log(edges[-1])
+    logarithms = [last + 3 * step for step in range(41)]
+
+    def stretched(t: float) -> float:
+        return float(function(math.exp(t))) * math.exp(t)
+
+    pieces = [quad(function, a, b) for a, b in pairwise(edges)]
+    return math.fsum(pieces + [quad(stretched, a, b) for a, b in pairwise(logarithms)])
+
+
+def quad(function, low: float, high: float) -> float:
+    return integrate.quad(function, low, high, limit=500, epsabs=1e-30, epsrel=1e-11)[0]
+
+
+def breaks_of(law) -> list[float]:
+    corners = {"pareto": "scale", "uniform": "low"}
+    extra = [getattr(law, corners[law.kind])] if law.kind in corners else []
+    extra += [law.high] if law.kind == "uniform" else []
+    return extra + [law.mean() * factor for factor in (0.5, 0.9, 1, 1.1, 2, 5, 20, 100, 1000)]
+
+
+@pytest.mark.parametrize("law", CONTINUOUS.values(), ids=CONTINUOUS.keys())
+def test_mean_is_the_integral_of_the_tail(law) -> None:
+    # E[X] = int_0^inf P(X > x) dx, each piece to 1e-11.
+    mean = integral(lambda x: float(law.survival(x)), 0.0, breaks_of(law))
+
+    assert law.mean() == pytest.approx(mean, rel=1e-9)
+
+
+@pytest.mark.parametrize("law", CONTINUOUS.values(), ids=CONTINUOUS.keys())
+def test_second_moment_is_the_integral_of_the_tail(law) -> None:
+    # E[X^2] = int_0^inf 2 x P(X > x) dx, infinite for a Pareto shape of at most 2.
+    if math.isinf(law.second_moment()):
+        assert law.kind == "pareto"
+        assert law.shape <= 2
+        assert law.scv() == math.inf
+        return
+    moment = integral(lambda x: 2 * x * float(law.survival(x)), 0.0, breaks_of(law))
+
+    assert law.second_moment() == pytest.approx(moment, rel=1e-9)
+    assert law.scv() == pytest.approx(moment / law.mean() ** 2 - 1, rel=1e-4)
+
+
+@pytest.mark.parametrize("mss", MSS)
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+def test_segments_are_the_sum_of_the_tail(law, mss: int) -> None:
+    """E[ceil(X/mss)] = sum_{k>=0} P(X > k mss), term by term and with an integral for the rest."""
+    n = max(2000, math.ceil(200 * law.mean() / mss))
+    survival = law.survival(mss * np.arange(n, dtype=float))
+    # Between int_n^inf P(X > k mss) dk and the same plus its first term lies the rest of the sum.
+    rest = 0.0
+    if law.kind not in ("deterministic", "empirical") and survival[-1] > 0:
+        rest = integral(lambda x: float(law.survival(x)), n * mss, breaks_of(law)) / mss
+    first = float(law.survival(n * mss))
+    brute_force = math.fsum(survival)
+
+    expected = law.expected_segments(mss)
+
+    slack = 1e-9 * brute_force
+    assert brute_force + rest - slack <= expected <= brute_force + rest + first + slack
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+def test_segments_of_sizes_in_whole_bytes(law) -> None:
+    """Rounding up to whole bytes first, to 1 at least, changes nothing: sampled, within 5 sigma."""
+    rng = np.random.default_rng(20_250_401)
+    n = 400_000
+    u = rng.random(n)
+    match law:
+        case Deterministic():
+            sizes = np.full(n, law.value)
+        case Exponential():
+            sizes = rng.exponential(law.mean(), n)
+        case Pareto():
+            # The heavy tail is cut at u > 1e-4 and its part added from the law itself.
+            sizes = law.scale * (1e-4 + (1 - 1e-4) * u) ** (-1 / law.shape)
+        case Hyperexponential():
+            sizes = rng.exponential(np.where(u < law.probability, law.mean_1, law.mean_2))
+        case Lognormal():
+            sizes = rng.lognormal(law.mu, law.sigma, n)
+        case Uniform():
+            sizes = law.low + (law.high - law.low) * u
+        case Empirical():
+            sizes = rng.choice(law.values, n, p=np.array(law.counts) / sum(law.counts))
+    segments = np.ceil(np.maximum(np.ceil(sizes), 1) / 1460)
+    mean, error = segments.mean(), segments.std() / math.sqrt(n)
+    if law.kind == "pareto":
+        # E[N; X > c] with P(X > c) = 1e-4, c = scale 1e4^(1/shape): N is X/mss and half a segment
+        # more on average (c is many segments), E[X; X > c] = 1e-4 c shape / (shape - 1).
+        cut = law.scale * 1e4 ** (1 / law.shape)
+        tail = 1e-4 * (cut * law.shape / (law.shape - 1) / 1460 + 0.5)
+        mean = (1 - 1e-4) * mean + tail
+        error += 1e-4 * 0.5
+
+    # What is rarer than once in n samples may be missing from the sample altogether: 10 / n.
+    assert law.expected_segments(1460) == pytest.approx(mean, abs=5 * error + 10 / n)
+
+
+def test_segments_of_the_peers_files() -> None:
+    """30 kB in packets of 1000 bytes: the exact expectations that belong to the ns-2 results."""
+    assert Pareto(shape=1.5, scale=10_000.0).expected_segments(1000) == pytest.approx(
+        30.512, abs=5e-4
+    )
+    assert Exponential(mean=30_000.0).expected_segments(1000) == pytest.approx(30.503, abs=5e-4)
+
+
+def test_segments_of_a_constant() -> None:
+    assert Deterministic(value=0.0).expected_segments(1000) == 1
+    assert Deterministic(value=1.0).expected_segments(1000) == 1
+    assert Deterministic(value=1000.0).expected_segments(1000) == 1
+    assert Deterministic(value=1001.0).expected_segments(1000) == 2
+
+
+def test_segments_with_an_exponent_beyond_a_float() -> None:
+    """A Pareto of shape 1000 is nearly constant: 1e6 <= X/mss, and E[X/mss] = 1e6 * 1000/999."""
+    law = Pareto(shape=1000.0, scale=1e9)
+
+    # E[N] = E[X/mss] + 1/2, as the size is spread over 1001 segments; the curvature of the density
+    # leaves less than (1/12) shape / 1e6 segments.
+    assert law.expected_segments(1000) == pytest.approx(1e6 * 1000 / 999 + 0.5, abs=1e-3)
+
+
+def test_segments_between_the_two_ways_to_sum() -> None:
+    """The Hurwitz zeta function and what replaces it agree where both can be had."""
+    for shape in (90.0, 300.0, 900.0):
+        for scale in (3_000.0, 500_000.0, 20_000_000.0):
+            law = Pareto(shape=shape, scale=scale)
+            k = np.arange(0, math.ceil(1.8 * scale / 1000), dtype=float)
+
+            assert law.expected_segments(1000) == pytest.approx(
+                math.fsum(law.survival(1000 * k)), rel=1e-9
+            )
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
+def test_survival_falls_from_one_to_zero(law) -> None:
+    x = np.array([-1.0, 0.0, 1e2, 1e4, 3e4, 1e6, 1e300])
+    survival = law.survival(x)
+
+    assert survival.shape == x.shape
+    assert survival[0] == 1
+    assert np.all(np.diff(survival) <= 0)
+    assert survival[-1] == pytest.approx(0, abs=1e-300 if law.kind != "pareto" else 1e-100)
+
+
+def test_survival_of_data_counts_what_is_above() -> None:
+    law = LAWS["empirical"]
+
+    assert law.survival([0.5, 1.0, 1460.0, 1460.5, 40_000.0]) == pytest.approx(
+        [7 / 7, 4 / 7, 3 / 7, 3 / 7, 0]
+    )
+    assert law.mean() == pytest.approx((3 * 1 + 1460 + 1461 + 2 * 40_000) / 7)
+
+
+def test_lognormal_tail_against_the_error_function() -> None:
+    law = Lognormal(mu=9.5, sigma=1.2)
+    x = 54_321.0
+
+    assert law.survival(x) == pytest.approx(
+        0.5 * special.erfc((math.log(x) - 9.5) / (1.2 * math.sqrt(2))), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Pareto(shape=1.0, scale=1.0),
+        lambda: Exponential(mean=0.0),
+        lambda: Uniform(low=2.0, high=1.0),
+        lambda: Lognormal(mu=0.0, sigma=0.0),
+        lambda: Deterministic(value=math.nan),
+        lambda: Hyperexponential(probability=1.0, mean_1=1.0, mean_2=1.0),
+        lambda: Empirical(values=(), counts=()),
+        lambda: Empirical(values=(2.0, 1.0), counts=(1, 1)),
+        lambda: Empirical(values=(1.0, 2.0), counts=(1,)),
+    ],
+)
+def test_impossible_parameters_are_refused(make) -> None:
+    with pytest.raises(ValidationError):
+        make()
+
+
+def test_segments_need_a_segment_size() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Deterministic(value=1.0).expected_segments(0)
+
+
+positive = st.floats(1e-3, 1e9)
+laws = st.one_of(
+    st.builds(Deterministic, value=positive),
+    st.builds(Exponential, mean=positive),
+    st.builds(Pareto, shape=st.floats(1.05, 1000), scale=positive),
+    st.builds(
+        Hyperexponential, probability=st.floats(0.01, 0.99), mean_1=positive, mean_2=positive
+    ),
+    st.builds(Lognormal, mu=st.floats(-5, 20), sigma=st.floats(1e-3, 3)),
+    st.builds(lambda low, width: Uniform(low=low, high=low + width), positive, positive),
+    st.lists(
+        st.tuples(positive, st.integers(1, 9)), min_size=1, unique_by=lambda pair: pair[0]
+    ).map(
+        lambda pairs: Empirical(
+            values=tuple(sorted(value for value, _ in pairs)),
+            counts=tuple(count for _, count in pairs),
+        )
+    ),
+)
+
+
+@settings(deadline=None)
+@given(laws, st.integers(1, 2000))
+def test_segments_lie_between_the_mean_and_one_more(law, mss: int) -> None:
+    """x <= ceil(x) < x + 1, and there is at least one segment."""
+    segments = law.expected_segments(mss)
+    in_segments = law.mean() / mss
+
+    assert segments >= max(1.0, in_segments * (1 - 1e-9))
+    assert segments <= (in_segments + 1) * (1 + 1e-9)
+
+
+@given(laws)
+def test_json_round_trip(law) -> None:
+    adapter = TypeAdapter(Distribution)
+
+    assert adapter.validate_json(law.model_dump_json(by_alias=True)) == law

@@ -1,0 +1,664 @@
+"""Whole scenario files: every valid one resolves, every wrong one says what is wrong, and where."""
+
+import json
+import math
+import tomllib
+from pathlib import Path
+
+import pytest
+from airtcp.exceptions import AirtcpError, ScenarioError
+from airtcp.scenario import (
+    Bulk,
+    Deterministic,
+    DsssPhy,
+    Empirical,
+    Exponential,
+    Hyperexponential,
+    Link,
+    Lognormal,
+    OfdmPhy,
+    Pareto,
+    Rate,
+    ResolvedScenario,
+    Rules,
+    Udp,
+    Uniform,
+    load,
+    loads,
+    resolve,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+VALID = sorted((SCENARIOS / "valid").glob("*.toml"))
+INVALID = sorted((SCENARIOS / "invalid").glob("*.toml"))
+US = 1000
+S = 10**9
+
+
+def valid(name: str) -> ResolvedScenario:
+    return load(SCENARIOS / "valid" / f"{name}.toml")
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [path.stem for path in paths]
+
+
+@pytest.mark.parametrize("path", VALID, ids=names(VALID))
+def test_resolved_json_round_trips(path: Path) -> None:
+    scenario = load(path)
+    text = scenario.to_json()
+
+    assert ResolvedScenario.from_json(text) == scenario
+    assert ResolvedScenario.from_json(text).to_json() == text
+    assert ResolvedScenario.from_dict(scenario.to_dict()) == scenario
+    assert json.loads(text) == scenario.to_dict()
+    assert len(scenario.hash()) == 64
+
+
+@pytest.mark.parametrize("path", INVALID, ids=names(INVALID))
+def test_wrong_files_say_what_is_wrong(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message is that of the file of the same name that ends in .expected."""
+    monkeypatch.chdir(path.parent)
+
+    with pytest.raises(ScenarioError) as caught:
+        load(path.name)
+
+    assert str(caught.value) + "\n" == path.with_suffix(".expected").read_text()
+    assert caught.value.file == path.name
+    assert str(caught.value).startswith(f"{path.name}: {caught.value.key}")
+
+
+def test_each_wrong_file_has_its_message_and_no_more() -> None:
+    expected = sorted((SCENARIOS / "invalid").glob("*.expected"))
+
+    assert names(expected) == names(INVALID)
+    assert len(INVALID) > 100
+
+
+def test_messages_say_what_is_allowed() -> None:
+    """All but the two kinds where TOML itself has failed."""
+    for path in (SCENARIOS / "invalid").glob("*.expected"):
+        for line in path.read_text().splitlines():
+            says_what_is_allowed = any(
+                word in line for word in ("allowed", "expected", " more prob")
+            )
+            assert says_what_is_allowed or "is not TOML" in line, line
+
+
+def test_messages_do_not_show_the_tools_behind() -> None:
+    for path in (SCENARIOS / "invalid").glob("*.expected"):
+        text = path.read_text().lower()
+        for word in (
+            "pydantic",
+            "traceback",
+            "validation",
+            "valueerror",
+            "nonetype",
+            "dict",
+            "literal",
+        ):
+            assert word not in text, path.name
+
+
+def test_the_scenario_of_the_first_page() -> None:
+    scenario = valid("web_hotspot")
+    (flow,) = scenario.flows
+
+    assert scenario.title == "Web users in a hot spot"
+    assert scenario.phy.data_rate == Rate(bps=11_000_000, modulation="dsss")
+    assert scenario.phy.control_rate == Rate(bps=2_000_000, modulation="dsss")
+    assert scenario.phy.dsss == DsssPhy(preamble_time_ns=144 * US, plcp_header_time_ns=48 * US)
+    assert scenario.phy.ofdm is None
+    # DIFS 10 + 2 x 20; EIFS 10 + 192 + 112 + 50; ACK timeout 10 + 20 + 192.
+    assert (scenario.phy.difs_ns, scenario.phy.eifs_ns) == (50 * US, 364 * US)
+    assert scenario.phy.ack_timeout_ns == 222 * US
+    assert (scenario.phy.cw_min, scenario.phy.cw_max) == (31, 1023)
+    assert scenario.mac.rts_threshold_bytes == 0
+    assert (scenario.mac.short_retry_limit, scenario.mac.long_retry_limit) == (7, 4)
+    assert scenario.ap.queue.limit == 100
+    assert scenario.group("laptop").count == 10
+    assert scenario.group("laptop").queue.limit is None
+    assert flow.name == "laptop"
+    # mean = shape scale / (shape - 1)
+    assert flow.application.size == Pareto(shape=1.5, scale=10_000.0)
+    assert flow.application.think_time == Exponential(mean=10.0)
+    assert flow.application.request_bytes == 0
+    assert (flow.tcp.mss_bytes, flow.tcp.receive_window_bytes) == (1000, 1000)
+    assert flow.tcp.initial_window_bytes == 4000
+    assert flow.tcp.delayed_ack.every == 1
+    assert scenario.run.warmup_ns == 10 * S
+    assert scenario.run.duration_ns == 300 * S
+
+
+def test_defaults_are_those_of_the_standards() -> None:
+    scenario = valid("minimal")
+    (flow,) = scenario.flows
+
+    assert scenario.title == "minimal"
+    assert scenario.phy.data_rate.bps == 11_000_000
+    assert scenario.phy.control_rate.bps == 2_000_000
+    assert scenario.phy.symbol_rounding is True
+    assert scenario.phy.propagation_delay_ns == 0
+    assert (scenario.phy.rts_bits, scenario.phy.cts_bits, scenario.phy.ack_bits) == (160, 112, 112)
+    assert (scenario.phy.mac_header_bits, scenario.phy.llc_bits) == (224, 64)
+    assert scenario.mac.rts_threshold_bytes is None
+    assert scenario.mac.rules == Rules(
+        preset="standard",
+        immediate_access=True,
+        post_backoff=True,
+        post_backoff_after_drop=True,
+        after_collision="eifs",
+        colliders="ack-timeout+difs",
+    )
+    assert scenario.ap.queue.limit is None
+    assert scenario.links == {}
+    assert flow.path == ()
+    assert flow.application == Bulk(kind="bulk", size=None, start=Deterministic(value=0.0))
+    assert flow.tcp.model_dump() == {
+        "variant": "newreno",
+        "mss_bytes": 1460,
+        "header_bits": 320,
+        "receive_window_bytes": 65535,
+        "initial_window_bytes": 3 * 1460,
+        "initial_ssthresh_bytes": None,
+        "handshake": "three-way",
+        "initial_rto_ns": S,
+        "min_rto_ns": S,
+        "max_rto_ns": 60 * S,
+        "clock_granularity_ns": 1_000_000,
+        "delayed_ack": {"every": 2, "timeout_ns": 200_000_000},
+        "pad_last_segment": False,
+    }
+    assert scenario.run.model_dump() == {
+        "warmup_ns": 10 * S,
+        "duration_ns": 100 * S,
+        "seed": 1,
+        "confidence": 0.95,
+        "replications": 10,
+        "precision": None,
+        "max_replications": 1000,
+    }
+
+
+def test_every_key_arrives() -> None:
+    scenario = valid("every_key")
+    pages, file, noise = scenario.flows
+
+    assert scenario.phy.model_dump() == {
+        "standard": "802.11b",
+        "data_rate": {"bps": 5_500_000, "modulation": "dsss"},
+        "control_rate": {"bps": 1_000_000, "modulation": "dsss"},
+        "slot_time_ns": 21 * US,
+        "sifs_ns": 11 * US,
+        "difs_ns": 54 * US,
+        "eifs_ns": 400 * US,
+        "ack_timeout_ns": 230 * US,
+        "dsss": {"preamble_time_ns": 100 * US, "plcp_header_time_ns": 50 * US},
+        "ofdm": None,
+        "symbol_rounding": False,
+        "propagation_delay_ns": 33,
+        "cw_min": 30,
+        "cw_max": 1000,
+        "rts_bits": 180,
+        "cts_bits": 113,
+        "ack_bits": 114,
+        "mac_header_bits": 272,
+        "llc_bits": 0,
+    }
+    assert scenario.mac.model_dump() == {
+        "rts_threshold_bytes": 500,
+        "short_retry_limit": 6,
+        "long_retry_limit": 5,
+        "rules": {
+            "preset": "ns-3",
+            "immediate_access": False,
+            "post_backoff": False,
+            "post_backoff_after_drop": False,
+            "after_collision": "eifs",
+            "colliders": "as-others",
+        },
+    }
+    assert scenario.to_dict()["stations"] == [
+        {
+            "name": "laptop",
+            "count": 3,
+            "data_rate": {"bps": 2_000_000, "modulation": "dsss"},
+            "control_rate": {"bps": 1_000_000, "modulation": "dsss"},
+            "queue": {"discipline": "fifo", "limit": 50},
+        }
+    ]
+    uplink = Link(rate_bps=100_000_000, delay_ns=2_000_000, queue=40)
+    ocean = Link(rate_bps=10**9, delay_ns=40_000_000, queue=1000)
+    assert scenario.links == {"uplink": uplink}
+    assert pages.path == ("uplink", ocean)
+    assert scenario.path_links(pages) == (uplink, ocean)
+    assert pages.application.request_bytes == 300
+    assert pages.tcp.model_dump() == {
+        "variant": "reno",
+        "mss_bytes": 1000,
+        "header_bits": 416,
+        "receive_window_bytes": 8000,
+        "initial_window_bytes": 2000,
+        "initial_ssthresh_bytes": 65536,
+        "handshake": "two-way",
+        "initial_rto_ns": 3 * S,
+        "min_rto_ns": 200_000_000,
+        "max_rto_ns": 120 * S,
+        "clock_granularity_ns": 10_000_000,
+        "delayed_ack": {"every": 3, "timeout_ns": 100_000_000},
+        "pad_last_segment": True,
+    }
+    assert (file.direction, file.application.size) == ("upload", Deterministic(value=1e7))
+    assert file.application.start == Uniform(low=0.0, high=1.0)
+    assert noise.application == Udp(kind="udp", packet_bytes=1500, rate_bps=None)
+    assert noise.tcp is None
+    assert scenario.run.model_dump() == {
+        "warmup_ns": 60 * S,
+        "duration_ns": 1800 * S,
+        "seed": 42,
+        "confidence": 0.99,
+        "replications": None,
+        "precision": 0.025,
+        "max_replications": 200,
+    }
+
+
+def test_the_file_with_every_key_has_every_key() -> None:
+    """Each table of the format, compared with what the file writes."""
+    from airtcp.scenario import written, written_traffic
+
+    with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
+        data = tomllib.load(file)
+    flow = data["flows"][0]
+    tables = [
+        (written.Scenario, data),
+        (written.Phy, data["phy"]),
+        (written.Mac, data["mac"]),
+        (written.Rules, data["mac"]["rules"]),
+        (written.Ap, data["ap"]),
+        (written.Queue, data["ap"]["queue"]),
+        (written.Stations, data["stations"][0]),
+        # precision and replications exclude each other
+        (written.Run, {**data["run"], "replications": 1}),
+        (written_traffic.Flow, flow),
+        (written_traffic.Tcp, flow["tcp"]),
+        (written_traffic.DelayedAck, flow["tcp"]["delayed_ack"]),
+        (written_traffic.Link, flow["path"][1]),
+        (written_traffic.Web, flow["application"]),
+        (written_traffic.Bulk, data["flows"][1]["application"]),
+        (written_traffic.Udp, data["flows"][2]["application"]),
+    ]
+    for table, keys in tables:
+        assert set(table.allowed_keys()) == set(keys), table
+
+
+def test_distributions() -> None:
+    scenario = valid("every_distribution")
+    size = {flow.name: flow.application.size for flow in scenario.flows}
+    time = {flow.name: flow.application.think_time for flow in scenario.flows}
+
+    assert size["deterministic"] == size["text"] == Deterministic(value=30_000.0)
+    assert (time["deterministic"], time["text"]) == (
+        Deterministic(value=10.0),
+        Deterministic(value=0.0),
+    )
+    assert size["exponential"] == Exponential(mean=30_000.0)
+    assert size["pareto"] == Pareto(shape=1.5, scale=10_000.0)
+    assert isinstance(size["hyperexponential"], Hyperexponential)
+    assert isinstance(size["lognormal"], Lognormal)
+    for name in ("hyperexponential", "lognormal"):
+        assert size[name].mean() == pytest.approx(30_000, rel=1e-12)
+        assert time[name].mean() == pytest.approx(10, rel=1e-12)
+    assert size["hyperexponential"].scv() == pytest.approx(16, rel=1e-12)
+    assert time["hyperexponential"].scv() == pytest.approx(4, rel=1e-12)
+    assert size["lognormal"].scv() == pytest.approx(4, rel=1e-12)
+    assert time["lognormal"].scv() == pytest.approx(0.25, rel=1e-12)
+    assert size["uniform"] == Uniform(low=0.0, high=60_000.0)
+    assert size["csv"] == Empirical(values=(20.0, 1500.0, 3000.5), counts=(1, 2, 1))
+    assert time["csv"] == Empirical(values=(0.0, 0.5, 20.0), counts=(1, 2, 1))
+    # 200 and a size above 0: 1500, 3000, 1500, 40. Not 206, 304, an empty answer, 404, a torn line.
+    assert (
+        size["log"] == size["log-gz"] == Empirical(values=(40.0, 1500.0, 3000.0), counts=(1, 2, 1))
+    )
+
+
+def test_balanced_means() -> None:
+    law = valid("every_distribution").flows[4].application.size
+
+    assert law.probability * law.mean_1 == pytest.approx(15_000, rel=1e-12)
+    assert (1 - law.probability) * law.mean_2 == pytest.approx(15_000, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "difs_us", "eifs_us", "ack_timeout_us"),
+    [
+        ("minimal", 50, 364, 222),
+        # An ACK at 1 Mb/s has the long preamble all the same: EIFS as before. 10 + 20 + 96.
+        ("short_preamble", 50, 364, 126),
+        # ACK: 20 + 4 ceil(134/24) = 44, 16 + 44 + 34; 16 + 9 + 25.
+        ("ofdm", 34, 94, 50),
+        # 10 + 304 + 28; 10 + 9 + 24.
+        ("erp", 28, 342, 43),
+        # Long slots: 10 + 304 + 50; one station answers in DSSS: 10 + 20 + 192.
+        ("erp_mixed", 50, 364, 222),
+        # 20 + 2 x 10; ACK 32 + 8 + 4 ceil(150/24) = 68, 20 + 68 + 40; 20 + 10 + 40 + 5.
+        ("derived_timing", 40, 128, 75),
+        # 28 + 128 + 112 + 128 us.
+        ("bianchi_fhss", 128, 396, 300),
+    ],
+)
+def test_derived_timing(name: str, difs_us: int, eifs_us: int, ack_timeout_us: int) -> None:
+    phy = valid(name).phy
+
+    assert phy.difs_ns == difs_us * US
+    assert phy.eifs_ns == eifs_us * US
+    assert phy.ack_timeout_ns == ack_timeout_us * US
+
+
+def test_ofdm_timing() -> None:
+    ofdm = OfdmPhy(
+        preamble_time_ns=16 * US,
+        plcp_header_time_ns=4 * US,
+        symbol_time_ns=4 * US,
+        service_bits=16,
+        tail_bits=6,
+        signal_extension_ns=0,
+    )
+
+    assert valid("ofdm").phy.ofdm == ofdm
+    assert valid("ofdm").phy.dsss is None
+    assert valid("erp").phy.ofdm == ofdm.model_copy(update={"signal_extension_ns": 6 * US})
+    assert valid("erp").phy.dsss == DsssPhy(preamble_time_ns=144 * US, plcp_header_time_ns=48 * US)
+
+
+def test_eifs_without_rounding_is_rounded_up_to_nanoseconds() -> None:
+    text = (SCENARIOS / "valid" / "derived_timing.toml").read_text()
+
+    phy = loads(text.replace("ack_bits = 128", "ack_bits = 128\nsymbol_rounding = false")).phy
+
+    # 150 bits at 6 Mb/s are 25 us sharp; with 127 bits of ACK 149/6 = 24.8333... us.
+    assert phy.eifs_ns == 20 * US + 40 * US + 25 * US + 40 * US
+    phy = loads(text.replace("ack_bits = 128", "ack_bits = 127\nsymbol_rounding = false")).phy
+    assert phy.eifs_ns == 20 * US + 40 * US + 24_834 + 40 * US
+
+
+def test_overridden_preambles_belong_to_the_modulation_of_the_data_rate() -> None:
+    text = (SCENARIOS / "valid" / "erp.toml").read_text()
+    header = 'standard = "802.11g"\npreamble_time = "10 us"\nplcp_header_time = "1 us"'
+
+    ofdm = loads(text.replace('standard = "802.11g"', header)).phy
+    dsss = loads(text.replace('standard = "802.11g"', header + '\ndata_rate = "11 Mb/s"')).phy
+
+    assert (ofdm.ofdm.preamble_time_ns, ofdm.dsss.preamble_time_ns) == (10 * US, 144 * US)
+    assert ofdm.eifs_ns == 342 * US  # an ACK in DSSS, as it was
+    assert ofdm.ack_timeout_ns == (10 + 9 + 11 + 4) * US
+    assert (dsss.ofdm.preamble_time_ns, dsss.dsss.preamble_time_ns) == (16 * US, 10 * US)
+    assert dsss.eifs_ns == (10 + 11 + 112 + 28) * US
+    assert dsss.ack_timeout_ns == (10 + 9 + 11) * US
+
+
+def test_control_rates_of_groups() -> None:
+    rates = {
+        (name, group.name): group.control_rate
+        for name in ("ofdm", "erp_mixed", "short_preamble")
+        for group in valid(name).stations
+    }
+
+    assert rates == {
+        ("ofdm", "near"): Rate(bps=24_000_000, modulation="ofdm"),
+        ("ofdm", "far"): Rate(bps=12_000_000, modulation="ofdm"),
+        ("erp_mixed", "new"): Rate(bps=24_000_000, modulation="ofdm"),
+        ("erp_mixed", "old"): Rate(bps=2_000_000, modulation="dsss"),
+        ("short_preamble", "near"): Rate(bps=2_000_000, modulation="dsss"),
+        ("short_preamble", "far"): Rate(bps=2_000_000, modulation="dsss"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "rules"),
+    [
+        ('preset = "standard"', (True, True, True, "eifs", "ack-timeout+difs")),
+        ('preset = "ns-2"', (False, True, False, "eifs+difs", "as-others")),
+        ('preset = "ns-3"', (True, True, True, "difs", "ack-timeout+difs")),
+        ('preset = "bianchi"', (False, False, False, "difs", "as-others")),
+        ('preset = "ns-2"\npost_backoff = false', (False, False, False, "eifs+difs", "as-others")),
+        (
+            'preset = "bianchi"\nafter_collision = "eifs"',
+            (False, False, False, "eifs", "as-others"),
+        ),
+        ('after_collision = "difs"', (True, True, True, "difs", "ack-timeout+difs")),
+        ('after_collision = "eifs+difs"', (True, True, True, "eifs+difs", "as-others")),
+        (
+            'after_collision = "eifs+difs"\ncolliders = "ack-timeout+difs"',
+            (True, True, True, "eifs+difs", "ack-timeout+difs"),
+        ),
+    ],
+)
+def test_rules(written: str, rules: tuple[object, ...]) -> None:
+    text = (SCENARIOS / "valid" / "minimal.toml").read_text()
+
+    resolved = loads(f"{text}\n[mac.rules]\n{written}\n").mac.rules
+
+    assert tuple(resolved.model_dump(exclude={"preset"}).values()) == rules
+
+
+def test_flow_names() -> None:
+    assert [flow.name for flow in valid("several_flows").flows] == [
+        "laptop",
+        "laptop-3",
+        "laptop-2",
+    ]
+
+
+def test_file_names_are_relative_to_the_scenario(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (SCENARIOS / "valid" / "every_distribution.toml").read_text()
+
+    scenario = loads(text, name="every_distribution.toml", base=SCENARIOS / "valid")
+
+    assert scenario == valid("every_distribution")
+    with pytest.raises(ScenarioError, match="there is no file"):
+        loads(text)
+
+
+def test_the_hash_is_that_of_the_content() -> None:
+    scenario = valid("web_hotspot")
+
+    assert scenario.hash() == valid("web_hotspot").hash()
+    assert scenario.hash() != scenario.with_run(seed=2).hash()
+    assert scenario.with_run(seed=1) == scenario
+
+
+def test_another_run() -> None:
+    scenario = valid("every_key")
+
+    run = scenario.with_run(seed=7, replications=3).run
+
+    assert (run.seed, run.replications, run.precision) == (7, 3, None)
+    assert scenario.run.precision == 0.025
+
+
+def test_an_unknown_group_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        valid("minimal").group("phone")
+
+
+def test_a_scenario_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        valid("minimal").phy.cw_min = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda tmp: tmp / "nowhere.toml", "there is no such file"),
+        (lambda tmp: tmp, "is a directory"),
+        (lambda tmp: "null\0byte.toml", "is not a file name"),
+        (lambda tmp: tmp / ("x" * 5000), "cannot be read"),
+    ],
+)
+def test_files_that_cannot_be_read(make, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=message) as caught:
+        load(make(tmp_path))
+    assert caught.value.key == ""
+
+
+def test_a_file_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not with chmod: the super-user reads everything."""
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+
+    with pytest.raises(ScenarioError, match="cannot be read: Permission denied"):
+        load("minimal.toml")
+
+
+def test_a_data_file_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (SCENARIOS / "valid" / "every_distribution.toml").read_text()
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+
+    with pytest.raises(ScenarioError, match=r"size\.file: .* cannot be read: Permission denied"):
+        loads(text, base=SCENARIOS / "valid")
+
+
+def test_three_problems_at_most() -> None:
+    error = ScenarioError(
+        "a.toml", "x", "is bad", [("y", "too"), ("", "odd"), ("z", "2"), ("w", "1")]
+    )
+
+    assert str(error) == (
+        "a.toml: x: is bad\na.toml: y: too\na.toml: odd\na.toml: and 2 more problems"
+    )
+    assert isinstance(error, AirtcpError)
+
+
+def test_a_problem_is_one_line_whatever_is_written() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        loads('title = "x"\nphy = { standard = "802.11b\\n\\u0007" }\nstations = []\nflows = []')
+
+    assert str(caught.value).splitlines()[0] == (
+        r'scenario: phy.standard: "802.11b\n\x07" is unknown (did you mean "802.11b"?); '
+        'allowed: "802.11b", "802.11a", "802.11g"'
+    )
+
+
+def test_nesting_without_end_is_an_error() -> None:
+    with pytest.raises(ScenarioError, match="not TOML"):
+        loads("title = " + "[" * 100_000)
+
+
+base_data = tomllib.loads((SCENARIOS / "valid" / "every_key.toml").read_text())
+odd_values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**20), 10**20),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from(["20 us", "11 Mb/s", "30 kB", "2 %", "saturated", "laptop", "uplink"]),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.sampled_from(["kind", "distribution", "mean", "x"]), st.text(max_size=3)),
+    st.dates(),
+)
+
+
+def paths(node: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    """The way to everything in the data."""
+    items: list[tuple[object, object]] = []
+    if isinstance(node, dict):
+        items = list(node.items())
+    elif isinstance(node, list):
+        items = list(enumerate(node))
+    return [path, *[way for key, value in items for way in paths(value, (*path, key))]][
+        0 if path else 1 :
+    ]
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.sampled_from(paths(base_data)), odd_values, st.sampled_from(["replace", "delete", "add"]))
+def test_any_change_gives_a_scenario_or_one_message(path, value, how: str) -> None:
+    """Nothing but ScenarioError comes out; what is accepted round-trips and is finite."""
+    data = json.loads(json.dumps(base_data))
+    here = data
+    for key in path[:-1]:
+        here = here[key]
+    match how:
+        case "replace":
+            here[path[-1]] = value
+        case "delete":
+            del here[path[-1]]
+        case "add" if isinstance(here, dict):
+            here["unheard-of"] = value
+    outcome = scenario_or_message(data)
+
+    if isinstance(outcome, str):
+        assert outcome.startswith("odd.toml: ")
+        assert len(outcome.splitlines()) <= 4
+    else:
+        assert ResolvedScenario.from_json(outcome.to_json()) == outcome
+
+
+def scenario_or_message(data: dict[str, object]) -> ResolvedScenario | str:
+    try:
+        return resolve(data, name="odd.toml")
+    except ScenarioError as error:
+        return str(error)
+
+
+def seconds(low: float, high: float) -> st.SearchStrategy[str]:
+    return st.floats(low, high).map(lambda value: f"{math.floor(value * 1e6)} us")
+
+
+@settings(deadline=None)
+@given(
+    standard=st.sampled_from(["802.11b", "802.11a", "802.11g"]),
+    slot=seconds(1e-6, 1e-4),
+    sifs=seconds(0, 1e-4),
+    counts=st.lists(st.integers(1, 1000), min_size=1, max_size=5),
+    mss=st.integers(1, 2000),
+    segments=st.integers(1, 1000),
+    mean=st.integers(1, 10**9),
+    shape=st.floats(1.01, 1000),
+)
+def test_derived_values_hold_together(
+    standard, slot, sifs, counts, mss, segments, mean, shape
+) -> None:
+    scenario = resolve(
+        {
+            "phy": {"standard": standard, "slot_time": slot, "sifs": sifs},
+            "stations": [{"name": f"g{i}", "count": n} for i, n in enumerate(counts)],
+            "flows": [
+                {
+                    "stations": f"g{i}",
+                    "direction": "download",
+                    "application": {
+                        "kind": "web",
+                        "size": {"distribution": "pareto", "mean": f"{mean} B", "shape": shape},
+                        "think_time": "1 s",
+                    },
+                    "tcp": {"mss": f"{mss} B", "receive_window": {"segments": segments}},
+                }
+                for i in range(len(counts))
+            ],
+        }
+    )
+    phy = scenario.phy
+
+    assert phy.difs_ns == phy.sifs_ns + 2 * phy.slot_time_ns
+    assert phy.eifs_ns > phy.sifs_ns + phy.difs_ns
+    assert phy.ack_timeout_ns > phy.sifs_ns + phy.slot_time_ns
+    assert phy.control_rate.bps <= phy.data_rate.bps
+    for flow in scenario.flows:
+        assert flow.application.size.mean() == pytest.approx(mean, rel=1e-9)
+        assert flow.tcp.receive_window_bytes == segments * mss
+        assert flow.tcp.initial_window_bytes % mss == 0
+    assert ResolvedScenario.from_json(scenario.to_json()) == scenario

@@ -1,0 +1,199 @@
+"""Quantities: what is read, what is refused, and that what is written can be read again."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from airtcp import units
+from airtcp.exceptions import UnitError
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [
+        ("20 us", 20_000),
+        ("20us", 20_000),
+        ("  20   us ", 20_000),
+        ("20 µs", 20_000),
+        ("20 μs", 20_000),
+        ("0 s", 0),
+        ("102.4 ms", 102_400_000),
+        ("1.5e-3 s", 1_500_000),
+        ("1 ns", 1),
+        ("0.1 us", 100),
+        (".5 h", 1_800_000_000_000),
+        ("2 min", 120_000_000_000),
+        ("+3 s", 3_000_000_000),
+        # 0.1 + 0.2 style: 1.1 s is not a binary fraction and still a whole number of nanoseconds.
+        ("1.1 s", 1_100_000_000),
+        ("1.000000001 s", 1_000_000_001),
+    ],
+)
+def test_times_are_exact(text: str, nanoseconds: int) -> None:
+    assert units.parse_time_ns(text) == nanoseconds
+    assert units.parse_time_s(text) == float(Fraction(nanoseconds, 10**9))
+
+
+@pytest.mark.parametrize(
+    ("text", "bps"),
+    [
+        ("11 Mb/s", 11_000_000),
+        ("5.5 Mb/s", 5_500_000),
+        ("5.5 Mbit/s", 5_500_000),
+        ("1 Gb/s", 10**9),
+        ("300 b/s", 300),
+        ("300 bit/s", 300),
+        ("64 kb/s", 64_000),
+    ],
+)
+def test_rates(text: str, bps: int) -> None:
+    assert units.parse_rate_bps(text) == bps
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("30 kB", 30_000),
+        ("64 KiB", 65_536),
+        ("1 MB", 10**6),
+        ("1 MiB", 2**20),
+        ("1 GB", 10**9),
+        ("1 GiB", 2**30),
+        ("0 B", 0),
+        ("1.5 kB", 1_500),
+        ("160 b", 20),
+        ("160 bit", 20),
+    ],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert units.parse_size_bytes(text) == size
+    assert units.parse_size_bits(text) == 8 * size
+    assert units.parse_mean_size_bytes(text) == size
+
+
+def test_a_mean_size_need_not_be_whole() -> None:
+    assert units.parse_mean_size_bytes("30.0005 kB") == 30_000.5
+    assert units.parse_size_bits("3 b") == 3
+
+
+def test_percentages() -> None:
+    assert units.parse_percent("2 %") == 0.02
+    assert units.parse_percent("2.5%") == 0.025
+
+
+@pytest.mark.parametrize(
+    ("parse", "value", "message"),
+    [
+        (
+            units.parse_time_ns,
+            20,
+            '20 is a bare number; give a time with its unit, such as "20 us"',
+        ),
+        (units.parse_time_ns, 0, "0 is a bare number"),
+        (units.parse_rate_bps, 11e6, "is a bare number; give a rate with its unit"),
+        (units.parse_time_ns, "20", '"20" has no unit'),
+        (units.parse_time_ns, "20 kB", '"kB" is not one of its units'),
+        (units.parse_rate_bps, "11 mb/s", '"mb/s" is not one of its units'),
+        (units.parse_rate_bps, "11 MB/s", '"MB/s" is not one of its units'),
+        (units.parse_size_bytes, "30 KB", '"KB" is not one of its units'),
+        (units.parse_size_bytes, "10 s", '"s" is not one of its units'),
+        (units.parse_percent, 0.02, "0.02 is a bare number"),
+        (units.parse_time_ns, "-1 us", '"-1 us" is negative'),
+        (units.parse_time_ns, "inf s", '"inf s" is not finite'),
+        (units.parse_time_ns, "nan s", '"nan s" is not finite'),
+        (units.parse_time_ns, "1e400 s", "absurdly large; allowed: a time of up to 1e9 s"),
+        (units.parse_time_ns, "1e999999999999 s", "absurdly large"),
+        (units.parse_time_ns, "1e-999999999999 s", "absurdly small"),
+        (units.parse_time_ns, "2e9 s", "absurdly large"),
+        (units.parse_size_bytes, "1e16 B", "absurdly large; allowed: a size of up to 1e15 B"),
+        (units.parse_time_ns, "0.5 ns", "not a whole number of nanoseconds"),
+        (units.parse_size_bytes, "3 b", "not a whole number of bytes"),
+        (units.parse_rate_bps, "0.5 b/s", "not a whole number of bits per second"),
+        (units.parse_time_ns, "twenty us", '"twenty us" is not a time'),
+        (units.parse_time_ns, "", '"" is not a time'),
+        (units.parse_time_ns, "1,5 s", '"1,5 s" is not a time'),
+        (units.parse_time_ns, "1 2 s", '"1 2 s" is not a time'),
+        (units.parse_time_ns, True, "expected a time as text"),
+        (units.parse_time_ns, None, "expected a time as text"),
+        (units.parse_time_ns, ["20 us"], "expected a time as text"),
+    ],
+)
+def test_what_is_refused(parse, value: object, message: str) -> None:
+    with pytest.raises(UnitError, match=re.escape(message)):
+        parse(value)
+
+
+@given(st.integers(0, 10**18))
+def test_times_round_trip(time_ns: int) -> None:
+    assert units.parse_time_ns(units.format_time_ns(time_ns)) == time_ns
+
+
+@given(st.integers(0, 10**12))
+def test_rates_round_trip(rate_bps: int) -> None:
+    assert units.parse_rate_bps(units.format_rate(rate_bps)) == rate_bps
+
+
+@given(st.integers(0, 10**15))
+def test_sizes_round_trip(size_bytes: int) -> None:
+    assert units.parse_size_bytes(units.format_size(size_bytes)) == size_bytes
+
+
+@given(
+    st.decimals(0, 10**6, places=3, allow_nan=False),
+    st.sampled_from(["ns", "us", "ms", "s", "min", "h"]),
+)
+def test_any_decimal_is_read_exactly_or_refused(number, unit: str) -> None:
+    nanoseconds = {
+        "ns": 1,
+        "us": 10**3,
+        "ms": 10**6,
+        "s": 10**9,
+        "min": 60 * 10**9,
+        "h": 3600 * 10**9,
+    }
+    exact = Fraction(number) * nanoseconds[unit]
+    if exact > 10**18 or exact.denominator != 1:
+        with pytest.raises(UnitError):
+            units.parse_time_ns(f"{number} {unit}")
+    else:
+        assert units.parse_time_ns(f"{number} {unit}") == exact
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """Nothing but UnitError comes out, and what the published pattern takes has the right form."""
+    quantities = [
+        (units.parse_time_s, units.TIME),
+        (units.parse_rate_bps, units.RATE),
+        (units.parse_mean_size_bytes, units.SIZE),
+        (units.parse_percent, units.PERCENT),
+    ]
+    for parse, quantity in quantities:
+        try:
+            parse(text)
+        except UnitError:
+            continue
+        assert re.fullmatch(quantity.pattern, text)
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (units.format_time_ns(0), "0 s"),
+        (units.format_time_ns(1_500_000), "1.5 ms"),
+        (units.format_time_ns(999), "999 ns"),
+        (units.format_time_ns(3_600_000_000_000), "3600 s"),
+        (units.format_time_s(0.1095123, digits=3), "110 ms"),
+        (units.format_time_s(2.5), "2.5 s"),
+        (units.format_rate(5_500_000), "5.5 Mb/s"),
+        (units.format_rate(2_327_860.3, digits=3), "2.33 Mb/s"),
+        (units.format_rate(0), "0 b/s"),
+        (units.format_size(30_000), "30 kB"),
+        (units.format_size(1460), "1.46 kB"),
+        (units.format_size(12), "12 B"),
+    ],
+)
+def test_how_quantities_are_shown(shown: str, expected: str) -> None:
+    assert shown == expected
