@@ -9,7 +9,7 @@ GENERATOR: Final[str]
 class SimulationFailed(RuntimeError):  # noqa: N818 (the core names it)
     """A replication broke a conservation law: its numbers are not to be trusted."""
 
-class Cancelled(RuntimeError):  # noqa: N818
+class Cancelled(Exception):  # noqa: N818
     """The replication was cancelled through its `RunControl`."""
 
 @final
@@ -36,5 +36,8 @@ class Simulation:
         bytes of a little-endian float64 array. Raises `SimulationFailed` or `Cancelled`.
         """
 
-def airtime_ns(resolved_json: str, mpdu_bits: int, rate_bps: int) -> int:
-    """Time on the air in nanoseconds of a frame of the scenario's PHY at a data rate."""
+def airtime_ns(resolved_json: str, bits: int, rate_bps: int) -> int:
+    """Time on the air in nanoseconds of a frame of `bits` bits, MAC header and FCS included.
+
+    Raises ValueError if `rate_bps` is none of the scenario's data and control rates.
+    """

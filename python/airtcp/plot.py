@@ -8,8 +8,9 @@ pictures go (`airtcp.report`).
 from __future__ import annotations
 
 import io
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,6 +53,9 @@ AIRTIME: Final = (
     ("collision", "collisions", VERMILION),
     ("idle", "idle, backoff and spaces", GREY),
 )
+
+#: Replications from which on the middle half of them says something.
+_QUARTILES_FROM: Final = 4
 
 _GROUPS: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 
@@ -185,45 +189,39 @@ def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
         return None
     figure, axes = _figure(height=1.45 + 0.62 * len(names))
     axes.axvline(0.0, color=BLUE, linewidth=1.2)
+    widths, best, others = [], [], []
     for y, name in enumerate(names):
         mine = [row for row in rows if row.metric == name]
-        width = 100.0 * (mine[0].simulation.relative_half_width or 0.0)
-        axes.barh(
-            y,
-            2.0 * width,
-            left=-width,
-            height=0.42,
-            color=SKY,
-            alpha=0.75,
-            label=f"simulation, {100 * confidence:g} % interval" if y == 0 else None,
-        )
-        others = [100.0 * (row.difference or 0.0) for row in mine[1:]]
-        axes.plot(
-            others,
-            [y] * len(others),
-            linestyle="none",
-            marker="D",
-            markersize=6.5,
-            markerfacecolor=PAPER,
-            markeredgecolor=VERMILION,
-            markeredgewidth=1.4,
-            label="other models" if others else None,
-        )
-        axes.plot(
-            [100.0 * (mine[0].difference or 0.0)],
-            [y],
-            linestyle="none",
-            marker="D",
-            markersize=7.5,
-            color=VERMILION,
-            label="best model" if y == 0 else None,
-        )
+        widths.append(100.0 * (mine[0].simulation.relative_half_width or 0.0))
+        points = [(100.0 * (row.difference or 0.0), y) for row in mine]
+        best.append(points[0])
+        others += points[1:]
+    axes.barh(
+        range(len(names)),
+        [2.0 * width for width in widths],
+        left=[-width for width in widths],
+        height=0.42,
+        color=SKY,
+        alpha=0.75,
+        label=f"simulation, {100 * confidence:g} % interval",
+    )
+    diamonds: dict[str, Any] = {"linestyle": "none", "marker": "D", "color": VERMILION}
+    axes.plot(*zip(*best, strict=True), **diamonds, markersize=7.5, label="best model")
+    if others:
+        hollow: dict[str, Any] = {
+            "markerfacecolor": PAPER,
+            "markeredgewidth": 1.4,
+            "markersize": 6.5,
+        }
+        axes.plot(*zip(*others, strict=True), **diamonds, **hollow, label="other readings, models")
     axes.set_yticks(range(len(names)), [_row_label(rows, name) for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
-    farthest = max(abs(100.0 * (row.difference or 0.0)) for row in rows)
-    if farthest > 150.0:
+    if max(abs(x) for x, _ in best + others) > 150.0:
         # A model that is far off must not squeeze the others into one line.
         axes.set_xscale("symlog", linthresh=10.0)
+    # Bars would let the axis end right where they do.
+    axes.use_sticky_edges = False
+    axes.autoscale_view(scaley=False)
     low, high = axes.get_xlim()
     axes.set_xlim(min(low, -5.0), max(high, 5.0))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:+g}" if x else "0")
@@ -244,6 +242,8 @@ def _airtime(simulation: Simulation) -> Figure:
     left = 0.0
     for key, label, colour in AIRTIME:
         share = 100.0 * simulation.airtime[key]
+        if share == 0.0:
+            continue
         axes.barh(
             0.0,
             share,
@@ -271,18 +271,15 @@ def _transfer_times(simulation: Simulation) -> Figure | None:
     times = np.sort(simulation.transfer_times_s())
     if len(times) < 2 or times[0] <= 0.0:
         return None
-    factor, unit = scaled(float(np.median(times)), "s")
     figure, axes = _figure()
     kept = _thinned(len(times))
-    axes.step(
-        times[kept] / factor, (kept + 1) / len(times), where="post", color=BLUE, linewidth=1.8
-    )
+    axes.step(times[kept], (kept + 1) / len(times), where="post", color=BLUE, linewidth=1.8)
     for level in (0.50, 0.90, 0.99):
         at = float(np.quantile(times, level))
-        axes.plot([at / factor], [level], marker="o", markersize=6, color=VERMILION)
+        axes.plot([at], [level], marker="o", markersize=6, color=VERMILION)
         axes.annotate(
             f"{100 * level:g} %: {quantity(at, 's', 3)}",
-            (at / factor, level),
+            (at, level),
             xytext=(9, -4),
             textcoords="offset points",
             va="top",
@@ -291,12 +288,23 @@ def _transfer_times(simulation: Simulation) -> Figure | None:
     axes.set_xscale("log")
     # Room on the right for the label of the last percentile.
     low, high = axes.get_xlim()
-    axes.set_xlim(low, max(high, float(np.quantile(times, 0.99)) / factor * (high / low) ** 0.25))
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.set_xlim(low, max(high, float(np.quantile(times, 0.99)) * (high / low) ** 0.25))
+    axes.xaxis.set_major_formatter(lambda x, _: quantity(x, "s", 1))
+    axes.xaxis.set_minor_formatter(_minor_label(*axes.get_xlim()))
     axes.set_ylim(0.0, 1.03)
-    axes.set_xlabel(f"transfer time ({unit}, logarithmic)")
+    axes.set_xlabel("transfer time (logarithmic)")
     axes.set_ylabel("fraction of transfers")
     return figure
+
+
+def _minor_label(low: float, high: float) -> Callable[[float, float], str]:
+    """Labels at 2 and 5 on a logarithmic axis that spans less than two decades."""
+
+    def label(x: float, _: float) -> str:
+        digit = round(x / 10.0 ** math.floor(math.log10(x) + 1e-9))
+        return quantity(x, "s", 1) if high < 100.0 * low and digit in (2, 5) else ""
+
+    return label
 
 
 def _thinned(n: int, points: int = 400) -> NDArray[np.int64]:
@@ -343,7 +351,7 @@ def _stations(simulation: Simulation) -> Figure | None:
     axes.set_xlabel("station, by rank")
     if len(stations) <= 12:
         axes.set_xticks(range(1, len(stations) + 1), [station.name for station in stations])
-        if sum(len(station.name) for station in stations) > 70:
+        if sum(len(station.name) for station in stations) > 85:
             axes.tick_params(axis="x", rotation=40)
         axes.set_xlabel("")
     axes.set_ylabel(f"goodput ({unit})")
@@ -388,7 +396,8 @@ def _active_transfers(simulation: Simulation, model: Model) -> Figure | None:
             label=f"model: {predicted.source}",
         )
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlim(-0.6, last + 0.6)
+    first = next(k for k, share in enumerate(measured) if share > 0.0)
+    axes.set_xlim(min(first, last) - 0.6, last + 0.6)
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel("transfers in progress")
     axes.set_ylabel("fraction of the time")
@@ -417,16 +426,17 @@ def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figu
     factor, unit = scaled(float(series.max()), "b/s")
     edges = warmup_s + duration_s * np.arange(len(series) + 1) / len(series)
     figure, axes = _figure()
-    if len(simulation.runs) > 1:
+    if len(simulation.runs) >= _QUARTILES_FROM:
         runs = np.array([run.answer["goodput_series_bps"] for run in simulation.runs]) / factor
+        lower, upper = np.quantile(runs, [0.25, 0.75], axis=0)
         axes.stairs(
-            runs.max(axis=0),
+            upper,
             edges,
-            baseline=runs.min(axis=0),
+            baseline=lower,
             fill=True,
             color=SKY,
             alpha=0.45,
-            label="least to most of the replications",
+            label="middle half of the replications",
         )
     axes.stairs(
         series / factor,
@@ -444,7 +454,7 @@ def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figu
         label=f"mean, {quantity(mean, 'b/s', 3)}",
     )
     axes.set_xlim(edges[0], edges[-1])
-    axes.set_ylim(bottom=0.0)
+    axes.set_ylim(0.0, 1.05 * axes.get_ylim()[1])
     axes.set_xlabel("simulated time (s)")
     axes.set_ylabel(f"goodput ({unit})")
     _legend_above(figure, axes)

@@ -176,7 +176,7 @@ def _table(
     def row(cells: Sequence[str], tag: str) -> str:
         shown = []
         for column, cell in enumerate(cells):
-            kind = " class='number'" if column in numbers else ""
+            kind = " class='number'" if column in numbers else " class='nowrap'"
             if column == verdict and tag == "td" and cell:
                 # A class from a closed list of words, for the colour.
                 kind = f" class='verdict {cell.replace(' ', '-')}'"

@@ -21,7 +21,7 @@ body {
   margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
 }
-main { max-width: 54rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+main { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
 h1 { font-size: 1.8rem; line-height: 1.2; margin: 0 0 .75rem; }
 h2 { font-size: 1.15rem; margin: 2.5rem 0 .75rem; }
 p, ul { margin: .5rem 0; }
@@ -43,6 +43,7 @@ th {
 td { padding: .38rem .8rem .38rem 0; border-top: 1px solid var(--grid); vertical-align: top; }
 tbody tr:first-child td, tr.again td { border-top: 0; }
 .number { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.nowrap { white-space: nowrap; }
 .verdict { white-space: nowrap; font-weight: 600; }
 .agrees { color: var(--green); }
 .close { color: var(--blue); }

@@ -6,7 +6,7 @@ terminals or HTML, and computes no results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +39,9 @@ HEADLINES: Final = (
     "collision_probability",
     "ap_queue_drop_probability",
 )
+
+#: A model's probability that is as good as none.
+NEGLIGIBLE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +91,38 @@ def extent(simulation: Simulation) -> str:
 
 
 def comparison_lines(result: Comparison) -> list[Line]:
-    """The comparison: every model's value of a metric, and headline metrics without a model."""
+    """The comparison: every model's value of a metric, and headline metrics without a model.
+
+    Events so rare that neither model nor simulation has any to show are left out.
+    """
     simulation = result.simulation
+    rows = [row for row in result.comparison if row.simulation.mean or abs(row.model) > NEGLIGIBLE]
     lines = []
-    for name in _in_order(row.metric for row in result.comparison):
-        label, measured = metric(name).label, simulation.metrics[name]
-        shown = quantity_with_interval(measured, metric(name).unit)
-        for row in (row for row in result.comparison if row.metric == name):
+    for name in _in_order(row.metric for row in rows):
+        label, unit = metric(name).label, metric(name).unit
+        shown = quantity_with_interval(simulation.metrics[name], unit)
+        for row in (row for row in rows if row.metric == name):
             lines.append(
                 Line(
                     metric=label,
                     simulation=shown,
-                    model=quantity(row.model, metric(name).unit),
+                    model=quantity(row.model, unit),
                     source=row.source,
                     difference=percent(row.difference, signed=True),
                     verdict=row.verdict,
                 )
             )
             label, shown = "", ""
-    return _with_headlines(lines, result)
+    compared = {row.metric for row in result.comparison}
+    headlines = [name for name in HEADLINES if name not in compared]
+    if not simulation.counts["transfers"]:
+        headlines = [name for name in headlines if name != "active_flows"]
+    for name in headlines:
+        interval = simulation.metrics.get(name)
+        if interval is not None and interval.mean is not None:
+            shown = quantity_with_interval(interval, metric(name).unit)
+            lines.append(Line(metric(name).label, shown, model="–"))
+    return lines
 
 
 def prediction_lines(prediction: Prediction) -> list[Line]:
@@ -275,19 +291,6 @@ def _collect(
     return [
         (sentence, [] if set(known) == everyone else known) for sentence, known in sources.items()
     ]
-
-
-def _with_headlines(lines: Sequence[Line], result: Comparison) -> list[Line]:
-    """Headline metrics that no model has, after those that one has."""
-    compared = {row.metric for row in result.comparison}
-    extra = [
-        Line(metric(name).label, quantity_with_interval(interval, metric(name).unit), model="–")
-        for name in HEADLINES
-        if name not in compared
-        and (interval := result.simulation.metrics.get(name)) is not None
-        and interval.mean is not None
-    ]
-    return [*lines, *extra]
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

@@ -104,8 +104,7 @@ def _prediction(console: Console, result: Prediction) -> None:
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        numbers = column.startswith(("model", "simulation", "difference", "mean"))
-        table.add_column(column, no_wrap=numbers, header_style="dim")
+        table.add_column(column, no_wrap=column != "source", header_style="dim")
     return table
 
 

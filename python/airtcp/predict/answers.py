@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from airtcp.exceptions import ModelError
 from airtcp.results import Model, Predicted
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value comes from: module, paper and equation, assumptions, those that are broken."""
+
+    by: str
+    source: str
+    assumes: Sequence[str]
+    broken: Sequence[str] = ()
 
 
 class Answers:
@@ -16,25 +27,17 @@ class Answers:
         self.model: Model = {}
         self.failures: list[str] = []
 
-    def add(
-        self,
-        metric: str,
-        value: float | list[float],
-        *,
-        by: str,
-        source: str,
-        assumes: Sequence[str],
-        broken: Sequence[str],
-    ) -> None:
-        """Append a prediction; for each metric the better one is added first."""
-        entry = Predicted(
-            value=value if isinstance(value, list) else float(value),
-            by=by,
-            source=source,
-            assumes=list(assumes),
-            broken=list(broken),
-        )
-        self.model.setdefault(metric, []).append(entry)
+    def add(self, origin: Origin, values: Mapping[str, float | list[float]]) -> None:
+        """Append predictions by metric; the better one of a metric is added first."""
+        for metric, value in values.items():
+            entry = Predicted(
+                value=value if isinstance(value, list) else float(value),
+                by=origin.by,
+                source=origin.source,
+                assumes=list(origin.assumes),
+                broken=list(origin.broken),
+            )
+            self.model.setdefault(metric, []).append(entry)
 
     @contextmanager
     def attempt(self, source: str) -> Iterator[None]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from airtcp.models.miorandi import CORRECTED, contention
 from airtcp.predict.facts import Connections, tcp_of
-from airtcp.units import format_rate, format_time_ns
+from airtcp.units import format_rate, format_size, format_time_ns
 
 OPTIMISTIC: Final = "the model is too optimistic: goodput too high, times too low"
 PESSIMISTIC: Final = "the model is too pessimistic: goodput too low, times too high"
@@ -41,8 +41,8 @@ WINDOWED: Final = (*COMMON, "geometric backoff: access point and station are equ
 WEB: Final = (
     *COMMON,
     "W* = 1: a connection has one packet under way, so transfers share the channel equally",
-    "a transfer starts with two packets of headers alone (13); nothing is requested",
-    "think times start when the last TCP ACK is back at the sender",
+    "a transfer starts with two packets of headers alone (13)",
+    "sizes and think times are independent; a think time follows each transfer",
 )
 
 #: From this probability on, frames given up at the retry limit are worth a word.
@@ -72,7 +72,8 @@ def endless_window(connections: Connections) -> Iterator[str]:
     else:
         yield (
             f"W* = d = {d:g}; here W* is {_range(windows)} segments: goodput hardly depends on it, "
-            "stations collide a little less often than with W* = d; the effect is small"
+            "stations with downloads collide a little less often than with W* = d; the effect is "
+            "small"
         )
 
 
@@ -109,17 +110,44 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
         )
 
 
-def web_acks(connections: Connections) -> Iterator[str]:
-    """What delayed ACK does to transfer times, the window aside."""
-    waiting = [flow for flow in connections.flows if tcp_of(flow).delayed_ack.every > 1]
-    if not waiting:
-        return
-    timeout = max(tcp_of(flow).delayed_ack.timeout_ns for flow in waiting)
-    yield (
-        f"one ACK per segment; here one for every {connections.every:g}: where segments are left "
-        f"over at the end, the last ACK waits for the timer of {format_time_ns(timeout)}; times to "
-        "the last ACK are too low"
-    )
+def web_transfers(connections: Connections) -> Iterator[str]:
+    """What the paper's own reading of (13) to (17) leaves out of a transfer."""
+    flows = connections.flows
+    waiting = [tcp_of(flow).delayed_ack for flow in flows if tcp_of(flow).delayed_ack.every > 1]
+    if waiting:
+        timeout = format_time_ns(max(ack.timeout_ns for ack in waiting))
+        yield (
+            f"one ACK per segment; here one for every {connections.every:g}: fewer ACKs leave more "
+            "room for data (times too high), but where segments are left over at the end the last "
+            f"ACK waits for the timer of {timeout} (times to the last ACK too low)"
+        )
+    requests = [flow.application.request_bytes for flow in flows if flow.application.kind == "web"]
+    handshakes = {tcp_of(flow).handshake for flow in flows}
+    if any(requests) or handshakes != {"two-way"}:
+        what = " or ".join(sorted(handshakes)).replace("none", "no")
+        request = max(requests)
+        asked = f" and a request of {format_size(request)}" if request else ""
+        effect = "too high" if handshakes == {"none"} and not request else "too low"
+        yield (
+            "two packets of headers before the data; here "
+            f"{what} handshake{asked}; times are {effect}, by about a packet's time"
+        )
+
+
+def web_first_ack(connections: Connections) -> Iterator[str]:
+    """What becomes of the first segments where the receiver waits for more than may be sent."""
+    stuck = [
+        tcp_of(flow)
+        for flow in connections.flows
+        if tcp_of(flow).initial_window_bytes
+        < (tcp_of(flow).delayed_ack.every - 1) * tcp_of(flow).mss_bytes + 1
+    ]
+    if stuck:
+        timeout = format_time_ns(max(tcp.delayed_ack.timeout_ns for tcp in stuck))
+        yield (
+            "TCP starts at once; here the initial window is less than the segments that an ACK "
+            f"waits for: each transfer starts with the timer of {timeout}; times are too low"
+        )
 
 
 def _alike(connections: Connections) -> Iterator[str]:
@@ -127,8 +155,9 @@ def _alike(connections: Connections) -> Iterator[str]:
     if uploads:
         yield (
             f"downloads alone; here {uploads} of {count} connections are uploads: data and TCP ACK "
-            "swap senders, so the time of an exchange is the same and the total goodput should "
-            "hold; how uploads and downloads share it is unknown"
+            "swap senders, so the time of an exchange is the same, but stations with data contend "
+            "more than stations with ACKs; the total goodput is a little too high, and how uploads "
+            "and downloads share it is unknown"
         )
     others = len(connections.scenario.flows) - len(connections.flows)
     if others:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,8 +10,6 @@ import numpy as np
 from airtcp.models.miorandi import (
     CORRECTED,
     PAPER,
-    Parameters,
-    Variant,
     backlogged_distribution,
     contention,
     single_station,
@@ -20,10 +18,10 @@ from airtcp.models.miorandi import (
 )
 from airtcp.models.miorandi.throughput import Throughput
 from airtcp.predict import assumptions
+from airtcp.predict.answers import Answers, Origin
 from airtcp.predict.facts import Connections
 
 if TYPE_CHECKING:
-    from airtcp.predict.answers import Answers
     from airtcp.scenario import ResolvedScenario
 
 _THROUGHPUT: Final = "models.miorandi.throughput"
@@ -34,7 +32,11 @@ _VARIANTS: Final = ((CORRECTED, ", corrected"), (PAPER, ""))
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """Goodput and collisions of the endless TCP flows; other TCP flows are taken as noise."""
+    """Goodput and collisions of the endless TCP flows.
+
+    Where other flows or uploads with a large window take part, it is not the access point alone
+    that is always backlogged: then only the total goodput is told, which hardly depends on that.
+    """
     endless = [
         flow
         for flow in scenario.flows
@@ -48,93 +50,73 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
 
 
 def _several(connections: Connections, answers: Answers) -> None:
-    d = connections.every
-    equation = "M (10)" if d == 1.0 else "M (12)"
+    d, equation = connections.every, "M (10)" if connections.every == 1.0 else "M (12)"
     broken = [*assumptions.network(connections), *assumptions.endless_window(connections)]
-    with answers.attempt("M (9), (1), (2)"):
-        _collisions_by_state(connections, answers, broken)
+    by_state = Origin(_CONTENTION, "M (2) over (9)", assumptions.ENDLESS, broken)
+    if connections.backlog_as_assumed:
+        with answers.attempt(by_state.source):
+            answers.add(by_state, _collisions_by_state(connections))
     for variant, label in _VARIANTS:
-        with answers.attempt(f"{equation}{label}"):
+        origin = Origin(_THROUGHPUT, f"{equation}{label}", assumptions.ENDLESS, broken)
+        with answers.attempt(origin.source):
             said = throughput(connections.count, connections.parameters, variant, d=d)
-            _goodput(said, connections, answers, f"{equation}{label}", _THROUGHPUT, broken)
-            _state(said, answers, f"M (1), (2) at the mean of (9){label}", broken)
+            answers.add(origin, _goodput(said, connections))
+            _state(said, connections, answers, replace(origin, source=f"M (2){label}"))
 
 
 def _one(connections: Connections, answers: Answers) -> None:
     d, window = connections.every, connections.windows[0]
-    parameters = connections.parameters
     network = list(assumptions.network(connections))
+    taking_turns = [*network, *assumptions.endless_window(connections)]
+    contending = [*network, *assumptions.lone_window(connections)]
     if window <= d:
         # No more segments than one ACK answers: the two nodes take turns and never collide.
-        broken = [*network, *assumptions.endless_window(connections)]
-        with answers.attempt("M (A.3)"):
-            said = throughput(1, parameters, CORRECTED, d=d)
-            source = "M (A.3) at W* = 1" if d == 1.0 else "M (12) without contention (M11)"
-            _goodput(said, connections, answers, source, _THROUGHPUT, broken)
-            _state(said, answers, source, broken)
-        return
-    broken = [*network, *assumptions.lone_window(connections)]
-    for variant, label in _VARIANTS:
-        if d == 1.0:
-            with answers.attempt(f"M (A.3){label}"):
-                goodput = float(window_throughput(window, parameters, variant))
-                for metric in ("goodput_bps", "flow_goodput_bps"):
-                    answers.add(
-                        metric,
-                        goodput,
-                        by=_APPENDIX,
-                        source=f"M (A.3){label}",
-                        assumes=assumptions.WINDOWED,
-                        broken=network,
-                    )
+        source = "M (A.3)" if d == 1.0 else "M (12), corrected"
+        origin = Origin(_THROUGHPUT, source, assumptions.ENDLESS, taking_turns)
+        with answers.attempt(source):
+            said = throughput(1, connections.parameters, CORRECTED, d=d)
+            answers.add(origin, _goodput(said, connections))
+            _state(said, connections, answers, origin)
+    elif d == 1.0:
+        for variant, label in _VARIANTS:
+            origin = Origin(_APPENDIX, f"M (A.3){label}", assumptions.WINDOWED, network)
+            with answers.attempt(origin.source):
+                goodput = float(window_throughput(window, connections.parameters, variant))
+                answers.add(origin, {"goodput_bps": goodput, "flow_goodput_bps": goodput})
     for variant, label in _VARIANTS:
         source = f"M ({7 if d == 1.0 else 8}){label}"
+        origin = Origin(_THROUGHPUT, source, assumptions.LONE, contending)
         with answers.attempt(source):
-            said = single_station(d, parameters, variant)
-            _goodput(said, connections, answers, source, _THROUGHPUT, broken, assumptions.LONE)
-            _state(said, answers, f"M (6){label}", broken, assumptions.LONE)
+            said = single_station(d, connections.parameters, variant)
+            answers.add(origin, _goodput(said, connections))
+            _state(said, connections, answers, replace(origin, source=f"M (6){label}"))
 
 
-def _goodput(
-    said: Throughput,
-    connections: Connections,
-    answers: Answers,
-    source: str,
-    by: str,
-    broken: Sequence[str],
-    assumes: Sequence[str] = assumptions.ENDLESS,
-) -> None:
+def _goodput(said: Throughput, connections: Connections) -> dict[str, float | list[float]]:
     goodput = float(said.goodput_bps)
-    answers.add("goodput_bps", goodput, by=by, source=source, assumes=assumes, broken=broken)
-    if len(connections.flows) == len(connections.scenario.flows):
+    values: dict[str, float | list[float]] = {"goodput_bps": goodput}
+    if connections.alone:
+        values["flow_goodput_bps"] = goodput / connections.count
+    return values
+
+
+def _state(said: Throughput, connections: Connections, answers: Answers, origin: Origin) -> None:
+    """What the nodes do, where the model's picture of who is backlogged holds."""
+    if connections.backlog_as_assumed:
         answers.add(
-            "flow_goodput_bps",
-            goodput / connections.count,
-            by=by,
-            source=source,
-            assumes=assumes,
-            broken=broken,
+            replace(origin, by=_CONTENTION),
+            {
+                "collision_probability": float(said.collision_probability),
+                "drop_probability_mac": float(said.drop_probability),
+            },
         )
+        if "mean_backlogged_nodes" not in answers.model:
+            # (9) and (11) have no variants.
+            state = replace(origin, source="M (9)" if connections.every == 1.0 else "M (11)")
+            answers.add(state, {"mean_backlogged_nodes": float(said.mean_backlogged_nodes)})
 
 
-def _state(
-    said: Throughput,
-    answers: Answers,
-    source: str,
-    broken: Sequence[str],
-    assumes: Sequence[str] = assumptions.ENDLESS,
-) -> None:
-    for metric, value in (
-        ("collision_probability", said.collision_probability),
-        ("drop_probability_mac", said.drop_probability),
-        ("mean_backlogged_nodes", said.mean_backlogged_nodes),
-    ):
-        answers.add(
-            metric, float(value), by=_CONTENTION, source=source, assumes=assumes, broken=broken
-        )
-
-
-def _collisions_by_state(connections: Connections, answers: Answers, broken: Sequence[str]) -> None:
+def _collisions_by_state(connections: Connections) -> dict[str, float | list[float]]:
     """Collision probability from the distribution (9), (11) of backlogged nodes, not its mean.
 
     With k nodes backlogged (probability pi_k) each of them attempts in a slot with tau_k and
@@ -143,30 +125,18 @@ def _collisions_by_state(connections: Connections, answers: Answers, broken: Seq
     pi_k (k-1) tau_k for stations. (2) at the mean of (9) is blind to the states with many nodes,
     where most collisions are.
     """
-    share, p_c, tau = _states(connections.count, connections.every, connections.parameters)
-    nodes = np.arange(1, len(share) + 1)
-    weights = {
-        "collision_probability": nodes * share * tau,
-        "collision_probability_ap": share * tau,
-        "collision_probability_stations": (nodes - 1) * share * tau,
-    }
-    for metric, weight in weights.items():
-        answers.add(
-            metric,
-            float(np.dot(weight, p_c) / weight.sum()),
-            by=_CONTENTION,
-            source="M (1), (2) averaged over (9)",
-            assumes=assumptions.ENDLESS,
-            broken=broken,
-        )
-
-
-def _states(
-    count: int, d: float, parameters: Parameters, variant: Variant = CORRECTED
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """pi_k, P_C(k) and tau_k for k = 1, 2, ... backlogged nodes, as far as pi_k matters."""
-    share = np.asarray(backlogged_distribution(count, d))
+    share = np.asarray(backlogged_distribution(connections.count, connections.every))
     # At most one station is backlogged on average: beyond 40 there is nothing left to weigh.
     share = share[:41]
-    state = contention(np.arange(1.0, len(share) + 1.0), parameters, variant)
-    return share, np.asarray(state.p_c), np.asarray(state.tau)
+    nodes = np.arange(1.0, len(share) + 1.0)
+    state = contention(nodes, connections.parameters, CORRECTED)
+    attempts = share * state.tau
+    weights = {
+        "collision_probability": nodes * attempts,
+        "collision_probability_ap": attempts,
+        "collision_probability_stations": (nodes - 1.0) * attempts,
+    }
+    return {
+        metric: float(np.dot(weight, state.p_c) / weight.sum())
+        for metric, weight in weights.items()
+    }

@@ -72,6 +72,24 @@ class Connections:
         return sum(n * window for n, window in zip(self.counts, self.windows, strict=True))
 
     @property
+    def alone(self) -> bool:
+        """Whether the scenario has no other flows."""
+        return len(self.flows) == len(self.scenario.flows)
+
+    @property
+    def backlog_as_assumed(self) -> bool:
+        """Whether it is the access point that is backlogged, and stations only with an answer.
+
+        Other flows add nodes with packets; an upload with a window of several segments keeps its
+        station backlogged whenever the access point is not the only bottleneck.
+        """
+        large = any(
+            flow.direction == "upload" and window > 1
+            for flow, window in zip(self.flows, self.windows, strict=True)
+        )
+        return self.alone and not large
+
+    @property
     def uploads(self) -> int:
         """How many of the connections are uploads."""
         return sum(

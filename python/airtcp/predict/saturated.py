@@ -7,17 +7,18 @@ their mean times stand in for Bianchi's single ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, log2
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy, Rate
-from airtcp.models.bianchi import FixedPoint, SlotTimes, fixed_point, saturation, slot_times
+from airtcp.models.bianchi import SlotTimes, fixed_point, saturation, slot_times
 from airtcp.models.max_throughput import lone_sender, maximum_throughput
+from airtcp.predict.answers import Answers, Origin
 from airtcp.predict.facts import rate_of, weighted
 
 if TYPE_CHECKING:
-    from airtcp.predict.answers import Answers
     from airtcp.scenario import ResolvedScenario
     from airtcp.standards import AfterCollision
 
@@ -29,6 +30,7 @@ _LONE: Final = "models.max_throughput"
 
 _ASSUMES: Final = (
     "every sender always has a packet",
+    "a frame is given up at the retry limit, as in Wu et al. (2002)",
     "an attempt collides with the same probability in every backoff stage",
     "nodes are alike: what differs in packet size and rate is averaged",
 )
@@ -56,42 +58,41 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
         with answers.attempt("Jun et al. (2003)"):
             _lone(scenario, senders[0], answers)
         return
-    rules = scenario.mac.rules
     with answers.attempt("Bianchi (2000)"):
-        point = _fixed_point(scenario, nodes)
-        broken = _broken(scenario, senders)
-        for variant, wait, source in (
-            ("freezing", rules.after_collision, "Bianchi and Tinnirello (2005)"),
-            ("bianchi", "difs", "Bianchi (2000) (13)"),
-        ):
-            times = _slot_times(scenario, senders, wait)
-            said = saturation(
-                point,
-                times,
-                variant="freezing" if variant == "freezing" else "bianchi",
-                w0=scenario.phy.cw_min + 1 if variant == "freezing" else None,
-            )
-            payload = weighted([_payload_bits(s) for s in senders], [s.count for s in senders])
-            goodput = float(said.success_rate_per_s) * payload
-            hints = [*broken, *_wait_hint(scenario, wait)]
-            flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
-            for metric, value in (("goodput_bps", goodput), ("flow_goodput_bps", goodput / flows)):
-                answers.add(
-                    metric, value, by=_BIANCHI, source=source, assumes=_ASSUMES, broken=hints
-                )
-        for metric, value in (
-            ("collision_probability", float(point.p)),
-            ("drop_probability_mac", float(point.drop)),
-            ("mean_backlogged_nodes", float(nodes)),
-        ):
-            answers.add(
-                metric,
-                value,
-                by=_BIANCHI,
-                source="Bianchi (2000) (7), (9); Wu et al. (2002)",
-                assumes=_ASSUMES,
-                broken=broken,
-            )
+        _contending(scenario, senders, answers)
+
+
+def _contending(scenario: ResolvedScenario, senders: list[_Sender], answers: Answers) -> None:
+    counts = [sender.count for sender in senders]
+    nodes, w0 = sum(counts), scenario.phy.cw_min + 1
+    doublings = ceil(log2((scenario.phy.cw_max + 1) / w0))
+    point = fixed_point(nodes, w0, doublings, scenario.mac.short_retry_limit - 1)
+    payload = weighted([_payload_bits(sender) for sender in senders], counts)
+    broken = _broken(scenario, senders)
+    wait = scenario.mac.rules.after_collision
+    freezing = saturation(point, _slot_times(scenario, senders, wait), variant="freezing", w0=w0)
+    printed = saturation(point, _slot_times(scenario, senders, "difs"), variant="bianchi")
+    for said, source, hints in (
+        (freezing, "Bianchi, Tinnirello (2005)", broken),
+        (printed, "Bianchi (2000) (13)", [*broken, *_printed_form(wait)]),
+    ):
+        goodput = float(said.success_rate_per_s) * payload
+        answers.add(
+            Origin(_BIANCHI, source, _ASSUMES, hints),
+            {"goodput_bps": goodput, "flow_goodput_bps": goodput / _flows(scenario)},
+        )
+    answers.add(
+        Origin(_BIANCHI, "Bianchi (2000) (9)", _ASSUMES, broken),
+        {
+            "collision_probability": float(point.p),
+            "drop_probability_mac": float(point.drop),
+            "mean_backlogged_nodes": float(nodes),
+        },
+    )
+
+
+def _flows(scenario: ResolvedScenario) -> int:
+    return sum(scenario.group(flow.stations).count for flow in scenario.flows)
 
 
 def _senders(scenario: ResolvedScenario) -> list[_Sender]:
@@ -123,12 +124,6 @@ def _senders(scenario: ResolvedScenario) -> list[_Sender]:
 
 def _payload_bits(sender: _Sender) -> float:
     return max(0.0, sender.packet_bits - 8 * UDP_HEADER_BYTES)
-
-
-def _fixed_point(scenario: ResolvedScenario, nodes: int) -> FixedPoint:
-    w0 = scenario.phy.cw_min + 1
-    doublings = ceil(log2((scenario.phy.cw_max + 1) / w0))
-    return fixed_point(nodes, w0, doublings, scenario.mac.short_retry_limit - 1)
 
 
 def _slot_times(
@@ -191,12 +186,15 @@ def _lone(scenario: ResolvedScenario, sender: _Sender, answers: Answers) -> None
             _payload_bits(sender), phy.difs_ns / 1e9, float(cycles[0].backoff_s), exchange
         )
     )
-    flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
-    source = "Jun et al. (2003)"
-    for metric, value in (("goodput_bps", goodput), ("flow_goodput_bps", goodput / flows)):
-        answers.add(metric, value, by=_LONE, source=source, assumes=_ASSUMES_LONE, broken=())
-    for metric in ("collision_probability", "drop_probability_mac"):
-        answers.add(metric, 0.0, by=_LONE, source=source, assumes=_ASSUMES_LONE, broken=())
+    answers.add(
+        Origin(_LONE, "Jun et al. (2003)", _ASSUMES_LONE),
+        {
+            "goodput_bps": goodput,
+            "flow_goodput_bps": goodput / _flows(scenario),
+            "collision_probability": 0.0,
+            "drop_probability_mac": 0.0,
+        },
+    )
 
 
 def _broken(scenario: ResolvedScenario, senders: list[_Sender]) -> list[str]:
@@ -221,10 +219,11 @@ def _broken(scenario: ResolvedScenario, senders: list[_Sender]) -> list[str]:
     return sentences
 
 
-def _wait_hint(scenario: ResolvedScenario, wait: str) -> list[str]:
-    actual = scenario.mac.rules.after_collision
-    if actual == wait:
-        return []
-    return [
-        f"all wait {wait.upper()} after a collision; here {actual.upper()}: goodput is too high"
-    ]
+def _printed_form(wait: AfterCollision) -> Iterator[str]:
+    """What the printed (13) has otherwise than 802.11, whatever the scenario."""
+    yield (
+        "every node may use the first slot after a transmission; in 802.11 only the one that just "
+        "succeeded can, since the others' counters are frozen; goodput is a little off"
+    )
+    if wait != "difs":
+        yield f"all wait DIFS after a collision; here {wait.upper()}: goodput is too high"

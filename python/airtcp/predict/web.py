@@ -19,12 +19,11 @@ from airtcp.models.miorandi import (
     setup_time,
 )
 from airtcp.predict import assumptions
+from airtcp.predict.answers import Answers, Origin
 from airtcp.predict.facts import Connections, tcp_of, weighted
-from airtcp.units import format_size
 
 if TYPE_CHECKING:
-    from airtcp.predict.answers import Answers
-    from airtcp.scenario import ResolvedScenario, Web
+    from airtcp.scenario import Distribution, Flow, ResolvedScenario, Tcp, Web
 
 _SESSION: Final = "models.miorandi.session"
 
@@ -36,9 +35,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
         with answers.attempt("M (14)"):
             _one(traffic, answers)
     else:
-        with answers.attempt("M (16), (17), corrected"):
+        with answers.attempt("M (17), corrected"):
             _several_corrected(traffic, answers)
-        with answers.attempt("M (16), (17)"):
+        with answers.attempt("M (17)"):
             _several_paper(traffic, answers)
 
 
@@ -61,7 +60,6 @@ class _Traffic:
             counts,
         )
         self.padded = all(tcp_of(flow).pad_last_segment for flow in scenario.flows)
-        self.handshakes = {tcp_of(flow).handshake for flow in scenario.flows}
 
     def mean(self) -> float:
         """E[X] in bytes; with `expected_segments` and `survival` this is a law of sizes."""
@@ -82,51 +80,84 @@ class _Traffic:
         return replace(CORRECTED, last_packet="padded" if self.padded else "trimmed")
 
     def setup_s(self) -> float:
-        """(13) corrected, and none of it without a handshake."""
-        if self.handshakes == {"none"}:
-            return 0.0
-        return setup_time(self.connections.parameters, self.variant)
+        """Time before the first segment of data: (13) with the packets that the scenario has."""
+        flows, counts = self.connections.scenario.flows, self.connections.counts
+        return weighted([self._setup_of(flow) for flow in flows], counts)
 
-    def broken(self) -> list[str]:
-        """What of paper M's assumptions these flows break."""
+    def timer_s(self) -> float:
+        """Mean time that the delayed-ACK timer adds to the last ACK, for want of d segments."""
+        flows, counts = self.connections.scenario.flows, self.connections.counts
+        waits = [
+            tcp_of(flow).delayed_ack.timeout_ns / 1e9 * _incomplete(app.size, tcp_of(flow))
+            for flow, app in zip(flows, self.apps, strict=True)
+        ]
+        return weighted(waits, counts)
+
+    def broken_in_network(self) -> list[str]:
+        """What the flows break of paper M's assumptions, in every reading."""
         scv = max(app.size.scv() for app in self.apps)
         sentences = [
             *assumptions.network(self.connections),
             *assumptions.web_window(self.connections, scv),
-            *assumptions.web_acks(self.connections),
         ]
         if len({(app.size, app.think_time) for app in self.apps}) > 1:
             sentences.append(
                 "one law of sizes and one mean think time; here groups differ, and their means "
                 f"stand in; {assumptions.UNKNOWN}"
             )
-        request = max(app.request_bytes for app in self.apps)
-        if request:
-            sentences.append(
-                f"nothing is requested; here a request of {format_size(request)} comes first: one "
-                "more packet and its wait; times are too low, a little"
-            )
         return sentences
+
+    def _setup_of(self, flow: Flow) -> float:
+        parameters = self.connections.parameters
+        packets = _HANDSHAKE_PACKETS[tcp_of(flow).handshake]
+        request = 0
+        if flow.application.kind == "web":
+            request = flow.application.request_bytes
+        if request and tcp_of(flow).handshake != "three-way":
+            # With a three-way handshake the request rides on its third packet.
+            packets += 1
+        one = parameters.t_tcp_ack_s + parameters.mean_first_backoff_s
+        return packets * one + 8 * request / parameters.data_rate_bps
+
+
+#: Packets of headers alone before data: (13) has the two of a two-way handshake.
+_HANDSHAKE_PACKETS: Final = {"three-way": 3, "two-way": 2, "none": 0}
+#: Segments up to which the odds of an incomplete last group are added up; of the few longer
+#: transfers, groups are incomplete as often as not.
+_LAST_SEGMENT: Final = 200_000
+
+
+def _incomplete(size: Distribution, tcp: Tcp) -> float:
+    """P(the number of segments is no multiple of d): then the last ACK waits for the timer."""
+    d, mss = tcp.delayed_ack.every, float(tcp.mss_bytes)
+    if d == 1:
+        return 0.0
+    whole = np.arange(d, _LAST_SEGMENT, d, dtype=np.float64)
+    complete = np.sum(size.survival((whole - 1.0) * mss) - size.survival(whole * mss))
+    longer = float(size.survival(whole[-1] * mss))
+    return max(0.0, 1.0 - float(complete) - longer / d)
 
 
 def _one(traffic: _Traffic, answers: Answers) -> None:
     """One station alternates between a transfer and a think time: T of every T + think seconds."""
-    for variant, label in ((traffic.variant, ", corrected"), (PAPER, "")):
-        parameters = traffic.connections.parameters
-        session = mean_session_time(traffic, parameters, variant)
-        if variant is not PAPER:
-            session += traffic.setup_s() - setup_time(parameters, variant)
+    parameters = traffic.connections.parameters
+    last_ack = parameters.t_tcp_ack_s + parameters.mean_first_backoff_s
+    paper = mean_session_time(traffic, parameters, PAPER)
+    corrected = mean_session_time(traffic, parameters, traffic.variant)
+    corrected += traffic.setup_s() - setup_time(parameters, traffic.variant)
+    for session, variant, label in ((corrected, CORRECTED, ", corrected"), (paper, PAPER, "")):
         cycle = session + traffic.think_time_s
-        busy = session / cycle
-        _answer(
-            answers,
-            traffic,
-            f"M (14){label}",
-            session_s=session,
-            active=busy,
-            goodput=8.0 * traffic.mean_size_bytes / cycle,
-            distribution=[1.0 - busy, busy],
-        )
+        values: dict[str, float | list[float]] = {
+            "transfer_time_to_last_ack_s": session,
+            "active_flows": session / cycle,
+            "goodput_bps": 8.0 * traffic.mean_size_bytes / cycle,
+            "flow_goodput_bps": 8.0 * traffic.mean_size_bytes / cycle,
+            "active_flows_distribution": [traffic.think_time_s / cycle, session / cycle],
+        }
+        if variant is CORRECTED:
+            values["transfer_time_to_last_ack_s"] = session + traffic.timer_s()
+            values["transfer_time_s"] = session - last_ack
+        answers.add(_origin(traffic, f"M (14){label}"), values)
 
 
 def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
@@ -134,6 +165,7 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
 
     The service of a transfer is that of its segments, less the bits that a trimmed last one does
     not need; the set-up is part of the time in which a station is not in (16), like its think time.
+    The timer of a last ACK keeps nobody waiting but that ACK.
     """
     connections, parameters = traffic.connections, traffic.connections.parameters
     capacities = capacity(connections.count, parameters, traffic.variant, d=connections.every)
@@ -143,16 +175,22 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
         service_bits -= unneeded * float(capacities[0]) / parameters.data_rate_bps
     setup, away = traffic.setup_s(), traffic.think_time_s + traffic.setup_s()
     said = processor_sharing(connections.count, capacities, away, service_bits / 8.0, setup_s=setup)
-    rate = float(said.arrival_rate_per_s)
+    session, rate = float(said.session_s), float(said.arrival_rate_per_s)
     pi = active_distribution(capacities, away, service_bits / 8.0)
-    _answer(
-        answers,
-        traffic,
-        "M (16), (17), corrected",
-        session_s=float(said.session_s),
-        active=float(said.mean_active) + rate * setup,
-        goodput=8.0 * rate * traffic.mean_size_bytes,
-        distribution=[float(share) for share in pi],
+    last_ack = parameters.t_tcp_ack_s + parameters.mean_first_backoff_s
+    answers.add(
+        _origin(traffic, "M (17), corrected"),
+        {
+            "transfer_time_s": session - last_ack,
+            "transfer_time_to_last_ack_s": session + traffic.timer_s(),
+            "active_flows": float(said.mean_active) + rate * setup,
+            "goodput_bps": 8.0 * rate * traffic.mean_size_bytes,
+            "flow_goodput_bps": 8.0 * rate * traffic.mean_size_bytes / connections.count,
+        },
+    )
+    answers.add(
+        _origin(traffic, "M (16), corrected"),
+        {"active_flows_distribution": [float(share) for share in pi]},
     )
 
 
@@ -165,41 +203,27 @@ def _several_paper(traffic: _Traffic, answers: Answers) -> None:
         think_time_s=traffic.think_time_s,
         mean_size_bytes=traffic.mean_size_bytes,
     )
-    pi = active_distribution(
-        capacity(connections.count, parameters, PAPER),
-        traffic.think_time_s,
-        traffic.mean_size_bytes,
+    capacities = capacity(connections.count, parameters, PAPER)
+    pi = active_distribution(capacities, traffic.think_time_s, traffic.mean_size_bytes)
+    answers.add(
+        _origin(traffic, "M (17)"),
+        {
+            "transfer_time_to_last_ack_s": float(said.session_s),
+            "active_flows": float(said.mean_active),
+            "goodput_bps": float(said.goodput_bps),
+            "flow_goodput_bps": float(said.goodput_bps) / connections.count,
+        },
     )
-    _answer(
-        answers,
-        traffic,
-        "M (16), (17)",
-        session_s=float(said.session_s),
-        active=float(said.mean_active),
-        goodput=float(said.goodput_bps),
-        distribution=[float(share) for share in np.asarray(pi)],
+    answers.add(
+        _origin(traffic, "M (16)"),
+        {"active_flows_distribution": [float(share) for share in pi]},
     )
 
 
-def _answer(
-    answers: Answers,
-    traffic: _Traffic,
-    source: str,
-    *,
-    session_s: float,
-    active: float,
-    goodput: float,
-    distribution: list[float],
-) -> None:
-    values: dict[str, float | list[float]] = {
-        "transfer_time_to_last_ack_s": session_s,
-        "active_flows": active,
-        "goodput_bps": goodput,
-        "flow_goodput_bps": goodput / traffic.connections.count,
-        "active_flows_distribution": distribution,
-    }
-    broken = traffic.broken()
-    for metric, value in values.items():
-        answers.add(
-            metric, value, by=_SESSION, source=source, assumes=assumptions.WEB, broken=broken
-        )
+def _origin(traffic: _Traffic, source: str) -> Origin:
+    """What the corrected readings take in (delayed ACK, handshake, request) the paper's lack."""
+    broken = traffic.broken_in_network()
+    if not source.endswith("corrected"):
+        broken += assumptions.web_transfers(traffic.connections)
+    broken += assumptions.web_first_ack(traffic.connections)
+    return Origin(_SESSION, source, assumptions.WEB, broken)
