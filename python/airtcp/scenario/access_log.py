@@ -135,7 +135,9 @@ def _read(path: Path) -> bytes:
             f'"{path}" is not in gzip format: {error}; allowed: a whole .gz file'
         ) from error
     except ValueError as error:  # a null byte in the name
-        raise DataFileError(f'"{path}" is not a file name: {error}; allowed: a file name') from error
+        raise DataFileError(
+            f'"{path}" is not a file name: {error}; allowed: a file name'
+        ) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataFileError(

@@ -1,0 +1,139 @@
+"""Files of values: what a line of a log must look like, and what of a CSV file is read."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from airtcp.scenario.access_log import DataFileError, read_access_log, read_csv_column
+from airtcp.scenario.distributions import Empirical
+from hypothesis import given
+from hypothesis import strategies as st
+
+COMMON = '10.0.0.1 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 1500'
+
+
+def written(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        COMMON,
+        COMMON + ' "http://example.org/" "Browser/1.0 (X; Y) [z]"',
+        COMMON + ' "-" "-" 0.003 extra',
+        '10.0.0.1 - frank [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 1500',
+        '10.0.0.1 - Jane Doe [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 1500',
+        'fe80::1 - - [17/May/2015:10:05:03 +0000] "GET /say?\\"hi\\" HTTP/1.1" 200 1500',
+        'host.example.org - - [17/May/2015:10:05:03 +0000] "-" 200 1500',
+        '10.0.0.1 - - [17/May/2015:10:05:03 +0000] "GET /200 404 HTTP/1.1" 200 1500',
+        "  " + COMMON + "\r",
+    ],
+)
+def test_lines_that_count(line: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "access.log", line)
+
+    assert read_access_log(path) == Empirical(values=(1500.0,), counts=(1,))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        COMMON.replace("200 1500", "200 -"),
+        COMMON.replace("200 1500", "200 0"),
+        COMMON.replace("200 1500", "206 1500"),
+        COMMON.replace("200 1500", "304 0"),
+        COMMON.replace("200 1500", "404 1500"),
+        COMMON.replace("200 1500", "500 1500"),
+    ],
+)
+def test_lines_that_do_not_count(line: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "access.log", COMMON.replace("1500", "7"), line)
+
+    assert read_access_log(path) == Empirical(values=(7.0,), counts=(1,))
+
+
+def test_torn_lines_are_skipped_up_to_half(tmp_path: Path) -> None:
+    half = written(tmp_path / "half.log", COMMON, "torn", "", "torn", COMMON)
+    more = written(tmp_path / "more.log", COMMON, "torn", "torn", COMMON, "torn")
+
+    assert read_access_log(half) == Empirical(values=(1500.0,), counts=(2,))
+    with pytest.raises(DataFileError, match="is not an access log: 3 of 5 lines are not"):
+        read_access_log(more)
+
+
+def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_bytes(COMMON.encode().replace(b"/a", b"/\xff\xfe\x00") + b"\n")
+
+    assert read_access_log(path) == Empirical(values=(1500.0,), counts=(1,))
+
+
+def test_an_absurd_size_is_a_torn_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "access.log", COMMON, COMMON.replace("1500", "9" * 5000))
+
+    assert read_access_log(path) == Empirical(values=(1500.0,), counts=(1,))
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    log, table = tmp_path / "access.log.gz", tmp_path / "times.csv.gz"
+    log.write_bytes(gzip.compress(f"{COMMON}\n".encode()))
+    table.write_bytes(gzip.compress(b"s\n0\n2\n"))
+
+    assert read_access_log(log) == Empirical(values=(1500.0,), counts=(1,))
+    assert read_csv_column(table, "s", zero_allowed=True) == Empirical(
+        values=(0.0, 2.0), counts=(1, 1)
+    )
+
+
+def test_csv_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    path.write_bytes(b'\xef\xbb\xbfsize,"what, then"\r\n" 3 ",x\r\n\r\n3,"a\nb"\r\n1e3,\r\n')
+
+    assert read_csv_column(path, "size", zero_allowed=False) == Empirical(
+        values=(3.0, 1000.0), counts=(2, 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("size\n1\nabc\n", 'line 3: "abc" is not a number'),
+        ('what,size\n"a\nb",1\nc,abc\n', 'line 4: "abc" is not a number'),
+        ("size\ninf\n", 'line 2: "inf" is not a number'),
+        ("size\n-1\n", "line 2: -1 is too small"),
+        ("size\n0\n", "line 2: 0 is too small; allowed: a number above 0"),
+        ("what,size\nx\n", 'line 2: "" is not a number'),
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("size\n", 'has no values in column "size"'),
+        ("length\n1\n", 'has no column "size"; allowed: length'),
+        ("size\n" + "1" * 200_000 + "\n", "field larger than field limit"),
+    ],
+)
+def test_csv_files_that_are_refused(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    path.write_text(content)
+
+    with pytest.raises(DataFileError, match=re.escape(message)):
+        read_csv_column(path, "size", zero_allowed=False)
+
+
+@given(st.binary(max_size=200))
+def test_any_file_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "file"
+    path.write_bytes(content)
+
+    for read in (read_access_log, lambda path: read_csv_column(path, "a", zero_allowed=True)):
+        assert isinstance(values_or_refusal(read, path), Empirical | str)
+
+
+def values_or_refusal(read, path: Path) -> Empirical | str:
+    try:
+        return read(path)
+    except DataFileError as error:
+        return str(error)
