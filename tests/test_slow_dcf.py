@@ -7,13 +7,17 @@ The senders are saturated. What Bianchi's fixed point leaves out, and with which
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from reference import slow_airtime, slow_dcf
-from reference.slow_dcf import Frame, Parameters
+sys.path.insert(0, str(Path(__file__).with_name("reference")))
+
+import slow_dcf
+from slow_dcf import Frame, Parameters
 
 SECOND = 1_000_000_000
 
@@ -42,16 +46,16 @@ def plain(stations: int, cw_min: int, cw_max: int, retries: int = 7) -> Paramete
 
 def test_airtimes_are_those_of_the_standard() -> None:
     # 1536 * 8 / 11 = 1117.1 -> 1118 us; 14 * 8 / 11 = 10.2 -> 11 us; 14 * 8 / 1 = 112 us; + 192 us.
-    assert slow_airtime.dsss_ns(1536 * 8, 11_000_000) == 1_310_000
-    assert slow_airtime.dsss_ns(14 * 8, 11_000_000) == 203_000
-    assert slow_airtime.dsss_ns(14 * 8, 1_000_000) == 304_000
+    assert slow_dcf.dsss_ns(1536 * 8, 11_000_000) == 1_310_000
+    assert slow_dcf.dsss_ns(14 * 8, 11_000_000) == 203_000
+    assert slow_dcf.dsss_ns(14 * 8, 1_000_000) == 304_000
     # 1074 bytes, not rounded, as ns-2 has it: 781.0909 + 192 us.
-    exact = slow_airtime.dsss_ns(1074 * 8, 11_000_000, whole_microseconds=False)
+    exact = slow_dcf.dsss_ns(1074 * 8, 11_000_000, whole_microseconds=False)
     assert exact == 973_091
     # (16 + 12288 + 6) / 216 -> 57 symbols; (16 + 112 + 6) / 216 -> 1 symbol; + 20 us.
-    assert slow_airtime.ofdm_ns(1536 * 8, 54_000_000) == 248_000
-    assert slow_airtime.ofdm_ns(14 * 8, 54_000_000) == 24_000
-    erp = slow_airtime.ofdm_ns(14 * 8, 54_000_000, slow_airtime.ERP_SIGNAL_EXTENSION_NS)
+    assert slow_dcf.ofdm_ns(1536 * 8, 54_000_000) == 248_000
+    assert slow_dcf.ofdm_ns(14 * 8, 54_000_000) == 24_000
+    erp = slow_dcf.ofdm_ns(14 * 8, 54_000_000, slow_dcf.ERP_SIGNAL_EXTENSION_NS)
     assert erp == 30_000
 
 
@@ -84,11 +88,11 @@ def test_a_lone_80211g_sender_meets_the_analytic_throughput_of_inet(
 ) -> None:
     # UDP of 1000 bytes in an MPDU of 1064; ACK at 24 Mb/s; published for the mean backoff, 7.5
     # slots. 54 Mb/s: 28 + 67.5 + (20 + 40 * 4 + 6) + 10 + (20 + 2 * 4 + 6) = 325.5 us.
-    extension = slow_airtime.ERP_SIGNAL_EXTENSION_NS
+    extension = slow_dcf.ERP_SIGNAL_EXTENSION_NS
     params = replace(
         slow_dcf.ieee_80211b(1),
-        station=Frame(1064, slow_airtime.ofdm_ns(1064 * 8, rate_bps, extension), 8000),
-        ack_ns=slow_airtime.ofdm_ns(14 * 8, 24_000_000, extension),
+        station=Frame(1064, slow_dcf.ofdm_ns(1064 * 8, rate_bps, extension), 8000),
+        ack_ns=slow_dcf.ofdm_ns(14 * 8, 24_000_000, extension),
         slot_ns=9_000,
         sifs_ns=10_000,
         difs_ns=28_000,
@@ -190,7 +194,7 @@ def test_two_senders_with_a_fixed_window_follow_their_markov_chain() -> None:
     for window in (3, 7):
         params = plain(2, window, window)
         collision, slots, probability = two_senders_exactly(window)
-        out = slow_dcf.run(params, seed=11, until_ns=150 * SECOND)
+        out = slow_dcf.run(params, seed=11, until_ns=80 * SECOND)
         deviation = math.sqrt(collision * (1 - collision) / out.transmissions)
         measured = out.collided_transmissions / out.transmissions
         # Successive transmissions are correlated, weakly: twice the binomial 95 % interval.
@@ -276,7 +280,7 @@ def replications(params: Parameters, seconds: int, seeds: range) -> tuple[float,
 def test_collision_probability_is_near_bianchi(n: int) -> None:
     params = plain(n, 31, 1023)
     stages = windows(31, 1023, 7)
-    mean, half = replications(params, 80, range(5))
+    mean, half = replications(params, 50, range(5))
     # Beyond the slot after the busy period, both fixed points take the stages of different senders
     # for independent. That costs at most 0.003 here (seen with long runs for n = 2 .. 50).
     decoupling = 0.003

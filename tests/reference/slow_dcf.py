@@ -1,8 +1,10 @@
 """A slow, plain DCF of one cell in which every station always has a frame to send.
 
-Knows: backoff, freezing, collisions, retries, RTS/CTS by threshold, and how long everybody waits
-after a success and after a collision (IEEE 802.11-2016, clause 10.3). Knows nothing of queues,
-TCP, arrivals or frame errors, and nothing of airtcp: it is the second opinion on its contention.
+Knows: how long frames of DSSS/CCK (IEEE 802.11-2016, clauses 15.2 and 16.2) and of OFDM (clauses
+17.4.3 and 18.5.3) are on the air; backoff, freezing, collisions, retries, RTS/CTS by threshold, and
+how long everybody waits after a success and after a collision (clause 10.3). Knows nothing of
+queues, TCP, arrivals or frame errors, and nothing of airtcp: the second opinion on its contention.
+It stands in one file, without imports of its own, so that any test can load it.
 
 It is written to be read, not to be fast. Each station holds its own counter and its own
 instant `resume` at which its countdown goes on; before each transmission every station is asked
@@ -18,13 +20,67 @@ import random
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
-try:
-    from reference import slow_airtime
-except ImportError:  # run as a script: this folder is on the path, the one above it is not
-    import slow_airtime  # type: ignore[import-not-found, no-redef]
-
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 Colliders = Literal["ack-timeout+difs", "as-others"]
+
+NS_PER_US = 1_000
+NS_PER_S = 1_000_000_000
+
+LONG_PREAMBLE_NS = 144_000
+LONG_HEADER_NS = 48_000
+SHORT_PREAMBLE_NS = 72_000
+SHORT_HEADER_NS = 24_000
+
+OFDM_PREAMBLE_NS = 16_000
+OFDM_SIGNAL_NS = 4_000
+OFDM_SYMBOL_NS = 4_000
+OFDM_SERVICE_BITS = 16
+OFDM_TAIL_BITS = 6
+ERP_SIGNAL_EXTENSION_NS = 6_000
+
+
+def divide_up(numerator: int, denominator: int) -> int:
+    """The quotient of two non-negative integers, rounded upwards."""
+    return (numerator + denominator - 1) // denominator
+
+
+def dsss_ns(
+    bits: int,
+    rate_bps: int,
+    preamble_ns: int = LONG_PREAMBLE_NS,
+    header_ns: int = LONG_HEADER_NS,
+    whole_microseconds: bool = True,
+) -> int:
+    """Duration of a DSSS or CCK PPDU that carries `bits` (MAC header and FCS included).
+
+    The PLCP header announces the payload's length in whole microseconds, upwards; with
+    `whole_microseconds=False` it lasts bits / rate, upwards to a whole nanosecond (papers).
+    """
+    if whole_microseconds:
+        payload_ns = divide_up(bits * 1_000_000, rate_bps) * NS_PER_US
+    else:
+        payload_ns = divide_up(bits * NS_PER_S, rate_bps)
+    return preamble_ns + header_ns + payload_ns
+
+
+def ofdm_ns(
+    bits: int,
+    rate_bps: int,
+    signal_extension_ns: int = 0,
+    whole_symbols: bool = True,
+) -> int:
+    """Duration of an OFDM PPDU at 20 MHz that carries `bits` (MAC header and FCS included).
+
+    Symbols of 4 us hold rate * 4 us bits each: 24 at 6 Mb/s, 216 at 54 Mb/s. The service field and
+    the tail travel with the payload. ERP-OFDM (802.11g) adds a signal extension of 6 us.
+    """
+    payload_bits = OFDM_SERVICE_BITS + bits + OFDM_TAIL_BITS
+    if whole_symbols:
+        bits_per_symbol = rate_bps * OFDM_SYMBOL_NS // NS_PER_S
+        payload_ns = divide_up(payload_bits, bits_per_symbol) * OFDM_SYMBOL_NS
+    else:
+        payload_ns = divide_up(payload_bits * NS_PER_S, rate_bps)
+    return OFDM_PREAMBLE_NS + OFDM_SIGNAL_NS + payload_ns + signal_extension_ns
 
 
 @dataclass(frozen=True)
@@ -273,7 +329,7 @@ def ieee_80211b(
 
     def frame(packet: int) -> Frame:
         mpdu = packet + 8 + 28
-        return Frame(mpdu, slow_airtime.dsss_ns(8 * mpdu, 11_000_000), 8 * (packet - 28))
+        return Frame(mpdu, dsss_ns(8 * mpdu, 11_000_000), 8 * (packet - 28))
 
     return Parameters(
         stations=stations,
@@ -282,12 +338,12 @@ def ieee_80211b(
         slot_ns=20_000,
         sifs_ns=10_000,
         difs_ns=50_000,
-        eifs_ns=10_000 + 50_000 + slow_airtime.dsss_ns(8 * 14, 1_000_000),
+        eifs_ns=10_000 + 50_000 + dsss_ns(8 * 14, 1_000_000),
         ack_timeout_ns=10_000 + 20_000 + 192_000,
         propagation_ns=0,
-        rts_ns=slow_airtime.dsss_ns(8 * 20, 2_000_000),
-        cts_ns=slow_airtime.dsss_ns(8 * 14, 2_000_000),
-        ack_ns=slow_airtime.dsss_ns(8 * 14, 2_000_000),
+        rts_ns=dsss_ns(8 * 20, 2_000_000),
+        cts_ns=dsss_ns(8 * 14, 2_000_000),
+        ack_ns=dsss_ns(8 * 14, 2_000_000),
         cw_min=31,
         cw_max=1023,
         rts_threshold_bytes=rts_threshold_bytes,
