@@ -77,6 +77,31 @@ def test_rts_only_before_long_frames(section_80211b: dict[str, Any]) -> None:
     assert parameters.t_tcp_ack_s * 1e6 == pytest.approx(556)
 
 
+@pytest.mark.parametrize(("threshold", "rts"), [(1075, True), (1076, False), (None, False)])
+def test_a_frame_as_long_as_the_threshold_goes_without_rts(
+    phy_80211b: Phy, threshold: int | None, rts: bool
+) -> None:
+    """The MPDU of a full segment has 1000 + 40 + 36 bytes."""
+    parameters = Parameters.from_phy(
+        phy_80211b, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=threshold
+    )
+
+    assert parameters.rts_before_data is rts
+
+
+def test_every_frame_travels(phy_80211b: Phy) -> None:
+    """1 us after each of the four frames of an exchange."""
+    far = dataclasses.replace(phy_80211b, propagation_delay_ns=1000)
+    near_s, far_s = (
+        Parameters.from_phy(
+            phy, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=0
+        ).t_tcp_data_s
+        for phy in (phy_80211b, far)
+    )
+
+    assert (far_s - near_s) * 1e6 == pytest.approx(4)
+
+
 @pytest.mark.parametrize("p", [0.0, 0.06, 0.3, 0.49, 0.51, 0.9, 1.0])
 def test_summed_form_equals_equation_1(p: float) -> None:
     """M7."""
@@ -214,6 +239,20 @@ def test_basic_access_collisions_last_as_long_as_the_longest_frame(phy_80211b: P
     assert 50 + ack + 10 < result.t_coll_s[1] * 1e6 < 50 + 0.2 * data + 0.8 * ack + 10
     # DATA 975 + SIFS 10 + MAC ACK 248 + DIFS 50.
     assert basic.t_tcp_data_s * 1e6 == pytest.approx(1283)
+
+
+def test_how_often_a_collision_contains_the_access_point(phy_80211b: Phy) -> None:
+    """Three nodes: of the collisions of two, two in three; of those of all three, all."""
+    basic = Parameters.from_phy(
+        phy_80211b, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=None
+    )
+    result = contention(3, basic, CORRECTED)
+    tau = float(result.tau)
+    two, three = 3 * tau**2 * (1 - tau), tau**3
+    share = (two * 2 / 3 + three) / (two + three)
+    data, ack = 192 + 783, 192 + 56
+
+    assert result.t_coll_s * 1e6 == pytest.approx(60 + share * data + (1 - share) * ack)
 
 
 def test_drops_grow_with_nodes() -> None:
