@@ -1,0 +1,238 @@
+//! Any scenario that is valid runs to its end and keeps the conservation laws, which every run
+//! checks by itself; and it says the same when it is run again. `AIRTCP_CASES` sets how many.
+
+use airtcp_sim::{Outcome, RunControl, Simulation};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const MILLISECOND: u64 = 1_000_000;
+
+fn rate(bps: u64, modulation: &str) -> Value {
+    json!({ "bps": bps, "modulation": modulation })
+}
+
+/// 802.11b or 802.11g with timings of the standards, now and then overridden.
+fn phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
+    let windows = prop_oneof![
+        4 => Just((31_u32, 1023_u32)),
+        1 => Just((0, 0)),
+        1 => Just((1, 7)),
+        1 => Just((30, 1000)),
+        1 => Just((15, 4095)),
+    ];
+    let delay = prop_oneof![Just(0_u64), Just(1_000), Just(333)];
+    let slot = prop_oneof![Just(20_000_u64), Just(9_000), Just(1), Just(333_333)];
+    (any::<bool>(), windows, delay, any::<bool>(), slot).prop_map(
+        |(is_b, (cw_min, cw_max), delay, rounding, slot)| {
+            let mut rates: Vec<Value> = [1_000_000, 2_000_000, 5_500_000, 11_000_000]
+                .into_iter()
+                .map(|bps| rate(bps, "dsss"))
+                .collect();
+            if !is_b {
+                rates.extend([6_000_000, 24_000_000, 54_000_000].map(|bps| rate(bps, "ofdm")));
+            }
+            let ofdm = json!({
+                "preamble_time_ns": 16_000, "plcp_header_time_ns": 4_000, "symbol_time_ns": 4_000,
+                "service_bits": 16, "tail_bits": 6, "signal_extension_ns": 6_000,
+            });
+            let phy = json!({
+                "standard": if is_b { "802.11b" } else { "802.11g" },
+                "data_rate": rates.last(), "control_rate": rates[1],
+                "slot_time_ns": slot, "sifs_ns": 10_000, "difs_ns": 10_000 + 2 * slot,
+                "eifs_ns": 314_000 + 2 * slot, "ack_timeout_ns": 202_000 + slot,
+                "dsss": { "preamble_time_ns": 144_000, "plcp_header_time_ns": 48_000 },
+                "ofdm": if is_b { Value::Null } else { ofdm },
+                "symbol_rounding": rounding, "propagation_delay_ns": delay,
+                "cw_min": cw_min, "cw_max": cw_max, "rts_bits": 160, "cts_bits": 112,
+                "ack_bits": 112, "mac_header_bits": 224, "llc_bits": 64,
+            });
+            (phy, rates)
+        },
+    )
+}
+
+fn mac() -> impl Strategy<Value = Value> {
+    let threshold = prop_oneof![Just(None), Just(Some(0_u64)), Just(Some(500))];
+    let after = prop_oneof![Just("eifs"), Just("difs"), Just("eifs+difs")];
+    let colliders = prop_oneof![Just("ack-timeout+difs"), Just("as-others")];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (threshold, prop_oneof![1_u32..3, Just(7)], flags, after, colliders).prop_map(
+        |(threshold, limit, (immediate, post, post_drop), after, colliders)| {
+            json!({
+                "rts_threshold_bytes": threshold,
+                "short_retry_limit": limit, "long_retry_limit": 4,
+                "rules": {
+                    "preset": "standard", "immediate_access": immediate, "post_backoff": post,
+                    "post_backoff_after_drop": post_drop, "after_collision": after,
+                    "colliders": colliders,
+                },
+            })
+        },
+    )
+}
+
+/// Laws with a mean of about `mean`.
+fn law(mean: f64) -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!({ "kind": "deterministic", "value": mean })),
+        Just(json!({ "kind": "exponential", "mean": mean })),
+        Just(json!({ "kind": "pareto", "shape": 1.5, "scale": mean / 3.0 })),
+        Just(json!({ "kind": "uniform", "low": 0.0, "high": 2.0 * mean })),
+        Just(json!({ "kind": "lognormal", "mu": mean.ln() - 0.5, "sigma": 1.0 })),
+        Just(json!({
+            "kind": "hyperexponential", "probability": 0.1, "mean_1": 5.0 * mean,
+            "mean_2": mean / 2.0,
+        })),
+        Just(json!({
+            "kind": "empirical", "values": [mean / 2.0, mean, 2.0 * mean], "counts": [1, 3, 1],
+        })),
+    ]
+}
+
+fn limit() -> impl Strategy<Value = Value> {
+    prop_oneof![Just(Value::Null), (1_u64..8).prop_map(Value::from), Just(json!(50))]
+}
+
+fn queue() -> impl Strategy<Value = Value> {
+    limit().prop_map(|limit| json!({ "discipline": "fifo", "limit": limit }))
+}
+
+fn tcp() -> impl Strategy<Value = Value> {
+    let variant = prop_oneof![Just("reno"), Just("newreno")];
+    let handshake = prop_oneof![Just("three-way"), Just("two-way"), Just("none")];
+    let mss = prop_oneof![Just(536_u64), Just(1460)];
+    let windows = (prop_oneof![1_u64..5, Just(44)], 1_u64..11, any::<bool>());
+    let times = (prop_oneof![Just(10_u64), Just(200)], prop_oneof![Just(5_u64), Just(100)]);
+    (variant, handshake, mss, windows, 1_u32..5, times, any::<bool>()).prop_map(
+        |(variant, handshake, mss, (window, initial, low), every, (rto, timeout), pad)| {
+            json!({
+                "variant": variant, "mss_bytes": mss, "header_bits": 320,
+                "receive_window_bytes": window * mss, "initial_window_bytes": initial * mss,
+                "initial_ssthresh_bytes": low.then_some(2 * mss), "handshake": handshake,
+                "initial_rto_ns": 3 * rto * MILLISECOND, "min_rto_ns": rto * MILLISECOND,
+                "max_rto_ns": 2_000 * MILLISECOND, "clock_granularity_ns": MILLISECOND,
+                "delayed_ack": { "every": every, "timeout_ns": timeout * MILLISECOND },
+                "pad_last_segment": pad,
+            })
+        },
+    )
+}
+
+fn path() -> impl Strategy<Value = Value> {
+    let rate = prop_oneof![Just(None), Just(Some(1_000_000_u64)), Just(Some(100_000_000))];
+    let link = (rate, 0_u64..20, limit()).prop_map(|(rate, delay, queue)| {
+        json!({ "rate_bps": rate, "delay_ns": delay * MILLISECOND, "queue": queue })
+    });
+    let element = prop_oneof![link, Just(json!("uplink"))];
+    prop_oneof![
+        2 => Just(json!([])),
+        1 => prop::collection::vec(element, 1..4).prop_map(Value::from),
+    ]
+}
+
+fn flow(groups: usize) -> impl Strategy<Value = Value> {
+    let bulk = (prop::option::of(law(20_000.0)), law(0.05))
+        .prop_map(|(size, start)| json!({ "kind": "bulk", "size": size, "start": start }));
+    let web = (law(10_000.0), law(0.1), prop_oneof![Just(0_u64), Just(300)]).prop_map(
+        |(size, think_time, request)| {
+            json!({
+                "kind": "web", "size": size, "think_time": think_time, "request_bytes": request,
+            })
+        },
+    );
+    let udp = prop_oneof![Just(40_u32), Just(1500)]
+        .prop_map(|packet| json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": null }));
+    let application = prop_oneof![2 => bulk, 3 => web, 1 => udp];
+    let direction = prop_oneof![Just("download"), Just("upload")];
+    (0..groups, direction, application, tcp(), path()).prop_map(
+        |(group, direction, application, tcp, path)| {
+            let is_udp = application["kind"] == "udp";
+            json!({
+                "name": "set later", "stations": format!("group{group}"),
+                "direction": direction, "application": application,
+                "tcp": if is_udp { Value::Null } else { tcp }, "path": path,
+            })
+        },
+    )
+}
+
+fn scenario() -> impl Strategy<Value = Value> {
+    (1_usize..4, phy()).prop_flat_map(|(groups, (phy, rates))| {
+        let group = (1_u32..6, prop::sample::select(rates), queue());
+        let stations = prop::collection::vec(group, groups);
+        let flows = prop::collection::vec(flow(groups), 1..5);
+        let times = (0_u64..300, 1_u64..700);
+        (Just(phy), mac(), stations, queue(), flows, times).prop_map(
+            |(phy, mac, groups, ap_queue, mut flows, (warmup, duration))| {
+                for (index, flow) in flows.iter_mut().enumerate() {
+                    flow["name"] = json!(format!("flow{index}"));
+                }
+                let stations: Vec<Value> = groups
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, (count, data_rate, queue))| {
+                        json!({
+                            "name": format!("group{index}"), "count": count, "queue": queue,
+                            "data_rate": data_rate, "control_rate": phy["control_rate"],
+                        })
+                    })
+                    .collect();
+                json!({
+                    "title": "random", "phy": phy, "mac": mac, "ap": { "queue": ap_queue },
+                    "stations": stations, "flows": flows,
+                    "links": {
+                        "uplink": { "rate_bps": 5_000_000, "delay_ns": 3_000_000, "queue": 10 },
+                    },
+                    "run": {
+                        "warmup_ns": warmup * MILLISECOND, "duration_ns": duration * MILLISECOND,
+                        "seed": 1, "confidence": 0.95, "replications": 1, "precision": null,
+                        "max_replications": 1,
+                    },
+                })
+            },
+        )
+    })
+}
+
+fn run(scenario: &Value, seed: u64) -> Outcome {
+    let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
+    simulation.run(seed, 0, &RunControl::default()).expect("the laws hold")
+}
+
+fn cases() -> u32 {
+    std::env::var("AIRTCP_CASES").map_or(2_000, |cases| cases.parse().expect("a number of cases"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: cases(),
+        // A failure prints its scenario; a file of seeds would only hide that it does.
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_valid_scenario_runs_and_keeps_the_laws(scenario in scenario(), seed in any::<u64>()) {
+        let outcome = run(&scenario, seed);
+
+        let airtime = outcome.airtime;
+        let sum = airtime.idle + airtime.data + airtime.tcp_ack + airtime.control
+            + airtime.collision;
+        prop_assert!((sum - 1.0).abs() < 1e-12, "airtime adds up to {sum}");
+        let distribution: f64 = outcome.active_flows_distribution.iter().sum();
+        prop_assert!((distribution - 1.0).abs() < 1e-9, "{distribution}");
+        for (name, value) in &outcome.metrics {
+            if let Some(value) = value {
+                prop_assert!(value.is_finite() && *value >= 0.0, "{name} is {value}");
+            }
+        }
+        // The first frame received may have been on the air since before the measured time: at
+        // most 1500 bytes at 1 Mb/s, 12 ms.
+        let measured_ms = scenario["run"]["duration_ns"].as_f64().unwrap() / 1e6;
+        let payload_ms = outcome.metrics["channel_utilization"].unwrap() * measured_ms;
+        prop_assert!(payload_ms <= measured_ms + 12.0, "{payload_ms} ms of payload");
+        prop_assert!(outcome.counts.mac_exchanges + outcome.counts.collisions
+            <= outcome.counts.mac_attempts + 1);
+        prop_assert_eq!(&run(&scenario, seed), &outcome);
+    }
+}
