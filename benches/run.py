@@ -1,0 +1,181 @@
+"""Measures how fast airtcp is, and writes what came out into benches/README.md.
+
+Knows what is measured and how; judges nothing. Rust is measured by Criterion, whole processes and
+Python calls here. ns-2 runs beside airtcp in the same call if it is installed, so that the ratio
+means something on any machine.
+
+    make bench                               # measure and print
+    .venv/bin/python benches/run.py --write  # and replace the table of benches/README.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+SCENARIOS = HERE / "scenarios"
+CRITERION = ROOT / "target" / "criterion" / "run"
+TABLE_BEGINS = "<!-- table: begins -->"
+TABLE_ENDS = "<!-- table: ends -->"
+
+Row = tuple[str, str, str]
+
+
+def best_seconds(call: Callable[[], object], repeats: int = 9) -> float:
+    """The least wall time of several calls: noise only ever adds."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def rust_rows() -> list[Row]:
+    """Runs Criterion; time per element of its throughput, the lower end and the median."""
+    subprocess.run(
+        ["cargo", "bench", "--quiet", "--package", "airtcp-sim", "--bench", "exchange"],
+        cwd=ROOT,
+        check=True,
+    )
+    rows = []
+    for folder in sorted(CRITERION.iterdir()):
+        if not (folder / "new").is_dir():
+            continue
+        benchmark = json.loads((folder / "new" / "benchmark.json").read_text())
+        estimates = json.loads((folder / "new" / "estimates.json").read_text())
+        elements = benchmark["throughput"]["Elements"]
+        median = estimates["median"]["point_estimate"] / elements
+        name, unit = benchmark["function_id"].rsplit(", per ", 1)
+        rows.append((name, f"{median:.0f} ns per {unit}", "Criterion, median of whole runs"))
+    return rows
+
+
+def core_cpu_per_exchange(name: str, repeats: int = 5) -> float:
+    """CPU nanoseconds of airtcp for a successful MAC exchange, one thread, best of some."""
+    from airtcp import _core, scenario
+
+    simulation = _core.Simulation(scenario.load(SCENARIOS / f"{name}.toml").to_json())
+    best = float("inf")
+    for _ in range(repeats):
+        begin = time.process_time()
+        answer, _ = simulation.run(1, 0, _core.RunControl())
+        spent = time.process_time() - begin
+        best = min(best, spent * 1e9 / json.loads(answer)["counts"]["mac_exchanges"])
+    return best
+
+
+def ns2_rows() -> list[Row]:
+    """Ten downloads in ns-2 and in airtcp, one after the other."""
+    if shutil.which("ns") is None:
+        return [("ns-2 beside airtcp", "not measured", "ns-2 is not installed (apt install ns2)")]
+    ours = core_cpu_per_exchange("downloads-10")
+    finished = subprocess.run(
+        [sys.executable, str(ROOT / "validation" / "ns2" / "speed.py"), "--stations", "10"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer = json.loads(finished.stdout)
+    theirs = answer["cpu_s"] * 1e9 / answer["mac_exchanges"]
+    return [
+        ("10 endless downloads, ns-2", f"{theirs:.0f} ns per exchange", "CPU time, same scenario"),
+        ("10 endless downloads, airtcp", f"{ours:.0f} ns per exchange", "CPU time, best of 5"),
+        ("airtcp against ns-2", f"{theirs / ours:.0f} times", "quotient of the two above"),
+    ]
+
+
+def memory_row() -> Row:
+    """Peak memory of a process that simulates the 2000 stations."""
+    code = (
+        "import sys; from airtcp import _core; from pathlib import Path;"
+        "_core.Simulation(Path(sys.argv[1]).read_text()).run(1, 0, _core.RunControl())"
+    )
+    resolved = ROOT / "crates/sim/benches/scenarios/downloads-10-of-2000.json"
+    subprocess.run([sys.executable, "-c", code, str(resolved)], check=True)
+    # ru_maxrss of the children: the largest of those that ended, in KiB on Linux.
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return ("10 active of 2000 stations, peak memory", f"{peak:.0f} MiB", "whole process")
+
+
+def model_rows() -> list[Row]:
+    """The models, called as a slider would call them."""
+    import numpy as np
+
+    from airtcp.models import bianchi, miorandi
+
+    table = miorandi.Parameters.table_1()
+    corrected = miorandi.CORRECTED
+    nodes = np.arange(1, 1001)
+    calls: dict[str, Callable[[], object]] = {
+        "P_C of paper M, n_b = 1 .. 1000": lambda: miorandi.contention(nodes, table, corrected),
+        "Bianchi's fixed point, n = 1 .. 1000": lambda: bianchi.fixed_point(nodes, 32, 5),
+    }
+    return [
+        (name, f"{best_seconds(call) * 1e3:.1f} ms", "one vectorised call, best of 9")
+        for name, call in calls.items()
+    ]
+
+
+def predict_row() -> Row:
+    """`predict` on the example of the README, with Python and its libraries already loaded."""
+    import airtcp
+
+    scenario = airtcp.load(ROOT / "python/airtcp/examples/web-hotspot.toml")
+    seconds = best_seconds(lambda: airtcp.predict(scenario))
+    return ("predict, example web-hotspot", f"{seconds * 1e3:.1f} ms", "best of 9")
+
+
+def measure() -> list[Row]:
+    """All rows. Memory comes first, for the peak of all children is what the system tells."""
+    return [memory_row(), *rust_rows(), *ns2_rows(), *model_rows(), predict_row()]
+
+
+def as_table(rows: list[Row]) -> str:
+    lines = ["| what | measured | how |", "| --- | --- | --- |"]
+    lines += [f"| {what} | {value} | {how} |" for what, value, how in rows]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description="Measure how fast airtcp is")
+    parser.add_argument("--write", action="store_true", help="replace the table in README.md")
+    write = parser.parse_args().write
+    load = os.getloadavg()[0]
+    rows = measure()
+    table = as_table(rows)
+    print(table)
+    if load > 0.5:
+        print(f"The machine was busy (load {load:.1f}): times are too long.", file=sys.stderr)
+    if write:
+        readme = HERE / "README.md"
+        before, _, rest = readme.read_text().partition(TABLE_BEGINS)
+        _, _, after = rest.partition(TABLE_ENDS)
+        machine = f"Measured on {os.cpu_count()} cores of {processor()}, load {load:.1f}."
+        readme.write_text(
+            f"{before}{TABLE_BEGINS}\n{machine}\n\n{table}\n{TABLE_ENDS}{after}"
+        )
+
+
+def processor() -> str:
+    """The processor's name as the system gives it."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+if __name__ == "__main__":
+    main()
