@@ -75,9 +75,10 @@ impl RttEstimator {
     }
 
     /// RFC 6298 (5.7): after the timer of a SYN has expired, a TCP that starts with an RTO of less
-    /// than 3 seconds sets it to 3 seconds when data transmission begins.
+    /// than 3 seconds sets it to 3 seconds when data transmission begins. (No round trip has been
+    /// measured then, because the SYN was sent twice.)
     pub(crate) fn after_syn_timeout(&mut self, config: &Config) {
-        if self.srtt == Duration::ZERO && config.initial_rto < RTO_AFTER_SYN_TIMEOUT {
+        if config.initial_rto < RTO_AFTER_SYN_TIMEOUT {
             self.rto = RTO_AFTER_SYN_TIMEOUT.min(config.max_rto);
         }
     }

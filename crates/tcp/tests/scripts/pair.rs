@@ -133,7 +133,11 @@ impl<'a> Pair<'a> {
 
     /// Runs until nothing is under way and no timer runs.
     pub(crate) fn run(&mut self) {
-        while self.step(Time::NEVER) {}
+        let mut steps = 0;
+        while self.step(Time::NEVER) {
+            steps += 1;
+            assert!(steps < 10_000, "no end in sight");
+        }
     }
 
     /// Runs until all that happens up to `millis`, inclusive, has happened.

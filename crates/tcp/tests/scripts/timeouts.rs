@@ -170,22 +170,28 @@ fn ssthresh_is_held_when_the_same_segment_times_out_again() {
 
 #[test]
 fn duplicates_of_a_go_back_n_do_not_start_a_fast_retransmit() {
-    // All eight data segments arrive, and their ACKs are lost but for the first of them, which
-    // is late: a spurious timeout. What goes again is old, each of it gives a duplicate ACK at
-    // once, and none of these may be taken for a loss.
+    // Of 16 segments, all that the receive window takes, the first four are lost, and so is the
+    // fast retransmit of the first: a timeout at 1 s. Go-back-N sends 1; 2, 3; 4 to 7. The fourth
+    // is answered by ack 16001, and the other three, which the receiver held, by three duplicates
+    // of that, while new data is in flight. They do not mean a loss.
     for variant in [Variant::Reno, Variant::NewReno] {
-        let config = Config { variant, initial_window: 8000, ..config() };
-        let rule = |sent: &Sent| match sent.from {
-            End::B if sent.index == 0 => Fate::Late(vec![Duration::from_millis(1050)]),
-            End::B if sent.index < 8 => Fate::Late(vec![Duration::from_millis(1300)]),
-            _ => Fate::Deliver,
+        let config = Config { variant, initial_window: 16_000, receive_window: 16_000, ..config() };
+        let rule = |sent: &Sent| {
+            let first_four = sent.from == End::A && sent.segment.seq <= 3001 && sent.copy == 0;
+            let fast_retransmit = sent.from == End::A && sent.segment.seq == 1 && sent.copy == 1;
+            if first_four || fast_retransmit { Fate::Lose } else { Fate::Deliver }
         };
-        let mut pair = Pair::sending_over(&config, 8000, rule);
+        let mut pair = Pair::sending_over(&config, 40_000, rule);
         pair.run();
 
-        assert_eq!(pair.a.counters().fast_retransmits, 0);
-        assert_eq!(pair.a.counters().timeouts, 1);
-        assert_eq!(pair.b.delivered(), 8000);
+        let counters = pair.a.counters();
+        assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 1));
+        // The fast retransmit, and the seven segments of go-back-N.
+        assert_eq!(counters.retransmissions, 8);
+        let duplicates = pair.log.iter().filter(|(sent, _)| {
+            sent.from == End::B && sent.time > at(1000) && sent.segment.ack == 16_001
+        });
+        assert_eq!(duplicates.count(), 4);
     }
 }
 

@@ -144,10 +144,10 @@ fn limited_transmit_stays_within_the_receive_window() {
 #[test]
 fn after_an_idle_time_longer_than_the_rto_the_window_is_the_initial_one() {
     // 2 + 4 + 8 segments: the last data leaves at 200 and cwnd is 16000 when all is acknowledged.
-    // Three samples of 100 ms each: RTTVAR = 50 * (3/4)^2 = 28.125, so RTO = 212.5 ms and the
-    // silence is longer than that from 412.5 ms on.
-    for (write, in_flight) in [(412, 10_000), (413, 2000)] {
-        let mut pair = Pair::sending(&config(), 14_000);
+    // RTO is the minimum, 300 ms: the silence exceeds it after 500.
+    let config = Config { min_rto: Duration::from_millis(300), ..config() };
+    for (write, in_flight) in [(500, 10_000), (501, 2000)] {
+        let mut pair = Pair::sending(&config, 14_000);
         pair.run_until(write);
         assert_eq!(pair.a.cwnd(), 16_000);
         pair.a.write(10_000);

@@ -1,0 +1,113 @@
+//! The sender alone: calls in, (number, length) out.
+
+use super::*;
+use crate::config::example;
+
+const T: Time = Time::from_nanos(1_000_000_000);
+
+/// Everything that may be sent at `T`, as (number, length).
+fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
+    std::iter::from_fn(|| sender.poll_transmit(config, T)).collect()
+}
+
+fn writing(config: &Config, bytes: u64) -> Sender {
+    let mut sender = Sender::new(config);
+    sender.write(bytes);
+    sender
+}
+
+#[test]
+fn only_the_last_segment_is_short() {
+    let config = Config { initial_window: 10_000, ..example() };
+    let mut sender = writing(&config, 2300);
+
+    assert_eq!(burst(&mut sender, &config), [(1, 1000), (1001, 1000), (2001, 300)]);
+}
+
+#[test]
+fn a_short_segment_waits_for_room_for_a_full_one() {
+    let config = Config { initial_window: 2500, ..example() };
+    let mut sender = writing(&config, 10_000);
+
+    // 500 bytes of window are left, and more than 500 bytes are waiting.
+    assert_eq!(burst(&mut sender, &config), [(1, 1000), (1001, 1000)]);
+}
+
+#[test]
+fn a_window_below_one_segment_is_used_when_nothing_is_in_flight() {
+    let config = Config { receive_window: 300, ..example() };
+    let mut sender = writing(&config, 1000);
+
+    assert_eq!(burst(&mut sender, &config), [(1, 300)]);
+}
+
+#[test]
+fn an_ack_of_what_was_never_sent_is_ignored() {
+    let config = example();
+    let mut sender = writing(&config, 2000);
+    burst(&mut sender, &config);
+
+    sender.on_ack(&config, T, 2002, true);
+
+    assert_eq!((sender.acked(), sender.flight_size()), (0, 2000));
+}
+
+#[test]
+fn acks_with_data_or_without_data_in_flight_are_no_duplicates() {
+    let config = Config { initial_window: 3000, ..example() };
+    let mut sender = writing(&config, 3000);
+
+    for _ in 0..3 {
+        sender.on_ack(&config, T, 1, true);
+    }
+    burst(&mut sender, &config);
+    for _ in 0..3 {
+        sender.on_ack(&config, T, 1, false);
+    }
+
+    assert_eq!(sender.phase, Phase::NO_DUP_ACKS);
+}
+
+#[test]
+fn an_endless_source_never_runs_dry() {
+    let config = example();
+    let mut sender = writing(&config, u64::MAX);
+    sender.write(u64::MAX);
+
+    assert_eq!(burst(&mut sender, &config).len(), 2);
+}
+#[test]
+fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
+    // Four small writes go as four small segments; 1000 bytes more wait for room for a full one.
+    let config = Config { receive_window: 1000, ..example() };
+    let mut sender = writing(&config, 0);
+    for _ in 0..4 {
+        sender.write(100);
+        burst(&mut sender, &config);
+    }
+    sender.write(1000);
+    for _ in 0..3 {
+        sender.on_ack(&config, T, 1, true);
+    }
+
+    assert_eq!(burst(&mut sender, &config), [(1, 400)]);
+}
+
+#[test]
+fn duplicate_acks_in_a_go_back_n_send_nothing() {
+    // RFC 3042 is about data never sent before: after the timeout there are six old segments first.
+    let config = Config { initial_window: 8000, ..example() };
+    let mut sender = writing(&config, u64::MAX);
+    burst(&mut sender, &config);
+    sender.on_timeout(&config);
+    assert_eq!(burst(&mut sender, &config), [(1, 1000)]);
+    sender.on_ack(&config, T, 1001, true);
+    assert_eq!(burst(&mut sender, &config), [(1001, 1000), (2001, 1000)]);
+
+    for _ in 0..3 {
+        sender.on_ack(&config, T, 1001, true);
+    }
+
+    assert_eq!(burst(&mut sender, &config), []);
+    assert_eq!(sender.counters.fast_retransmits, 0);
+}
