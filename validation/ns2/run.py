@@ -308,7 +308,7 @@ def parse_arguments() -> tuple[Point, argparse.Namespace]:
     endless = args.group == "persistent"
     if not endless and args.initial_ssthresh is not None:
         parser.error("--initial-ssthresh: the agents are reset before each file, to the window")
-    # 0 leaves it to ns-2. See README.md for why 20.
+    # 0 leaves it to ns-2. 20 was chosen by its result: README.md says how.
     ssthresh = (args.initial_ssthresh or 20) if endless else 0
     warmup = 0.0
     if endless:
