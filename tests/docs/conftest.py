@@ -1,0 +1,29 @@
+"""What the tests of the documentation share: its pages, and the scripts that make numbers."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def script(name: str) -> ModuleType:
+    """The script docs/`name`.py as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def make_readme() -> ModuleType:
+    return script("make_readme")
+
+
+@pytest.fixture(scope="session")
+def make_validation() -> ModuleType:
+    return script("make_validation")
