@@ -99,8 +99,6 @@ enum OnAir {
 #[derive(Debug)]
 struct Node {
     name: String,
-    /// Which data and control rates its exchanges have; the access point takes the station's.
-    rate_class: u32,
     queue: PacketQueue,
     /// Datagram flows that wait for room in the queue.
     blocked: VecDeque<u32>,
@@ -110,15 +108,14 @@ struct Node {
 impl<'a> World<'a> {
     /// A world at time zero.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> Self {
-        let mut nodes = vec![Node::new("ap".into(), 0, scenario.ap.queue.limit)];
-        let mut classes = Vec::new();
-        for (class, group) in scenario.stations.iter().enumerate() {
-            classes.push((group.data_rate, group.control_rate));
+        let mut nodes = vec![Node::new("ap".into(), scenario.ap.queue.limit)];
+        for group in &scenario.stations {
             for index in 0..group.count {
-                let name = format!("{}/{index}", group.name);
-                nodes.push(Node::new(name, class as u32, group.queue.limit));
+                nodes.push(Node::new(format!("{}/{index}", group.name), group.queue.limit));
             }
         }
+        let classes =
+            scenario.stations.iter().map(|group| (group.data_rate, group.control_rate)).collect();
         let streams = nodes
             .iter()
             .map(|node| RandomStream::new(seed, replication, &node.name, "backoff"))
@@ -238,7 +235,7 @@ impl<'a> World<'a> {
         let start = self.now;
         if let [node] = *self.contention.begin() {
             let packet = self.first_packet(node);
-            let times = self.frame_times(node, &packet);
+            let times = self.frame_times(&packet);
             let cargo = if packet.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
             self.airtime.exchange(start, &times, cargo, self.frames.phy());
             self.on_air = OnAir::Sending { node, start, times };
@@ -254,7 +251,7 @@ impl<'a> World<'a> {
         let mut frames_end = start;
         for (node, own_end) in &mut colliding {
             let packet = self.first_packet(*node);
-            *own_end = start + self.frame_times(*node, &packet).first();
+            *own_end = start + self.frame_times(&packet).first();
             frames_end = frames_end.max(*own_end);
         }
         self.colliding = colliding;
@@ -270,10 +267,10 @@ impl<'a> World<'a> {
 
     /// The exchange that carries `packet` to or from its station.
     #[inline]
-    fn frame_times(&mut self, node: StationId, packet: &Packet) -> FrameTimes {
-        let station = if node == AP { self.flow_of(packet).station } else { node };
-        let bits = self.msdu_bits(packet);
-        self.frames.times(self.nodes[station as usize].rate_class, bits)
+    fn frame_times(&mut self, packet: &Packet) -> FrameTimes {
+        let flow = self.flow_of(packet);
+        let (class, bits) = (flow.rate_class, flow.packet_bits(packet));
+        self.frames.times(class, bits)
     }
 
     fn flow_of(&self, packet: &Packet) -> &Flow {
@@ -284,16 +281,10 @@ impl<'a> World<'a> {
         &self.flows[flow as usize]
     }
 
-    fn msdu_bits(&self, packet: &Packet) -> u64 {
-        let kind = &self.kinds[self.flow_of(packet).kind];
-        kind.header_bits + u64::from(packet.segment.len) * 8
-    }
-
     /// The receiver of `node`'s data frame has it, and the medium stays busy for the MAC ACK.
     fn data_frame_received(&mut self, node: StationId) {
         let packet = self.first_packet(node);
-        let station = if node == AP { self.flow_of(&packet).station } else { node };
-        let class = self.nodes[station as usize].rate_class;
+        let class = self.flow_of(&packet).rate_class;
         self.measures.payload_received(class, packet.segment.len);
         self.cross_air(node, packet);
     }
@@ -329,10 +320,9 @@ impl<'a> World<'a> {
 }
 
 impl Node {
-    fn new(name: String, rate_class: u32, limit: Option<usize>) -> Self {
+    fn new(name: String, limit: Option<usize>) -> Self {
         Self {
             name,
-            rate_class,
             queue: PacketQueue::new(limit),
             blocked: VecDeque::new(),
             counts: measure::NodeCounts::default(),

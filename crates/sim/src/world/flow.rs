@@ -5,7 +5,10 @@ use airtcp_wlan::StationId;
 use crate::application::{Application, Draws};
 use crate::connection::TcpCounts;
 use crate::conservation::Books;
-use crate::scenario::{ApplicationConfig, Direction, Handshake, LinkConfig, PathElement, Scenario};
+use crate::packet::Packet;
+use crate::scenario::{
+    Direction, FlowConfig, Handshake, LinkConfig, PathElement, Scenario, UDP_HEADER_BYTES,
+};
 use crate::wire::Wire;
 
 /// What the flows of one entry of the scenario have in common.
@@ -13,8 +16,6 @@ use crate::wire::Wire;
 pub(super) struct Kind {
     pub(super) direction: Direction,
     pub(super) application: Application,
-    /// TCP and IP headers, or UDP and IP headers.
-    pub(super) header_bits: u64,
     pub(super) tcp: Option<TcpKind>,
 }
 
@@ -32,6 +33,10 @@ pub(super) struct Flow {
     pub(super) name: String,
     pub(super) kind: usize,
     pub(super) station: StationId,
+    /// Which data and control rates its exchanges have: its station group's.
+    pub(super) rate_class: u32,
+    /// TCP and IP headers, or UDP and IP headers.
+    header_bits: u64,
     /// Links from the access point to the server.
     pub(super) path: Vec<u32>,
     pub(super) draws: Draws,
@@ -63,7 +68,7 @@ pub(super) fn build(
         let kind = kinds.len();
         kinds.push(Kind::new(config));
         let mut station = 1;
-        for group in &scenario.stations {
+        for (rate_class, group) in (0..).zip(&scenario.stations) {
             if group.name == config.stations {
                 for index in 0..group.count {
                     let name = format!("{}/{index}", config.name);
@@ -83,6 +88,8 @@ pub(super) fn build(
                         name,
                         kind,
                         station: station + index,
+                        rate_class,
+                        header_bits: header_bits(config),
                         path,
                         books: Books::default(),
                         measured: Measured::default(),
@@ -108,16 +115,27 @@ impl Wires {
     }
 }
 
+/// Headers of the packets of a flow: TCP and IP, or UDP and IP.
+fn header_bits(config: &FlowConfig) -> u64 {
+    match &config.tcp {
+        Some(tcp) => tcp.header_bits,
+        None => u64::from(UDP_HEADER_BYTES) * 8,
+    }
+}
+
+impl Flow {
+    /// Size of a packet of this flow, headers included.
+    #[inline]
+    pub(super) fn packet_bits(&self, packet: &Packet) -> u64 {
+        self.header_bits + u64::from(packet.segment.len) * 8
+    }
+}
+
 impl Kind {
-    fn new(config: &crate::scenario::FlowConfig) -> Self {
-        let header_bits = match (&config.application, &config.tcp) {
-            (ApplicationConfig::Udp { .. }, _) => u64::from(crate::scenario::UDP_HEADER_BYTES) * 8,
-            (_, tcp) => tcp.as_ref().map_or(0, |tcp| tcp.header_bits),
-        };
+    fn new(config: &FlowConfig) -> Self {
         Self {
             direction: config.direction,
             application: Application::new(&config.application),
-            header_bits,
             tcp: config.tcp.as_ref().map(|tcp| TcpKind {
                 endpoint: tcp.endpoint(),
                 handshake: tcp.handshake,

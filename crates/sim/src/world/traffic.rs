@@ -131,7 +131,7 @@ impl World<'_> {
     }
 
     fn offer_to_wire(&mut self, wire: u32, packet: Packet) {
-        let bits = self.msdu_bits(&packet);
+        let bits = self.flow_of(&packet).packet_bits(&packet);
         match self.wires[wire as usize].offer(self.now, packet, bits) {
             Offered::Behind => {}
             Offered::Next(arrival) => self.schedule(arrival, Event::WireArrival(wire)),
