@@ -207,6 +207,8 @@ mod tests {
 
         window.on_partial_ack(&config, 3000);
         assert_eq!(window.cwnd(), 6000);
+        window.on_partial_ack(&config, 1000);
+        assert_eq!(window.cwnd(), 6000);
         window.on_partial_ack(&config, 500);
         assert_eq!(window.cwnd(), 5500);
         window.on_partial_ack(&config, 50_000);

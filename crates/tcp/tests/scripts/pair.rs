@@ -2,12 +2,15 @@
 //! what was sent. It knows no TCP: what is lost, late or doubled is decided by a rule.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Config, DelayedAck, Endpoint, Handshake, Opening, Segment, Variant};
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
+
+/// More arrivals and deadlines than any of these transfers needs: a livelock exceeds it.
+const MOST_STEPS: usize = 20_000;
 
 /// What most tests start from: 1000-byte segments, no handshake, an ACK for each segment.
 pub(crate) fn config() -> Config {
@@ -97,6 +100,10 @@ pub(crate) struct Pair<'a> {
     /// Arrivals by time, then in the order of sending: an index into the log and the receiver.
     arrivals: BinaryHeap<Reverse<(Time, usize, End)>>,
     arrived: Vec<usize>,
+    steps: usize,
+    /// How many segments each end has sent, and how many of each number and length.
+    sent: [usize; 2],
+    copies: BTreeMap<(End, u64, u32), usize>,
 }
 
 impl<'a> Pair<'a> {
@@ -112,6 +119,9 @@ impl<'a> Pair<'a> {
             rule: Box::new(rule),
             arrivals: BinaryHeap::new(),
             arrived: Vec::new(),
+            steps: 0,
+            sent: [0; 2],
+            copies: BTreeMap::new(),
         }
     }
 
@@ -133,11 +143,7 @@ impl<'a> Pair<'a> {
 
     /// Runs until nothing is under way and no timer runs.
     pub(crate) fn run(&mut self) {
-        let mut steps = 0;
-        while self.step(Time::NEVER) {
-            steps += 1;
-            assert!(steps < 10_000, "no end in sight");
-        }
+        while self.step(Time::NEVER) {}
     }
 
     /// Runs until all that happens up to `millis`, inclusive, has happened.
@@ -157,6 +163,8 @@ impl<'a> Pair<'a> {
             return false;
         }
         self.now = self.now.max(next);
+        self.steps += 1;
+        assert!(self.steps < MOST_STEPS, "no end in sight");
         if arrival == next {
             let Reverse((_, index, to)) = self.arrivals.pop().expect("an arrival was seen");
             let segment = self.log[index].0.segment;
@@ -227,11 +235,10 @@ impl<'a> Pair<'a> {
     }
 
     fn send(&mut self, from: End, segment: Segment) {
-        let mine = || self.log.iter().map(|(sent, _)| sent).filter(|sent| sent.from == from);
-        let index = mine().count();
-        let copy = mine()
-            .filter(|sent| sent.segment.seq == segment.seq && sent.segment.len == segment.len)
-            .count();
+        let copies = self.copies.entry((from, segment.seq, segment.len)).or_default();
+        let (index, copy) = (self.sent[from as usize], *copies);
+        self.sent[from as usize] += 1;
+        *copies += 1;
         let sent = Sent { time: self.now, from, index, segment, copy };
         let fate = (self.rule)(&sent);
         let to = if from == End::A { End::B } else { End::A };
