@@ -217,4 +217,6 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _cannot_write(directory: Path, error: OSError) -> str:
+    if directory.exists() and not directory.is_dir():
+        return f"cannot write to {directory}: it is not a directory"
     return f"cannot write to {directory}: {error.strerror or error}"
