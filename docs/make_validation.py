@@ -157,6 +157,22 @@ def ns2_table() -> str:
     return "\n".join(lines)
 
 
+def beginning(ssthresh: int, min_rto_s: float, warmup_s: int, duration_s: int = 500) -> str:
+    """Five endless downloads with W = 1000, a slow-start threshold in segments and a least RTO."""
+    return _NS2.format(
+        window=1000,
+        delay_ns=_DELAYS_NS["100m"],
+        count=5,
+        application=_ENDLESS,
+        ssthresh=ssthresh,
+        min_rto_s=min_rto_s,
+        initial_rto_s=max(3, min_rto_s),
+        warmup_s=warmup_s,
+        duration_s=duration_s,
+        replications=8,
+    )
+
+
 def beginnings_table() -> str:
     """What five endless downloads with W = 1000 still know of how they began, in Markdown."""
     lines = [
@@ -164,19 +180,7 @@ def beginnings_table() -> str:
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for ssthresh, min_rto_s, warmup_s in BEGINNINGS:
-        scenario = _NS2.format(
-            window=1000,
-            delay_ns=_DELAYS_NS["100m"],
-            count=5,
-            application=_ENDLESS,
-            ssthresh=ssthresh,
-            min_rto_s=min_rto_s,
-            initial_rto_s=max(3, min_rto_s),
-            warmup_s=warmup_s,
-            duration_s=500,
-            replications=8,
-        )
-        measured = simulate(loads(scenario)).metrics
+        measured = simulate(loads(beginning(ssthresh, min_rto_s, warmup_s))).metrics
         cells = [
             f"{ssthresh} segments",
             f"{min_rto_s:g} s",

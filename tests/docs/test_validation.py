@@ -5,6 +5,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from airtcp import simulate
+from airtcp.scenario import loads
 
 PAGE = (Path(__file__).parents[2] / "docs" / "validation.md").read_text(encoding="utf-8")
 
@@ -72,3 +74,15 @@ def test_trains_in_the_queue_make_stations_collide_less_for_thousands_of_seconds
     assert mean(late[0]) < mean(mixed[0]) - 0.005
     # Jain index: timers that expire without a loss leave unequal windows.
     assert mean(expired[3]) < 0.9 < mean(train[3])
+
+
+def test_timers_expire_without_a_loss_at_the_beginning(make_validation: ModuleType) -> None:
+    """A queue without limit drops nothing, and no frame reaches the retry limit."""
+    scenario = make_validation.beginning(1000, 0.2, warmup_s=0, duration_s=60)
+
+    counts = simulate(loads(scenario)).simulation.counts
+
+    assert counts["tcp_timeouts"] > 0
+    assert counts["tcp_retransmissions"] > 0
+    for place in ("mac_drops", "ap_queue_drops", "station_queue_drops", "wired_drops"):
+        assert counts[place] == 0
