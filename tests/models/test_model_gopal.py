@@ -12,6 +12,11 @@ from airtcp.models.gopal import (
     next_transmission_collides,
     simultaneous_send,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ANY = st.one_of(st.floats(), st.integers(-3, 3000), st.sampled_from([0, 1, 1e-300, 1e300]))
+ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
 
 
 def test_stated_numbers() -> None:
@@ -112,3 +117,15 @@ def test_ends() -> None:
 def test_bad_input_is_named(function: Any, others: Any, w0: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         function(others, w0)
+
+
+@settings(deadline=None)
+@given(others=ANY_ARRAY, w0=ANY_ARRAY)
+def test_any_nodes(others: Any, w0: Any) -> None:
+    try:
+        result = simultaneous_send(others, w0)
+    except ValueError:
+        return
+    assert np.all(result.next_transmission >= 0)
+    assert np.all(result.next_transmission <= result.any_two + 1e-14)
+    assert np.all(result.any_two <= 1)
