@@ -58,10 +58,22 @@ impl PartialOrd for Job {
     }
 }
 
+/// How fast the clock of the attained service runs; kept, for a division at every event would be
+/// a good part of its cost.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Attained service per second: C_k / k.
+    service_per_s: f64,
+    /// Seconds per attained service: k / C_k.
+    s_per_service: f64,
+}
+
 /// The jobs that are present, and the service that they have attained.
 #[derive(Debug)]
 pub(crate) struct Server {
     capacity: Capacity,
+    /// The pace with 0, 1, 2, ... jobs, up to the most that were ever present; 0 is never used.
+    paces: Vec<Pace>,
     limit: usize,
     /// What a job has got that is present since the server was empty last.
     attained: f64,
@@ -72,14 +84,15 @@ impl Server {
     /// An empty server for at most `limit` jobs.
     pub(crate) fn new(capacity: Capacity, limit: Option<usize>) -> Self {
         let limit = limit.unwrap_or(usize::MAX);
-        Self { capacity, limit, attained: 0.0, jobs: BinaryHeap::new() }
+        let paces = vec![Pace { service_per_s: 0.0, s_per_service: 0.0 }];
+        Self { capacity, paces, limit, attained: 0.0, jobs: BinaryHeap::new() }
     }
 
     /// When the next job leaves if none comes before; infinity if there is none.
     #[inline]
     pub(crate) fn next_departure(&self, now: f64) -> f64 {
         match self.jobs.peek() {
-            Some(job) => now + (job.finish - self.attained) * self.slowness(),
+            Some(job) => now + (job.finish - self.attained) * self.pace().s_per_service,
             None => f64::INFINITY,
         }
     }
@@ -89,7 +102,8 @@ impl Server {
     pub(crate) fn serve(&mut self, elapsed: f64) {
         if let Some(job) = self.jobs.peek() {
             // Rounding must not let a job get more than its size.
-            self.attained = (self.attained + elapsed / self.slowness()).min(job.finish);
+            let attained = self.attained + elapsed * self.pace().service_per_s;
+            self.attained = if attained < job.finish { attained } else { job.finish };
         }
     }
 
@@ -108,6 +122,9 @@ impl Server {
         let room = self.jobs.len() < self.limit;
         if room {
             self.jobs.push(Job { finish: self.attained + size, arrived: now, size });
+            if self.jobs.len() == self.paces.len() {
+                self.add_pace();
+            }
         }
         room
     }
@@ -132,10 +149,18 @@ impl Server {
         &self.capacity
     }
 
-    /// Seconds for a unit of attained service: k / C_k.
     #[inline]
-    fn slowness(&self) -> f64 {
-        self.jobs.len() as f64 / self.capacity.of(self.jobs.len())
+    fn pace(&self) -> Pace {
+        self.paces[self.jobs.len()]
+    }
+
+    /// The pace with one job more than ever before.
+    #[cold]
+    fn add_pace(&mut self) {
+        let jobs = self.jobs.len();
+        let (present, capacity) = (jobs as f64, self.capacity.of(jobs));
+        self.paces
+            .push(Pace { service_per_s: capacity / present, s_per_service: present / capacity });
     }
 }
 
