@@ -125,9 +125,9 @@ TABLE_1_PROVENANCE: Final[Mapping[str, str]] = MappingProxyType(
         "slot_s": "aSlotTime, the short one for 802.11g (same places)",
         "sifs_s": "aSIFSTime (same places)",
         "difs_s": "SIFS and two slots (9.3.7)",
-        "eifs_s": "SIFS, DIFS and an ACK at the lowest rate (9.3.2.3.7); that ACK is 304 us at 1 Mb/s "
-        "(b, g) and 40 us for a and n, where 112 bits with SERVICE and tail take 44 us at 6 Mb/s, "
-        "so the standard's EIFS would be 94 us",
+        "eifs_s": "SIFS, DIFS and an ACK at the lowest rate (9.3.2.3.7). That ACK is 304 us at "
+        "1 Mb/s (b, g); for a and n it is 40 us, where 112 bits with SERVICE and tail take 44 us "
+        "at 6 Mb/s, so the standard's EIFS would be 94 us",
         "phy_s": "preamble and PLCP header: long (b), 16 + 4 us (a); 802.11g with 6 us of signal "
         "extension (19.3.2.4)",
         "ack_bits": "ACK frame, 112 bits (8.3.1.4); OFDM: and 16 bits of SERVICE, 6 of tail",
