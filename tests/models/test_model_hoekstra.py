@@ -410,11 +410,11 @@ def test_whole_symbols() -> None:
 
 
 def test_a_whole_number_of_symbols_is_not_one_more() -> None:
-    """k symbols of 216 bits, for which 54e6 * 4e-6 is not 216 in doubles, and one bit more."""
+    """86.4 bits a symbol: 432 bits are 5, although 24e6 * 3.6e-6 is less than 86.4 in doubles."""
     k = np.arange(1, 5000)
 
-    assert frame_time(216 * k, 0.0, 54e6, 4e-6) / 4e-6 == pytest.approx(k)
-    assert frame_time(216 * k + 1, 0.0, 54e6, 4e-6) / 4e-6 == pytest.approx(k + 1)
+    assert frame_time(432 * k, 0.0, 24e6, 3.6e-6) / 3.6e-6 == pytest.approx(5 * k)
+    assert frame_time(432 * k + 1, 0.0, 24e6, 3.6e-6) / 3.6e-6 == pytest.approx(5 * k + 1)
 
 
 @pytest.mark.parametrize("fixture", ["phy_80211a", "phy_80211b", "phy_80211g"])
