@@ -112,7 +112,6 @@ def memory_row() -> Row:
 def model_rows() -> list[Row]:
     """The models, called as a slider would call them."""
     import numpy as np
-
     from airtcp.models import bianchi, miorandi
     from airtcp.models.processor_sharing import sojourn_tail
 
