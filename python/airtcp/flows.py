@@ -21,7 +21,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -55,6 +55,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 
 _LARGEST_COUNT = 2**63 - 1
+_POLL_S = 0.1
 _LAWS = (Deterministic, Empirical, Exponential, Hyperexponential, Lognormal, Pareto, Uniform)
 
 
@@ -375,25 +376,26 @@ def _simulate(
 
     def one(index: int) -> FlowReplication:
         try:
-            answer, sojourns, sizes = core.run(seed, index, warmup, jobs, keep_jobs, control)
+            answer, *kept = core.run(seed, index, warmup, jobs, keep_jobs, control)
         except _core.SimulationFailed as error:
             raise SimulationError(f"the flow simulation failed: {error}") from error
-        return FlowReplication(
-            index,
-            json.loads(answer),
-            np.frombuffer(sojourns, dtype="<f8"),
-            np.frombuffer(sizes, dtype="<f8"),
-        )
+        sojourns, sizes = (np.frombuffer(numbers, dtype="<f8") for numbers in kept)
+        return FlowReplication(index, json.loads(answer), sojourns, sizes)
 
     wall_start, cpu_start = time.perf_counter(), time.process_time()
     with ThreadPoolExecutor(threads, thread_name_prefix="airtcp-flow") as pool:
         futures = [pool.submit(one, index) for index in range(replications)]
         try:
-            runs = tuple(future.result() for future in futures)
+            pending = set(futures)
+            while pending:  # in short waits, so that Ctrl-C is taken on every system
+                done, pending = wait(pending, timeout=_POLL_S, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
         except BaseException:
             control.cancel()
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)
             raise
+    runs = tuple(future.result() for future in futures)
     wall_s, cpu_s = time.perf_counter() - wall_start, time.process_time() - cpu_start
 
     answers = [run.answer for run in runs]

@@ -47,8 +47,8 @@ impl System {
     pub(crate) fn check(&self) -> Result<(), InvalidSystem> {
         match self {
             Self::Open { interarrival, sizes, capacity, limit } => {
-                check_law("interarrival", interarrival)?;
                 check_service(sizes, capacity)?;
+                check_law("interarrival", interarrival)?;
                 match limit {
                     Some(0) => Err(InvalidSystem("limit: must be at least 1, not 0".into())),
                     Some(_) => Ok(()),
@@ -56,8 +56,8 @@ impl System {
                 }
             }
             Self::Closed { sources, think_times, sizes, capacity } => {
-                check_law("think_times", think_times)?;
                 check_service(sizes, capacity)?;
+                check_law("think_times", think_times)?;
                 if (1..=MOST_SOURCES).contains(sources) {
                     Ok(())
                 } else {
