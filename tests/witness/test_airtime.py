@@ -194,7 +194,7 @@ replications = 5
 def test_a_frame_that_finds_the_medium_idle_goes_at_once() -> None:
     """The standard's rule: idle for DIFS and no backoff pending, so no wait at all.
 
-    20 + 4 ceil((16 + 8 * (1000 + 40 + 8 + 28) + 6) / 96) = 20 + 4 * 90 = 380 us, and 100 ns of travel.
+    20 + 4 ceil((16 + 8 * (1000 + 40 + 8 + 28) + 6) / 96) = 20 + 4 * 90 us, and 100 ns of travel.
     """
     for run in answers(ONE_SEGMENT):
         [flow] = run["flows"]
