@@ -2,13 +2,38 @@
 
 - `airtime`: durations of frames and exchanges, from the `phy` section of a resolved scenario
 - `bianchi`: saturated DCF, basic access and RTS/CTS, with and without a retry limit
+- `bruno`: paper B, an idealised round of TCP downloads and the burst of the access point
+- `gopal`: paper G, simultaneous send
+- `heusse`: hosts at different rates, the performance anomaly
+- `hoekstra`: paper H, effective service time of a file transfer
 - `max_throughput`: theoretical maximum throughput of a lone sender
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
+- `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
 
 Every model raises `ValueError` naming an argument that cannot be, and `ConvergenceError` rather
 than return a number that did not converge. Models never import the simulator.
 """
 
-from airtcp.models import airtime, bianchi, max_throughput, miorandi
+from airtcp.models import (
+    airtime,
+    bianchi,
+    bruno,
+    gopal,
+    heusse,
+    hoekstra,
+    max_throughput,
+    miorandi,
+    processor_sharing,
+)
 
-__all__ = ["airtime", "bianchi", "max_throughput", "miorandi"]
+__all__ = [
+    "airtime",
+    "bianchi",
+    "bruno",
+    "gopal",
+    "heusse",
+    "hoekstra",
+    "max_throughput",
+    "miorandi",
+    "processor_sharing",
+]
