@@ -228,6 +228,16 @@ mod tests {
     }
 
     #[test]
+    fn a_job_may_outlast_the_window() {
+        // The second is done at 3, when the window begins; the third, at half speed too, at 5.5,
+        // when it ends. The first is there all the time.
+        let outcome = run(&[(0.0, 10.0), (1.0, 1.0), (3.5, 1.0)], &[1.0], None, (1, 1));
+
+        assert_eq!(outcome.sojourns_s, [2.0]);
+        assert_eq!(outcome.active_distribution, [0.0, 0.5 / 2.5, 2.0 / 2.5]);
+    }
+
+    #[test]
     fn jobs_that_leave_together_make_an_empty_window() {
         let outcome = run(&[(1.0, 1.0), (1.0, 1.0)], &[1.0], None, (1, 1));
 
