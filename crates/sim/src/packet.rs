@@ -19,3 +19,23 @@ pub(crate) struct Packet {
     /// How many wired links of its path it has behind it.
     pub(crate) hop: u8,
 }
+
+/// What access categories tell apart; the order is that of
+/// [`crate::scenario::Classify::categories`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TrafficClass {
+    TcpAck,
+    TcpData,
+    Udp,
+}
+
+impl Packet {
+    #[inline]
+    pub(crate) fn class(&self) -> TrafficClass {
+        match self.owner {
+            Owner::Datagrams(_) => TrafficClass::Udp,
+            Owner::Connection(_) if self.segment.len > 0 => TrafficClass::TcpData,
+            Owner::Connection(_) => TrafficClass::TcpAck,
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::fmt;
 
 use airtcp_kernel::{Distribution, Duration, Time};
 use airtcp_wlan::phy::{Modulation, Rate};
-use airtcp_wlan::{MacConfig, PhyConfig};
+use airtcp_wlan::{AccessCategory, AccessParameters, MacConfig, PhyConfig};
 use serde::Deserialize;
 
 /// IP and UDP headers.
@@ -22,6 +22,8 @@ pub struct Scenario {
     pub phy: PhyConfig,
     /// Settings of the MAC.
     pub mac: MacConfig,
+    /// Which traffic goes into which access category; means nothing under the DCF.
+    pub classify: Classify,
     /// The access point.
     pub ap: AccessPoint,
     /// Groups of like stations.
@@ -32,6 +34,25 @@ pub struct Scenario {
     pub flows: Vec<FlowConfig>,
     /// How long and how often to simulate.
     pub run: RunConfig,
+}
+
+/// Which traffic goes into which access category.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Classify {
+    /// TCP segments without payload.
+    pub tcp_ack: AccessCategory,
+    /// TCP segments with payload.
+    pub tcp_data: AccessCategory,
+    /// Datagrams.
+    pub udp: AccessCategory,
+}
+
+impl Classify {
+    /// The categories in the order of [`crate::packet::TrafficClass`].
+    pub(crate) fn categories(&self) -> [AccessCategory; 3] {
+        [self.tcp_ack, self.tcp_data, self.udp]
+    }
 }
 
 /// The access point.
@@ -270,8 +291,24 @@ impl Scenario {
         if self.phy.slot_time == Duration::ZERO {
             return fail("slot_time_ns is 0".into());
         }
-        if self.phy.cw_min > self.phy.cw_max || self.phy.cw_max > MAX_CW {
-            return fail(format!("need cw_min <= cw_max <= {MAX_CW}"));
+        if self.phy.eifs < self.phy.difs {
+            return fail("eifs_ns is below difs_ns".into());
+        }
+        let mut contenders = vec![self.phy.dcf()];
+        if let Some(edca) = &self.mac.edca {
+            for categories in [&edca.ap, &edca.stations] {
+                contenders.extend(categories.values());
+                for category in self.classify.categories() {
+                    if !categories.contains_key(&category) {
+                        return fail(format!("no EDCA parameters for {category:?}"));
+                    }
+                }
+            }
+        }
+        for AccessParameters { cw_min, cw_max, .. } in contenders {
+            if cw_min > cw_max || cw_max > MAX_CW {
+                return fail(format!("need cw_min <= cw_max <= {MAX_CW}"));
+            }
         }
         if self.mac.short_retry_limit == 0 {
             return fail("short_retry_limit is 0".into());

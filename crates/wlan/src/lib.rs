@@ -7,11 +7,16 @@
 
 pub mod config;
 pub mod contention;
+mod counters;
 pub mod exchange;
 pub mod phy;
 mod slot_ring;
 
-pub use config::{AfterCollision, Colliders, MacConfig, PhyConfig, Rules};
-pub use contention::{Contention, MacCounters, Retry, StationId};
+pub use config::{
+    AccessCategory, AccessParameters, AfterCollision, Colliders, EdcaConfig, MacConfig, PhyConfig,
+    Rules,
+};
+pub use contention::{ContenderConfig, ContenderId, Contention, Retry, StationId};
+pub use counters::MacCounters;
 pub use exchange::{FrameTable, FrameTimes};
 pub use phy::{Modulation, Rate};

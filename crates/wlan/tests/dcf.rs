@@ -5,7 +5,8 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
 use airtcp_wlan::{
-    AfterCollision, Colliders, Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
+    AfterCollision, Colliders, ContenderConfig, Contention, MacConfig, PhyConfig, Retry, Rules,
+    StationId,
 };
 
 const SLOT: u64 = 20;
@@ -29,7 +30,12 @@ impl Cell {
     }
 
     fn with_phy(stations: usize, phy: &PhyConfig, mac: &MacConfig) -> Self {
-        let contention = Contention::new(phy, mac, streams(stations));
+        let contenders = (0..).zip(streams(stations)).map(|(station, backoffs)| ContenderConfig {
+            station,
+            access: phy.dcf(),
+            backoffs,
+        });
+        let contention = Contention::new(phy, mac, contenders.collect());
         Self { contention, backoffs: streams(stations) }
     }
 
@@ -132,6 +138,7 @@ fn standard() -> MacConfig {
             after_collision: AfterCollision::Eifs,
             colliders: Colliders::AckTimeoutThenDifs,
         },
+        edca: None,
     }
 }
 

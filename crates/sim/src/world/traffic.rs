@@ -2,13 +2,13 @@
 
 use airtcp_kernel::Time;
 use airtcp_tcp::{Flags, Segment};
-use airtcp_wlan::StationId;
+use airtcp_wlan::{ContenderId, StationId};
 
 use super::measure::Drop;
 use super::{AP, Event, World};
 use crate::application::Application;
 use crate::connection::{Connection, ENDLESS, Side};
-use crate::packet::{Owner, Packet};
+use crate::packet::{Owner, Packet, TrafficClass};
 use crate::scenario::{Direction, UDP_HEADER_BYTES};
 use crate::wire::Offered;
 
@@ -236,45 +236,60 @@ impl World<'_> {
         }
     }
 
-    /// Puts a packet into a station's queue, if it fits.
+    /// Puts a packet into a queue of a node, if it fits.
     fn enqueue(&mut self, node_id: StationId, packet: Packet) {
         let node = &mut self.nodes[node_id as usize];
         node.counts.arrivals += 1;
-        if !node.queue.has_room() {
+        let id = node.route(packet.class());
+        let queue = &mut self.transmitters[id as usize].queue;
+        if !queue.has_room() {
             node.counts.queue_drops += 1;
             let place = if node_id == AP { Drop::ApQueue } else { Drop::StationQueue };
             self.packet_dropped(&packet, place);
             return;
         }
-        node.queue.push(packet);
-        let first = node.queue.len() == 1;
-        self.measures.queue_changed(self.now, node_id, node.queue.len());
+        queue.push(packet);
+        let first = queue.len() == 1;
+        if node_id == AP {
+            self.measures.ap_queue.increment(self.now);
+        }
         if first {
-            self.measures.backlogged.increment(self.now);
-            self.contention.frame_queued(node_id, self.now);
+            node.backlogged_queues += 1;
+            if node.backlogged_queues == 1 {
+                self.measures.backlogged.increment(self.now);
+            }
+            self.contention.frame_queued(id, self.now);
         }
     }
 
     /// Takes the packet out that was sent or given up, and lets a flow of datagrams put its next
-    /// one in. Tells whether `node_id` has a packet.
-    pub(super) fn remove_first(&mut self, node_id: StationId) -> bool {
-        let node = &mut self.nodes[node_id as usize];
-        let packet = node.queue.pop().expect("a packet was on the air");
+    /// one in. Tells whether queue `id` has a packet.
+    pub(super) fn remove_first(&mut self, id: ContenderId) -> bool {
+        let transmitter = &mut self.transmitters[id as usize];
+        let node_id = transmitter.node;
+        let packet = transmitter.queue.pop().expect("a packet was on the air");
         if let Owner::Datagrams(flow) = packet.owner {
-            node.blocked.push_back(flow);
+            transmitter.blocked.push_back(flow);
         }
-        if let Some(flow) = node.blocked.pop_front() {
+        if let Some(flow) = transmitter.blocked.pop_front() {
+            // The queue is as long as before.
             let packet = self.next_datagram(flow);
+            self.nodes[node_id as usize].counts.arrivals += 1;
+            self.transmitters[id as usize].queue.push(packet);
+            return true;
+        }
+        let has_packet = transmitter.queue.len() > 0;
+        if node_id == AP {
+            self.measures.ap_queue.decrement(self.now);
+        }
+        if !has_packet {
             let node = &mut self.nodes[node_id as usize];
-            node.counts.arrivals += 1;
-            node.queue.push(packet);
+            node.backlogged_queues -= 1;
+            if node.backlogged_queues == 0 {
+                self.measures.backlogged.decrement(self.now);
+            }
         }
-        let len = self.nodes[node_id as usize].queue.len();
-        self.measures.queue_changed(self.now, node_id, len);
-        if len == 0 {
-            self.measures.backlogged.decrement(self.now);
-        }
-        len > 0
+        has_packet
     }
 
     /// A flow of datagrams takes its place in the queue, or waits until there is one.
@@ -284,11 +299,12 @@ impl World<'_> {
             Direction::Download => AP,
             Direction::Upload => flow.station,
         };
-        if self.nodes[node_id as usize].queue.has_room() {
+        let id = self.nodes[node_id as usize].route(TrafficClass::Udp);
+        if self.transmitters[id as usize].queue.has_room() {
             let packet = self.next_datagram(flow_id);
             self.enqueue(node_id, packet);
         } else {
-            self.nodes[node_id as usize].blocked.push_back(flow_id);
+            self.transmitters[id as usize].blocked.push_back(flow_id);
         }
     }
 
