@@ -1,6 +1,6 @@
 //! An IP packet on its way: of which connection or datagram flow, and what it carries.
 
-use airtcp_tcp::Segment;
+use airtcp_tcp::{Flags, Segment};
 
 /// What a packet belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,12 @@ impl Packet {
     pub(crate) fn class(&self) -> TrafficClass {
         match self.owner {
             Owner::Datagrams(_) => TrafficClass::Udp,
-            Owner::Connection(_) if self.segment.len > 0 => TrafficClass::TcpData,
+            // A SYN opens the way for data and acknowledges none.
+            Owner::Connection(_)
+                if self.segment.len > 0 || self.segment.flags.contains(Flags::SYN) =>
+            {
+                TrafficClass::TcpData
+            }
             Owner::Connection(_) => TrafficClass::TcpAck,
         }
     }

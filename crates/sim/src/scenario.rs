@@ -40,9 +40,9 @@ pub struct Scenario {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Classify {
-    /// TCP segments without payload.
+    /// TCP segments with nothing but an acknowledgment.
     pub tcp_ack: AccessCategory,
-    /// TCP segments with payload.
+    /// TCP segments with payload or a SYN.
     pub tcp_data: AccessCategory,
     /// Datagrams.
     pub udp: AccessCategory,

@@ -24,8 +24,9 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::config::{AccessParameters, Colliders, MacConfig, PhyConfig};
+use crate::contender::{Contender, Retry, State};
 use crate::counters::MacCounters;
-use crate::slot_ring::SlotRing;
+use crate::group::{Group, groups_of};
 
 /// A station, the access point included, by its number in the cell.
 pub type StationId = u32;
@@ -45,15 +46,6 @@ pub struct ContenderConfig {
     pub backoffs: RandomStream,
 }
 
-/// What becomes of a frame that collided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
-    /// It is sent again.
-    Again,
-    /// It was sent as often as the retry limit allows, and is dropped.
-    Dropped,
-}
-
 /// The state of contention in one cell.
 #[derive(Debug)]
 pub struct Contention {
@@ -70,18 +62,6 @@ pub struct Contention {
     next_access: Time,
 }
 
-/// All contenders with the same inter-frame space, and the slots that they count together.
-#[derive(Debug)]
-struct Group {
-    aifs: Duration,
-    ring: SlotRing,
-    /// Number of the common slot that begins at `origin`.
-    slot: u64,
-    /// Since when, or from when on, the medium is idle for the slots to count: the end of the
-    /// last busy period and the inter-frame space after it.
-    origin: Time,
-}
-
 #[derive(Debug)]
 struct Settings {
     slot_time: Duration,
@@ -92,34 +72,6 @@ struct Settings {
     post_backoff: bool,
     post_backoff_after_drop: bool,
     colliders: Colliders,
-}
-
-#[derive(Debug)]
-struct Contender {
-    state: State,
-    station: StationId,
-    group: u32,
-    cw: u32,
-    cw_min: u32,
-    cw_max: u32,
-    /// Transmissions of the current frame so far (the short retry count).
-    retry_count: u32,
-    backoffs: RandomStream,
-    counters: MacCounters,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// No frame, no backoff.
-    Idle,
-    /// No frame; a backoff that ends in slot `until` of its group, drawn in busy period `since`.
-    PostBackoff { until: u64, since: u64 },
-    /// A frame that waits in the ring.
-    Backoff,
-    /// Counts slots from an instant of its own, see [`Stray`].
-    Stray,
-    /// Takes part in what is on the air.
-    Exchanging,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -151,21 +103,7 @@ impl Contention {
             settings,
             contenders: contenders
                 .into_iter()
-                .map(|ContenderConfig { station, access, backoffs }| Contender {
-                    state: State::Idle,
-                    station,
-                    group: groups
-                        .iter()
-                        .position(|group| group.aifs == access.aifs)
-                        .expect("every inter-frame space has a group")
-                        as u32,
-                    cw: access.cw_min,
-                    cw_min: access.cw_min,
-                    cw_max: access.cw_max,
-                    retry_count: 0,
-                    backoffs,
-                    counters: MacCounters::default(),
-                })
+                .map(|config| Contender::new(config, &groups))
                 .collect(),
             groups,
             strays: Vec::new(),
@@ -490,70 +428,5 @@ impl Contention {
             }
         }
         self.next_access = next;
-    }
-}
-
-/// One group for each inter-frame space.
-fn groups_of(contenders: &[ContenderConfig]) -> Vec<Group> {
-    let mut spaces: Vec<Duration> = contenders.iter().map(|config| config.access.aifs).collect();
-    spaces.sort_unstable();
-    spaces.dedup();
-    spaces
-        .into_iter()
-        .map(|aifs| {
-            let members = contenders.iter().filter(|config| config.access.aifs == aifs);
-            let longest = members.map(|config| config.access.cw_max).max().unwrap_or(0);
-            Group {
-                aifs,
-                ring: SlotRing::new(contenders.len(), longest),
-                slot: 0,
-                origin: Time::ZERO + aifs,
-            }
-        })
-        .collect()
-}
-
-impl Group {
-    /// When slot `slot`, not before the current one, begins if the medium stays idle.
-    #[inline]
-    fn slot_start(&self, slot: u64, slot_time: Duration) -> Time {
-        self.origin + slot_time * slot.saturating_sub(self.slot)
-    }
-
-    /// The medium became busy at `now`: the slots that have passed are counted, and those whose
-    /// backoff ends at this instant are put into `transmitting`.
-    #[inline]
-    fn freeze(&mut self, now: Time, slot_time: Duration, transmitting: &mut Vec<ContenderId>) {
-        let elapsed = now.saturating_since(self.origin);
-        let slots = elapsed / slot_time;
-        self.slot += slots;
-        let on_boundary = now >= self.origin && slot_time * slots == elapsed;
-        if on_boundary && self.ring.first_from(self.slot) == Some(self.slot) {
-            self.ring.take(self.slot, transmitting);
-        }
-    }
-}
-
-impl Contender {
-    #[inline]
-    fn draw_backoff(&mut self) -> u32 {
-        self.counters.draws += 1;
-        self.counters.cw_sum += u64::from(self.cw);
-        self.backoffs.up_to(self.cw)
-    }
-
-    /// A transmission failed.
-    fn fail(&mut self, retry_limit: u32) -> Retry {
-        self.retry_count += 1;
-        if self.retry_count < retry_limit {
-            // IEEE 802.11-2016, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
-            self.cw = (2 * (self.cw + 1) - 1).min(self.cw_max);
-            Retry::Again
-        } else {
-            self.counters.drops += 1;
-            self.retry_count = 0;
-            self.cw = self.cw_min;
-            Retry::Dropped
-        }
     }
 }
