@@ -290,12 +290,16 @@ impl<'a> World<'a> {
         self.frames.times(class, bits)
     }
 
-    fn flow_of(&self, packet: &Packet) -> &Flow {
-        let flow = match packet.owner {
+    #[inline]
+    fn flow_id_of(&self, packet: &Packet) -> u32 {
+        match packet.owner {
             Owner::Connection(id) => self.connections[id as usize].flow,
             Owner::Datagrams(flow) => flow,
-        };
-        &self.flows[flow as usize]
+        }
+    }
+
+    fn flow_of(&self, packet: &Packet) -> &Flow {
+        &self.flows[self.flow_id_of(packet) as usize]
     }
 
     /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.

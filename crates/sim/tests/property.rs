@@ -125,7 +125,17 @@ fn limit() -> impl Strategy<Value = Value> {
 }
 
 fn queue() -> impl Strategy<Value = Value> {
-    limit().prop_map(|limit| json!({ "discipline": "fifo", "limit": limit }))
+    prop_oneof![
+        3 => limit().prop_map(|limit| json!({ "discipline": "fifo", "limit": limit })),
+        1 => limit().prop_map(|limit| json!({ "discipline": "per-flow", "limit": limit })),
+        1 => limit().prop_map(|limit| json!({
+            "discipline": "red", "limit": limit,
+            "red": {
+                "min_threshold": 2.0, "max_threshold": 6.0, "max_probability": 0.1,
+                "weight": 0.2, "idle_packet_time_ns": MILLISECOND,
+            },
+        })),
+    ]
 }
 
 fn tcp() -> impl Strategy<Value = Value> {
@@ -171,8 +181,11 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
             })
         },
     );
-    let udp = prop_oneof![Just(40_u32), Just(1500)]
-        .prop_map(|packet| json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": null }));
+    let rates =
+        prop_oneof![Just(None), Just(Some(1_u64)), Just(Some(777_777)), Just(Some(2_000_000))];
+    let udp = (prop_oneof![Just(40_u32), Just(1500)], rates).prop_map(
+        |(packet, rate)| json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": rate }),
+    );
     let application = prop_oneof![2 => bulk, 3 => web, 1 => udp];
     let direction = prop_oneof![Just("download"), Just("upload")];
     (0..groups, direction, application, tcp(), path()).prop_map(

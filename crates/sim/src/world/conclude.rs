@@ -130,7 +130,7 @@ impl World<'_> {
         // Only flows that always want more can starve.
         let endless = |kind: usize| match &self.kinds[kind].application {
             Application::Bulk { size, .. } => size.is_none(),
-            Application::Datagrams { .. } => true,
+            Application::Datagrams { rate_bps, .. } => rate_bps.is_none(),
             Application::Web { .. } => false,
         };
         let shares: Vec<u64> = self

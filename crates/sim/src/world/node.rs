@@ -10,7 +10,7 @@ use super::AP;
 use super::measure::NodeCounts;
 use crate::packet::TrafficClass;
 use crate::queue::PacketQueue;
-use crate::scenario::Scenario;
+use crate::scenario::{QueueConfig, Scenario};
 
 /// A station or the access point.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(super) fn build(
     let mut nodes = Vec::new();
     let mut transmitters = Vec::new();
     let mut contenders = Vec::new();
-    let mut add = |name: String, limit: Option<usize>| {
+    let mut add = |name: String, queue: &QueueConfig| {
         let node = nodes.len() as StationId;
         let queues = queues_of(scenario, node == AP);
         let first = transmitters.len() as ContenderId;
@@ -71,17 +71,19 @@ pub(super) fn build(
             });
             transmitters.push(Transmitter {
                 node,
-                queue: PacketQueue::new(limit),
+                queue: PacketQueue::new(queue, || {
+                    RandomStream::new(seed, replication, &entity, "early detection")
+                }),
                 blocked: VecDeque::new(),
                 txop_limit: access.txop_limit,
             });
         }
         nodes.push(Node { name, routes, backlogged_queues: 0, counts: NodeCounts::default() });
     };
-    add("ap".into(), scenario.ap.queue.limit);
+    add("ap".into(), &scenario.ap.queue);
     for group in &scenario.stations {
         for index in 0..group.count {
-            add(format!("{}/{index}", group.name), group.queue.limit);
+            add(format!("{}/{index}", group.name), &group.queue);
         }
     }
     (nodes, transmitters, contenders)
