@@ -1,6 +1,16 @@
 """The Rust core: the packet-level simulator. Called by `airtcp.simulate` alone."""
 
-from typing import Final, final
+from typing import Final, Self, final
+
+__all__ = [
+    "GENERATOR",
+    "Cancelled",
+    "RunControl",
+    "Simulation",
+    "SimulationFailed",
+    "__version__",
+    "airtime_ns",
+]
 
 __version__: Final[str]
 GENERATOR: Final[str]
@@ -16,7 +26,7 @@ class Cancelled(Exception):  # noqa: N818
 class RunControl:
     """A handle on a replication that runs in another thread."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def cancel(self) -> None:
         """Ask the replication to stop; it raises `Cancelled` soon after."""
     @property
@@ -27,7 +37,7 @@ class RunControl:
 class Simulation:
     """A scenario, parsed once and run as often as wanted, from any thread."""
 
-    def __init__(self, resolved_json: str) -> None:
+    def __new__(cls, resolved_json: str) -> Self:
         """Raises ValueError if the resolved form is not what the core takes."""
     def run(self, seed: int, replication: int, control: RunControl) -> tuple[str, bytes]:
         """Simulate one replication, without the GIL.

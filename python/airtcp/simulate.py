@@ -7,12 +7,16 @@ their index, and whether more are needed is decided from results, so threads do 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from airtcp.exceptions import SimulationError
@@ -66,7 +70,11 @@ def simulate(
         raise SimulationError(f"the simulator does not take this scenario: {error}") from error
 
     wall_start, cpu_start = time.perf_counter(), time.process_time()
-    with _Replications(core, scenario.run.seed, threads or _processors(), progress) as done:
+    threads = threads or _processors()
+    with (
+        _Interruption() as interruption,
+        _Replications(core, scenario.run.seed, threads, progress, interruption) as done,
+    ):
         try:
             stopped = _run(scenario, done)
         except KeyboardInterrupt:
@@ -119,6 +127,40 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
+class _Interruption:
+    """Ctrl-C as a question that is asked at safe points, not as an exception that comes anywhere.
+
+    KeyboardInterrupt in the middle of a lock would leave it held for ever, and the threads that
+    run replications need theirs. A second Ctrl-C is the usual exception. Only where the usual
+    handler is in place, and only in the main thread, which alone gets signals.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._installed = False
+
+    def __enter__(self) -> _Interruption:
+        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if usual and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._on_signal)
+            self._installed = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if the user has asked for it."""
+        if self._asked:
+            raise KeyboardInterrupt
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            signal.default_int_handler(number, frame)
+        self._asked = True
+
+
 class _Replications:
     """Runs replications on threads and keeps those that ended, by their index."""
 
@@ -128,24 +170,23 @@ class _Replications:
         seed: int,
         threads: int,
         progress: Callable[[float], None] | None,
+        interruption: _Interruption,
     ) -> None:
         self.finished: dict[int, Replication] = {}
         self._core = core
         self._seed = seed
         self._progress = progress
+        self._interruption = interruption
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="airtcp")
-        self._controls: dict[int, _core.RunControl] = {}
-        self._futures: dict[Future[Replication], int] = {}
+        # Some more than there are threads, so that none waits for the next to be handed in.
+        self._most_under_way = 4 * threads
+        self._ended: SimpleQueue[Future[Replication]] = SimpleQueue()
+        self._under_way: dict[Future[Replication], tuple[int, _core.RunControl]] = {}
 
     def __enter__(self) -> _Replications:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._cancel()
 
     def in_order(self) -> list[Replication]:
@@ -153,22 +194,34 @@ class _Replications:
         return [self.finished[index] for index in sorted(self.finished)]
 
     def run_until(self, target: int) -> None:
-        """Run those of the replications 0 .. target-1 that have not been run yet."""
-        from airtcp import _core
+        """Run those of the replications 0 .. target-1 that have not been run yet.
 
-        for index in range(len(self.finished), target):
-            self._controls[index] = _core.RunControl()
-            future = self._pool.submit(self._one, index, self._controls[index])
-            self._futures[future] = index
+        Raises SimulationError if one fails; KeyboardInterrupt on Ctrl-C. Either way what is under
+        way is cancelled, and what ended before is kept.
+        """
+        waiting = iter(range(len(self.finished), target))
         try:
-            while self._futures:
-                ended, _ = wait(self._futures, timeout=_POLL_S, return_when=FIRST_COMPLETED)
-                for future in sorted(ended, key=self._futures.__getitem__):
-                    self._keep(future)
+            self._hand_in(waiting)
+            while self._under_way:
+                try:
+                    self._keep(self._ended.get(timeout=_POLL_S))
+                    self._hand_in(waiting)
+                except Empty:
+                    pass
+                self._interruption.check()
                 self._report(target)
         except BaseException:
             self._cancel()
             raise
+
+    def _hand_in(self, waiting: Iterator[int]) -> None:
+        from airtcp import _core
+
+        for index in itertools.islice(waiting, self._most_under_way - len(self._under_way)):
+            control = _core.RunControl()
+            future = self._pool.submit(self._one, index, control)
+            self._under_way[future] = index, control
+            future.add_done_callback(self._ended.put)
 
     def _one(self, index: int, control: _core.RunControl) -> Replication:
         import numpy as np
@@ -180,8 +233,7 @@ class _Replications:
         """Take the result of a future that ended. Raises SimulationError if its run failed."""
         from airtcp import _core
 
-        index = self._futures.pop(future)
-        del self._controls[index]
+        index, _ = self._under_way.pop(future)
         try:
             self.finished[index] = future.result()
         except _core.SimulationFailed as error:
@@ -191,16 +243,15 @@ class _Replications:
 
     def _report(self, target: int) -> None:
         if self._progress is not None:
-            running = sum(control.progress for control in self._controls.values())
+            running = sum(control.progress for _, control in self._under_way.values())
             self._progress(min(1.0, (len(self.finished) + running) / target))
 
     def _cancel(self) -> None:
         """Stop what is under way; keep what ended before it noticed."""
-        for control in self._controls.values():
+        for _, control in self._under_way.values():
             control.cancel()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        for future, index in self._futures.items():
+        for future, (index, _) in self._under_way.items():
             if not future.cancelled() and future.exception() is None:
                 self.finished[index] = future.result()
-        self._futures.clear()
-        self._controls.clear()
+        self._under_way.clear()

@@ -98,17 +98,6 @@ def next_round(intervals: Sequence[Interval], precision: float, n: int, limit: i
     return min(limit, max(n + 1, wanted))
 
 
-def jain_index(values: Sequence[float]) -> float | None:
-    """Jain's fairness index (sum x)^2 / (n sum x^2): 1 for equal shares, 1/n for a single winner.
-
-    None without values or when all are zero.
-    """
-    squares = math.fsum(value * value for value in values)
-    if squares == 0.0:
-        return None
-    return math.fsum(values) ** 2 / (len(values) * squares)
-
-
 def _student_quantile(confidence: float, degrees_of_freedom: int) -> float:
     # SciPy takes a noticeable part of a second to import: not before it is needed.
     from scipy.special import stdtrit

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from airtcp.compare import WIDE
 from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
 from airtcp.results import (
     Comparison,
@@ -40,6 +41,8 @@ HEADLINES: Final = (
     "ap_queue_drop_probability",
 )
 
+#: From this part of the measured time on, transfers are long: many do not end in it.
+LONG_TRANSFERS: Final = 0.05
 #: A model's probability that is as good as none.
 NEGLIGIBLE: Final = 1e-6
 
@@ -222,6 +225,34 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         block.append(("transfers", f"{counts['transfers']:,} ended in the measured time"))
     block.append(("run", extent(simulation)))
     return block
+
+
+def cautions(result: Comparison | SimulationResult) -> list[str]:
+    """What a reader should know before trusting the simulated numbers; mostly nothing."""
+    simulation, run = result.simulation, result.scenario.run
+    sentences = []
+    slow = simulation.metrics.get("transfer_time_p99_s")
+    measured_s = run.duration_ns / 1e9
+    if slow is not None and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
+        sentences.append(
+            f"one transfer in a hundred takes more than {quantity(slow.mean, 's', 3)}, and "
+            f"{duration(measured_s)} were measured: long transfers that had not ended are missing, "
+            "so transfer times are too low; simulate longer"
+        )
+    if simulation.replications == 1:
+        sentences.append("one replication has no interval: nothing says how far chance goes")
+    wide = [
+        f"{metric(name).label} (±{percent(width)})"
+        for name in ("goodput_bps", "transfer_time_s")
+        if (interval := simulation.metrics.get(name)) is not None
+        and (width := interval.relative_half_width) is not None
+        and width > WIDE
+    ]
+    if wide:
+        sentences.append(
+            f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
+        )
+    return sentences
 
 
 def law(distribution: Distribution, unit: str) -> str:

@@ -45,7 +45,7 @@ def run(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Models and simulation side by side, and which assumptions the scenario breaks."""
+    """Models and simulation of a scenario, side by side."""
     with outcome():
         from airtcp.compare import compare
         from airtcp.scenario import load
@@ -60,7 +60,7 @@ def run(
 
 
 def predict(scenario: Scenario, json: Json = False, out: Out = None, quiet: Quiet = False) -> None:
-    """What models say, and what they assume; nothing is simulated."""
+    """What the models say about a scenario."""
     with outcome():
         from airtcp.predict import predict as predict_scenario
         from airtcp.scenario import load
@@ -79,7 +79,7 @@ def simulate(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """What the packet-level simulator measures."""
+    """What the packet-level simulator says about a scenario."""
     with outcome():
         from airtcp.scenario import load
         from airtcp.simulate import simulate as simulate_scenario

@@ -37,7 +37,7 @@ def example(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List the examples, or write one, with the files it needs, to start from."""
+    """List the example scenarios, or write one to start from."""
     with outcome():
         known = {item.name: item for item in examples()}
         if name is None:
@@ -53,7 +53,7 @@ def example(
 
 
 def schema() -> None:
-    """The JSON Schema of scenario files."""
+    """Print the JSON Schema of scenario files."""
     with outcome():
         from airtcp.scenario import schema as scenario_schema
 
@@ -119,7 +119,7 @@ def _write(item: Example, directory: Path, *, force: bool) -> list[Path]:
     paths = [directory / name for name in item.files]
     there = [str(path) for path in paths if path.exists()]
     if there and not force:
-        raise OutputError(f"{' and '.join(there)} exists already; --force overwrites")
+        raise OutputError(f"{', '.join(there)}: already there; --force overwrites")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for path in paths:

@@ -36,7 +36,7 @@ def outcome() -> Iterator[None]:
     except AirtcpError as error:
         raise _end(str(error), Status.FAILED) from error
     except KeyboardInterrupt as error:
-        raise _end("interrupted, nothing was finished", Status.INTERRUPTED) from error
+        raise _end("interrupted", Status.INTERRUPTED) from error
     except BrokenPipeError as error:
         # What is still buffered must not fail again when the interpreter closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,6 +15,8 @@ from rich.text import Text
 from airtcp import summary
 from airtcp.results import Comparison, Prediction, SimulationResult
 
+#: Wider than any table: what a table would take if it could.
+_ENDLESS_WIDTH: Final = 1000
 #: Columns when the output is not a terminal and nothing says how wide it is.
 _PIPE_WIDTH: Final = 120
 
@@ -59,24 +61,48 @@ def _console() -> Console:
 
 def _comparison(console: Console, result: Comparison) -> None:
     _interruption(console, result)
-    percent = f"{100 * result.simulation.confidence:g} %"
-    table = _table("metric", "model", "source", f"simulation, {percent}", "difference", "")
-    for line in summary.comparison_lines(result):
-        style = _VERDICT_STYLES.get(line.verdict, "")
-        table.add_row(
-            line.metric,
-            line.model,
-            line.source,
-            line.simulation,
-            line.difference,
-            Text(line.verdict, style=style),
-        )
+    table = _side_by_side(result)
+    roomy = console.options.update_width(_ENDLESS_WIDTH)
+    if console.measure(table, options=roomy).maximum > console.width:
+        table = _stacked(result)
     console.print(table)
     console.print()
     if result.uncovered is not None:
         console.print(Text(f"No model covers this scenario: {result.uncovered}\n"))
     _broken(console, result)
     _sanity(console, result)
+
+
+def _side_by_side(result: Comparison) -> Table:
+    percent = f"{100 * result.simulation.confidence:g} %"
+    table = _table("metric", "model", "source", f"simulation, {percent}", "difference", "")
+    for line in summary.comparison_lines(result):
+        table.add_row(
+            line.metric,
+            line.model,
+            line.source,
+            line.simulation,
+            line.difference,
+            _verdict(line),
+        )
+    return table
+
+
+def _stacked(result: Comparison) -> Table:
+    """The same for narrow terminals: models below the simulation that they are about."""
+    percent = f"{100 * result.simulation.confidence:g} %"
+    table = _table("metric", f"simulation, {percent}", "difference", "")
+    for line in summary.comparison_lines(result):
+        if line.metric:
+            table.add_row(line.metric, line.simulation)
+        if line.source:
+            model = Text(f"  {line.source}", style="dim")
+            table.add_row(model, line.model, line.difference, _verdict(line))
+    return table
+
+
+def _verdict(line: summary.Line) -> Text:
+    return Text(line.verdict, style=_VERDICT_STYLES.get(line.verdict, ""))
 
 
 def _simulation(console: Console, result: SimulationResult) -> None:
@@ -104,7 +130,7 @@ def _prediction(console: Console, result: Prediction) -> None:
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        table.add_column(column, no_wrap=column != "source", header_style="dim")
+        table.add_column(column, no_wrap=True, header_style="dim")
     return table
 
 
@@ -138,6 +164,11 @@ def _bullet(console: Console, sentence: str, sources: Sequence[str]) -> None:
 def _sanity(console: Console, result: Comparison | SimulationResult) -> None:
     console.print(Text("Does it make sense?", style="bold"))
     _pairs(console, summary.sanity(result))
+    cautions = summary.cautions(result)
+    if cautions:
+        console.print(Text("\nTake care:", style="bold yellow"))
+        for sentence in cautions:
+            _bullet(console, sentence, ())
 
 
 def _pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:

@@ -66,14 +66,14 @@ def endless_window(connections: Connections) -> Iterator[str]:
         return
     if min(windows) < d:
         yield (
-            f"W* = d; here the window is {_segments(min(windows))} and an ACK waits for {d:g}: "
+            f"W* = d; here the window is {_segments(min(windows))} and an ACK waits for {d:.3g}: "
             f"every window ends with the delayed-ACK timer; {OPTIMISTIC}"
         )
     else:
         yield (
-            f"W* = d = {d:g}; here W* is {_range(windows)} segments: goodput hardly depends on it, "
-            "stations with downloads collide a little less often than with W* = d; the effect is "
-            "small"
+            f"W* = d = {d:.3g}; here W* is {_range(windows)} segments: goodput hardly depends on "
+            "it, stations with downloads collide a little less often than with W* = d; the effect "
+            "is small"
         )
 
 
@@ -117,9 +117,9 @@ def web_transfers(connections: Connections) -> Iterator[str]:
     if waiting:
         timeout = format_time_ns(max(ack.timeout_ns for ack in waiting))
         yield (
-            f"one ACK per segment; here one for every {connections.every:g}: fewer ACKs leave more "
-            "room for data (times too high), but where segments are left over at the end the last "
-            f"ACK waits for the timer of {timeout} (times to the last ACK too low)"
+            f"one ACK per segment; here one for every {connections.every:.3g}: fewer ACKs leave "
+            "more room for data (times too high), but where segments are left over at the end the "
+            f"last ACK waits for the timer of {timeout} (times to the last ACK too low)"
         )
     requests = [flow.application.request_bytes for flow in flows if flow.application.kind == "web"]
     handshakes = {tcp_of(flow).handshake for flow in flows}
@@ -175,7 +175,7 @@ def _alike(connections: Connections) -> Iterator[str]:
         )
     if connections.differ:
         yield (
-            f"all connections are alike; here {' and '.join(connections.differ)} differ, and their "
+            f"all connections are alike; here they differ in {' and '.join(connections.differ)}: "
             f"means stand in; {UNKNOWN}, and the shares of the stations are not told"
         )
     per_station = len(connections.flows) - len({flow.stations for flow in connections.flows})

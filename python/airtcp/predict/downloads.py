@@ -119,22 +119,25 @@ def _state(said: Throughput, connections: Connections, answers: Answers, origin:
 def _collisions_by_state(connections: Connections) -> dict[str, float | list[float]]:
     """Collision probability from the distribution (9), (11) of backlogged nodes, not its mean.
 
-    With k nodes backlogged (probability pi_k) each of them attempts in a slot with tau_k and
-    collides with P_C(k). The access point is one of the k in every state, stations are the other
-    k - 1. So attempts weigh pi_k k tau_k for all nodes, pi_k tau_k for the access point and
-    pi_k (k-1) tau_k for stations. (2) at the mean of (9) is blind to the states with many nodes,
-    where most collisions are.
+    With i stations backlogged (probability pi_(i+1)) and the access point, k = i + 1 nodes attempt
+    in a slot with tau_k each and collide with P_C(k). So attempts weigh pi k tau_k for all nodes,
+    pi tau_k for the access point and pi i tau_k for stations. (2) at the mean of (9) is blind to
+    the states with many nodes, where most collisions are. When all stations are backlogged, all
+    packets are theirs, and the access point has none: (9) has it backlogged even then (M11 is the
+    case of one station).
     """
-    share = np.asarray(backlogged_distribution(connections.count, connections.every))
+    count = connections.count
+    share = np.asarray(backlogged_distribution(count, connections.every))
     # At most one station is backlogged on average: beyond 40 there is nothing left to weigh.
     share = share[:41]
-    nodes = np.arange(1.0, len(share) + 1.0)
-    state = contention(nodes, connections.parameters, CORRECTED)
+    stations = np.arange(float(len(share)))
+    ap = np.where(stations < count, 1.0, 0.0)
+    state = contention(stations + ap, connections.parameters, CORRECTED)
     attempts = share * state.tau
     weights = {
-        "collision_probability": nodes * attempts,
-        "collision_probability_ap": attempts,
-        "collision_probability_stations": (nodes - 1.0) * attempts,
+        "collision_probability": (stations + ap) * attempts,
+        "collision_probability_ap": ap * attempts,
+        "collision_probability_stations": stations * attempts,
     }
     return {
         metric: float(np.dot(weight, state.p_c) / weight.sum())

@@ -1,0 +1,407 @@
+"""The command: exit statuses, messages, what goes where, determinism, interruption."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from airtcp import _core
+from airtcp.cli import app
+from airtcp.exceptions import SimulationError
+from typer.testing import CliRunner, Result
+
+INVALID = sorted((Path(__file__).parent / "scenarios" / "invalid").glob("*.toml"))
+
+WEB = """
+title = "Three laptops"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 3
+[[flows]]
+stations = "laptop"
+direction = "download"
+[flows.application]
+kind = "web"
+size = { distribution = "exponential", mean = "20 kB" }
+think_time = { distribution = "exponential", mean = "1 s" }
+[run]
+warmup = "1 s"
+duration = "20 s"
+replications = 4
+"""
+#: The time that a run took, the only numbers that may differ between two runs.
+TIMES = re.compile(r'"(wall|cpu)_s": [^,\n]*')
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "web.toml"
+    path.write_text(WEB)
+    return path
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
+
+
+def process(*arguments: str | Path, **options: object) -> "subprocess.Popen[str]":
+    """The command as a process of its own, with pipes for stdout and stderr."""
+    command = [sys.executable, "-m", "airtcp", *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )  # type: ignore[call-overload, no-any-return]
+
+
+def test_run_shows_models_beside_the_simulation(scenario: Path) -> None:
+    result = call("run", scenario)
+    shown = " ".join(result.stdout.split())
+
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    for text in (
+        "Three laptops",
+        "802.11b at 11 Mb/s",
+        "3 x web download",
+        "goodput, all flows",
+        "M (17)",
+        "±",
+        "breaks these assumptions",
+        "W* = 1",
+        "Does it make sense?",
+        "airtime",
+        "Jain index",
+        "least",
+        "most",
+        "4 replications, 84 s simulated",
+        "simulated seconds per second",
+    ):
+        assert text in shown
+
+
+def test_predict_shows_models_alone(scenario: Path) -> None:
+    result = call("predict", scenario)
+
+    assert result.exit_code == 0
+    assert "M (17)" in result.stdout
+    assert "±" not in result.stdout
+
+
+def test_simulate_shows_all_metrics(scenario: Path) -> None:
+    result = call("simulate", scenario)
+
+    assert result.exit_code == 0
+    assert "AP queue, mean" in result.stdout
+    assert "M (17)" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "keys"),
+    [
+        ("run", {"scenario", "provenance", "model", "uncovered", "simulation", "comparison"}),
+        ("predict", {"scenario", "provenance", "model", "uncovered"}),
+        ("simulate", {"scenario", "provenance", "simulation"}),
+    ],
+)
+def test_json_is_nothing_but_json(command: str, keys: set[str], scenario: Path) -> None:
+    result = call(command, scenario, "--json")
+
+    assert result.exit_code == 0
+    assert set(json.loads(result.stdout)) == keys
+
+
+def test_json_has_the_metrics_of_the_contract(scenario: Path) -> None:
+    answer = json.loads(call("run", scenario, "--json").stdout)
+
+    assert set(answer["simulation"]["metrics"]) >= {
+        "goodput_bps",
+        "flow_goodput_bps",
+        "jain_index",
+        "transfer_time_s",
+        "transfer_time_to_last_ack_s",
+        "transfer_time_p50_s",
+        "transfer_time_p90_s",
+        "transfer_time_p99_s",
+        "collision_probability",
+        "collision_probability_ap",
+        "collision_probability_stations",
+        "drop_probability_mac",
+        "mean_cw_ap",
+        "mean_cw_stations",
+        "active_stations_after_ap_success",
+        "mean_backlogged_nodes",
+        "active_flows",
+        "ap_queue_packets",
+        "ap_queue_drop_probability",
+        "tcp_retransmissions",
+        "tcp_timeouts",
+        "channel_utilization",
+    }
+    assert set(answer["simulation"]["airtime"]) == {
+        "idle",
+        "data",
+        "tcp_ack",
+        "control",
+        "collision",
+    }
+    entry = answer["model"]["transfer_time_to_last_ack_s"][0]
+    assert set(entry) == {"value", "by", "source", "assumes", "broken"}
+    assert entry["by"].startswith("models.")
+    assert answer["provenance"]["generator"] == _core.GENERATOR
+
+
+def test_seed_and_replications_replace_those_of_the_scenario(scenario: Path) -> None:
+    answer = json.loads(
+        call("simulate", scenario, "--json", "--seed", "9", "--replications", "2").stdout
+    )
+
+    assert answer["provenance"]["seed"] == answer["scenario"]["run"]["seed"] == 9
+    assert answer["simulation"]["replications"] == 2
+
+
+def test_threads_do_not_change_results_json(scenario: Path, tmp_path: Path) -> None:
+    files = []
+    for threads in ("1", "2"):
+        directory = tmp_path / threads
+        assert call("run", scenario, "--threads", threads, "--out", directory).exit_code == 0
+        files.append(TIMES.sub("", (directory / "results.json").read_text()))
+
+    assert files[0] == files[1]
+    assert len(TIMES.findall((tmp_path / "1" / "results.json").read_text())) == 2
+
+
+def test_out_writes_the_report_and_says_where(scenario: Path, tmp_path: Path) -> None:
+    result = call("run", scenario, "--out", tmp_path / "out")
+
+    assert f"report: {tmp_path / 'out' / 'report.html'}" in result.stdout
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Three laptops" in page
+    assert "duration = &quot;20 s&quot;" in page
+
+
+def test_json_and_out_keep_stdout_clean(scenario: Path, tmp_path: Path) -> None:
+    result = call("run", scenario, "--json", "--out", tmp_path / "out")
+    quiet = call("run", scenario, "--json", "--out", tmp_path / "out", "--quiet")
+
+    assert json.loads(result.stdout)
+    assert "report.html" in result.stderr
+    assert quiet.stderr == ""
+
+
+def test_version_is_that_of_the_core() -> None:
+    result = call("--version")
+
+    assert result.exit_code == 0
+    assert result.stdout == f"airtcp {_core.__version__}\n"
+
+
+def test_schema_is_a_json_schema() -> None:
+    schema = json.loads(call("schema").stdout)
+
+    assert schema["type"] == "object"
+    assert "phy" in schema["properties"]
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+@pytest.mark.parametrize("command", ["run", "predict", "simulate"])
+def test_a_wrong_scenario_is_status_2_and_one_message(command: str, path: Path) -> None:
+    result = call(command, path)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("airtcp: ")
+    assert path.name in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
+        (["run", "."], "is a directory"),
+        (["run"], "Missing argument"),
+        (["run", "web.toml", "--colour"], "No such option: --colour"),
+        (["run", "web.toml", "--seed", "-1"], "--seed"),
+        (["run", "web.toml", "--seed", "1.5"], "--seed"),
+        (["run", "web.toml", "--replications", "0"], "--replications"),
+        (["run", "web.toml", "--threads", "0"], "--threads"),
+        (["fly"], "No such command 'fly'"),
+        (["example", "beach"], "no example 'beach'"),
+    ],
+)
+def test_wrong_input_is_status_2(arguments: list[str], message: str) -> None:
+    result = call(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_output_directory_that_cannot_be_written_is_found_before_the_run(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The core is not to be asked at all: what it would cost is the point.
+    monkeypatch.delattr(_core, "Simulation")
+    for directory in (scenario, scenario / "below"):
+        result = call("run", scenario, "--out", directory)
+
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert f"cannot write to {directory}" in result.stderr
+
+
+def test_a_failed_run_is_status_1_and_one_message(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise SimulationError("replication 2 with seed 1 failed: airtime does not add up")
+
+    monkeypatch.setattr(sys.modules["airtcp.compare"], "simulate", fail)
+    result = call("run", scenario)
+
+    assert result.exit_code == 1
+    assert result.stderr == ("airtcp: replication 2 with seed 1 failed: airtime does not add up\n")
+
+
+def test_a_result_is_shown_even_when_it_cannot_be_written(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Path, content: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = call("run", scenario, "--out", tmp_path / "out")
+
+    assert result.exit_code == 2
+    assert "goodput, all flows" in result.stdout
+    assert "No space left" in result.stderr
+
+
+@pytest.mark.parametrize("columns", [None, "80", "200"])
+def test_no_control_codes_and_no_cut_numbers_in_a_pipe(scenario: Path, columns: str | None) -> None:
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    environment.pop("COLUMNS", None)
+    if columns is not None:
+        environment["COLUMNS"] = columns
+    with process("run", scenario, env=environment) as running:
+        out, err = running.communicate(timeout=120)
+
+    assert running.returncode == 0
+    assert "\x1b" not in out
+    assert err == ""
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= int(columns or 120)
+
+
+def test_a_terminal_gets_a_progress_bar_on_stderr(scenario: Path) -> None:
+    pty = pytest.importorskip("pty")
+    scenario.write_text(WEB.replace('"20 s"', '"20000 s"'))
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "airtcp", "simulate", str(scenario)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower) as running:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:  # the last writer has closed the terminal
+                break
+            if not part:
+                break
+            shown += part
+        out = running.stdout.read() if running.stdout else b""
+    os.close(leader)
+
+    assert running.returncode == 0
+    assert b"simulating" in shown
+    assert b"left" in shown
+    assert b"\x1b" not in out
+
+
+def long_scenario(scenario: Path) -> Path:
+    scenario.write_text(WEB.replace("replications = 4", "replications = 100000"))
+    return scenario
+
+
+def interrupted(*arguments: str | Path, after_s: float) -> tuple[int, str, str]:
+    with process(*arguments) as running:
+        time.sleep(after_s)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=120)
+    return running.returncode, out, err
+
+
+def test_interruption_reports_what_was_finished(scenario: Path, tmp_path: Path) -> None:
+    # Minutes of work; the process itself needs a second to start, on a busy machine several.
+    for after_s in (3.0, 12.0, 30.0):
+        status, out, err = interrupted(
+            "run", long_scenario(scenario), "--out", tmp_path / "out", after_s=after_s
+        )
+        assert status == 130
+        assert "Traceback" not in err
+        if out:
+            break
+
+    assert "INTERRUPTED" in out
+    assert "goodput, all flows" in out
+    assert "interrupted: shown is what" in err
+    result = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert result["simulation"]["stopped"] == "interrupted"
+    assert 1 <= result["simulation"]["replications"] < 100_000
+    assert "Interrupted" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_interruption_with_nothing_finished_says_so(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["airtcp.compare"], "simulate", interrupt)
+    result = call("run", scenario)
+
+    assert result.exit_code == 130
+    assert result.stdout == ""
+    assert "interrupted" in result.stderr
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_reader_that_leaves_is_no_failure(scenario: Path, flags: list[str]) -> None:
+    with process("run", scenario, *flags) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        err = running.stderr.read()
+
+    assert err == ""
+    assert running.returncode == 0
+
+
+def test_help_does_not_wait_for_numerics() -> None:
+    code = (
+        "import sys, airtcp.cli\n"
+        "sys.argv = ['airtcp', '--help']\n"
+        "try:\n    airtcp.cli.main()\nexcept SystemExit:\n    pass\n"
+        "slow = {'numpy', 'scipy', 'matplotlib', 'pydantic'} & set(sys.modules)\n"
+        "assert not slow, slow\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert "Usage: airtcp" in done.stdout
+
+
+def test_every_command_explains_itself() -> None:
+    for command in ("run", "predict", "simulate", "schema", "example"):
+        result = call(command, "--help")
+
+        assert result.exit_code == 0
+        assert f"Usage: airtcp {command}" in result.stdout

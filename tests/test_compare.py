@@ -1,0 +1,110 @@
+"""Models beside simulation: rows, differences, and the words for them."""
+
+import pytest
+from airtcp.compare import compare, difference, side_by_side, verdict
+from airtcp.predict import predict
+from airtcp.results import Predicted, Prediction
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.simulate import simulate
+from airtcp.stats import Interval
+
+DOWNLOADS = """
+title = "Endless downloads"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 5
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "1 s"
+duration = "10 s"
+replications = 4
+"""
+
+
+@pytest.fixture(scope="module")
+def scenario() -> ResolvedScenario:
+    return loads(DOWNLOADS)
+
+
+def around(mean: float, relative: float) -> Interval:
+    return Interval(mean, mean * (1 - relative), mean * (1 + relative), 10)
+
+
+@pytest.mark.parametrize(
+    ("model", "simulated", "words"),
+    [
+        (1.00, around(1.0, 0.01), "agrees"),
+        (1.015, around(1.0, 0.001), "agrees"),  # within 2 %, though outside of a narrow interval
+        (1.08, around(1.0, 0.15), "agrees"),  # inside an interval that is not wide
+        (1.08, around(1.0, 0.05), "close"),
+        (0.92, around(1.0, 0.05), "close"),
+        (1.25, around(1.0, 0.05), "too high"),
+        (0.75, around(1.0, 0.05), "too low"),
+        (1.50, around(1.0, 0.05), "far too high"),
+        (0.50, around(1.0, 0.05), "far too low"),
+        (1.25, around(1.0, 0.30), "undecided"),  # inside an interval that is wide
+        (1.25, Interval(1.0, None, None, 1), "too high"),
+        (0.0, Interval(0.0, 0.0, 0.0, 5), "agrees"),
+        (1e-9, Interval(0.0, 0.0, 0.0, 5), "agrees"),  # too rare to be seen
+        (0.06, Interval(0.0, 0.0, 0.0, 5), "too high"),
+        (0.06, Interval(None, None, None, 0), "not simulated"),
+    ],
+)
+def test_verdicts(model: float, simulated: Interval, words: str) -> None:
+    assert verdict(model, simulated) == words
+
+
+def test_difference_is_relative_to_the_simulation() -> None:
+    assert difference(1.1, around(1.0, 0.1)) == pytest.approx(0.1)
+    assert difference(1.1, Interval(0.0, 0.0, 0.0, 2)) is None
+    assert difference(1.1, Interval(None, None, None, 0)) is None
+
+
+def test_comparison_is_a_prediction_and_a_simulation_of_one_scenario(
+    scenario: ResolvedScenario,
+) -> None:
+    result = compare(scenario, seed=3, replications=2)
+    alone = simulate(scenario, seed=3, replications=2)
+
+    assert result.simulation.metrics == alone.metrics
+    assert result.model == predict(scenario).model
+    assert result.scenario.run.replications == 2
+    assert set(result.to_dict()) == {
+        "scenario",
+        "provenance",
+        "model",
+        "uncovered",
+        "simulation",
+        "comparison",
+    }
+
+
+def test_every_value_of_a_model_has_a_row_in_its_order(scenario: ResolvedScenario) -> None:
+    result = compare(scenario)
+
+    for metric, entries in result.model.items():
+        rows = [row for row in result.comparison if row.metric == metric]
+        assert [row.model for row in rows] == [entry.value for entry in entries]
+        assert [row.source for row in rows] == [entry.source for entry in entries]
+        for row in rows:
+            assert row.simulation == result.simulation.metrics[metric]
+            assert row.difference == difference(row.model, row.simulation)
+            assert row.verdict == verdict(row.model, row.simulation)
+    assert result.comparison[0].metric == "goodput_bps"
+
+
+def test_what_was_not_simulated_and_distributions_have_no_row(scenario: ResolvedScenario) -> None:
+    said = predict(scenario)
+    model = {
+        "transfer_time_s": [Predicted(1.0, "models.m", "M")],  # endless: no transfer ends
+        "active_flows_distribution": [Predicted([0.5, 0.5], "models.m", "M")],
+        "unheard_of": [Predicted(1.0, "models.m", "M")],
+    }
+    prediction = Prediction(said.scenario, said.provenance, model, None)
+
+    assert side_by_side(prediction, simulate(scenario, replications=1)).comparison == []

@@ -1,0 +1,126 @@
+"""The examples: they load, run, say what they show, and can be written out to start from."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from airtcp import load
+from airtcp.cli import app
+from airtcp.cli.examples import examples
+from airtcp.compare import compare
+from typer.testing import CliRunner, Result
+
+NAMES = ["office-uploads", "persistent-downloads", "saturated-stations", "web-hotspot"]
+LOG = "semicomplete-2015-05.access.log.gz"
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
+
+
+def test_the_examples_are_listed_with_what_they_show() -> None:
+    result = call("example")
+
+    assert result.exit_code == 0
+    for item in examples():
+        assert item.name in result.stdout
+        assert item.description in result.stdout
+        assert item.description.endswith(".")
+        assert len(item.description) <= 100
+    assert [item.name for item in examples()] == NAMES
+
+
+def test_the_list_is_there_as_json() -> None:
+    listed = json.loads(call("example", "--json").stdout)
+
+    assert [item["name"] for item in listed] == NAMES
+    assert listed[-1]["files"] == ["web-hotspot.toml", LOG]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_written_out_runs(name: str, tmp_path: Path) -> None:
+    written = call("example", name, "--to", tmp_path / "here")
+    assert written.exit_code == 0
+
+    path = tmp_path / "here" / f"{name}.toml"
+    result = compare(load(path), replications=1)
+
+    assert result.scenario.title == tomllib.loads(path.read_text())["title"]
+    assert result.uncovered is None
+    assert result.comparison
+    goodput = result.simulation.metrics["goodput_bps"].mean
+    assert goodput is not None
+    assert goodput > 1e6
+
+
+def test_the_hot_spot_is_what_it_says(tmp_path: Path) -> None:
+    call("example", "web-hotspot", "--to", tmp_path)
+
+    scenario = load(tmp_path / "web-hotspot.toml")
+
+    (flow,), (group,) = scenario.flows, scenario.stations
+    assert flow.application.kind == "web"
+    assert flow.application.size.kind == "empirical"
+    # The log has 10,000 requests; 8913 of them were answered 200 with a size, 35 bytes to 69 MB.
+    assert sum(flow.application.size.counts) == 8913
+    assert flow.application.size.values[0] == 35
+    assert flow.application.size.values[-1] == 69_192_717
+    assert flow.application.think_time.mean() == 10.0
+    assert flow.tcp is not None
+    assert flow.tcp.variant == "newreno"
+    assert group.count == 10
+    assert scenario.phy.standard == "802.11b"
+    assert scenario.phy.dsss is not None
+    assert scenario.phy.dsss.preamble_time_ns == 144_000
+    assert scenario.mac.rts_threshold_bytes is None
+
+
+def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
+    mine = tmp_path / "web-hotspot.toml"
+    mine.write_text("mine")
+
+    refused = call("example", "web-hotspot", "--to", tmp_path)
+
+    assert refused.exit_code == 2
+    assert "already there" in refused.stderr
+    assert mine.read_text() == "mine"
+    assert not (tmp_path / LOG).exists()
+
+    assert call("example", "web-hotspot", "--to", tmp_path, "--force").exit_code == 0
+    assert "[phy]" in mine.read_text()
+
+
+def test_an_example_goes_to_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    result = call("example", "saturated-stations")
+
+    assert result.exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["saturated-stations.toml"]
+    assert "airtcp run saturated-stations.toml" in result.stdout
+
+
+def test_a_place_that_cannot_be_written_is_wrong_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    result = call("example", "web-hotspot", "--to", tmp_path / "file" / "below")
+
+    assert result.exit_code == 2
+    assert "cannot write to" in result.stderr
+
+
+def test_comments_of_the_hot_spot_do_not_drift_from_the_log(tmp_path: Path) -> None:
+    call("example", "web-hotspot", "--to", tmp_path)
+    text = (tmp_path / "web-hotspot.toml").read_text()
+    (flow,) = load(tmp_path / "web-hotspot.toml").flows
+    assert flow.application.kind == "web"
+    size = flow.application.size
+
+    assert "half of them are below 13 kB, one in a hundred is above 1 MB" in " ".join(
+        text.replace("#", " ").split()
+    )
+    assert float(size.survival(13e3)) < 0.5 < float(size.survival(12e3))
+    assert 0.01 <= float(size.survival(1e6)) < 0.02

@@ -1,0 +1,69 @@
+"""The public face: what it exports, and that importing it is cheap."""
+
+import subprocess
+import sys
+
+import airtcp
+import airtcp.results
+
+
+def test_everything_exported_is_there_and_sorted() -> None:
+    for name in airtcp.__all__:
+        assert getattr(airtcp, name) is not None
+    assert sorted(airtcp.__all__) == airtcp.__all__
+    assert set(airtcp.__all__) <= set(dir(airtcp))
+
+
+def test_the_face_is_what_is_promised() -> None:
+    assert set(airtcp.__all__) == {
+        "AirtcpError",
+        "ConvergenceError",
+        "ModelError",
+        "OutputError",
+        "ScenarioError",
+        "SimulationError",
+        "__version__",
+        "compare",
+        "load",
+        "predict",
+        "simulate",
+    }
+
+
+def test_verbs_stay_functions_whatever_is_imported() -> None:
+    # The modules have the names of their verbs.
+    code = (
+        "import airtcp.simulate, airtcp.predict.web, airtcp.compare, airtcp.scenario.load, airtcp\n"
+        "assert all(callable(f) for f in (airtcp.simulate, airtcp.predict, airtcp.compare, "
+        "airtcp.load))\n"
+        "from airtcp.simulate import HEADLINES\n"
+        "assert callable(airtcp.simulate)\n"
+    )
+
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_errors_have_one_root() -> None:
+    for name in airtcp.__all__:
+        value = getattr(airtcp, name)
+        if isinstance(value, type) and issubclass(value, Exception):
+            assert issubclass(value, airtcp.AirtcpError)
+    assert issubclass(airtcp.ConvergenceError, airtcp.ModelError)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(airtcp, "teleport")
+
+
+def test_the_version_is_that_of_the_core() -> None:
+    assert airtcp.__version__ == airtcp._core.__version__
+
+
+def test_importing_airtcp_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, airtcp\n"
+        "heavy = {'numpy', 'scipy', 'matplotlib', 'pydantic', 'typer', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+
+    subprocess.run([sys.executable, "-c", code], check=True)

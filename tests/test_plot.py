@@ -1,0 +1,158 @@
+"""Pictures: there when they make sense, the same bytes each time, fit to stand in a page."""
+
+import re
+import struct
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from airtcp import plot
+from airtcp.compare import compare
+from airtcp.results import Comparison
+from airtcp.scenario import loads
+from airtcp.simulate import simulate
+from matplotlib.image import imread
+
+SCENARIO = """
+title = "{kind}"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = {count}
+[[flows]]
+stations = "laptop"
+direction = "{direction}"
+application = {application}
+[run]
+warmup = "1 s"
+duration = "20 s"
+replications = {replications}
+"""
+APPLICATIONS = {
+    "web": """{ kind = "web", size = { distribution = "exponential", mean = "20 kB" },
+                think_time = { distribution = "exponential", mean = "1 s" } }""".replace("\n", ""),
+    "bulk": '{ kind = "bulk" }',
+    "udp": '{ kind = "udp", packet = "1500 B", rate = "saturated" }',
+}
+
+
+def compared(
+    kind: str, count: int = 3, replications: int = 5, direction: str = "download"
+) -> Comparison:
+    return compare(
+        loads(
+            SCENARIO.format(
+                kind=kind,
+                count=count,
+                application=APPLICATIONS[kind],
+                direction=direction,
+                replications=replications,
+            )
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def web() -> Comparison:
+    return compared("web")
+
+
+def test_web_transfers_have_all_pictures(web: Comparison) -> None:
+    assert list(plot.pictures(web)) == list(plot.CAPTIONS)
+
+
+def test_pictures_that_would_show_nothing_are_left_out() -> None:
+    assert set(plot.pictures(compared("bulk"))) == {"comparison", "airtime", "stations", "goodput"}
+    assert set(plot.pictures(compared("udp", count=1, direction="upload"))) == {
+        "comparison",
+        "airtime",
+        "goodput",
+    }
+
+
+def test_a_simulation_alone_has_no_comparison(web: Comparison) -> None:
+    pictures = plot.pictures(simulate(web.scenario))
+
+    assert set(pictures) == set(plot.CAPTIONS) - {"comparison"}
+
+
+def test_one_replication_is_enough() -> None:
+    assert list(plot.pictures(compared("web", replications=1))) == list(plot.CAPTIONS)
+
+
+def test_png_shows_something(web: Comparison, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    for name, figure in plot.pictures(web).items():
+        content = plot.png(figure)
+        assert content.startswith(b"\x89PNG\r\n\x1a\n")
+        width, height = struct.unpack(">II", content[16:24])
+        assert width > 1000
+        assert height > 200
+        file = tmp_path / f"{name}.png"
+        file.write_bytes(content)
+        pixels = imread(file)[..., :3]
+        # A twentieth of the picture, at least, is not paper; its corners are.
+        assert np.mean(np.any(pixels < 0.97, axis=-1)) > 0.05 or name == "transfer-times"
+        assert np.all(pixels[-1, -1] == 1.0)
+
+
+def test_the_same_result_gives_the_same_bytes(web: Comparison) -> None:
+    first, second = plot.pictures(web), plot.pictures(web)
+
+    for name in first:
+        assert plot.svg(first[name]) == plot.svg(second[name])
+        assert plot.png(first[name]) == plot.png(second[name])
+
+
+def test_svg_is_xml_without_a_date(web: Comparison) -> None:
+    for figure in plot.pictures(web).values():
+        text = plot.svg(figure)
+        ElementTree.fromstring(text)
+        assert "<dc:date>" not in text
+
+
+def test_inline_svg_names_nothing_outside_of_itself(web: Comparison) -> None:
+    for name, figure in plot.pictures(web).items():
+        element = plot.inline_svg(figure, name, 'goodput & "time"')
+        assert "http" not in element
+        assert "#ffffff" not in element
+        assert 'aria-label="goodput &amp; &quot;time&quot;"' in element
+        ids = set(re.findall(r'\bid="([^"]+)"', element))
+        used = set(re.findall(r'href="#([^"]+)"', element)) | set(
+            re.findall(r"url\(#([^)]+)\)", element)
+        )
+        assert used <= ids
+        assert all(one.startswith(f"{name}-") for one in ids)
+        ElementTree.fromstring(element)
+
+
+def test_colours_of_inline_svg_are_the_page_s(web: Comparison) -> None:
+    element = plot.inline_svg(plot.pictures(web)["active-transfers"], "a", "label")
+
+    assert "var(--blue)" in element
+    assert "var(--vermilion)" in element
+    assert "var(--ink)" in element
+    assert not re.search(r"#[0-9a-fA-F]{6}\b(?=[;\"])", element)
+
+
+def test_a_matplotlibrc_does_not_change_a_picture(web: Comparison) -> None:
+    import matplotlib
+
+    before = plot.svg(plot.pictures(web)["goodput"])
+    with matplotlib.rc_context({"lines.linewidth": 9.0, "font.size": 20.0}):
+        assert plot.svg(plot.pictures(web)["goodput"]) == before
+
+
+def test_thinning_keeps_both_ends_and_the_tail() -> None:
+    kept = plot._thinned(100_000)
+
+    assert len(kept) < 1000
+    assert kept[0] == 0
+    assert set(range(99_990, 100_000)) <= set(kept.tolist())
+    np.testing.assert_array_equal(plot._thinned(5), np.arange(5))
+
+
+def test_two_thousand_stations_can_be_drawn() -> None:
+    result = compared("udp", count=2000, replications=1, direction="upload")
+
+    assert len(plot.svg(plot.pictures(result)["stations"])) < 2_000_000

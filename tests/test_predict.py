@@ -1,0 +1,573 @@
+"""Which models a scenario calls for, what they say, and which assumptions it breaks."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from airtcp import models
+from airtcp.exceptions import ConvergenceError
+from airtcp.models.airtime import Phy
+from airtcp.models.miorandi import CORRECTED, PAPER, Parameters, Throughput, Variant
+from airtcp.predict import downloads, predict, web
+from airtcp.predict.web import _incomplete
+from airtcp.results import Prediction
+from airtcp.scenario import ResolvedScenario, load, loads
+from airtcp.scenario.distributions import Exponential, Pareto
+from airtcp.simulate import simulate
+
+VALID = sorted((Path(__file__).parent / "scenarios" / "valid").glob("*.toml"))
+
+#: Paper M's Table 1 with the standard's RTS; the rules are ns-2's, which break few assumptions.
+PAPER_M = """
+[phy]
+standard = "802.11b"
+data_rate = "11 Mb/s"
+control_rate = "2 Mb/s"
+preamble = "long"
+llc_bits = 0
+mac_header_bits = 272
+symbol_rounding = false
+[mac]
+rts_threshold = "0 B"
+short_retry_limit = 7
+[mac.rules]
+immediate_access = false
+post_backoff = false
+after_collision = "difs"
+"""
+STATIONS = '[[stations]]\nname = "sta"\ncount = {count}\n'
+FLOW = """
+[[flows]]
+stations = "{stations}"
+direction = "{direction}"
+application = {application}
+tcp = {{ mss = "1000 B", receive_window = {{ segments = {window} }}, delayed_ack = {{ every = {d} }}, handshake = "{handshake}" }}
+{path}
+"""  # noqa: E501
+BULK = '{ kind = "bulk" }'
+WEB = (
+    '{ kind = "web", size = { distribution = "SIZE" }, '
+    'think_time = { distribution = "exponential", mean = "10 s" } }'
+)
+EXPONENTIAL = WEB.replace('"SIZE"', '"exponential", mean = "30 kB"')
+PARETO = WEB.replace('"SIZE"', '"pareto", mean = "30 kB", shape = 1.5')
+
+
+def scenario(
+    application: str = BULK,
+    count: int = 10,
+    window: int = 1,
+    d: int = 1,
+    direction: str = "download",
+    handshake: str = "two-way",
+    path: str = "",
+    more: str = "",
+) -> ResolvedScenario:
+    flow = FLOW.format(
+        stations="sta",
+        direction=direction,
+        application=application,
+        window=window,
+        d=d,
+        handshake=handshake,
+        path=path,
+    )
+    run = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
+    return loads(PAPER_M + STATIONS.format(count=count) + flow + more + run)
+
+
+def parameters(of: ResolvedScenario) -> Parameters:
+    tcp = of.flows[0].tcp
+    assert tcp is not None
+    return Parameters.from_resolved(of.phy.model_dump(), of.mac.model_dump(), tcp.model_dump())
+
+
+def values(said: Prediction, metric: str) -> dict[str, float]:
+    """What is said about a metric, by source."""
+    answers = {}
+    for entry in said.model[metric]:
+        assert not isinstance(entry.value, list)
+        answers[entry.source] = entry.value
+    return answers
+
+
+def broken(said: Prediction, metric: str = "goodput_bps") -> str:
+    return "\n".join(said.model[metric][0].broken)
+
+
+def test_several_endless_downloads_are_equation_10() -> None:
+    asked = scenario(count=10)
+
+    said = predict(asked)
+
+    goodput = values(said, "goodput_bps")
+    for source, variant in (("M (10), corrected", CORRECTED), ("M (10)", PAPER)):
+        expected = models.miorandi.throughput(10, parameters(asked), variant)
+        assert goodput[source] == pytest.approx(float(expected.goodput_bps), rel=1e-12)
+    assert list(goodput) == ["M (10), corrected", "M (10)"]
+    assert said.uncovered is None
+    assert values(said, "flow_goodput_bps")["M (10)"] == pytest.approx(goodput["M (10)"] / 10)
+    assert values(said, "mean_backlogged_nodes") == {"M (9)": pytest.approx(2.0)}
+
+
+def test_the_paper_s_own_numbers_come_out() -> None:
+    # Section 3.1: P_C = 0.060 for two backlogged nodes.
+    said = predict(scenario(count=10))
+
+    assert values(said, "collision_probability")["M (2)"] == pytest.approx(0.060, abs=5e-4)
+
+
+def test_delayed_ack_is_equation_12() -> None:
+    asked = scenario(count=10, window=2, d=2)
+
+    goodput = values(predict(asked), "goodput_bps")
+
+    expected = models.miorandi.throughput(10, parameters(asked), PAPER, d=2.0)
+    assert goodput["M (12)"] == pytest.approx(float(expected.goodput_bps), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("window", "d", "sources"),
+    [
+        (1, 1, ["M (A.3)", "M (7), corrected", "M (7)"]),
+        (16, 1, ["M (A.3), corrected", "M (A.3)", "M (7), corrected", "M (7)"]),
+        (64, 2, ["M (8), corrected", "M (8)"]),
+        (2, 2, ["M (12), corrected", "M (8), corrected", "M (8)"]),
+    ],
+)
+def test_one_endless_download_has_equations_of_its_own(
+    window: int, d: int, sources: list[str]
+) -> None:
+    said = predict(scenario(count=1, window=window, d=d))
+
+    assert list(values(said, "goodput_bps")) == sources
+
+
+def test_a_window_of_one_packet_and_one_station_never_collides() -> None:
+    asked = scenario(count=1)
+
+    said = predict(asked)
+
+    assert values(said, "collision_probability")["M (A.3)"] == 0.0
+    expected = models.miorandi.window_throughput(1, parameters(asked), CORRECTED)
+    assert values(said, "goodput_bps")["M (A.3)"] == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_collisions_averaged_over_the_backlogged_nodes_meet_ns_2() -> None:
+    # ns-2 2.35, 20 endless downloads, W* = 1, 10 runs: 0.0777 for all, 0.0551 and 0.0992 for access
+    # point and stations. (2) at the mean number of nodes, 0.060, is blind to crowded states.
+    said = predict(scenario(count=20))
+
+    for metric, ns2 in (
+        ("collision_probability", 0.0776654),
+        ("collision_probability_ap", 0.0550912),
+        ("collision_probability_stations", 0.0991857),
+    ):
+        best = values(said, metric)["M (2) over (9)"]
+        assert best == pytest.approx(ns2, abs=0.006)
+        assert said.model[metric][0].source == "M (2) over (9)"
+
+
+@pytest.mark.parametrize("count", [2, 10])
+def test_best_predictions_are_near_the_simulation_where_assumptions_hold(count: int) -> None:
+    asked = scenario(count=count)
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    assert broken(said) == ""
+    for metric, bound in (("goodput_bps", 0.02), ("collision_probability", 0.12)):
+        best = said.best(metric)
+        assert best is not None
+        assert best.value == pytest.approx(measured[metric].mean, rel=bound)
+
+
+def test_web_transfers_are_equations_16_and_17() -> None:
+    asked = scenario(EXPONENTIAL, count=20)
+
+    said = predict(asked)
+
+    expected = models.miorandi.session_delay(
+        20, parameters(asked), PAPER, think_time_s=10.0, mean_size_bytes=30_000
+    )
+    times = values(said, "transfer_time_to_last_ack_s")
+    assert times["M (17)"] == pytest.approx(float(expected.session_s), rel=1e-12)
+    assert values(said, "active_flows")["M (17)"] == pytest.approx(float(expected.mean_active))
+    assert values(said, "goodput_bps")["M (17)"] == pytest.approx(float(expected.goodput_bps))
+    shares = [entry.value for entry in said.model["active_flows_distribution"]]
+    for pi in shares:
+        assert isinstance(pi, list)
+        assert len(pi) == 21
+        assert math.fsum(pi) == pytest.approx(1.0)
+    # Little's law: transfers in progress are arrivals times their time, set-up included.
+    best, rate = said.best("active_flows"), values(said, "goodput_bps")["M (17), corrected"] / 240e3
+    assert best is not None
+    assert best.value == pytest.approx(rate * times["M (17), corrected"], rel=1e-9)
+
+
+def test_insensitivity_the_law_of_sizes_enters_by_mean_and_segments_only() -> None:
+    first, second = predict(scenario(EXPONENTIAL)), predict(scenario(PARETO))
+
+    assert values(first, "goodput_bps")["M (17)"] == values(second, "goodput_bps")["M (17)"]
+
+
+def test_one_web_station_is_equation_14() -> None:
+    asked = scenario(PARETO, count=1)
+
+    times = values(predict(asked), "transfer_time_to_last_ack_s")
+
+    # Table 2 of the paper, with its RTS of 180 bits: 0.1095 s. Here the RTS has 160.
+    assert times["M (14)"] == pytest.approx(0.1095, rel=0.015)
+
+
+def test_web_predictions_are_near_the_simulation_where_assumptions_hold() -> None:
+    run = 'warmup = "20 s"\nduration = "2000 s"\nreplications = 4\n'
+    asked = scenario(EXPONENTIAL, count=20)
+    longer = loads(
+        PAPER_M
+        + STATIONS.format(count=20)
+        + FLOW.format(
+            stations="sta",
+            direction="download",
+            application=EXPONENTIAL,
+            window=1,
+            d=1,
+            handshake="two-way",
+            path="",
+        )
+        + "[run]\n"
+        + run
+    )
+    said, measured = predict(longer), simulate(longer).metrics
+
+    assert longer.flows == asked.flows
+    assert broken(said) == ""
+    for metric, bound in (
+        ("transfer_time_s", 0.03),
+        ("transfer_time_to_last_ack_s", 0.03),
+        ("goodput_bps", 0.02),
+        ("active_flows", 0.04),
+    ):
+        best = said.best(metric)
+        assert best is not None
+        assert best.value == pytest.approx(measured[metric].mean, rel=bound), metric
+
+
+@pytest.mark.parametrize(
+    ("handshake", "request_", "extra_packets"),
+    [
+        ("none", 0, -2),
+        ("two-way", 0, 0),
+        ("three-way", 0, 1),
+        ("none", 200, -1),
+        ("two-way", 200, 1),
+        ("three-way", 200, 1),
+    ],
+)
+def test_the_corrected_reading_counts_the_packets_before_the_data(
+    handshake: str, request_: int, extra_packets: int
+) -> None:
+    asks = EXPONENTIAL.replace(" }", " }", 1)
+    if request_:
+        asks = asks[:-1] + f', request = "{request_} B" }}'
+
+    base = predict(scenario(EXPONENTIAL, count=1, handshake="two-way"))
+    said = predict(scenario(asks, count=1, handshake=handshake))
+
+    one = parameters(scenario())
+    packet = one.t_tcp_ack_s + one.mean_first_backoff_s
+    expected = extra_packets * packet + 8 * request_ / one.data_rate_bps
+    best, zero = said.best("transfer_time_s"), base.best("transfer_time_s")
+    assert best is not None
+    assert zero is not None
+    assert isinstance(best.value, float)
+    assert isinstance(zero.value, float)
+    assert best.value - zero.value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("law", [Exponential(mean=5e3), Pareto(shape=1.5, scale=1e3)])
+@pytest.mark.parametrize("d", [2, 3])
+def test_odds_of_an_incomplete_group_are_those_of_the_law(
+    law: Exponential | Pareto, d: int
+) -> None:
+    tcp = scenario(d=d, window=d).flows[0].tcp
+    assert tcp is not None
+    # The law's inverse at 200,000 evenly spread quantiles.
+    quantile = (np.arange(200_000) + 0.5) / 200_000
+    if isinstance(law, Exponential):
+        sizes = -law.mean() * np.log(quantile)
+    else:
+        sizes = law.scale * quantile ** (-1.0 / law.shape)
+    segments = np.ceil(sizes / 1000.0)
+
+    assert _incomplete(law, tcp) == pytest.approx(np.mean(segments % d != 0), abs=2e-4)
+
+
+def test_the_timer_of_the_last_ack_is_predicted() -> None:
+    fixed = EXPONENTIAL.replace('"exponential", mean = "30 kB"', '"deterministic", value = "SIZE"')
+    differences = []
+    for size in ("9 kB", "10 kB"):
+        said = predict(scenario(fixed.replace("SIZE", size), count=1, d=2, window=2))
+        last, first = said.best("transfer_time_to_last_ack_s"), said.best("transfer_time_s")
+        assert last is not None
+        assert first is not None
+        assert isinstance(last.value, float)
+        assert isinstance(first.value, float)
+        differences.append(last.value - first.value)
+
+    odd, even = differences
+    # Nine segments: the last one waits for the 200 ms of the timer; ten: its ACK goes at once.
+    assert odd - even == pytest.approx(0.2, abs=1e-9)
+
+
+UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
+
+
+def udp(count: int, rules: str = "", direction: str = "upload") -> ResolvedScenario:
+    flow = f'[[flows]]\nstations = "sta"\ndirection = "{direction}"\napplication = {UDP}\n'
+    run = '[run]\nwarmup = "1 s"\nduration = "20 s"\nreplications = 4\n'
+    head = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
+    return loads(head + rules + STATIONS.format(count=count) + flow + run)
+
+
+def test_saturated_stations_are_bianchi_s() -> None:
+    asked = udp(10)
+
+    said = predict(asked)
+
+    point = models.bianchi.fixed_point(10, 32, 5, 6)
+    assert values(said, "collision_probability") == {
+        "Bianchi (2000) (9)": pytest.approx(float(point.p), rel=1e-12)
+    }
+    times = models.bianchi.slot_times(
+        Phy.from_resolved(asked.phy.model_dump()), 12_000, rts=False, after_collision="difs"
+    )
+    rate = models.bianchi.saturation(point, times).success_rate_per_s
+    assert values(said, "goodput_bps")["Bianchi (2000) (13)"] == pytest.approx(
+        float(rate) * 8 * 1472, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("count", [2, 10, 30])
+def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
+    asked = udp(count)
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    goodput, collisions = said.best("goodput_bps"), said.best("collision_probability")
+    assert goodput is not None
+    assert collisions is not None
+    assert goodput.value == pytest.approx(measured["goodput_bps"].mean, rel=0.015)
+    assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
+
+
+def test_the_access_point_is_one_more_saturated_node() -> None:
+    both = udp(4).model_dump(mode="json", by_alias=True)
+    both["flows"].append({**both["flows"][0], "name": "down", "direction": "download"})
+    asked = ResolvedScenario.from_dict(both)
+
+    said = predict(asked)
+
+    assert values(said, "mean_backlogged_nodes") == {"Bianchi (2000) (9)": 5.0}
+    assert values(said, "collision_probability")["Bianchi (2000) (9)"] == pytest.approx(
+        float(models.bianchi.fixed_point(5, 32, 5, 6).p)
+    )
+
+
+@pytest.mark.parametrize(("count", "direction"), [(1, "upload"), (7, "download")])
+def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, direction: str) -> None:
+    asked = udp(count, direction=direction)
+    phy = Phy.from_resolved(asked.phy.model_dump())
+
+    said = predict(asked)
+
+    alone = models.max_throughput.lone_sender(phy, 12_000, rts=False, payload_bits=8 * 1472)
+    goodput = float(alone.throughput_bps)
+    assert values(said, "goodput_bps") == {"Jun et al. (2003)": pytest.approx(goodput)}
+    assert values(said, "flow_goodput_bps")["Jun et al. (2003)"] == pytest.approx(goodput / count)
+    assert simulate(asked).metrics["goodput_bps"].mean == pytest.approx(goodput, rel=0.005)
+
+
+def test_a_scenario_that_meets_every_assumption_breaks_none() -> None:
+    assert broken(predict(scenario())) == ""
+    assert broken(predict(scenario(EXPONENTIAL)), "transfer_time_to_last_ack_s") == ""
+
+
+QUEUE = '[ap]\nqueue = {{ discipline = "fifo", limit = {limit} }}\n'
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda: scenario(window=20), ["W* = d = 1; here W* is 20 segments", "small"]),
+        (lambda: scenario(window=2, d=4), ["an ACK waits for 4", "too optimistic"]),
+        (lambda: scenario(window=20, more=QUEUE.format(limit=100)), ["100 packets", "200"]),
+        (lambda: scenario(direction="upload"), ["10 of 10 connections are uploads"]),
+        (
+            lambda: scenario(path='path = [{ rate = "5 Mb/s", delay = "7 ms" }]'),
+            ["wired path takes up to 7 ms", "a wired link has 5 Mb/s", "too optimistic"],
+        ),
+        (lambda: scenario(PARETO, window=50), ["W* is 50 segments", "heavy-tailed", "optimistic"]),
+        (lambda: scenario(EXPONENTIAL, window=50), ["W* is 50", "effect on means is small"]),
+        (lambda: scenario(EXPONENTIAL, count=1, window=9), ["W* is 9", "too pessimistic"]),
+    ],
+)
+def test_broken_assumptions_are_named_with_their_effect(change, words) -> None:  # type: ignore[no-untyped-def]
+    sentences = broken(predict(change()))
+
+    for word in words:
+        assert word in sentences
+
+
+def test_a_queue_that_holds_all_windows_breaks_nothing() -> None:
+    said = predict(scenario(window=10, more=QUEUE.format(limit=100)))
+
+    assert "queue" not in broken(said)
+
+
+def test_rules_of_the_standard_that_the_model_lacks_are_named() -> None:
+    standard = PAPER_M.partition("[mac.rules]")[0]
+    flow = FLOW.format(
+        stations="sta",
+        direction="download",
+        application=BULK,
+        window=1,
+        d=1,
+        handshake="two-way",
+        path="",
+    )
+
+    sentences = broken(predict(loads(standard + STATIONS.format(count=10) + flow)))
+
+    assert "may go at once and backoff runs after each success" in sentences
+    assert "364 us (EIFS)" in sentences
+
+
+def test_a_short_retry_limit_is_named() -> None:
+    once = PAPER_M.replace("short_retry_limit = 7", "short_retry_limit = 1")
+    flow = FLOW.format(
+        stations="sta",
+        direction="download",
+        application=BULK,
+        window=1,
+        d=1,
+        handshake="two-way",
+        path="",
+    )
+
+    sentences = broken(predict(loads(once + STATIONS.format(count=10) + flow)))
+
+    assert "sent 1 time at most and about 6.1 % are given up" in sentences
+
+
+def test_stations_at_different_rates_are_averaged_and_named() -> None:
+    far = '[[stations]]\nname = "far"\ncount = 1\ndata_rate = "1 Mb/s"\n' + FLOW.format(
+        stations="far",
+        direction="download",
+        application=BULK,
+        window=1,
+        d=1,
+        handshake="two-way",
+        path="",
+    )
+    asked = scenario(count=1, more=far)
+
+    said, measured = predict(asked), simulate(asked).metrics["goodput_bps"].mean
+
+    best = said.best("goodput_bps")
+    assert best is not None
+    assert "differ in data rates" in broken(said)
+    # The anomaly: half the packets take ten times as long, and both stations suffer.
+    assert best.value == pytest.approx(measured, rel=0.05)
+
+
+def test_uploads_with_a_large_window_have_no_collision_prediction() -> None:
+    said = predict(scenario(direction="upload", window=20))
+
+    assert "goodput_bps" in said.model
+    assert "collision_probability" not in said.model
+
+
+def test_web_beside_endless_downloads_leaves_the_total_goodput() -> None:
+    more = (
+        FLOW.format(
+            stations="sta",
+            direction="download",
+            application=EXPONENTIAL,
+            window=1,
+            d=1,
+            handshake="two-way",
+            path="",
+        )
+        + 'name = "web"\n'
+    )
+    said = predict(scenario(count=3, more=more))
+
+    assert set(said.model) == {"goodput_bps"}
+    assert "web transfers share the channel" in broken(said)
+
+
+@pytest.mark.parametrize(
+    ("more", "application", "reason"),
+    [
+        (
+            f'[[flows]]\nstations = "sta"\nname = "u"\ndirection = "upload"\napplication = {UDP}\n',
+            BULK,
+            "saturated UDP and TCP",
+        ),
+        (
+            "",
+            '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }',
+            "steady state",
+        ),
+    ],
+)
+def test_scenarios_without_a_model_say_why(more: str, application: str, reason: str) -> None:
+    said = predict(scenario(application, more=more))
+
+    assert said.model == {}
+    assert said.uncovered is not None
+    assert reason in said.uncovered
+
+
+def test_a_model_without_a_value_is_left_out_and_the_others_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_root(count: int, of: Parameters, variant: Variant, *, d: float) -> Throughput:
+        if variant is PAPER:
+            raise ConvergenceError("no root")
+        return models.miorandi.throughput(count, of, variant, d=d)
+
+    monkeypatch.setattr(downloads, "throughput", no_root)
+    said = predict(scenario())
+
+    assert list(values(said, "goodput_bps")) == ["M (10), corrected"]
+    assert said.uncovered is None
+
+
+def test_when_no_model_has_a_value_its_message_is_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_root(*_: object) -> None:
+        raise ConvergenceError("no root but the spurious one")
+
+    monkeypatch.setattr(web, "mean_session_time", no_root)
+    said = predict(scenario(EXPONENTIAL, count=1))
+
+    assert said.model == {}
+    assert said.uncovered == "M (14): no root but the spurious one"
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_every_valid_scenario_gets_an_answer_or_a_reason(path: Path) -> None:
+    said = predict(load(path))
+
+    assert bool(said.model) != bool(said.uncovered)
+    for entries in said.model.values():
+        for entry in entries:
+            numbers = entry.value if isinstance(entry.value, list) else [entry.value]
+            assert all(math.isfinite(number) and number >= 0.0 for number in numbers)
+            assert entry.by.startswith("models.")
+            assert entry.source
+            assert entry.assumes
+    assert said.to_json()

@@ -1,0 +1,219 @@
+"""A result on disk: complete, self-contained, never half written."""
+
+import json
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from airtcp import plot, report
+from airtcp.compare import compare
+from airtcp.exceptions import OutputError
+from airtcp.predict import predict
+from airtcp.results import Comparison
+from airtcp.scenario import loads
+from airtcp.simulate import simulate
+
+WRITTEN = """
+title = "Laptops <b>&</b> 'phones'"   # 1 < 2
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 3
+[[flows]]
+stations = "laptop"
+direction = "download"
+[flows.application]
+kind = "web"
+size = { distribution = "exponential", mean = "20 kB" }
+think_time = { distribution = "exponential", mean = "1 s" }
+[run]
+warmup = "1 s"
+duration = "20 s"
+replications = 4
+"""
+
+
+@pytest.fixture(scope="module")
+def result() -> Comparison:
+    return compare(loads(WRITTEN))
+
+
+class Loads(HTMLParser):
+    """Collects tags, and whatever a browser would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name in {"src", "href", "srcset", "data", "action", "poster"} and value:
+                self.fetched.append(value)
+
+
+def test_all_files_are_there(result: Comparison, tmp_path: Path) -> None:
+    paths = report.write(result, tmp_path / "new" / "out", WRITTEN)
+
+    assert paths[0].name == "report.html"
+    names = {path.name for path in (tmp_path / "new" / "out").iterdir()}
+    assert names == {path.name for path in paths}
+    assert names == {"report.html", "results.json"} | {
+        f"{name}.{suffix}" for name in plot.CAPTIONS for suffix in ("png", "svg")
+    }
+    assert all(path.stat().st_size > 1000 for path in paths)
+
+
+def test_results_json_is_the_result(result: Comparison, tmp_path: Path) -> None:
+    report.write(result, tmp_path)
+
+    text = (tmp_path / "results.json").read_text()
+
+    assert text == result.to_json() + "\n"
+    assert json.loads(text)["simulation"]["replications"] == 4
+
+
+def test_the_report_stands_alone(result: Comparison) -> None:
+    page = report.html(result, plot.pictures(result), WRITTEN)
+    seen = Loads()
+    seen.feed(page)
+
+    assert all(address.startswith("#") for address in seen.fetched)
+    assert not {"script", "link", "iframe", "img"} & set(seen.tags)
+    assert "@import" not in page
+    assert not re.search(r"url\((?!#)", page)
+    assert not re.search(r"https?://", page)
+    assert seen.tags.count("svg") == len(plot.CAPTIONS)
+
+
+def test_ids_on_the_page_are_unique(result: Comparison) -> None:
+    page = report.html(result, plot.pictures(result), WRITTEN)
+    ids = re.findall(r"""\bid=["']([^"']+)["']""", page)
+
+    assert len(ids) == len(set(ids))
+
+
+def test_the_report_shows_the_answer_and_where_it_comes_from(result: Comparison) -> None:
+    page = report.html(result, plot.pictures(result), WRITTEN)
+
+    for text in (
+        "goodput, all flows",
+        "M (17), corrected",
+        "W* = 1",
+        "Jain index",
+        "As it was written",
+        result.provenance.scenario_hash,
+        result.provenance.generator or "?",
+        "&quot;warmup_ns&quot;: 1000000000",
+        "3 x web download",
+    ):
+        assert text in page
+
+
+def test_text_of_the_scenario_is_not_taken_for_html(result: Comparison) -> None:
+    page = report.html(result, {}, WRITTEN)
+
+    assert "<b>" not in page
+    assert "Laptops &lt;b&gt;&amp;&lt;/b&gt; &#x27;phones&#x27;" in page
+    assert "# 1 &lt; 2" in page
+
+
+def test_the_same_result_gives_the_same_page(result: Comparison) -> None:
+    pages = {report.html(result, plot.pictures(result), WRITTEN) for _ in range(2)}
+
+    assert len(pages) == 1
+
+
+def test_a_simulation_or_a_prediction_alone_can_be_written(
+    result: Comparison, tmp_path: Path
+) -> None:
+    report.write(simulate(result.scenario), tmp_path / "simulation")
+    report.write(predict(result.scenario), tmp_path / "prediction")
+
+    assert "model" not in json.loads((tmp_path / "simulation" / "results.json").read_text())
+    assert "What the simulation measured" in (tmp_path / "simulation" / "report.html").read_text()
+    assert "What models say" in (tmp_path / "prediction" / "report.html").read_text()
+    assert {path.name for path in (tmp_path / "prediction").iterdir()} == {
+        "report.html",
+        "results.json",
+    }
+
+
+def test_a_scenario_without_a_model_says_why() -> None:
+    mixed = WRITTEN.replace(
+        "[run]",
+        """[[flows]]
+stations = "laptop"
+name = "noise"
+direction = "upload"
+application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+[run]""",
+    )
+    result = compare(loads(mixed), replications=1)
+
+    page = report.html(result, plot.pictures(result), mixed)
+
+    assert "No model covers this scenario: saturated UDP and TCP" in page
+
+
+def test_other_files_stay_and_pictures_of_an_earlier_result_go(
+    result: Comparison, tmp_path: Path
+) -> None:
+    report.write(result, tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+
+    report.write(predict(result.scenario), tmp_path)
+
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "report.html",
+        "results.json",
+        "notes.txt",
+    }
+
+
+def test_nothing_half_written_is_left_when_writing_fails(
+    result: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report.write(result, tmp_path)
+    before = (tmp_path / "report.html").read_bytes()
+
+    def full(self: Path, content: bytes) -> int:
+        with open(self, "wb") as file:
+            file.write(content[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OutputError, match="No space left"):
+        report.write(result, tmp_path)
+
+    assert (tmp_path / "report.html").read_bytes() == before
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_directory_that_cannot_be_made_is_an_output_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(OutputError, match="not a directory"):
+        report.prepare(tmp_path / "file")
+    with pytest.raises(OutputError, match="cannot write to"):
+        report.prepare(tmp_path / "file" / "below")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_directory_without_permission_is_an_output_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(OutputError, match="Permission denied"):
+            report.prepare(tmp_path)
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_preparing_leaves_nothing_behind(tmp_path: Path) -> None:
+    report.prepare(tmp_path / "out")
+
+    assert list((tmp_path / "out").iterdir()) == []

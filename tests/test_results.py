@@ -1,0 +1,255 @@
+"""Results: replications put together, and the JSON that they become."""
+
+import json
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.results import (
+    Predicted,
+    Prediction,
+    Provenance,
+    Replication,
+    Simulation,
+    SimulationResult,
+    canonical_json,
+)
+from airtcp.scenario import ResolvedScenario, loads
+
+MINIMAL = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 2
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+"""
+
+
+@pytest.fixture
+def scenario() -> ResolvedScenario:
+    return loads(MINIMAL)
+
+
+def answer(**changes: Any) -> dict[str, Any]:
+    """The core's answer for one replication with two flows."""
+    flow = {
+        "name": "laptop/0",
+        "station": "laptop/0",
+        "direction": "download",
+        "goodput_bps": 100.0,
+        "transfers": 1,
+        "mean_transfer_time_s": 2.0,
+        "retransmissions": 3,
+        "timeouts": 0,
+        "starved": False,
+    }
+    station = {
+        "name": "ap",
+        "goodput_bps": 300.0,
+        "attempts": 10,
+        "successes": 9,
+        "collisions": 1,
+        "mac_drops": 0,
+        "queue_drops": 2,
+        "mean_cw": 31.0,
+    }
+    base: dict[str, Any] = {
+        "metrics": {"goodput_bps": 300.0, "transfer_time_s": 2.0},
+        "airtime": {
+            "idle": 0.5,
+            "data": 0.25,
+            "tcp_ack": 0.125,
+            "control": 0.125,
+            "collision": 0.0,
+        },
+        "counts": {"mac_exchanges": 9, "transfers": 1},
+        "flows": [flow, flow | {"name": "laptop/1", "goodput_bps": 200.0}],
+        "stations": [station],
+        "active_flows_distribution": [0.25, 0.75],
+        "goodput_series_bps": [300.0] * 100,
+    }
+    return base | changes
+
+
+def gathered(*answers: dict[str, Any], times: list[list[float]] | None = None) -> Simulation:
+    runs = [
+        Replication(index, one, np.array(times[index] if times else []))
+        for index, one in enumerate(answers)
+    ]
+    return Simulation.gather(
+        runs, confidence=0.95, simulated_s=1.0, wall_s=0.5, cpu_s=0.5, stopped="replications"
+    )
+
+
+def test_metrics_become_intervals() -> None:
+    simulation = gathered(
+        answer(metrics={"goodput_bps": 300.0, "transfer_time_s": None}),
+        answer(metrics={"goodput_bps": 320.0, "transfer_time_s": 2.5}),
+    )
+
+    assert simulation.metrics["goodput_bps"].mean == 310.0
+    assert simulation.metrics["goodput_bps"].n == 2
+    assert simulation.metrics["transfer_time_s"].to_dict() == {
+        "mean": 2.5,
+        "low": None,
+        "high": None,
+        "n": 1,
+    }
+
+
+def test_counts_add_up_and_airtime_is_averaged() -> None:
+    other = {"idle": 0.7, "data": 0.05, "tcp_ack": 0.125, "control": 0.125, "collision": 0.0}
+
+    simulation = gathered(answer(), answer(airtime=other))
+
+    assert simulation.counts == {"mac_exchanges": 18, "transfers": 2}
+    assert simulation.airtime["idle"] == pytest.approx(0.6)
+    assert math.fsum(simulation.airtime.values()) == pytest.approx(1.0)
+
+
+def test_flows_are_averaged_and_transfers_weigh_alike() -> None:
+    # 1 transfer of 2 s in one replication and 3 of 6 s in the other: (2 + 18) / 4 s.
+    first, second = answer(), answer()
+    second["flows"] = [
+        {**second["flows"][0], "goodput_bps": 300.0, "transfers": 3, "mean_transfer_time_s": 6.0},
+        {**second["flows"][1], "transfers": 0, "mean_transfer_time_s": None},
+    ]
+
+    flows = gathered(first, second).flows
+
+    assert flows[0].goodput_bps == 200.0
+    assert flows[0].transfers == 2.0
+    assert flows[0].mean_transfer_time_s == 5.0
+    assert flows[1].mean_transfer_time_s == 2.0
+    assert flows[1].transfers == 0.5
+
+
+@pytest.mark.parametrize(
+    ("starved", "verdict"),
+    [([True, False, False], False), ([True, False], True), ([False], False), ([True], True)],
+)
+def test_a_flow_is_starved_if_it_mostly_is(starved: list[bool], verdict: bool) -> None:
+    answers = []
+    for one in starved:
+        flows = answer()["flows"]
+        answers.append(answer(flows=[{**flows[0], "starved": one}]))
+
+    assert gathered(*answers).flows[0].starved is verdict
+
+
+def test_distributions_of_different_length_count_as_zero_where_they_end() -> None:
+    simulation = gathered(
+        answer(active_flows_distribution=[0.5, 0.5]),
+        answer(active_flows_distribution=[0.25, 0.25, 0.5]),
+    )
+
+    assert simulation.active_flows_distribution == [0.375, 0.375, 0.25]
+
+
+def test_the_order_in_which_replications_end_does_not_matter(scenario: ResolvedScenario) -> None:
+    source = random.Random(3)
+    runs = [
+        Replication(
+            index,
+            answer(metrics={"goodput_bps": source.gauss(300.0, 10.0), "transfer_time_s": None}),
+            np.array([source.random()]),
+        )
+        for index in range(20)
+    ]
+
+    def text(order: list[Replication]) -> str:
+        simulation = Simulation.gather(
+            order, confidence=0.95, simulated_s=1.0, wall_s=0.0, cpu_s=0.0, stopped="replications"
+        )
+        provenance = Provenance.of(scenario, seed=1, generator="g")
+        return SimulationResult(scenario, provenance, simulation).to_json()
+
+    shuffled = runs.copy()
+    source.shuffle(shuffled)
+
+    assert text(shuffled) == text(runs)
+
+
+def test_transfer_times_are_those_of_all_replications() -> None:
+    simulation = gathered(answer(), answer(), times=[[0.1, 0.2], [0.3]])
+
+    assert sorted(simulation.transfer_times_s()) == [0.1, 0.2, 0.3]
+
+
+def test_nothing_to_put_together_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no replication"):
+        gathered()
+
+
+def test_json_has_the_keys_of_the_contract(scenario: ResolvedScenario) -> None:
+    provenance = Provenance.of(scenario, seed=1, generator="g")
+    result = json.loads(SimulationResult(scenario, provenance, gathered(answer())).to_json())
+
+    assert set(result) == {"scenario", "provenance", "simulation"}
+    assert set(result["provenance"]) == {
+        "version",
+        "seed",
+        "generator",
+        "scenario_hash",
+        "platform",
+    }
+    assert set(result["simulation"]) >= {
+        "metrics",
+        "flows",
+        "stations",
+        "airtime",
+        "counts",
+        "replications",
+        "simulated_s",
+        "wall_s",
+        "cpu_s",
+        "stopped",
+    }
+    assert set(result["simulation"]["flows"][0]) >= {
+        "goodput_bps",
+        "transfers",
+        "mean_transfer_time_s",
+        "retransmissions",
+        "timeouts",
+        "starved",
+    }
+    assert ResolvedScenario.from_dict(result["scenario"]) == scenario
+    assert result["provenance"]["scenario_hash"] == scenario.hash()
+
+
+def test_attributes_are_the_json_keys(scenario: ResolvedScenario) -> None:
+    provenance = Provenance.of(scenario)
+    predicted = Predicted(2.3e6, "models.m", "M (10)", ["a"], ["b"])
+    results = [
+        SimulationResult(scenario, provenance, gathered(answer())),
+        Prediction(scenario, provenance, {"goodput_bps": [predicted]}, None),
+    ]
+
+    for result in results:
+        for key in result.to_dict():
+            assert hasattr(result, key)
+    simulation = gathered(answer())
+    for key in simulation.to_dict():
+        assert hasattr(simulation, key)
+    assert Prediction(scenario, provenance, {}, "why").best("goodput_bps") is None
+    assert results[1].best("goodput_bps") is predicted  # type: ignore[union-attr]
+
+
+def test_canonical_json_sorts_keys_and_writes_floats_in_their_shortest_form() -> None:
+    text = canonical_json({"b": 0.1 + 0.2, "a": [1e22, 1, None]})
+
+    assert text.index('"a"') < text.index('"b"')
+    assert "0.30000000000000004" in text
+    assert json.loads(text) == {"b": 0.1 + 0.2, "a": [1e22, 1, None]}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_canonical_json_refuses_what_json_does_not_have(value: float) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        canonical_json({"a": value})

@@ -1,0 +1,251 @@
+"""Replications on threads: the same numbers whatever the threads, precision, interruption."""
+
+import json
+import re
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp import SimulationError, _core
+from airtcp.results import SimulationResult
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.simulate import simulate
+
+WEB = """
+title = "Four laptops"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 4
+[[flows]]
+stations = "laptop"
+direction = "download"
+[flows.application]
+kind = "web"
+size = { distribution = "exponential", mean = "30 kB" }
+think_time = { distribution = "exponential", mean = "1 s" }
+[run]
+warmup = "1 s"
+duration = "20 s"
+seed = 5
+"""
+UDP = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "sensor"
+count = 3
+[[flows]]
+stations = "sensor"
+direction = "upload"
+application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+[run]
+duration = "2 s"
+"""
+
+
+def web(run: str = "replications = 6") -> ResolvedScenario:
+    return loads(WEB + run)
+
+
+def without_times(result: SimulationResult) -> str:
+    """The JSON with wall and CPU time, the only numbers that may differ, taken out."""
+    text, found = re.subn(r'"(wall|cpu)_s": [^,\n]*', "", result.to_json())
+    assert found == 2
+    return text
+
+
+def test_threads_do_not_change_a_byte() -> None:
+    one, two, many = (simulate(web(), threads=threads) for threads in (1, 2, 7))
+
+    assert without_times(one) == without_times(two) == without_times(many)
+    for left, right in zip(one.simulation.runs, many.simulation.runs, strict=True):
+        np.testing.assert_array_equal(left.transfer_times_s, right.transfer_times_s)
+
+
+def test_another_seed_gives_other_numbers_that_agree() -> None:
+    first, second = simulate(web()), simulate(web(), seed=6)
+
+    assert second.scenario.run.seed == second.provenance.seed == 6
+    a, b = first.metrics["goodput_bps"], second.metrics["goodput_bps"]
+    assert a.mean != b.mean
+    assert a.low is not None
+    assert b.high is not None
+    assert a.low < b.high
+
+
+def test_more_replications_begin_with_the_same_ones() -> None:
+    few, more = simulate(web(), replications=2), simulate(web(), replications=5)
+
+    assert few.scenario.run.replications == few.simulation.replications == 2
+    assert [run.answer for run in few.simulation.runs] == [
+        run.answer for run in more.simulation.runs[:2]
+    ]
+
+
+def test_the_result_says_what_was_run() -> None:
+    result = simulate(web(), replications=3)
+    simulation = result.simulation
+
+    assert simulation.stopped == "replications"
+    assert simulation.replications == 3
+    assert simulation.simulated_s == pytest.approx(3 * 21.0)
+    assert simulation.wall_s > 0.0
+    assert result.provenance.generator == _core.GENERATOR
+    assert result.provenance.scenario_hash == result.scenario.hash()
+    assert sum(simulation.airtime.values()) == pytest.approx(1.0)
+    assert len(simulation.transfer_times_s()) == simulation.counts["transfers"]
+    assert len(simulation.flows) == 4
+    assert simulation.stations[0].name == "ap"
+
+
+def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
+    result = simulate(web(), replications=1)
+
+    times = result.simulation.transfer_times_s()
+
+    assert result.metrics["transfer_time_s"].mean == pytest.approx(times.mean())
+    assert times.min() > 0.0
+
+
+def test_one_replication_has_no_interval() -> None:
+    goodput = simulate(web(), replications=1).metrics["goodput_bps"]
+
+    assert goodput.mean is not None
+    assert goodput.low is None
+    assert goodput.high is None
+
+
+def test_precision_goes_on_until_the_intervals_are_narrow() -> None:
+    result = simulate(web('precision = "10 %"'))
+
+    assert result.simulation.stopped == "precision"
+    assert result.simulation.replications > 5
+    for name in ("goodput_bps", "transfer_time_s"):
+        width = result.metrics[name].relative_half_width
+        assert width is not None
+        assert width <= 0.10
+
+
+def test_precision_does_not_depend_on_threads() -> None:
+    scenario = web('precision = "10 %"')
+
+    one, three = simulate(scenario, threads=1), simulate(scenario, threads=3)
+
+    assert without_times(one) == without_times(three)
+
+
+def test_precision_stops_at_the_cap_and_says_so() -> None:
+    scenario = web('precision = "0.001 %"\nmax_replications = 7')
+
+    result = simulate(scenario)
+
+    assert result.simulation.stopped == "cap"
+    assert result.simulation.replications == 7
+
+
+def test_precision_without_transfers_is_about_goodput() -> None:
+    result = simulate(loads(UDP + 'precision = "5 %"'))
+
+    assert result.simulation.stopped == "precision"
+    assert result.metrics["transfer_time_s"].n == 0
+
+
+def test_given_replications_overrule_precision() -> None:
+    result = simulate(web('precision = "0.001 %"'), replications=2)
+
+    assert result.simulation.stopped == "replications"
+    assert result.simulation.replications == 2
+
+
+def test_progress_rises_to_one() -> None:
+    seen: list[float] = []
+
+    simulate(web(), threads=2, progress=seen.append)
+
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert all(0.0 <= fraction <= 1.0 for fraction in seen)
+
+
+def test_interruption_keeps_what_was_finished() -> None:
+    # Minutes of work, were it not interrupted when two replications of it are done.
+    scenario = web("replications = 2000")
+
+    def interrupt(fraction: float) -> None:
+        if fraction > 2 / 2000:
+            raise KeyboardInterrupt
+
+    result = simulate(scenario, threads=2, progress=interrupt)
+
+    assert result.simulation.stopped == "interrupted"
+    assert 1 <= result.simulation.replications < 2000
+    assert result.metrics["goodput_bps"].n == result.simulation.replications
+    full = simulate(web("replications = 2000"), replications=1)
+    assert result.simulation.runs[0].answer == full.simulation.runs[0].answer
+
+
+def test_interruption_with_nothing_finished_is_an_interruption() -> None:
+    scenario = loads(WEB.replace('"20 s"', '"1000000 s"') + "replications = 1")
+    running = threading.Event()
+
+    def interrupt(fraction: float) -> None:
+        running.set()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate(scenario, progress=interrupt)
+    assert running.is_set()
+
+
+class BrokenCore:
+    """A core whose third replication breaks a law."""
+
+    def __init__(self, resolved: str) -> None:
+        self.core = _core.Simulation(resolved)
+
+    def run(self, seed: int, replication: int, control: Any) -> tuple[str, bytes]:
+        if replication == 2:
+            raise _core.SimulationFailed("airtime does not add up")
+        return self.core.run(seed, replication, control)
+
+
+def test_a_violated_law_is_an_error_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The real core has no scenario that breaks a law: that is what its own tests are about.
+    scenario = web()
+
+    class Patched:
+        Simulation = BrokenCore
+        RunControl = _core.RunControl
+        SimulationFailed = _core.SimulationFailed
+        GENERATOR = _core.GENERATOR
+
+    monkeypatch.setattr("airtcp._core", Patched)
+
+    with pytest.raises(SimulationError, match=r"replication 2 with seed 5.*add up"):
+        simulate(scenario)
+
+
+def test_a_resolved_form_that_the_core_refuses_is_a_simulation_error() -> None:
+    class Odd:
+        run = web().run
+
+        def with_run(self, **_: Any) -> "Odd":
+            return self
+
+        def to_json(self) -> str:
+            return json.dumps({"title": "half a scenario"})
+
+    with pytest.raises(SimulationError, match="does not take"):
+        simulate(Odd())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"threads": 0}, "threads"), ({"replications": 0}, "replications"), ({"seed": -1}, "seed")],
+)
+def test_absurd_arguments_are_refused(arguments: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        simulate(web(), **arguments)  # type: ignore[arg-type]

@@ -1,0 +1,108 @@
+"""Statistics over replications: intervals against SciPy, and the rule that asks for more."""
+
+import math
+import random
+
+import pytest
+from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
+from scipy import stats
+
+
+def samples_of(n: int, seed: int = 1) -> list[float]:
+    source = random.Random(seed)
+    return [source.gauss(2.4e6, 3e4) for _ in range(n)]
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 100])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_interval_is_that_of_scipy(n: int, confidence: float) -> None:
+    samples = samples_of(n)
+    low, high = stats.t.interval(confidence, n - 1, loc=sum(samples) / n, scale=stats.sem(samples))
+
+    interval = student_interval(samples, confidence)
+
+    assert interval.n == n
+    assert interval.mean == pytest.approx(sum(samples) / n, rel=1e-14)
+    assert interval.low == pytest.approx(low, rel=1e-12)
+    assert interval.high == pytest.approx(high, rel=1e-12)
+
+
+def test_interval_holds_the_mean_as_often_as_it_says() -> None:
+    # 4000 intervals of 5 samples at 90 %: the count is binomial with deviation 0.0047 of the rate.
+    source = random.Random(7)
+    held = 0
+    for _ in range(4000):
+        interval = student_interval([source.gauss(3.0, 1.0) for _ in range(5)], 0.9)
+        assert interval.low is not None
+        assert interval.high is not None
+        held += interval.low <= 3.0 <= interval.high
+
+    assert held / 4000 == pytest.approx(0.9, abs=4 * 0.0047)
+
+
+def test_no_sample_gives_no_mean() -> None:
+    assert student_interval([]) == Interval(None, None, None, 0)
+    assert student_interval([None, None]) == Interval(None, None, None, 0)
+
+
+def test_one_sample_gives_a_mean_without_an_interval() -> None:
+    assert student_interval([4.0]) == Interval(4.0, None, None, 1)
+    assert student_interval([None, 4.0, None]) == Interval(4.0, None, None, 1)
+
+
+def test_missing_samples_are_left_out() -> None:
+    assert student_interval([1.0, None, 2.0, 4.0]) == student_interval([1.0, 2.0, 4.0])
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 2.4e6, 1e-300, 0.0])
+def test_equal_samples_have_exactly_their_value_and_no_width(value: float) -> None:
+    assert student_interval([value] * 7) == Interval(value, value, value, 7)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, math.nan])
+def test_confidence_must_be_a_probability(confidence: float) -> None:
+    with pytest.raises(ValueError, match="confidence"):
+        student_interval([1.0, 2.0], confidence)
+
+
+@pytest.mark.parametrize("sample", [math.nan, math.inf])
+def test_samples_must_be_finite(sample: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        student_interval([1.0, sample])
+
+
+def test_relative_half_width() -> None:
+    assert Interval(10.0, 9.0, 11.0, 3).relative_half_width == pytest.approx(0.1)
+    assert Interval(-10.0, -11.0, -9.0, 3).relative_half_width == pytest.approx(0.1)
+    assert Interval(0.0, 0.0, 0.0, 3).relative_half_width == 0.0
+    assert Interval(0.0, -1.0, 1.0, 3).relative_half_width == math.inf
+    assert Interval(10.0, None, None, 1).relative_half_width is None
+
+
+def test_precision_asks_every_interval() -> None:
+    narrow, wide = Interval(10.0, 9.9, 10.1, 5), Interval(10.0, 9.0, 11.0, 5)
+
+    assert is_precise([narrow], 0.02)
+    assert is_precise([narrow], 0.01 + 1e-12)
+    assert not is_precise([narrow, wide], 0.02)
+    assert not is_precise([Interval(10.0, None, None, 1)], 0.02)
+
+
+def test_next_round_follows_the_square_root_law() -> None:
+    # Half width 3 % where 2 % is asked: 40 * 1.5^2 = 90 replications, and a tenth more, is 99;
+    # but a round at most doubles.
+    assert next_round([Interval(100.0, 97.0, 103.0, 40)], 0.02, 40, 1000) == 80
+    # Half width 2.2 %: 1.1 * 40 * 1.21 = 53.24.
+    assert next_round([Interval(100.0, 97.8, 102.2, 40)], 0.02, 40, 1000) == 54
+
+
+def test_next_round_goes_on_by_one_at_least_and_never_past_the_limit() -> None:
+    narrow, wide = Interval(1.0, 0.999, 1.001, 50), Interval(1.0, 0.5, 1.5, 500)
+
+    assert next_round([narrow], 0.02, 50, 1000) == 51
+    assert next_round([narrow, wide], 0.02, 500, 600) == 600
+
+
+def test_next_round_doubles_when_it_knows_nothing() -> None:
+    assert next_round([Interval(None, None, None, 0)], 0.02, FIRST_ROUND, 1000) == 2 * FIRST_ROUND
+    assert next_round([Interval(0.0, -1.0, 1.0, 5)], 0.02, 5, 1000) == 10
