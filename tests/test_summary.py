@@ -56,6 +56,78 @@ def test_the_subject_is_told_in_words(web: Comparison) -> None:
     assert "wired path of 5 ms" in flow
 
 
+EDCA = """
+[phy]
+standard = "802.11b"
+[mac.edca.ap.AC_VO]
+aifsn = 2
+cw_min = 0
+cw_max = 0
+txop_limit = "0 us"
+[mac.edca.ap.AC_BE]
+cw_max = 1023
+[mac.classify]
+tcp_ack = "AC_VO"
+{queue}
+[[stations]]
+name = "laptop"
+count = 3
+[[flows]]
+stations = "laptop"
+direction = "upload"
+application = {{ kind = "bulk" }}
+{more}
+"""
+DOWNLOAD = """
+[[flows]]
+stations = "laptop"
+name = "down"
+direction = "download"
+application = { kind = "bulk" }
+"""
+CONSTANT = """
+[[flows]]
+stations = "laptop"
+name = "calls"
+direction = "download"
+application = { kind = "udp", packet = "200 B", rate = "64 kb/s" }
+"""
+
+
+def test_access_categories_in_use_are_told() -> None:
+    network, voice, best_effort, _ = summary.subject(loads(EDCA.format(queue="", more="")))
+
+    assert network.endswith("AP queue without limit")
+    assert voice == "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0"
+    assert best_effort == "EDCA AC_BE, TCP data: stations AIFS 70 us, CW 31 to 1023, TXOP 3.264 ms"
+
+
+def test_both_sides_of_a_category_are_told_where_both_use_it() -> None:
+    lines = summary.subject(loads(EDCA.format(queue="", more=DOWNLOAD)))
+
+    assert lines[1] == (
+        "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0; stations AIFS 50 us, CW 7 to 15, TXOP 3.264 ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("queue", "words"),
+    [
+        (
+            '{ discipline = "red", limit = 50 }',
+            "AP queue of 50 packets with random early detection",
+        ),
+        ('{ discipline = "per-flow" }', "AP queue without limit, flows take turns"),
+    ],
+)
+def test_disciplines_and_constant_rates_are_told(queue: str, words: str) -> None:
+    lines = summary.subject(loads(EDCA.format(queue=f"[ap]\nqueue = {queue}", more=CONSTANT)))
+
+    assert lines[0].endswith(words)
+    assert lines[2].startswith("EDCA AC_BE, TCP data and UDP: AP AIFS 70 us")
+    assert lines[-1] == "3 x UDP download (laptop): 64 kb/s, packets of 200 bytes"
+
+
 def test_models_come_first_and_headlines_without_a_model_follow(web: Comparison) -> None:
     lines = summary.comparison_lines(web)
     names = [line.metric for line in lines if line.metric]

@@ -20,12 +20,14 @@ from airtcp.results import (
     Simulation,
     SimulationResult,
 )
+from airtcp.standards import EDCA_CATEGORIES
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.distributions import Distribution
-    from airtcp.scenario.resolved import Flow
+    from airtcp.scenario.resolved import AccessParameters, Flow, Queue
+    from airtcp.standards import AccessCategory
 
 #: Metrics shown even where no model has a value for them, if the simulation has one.
 HEADLINES: Final = (
@@ -60,21 +62,21 @@ class Line:
 
 
 def subject(scenario: ResolvedScenario) -> list[str]:
-    """What is looked at, in a few short lines: the network, then each kind of flow."""
+    """What is looked at, in a few short lines: network, access categories, each kind of flow."""
     phy, mac = scenario.phy, scenario.mac
     threshold = mac.rts_threshold_bytes
     rts = "no RTS/CTS" if threshold is None else f"RTS/CTS above {format_size(threshold)}"
     if threshold == 0:
         rts = "RTS/CTS before every frame"
-    queue = scenario.ap.queue.limit
     stations = sum(group.count for group in scenario.stations)
     network = [
         f"{phy.standard} at {format_rate(phy.data_rate.bps)}",
         rts,
         f"{stations} station{'s' if stations > 1 else ''}",
-        "AP queue without limit" if queue is None else f"AP queue of {queue} packets",
+        _queue(scenario.ap.queue),
     ]
-    return [", ".join(network), *(_flow(scenario, flow) for flow in scenario.flows)]
+    flows = (_flow(scenario, flow) for flow in scenario.flows)
+    return [", ".join(network), *_categories(scenario), *flows]
 
 
 def extent(simulation: Simulation) -> str:
@@ -267,6 +269,49 @@ def law(distribution: Distribution, unit: str) -> str:
     return f"{shown} on average ({distribution.kind}{detail})"
 
 
+def _queue(queue: Queue) -> str:
+    words = (
+        "AP queue without limit" if queue.limit is None else f"AP queue of {queue.limit} packets"
+    )
+    if queue.discipline == "red":
+        return f"{words} with random early detection"
+    return f"{words}, flows take turns" if queue.discipline == "per-flow" else words
+
+
+def _categories(scenario: ResolvedScenario) -> Iterable[str]:
+    """A line for each access category in use, with those who mostly use it; none under the DCF."""
+    edca, classify = scenario.mac.edca, scenario.classify
+    if edca is None:
+        return
+    uses: set[tuple[AccessCategory, str, str]] = set()
+    for flow in scenario.flows:
+        sender, receiver = "AP", "stations"
+        if flow.direction == "upload":
+            sender, receiver = receiver, sender
+        if flow.tcp is None:
+            uses.add((classify.udp, "UDP", sender))
+        else:
+            uses |= {
+                (classify.tcp_data, "TCP data", sender),
+                (classify.tcp_ack, "TCP ACKs", receiver),
+            }
+    for category in EDCA_CATEGORIES:
+        kinds = sorted({kind for used, kind, _ in uses if used == category})
+        sides = sorted({side for used, _, side in uses if used == category})
+        parameters = {"AP": edca.ap[category], "stations": edca.stations[category]}
+        if kinds:
+            how = "; ".join(f"{side} {_access(parameters[side])}" for side in sides)
+            yield f"EDCA {category}, {' and '.join(kinds)}: {how}"
+
+
+def _access(parameters: AccessParameters) -> str:
+    words = f"AIFS {format_time_ns(parameters.aifs_ns)}, CW {parameters.cw_min}"
+    if parameters.cw_max != parameters.cw_min:
+        words += f" to {parameters.cw_max}"
+    limit = parameters.txop_limit_ns
+    return f"{words}, TXOP {format_time_ns(limit)}" if limit else words
+
+
 def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     group = scenario.group(flow.stations)
     app = flow.application
@@ -278,7 +323,8 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     if app.kind == "web":
         words += f"{law(app.size, 'B')}, think time {law(app.think_time, 's')}"
     elif app.kind == "udp":
-        words += f"saturated, packets of {app.packet_bytes} bytes"
+        rate = "saturated" if app.rate_bps is None else format_rate(app.rate_bps)
+        words += f"{rate}, packets of {app.packet_bytes} bytes"
     else:
         words += "endless" if app.size is None else law(app.size, "B")
     if flow.tcp is not None:
