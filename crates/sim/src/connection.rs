@@ -2,7 +2,7 @@
 //! that they carry.
 
 use airtcp_kernel::Time;
-use airtcp_tcp::{Config, Counters, Endpoint, Opening};
+use airtcp_tcp::{Config, Counters, Endpoint, Opening, SackOptions, Segment};
 
 use crate::scenario::{Direction, Handshake};
 
@@ -20,10 +20,12 @@ pub(crate) struct Connection {
     pub(crate) direction: Direction,
     station: Endpoint,
     server: Endpoint,
+    /// SACK options of the packets on their way.
+    sacks: SackOptions,
     /// When the timer event of each end is pending that counts; others are stale.
     armed: [Time; 2],
     /// Packets on their way between the two ends.
-    pub(crate) in_network: u32,
+    in_network: u32,
     pub(crate) transfer: Transfer,
     /// What the ends had counted when measuring began.
     baseline: [Counters; 2],
@@ -72,6 +74,7 @@ impl Connection {
             direction,
             station: Endpoint::new(config, opening(Side::Station)),
             server: Endpoint::new(config, opening(Side::Server)),
+            sacks: SackOptions::new(),
             armed: [Time::NEVER; 2],
             in_network: 0,
             transfer: Transfer {
@@ -98,6 +101,46 @@ impl Connection {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
         }
+    }
+
+    /// The next segment that `side` sends now, if any; it is on its way from then on.
+    #[inline]
+    pub(crate) fn poll_transmit(
+        &mut self,
+        side: Side,
+        config: &Config,
+        now: Time,
+    ) -> Option<Segment> {
+        let endpoint = match side {
+            Side::Station => &mut self.station,
+            Side::Server => &mut self.server,
+        };
+        let segment = endpoint.poll_transmit(config, now, &mut self.sacks)?;
+        self.in_network += 1;
+        Some(segment)
+    }
+
+    /// A segment of the other end has reached `side`.
+    #[inline]
+    pub(crate) fn arrive(&mut self, side: Side, config: &Config, now: Time, segment: &Segment) {
+        let endpoint = match side {
+            Side::Station => &mut self.station,
+            Side::Server => &mut self.server,
+        };
+        endpoint.on_segment(config, now, segment, &self.sacks);
+        self.leave_network(segment);
+    }
+
+    /// A segment has arrived, or is lost.
+    #[inline]
+    pub(crate) fn leave_network(&mut self, segment: &Segment) {
+        self.in_network -= 1;
+        self.sacks.release(segment);
+    }
+
+    /// How many segments with a SACK option are on their way.
+    pub(crate) fn sacks_in_network(&self) -> usize {
+        self.sacks.under_way()
     }
 
     /// The end that the data come from.

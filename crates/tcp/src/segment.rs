@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::BitOr;
 
+use crate::SackOption;
+
 /// A TCP segment. Sequence numbers are 64 bits and start at 0, so they never wrap; a SYN takes
 /// number 0 and the first byte of data number 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub struct Segment {
     pub len: u32,
     /// Control bits.
     pub flags: Flags,
+    /// Where its SACK option is, if it has one.
+    pub sack: Option<SackOption>,
 }
 
 impl Segment {
@@ -49,7 +53,8 @@ impl BitOr for Flags {
     }
 }
 
-/// As a packet transcript writes it: `1:1001 ack 1`, `SYN 0 ack 1`, `ack 2001`.
+/// As a packet transcript writes it: `1:1001 ack 1`, `SYN 0 ack 1`, `ack 2001`. The blocks of a SACK
+/// option are not the segment's to tell.
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let syn = self.flags.contains(Flags::SYN);
@@ -90,10 +95,10 @@ mod tests {
 
     #[test]
     fn display_reads_like_a_transcript() {
-        let data = Segment { seq: 1, ack: 1, len: 1000, flags: Flags::ACK };
-        let syn = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN };
+        let data = Segment { seq: 1, ack: 1, len: 1000, flags: Flags::ACK, sack: None };
+        let syn = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN, sack: None };
         let syn_ack = Segment { ack: 1, flags: Flags::SYN | Flags::ACK, ..syn };
-        let ack = Segment { seq: 1, ack: 2001, len: 0, flags: Flags::ACK };
+        let ack = Segment { seq: 1, ack: 2001, len: 0, flags: Flags::ACK, sack: None };
 
         assert_eq!(data.to_string(), "1:1001 ack 1");
         assert_eq!(syn.to_string(), "SYN 0");

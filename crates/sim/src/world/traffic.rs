@@ -88,9 +88,9 @@ impl World<'_> {
         let kind = self.flows[flow as usize].kind;
         loop {
             let tcp = self.kinds[kind].tcp.as_ref().expect("connections are TCP");
-            let endpoint = self.connections[id as usize].endpoint(side);
-            let Some(segment) = endpoint.poll_transmit(&tcp.endpoint, self.now) else { break };
-            self.connections[id as usize].in_network += 1;
+            let connection = &mut self.connections[id as usize];
+            let sent = connection.poll_transmit(side, &tcp.endpoint, self.now);
+            let Some(segment) = sent else { break };
             self.flows[flow as usize].books.sent.add(segment.len);
             let packet = Packet { segment, owner: Owner::Connection(id), hop: 0 };
             match side {
@@ -162,11 +162,10 @@ impl World<'_> {
             }
             Owner::Connection(id) => {
                 let connection = &mut self.connections[id as usize];
-                connection.in_network -= 1;
                 let flow = &mut self.flows[connection.flow as usize];
                 flow.books.received.add(packet.segment.len);
                 let tcp = self.kinds[flow.kind].tcp.as_ref().expect("connections are TCP");
-                connection.endpoint(side).on_segment(&tcp.endpoint, self.now, &packet.segment);
+                connection.arrive(side, &tcp.endpoint, self.now, &packet.segment);
                 self.advance_transfer(id, side);
                 self.drain(id, side);
                 self.close_if_over(id);
@@ -299,7 +298,7 @@ impl World<'_> {
         };
         let len = packet_bytes - UDP_HEADER_BYTES;
         flow.books.sent.add(len);
-        let segment = Segment { seq: 0, ack: 0, len, flags: Flags::NONE };
+        let segment = Segment { seq: 0, ack: 0, len, flags: Flags::NONE, sack: None };
         Packet { segment, owner: Owner::Datagrams(flow_id), hop: 0 }
     }
 
@@ -310,7 +309,7 @@ impl World<'_> {
             Owner::Datagrams(flow) => flow,
             Owner::Connection(id) => {
                 let connection = &mut self.connections[id as usize];
-                connection.in_network -= 1;
+                connection.leave_network(&packet.segment);
                 let flow = connection.flow;
                 self.close_if_over(id);
                 flow
