@@ -49,6 +49,17 @@ pub(crate) struct Transfer {
     pub(crate) acknowledged: bool,
 }
 
+/// What the application at one end learns from a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// Nothing, or a request that it has answered at once.
+    None,
+    /// The sender's: the receiver has everything.
+    Acknowledged,
+    /// The receiver's: so many bytes more, and whether they are the last.
+    Delivered { bytes: u64, last: bool },
+}
+
 /// More than any transfer, and far from overflow.
 pub(crate) const ENDLESS: u64 = 1 << 60;
 
@@ -136,6 +147,36 @@ impl Connection {
     pub(crate) fn leave_network(&mut self, segment: &Segment) {
         self.in_network -= 1;
         self.sacks.release(segment);
+    }
+
+    /// What the application of `side` learns from what has arrived there.
+    #[inline]
+    pub(crate) fn advance(&mut self, side: Side) -> News {
+        let is_sender = side == self.sender_side();
+        let transfer = &mut self.transfer;
+        let endpoint = match side {
+            Side::Station => &mut self.station,
+            Side::Server => &mut self.server,
+        };
+        if is_sender {
+            if transfer.request > 0 && endpoint.delivered() >= transfer.request {
+                transfer.request = 0;
+                endpoint.write(transfer.bytes);
+            }
+            if transfer.acknowledged || endpoint.acked() < transfer.bytes {
+                return News::None;
+            }
+            transfer.acknowledged = true;
+            return News::Acknowledged;
+        }
+        let bytes = endpoint.delivered() - transfer.delivered;
+        if bytes == 0 {
+            return News::None;
+        }
+        transfer.delivered += bytes;
+        let last = !transfer.received && transfer.delivered >= transfer.bytes;
+        transfer.received |= last;
+        News::Delivered { bytes, last }
     }
 
     /// How many segments with a SACK option are on their way.

@@ -399,10 +399,7 @@ impl TcpConfig {
             min_rto: self.min_rto,
             max_rto: self.max_rto,
             clock_granularity: self.clock_granularity,
-            delayed_ack: DelayedAck {
-                thresholds: self.delayed_ack.thresholds().collect(),
-                timeout: self.delayed_ack.timeout,
-            },
+            delayed_ack: self.delayed_ack.endpoint(),
             ack_skip: self.ack_skip.map(|ack_skip| AckSkip {
                 skip: ack_skip.skip,
                 after_segment: ack_skip.after_segment,
@@ -412,7 +409,13 @@ impl TcpConfig {
 }
 
 impl DelayedAckConfig {
-    fn thresholds(&self) -> impl Iterator<Item = Threshold> + '_ {
-        self.thresholds.iter().map(|&(from_segment, every)| Threshold { from_segment, every })
+    /// The same for one endpoint. The first threshold is from the start.
+    fn endpoint(&self) -> DelayedAck {
+        let threshold = |&(from_segment, every): &(u64, u32)| Threshold { from_segment, every };
+        DelayedAck {
+            every: self.thresholds[0].1,
+            later: self.thresholds[1..].iter().map(threshold).collect(),
+            timeout: self.timeout,
+        }
     }
 }

@@ -88,7 +88,7 @@ mod tests {
     use crate::packet::Owner;
 
     fn packet() -> Packet {
-        let segment = Segment { seq: 0, ack: 0, len: 1460, flags: Flags::NONE, sack: None };
+        let segment = Segment { seq: 0, ack: 0, len: 1460, flags: Flags::NONE };
         Packet { segment, owner: Owner::Connection(0), hop: 0 }
     }
 

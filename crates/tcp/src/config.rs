@@ -74,9 +74,10 @@ pub enum Handshake {
 /// When the receiver acknowledges data that arrives in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// How many segments for an acknowledgment: the last entry counts whose segment has come. In
-    /// ascending order; each segment is acknowledged before the first entry.
-    pub thresholds: Vec<Threshold>,
+    /// As soon as this many full-sized segments are unacknowledged; 0 and 1 both mean each segment.
+    pub every: u32,
+    /// The same for later segments, in ascending order; often none.
+    pub later: Vec<Threshold>,
     /// At the latest this long after the first of them: RFC 1122 section 4.2.3.2 says 0.5 s.
     pub timeout: Duration,
 }
@@ -87,7 +88,7 @@ pub struct Threshold {
     /// From the segment with this number on. The first full-sized segment of data has number 1, as
     /// in ns-2, where the SYN has number 0; so 0 and 1 both mean from the start.
     pub from_segment: u64,
-    /// As soon as this many full-sized segments are unacknowledged; 0 and 1 both mean each segment.
+    /// As [`DelayedAck::every`].
     pub every: u32,
 }
 
@@ -127,7 +128,7 @@ impl Aimd {
     /// `amount` times the increase.
     #[inline]
     pub(crate) fn increased(self, amount: u64) -> u64 {
-        scale(amount, self.increase)
+        if self.increase == Self::STANDARD.increase { amount } else { scale(amount, self.increase) }
     }
 
     /// `amount` times the decrease.
@@ -136,7 +137,6 @@ impl Aimd {
     }
 }
 
-#[inline]
 fn scale(amount: u64, units: u32) -> u64 {
     let product = (u128::from(amount) * u128::from(units)) >> 16;
     u64::try_from(product).unwrap_or(u64::MAX)
@@ -145,14 +145,19 @@ fn scale(amount: u64, units: u32) -> u64 {
 impl DelayedAck {
     /// An acknowledgment for every `every` segments, and after `timeout`.
     pub fn every(every: u32, timeout: Duration) -> Self {
-        Self { thresholds: vec![Threshold { from_segment: 0, every }], timeout }
+        Self { every, later: Vec::new(), timeout }
     }
 
     /// How many segments for an acknowledgment when `delivered` bytes have come in order.
     #[inline]
     pub(crate) fn every_at(&self, delivered: u64, mss: u32) -> u32 {
+        if self.later.is_empty() { self.every } else { self.later_at(delivered, mss) }
+    }
+
+    #[cold]
+    fn later_at(&self, delivered: u64, mss: u32) -> u32 {
         let reached = |threshold: &&Threshold| is_reached(threshold.from_segment, delivered, mss);
-        self.thresholds.iter().rev().find(reached).map_or(1, |threshold| threshold.every)
+        self.later.iter().rev().find(reached).map_or(self.every, |threshold| threshold.every)
     }
 }
 
@@ -219,22 +224,15 @@ mod tests {
     #[test]
     fn thresholds_count_the_segment_that_has_just_come() {
         // Altman and Jimenez 2003: 1 below number 2, 2 below 5, 3 below 9, then 4.
-        let table = [(0, 1), (2, 2), (5, 3), (9, 4)];
-        let thresholds = table.map(|(from_segment, every)| Threshold { from_segment, every });
-        let policy =
-            DelayedAck { thresholds: thresholds.to_vec(), timeout: Duration::from_millis(100) };
+        let later = [(2, 2), (5, 3), (9, 4)]
+            .map(|(from_segment, every)| Threshold { from_segment, every })
+            .to_vec();
+        let policy = DelayedAck { later, ..DelayedAck::every(1, Duration::from_millis(100)) };
 
         let every: Vec<u32> =
             (1..=10).map(|segment| policy.every_at(segment * 1000, 1000)).collect();
 
         assert_eq!(every, [1, 2, 2, 2, 3, 3, 3, 3, 4, 4]);
         assert_eq!(policy.every_at(1999, 1000), 1);
-    }
-
-    #[test]
-    fn without_an_entry_each_segment_is_acknowledged() {
-        let policy = DelayedAck { thresholds: Vec::new(), timeout: Duration::ZERO };
-
-        assert_eq!(policy.every_at(1_000_000, 1000), 1);
     }
 }

@@ -10,7 +10,7 @@ use airtcp_kernel::Time;
 use crate::handshake::{Answer, State};
 use crate::receiver::{AckOwed, Receiver};
 use crate::sender::Sender;
-use crate::{Config, Counters, Flags, Opening, SackOptions, Segment};
+use crate::{Config, Counters, Flags, Opening, SackOptions, Segment, Variant};
 
 /// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
 /// not decrease.
@@ -58,8 +58,11 @@ impl Endpoint {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            let sacked = sacks.blocks(segment);
-            self.sender.on_ack(config, now, segment.ack, segment.len == 0, sacked);
+            if segment.option_bytes() > 0 {
+                self.on_sack(config, now, segment, sacks);
+            } else {
+                self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+            }
         }
         if segment.len > 0 {
             self.receiver.on_data(config, now, segment.seq, segment.end());
@@ -140,15 +143,40 @@ impl Endpoint {
 
     #[inline]
     fn bare_ack(&mut self, config: &Config, sacks: &mut SackOptions) -> Segment {
-        let sack = self.receiver.sack_option(config, sacks);
-        Segment { sack, ..self.segment(self.sender.snd_nxt(), 0) }
+        let ack = self.segment(self.sender.snd_nxt(), 0);
+        if self.receiver.has_gap() { self.with_sack(config, ack, sacks) } else { ack }
+    }
+
+    /// `ack` with a SACK option, if the variant has it.
+    #[cold]
+    fn with_sack(&self, config: &Config, ack: Segment, sacks: &mut SackOptions) -> Segment {
+        match config.variant {
+            Variant::Reno | Variant::NewReno => ack,
+            Variant::Sack => {
+                let (blocks, count) = self.receiver.sack_blocks();
+                sacks.attach(ack, &blocks[..count])
+            }
+        }
     }
 
     #[inline]
     fn segment(&mut self, seq: u64, len: u32) -> Segment {
         self.sender.counters.segments_sent += 1;
         self.receiver.on_ack_sent();
-        Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK, sack: None }
+        Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK }
+    }
+
+    /// The acknowledgment of a segment with a SACK option.
+    #[cold]
+    fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SackOptions) {
+        match config.variant {
+            Variant::Reno | Variant::NewReno => {
+                self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+            }
+            Variant::Sack => {
+                self.sender.on_selective_ack(config, now, segment.ack, sacks.blocks(segment));
+            }
+        }
     }
 
     #[cold]
@@ -215,20 +243,20 @@ impl Endpoint {
         self.sender.start_timer_if_off(now);
         self.sender.counters.segments_sent += 1;
         let ack = if flags.contains(Flags::ACK) { self.receiver.rcv_nxt() } else { 0 };
-        Some(Segment { seq: 0, ack, len: 0, flags, sack: None })
+        Some(Segment { seq: 0, ack, len: 0, flags })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Block;
     use crate::config::example;
-    use crate::{Block, Variant};
 
     const T: Time = Time::from_nanos(1_000_000_000);
 
     fn data(seq: u64) -> Segment {
-        Segment { seq, ack: 1, len: 1000, flags: Flags::ACK, sack: None }
+        Segment { seq, ack: 1, len: 1000, flags: Flags::ACK }
     }
 
     fn drain(endpoint: &mut Endpoint, config: &Config) -> Vec<String> {

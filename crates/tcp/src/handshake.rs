@@ -119,8 +119,8 @@ mod tests {
     use super::*;
     use crate::config::example;
 
-    const SYN: Segment = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN, sack: None };
-    const ACK: Segment = Segment { seq: 1, ack: 1, len: 0, flags: Flags::ACK, sack: None };
+    const SYN: Segment = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN };
+    const ACK: Segment = Segment { seq: 1, ack: 1, len: 0, flags: Flags::ACK };
 
     fn syn_ack() -> Segment {
         Segment { flags: Flags::SYN | Flags::ACK, ..SYN }

@@ -50,5 +50,5 @@ pub use blocks::Block;
 pub use config::{AckSkip, Aimd, Config, DelayedAck, Handshake, Opening, Threshold, Variant};
 pub use counters::Counters;
 pub use endpoint::Endpoint;
-pub use sack::{SackOption, SackOptions};
+pub use sack::SackOptions;
 pub use segment::{Flags, Segment};

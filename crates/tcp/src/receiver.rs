@@ -7,8 +7,8 @@
 use airtcp_kernel::Time;
 
 use crate::reassembly::Reassembly;
-use crate::sack::{SackOption, SackOptions};
-use crate::{Config, Variant};
+use crate::sack::MAX_SACK_BLOCKS;
+use crate::{Block, Config, Variant};
 
 /// The number of the first byte of data: the SYN, sent or imagined, has number 0.
 pub(crate) const FIRST_BYTE: u64 = 1;
@@ -108,20 +108,16 @@ impl Receiver {
         self.skipped = 0;
     }
 
-    /// The SACK option of a segment without payload that leaves now. RFC 2018 section 4 wants one
-    /// in each acknowledgment that does not cover all that is held.
+    /// Whether something is held beyond a gap.
     #[inline]
-    pub(crate) fn sack_option(
-        &self,
-        config: &Config,
-        sacks: &mut SackOptions,
-    ) -> Option<SackOption> {
-        let ahead = self.ahead.as_deref()?;
-        if config.variant != Variant::Sack {
-            return None;
-        }
-        let (blocks, count) = ahead.sack_blocks();
-        sacks.keep(&blocks[..count])
+    pub(crate) fn has_gap(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// What is held beyond a gap, for a SACK option: blocks, and how many of them count. RFC 2018
+    /// section 4 wants an option in each acknowledgment that does not cover all that is held.
+    pub(crate) fn sack_blocks(&self) -> ([Block; MAX_SACK_BLOCKS], usize) {
+        self.ahead.as_deref().map_or_else(Default::default, Reassembly::sack_blocks)
     }
 
     /// Harmless when nothing is due.
@@ -309,10 +305,10 @@ mod tests {
 
     #[test]
     fn thresholds_delay_more_as_more_arrives() {
-        let thresholds = [(0, 1), (2, 2), (5, 3)]
+        let later = [(2, 2), (5, 3)]
             .map(|(from_segment, every)| Threshold { from_segment, every })
             .to_vec();
-        let delayed_ack = DelayedAck { thresholds, timeout: Duration::from_millis(100) };
+        let delayed_ack = DelayedAck { later, ..every(1).delayed_ack };
         let config = Config { delayed_ack, ..example() };
 
         // Each below number 2; 2, 3 make two; 4 waits, and with number 5 three are wanted.
@@ -377,24 +373,21 @@ mod tests {
     }
 
     #[test]
-    fn the_sack_option_tells_what_is_held_to_the_variant_that_asks() {
-        let mut sacks = SackOptions::new();
+    fn what_is_held_is_told_without_payload() {
+        let config = Config { variant: Variant::Sack, ..example() };
         let mut receiver = Receiver::new();
-        let sack = Config { variant: Variant::Sack, ..example() };
-        assert!(receiver.sack_option(&sack, &mut sacks).is_none());
+        receiver.on_data(&config, T, 2001, 3001);
+        receiver.on_data(&config, T, 4001, 5001);
+        let (blocks, count) = receiver.sack_blocks();
+        let held = [Block { start: 4001, end: 5001 }, Block { start: 2001, end: 3001 }];
+        assert_eq!((&blocks[..count], receiver.has_gap()), (&held[..], true));
 
-        receiver.on_data(&sack, T, 2001, 3001);
-        receiver.on_data(&sack, T, 4001, 5001);
-        let option = receiver.sack_option(&sack, &mut sacks);
-        assert_eq!(option.map(SackOption::bytes), Some(20));
-        assert!(receiver.sack_option(&every(1), &mut sacks).is_none());
-
-        // A part of the gaps is filled: what is still held must be told without payload.
-        receiver.on_data(&sack, T, 1, 2001);
+        // A part of the gaps is filled: what is still held must be told.
+        receiver.on_data(&config, T, 1, 2001);
         assert_eq!((receiver.rcv_nxt(), receiver.ack_owed()), (3001, AckOwed::Bare));
-        receiver.on_data(&sack, T, 3001, 4001);
+        receiver.on_data(&config, T, 3001, 4001);
         assert_eq!((receiver.rcv_nxt(), receiver.ack_owed()), (5001, AckOwed::Now));
-        assert!(receiver.sack_option(&sack, &mut sacks).is_none());
+        assert_eq!((receiver.sack_blocks().1, receiver.has_gap()), (0, false));
     }
 
     #[test]

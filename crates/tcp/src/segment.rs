@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::BitOr;
 
-use crate::SackOption;
+use crate::sack::SackOption;
 
 /// A TCP segment. Sequence numbers are 64 bits and start at 0, so they never wrap; a SYN takes
 /// number 0 and the first byte of data number 1.
@@ -15,10 +15,8 @@ pub struct Segment {
     pub ack: u64,
     /// Bytes of payload.
     pub len: u32,
-    /// Control bits.
+    /// Control bits, and where the SACK option is.
     pub flags: Flags,
-    /// Where its SACK option is, if it has one.
-    pub sack: Option<SackOption>,
 }
 
 impl Segment {
@@ -26,11 +24,34 @@ impl Segment {
     pub const fn end(&self) -> u64 {
         self.seq + self.len as u64
     }
+
+    /// Bytes that its SACK option adds to the TCP header: two of padding, kind and length, and eight
+    /// for each block; zero without one.
+    #[inline]
+    pub const fn option_bytes(&self) -> u32 {
+        self.flags.0 >> 8 & 0xff
+    }
+
+    /// Its SACK option, if it has one.
+    #[inline]
+    pub(crate) fn sack_option(&self) -> Option<SackOption> {
+        let blocks = (self.option_bytes() / 8) as u8;
+        (blocks > 0).then(|| SackOption { blocks, slot: (self.flags.0 >> 16) as u16 })
+    }
+
+    /// The same segment with an option, if there is one.
+    pub(crate) fn with_sack(self, option: Option<SackOption>) -> Self {
+        let bits = option.map_or(0, |SackOption { blocks, slot }| {
+            u32::from(slot) << 16 | (4 + 8 * u32::from(blocks)) << 8
+        });
+        Self { flags: Flags(self.flags.0 | bits), ..self }
+    }
 }
 
-/// Control bits of a segment.
+/// Control bits of a segment, in the lowest byte. Above it are the length of the SACK option, in a byte,
+/// and its place, in two: one number, because fields of one byte are copied one by one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u32);
 
 impl Flags {
     /// No bit set.
@@ -95,10 +116,10 @@ mod tests {
 
     #[test]
     fn display_reads_like_a_transcript() {
-        let data = Segment { seq: 1, ack: 1, len: 1000, flags: Flags::ACK, sack: None };
-        let syn = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN, sack: None };
+        let data = Segment { seq: 1, ack: 1, len: 1000, flags: Flags::ACK };
+        let syn = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN };
         let syn_ack = Segment { ack: 1, flags: Flags::SYN | Flags::ACK, ..syn };
-        let ack = Segment { seq: 1, ack: 2001, len: 0, flags: Flags::ACK, sack: None };
+        let ack = Segment { seq: 1, ack: 2001, len: 0, flags: Flags::ACK };
 
         assert_eq!(data.to_string(), "1:1001 ack 1");
         assert_eq!(syn.to_string(), "SYN 0");

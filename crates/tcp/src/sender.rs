@@ -35,7 +35,7 @@ pub(crate) struct Sender {
     /// the number after the highest one sent before the last recovery began.
     recover: u64,
     phase: Phase,
-    /// What the other end holds; `None` until it has said so.
+    /// What the other end holds; `None` until it has said so, and when it has nothing more to say.
     scoreboard: Option<Box<Scoreboard>>,
     /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
     deadline: Time,
@@ -126,19 +126,12 @@ impl Sender {
         self.deadline = Time::NEVER;
     }
 
-    /// The acknowledgment number and the SACK blocks of a segment of the other end; `bare` if that has
-    /// no payload.
+    /// The acknowledgment number of a segment of the other end without a SACK option; `bare` if that
+    /// has no payload.
     #[inline]
-    pub(crate) fn on_ack(
-        &mut self,
-        config: &Config,
-        now: Time,
-        ack: u64,
-        bare: bool,
-        sacked: &[Block],
-    ) {
-        if config.variant == Variant::Sack && (!sacked.is_empty() || self.is_any_sacked()) {
-            self.on_selective_ack(config, now, ack, sacked);
+    pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
+        if self.scoreboard.is_some() {
+            self.on_selective_ack(config, now, ack, &[]);
         } else if ack > self.snd_una {
             if ack <= self.snd_max {
                 self.on_new_ack(config, now, ack);
@@ -147,11 +140,6 @@ impl Sender {
             // RFC 5681 section 2: what makes an acknowledgment a duplicate.
             self.on_dup_ack(config);
         }
-    }
-
-    #[inline]
-    fn is_any_sacked(&self) -> bool {
-        self.scoreboard.as_ref().is_some_and(|scoreboard| !scoreboard.is_empty())
     }
 
     /// The retransmission timer expired.

@@ -73,7 +73,7 @@ impl World<'_> {
         for wire in &self.wires {
             waiting.extend(wire.travelling());
         }
-        let options = waiting.iter().filter(|packet| packet.segment.sack.is_some()).count();
+        let options = waiting.iter().filter(|packet| packet.segment.option_bytes() > 0).count();
         options_kept(self.connections.iter().map(Connection::sacks_in_network).sum(), options)?;
         for packet in waiting {
             let flow = match packet.owner {

@@ -1,6 +1,5 @@
 //! The flows of a scenario, one for each station of a group, and the wires of their paths.
 
-use airtcp_tcp::SackOption;
 use airtcp_wlan::StationId;
 
 use crate::application::{Application, Draws};
@@ -128,8 +127,7 @@ impl Flow {
     /// Size of a packet of this flow, headers and SACK option included.
     #[inline]
     pub(super) fn packet_bits(&self, packet: &Packet) -> u64 {
-        let option = packet.segment.sack.map_or(0, SackOption::bytes);
-        self.header_bits + u64::from(packet.segment.len + option) * 8
+        self.header_bits + u64::from(packet.segment.len + packet.segment.option_bytes()) * 8
     }
 }
 

@@ -7,7 +7,7 @@ use airtcp_wlan::StationId;
 use super::measure::Drop;
 use super::{AP, Event, World};
 use crate::application::Application;
-use crate::connection::{Connection, ENDLESS, Side};
+use crate::connection::{Connection, ENDLESS, News, Side};
 use crate::packet::{Owner, Packet};
 use crate::scenario::{Direction, UDP_HEADER_BYTES};
 use crate::wire::Offered;
@@ -122,6 +122,7 @@ impl World<'_> {
     }
 
     /// The next link of a packet on its way from the server to the access point, or its queue.
+    #[inline]
     fn forward_to_ap(&mut self, packet: Packet) {
         let path = &self.flow_of(&packet).path;
         match path.len().checked_sub(1 + usize::from(packet.hop)) {
@@ -174,35 +175,19 @@ impl World<'_> {
     }
 
     /// What one end has received or had acknowledged may mean something to its application.
+    #[inline]
     fn advance_transfer(&mut self, id: u32, side: Side) {
         let connection = &mut self.connections[id as usize];
-        let flow_id = connection.flow;
-        let mut transfer = connection.transfer;
-        if side == connection.sender_side() {
-            let endpoint = connection.endpoint(side);
-            if transfer.request > 0 && endpoint.delivered() >= transfer.request {
-                transfer.request = 0;
-                endpoint.write(transfer.bytes);
+        let (flow, started) = (connection.flow, connection.transfer.started);
+        match connection.advance(side) {
+            News::None => {}
+            News::Acknowledged => self.measures.transfer_acknowledged(self.now, started),
+            News::Delivered { bytes, last } => {
+                self.deliver(flow, bytes);
+                if last {
+                    self.transfer_received(flow, started);
+                }
             }
-            if !transfer.acknowledged && endpoint.acked() >= transfer.bytes {
-                transfer.acknowledged = true;
-                self.measures.transfer_acknowledged(self.now, transfer.started);
-            }
-            connection.transfer = transfer;
-            return;
-        }
-        let delivered = connection.endpoint(side).delivered();
-        let news = delivered - transfer.delivered;
-        if news == 0 {
-            return;
-        }
-        transfer.delivered = delivered;
-        let ends = !transfer.received && delivered >= transfer.bytes;
-        transfer.received |= ends;
-        connection.transfer = transfer;
-        self.deliver(flow_id, news);
-        if ends {
-            self.transfer_received(flow_id, transfer.started);
         }
     }
 
@@ -298,7 +283,7 @@ impl World<'_> {
         };
         let len = packet_bytes - UDP_HEADER_BYTES;
         flow.books.sent.add(len);
-        let segment = Segment { seq: 0, ack: 0, len, flags: Flags::NONE, sack: None };
+        let segment = Segment { seq: 0, ack: 0, len, flags: Flags::NONE };
         Packet { segment, owner: Owner::Datagrams(flow_id), hop: 0 }
     }
 

@@ -12,7 +12,7 @@ use crate::{Block, Config};
 impl Sender {
     /// An acknowledgment with SACK blocks, or after others that had some.
     #[cold]
-    pub(super) fn on_selective_ack(
+    pub(crate) fn on_selective_ack(
         &mut self,
         config: &Config,
         now: Time,
@@ -34,6 +34,9 @@ impl Sender {
         // acknowledgment point".
         if has_news && was_open {
             self.on_selective_dup_ack(config);
+        }
+        if self.phase == Phase::NO_DUP_ACKS && self.scoreboard_mut().is_empty() {
+            self.scoreboard = None;
         }
     }
 

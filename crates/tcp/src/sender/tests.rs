@@ -49,7 +49,7 @@ fn an_ack_of_what_was_never_sent_is_ignored() {
     let mut sender = writing(&config, 2000);
     burst(&mut sender, &config);
 
-    sender.on_ack(&config, T, 2002, true, &[]);
+    sender.on_ack(&config, T, 2002, true);
 
     assert_eq!((sender.acked(), sender.flight_size()), (0, 2000));
 }
@@ -60,11 +60,11 @@ fn acks_with_data_or_without_data_in_flight_are_no_duplicates() {
     let mut sender = writing(&config, 3000);
 
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1, true, &[]);
+        sender.on_ack(&config, T, 1, true);
     }
     burst(&mut sender, &config);
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1, false, &[]);
+        sender.on_ack(&config, T, 1, false);
     }
 
     assert_eq!(sender.phase, Phase::NO_DUP_ACKS);
@@ -89,7 +89,7 @@ fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
     }
     sender.write(1000);
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1, true, &[]);
+        sender.on_ack(&config, T, 1, true);
     }
 
     assert_eq!(burst(&mut sender, &config), [(1, 400)]);
@@ -103,11 +103,11 @@ fn duplicate_acks_in_a_go_back_n_send_nothing() {
     burst(&mut sender, &config);
     sender.on_timeout(&config);
     assert_eq!(burst(&mut sender, &config), [(1, 1000)]);
-    sender.on_ack(&config, T, 1001, true, &[]);
+    sender.on_ack(&config, T, 1001, true);
     assert_eq!(burst(&mut sender, &config), [(1001, 1000), (2001, 1000)]);
 
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1001, true, &[]);
+        sender.on_ack(&config, T, 1001, true);
     }
 
     assert_eq!(burst(&mut sender, &config), []);
@@ -120,7 +120,7 @@ fn recovering(config: &Config) -> Sender {
     let mut sender = writing(config, 8000);
     burst(&mut sender, config);
     let held = [segments(1, 2), segments(3, 8)];
-    sender.on_ack(config, T, 1, true, &held);
+    sender.on_selective_ack(config, T, 1, &held);
     sender
 }
 
@@ -138,7 +138,7 @@ fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
     let rto = sender.rtt.rto();
     for (millis, ack) in [(100, 2001), (200, 2501)] {
         let now = T + Duration::from_millis(millis);
-        sender.on_ack(&config, now, ack, true, &[]);
+        sender.on_ack(&config, now, ack, true);
         assert_eq!(sender.deadline(), now + rto);
     }
 }
@@ -149,9 +149,9 @@ fn an_old_acknowledgment_still_tells_what_is_held() {
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
-    sender.on_ack(&config, T, 1001, true, &[]);
+    sender.on_ack(&config, T, 1001, true);
 
-    sender.on_ack(&config, T, 1, true, &[segments(2, 5)]);
+    sender.on_selective_ack(&config, T, 1, &[segments(2, 5)]);
 
     assert_eq!(burst(&mut sender, &config), [(1001, 1000)]);
     assert_eq!(sender.counters.fast_retransmits, 1);
@@ -163,7 +163,7 @@ fn an_ack_of_what_was_never_sent_is_ignored_with_its_blocks() {
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
 
-    sender.on_ack(&config, T, 8002, true, &[segments(2, 5)]);
+    sender.on_selective_ack(&config, T, 8002, &[segments(2, 5)]);
 
     assert_eq!((sender.acked(), sender.counters.fast_retransmits), (0, 0));
 }
@@ -175,10 +175,10 @@ fn a_duplicate_ack_without_news_is_none_with_sack() {
     burst(&mut sender, &config);
 
     for _ in 0..4 {
-        sender.on_ack(&config, T, 1, true, &[]);
+        sender.on_ack(&config, T, 1, true);
     }
     for _ in 0..4 {
-        sender.on_ack(&config, T, 1, true, &[segments(1, 2)]);
+        sender.on_selective_ack(&config, T, 1, &[segments(1, 2)]);
     }
 
     assert_eq!(sender.phase, Phase::Open { dup_acks: 1, limited_transmit: 0 });
@@ -193,15 +193,15 @@ fn the_scoreboard_outlives_a_recovery() {
     sender.write(4000);
     // cwnd is 4 segments, of which one is in the pipe. A second loss, behind the recovery point: the
     // first of the three new ones.
-    sender.on_ack(&config, T, 2001, true, &[segments(3, 8)]);
+    sender.on_selective_ack(&config, T, 2001, &[segments(3, 8)]);
     assert_eq!(burst(&mut sender, &config), [(8001, 1000), (9001, 1000), (10_001, 1000)]);
-    sender.on_ack(&config, T, 8001, true, &[segments(9, 10)]);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 10)]);
     assert_eq!(sender.phase, Phase::NO_DUP_ACKS);
     assert_eq!(burst(&mut sender, &config), [(11_001, 1000)]);
 
     // Two segments beyond the hole were told of, in and after the recovery; the third is enough.
-    sender.on_ack(&config, T, 8001, true, &[segments(9, 11)]);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 11)]);
     assert_eq!(sender.counters.fast_retransmits, 1);
-    sender.on_ack(&config, T, 8001, true, &[segments(9, 12)]);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 12)]);
     assert_eq!(sender.counters.fast_retransmits, 2);
 }

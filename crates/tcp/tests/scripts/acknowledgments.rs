@@ -146,10 +146,10 @@ fn delayed_ack_timer_starts_again_after_each_ack() {
 fn thresholds_ask_for_fewer_acks_as_the_transfer_goes_on() {
     // Altman and Jimenez 2003, as in Miorandi et al. 2006, 4.3: each before number 2, then every
     // second, from 5 on every third, from 9 on every fourth.
-    let thresholds = [(0, 1), (2, 2), (5, 3), (9, 4)]
+    let later = [(2, 2), (5, 3), (9, 4)]
         .map(|(from_segment, every)| Threshold { from_segment, every })
         .to_vec();
-    let delayed_ack = DelayedAck { thresholds, timeout: Duration::from_millis(100) };
+    let delayed_ack = DelayedAck { later, ..every(1).delayed_ack };
     let config = Config { initial_window: 15_000, delayed_ack, ..every(1) };
     let mut pair = Pair::sending(&config, 15_000);
     pair.run();

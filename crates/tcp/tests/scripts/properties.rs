@@ -29,16 +29,15 @@ pub(crate) fn variant() -> impl Strategy<Value = Variant> {
 prop_compose! {
     /// Every so many segments, or more and more.
     pub(crate) fn delayed_ack()(
-        first in 1_u32..5,
+        every in 1_u32..5,
         later in vec((1_u64..20, 1_u32..6), 0..3),
         timeout in 1_u64..300,
     ) -> DelayedAck {
-        let mut thresholds = vec![Threshold { from_segment: 0, every: first }];
-        thresholds.extend(later.iter().scan(0, |from_segment, (more, every)| {
+        let later = later.iter().scan(0, |from_segment, (more, every)| {
             *from_segment += more;
             Some(Threshold { from_segment: *from_segment, every: *every })
-        }));
-        DelayedAck { thresholds, timeout: Duration::from_millis(timeout) }
+        });
+        DelayedAck { every, later: later.collect(), timeout: Duration::from_millis(timeout) }
     }
 }
 

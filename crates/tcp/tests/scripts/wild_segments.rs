@@ -36,7 +36,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     let block = (number(), number()).prop_map(|(start, end)| Block { start, end });
     let segment = (number(), number(), 0_u32..3000, flags, vec(block, 0..5)).prop_map(
         |(seq, ack, len, flags, blocks)| {
-            Operation::Arrive(Segment { seq, ack, len, flags, sack: None }, blocks)
+            Operation::Arrive(Segment { seq, ack, len, flags }, blocks)
         },
     );
     prop_oneof![
@@ -88,10 +88,10 @@ proptest! {
         for operation in operations {
             let acked = endpoint.acked();
             let delivered = endpoint.delivered();
-            let bare = |ack| Segment { seq: 1, ack, len: 0, flags: Flags::ACK, sack: None };
+            let bare = |ack| Segment { seq: 1, ack, len: 0, flags: Flags::ACK };
             let mut arrive = |segment: Segment, blocks: &[Block]| {
                 let mut sacks = SackOptions::new();
-                let segment = Segment { sack: sacks.keep(blocks), ..segment };
+                let segment = sacks.attach(segment, blocks);
                 endpoint.on_segment(&config, now, &segment, &sacks);
             };
             match operation {
