@@ -7,6 +7,7 @@ _CARGO = Path(__file__).parents[1] / "Cargo.toml"
 
 project = "airtcp"
 author = "the airtcp authors"
+project_copyright = "2026 the airtcp authors"
 release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["package"]["version"]
 
 extensions = ["myst_parser"]

@@ -109,3 +109,71 @@ def test_initial_window_of_rfc_5681(mss_bytes: int, segments: int) -> None:
 
 def test_the_default_segment_fills_an_ethernet_frame() -> None:
     assert standards.TCP.mss_bytes + standards.TCP.header_bits // 8 == 1500
+
+
+def edca(name: str, category: standards.AccessCategory, *, ap: bool) -> tuple[int, int, int, int]:
+    """AIFSN, windows and TXOP limit in us of a category, as a PHY without overrides has them."""
+    standard = STANDARDS[name]
+    found = standards.edca_defaults(
+        standard, category, ap=ap, cw_min=standard.cw_min, cw_max=standard.cw_max
+    )
+    return found.aifsn, found.cw_min, found.cw_max, found.txop_limit_ns // US
+
+
+# IEEE 802.11-2016, Table 9-137.
+@pytest.mark.parametrize(
+    ("category", "aifsn", "dsss", "ofdm"),
+    [
+        ("AC_VO", 2, (7, 15, 3264), (3, 7, 2080)),
+        ("AC_VI", 2, (15, 31, 6016), (7, 15, 4096)),
+        ("AC_BE", 3, (31, 1023, 3264), (15, 1023, 2528)),
+        ("AC_BK", 7, (31, 1023, 3264), (15, 1023, 2528)),
+    ],
+)
+def test_default_edca_parameter_set_of_stations(
+    category: standards.AccessCategory,
+    aifsn: int,
+    dsss: tuple[int, int, int],
+    ofdm: tuple[int, int, int],
+) -> None:
+    assert edca("802.11b", category, ap=False) == (aifsn, *dsss)
+    assert edca("802.11a", category, ap=False) == (aifsn, *ofdm)
+    assert edca("802.11g", category, ap=False) == (aifsn, *ofdm)
+
+
+def test_the_access_point_goes_first_and_doubles_best_effort_twice_at_most() -> None:
+    """The defaults of dot11QAPEDCATable, as access points have them out of the box."""
+    for name, cw in (("802.11b", 31), ("802.11a", 15)):
+        assert [edca(name, category, ap=True)[0] for category in standards.EDCA_CATEGORIES] == [
+            1,
+            1,
+            3,
+            7,
+        ]
+        assert edca(name, "AC_BE", ap=True)[1:3] == (cw, 4 * (cw + 1) - 1)
+        for category in ("AC_VO", "AC_VI", "AC_BK"):
+            assert edca(name, category, ap=True)[1:] == edca(name, category, ap=False)[1:]
+
+
+def test_txop_limits_are_whole_numbers_of_the_unit_of_their_field() -> None:
+    """9.4.2.29: the field counts 32 us."""
+    for name in STANDARDS:
+        for category in standards.EDCA_CATEGORIES:
+            assert edca(name, category, ap=False)[3] % 32 == 0
+
+
+def test_windows_of_categories_are_powers_of_two_less_one() -> None:
+    for name in STANDARDS:
+        for ap in (False, True):
+            for category in standards.EDCA_CATEGORIES:
+                for cw in edca(name, category, ap=ap)[1:3]:
+                    assert (cw + 1) & cw == 0
+
+
+def test_early_detection_has_twice_the_lower_threshold_above_it() -> None:
+    """Floyd and Jacobson (1993): the upper threshold is at least twice the lower."""
+    red = standards.RED
+
+    assert red.max_threshold >= 2 * red.min_threshold
+    assert 1 / red.max_probability == 50
+    assert red.idle_packet_bytes == standards.TCP.mss_bytes + standards.TCP.header_bits // 8

@@ -57,6 +57,9 @@ AIRTIME: Final = (
 #: Replications from which on the middle half of them says something.
 _QUARTILES_FROM: Final = 4
 
+#: More bars than this are drawn as one outline.
+_MOST_BARS: Final = 60
+
 _GROUPS: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 
 # Any: the stubs ask for a mapping of exactly the known keys.
@@ -332,14 +335,11 @@ def _stations(simulation: Simulation) -> Figure | None:
     groups.remove("ap")
     colours = {group: _GROUPS[i % len(_GROUPS)] for i, group in enumerate(groups)}
     for group in groups:
-        mine = [i for i, station in enumerate(stations) if station.name.split("/")[0] == group]
-        axes.bar(
-            [i + 1 for i in mine],
-            [stations[i].goodput_bps / factor for i in mine],
-            width=0.8 if len(stations) <= 60 else 1.0,
-            color=colours[group],
-            label=group if len(groups) > 1 else None,
-        )
+        heights = [
+            station.goodput_bps / factor if station.name.split("/")[0] == group else 0.0
+            for station in stations
+        ]
+        _bars(axes, 1, heights, color=colours[group], label=group if len(groups) > 1 else None)
     axes.axhline(
         fair / factor,
         color=INK,
@@ -377,13 +377,7 @@ def _active_transfers(simulation: Simulation, model: Model) -> Figure | None:
     expected = predicted.value if predicted and isinstance(predicted.value, list) else []
     last = max(_bulk_end(measured), _bulk_end(expected))
     figure, axes = _figure()
-    axes.bar(
-        range(len(measured[: last + 1])),
-        measured[: last + 1],
-        width=0.75,
-        color=BLUE,
-        label="simulation",
-    )
+    _bars(axes, 0, measured[: last + 1], color=BLUE, label="simulation")
     if predicted is not None:
         axes.plot(
             range(len(expected[: last + 1])),
@@ -459,6 +453,18 @@ def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figu
     axes.set_ylabel(f"goodput ({unit})")
     _legend_above(figure, axes)
     return figure
+
+
+def _bars(
+    axes: Axes, first: int, heights: Sequence[float], *, color: str, label: str | None
+) -> None:
+    """Bars at `first`, `first` + 1, ...; as one outline where there are too many to tell apart."""
+    if len(heights) <= _MOST_BARS:
+        places = range(first, first + len(heights))
+        axes.bar(places, heights, width=0.8, color=color, label=label)
+    else:
+        edges = [first - 0.5 + k for k in range(len(heights) + 1)]
+        axes.stairs(heights, edges, fill=True, color=color, label=label)
 
 
 def _legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:

@@ -79,6 +79,10 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
         if result.simulation.stopped == "interrupted":
             parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
         parts.append(f"<p class='muted'>{escape(summary.extent(result.simulation))}</p>")
+        parts += [
+            f"<p class='note'>Take care: {escape(sentence)}.</p>"
+            for sentence in summary.cautions(result)
+        ]
     parts += _tables(result)
     parts += _assumptions(result)
     for name, figure in figures.items():

@@ -1,7 +1,8 @@
 """What the standards say: every default of a scenario, with the clause that it comes from.
 
-Knows the PHYs of IEEE 802.11b, 802.11a and 802.11g, the DCF, and TCP's RFCs as tables of numbers.
-Does not know scenario files, overrides, or how long a frame is on the air.
+Knows the PHYs of IEEE 802.11b, 802.11a and 802.11g, DCF and EDCA, random early detection, and TCP's
+RFCs as tables of numbers. Does not know scenario files, overrides, or how long a frame is on the
+air.
 
 IEEE clauses are those of IEEE Std 802.11-2012 unless another edition is named: clause 16 is the
 DSSS PHY (1 and 2 Mb/s), clause 17 HR/DSSS (802.11b), clause 18 OFDM (802.11a), clause 19 ERP
@@ -21,6 +22,7 @@ __all__ = [
     "ACK_BITS",
     "CTS_BITS",
     "DSSS",
+    "EDCA_CATEGORIES",
     "LLC_BITS",
     "LONG_RETRY_LIMIT",
     "MAC_HEADER_BITS",
@@ -28,21 +30,27 @@ __all__ = [
     "MAX_MSDU_BYTES",
     "OFDM",
     "PROPAGATION_DELAY_NS",
+    "QOS_CONTROL_BITS",
+    "RED",
     "RTS_BITS",
     "RUN",
     "SHORT_RETRY_LIMIT",
     "STANDARDS",
     "TCP",
     "UDP_IP_HEADER_BYTES",
+    "AccessCategory",
     "AfterCollision",
     "Colliders",
     "DsssPreamble",
+    "EdcaDefaults",
     "MacRules",
     "Modulation",
     "Preset",
+    "RedDefaults",
     "RunDefaults",
     "Standard",
     "TcpDefaults",
+    "edca_defaults",
     "initial_window_segments",
     "response_rate_bps",
 ]
@@ -51,6 +59,7 @@ Modulation = Literal["dsss", "ofdm"]
 Preset = Literal["standard", "ns-2", "ns-3", "bianchi"]
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 Colliders = Literal["ack-timeout+difs", "as-others"]
+AccessCategory = Literal["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 
 DSSS: Modulation = "dsss"
 OFDM: Modulation = "ofdm"
@@ -204,6 +213,7 @@ RTS_BITS = 160  # 20 bytes (8.3.1.2)
 CTS_BITS = 112  # 14 bytes (8.3.1.3)
 ACK_BITS = 112  # 14 bytes (8.3.1.4)
 MAC_HEADER_BITS = 224  # data frame with three addresses and no QoS: 24 bytes, and 4 of FCS (8.2.3)
+QOS_CONTROL_BITS = 16  # what a QoS data frame has more (8.2.4.5)
 LLC_BITS = 64  # LLC 3 bytes, SNAP 5 bytes: IP over 802 as in RFC 1042
 MAX_MSDU_BYTES = 2304  # 8.2.3
 
@@ -242,6 +252,89 @@ MAC_RULES: Mapping[Preset, MacRules] = MappingProxyType(
         "bianchi": MacRules(False, False, False, "difs", "as-others"),
     }
 )
+
+
+#: The access categories, the one with the highest priority first (IEEE 802.11-2016, 10.2.4.2).
+EDCA_CATEGORIES: tuple[AccessCategory, ...] = ("AC_VO", "AC_VI", "AC_BE", "AC_BK")
+
+
+@dataclass(frozen=True)
+class EdcaDefaults:
+    """How an access category contends.
+
+    AIFS is SIFS and `aifsn` slots; a TXOP limit of 0 is one frame exchange.
+    """
+
+    aifsn: int
+    cw_min: int
+    cw_max: int
+    txop_limit_ns: int
+
+
+# Stations: Table 9-137 of IEEE 802.11-2016, the default EDCA parameter set, which an access point
+# announces. The access point itself: the defaults of dot11QAPEDCATable (Annex C). With one slot
+# instead of two, which only an access point may have, its voice and video go before the stations'.
+_STATION_AIFSN: Mapping[AccessCategory, int] = MappingProxyType(
+    {"AC_VO": 2, "AC_VI": 2, "AC_BE": 3, "AC_BK": 7}
+)
+_AP_AIFSN: Mapping[AccessCategory, int] = MappingProxyType(
+    {"AC_VO": 1, "AC_VI": 1, "AC_BE": 3, "AC_BK": 7}
+)
+# TXOP limits of the same table, the first of each pair for the PHYs of clauses 15 and 16 (DSSS,
+# HR/DSSS), the second for those of clauses 17 and 18 (OFDM, ERP). Before the 2016 edition AC_BE
+# and AC_BK had 0.
+_TXOP_LIMIT_US: Mapping[AccessCategory, tuple[int, int]] = MappingProxyType(
+    {"AC_VO": (3264, 2080), "AC_VI": (6016, 4096), "AC_BE": (3264, 2528), "AC_BK": (3264, 2528)}
+)
+
+
+def edca_defaults(
+    standard: Standard, category: AccessCategory, *, ap: bool, cw_min: int, cw_max: int
+) -> EdcaDefaults:
+    """The default parameters of an access category of the access point or of a station.
+
+    IEEE 802.11-2016, Table 9-137 for stations, dot11QAPEDCATable of Annex C for the access point,
+    which has other AIFSNs, and 4 (aCWmin + 1) - 1 as CWmax of AC_BE.
+
+    Args:
+        standard: the PHY, on which the TXOP limits depend.
+        category: the access category.
+        ap: whether it is the access point's.
+        cw_min: aCWmin of the cell, from which the table derives its windows. Where they are not the
+            standard's (powers of 2 less 1) the quotients are rounded down.
+        cw_max: aCWmax of the cell.
+    """
+    half, quarter = (max(0, (cw_min + 1) // parts - 1) for parts in (2, 4))
+    low, high = {
+        "AC_VO": (quarter, half),
+        "AC_VI": (half, cw_min),
+        "AC_BE": (cw_min, min(cw_max, 4 * (cw_min + 1) - 1) if ap else cw_max),
+        "AC_BK": (cw_min, cw_max),
+    }[category]
+    return EdcaDefaults(
+        aifsn=(_AP_AIFSN if ap else _STATION_AIFSN)[category],
+        cw_min=low,
+        cw_max=high,
+        txop_limit_ns=_TXOP_LIMIT_US[category][standard.ofdm is not None] * _US,
+    )
+
+
+@dataclass(frozen=True)
+class RedDefaults:
+    """Random early detection with the parameters of Floyd and Jacobson's simulations (1993).
+
+    Thresholds are average queue lengths in packets. `idle_packet_bytes` is the IP packet whose time
+    on the air is their typical transmission time s: an empty queue is averaged once for each.
+    """
+
+    min_threshold: float = 5.0
+    max_threshold: float = 15.0
+    max_probability: float = 0.02  # 1/50
+    weight: float = 0.002
+    idle_packet_bytes: int = 1500
+
+
+RED = RedDefaults()
 
 
 @dataclass(frozen=True)

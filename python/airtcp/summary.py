@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from airtcp.compare import WIDE
 from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
 from airtcp.results import (
     Comparison,
@@ -19,12 +20,14 @@ from airtcp.results import (
     Simulation,
     SimulationResult,
 )
+from airtcp.standards import EDCA_CATEGORIES
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.distributions import Distribution
-    from airtcp.scenario.resolved import Flow
+    from airtcp.scenario.resolved import AccessParameters, Flow, Queue
+    from airtcp.standards import AccessCategory
 
 #: Metrics shown even where no model has a value for them, if the simulation has one.
 HEADLINES: Final = (
@@ -40,6 +43,8 @@ HEADLINES: Final = (
     "ap_queue_drop_probability",
 )
 
+#: From this part of the measured time on, transfers are long: many do not end in it.
+LONG_TRANSFERS: Final = 0.05
 #: A model's probability that is as good as none.
 NEGLIGIBLE: Final = 1e-6
 
@@ -57,21 +62,21 @@ class Line:
 
 
 def subject(scenario: ResolvedScenario) -> list[str]:
-    """What is looked at, in a few short lines: the network, then each kind of flow."""
+    """What is looked at, in a few short lines: network, access categories, each kind of flow."""
     phy, mac = scenario.phy, scenario.mac
     threshold = mac.rts_threshold_bytes
     rts = "no RTS/CTS" if threshold is None else f"RTS/CTS above {format_size(threshold)}"
     if threshold == 0:
         rts = "RTS/CTS before every frame"
-    queue = scenario.ap.queue.limit
     stations = sum(group.count for group in scenario.stations)
     network = [
         f"{phy.standard} at {format_rate(phy.data_rate.bps)}",
         rts,
         f"{stations} station{'s' if stations > 1 else ''}",
-        "AP queue without limit" if queue is None else f"AP queue of {queue} packets",
+        _queue(scenario.ap.queue),
     ]
-    return [", ".join(network), *(_flow(scenario, flow) for flow in scenario.flows)]
+    flows = (_flow(scenario, flow) for flow in scenario.flows)
+    return [", ".join(network), *_categories(scenario), *flows]
 
 
 def extent(simulation: Simulation) -> str:
@@ -224,6 +229,34 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     return block
 
 
+def cautions(result: Comparison | SimulationResult) -> list[str]:
+    """What a reader should know before trusting the simulated numbers; mostly nothing."""
+    simulation, run = result.simulation, result.scenario.run
+    sentences = []
+    slow = simulation.metrics.get("transfer_time_p99_s")
+    measured_s = run.duration_ns / 1e9
+    if slow is not None and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
+        sentences.append(
+            f"one transfer in a hundred takes more than {quantity(slow.mean, 's', 3)}, and "
+            f"{duration(measured_s)} were measured: long transfers that had not ended are missing, "
+            "so transfer times are too low; simulate longer"
+        )
+    if simulation.replications == 1:
+        sentences.append("one replication has no interval: nothing says how far chance goes")
+    wide = [
+        f"{metric(name).label} (±{percent(width)})"
+        for name in ("goodput_bps", "transfer_time_s")
+        if (interval := simulation.metrics.get(name)) is not None
+        and (width := interval.relative_half_width) is not None
+        and width > WIDE
+    ]
+    if wide:
+        sentences.append(
+            f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
+        )
+    return sentences
+
+
 def law(distribution: Distribution, unit: str) -> str:
     """A distribution of sizes ("B") or times ("s") in words, with its mean."""
     mean = distribution.mean()
@@ -234,6 +267,49 @@ def law(distribution: Distribution, unit: str) -> str:
         return f"{shown} on average ({sum(distribution.counts):,} measured values)"
     detail = f", shape {distribution.shape:g}" if distribution.kind == "pareto" else ""
     return f"{shown} on average ({distribution.kind}{detail})"
+
+
+def _queue(queue: Queue) -> str:
+    words = (
+        "AP queue without limit" if queue.limit is None else f"AP queue of {queue.limit} packets"
+    )
+    if queue.discipline == "red":
+        return f"{words} with random early detection"
+    return f"{words}, flows take turns" if queue.discipline == "per-flow" else words
+
+
+def _categories(scenario: ResolvedScenario) -> Iterable[str]:
+    """A line for each access category in use, with those who mostly use it; none under the DCF."""
+    edca, classify = scenario.mac.edca, scenario.classify
+    if edca is None:
+        return
+    uses: set[tuple[AccessCategory, str, str]] = set()
+    for flow in scenario.flows:
+        sender, receiver = "AP", "stations"
+        if flow.direction == "upload":
+            sender, receiver = receiver, sender
+        if flow.tcp is None:
+            uses.add((classify.udp, "UDP", sender))
+        else:
+            uses |= {
+                (classify.tcp_data, "TCP data", sender),
+                (classify.tcp_ack, "TCP ACKs", receiver),
+            }
+    for category in EDCA_CATEGORIES:
+        kinds = sorted({kind for used, kind, _ in uses if used == category})
+        sides = sorted({side for used, _, side in uses if used == category})
+        parameters = {"AP": edca.ap[category], "stations": edca.stations[category]}
+        if kinds:
+            how = "; ".join(f"{side} {_access(parameters[side])}" for side in sides)
+            yield f"EDCA {category}, {' and '.join(kinds)}: {how}"
+
+
+def _access(parameters: AccessParameters) -> str:
+    words = f"AIFS {format_time_ns(parameters.aifs_ns)}, CW {parameters.cw_min}"
+    if parameters.cw_max != parameters.cw_min:
+        words += f" to {parameters.cw_max}"
+    limit = parameters.txop_limit_ns
+    return f"{words}, TXOP {format_time_ns(limit)}" if limit else words
 
 
 def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
@@ -247,7 +323,8 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     if app.kind == "web":
         words += f"{law(app.size, 'B')}, think time {law(app.think_time, 's')}"
     elif app.kind == "udp":
-        words += f"saturated, packets of {app.packet_bytes} bytes"
+        rate = "saturated" if app.rate_bps is None else format_rate(app.rate_bps)
+        words += f"{rate}, packets of {app.packet_bytes} bytes"
     else:
         words += "endless" if app.size is None else law(app.size, "B")
     if flow.tcp is not None:

@@ -30,10 +30,14 @@ def test_the_table_of_keys_is_that_of_the_schema() -> None:
     assert page == with_keys(page), f"run: python {Path(__file__).relative_to(ROOT)}"
 
 
-def test_the_first_scenario_of_the_page_resolves() -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+def test_the_scenarios_of_the_page_resolve() -> None:
+    """The second is a part of one."""
+    example, categories = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
     assert loads(example).title == "Web users in a hot spot"
+    edca = loads(example + categories).mac.edca
+    assert edca is not None
+    assert (edca.ap["AC_VO"].aifs_ns, edca.stations["AC_BE"].aifs_ns) == (50_000, 90_000)
 
 
 def test_every_table_of_the_schema_is_on_the_page() -> None:

@@ -18,6 +18,7 @@ from airtcp.scenario import (
     Lognormal,
     OfdmPhy,
     Pareto,
+    PlainQueue,
     Rate,
     ResolvedScenario,
     Rules,
@@ -106,7 +107,9 @@ def test_defaults_are_those_of_the_standards() -> None:
         after_collision="eifs",
         colliders="ack-timeout+difs",
     )
-    assert scenario.ap.queue.limit is None
+    assert scenario.mac.edca is None
+    assert set(scenario.classify.model_dump().values()) == {"AC_BE"}
+    assert scenario.ap.queue == PlainQueue(discipline="fifo", limit=None)
     assert scenario.links == {}
     assert flow.path == ()
     assert flow.application == Bulk(kind="bulk", size=None, start=Deterministic(value=0.0))
@@ -173,6 +176,25 @@ def test_every_key_arrives() -> None:
             "after_collision": "eifs",
             "colliders": "as-others",
         },
+        "edca": scenario.mac.edca.model_dump(),  # test_access_categories has it
+    }
+    assert scenario.classify.model_dump() == {
+        "tcp_ack": "AC_VO",
+        "tcp_data": "AC_BE",
+        "udp": "AC_BK",
+    }
+    assert scenario.ap.queue.model_dump() == {
+        "discipline": "red",
+        "limit": 100,
+        "red": {
+            "min_threshold": 10.0,
+            "max_threshold": 30.5,
+            "max_probability": 0.1,
+            "weight": 0.01,
+            # 150 us, 12272 bits at 5.5 Mb/s, SIFS of 11 us, 150 us, 114 bits at 1 Mb/s; three times
+            # more after an RTS of 180 and a CTS of 113 bits. 33 ns after each of the four frames.
+            "idle_packet_time_ns": 4 * 150_000 + 2_231_273 + 407_000 + 3 * 11_000 + 4 * 33,
+        },
     }
     assert scenario.to_dict()["stations"] == [
         {
@@ -180,7 +202,7 @@ def test_every_key_arrives() -> None:
             "count": 3,
             "data_rate": {"bps": 2_000_000, "modulation": "dsss"},
             "control_rate": {"bps": 1_000_000, "modulation": "dsss"},
-            "queue": {"discipline": "fifo", "limit": 50},
+            "queue": {"discipline": "per-flow", "limit": 50},
         }
     ]
     uplink = Link(rate_bps=100_000_000, delay_ns=2_000_000, queue=40)
@@ -206,7 +228,7 @@ def test_every_key_arrives() -> None:
     }
     assert (file.direction, file.application.size) == ("upload", Deterministic(value=1e7))
     assert file.application.start == Uniform(low=0.0, high=1.0)
-    assert noise.application == Udp(kind="udp", packet_bytes=1500, rate_bps=None)
+    assert noise.application == Udp(kind="udp", packet_bytes=1500, rate_bps=200_000)
     assert noise.tcp is None
     assert scenario.run.model_dump() == {
         "warmup_ns": 60 * S,
@@ -231,6 +253,11 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written.Phy, data["phy"]),
         (written.Mac, data["mac"]),
         (written.Rules, data["mac"]["rules"]),
+        (written.Edca, data["mac"]["edca"]),
+        (written.EdcaCategories, data["mac"]["edca"]["ap"]),
+        # aifs and aifsn exclude each other
+        (written.EdcaCategory, {**data["mac"]["edca"]["ap"]["AC_VO"], "aifsn": 2}),
+        (written.Classify, data["mac"]["classify"]),
         (written.Ap, data["ap"]),
         (written.Queue, data["ap"]["queue"]),
         (written.Stations, data["stations"][0]),

@@ -11,8 +11,9 @@ pub(crate) enum Application {
     Bulk { size: Option<Sampler>, start: Sampler },
     /// Transfers with think times between them.
     Web { size: Sampler, think_time: Sampler, request_bytes: u64 },
-    /// Datagrams of this many bytes with their headers; there is always one more.
-    Datagrams { packet_bytes: u32 },
+    /// Datagrams of this many bytes with their headers, at this many bits per second; without a
+    /// rate there is always one more.
+    Datagrams { packet_bytes: u32, rate_bps: Option<u64> },
 }
 
 /// The random numbers of one flow.
@@ -37,8 +38,8 @@ impl Application {
                 think_time: Sampler::new(think_time.clone()),
                 request_bytes: *request_bytes,
             },
-            ApplicationConfig::Udp { packet_bytes, .. } => {
-                Self::Datagrams { packet_bytes: *packet_bytes }
+            ApplicationConfig::Udp { packet_bytes, rate_bps } => {
+                Self::Datagrams { packet_bytes: *packet_bytes, rate_bps: *rate_bps }
             }
         }
     }
@@ -50,8 +51,22 @@ impl Application {
             Self::Web { think_time, .. } => {
                 Duration::from_secs_f64(think_time.draw(&mut draws.times))
             }
-            Self::Datagrams { .. } => Duration::ZERO,
+            // Sources of a constant rate are not in step with each other.
+            Self::Datagrams { rate_bps: Some(_), .. } => {
+                Duration::from_secs_f64(draws.times.unit() * self.datagram_time(1).as_secs_f64())
+            }
+            Self::Datagrams { rate_bps: None, .. } => Duration::ZERO,
         }
+    }
+
+    /// How long `count` datagrams last at the rate of the source; zero if it is saturated.
+    pub(crate) fn datagram_time(&self, count: u64) -> Duration {
+        let Self::Datagrams { packet_bytes, rate_bps: Some(rate_bps) } = self else {
+            return Duration::ZERO;
+        };
+        let bits = u128::from(*packet_bytes) * 8 * u128::from(count);
+        let nanos = (bits * 1_000_000_000).div_ceil(u128::from(*rate_bps));
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX >> 2))
     }
 
     /// How long from the end of a transfer to the start of the next; `None` if there is none.

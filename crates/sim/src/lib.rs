@@ -2,7 +2,7 @@
 //! applications over TCP and UDP, and what is measured of them.
 //!
 //! From the bottom: [`scenario`] is the resolved form that a run is made from; `packet`,
-//! `queue` and `wire` are the places where a packet can be; `connection` and `application` make
+//! `queue` (with `red`) and `wire` are the places where a packet can be; `connection` and `application` make
 //! packets; `world` is the event loop that moves them; `statistics` and `airtime` measure;
 //! `conservation` checks at the end of every run that nothing was lost or made up; [`outcome`]
 //! is the answer. Random numbers, event order and time come from `airtcp-kernel`, contention
@@ -16,6 +16,7 @@ mod control;
 pub mod outcome;
 mod packet;
 mod queue;
+mod red;
 pub mod scenario;
 mod statistics;
 mod wire;

@@ -8,8 +8,10 @@ use std::ops::RangeInclusive;
 use airtcp_kernel::{Distribution, Duration, Time};
 use airtcp_tcp::{AckSkip, Aimd, DelayedAck, Threshold};
 use airtcp_wlan::phy::{Modulation, Rate};
-use airtcp_wlan::{MacConfig, PhyConfig};
+use airtcp_wlan::{AccessCategory, AccessParameters, MacConfig, PhyConfig};
 use serde::Deserialize;
+
+pub use crate::red::RedConfig;
 
 /// IP and UDP headers.
 pub(crate) const UDP_HEADER_BYTES: u32 = 28;
@@ -24,6 +26,8 @@ pub struct Scenario {
     pub phy: PhyConfig,
     /// Settings of the MAC.
     pub mac: MacConfig,
+    /// Which traffic goes into which access category; means nothing under the DCF.
+    pub classify: Classify,
     /// The access point.
     pub ap: AccessPoint,
     /// Groups of like stations.
@@ -34,6 +38,25 @@ pub struct Scenario {
     pub flows: Vec<FlowConfig>,
     /// How long and how often to simulate.
     pub run: RunConfig,
+}
+
+/// Which traffic goes into which access category.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Classify {
+    /// TCP segments with nothing but an acknowledgment.
+    pub tcp_ack: AccessCategory,
+    /// TCP segments with payload or a SYN.
+    pub tcp_data: AccessCategory,
+    /// Datagrams.
+    pub udp: AccessCategory,
+}
+
+impl Classify {
+    /// The categories in the order of [`crate::packet::TrafficClass`].
+    pub(crate) fn categories(&self) -> [AccessCategory; 3] {
+        [self.tcp_ack, self.tcp_data, self.udp]
+    }
 }
 
 /// The access point.
@@ -62,20 +85,57 @@ pub struct StationGroup {
 
 /// A queue of packets.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "WrittenQueue")]
 pub struct QueueConfig {
-    /// Who is served first.
+    /// Who is served first, and who is dropped.
     pub discipline: Discipline,
     /// Packets that fit, the one being sent included; any number if `None`.
     pub limit: Option<usize>,
 }
 
 /// Queueing disciplines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug)]
 pub enum Discipline {
     /// First in, first out; what does not fit is dropped on arrival.
     Fifo,
+    /// The same with random early detection.
+    Red(RedConfig),
+    /// Flows take turns, a packet each; the longest pays for an overflow.
+    PerFlow,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
+enum WrittenQueue {
+    Fifo { limit: Option<usize> },
+    Red { limit: Option<usize>, red: RedConfig },
+    PerFlow { limit: Option<usize> },
+}
+
+impl TryFrom<WrittenQueue> for QueueConfig {
+    type Error = String;
+
+    fn try_from(written: WrittenQueue) -> Result<Self, String> {
+        let (discipline, limit) = match written {
+            WrittenQueue::Fifo { limit } => (Discipline::Fifo, limit),
+            WrittenQueue::PerFlow { limit } => (Discipline::PerFlow, limit),
+            WrittenQueue::Red { limit, red } => {
+                let thresholds = 0.0 <= red.min_threshold && red.min_threshold < red.max_threshold;
+                let weight = 0.0 < red.weight && red.weight <= 1.0;
+                let probability = 0.0 < red.max_probability && red.max_probability <= 1.0;
+                if !thresholds || !weight || !probability || red.idle_packet_time == Duration::ZERO
+                {
+                    return Err(format!("contradictory parameters: {red:?}"));
+                }
+                (Discipline::Red(red), limit)
+            }
+        };
+        if limit == Some(0) {
+            Err("a queue of no packet".into())
+        } else {
+            Ok(Self { discipline, limit })
+        }
+    }
 }
 
 /// A wired link, the same in both directions.
@@ -291,8 +351,24 @@ impl Scenario {
         if self.phy.slot_time == Duration::ZERO {
             return fail("slot_time_ns is 0".into());
         }
-        if self.phy.cw_min > self.phy.cw_max || self.phy.cw_max > MAX_CW {
-            return fail(format!("need cw_min <= cw_max <= {MAX_CW}"));
+        if self.phy.eifs < self.phy.difs {
+            return fail("eifs_ns is below difs_ns".into());
+        }
+        let mut contenders = vec![self.phy.dcf()];
+        if let Some(edca) = &self.mac.edca {
+            for categories in [&edca.ap, &edca.stations] {
+                contenders.extend(categories.values());
+                for category in self.classify.categories() {
+                    if !categories.contains_key(&category) {
+                        return fail(format!("no EDCA parameters for {category:?}"));
+                    }
+                }
+            }
+        }
+        for AccessParameters { cw_min, cw_max, .. } in contenders {
+            if cw_min > cw_max || cw_max > MAX_CW {
+                return fail(format!("need cw_min <= cw_max <= {MAX_CW}"));
+            }
         }
         if self.mac.short_retry_limit == 0 {
             return fail("short_retry_limit is 0".into());

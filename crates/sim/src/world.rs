@@ -9,23 +9,22 @@
 mod conclude;
 mod flow;
 mod measure;
+mod node;
 mod traffic;
 
-use std::collections::VecDeque;
-
-use airtcp_kernel::{Duration, EventQueue, RandomStream, Time};
-use airtcp_wlan::{Contention, FrameTable, FrameTimes, Retry, StationId};
+use airtcp_kernel::{Duration, EventQueue, Time};
+use airtcp_wlan::{ContenderId, Contention, FrameTable, FrameTimes, Retry, StationId};
 
 use crate::airtime::{AirtimeAccount, Cargo};
 use crate::connection::{Connection, Side};
 use crate::control::{RunControl, RunError};
 use crate::outcome::Outcome;
 use crate::packet::{Owner, Packet};
-use crate::queue::PacketQueue;
 use crate::scenario::Scenario;
 use crate::wire::Wire;
 use flow::{Flow, Kind};
 use measure::{Drop, Measures};
+use node::{Node, Transmitter};
 
 /// The access point is the first station of the cell.
 const AP: StationId = 0;
@@ -45,9 +44,14 @@ pub(crate) struct World<'a> {
     contention: Contention,
     frames: FrameTable,
     on_air: OnAir,
+    /// Until when the TXOP of the exchange on the air may last.
+    txop_end: Time,
     /// Who takes part in the collision on the air, and when their own frames end.
-    colliding: Vec<(StationId, Time)>,
+    colliding: Vec<(ContenderId, Time)>,
     nodes: Vec<Node>,
+    /// The queues that contend: one for each node under the DCF, else one for each access
+    /// category that a node uses.
+    transmitters: Vec<Transmitter>,
     kinds: Vec<Kind>,
     flows: Vec<Flow>,
     connections: Vec<Connection>,
@@ -88,38 +92,19 @@ enum OnAir {
     /// Nothing.
     Silence,
     /// An exchange whose data frame has not been received yet.
-    Sending { node: StationId, start: Time, times: FrameTimes },
+    Sending { by: ContenderId, start: Time, times: FrameTimes },
     /// An exchange whose data frame has been received.
-    Acknowledging { node: StationId, end: Time },
+    Acknowledging { by: ContenderId, end: Time },
     /// A collision.
     Collision { end: Time },
-}
-
-/// A station or the access point.
-#[derive(Debug)]
-struct Node {
-    name: String,
-    queue: PacketQueue,
-    /// Datagram flows that wait for room in the queue.
-    blocked: VecDeque<u32>,
-    counts: measure::NodeCounts,
 }
 
 impl<'a> World<'a> {
     /// A world at time zero.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> Self {
-        let mut nodes = vec![Node::new("ap".into(), scenario.ap.queue.limit)];
-        for group in &scenario.stations {
-            for index in 0..group.count {
-                nodes.push(Node::new(format!("{}/{index}", group.name), group.queue.limit));
-            }
-        }
+        let (nodes, transmitters, contenders) = node::build(scenario, seed, replication);
         let classes =
             scenario.stations.iter().map(|group| (group.data_rate, group.control_rate)).collect();
-        let streams = nodes
-            .iter()
-            .map(|node| RandomStream::new(seed, replication, &node.name, "backoff"))
-            .collect();
         let (kinds, flows, wires) = flow::build(scenario, seed, replication);
         let (from, to) = (scenario.measure_from(), scenario.end());
         let mut world = Self {
@@ -128,13 +113,15 @@ impl<'a> World<'a> {
             replication,
             now: Time::ZERO,
             events: EventQueue::new(),
-            contention: Contention::new(&scenario.phy, &scenario.mac, streams),
+            contention: Contention::new(&scenario.phy, &scenario.mac, contenders),
             frames: FrameTable::new(scenario.phy.clone(), scenario.mac.clone(), classes),
             on_air: OnAir::Silence,
+            txop_end: Time::ZERO,
             colliding: Vec::new(),
-            measures: Measures::new(scenario, nodes.len()),
+            measures: Measures::new(scenario, transmitters.len()),
             airtime: AirtimeAccount::new(from, to),
             nodes,
+            transmitters,
             kinds,
             flows,
             connections: Vec::new(),
@@ -215,13 +202,13 @@ impl<'a> World<'a> {
     fn step_medium(&mut self) {
         match self.on_air {
             OnAir::Silence => self.access_medium(),
-            OnAir::Sending { node, start, times } => {
-                self.on_air = OnAir::Acknowledging { node, end: start + times.total };
-                self.data_frame_received(node);
+            OnAir::Sending { by, start, times } => {
+                self.on_air = OnAir::Acknowledging { by, end: start + times.total };
+                self.data_frame_received(by);
             }
-            OnAir::Acknowledging { node, .. } => {
+            OnAir::Acknowledging { by, .. } => {
                 self.on_air = OnAir::Silence;
-                self.exchange_succeeded(node);
+                self.exchange_succeeded(by);
             }
             OnAir::Collision { end } => {
                 self.on_air = OnAir::Silence;
@@ -233,24 +220,32 @@ impl<'a> World<'a> {
     /// One or more stations begin to transmit now.
     fn access_medium(&mut self) {
         let start = self.now;
-        if let [node] = *self.contention.begin() {
-            let packet = self.first_packet(node);
-            let times = self.frame_times(&packet);
-            let cargo = if packet.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
-            self.airtime.exchange(start, &times, cargo, self.frames.phy());
-            self.on_air = OnAir::Sending { node, start, times };
+        if let [by] = *self.contention.begin() {
+            self.txop_end = start + self.transmitters[by as usize].txop_limit;
+            self.exchange_begins(by, start);
         } else {
             self.collision_begins(start);
         }
+        if !self.contention.internal_collisions().is_empty() {
+            self.settle_internal_collisions();
+        }
+    }
+
+    fn exchange_begins(&mut self, by: ContenderId, start: Time) {
+        let packet = self.first_packet(by);
+        let times = self.frame_times(&packet);
+        let cargo = if packet.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
+        self.airtime.exchange(start, &times, cargo, self.frames.phy());
+        self.on_air = OnAir::Sending { by, start, times };
     }
 
     fn collision_begins(&mut self, start: Time) {
         let mut colliding = std::mem::take(&mut self.colliding);
         colliding.clear();
-        colliding.extend(self.contention.transmitting().iter().map(|&node| (node, start)));
+        colliding.extend(self.contention.transmitting().iter().map(|&id| (id, start)));
         let mut frames_end = start;
-        for (node, own_end) in &mut colliding {
-            let packet = self.first_packet(*node);
+        for (id, own_end) in &mut colliding {
+            let packet = self.first_packet(*id);
             *own_end = start + self.frame_times(&packet).first();
             frames_end = frames_end.max(*own_end);
         }
@@ -261,8 +256,30 @@ impl<'a> World<'a> {
         self.on_air = OnAir::Collision { end };
     }
 
-    fn first_packet(&self, node: StationId) -> Packet {
-        *self.nodes[node as usize].queue.first().expect("a sender has a packet")
+    /// Queues whose access a queue of higher priority of the same node took.
+    #[cold]
+    fn settle_internal_collisions(&mut self) {
+        for id in self.contention.internal_collisions().to_vec() {
+            let retry = self.contention.collided_internally(id);
+            let has_frame = self.after_failure(id, retry);
+            self.contention.back_off_after_internal_collision(id, has_frame);
+        }
+    }
+
+    /// A frame of `id` was not sent: whether `id` has a frame now, that one or another.
+    fn after_failure(&mut self, id: ContenderId, retry: Retry) -> bool {
+        match retry {
+            Retry::Again => true,
+            Retry::Dropped => {
+                let packet = self.first_packet(id);
+                self.packet_dropped(&packet, Drop::Mac);
+                self.remove_first(id)
+            }
+        }
+    }
+
+    fn first_packet(&self, id: ContenderId) -> Packet {
+        *self.transmitters[id as usize].queue.first().expect("a sender has a packet")
     }
 
     /// The exchange that carries `packet` to or from its station.
@@ -273,59 +290,55 @@ impl<'a> World<'a> {
         self.frames.times(class, bits)
     }
 
-    fn flow_of(&self, packet: &Packet) -> &Flow {
-        let flow = match packet.owner {
+    #[inline]
+    fn flow_id_of(&self, packet: &Packet) -> u32 {
+        match packet.owner {
             Owner::Connection(id) => self.connections[id as usize].flow,
             Owner::Datagrams(flow) => flow,
-        };
-        &self.flows[flow as usize]
+        }
     }
 
-    /// The receiver of `node`'s data frame has it, and the medium stays busy for the MAC ACK.
-    fn data_frame_received(&mut self, node: StationId) {
-        let packet = self.first_packet(node);
+    fn flow_of(&self, packet: &Packet) -> &Flow {
+        &self.flows[self.flow_id_of(packet) as usize]
+    }
+
+    /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.
+    fn data_frame_received(&mut self, by: ContenderId) {
+        let packet = self.first_packet(by);
         let class = self.flow_of(&packet).rate_class;
         self.measures.payload_received(class, packet.segment.len);
-        self.cross_air(node, packet);
+        self.cross_air(self.transmitters[by as usize].node, packet);
     }
 
-    /// `node` has the MAC ACK: the packet leaves its queue.
-    fn exchange_succeeded(&mut self, node: StationId) {
-        let has_frame = self.remove_first(node);
-        self.contention.end_success(self.now, has_frame);
-        if node == AP {
-            let active = self.measures.backlogged.value() - u64::from(has_frame);
+    /// The sender has the MAC ACK: the packet leaves its queue.
+    fn exchange_succeeded(&mut self, by: ContenderId) {
+        let has_frame = self.remove_first(by);
+        if self.transmitters[by as usize].node == AP {
+            let ap_waits = self.nodes[AP as usize].backlogged_queues > 0;
+            let active = self.measures.backlogged.value() - u64::from(ap_waits);
             self.measures.ap_success(active);
         }
+        if has_frame && self.now < self.txop_end {
+            let start = self.now + self.scenario.phy.sifs;
+            let packet = self.first_packet(by);
+            if start + self.frame_times(&packet).total <= self.txop_end {
+                self.contention.continue_txop();
+                self.exchange_begins(by, start);
+                return;
+            }
+        }
+        self.contention.end_success(self.now, has_frame);
     }
 
     /// All frames of a collision have ended.
     fn collision_ended(&mut self, end: Time) {
         let colliding = std::mem::take(&mut self.colliding);
-        for &(node, own_end) in &colliding {
-            let retry = self.contention.collided(node);
-            let has_frame = match retry {
-                Retry::Again => true,
-                Retry::Dropped => {
-                    let packet = self.first_packet(node);
-                    self.packet_dropped(&packet, Drop::Mac);
-                    self.remove_first(node)
-                }
-            };
-            self.contention.back_off_after_collision(node, retry, own_end, end, has_frame);
+        for &(id, own_end) in &colliding {
+            let retry = self.contention.collided(id);
+            let has_frame = self.after_failure(id, retry);
+            self.contention.back_off_after_collision(id, retry, own_end, end, has_frame);
         }
         self.colliding = colliding;
         self.contention.end_collision(end);
-    }
-}
-
-impl Node {
-    fn new(name: String, limit: Option<usize>) -> Self {
-        Self {
-            name,
-            queue: PacketQueue::new(limit),
-            blocked: VecDeque::new(),
-            counts: measure::NodeCounts::default(),
-        }
     }
 }

@@ -56,9 +56,13 @@ fn mac() -> impl Strategy<Value = Value> {
     let after = prop_oneof![Just("eifs"), Just("difs"), Just("eifs+difs")];
     let colliders = prop_oneof![Just("ack-timeout+difs"), Just("as-others")];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (threshold, prop_oneof![1_u32..3, Just(7)], flags, after, colliders).prop_map(
-        |(threshold, limit, (immediate, post, post_drop), after, colliders)| {
+    let limit = prop_oneof![1_u32..3, Just(7)];
+    let edca = prop::option::of((edcafs(), edcafs()));
+    (threshold, limit, flags, after, colliders, edca).prop_map(
+        |(threshold, limit, (immediate, post, post_drop), after, colliders, edca)| {
+            let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
             json!({
+                "edca": edca,
                 "rts_threshold_bytes": threshold,
                 "short_retry_limit": limit, "long_retry_limit": 4,
                 "rules": {
@@ -69,6 +73,33 @@ fn mac() -> impl Strategy<Value = Value> {
             })
         },
     )
+}
+
+/// Parameters of all access categories.
+fn edcafs() -> impl Strategy<Value = Value> {
+    let aifs = prop_oneof![Just(50_000_u64), Just(90_000), Just(30_000), Just(34_567)];
+    let windows = prop_oneof![Just((0_u32, 0_u32)), Just((31, 1023)), Just((3, 7)), Just((15, 31))];
+    let txop = prop_oneof![2 => Just(0_u64), 1 => Just(3_000_000), 1 => Just(6_016_000)];
+    prop::collection::vec((aifs, windows, txop), 4).prop_map(|parameters| {
+        let names = ["AC_VO", "AC_VI", "AC_BE", "AC_BK"];
+        let categories = names.into_iter().zip(parameters);
+        Value::Object(
+            categories
+                .map(|(name, (aifs, (cw_min, cw_max), txop))| {
+                    let parameters = json!({
+                        "aifs_ns": aifs, "cw_min": cw_min, "cw_max": cw_max, "txop_limit_ns": txop,
+                    });
+                    (name.to_owned(), parameters)
+                })
+                .collect(),
+        )
+    })
+}
+
+fn classify() -> impl Strategy<Value = Value> {
+    let category = || prop::sample::select(vec!["AC_VO", "AC_VI", "AC_BE", "AC_BK"]);
+    (category(), category(), category())
+        .prop_map(|(ack, data, udp)| json!({ "tcp_ack": ack, "tcp_data": data, "udp": udp }))
 }
 
 /// Laws with a mean of about `mean`.
@@ -94,7 +125,17 @@ fn limit() -> impl Strategy<Value = Value> {
 }
 
 fn queue() -> impl Strategy<Value = Value> {
-    limit().prop_map(|limit| json!({ "discipline": "fifo", "limit": limit }))
+    prop_oneof![
+        3 => limit().prop_map(|limit| json!({ "discipline": "fifo", "limit": limit })),
+        1 => limit().prop_map(|limit| json!({ "discipline": "per-flow", "limit": limit })),
+        1 => limit().prop_map(|limit| json!({
+            "discipline": "red", "limit": limit,
+            "red": {
+                "min_threshold": 2.0, "max_threshold": 6.0, "max_probability": 0.1,
+                "weight": 0.2, "idle_packet_time_ns": MILLISECOND,
+            },
+        })),
+    ]
 }
 
 fn tcp() -> impl Strategy<Value = Value> {
@@ -154,8 +195,11 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
             })
         },
     );
-    let udp = prop_oneof![Just(40_u32), Just(1500)]
-        .prop_map(|packet| json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": null }));
+    let rates =
+        prop_oneof![Just(None), Just(Some(1_u64)), Just(Some(777_777)), Just(Some(2_000_000))];
+    let udp = (prop_oneof![Just(40_u32), Just(1500)], rates).prop_map(
+        |(packet, rate)| json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": rate }),
+    );
     let application = prop_oneof![2 => bulk, 3 => web, 1 => udp];
     let direction = prop_oneof![Just("download"), Just("upload")];
     (0..groups, direction, application, tcp(), path()).prop_map(
@@ -176,8 +220,8 @@ fn scenario() -> impl Strategy<Value = Value> {
         let stations = prop::collection::vec(group, groups);
         let flows = prop::collection::vec(flow(groups), 1..5);
         let times = (0_u64..300, 1_u64..700);
-        (Just(phy), mac(), stations, queue(), flows, times).prop_map(
-            |(phy, mac, groups, ap_queue, mut flows, (warmup, duration))| {
+        (Just(phy), mac(), classify(), stations, queue(), flows, times).prop_map(
+            |(phy, mac, classify, groups, ap_queue, mut flows, (warmup, duration))| {
                 for (index, flow) in flows.iter_mut().enumerate() {
                     flow["name"] = json!(format!("flow{index}"));
                 }
@@ -192,7 +236,7 @@ fn scenario() -> impl Strategy<Value = Value> {
                     })
                     .collect();
                 json!({
-                    "title": "random", "phy": phy, "mac": mac, "ap": { "queue": ap_queue },
+                    "title": "random", "phy": phy, "mac": mac, "classify": classify, "ap": { "queue": ap_queue },
                     "stations": stations, "flows": flows,
                     "links": {
                         "uplink": { "rate_bps": 5_000_000, "delay_ns": 3_000_000, "queue": 10 },

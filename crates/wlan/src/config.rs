@@ -1,6 +1,8 @@
 //! The immutable settings of PHY and MAC, as the resolved form of a scenario states them. No
 //! defaults live here: the standard's values come with the scenario.
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::Duration;
 use serde::Deserialize;
 
@@ -56,6 +58,22 @@ pub struct PhyConfig {
     pub llc_bits: u64,
 }
 
+/// How one queue contends for the medium: as a DCF, or as one EDCAF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccessParameters {
+    /// DIFS, or the AIFS of the access category: how long the medium must be idle.
+    #[serde(rename = "aifs_ns")]
+    pub aifs: Duration,
+    /// CWmin.
+    pub cw_min: u32,
+    /// CWmax.
+    pub cw_max: u32,
+    /// How long a TXOP may last; zero: one frame exchange.
+    #[serde(rename = "txop_limit_ns")]
+    pub txop_limit: Duration,
+}
+
 /// Settings of the MAC.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +90,36 @@ pub struct MacConfig {
     pub long_retry_limit: u32,
     /// Where papers and other simulators depart from the standard.
     pub rules: Rules,
+    /// The access categories; `None`: the DCF.
+    pub edca: Option<EdcaConfig>,
+}
+
+/// The access categories of EDCA, the one with the highest priority first (IEEE 802.11-2016,
+/// 10.2.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub enum AccessCategory {
+    /// AC_VO.
+    #[serde(rename = "AC_VO")]
+    Voice,
+    /// AC_VI.
+    #[serde(rename = "AC_VI")]
+    Video,
+    /// AC_BE.
+    #[serde(rename = "AC_BE")]
+    BestEffort,
+    /// AC_BK.
+    #[serde(rename = "AC_BK")]
+    Background,
+}
+
+/// How the EDCAFs of the access point and of the stations contend.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdcaConfig {
+    /// The access point's.
+    pub ap: BTreeMap<AccessCategory, AccessParameters>,
+    /// Every station's.
+    pub stations: BTreeMap<AccessCategory, AccessParameters>,
 }
 
 /// The rules of access that other simulators and papers have changed; each alone.
@@ -120,12 +168,23 @@ pub enum Colliders {
 }
 
 impl PhyConfig {
-    /// What those who heard a collision wait after it.
-    pub fn space_after_collision(&self, rule: AfterCollision) -> Duration {
+    /// The one way to contend under the DCF.
+    pub fn dcf(&self) -> AccessParameters {
+        AccessParameters {
+            aifs: self.difs,
+            cw_min: self.cw_min,
+            cw_max: self.cw_max,
+            txop_limit: Duration::ZERO,
+        }
+    }
+
+    /// What those who heard a collision wait after it, before their DIFS or AIFS begins
+    /// (IEEE 802.11-2016, 10.22.2.4 item b: EIFS - DIFS + AIFS).
+    pub fn wait_after_collision(&self, rule: AfterCollision) -> Duration {
         match rule {
-            AfterCollision::Eifs => self.eifs,
-            AfterCollision::Difs => self.difs,
-            AfterCollision::EifsThenDifs => self.eifs + self.difs,
+            AfterCollision::Eifs => self.eifs - self.difs,
+            AfterCollision::Difs => Duration::ZERO,
+            AfterCollision::EifsThenDifs => self.eifs,
         }
     }
 }

@@ -1,16 +1,19 @@
-//! The distributed coordination function of one cell: who sends next, and when.
+//! Contention in one cell, by DCF or EDCA: who sends next, and when.
 //!
-//! All stations hear all, so the medium's idle time is the same slotted time for nearly
-//! everyone: after a busy period each station counts slots from one common instant. A station's
-//! backoff is therefore kept as the number of the common slot in which it ends, and the next
-//! access is the smallest of them: time jumps there, and neither an idle slot nor an idle
-//! station costs anything. The few stations that count from an instant of their own (they
-//! took part in the last collision, or their frame arrived while the medium was idle) are
-//! *strays* until the medium is busy the next time.
+//! What contends is a *contender*: the one queue of a station under the DCF, or the EDCAF of one
+//! access category of a station under EDCA. All stations hear all, so the medium's idle time is
+//! the same slotted time for all contenders with the same inter-frame space, a *group*: after a
+//! busy period each of them counts slots from one common instant. A backoff is therefore kept as
+//! the number of the group's slot in which it ends, and the next access is the smallest of them:
+//! time jumps there, and neither an idle slot nor an idle station costs anything. The few
+//! contenders that count from an instant of their own (they took part in the last collision, or
+//! their frame arrived while the medium was idle) are *strays* until the medium is busy the next
+//! time.
 //!
 //! A station hears a frame at the instant at which it starts; frames that start at the same
-//! instant collide, and all of them are lost. Knows no queue: the caller says when a station
-//! has a frame, and what a frame exchange lasts.
+//! instant collide, and all of them are lost. Contenders of one station do not collide on the
+//! air: the first of them sends, and for the others it is an internal collision. Knows no queue:
+//! the caller says when a contender has a frame, and what a frame exchange lasts.
 //!
 //! ```text
 //!            frame_queued            begin                 end_success / end_collision
@@ -20,66 +23,50 @@
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
-use crate::config::{Colliders, MacConfig, PhyConfig};
-use crate::slot_ring::SlotRing;
+use crate::config::{AccessParameters, Colliders, MacConfig, PhyConfig};
+use crate::contender::{Contender, Retry, State};
+use crate::counters::MacCounters;
+use crate::group::{Group, groups_of};
 
 /// A station, the access point included, by its number in the cell.
 pub type StationId = u32;
 
-/// What becomes of a frame that collided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
-    /// It is sent again.
-    Again,
-    /// It was sent as often as the retry limit allows, and is dropped.
-    Dropped,
-}
+/// A queue of a station that contends for the medium, by its number in the cell.
+pub type ContenderId = u32;
 
-/// What a station did in its contention for the medium.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MacCounters {
-    /// Transmissions that began (of an RTS or a data frame).
-    pub attempts: u64,
-    /// Those that collided.
-    pub collisions: u64,
-    /// Those that led to a MAC ACK.
-    pub successes: u64,
-    /// Frames given up at the retry limit.
-    pub drops: u64,
-    /// Backoffs drawn.
-    pub draws: u64,
-    /// Sum of CW over the backoffs drawn.
-    pub cw_sum: u64,
+/// What a contender is made from.
+#[derive(Debug)]
+pub struct ContenderConfig {
+    /// Whose queue it is. The contenders of one station follow one another, the one with the
+    /// highest priority first.
+    pub station: StationId,
+    /// How it contends.
+    pub access: AccessParameters,
+    /// Where its backoffs are drawn from.
+    pub backoffs: RandomStream,
 }
 
 /// The state of contention in one cell.
 #[derive(Debug)]
 pub struct Contention {
     settings: Settings,
-    stations: Vec<Station>,
-    ring: SlotRing,
+    contenders: Vec<Contender>,
+    groups: Vec<Group>,
     strays: Vec<Stray>,
-    /// Number of the common slot that begins at `origin`.
-    slot: u64,
-    /// Since when, or from when on, the medium is idle for everyone's common slots to count:
-    /// the end of the last busy period and the inter-frame space after it.
-    origin: Time,
     /// Counts busy periods; tells a post-backoff of zero slots drawn in this one from one that
     /// has ended.
     busy_periods: u64,
     busy: bool,
-    transmitting: Vec<StationId>,
+    transmitting: Vec<ContenderId>,
+    internal_collisions: Vec<ContenderId>,
     next_access: Time,
 }
 
 #[derive(Debug)]
 struct Settings {
     slot_time: Duration,
-    difs: Duration,
-    after_collision: Duration,
+    wait_after_collision: Duration,
     ack_timeout: Duration,
-    cw_min: u32,
-    cw_max: u32,
     retry_limit: u32,
     immediate_access: bool,
     post_backoff: bool,
@@ -87,33 +74,9 @@ struct Settings {
     colliders: Colliders,
 }
 
-#[derive(Debug)]
-struct Station {
-    state: State,
-    cw: u32,
-    /// Transmissions of the current frame so far (the station short retry count).
-    retry_count: u32,
-    stream: RandomStream,
-    counters: MacCounters,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// No frame, no backoff.
-    Idle,
-    /// No frame; a backoff that ends in common slot `until`, drawn in busy period `since`.
-    PostBackoff { until: u64, since: u64 },
-    /// A frame that waits in the ring.
-    Backoff,
-    /// Counts slots from an instant of its own, see [`Stray`].
-    Stray,
-    /// Takes part in what is on the air.
-    Exchanging,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Stray {
-    station: StationId,
+    contender: ContenderId,
     /// When its first slot begins.
     from: Time,
     slots: u32,
@@ -123,41 +86,32 @@ struct Stray {
 }
 
 impl Contention {
-    /// A cell at time zero with an idle medium and one station for each stream of backoffs.
-    pub fn new(phy: &PhyConfig, mac: &MacConfig, streams: Vec<RandomStream>) -> Self {
+    /// A cell at time zero with an idle medium.
+    pub fn new(phy: &PhyConfig, mac: &MacConfig, contenders: Vec<ContenderConfig>) -> Self {
         let settings = Settings {
             slot_time: phy.slot_time,
-            difs: phy.difs,
-            after_collision: phy.space_after_collision(mac.rules.after_collision),
+            wait_after_collision: phy.wait_after_collision(mac.rules.after_collision),
             ack_timeout: phy.ack_timeout,
-            cw_min: phy.cw_min,
-            cw_max: phy.cw_max,
             retry_limit: mac.short_retry_limit,
             immediate_access: mac.rules.immediate_access,
             post_backoff: mac.rules.post_backoff,
             post_backoff_after_drop: mac.rules.post_backoff_after_drop,
             colliders: mac.rules.colliders,
         };
+        let groups = groups_of(&contenders);
         Self {
-            ring: SlotRing::new(streams.len(), phy.cw_max),
+            settings,
+            contenders: contenders
+                .into_iter()
+                .map(|config| Contender::new(config, &groups))
+                .collect(),
+            groups,
             strays: Vec::new(),
-            slot: 0,
-            origin: Time::ZERO + phy.difs,
             busy_periods: 0,
             busy: false,
             transmitting: Vec::new(),
+            internal_collisions: Vec::new(),
             next_access: Time::NEVER,
-            stations: streams
-                .into_iter()
-                .map(|stream| Station {
-                    state: State::Idle,
-                    cw: phy.cw_min,
-                    retry_count: 0,
-                    stream,
-                    counters: MacCounters::default(),
-                })
-                .collect(),
-            settings,
         }
     }
 
@@ -168,101 +122,107 @@ impl Contention {
         self.next_access
     }
 
-    /// What `station` did so far.
-    pub fn counters(&self, station: StationId) -> &MacCounters {
-        &self.stations[station as usize].counters
+    /// What a contender did so far.
+    pub fn counters(&self, contender: ContenderId) -> &MacCounters {
+        &self.contenders[contender as usize].counters
     }
 
-    /// `station`, whose queue was empty, has a frame to send.
-    pub fn frame_queued(&mut self, station: StationId, now: Time) {
-        match self.stations[station as usize].state {
-            State::PostBackoff { until, since } if !self.has_ended(until, since, now) => {
-                self.enter_ring(station, until);
+    /// `contender`, whose queue was empty, has a frame to send.
+    pub fn frame_queued(&mut self, contender: ContenderId, now: Time) {
+        match self.contenders[contender as usize].state {
+            State::PostBackoff { until, since }
+                if !self.has_ended(contender, until, since, now) =>
+            {
+                self.enter_ring(contender, until);
             }
-            State::Idle | State::PostBackoff { .. } => self.begin_access(station, now),
-            State::Stray => {
-                // Only a post-backoff after a drop leaves a stray without a frame.
-                self.frame_for_stray(station, now);
-            }
-            State::Backoff => unreachable!("station {station} has a frame already"),
+            State::Idle | State::PostBackoff { .. } => self.begin_access(contender, now),
+            // Only a post-backoff after a drop leaves a stray without a frame.
+            State::Stray => self.frame_for_stray(contender, now),
+            State::Backoff => unreachable!("contender {contender} has a frame already"),
             // The queue refills after a success or drop is settled, never before.
-            State::Exchanging => unreachable!("station {station} is on the air"),
+            State::Exchanging => unreachable!("contender {contender} is on the air"),
         }
     }
 
     /// The transmissions of [`Self::next_access`] begin: freezes all backoffs and tells who is on
-    /// the air. One station: its exchange succeeds. Several: they collide.
-    pub fn begin(&mut self) -> &[StationId] {
+    /// the air. One contender: its exchange succeeds. Several: they collide. The caller settles
+    /// [`Self::internal_collisions`] before anything else happens.
+    pub fn begin(&mut self) -> &[ContenderId] {
         let now = self.next_access;
         debug_assert!(!self.busy && now != Time::NEVER);
         self.busy = true;
         self.next_access = Time::NEVER;
-        self.transmitting.clear();
-
-        let elapsed = now.saturating_since(self.origin);
-        let slots = elapsed / self.settings.slot_time;
-        let on_boundary = now >= self.origin && self.settings.slot_time * slots == elapsed;
-        self.slot += slots;
         self.busy_periods += 1;
-        if on_boundary && self.ring.first_from(self.slot) == Some(self.slot) {
-            self.ring.take(self.slot, &mut self.transmitting);
+        self.transmitting.clear();
+        self.internal_collisions.clear();
+        for group in &mut self.groups {
+            group.freeze(now, self.settings.slot_time, &mut self.transmitting);
         }
         self.settle_strays(now);
-        for &station in &self.transmitting {
-            let station = &mut self.stations[station as usize];
-            station.state = State::Exchanging;
-            station.counters.attempts += 1;
+        if self.transmitting.len() > 1 {
+            self.find_internal_collisions();
+        }
+        for &contender in &self.transmitting {
+            let contender = &mut self.contenders[contender as usize];
+            contender.state = State::Exchanging;
+            contender.counters.attempts += 1;
         }
         debug_assert!(!self.transmitting.is_empty());
         &self.transmitting
     }
 
-    /// The exchange of the one station on the air has ended with its MAC ACK at `now`;
+    /// Who is on the air, or was last.
+    pub fn transmitting(&self) -> &[ContenderId] {
+        &self.transmitting
+    }
+
+    /// Who would have been on the air too, had a contender of higher priority of the same station
+    /// not gone first (IEEE 802.11-2016, 10.22.2.4). For each of them the caller asks
+    /// [`Self::collided_internally`] and calls [`Self::back_off_after_internal_collision`].
+    pub fn internal_collisions(&self) -> &[ContenderId] {
+        &self.internal_collisions
+    }
+
+    /// The exchange of the one contender on the air has ended with its MAC ACK, and the next one
+    /// of the same TXOP follows.
+    pub fn continue_txop(&mut self) {
+        let id = self.only_transmitter();
+        let contender = &mut self.contenders[id as usize];
+        contender.counters.successes += 1;
+        contender.counters.attempts += 1;
+        contender.retry_count = 0;
+    }
+
+    /// The exchange of the one contender on the air has ended with its MAC ACK at `now`;
     /// `has_frame` says whether it has another frame to send.
     pub fn end_success(&mut self, now: Time, has_frame: bool) {
-        let [id] = self.transmitting[..] else {
-            unreachable!("an exchange succeeds for one station, not {:?}", self.transmitting)
-        };
-        self.medium_idle_from(now + self.settings.difs);
-        let station = &mut self.stations[id as usize];
-        station.counters.successes += 1;
+        let id = self.only_transmitter();
+        self.medium_idle_from(now);
+        let contender = &mut self.contenders[id as usize];
+        contender.counters.successes += 1;
         // IEEE 802.11-2016, 10.3.3: CW and the retry count go back after every success.
-        station.cw = self.settings.cw_min;
-        station.retry_count = 0;
+        contender.cw = contender.cw_min;
+        contender.retry_count = 0;
         if has_frame || self.settings.post_backoff {
-            let until = self.slot + u64::from(station.draw_backoff());
+            let until =
+                self.groups[contender.group as usize].slot + u64::from(contender.draw_backoff());
             if has_frame {
                 self.enter_ring(id, until);
             } else {
-                station.state = State::PostBackoff { until, since: self.busy_periods };
+                contender.state = State::PostBackoff { until, since: self.busy_periods };
             }
         } else {
-            station.state = State::Idle;
+            contender.state = State::Idle;
         }
         self.find_next_access();
     }
 
-    /// Who is on the air, or was last.
-    pub fn transmitting(&self) -> &[StationId] {
-        &self.transmitting
-    }
-
-    /// The frame of `station` collided: whether it may be sent again. Then comes
+    /// The frame of `contender` collided: whether it may be sent again. Then comes
     /// [`Self::back_off_after_collision`].
-    pub fn collided(&mut self, station: StationId) -> Retry {
-        let station = &mut self.stations[station as usize];
-        station.counters.collisions += 1;
-        station.retry_count += 1;
-        if station.retry_count < self.settings.retry_limit {
-            // IEEE 802.11-2016, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
-            station.cw = (2 * (station.cw + 1) - 1).min(self.settings.cw_max);
-            Retry::Again
-        } else {
-            station.counters.drops += 1;
-            station.retry_count = 0;
-            station.cw = self.settings.cw_min;
-            Retry::Dropped
-        }
+    pub fn collided(&mut self, contender: ContenderId) -> Retry {
+        let contender = &mut self.contenders[contender as usize];
+        contender.counters.collisions += 1;
+        contender.fail(self.settings.retry_limit)
     }
 
     /// `id` took part in a collision whose last frame ended at `end`; its own ended at `own_end`.
@@ -270,65 +230,97 @@ impl Contention {
     /// settled, [`Self::end_collision`] goes on.
     pub fn back_off_after_collision(
         &mut self,
-        id: StationId,
+        id: ContenderId,
         retry: Retry,
         own_end: Time,
         end: Time,
         has_frame: bool,
     ) {
         let settings = &self.settings;
-        let station = &mut self.stations[id as usize];
+        let contender = &mut self.contenders[id as usize];
         if !has_frame && !settings.post_backoff_after_drop {
             debug_assert!(retry == Retry::Dropped);
-            station.state = State::Idle;
+            contender.state = State::Idle;
             return;
         }
+        let aifs = self.groups[contender.group as usize].aifs;
         let from = match settings.colliders {
-            Colliders::AsOthers => end + settings.after_collision,
-            Colliders::AckTimeoutThenDifs => {
-                (own_end + settings.ack_timeout).max(end) + settings.difs
-            }
+            Colliders::AsOthers => end + settings.wait_after_collision + aifs,
+            Colliders::AckTimeoutThenDifs => (own_end + settings.ack_timeout).max(end) + aifs,
         };
-        let slots = station.draw_backoff();
-        station.state = State::Stray;
-        self.strays.push(Stray { station: id, from, slots, has_frame, immediate: false });
+        let slots = contender.draw_backoff();
+        contender.state = State::Stray;
+        self.strays.push(Stray { contender: id, from, slots, has_frame, immediate: false });
+    }
+
+    /// The frame of `contender` lost an internal collision: whether it may be sent again. Then
+    /// comes [`Self::back_off_after_internal_collision`].
+    pub fn collided_internally(&mut self, contender: ContenderId) -> Retry {
+        let contender = &mut self.contenders[contender as usize];
+        contender.counters.internal_collisions += 1;
+        contender.fail(self.settings.retry_limit)
+    }
+
+    /// `id` lost an internal collision and backs off as if it had been on the air
+    /// (10.22.2.4); `has_frame` says whether it has a frame, that one or another.
+    pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
+        let contender = &mut self.contenders[id as usize];
+        if !has_frame && !self.settings.post_backoff_after_drop {
+            contender.state = State::Idle;
+            return;
+        }
+        let until =
+            self.groups[contender.group as usize].slot + u64::from(contender.draw_backoff());
+        if has_frame {
+            self.enter_ring(id, until);
+        } else {
+            contender.state = State::PostBackoff { until, since: self.busy_periods };
+        }
     }
 
     /// All frames of a collision have ended at `end`, and all colliders were settled by
-    /// [`Self::collided`].
+    /// [`Self::back_off_after_collision`].
     pub fn end_collision(&mut self, end: Time) {
-        self.medium_idle_from(end + self.settings.after_collision);
+        self.medium_idle_from(end + self.settings.wait_after_collision);
         self.find_next_access();
     }
 
-    /// Begins the access of a station that has no backoff pending, at `now`.
-    fn begin_access(&mut self, id: StationId, now: Time) {
+    fn only_transmitter(&self) -> ContenderId {
+        let [id] = self.transmitting[..] else {
+            unreachable!("an exchange succeeds for one contender, not {:?}", self.transmitting)
+        };
+        id
+    }
+
+    /// Begins the access of a contender that has no backoff pending, at `now`.
+    fn begin_access(&mut self, id: ContenderId, now: Time) {
+        let contender = &mut self.contenders[id as usize];
+        let group = &self.groups[contender.group as usize];
         if self.busy {
             // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
-            let until = self.slot + u64::from(self.stations[id as usize].draw_backoff());
+            let until = group.slot + u64::from(contender.draw_backoff());
             self.enter_ring(id, until);
             return;
         }
-        let station = &mut self.stations[id as usize];
         let stray = if self.settings.immediate_access {
-            let from = now.max(self.origin);
-            Stray { station: id, from, slots: 0, has_frame: true, immediate: true }
+            let from = now.max(group.origin);
+            Stray { contender: id, from, slots: 0, has_frame: true, immediate: true }
         } else {
-            let from = (now + self.settings.difs).max(self.origin);
-            let slots = station.draw_backoff();
-            Stray { station: id, from, slots, has_frame: true, immediate: false }
+            let from = (now + group.aifs).max(group.origin);
+            let slots = contender.draw_backoff();
+            Stray { contender: id, from, slots, has_frame: true, immediate: false }
         };
-        station.state = State::Stray;
+        contender.state = State::Stray;
         self.next_access = self.next_access.min(self.access_time(&stray));
         self.strays.push(stray);
     }
 
-    fn frame_for_stray(&mut self, id: StationId, now: Time) {
+    fn frame_for_stray(&mut self, id: ContenderId, now: Time) {
         let index = self
             .strays
             .iter()
-            .position(|stray| stray.station == id)
-            .expect("a station in state Stray has an entry");
+            .position(|stray| stray.contender == id)
+            .expect("a contender in state Stray has an entry");
         let ended = !self.busy && self.access_time(&self.strays[index]) < now;
         if ended {
             self.strays.swap_remove(index);
@@ -341,89 +333,100 @@ impl Contention {
         }
     }
 
-    /// Whether a post-backoff that ends in common slot `until`, drawn in busy period `since`, has
-    /// ended before `now`. One that ends at this very instant takes the frame along.
-    fn has_ended(&self, until: u64, since: u64, now: Time) -> bool {
-        if until <= self.slot && since != self.busy_periods {
+    /// Whether a post-backoff that ends in slot `until` of its group, drawn in busy period
+    /// `since`, has ended before `now`. One that ends at this very instant takes the frame along.
+    fn has_ended(&self, id: ContenderId, until: u64, since: u64, now: Time) -> bool {
+        let group = &self.groups[self.contenders[id as usize].group as usize];
+        if until <= group.slot && since != self.busy_periods {
             // Counted down to zero by the time the medium became busy the last time.
             return true;
         }
-        !self.busy && self.slot_start(until) < now
-    }
-
-    /// When common slot `slot`, not before the current one, begins if the medium stays idle.
-    fn slot_start(&self, slot: u64) -> Time {
-        self.origin + self.settings.slot_time * slot.saturating_sub(self.slot)
+        !self.busy && group.slot_start(until, self.settings.slot_time) < now
     }
 
     fn access_time(&self, stray: &Stray) -> Time {
         stray.from + self.settings.slot_time * u64::from(stray.slots)
     }
 
-    fn enter_ring(&mut self, id: StationId, until: u64) {
-        self.stations[id as usize].state = State::Backoff;
-        self.ring.insert(id, until);
+    fn enter_ring(&mut self, id: ContenderId, until: u64) {
+        let contender = &mut self.contenders[id as usize];
+        contender.state = State::Backoff;
+        let group = &mut self.groups[contender.group as usize];
+        group.ring.insert(id, until);
         if !self.busy {
-            self.next_access = self.next_access.min(self.slot_start(until));
+            let access = group.slot_start(until, self.settings.slot_time);
+            self.next_access = self.next_access.min(access);
         }
     }
 
     /// The medium became busy at `now`: strays whose time has come transmit, the others join
-    /// the common count with what is left of their backoff.
+    /// the common count of their group with what is left of their backoff.
     fn settle_strays(&mut self, now: Time) {
         let mut strays = std::mem::take(&mut self.strays);
         for stray in strays.drain(..) {
-            let station = &mut self.stations[stray.station as usize];
+            let contender = &mut self.contenders[stray.contender as usize];
             let access = stray.from + self.settings.slot_time * u64::from(stray.slots);
             if access == now && stray.has_frame {
-                self.transmitting.push(stray.station);
+                self.transmitting.push(stray.contender);
                 continue;
             }
             let counted = now.saturating_since(stray.from) / self.settings.slot_time;
             let left = if stray.immediate {
                 // 10.3.4.2: the medium became busy before it was idle for DIFS.
-                u64::from(station.draw_backoff())
+                u64::from(contender.draw_backoff())
             } else {
                 u64::from(stray.slots).saturating_sub(counted)
             };
+            let group = &mut self.groups[contender.group as usize];
             if stray.has_frame {
-                station.state = State::Backoff;
-                self.ring.insert(stray.station, self.slot + left);
+                contender.state = State::Backoff;
+                group.ring.insert(stray.contender, group.slot + left);
             } else if access > now {
                 let since = self.busy_periods;
-                station.state = State::PostBackoff { until: self.slot + left, since };
+                contender.state = State::PostBackoff { until: group.slot + left, since };
             } else {
-                station.state = State::Idle;
+                contender.state = State::Idle;
             }
         }
         self.strays = strays;
     }
 
-    fn medium_idle_from(&mut self, origin: Time) {
+    /// Of several contenders of one station only the first goes on the air.
+    fn find_internal_collisions(&mut self) {
+        self.transmitting.sort_unstable();
+        let mut last = None;
+        self.transmitting.retain(|&id| {
+            let station = self.contenders[id as usize].station;
+            let first = last != Some(station);
+            last = Some(station);
+            if !first {
+                self.internal_collisions.push(id);
+            }
+            first
+        });
+    }
+
+    /// The busy period is over, and all inter-frame spaces begin at `time`.
+    fn medium_idle_from(&mut self, time: Time) {
         debug_assert!(self.busy);
         self.busy = false;
-        self.origin = origin;
+        for group in &mut self.groups {
+            group.origin = time + group.aifs;
+        }
     }
 
     fn find_next_access(&mut self) {
-        let mut next = match self.ring.first_from(self.slot) {
-            Some(slot) => self.slot_start(slot),
-            None => Time::NEVER,
-        };
+        let mut next = Time::NEVER;
+        for group in &self.groups {
+            if let Some(slot) = group.ring.first_from(group.slot) {
+                next = next.min(group.slot_start(slot, self.settings.slot_time));
+            }
+        }
         for stray in &self.strays {
             if stray.has_frame {
                 next = next.min(self.access_time(stray));
             }
         }
         self.next_access = next;
-    }
-}
-
-impl Station {
-    #[inline]
-    fn draw_backoff(&mut self) -> u32 {
-        self.counters.draws += 1;
-        self.counters.cw_sum += u64::from(self.cw);
-        self.stream.up_to(self.cw)
     }
 }

@@ -142,6 +142,7 @@ pub(crate) mod tests {
                 after_collision: AfterCollision::Eifs,
                 colliders: Colliders::AckTimeoutThenDifs,
             },
+            edca: None,
         }
     }
 

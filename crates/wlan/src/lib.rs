@@ -6,12 +6,20 @@
 //! caller says that a station has a frame, and gets told whose exchange starts when.
 
 pub mod config;
+mod contender;
 pub mod contention;
+mod counters;
 pub mod exchange;
+mod group;
 pub mod phy;
 mod slot_ring;
 
-pub use config::{AfterCollision, Colliders, MacConfig, PhyConfig, Rules};
-pub use contention::{Contention, MacCounters, Retry, StationId};
+pub use config::{
+    AccessCategory, AccessParameters, AfterCollision, Colliders, EdcaConfig, MacConfig, PhyConfig,
+    Rules,
+};
+pub use contender::Retry;
+pub use contention::{ContenderConfig, ContenderId, Contention, StationId};
+pub use counters::MacCounters;
 pub use exchange::{FrameTable, FrameTimes};
 pub use phy::{Modulation, Rate};

@@ -164,6 +164,11 @@ def _bullet(console: Console, sentence: str, sources: Sequence[str]) -> None:
 def _sanity(console: Console, result: Comparison | SimulationResult) -> None:
     console.print(Text("Does it make sense?", style="bold"))
     _pairs(console, summary.sanity(result))
+    cautions = summary.cautions(result)
+    if cautions:
+        console.print(Text("\nTake care:", style="bold yellow"))
+        for sentence in cautions:
+            _bullet(console, sentence, ())
 
 
 def _pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:

@@ -6,6 +6,7 @@ in `airtcp.models`; here scenarios become their arguments. Nothing is simulated.
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
 - `saturated`: UDP senders that always have a packet, Bianchi and the lone sender
+- `access`: whether access categories are as good as a DCF, which is what all models have
 - `facts`, `assumptions`: what the models of TCP ask of a scenario, and what it breaks
 """
 
@@ -31,12 +32,17 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     for these numbers (a solver without a root, say) is left out; if it was the only one, its
     message is in `uncovered`.
     """
+    from airtcp.predict.access import as_dcf
     from airtcp.predict.answers import Answers
 
     answers = Answers()
+    access = as_dcf(scenario)
     model, reason = _applicable(scenario)
-    if model is not None:
-        model(scenario, answers)
+    if model is not None and access.scenario is None:
+        model, reason = None, access.reason
+    if model is not None and access.scenario is not None:
+        model(access.scenario, answers)
+        answers.add_broken(access.broken)
         reason = "; ".join(answers.failures)
     uncovered = None if answers.model else reason
     return Prediction(scenario, Provenance.of(scenario), answers.model, uncovered)
@@ -49,13 +55,20 @@ def _applicable(
     from airtcp.predict import downloads, saturated, web
 
     apps = [flow.application for flow in scenario.flows]
-    if all(app.kind == "udp" for app in apps):
-        return saturated.predict, ""
-    if any(app.kind == "udp" for app in apps):
+    datagrams = [app for app in apps if app.kind == "udp"]
+    saturated_too = any(app.rate_bps is None for app in datagrams)
+    if datagrams and len(datagrams) < len(apps):
         return None, (
-            "saturated UDP and TCP share the air; the models have either senders that are always "
-            "saturated (Bianchi) or TCP connections alone (paper M)"
+            f"{'saturated UDP' if saturated_too else 'UDP'} and TCP share the air; the models have "
+            "either senders that are always saturated (Bianchi) or TCP connections alone (paper M)"
         )
+    if datagrams and any(app.rate_bps is not None for app in datagrams):
+        return None, (
+            "UDP at a constant rate does not always have a packet; the models of UDP have senders "
+            "that are always saturated (Bianchi)"
+        )
+    if datagrams:
+        return saturated.predict, ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
         return downloads.predict, ""
     if all(app.kind == "web" for app in apps):

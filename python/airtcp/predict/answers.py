@@ -39,6 +39,12 @@ class Answers:
             )
             self.model.setdefault(metric, []).append(entry)
 
+    def add_broken(self, sentences: Sequence[str]) -> None:
+        """Append to what the scenario breaks, for all predictions made so far."""
+        for entries in self.model.values():
+            for entry in entries:
+                entry.broken.extend(sentences)
+
     @contextmanager
     def attempt(self, source: str) -> Iterator[None]:
         """Ask a model. One that has no value for these numbers says so; the others still answer.

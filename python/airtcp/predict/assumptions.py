@@ -66,14 +66,14 @@ def endless_window(connections: Connections) -> Iterator[str]:
         return
     if min(windows) < d:
         yield (
-            f"W* = d; here the window is {_segments(min(windows))} and an ACK waits for {d:g}: "
+            f"W* = d; here the window is {_segments(min(windows))} and an ACK waits for {d:.3g}: "
             f"every window ends with the delayed-ACK timer; {OPTIMISTIC}"
         )
     else:
         yield (
-            f"W* = d = {d:g}; here W* is {_range(windows)} segments: goodput hardly depends on it, "
-            "stations with downloads collide a little less often than with W* = d; the effect is "
-            "small"
+            f"W* = d = {d:.3g}; here W* is {_range(windows)} segments: goodput hardly depends on "
+            "it, stations with downloads collide a little less often than with W* = d; the effect "
+            "is small"
         )
 
 
@@ -96,6 +96,11 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
     here = f"W* = 1; here W* is {_range(windows)} segments"
     if connections.count == 1:
         yield (f"{here}: access point and station contend, so that backoffs overlap; {PESSIMISTIC}")
+    elif connections.scenario.ap.queue.discipline == "per-flow":
+        yield (
+            f"{here}, but flows take turns at the access point's queue: transfers share it as "
+            "equally as with W* = 1; the effect is small"
+        )
     elif scv > _SPREAD:
         spread = "without bound" if scv == float("inf") else f"{scv:.3g} times the exponential's"
         yield (
@@ -117,9 +122,9 @@ def web_transfers(connections: Connections) -> Iterator[str]:
     if waiting:
         timeout = format_time_ns(max(ack.timeout_ns for ack in waiting))
         yield (
-            f"one ACK per segment; here one for every {connections.every:g}: fewer ACKs leave more "
-            "room for data (times too high), but where segments are left over at the end the last "
-            f"ACK waits for the timer of {timeout} (times to the last ACK too low)"
+            f"one ACK per segment; here one for every {connections.every:.3g}: fewer ACKs leave "
+            "more room for data (times too high), but where segments are left over at the end the "
+            f"last ACK waits for the timer of {timeout} (times to the last ACK too low)"
         )
     requests = [flow.application.request_bytes for flow in flows if flow.application.kind == "web"]
     handshakes = {tcp_of(flow).handshake for flow in flows}
@@ -175,7 +180,7 @@ def _alike(connections: Connections) -> Iterator[str]:
         )
     if connections.differ:
         yield (
-            f"all connections are alike; here {' and '.join(connections.differ)} differ, and their "
+            f"all connections are alike; here they differ in {' and '.join(connections.differ)}: "
             f"means stand in; {UNKNOWN}, and the shares of the stations are not told"
         )
     per_station = len(connections.flows) - len({flow.stations for flow in connections.flows})
@@ -187,19 +192,32 @@ def _alike(connections: Connections) -> Iterator[str]:
 
 
 def _losses(connections: Connections) -> Iterator[str]:
-    limit, under_way = connections.scenario.ap.queue.limit, connections.total_window
-    if limit is not None and under_way > limit:
+    queue, under_way = connections.scenario.ap.queue, connections.total_window
+    if queue.limit is not None and under_way > queue.limit:
         yield (
-            f"a queue without limit at the access point; here {limit} packets, and the windows let "
-            f"{under_way:,} be under way: packets are dropped, TCP retransmits and slows down; "
-            f"{OPTIMISTIC}"
+            f"a queue without limit at the access point; here {queue.limit} packets, and the "
+            f"windows let {under_way:,} be under way: packets are dropped, TCP retransmits and "
+            f"slows down; {OPTIMISTIC}"
+        )
+    if queue.discipline == "red" and under_way >= queue.red.min_threshold:
+        yield (
+            "no packet is lost in the access point's queue; here random early detection drops from "
+            f"an average of {queue.red.min_threshold:g} packets on, and the windows let "
+            f"{under_way:,} be under way: TCP retransmits and slows down; {OPTIMISTIC}"
         )
     for flow, window in zip(connections.flows, connections.windows, strict=True):
-        bound = connections.scenario.group(flow.stations).queue.limit
-        if bound is not None and window > bound:
+        at_station = connections.scenario.group(flow.stations).queue
+        if at_station.limit is not None and window > at_station.limit:
             yield (
-                f"queues without limit at the stations; here {bound} packets at {flow.stations} "
-                f"and a window of {_segments(window)}: packets are dropped there; {UNKNOWN}"
+                f"queues without limit at the stations; here {at_station.limit} packets at "
+                f"{flow.stations} and a window of {_segments(window)}: packets are dropped there; "
+                f"{UNKNOWN}"
+            )
+        if at_station.discipline == "red" and window >= at_station.red.min_threshold:
+            yield (
+                "no packet is lost in the stations' queues; here random early detection drops at "
+                f"{flow.stations} from an average of {at_station.red.min_threshold:g} packets on, "
+                f"and the window is {_segments(window)}; {UNKNOWN}"
             )
     drop = float(contention(2.0, connections.parameters, CORRECTED).p_drop)
     if drop > _DROPS:

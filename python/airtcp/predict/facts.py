@@ -44,7 +44,7 @@ class Connections:
         differ = {
             "data rates": {group.data_rate.bps for group in groups},
             "segment sizes": {tcp_of(flow).mss_bytes for flow in flows},
-            "delayed ACK": set(every),
+            "ACKs per segment": set(every),
         }
         return cls(
             scenario=scenario,

@@ -204,18 +204,6 @@ def _broken(scenario: ResolvedScenario, senders: list[_Sender]) -> list[str]:
             "nodes are alike; here packet sizes or rates differ, and mean times stand in: the "
             "total should hold, the shares of the nodes are not told"
         )
-    downloads = [flow for flow in scenario.flows if flow.direction == "download"]
-    wires = [
-        link.rate_bps
-        for flow in downloads
-        for link in scenario.path_links(flow)
-        if link.rate_bps is not None
-    ]
-    if wires:
-        sentences.append(
-            "the access point always has a packet; here its packets come over a wire: if that is "
-            "slower than its share of the channel, goodput and collisions are too high"
-        )
     return sentences
 
 

@@ -72,7 +72,7 @@ def _step(here: Any, part: str | int) -> Any:
 
 def _urgency(detail: ErrorDetails) -> int:
     """What is not available yet comes first: it explains what else may be wrong in that table."""
-    if detail["type"] in ("not_available", "later_value"):
+    if detail["type"] == "later_value":
         return 0
     if detail["type"] == "unknown_keys" and detail["ctx"]["later"]:
         return 0

@@ -25,6 +25,7 @@ from pydantic_core import PydanticCustomError
 from .. import units
 
 __all__ = [
+    "RATE_SCHEMA",
     "MeanSizeBytes",
     "Name",
     "Percent",
@@ -34,18 +35,8 @@ __all__ = [
     "TimeNs",
     "TimeS",
     "key",
-    "not_available",
     "positive",
 ]
-
-
-def not_available(what: str, allowed: list[str]) -> PydanticCustomError:
-    """The error for something that has a name but does not work in this version."""
-    return PydanticCustomError(
-        "not_available",
-        "{what} is not available yet; allowed: {allowed}",
-        {"what": what, "allowed": ", ".join(allowed)},
-    )
 
 
 class Table(BaseModel):
@@ -163,6 +154,9 @@ _RATE = _quantity(units.parse_rate_bps, units.RATE)
 _SIZE = _quantity(units.parse_size_bytes, units.SIZE, "1460 B")
 _MEAN_SIZE = _quantity(units.parse_mean_size_bytes, units.SIZE)
 _PERCENT = _quantity(units.parse_percent, units.PERCENT)
+
+#: What a rate looks like in the JSON Schema, for keys that hold a rate or a word.
+RATE_SCHEMA = _RATE[1].json_schema
 
 TimeNs = Annotated[int, *_TIME_NS]
 PositiveTimeNs = Annotated[int, AfterValidator(positive), *_TIME_NS]

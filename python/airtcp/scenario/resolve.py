@@ -15,7 +15,9 @@ from .. import standards
 from . import distributions, resolved, written, written_traffic
 from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError
-from .resolve_phy import resolve_mac, resolve_phy, station_rates
+from .resolve_mac import check_txop_limits, resolve_classify, resolve_mac
+from .resolve_phy import resolve_phy, station_rates
+from .resolve_queue import resolve_queue
 
 __all__ = ["resolve_scenario"]
 
@@ -40,23 +42,32 @@ def resolve_scenario(
     Raises:
         InvalidError: keys that do not fit together, or a data file that cannot be used.
     """
-    phy = resolve_phy(scenario.phy, scenario.stations)
-    groups = _groups(scenario)
+    mac = scenario.mac or written.Mac()
+    phy = resolve_phy(scenario.phy, scenario.stations, edca=mac.edca is not None)
+    groups = _groups(scenario, phy, mac)
     links = {name: _link(link, ("links", name)) for name, link in (scenario.links or {}).items()}
     ap = scenario.ap or written.Ap()
-    return resolved.ResolvedScenario(
+    ap_queue = resolve_queue(
+        ap.queue, ("ap", "queue"), phy, mac.rts_threshold, phy.data_rate, phy.control_rate
+    )
+    result = resolved.ResolvedScenario(
         title=_or(scenario.title, title),
         phy=phy,
-        mac=resolve_mac(scenario.mac or written.Mac()),
-        ap=resolved.AccessPoint(queue=_queue(ap.queue)),
+        mac=resolve_mac(mac, phy),
+        classify=resolve_classify(mac),
+        ap=resolved.AccessPoint(queue=ap_queue),
         stations=groups,
         links=links,
         flows=_flows(scenario, phy, links, base),
         run=_run(scenario.run or written.Run()),
     )
+    check_txop_limits(mac, result)
+    return result
 
 
-def _groups(scenario: written.Scenario) -> tuple[resolved.StationGroup, ...]:
+def _groups(
+    scenario: written.Scenario, phy: resolved.Phy, mac: written.Mac
+) -> tuple[resolved.StationGroup, ...]:
     groups: dict[str, resolved.StationGroup] = {}
     total = 0
     for index, group in enumerate(scenario.stations):
@@ -82,14 +93,16 @@ def _groups(scenario: written.Scenario) -> tuple[resolved.StationGroup, ...]:
             count=group.count,
             data_rate=data_rate,
             control_rate=control_rate,
-            queue=_queue(group.queue),
+            queue=resolve_queue(
+                group.queue,
+                ("stations", index, "queue"),
+                phy,
+                mac.rts_threshold,
+                data_rate,
+                control_rate,
+            ),
         )
     return tuple(groups.values())
-
-
-def _queue(queue: written.Queue | None) -> resolved.Queue:
-    queue = queue or written.Queue()
-    return resolved.Queue(discipline=_or(queue.discipline, "fifo"), limit=queue.limit)
 
 
 def _link(link: written_traffic.Link, path: Path) -> resolved.Link:
@@ -121,8 +134,8 @@ def _flows(
             )
         application = _application(flow.application, (*here, "application"), base)
         udp = isinstance(application, resolved.Udp)
-        if udp and flow.tcp is not None:
-            raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
+        if isinstance(application, resolved.Udp):
+            _check_udp(flow, application, here)
         tcp = None if udp else _tcp(flow.tcp or written_traffic.Tcp(), (*here, "tcp"))
         _check_msdu(phy, application, tcp, here)
         flows.append(
@@ -136,6 +149,17 @@ def _flows(
             )
         )
     return tuple(flows)
+
+
+def _check_udp(flow: written_traffic.Flow, application: resolved.Udp, here: Path) -> None:
+    if flow.tcp is not None:
+        raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
+    if application.rate_bps is None and flow.direction == "download" and flow.path:
+        raise InvalidError(
+            (*here, "path"),
+            "a saturated source of downloads sits at the access point's queue, with no path before "
+            "it; allowed: no such key, or a udp flow with a rate",
+        )
 
 
 def _flow_names(flows: list[written_traffic.Flow]) -> list[str]:
@@ -205,7 +229,12 @@ def _application(
             f"{application.packet} B leave nothing beside the headers; "
             f"allowed: more than {standards.UDP_IP_HEADER_BYTES} B",
         )
-    return resolved.Udp(kind="udp", packet_bytes=application.packet, rate_bps=None)
+    rate = application.rate
+    return resolved.Udp(
+        kind="udp",
+        packet_bytes=application.packet,
+        rate_bps=rate if isinstance(rate, int) else None,
+    )
 
 
 def _tcp(tcp: written_traffic.Tcp, here: Path) -> resolved.Tcp:

@@ -1,4 +1,4 @@
-"""From the written `[phy]`, `[mac]` and station rates to the resolved ones.
+"""From the written `[phy]` and station rates to the resolved ones.
 
 Knows which default follows from which key: DIFS, EIFS and ACK timeout follow from slot, SIFS and
 preamble, also where those are overridden. Does not know the numbers (`standards`) nor how long data
@@ -11,18 +11,27 @@ from typing import TypeVar
 
 from .. import standards
 from ..standards import DSSS, OFDM, Modulation, Standard
-from ..units import format_rate
+from ..units import format_rate, format_time_ns
 from . import resolved, written
 from .errors import InvalidError
+from .frame_time import dsss_ns, ofdm_ns
 
-__all__ = ["resolve_mac", "resolve_phy", "station_rates"]
+__all__ = ["resolve_phy", "station_rates"]
 
 Path = tuple[str | int, ...]
 T = TypeVar("T")
 
 
-def resolve_phy(phy: written.Phy, groups: list[written.Stations]) -> resolved.Phy:
-    """The resolved `[phy]`; `groups` for their rates, on which the ACK timeout depends."""
+def resolve_phy(
+    phy: written.Phy, groups: list[written.Stations], *, edca: bool = False
+) -> resolved.Phy:
+    """The resolved `[phy]`.
+
+    Args:
+        phy: the written one.
+        groups: the stations, for their rates, on which the ACK timeout depends.
+        edca: whether data frames have a QoS Control field.
+    """
     standard = standards.STANDARDS[phy.standard]
     data_rate = _or(phy.data_rate, standard.default_data_rate_bps)
     _check_rate(standard, data_rate, ("phy", "data_rate"))
@@ -42,6 +51,7 @@ def resolve_phy(phy: written.Phy, groups: list[written.Stations]) -> resolved.Ph
     difs = _or(phy.difs, sifs + 2 * slot)
     ack_bits = _or(phy.ack_bits, standards.ACK_BITS)
     rounding = _or(phy.symbol_rounding, True)
+    header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
     cw_min = _or(phy.cw_min, standard.cw_min)
     cw_max = _or(phy.cw_max, standard.cw_max)
     if cw_min > cw_max:
@@ -52,6 +62,12 @@ def resolve_phy(phy: written.Phy, groups: list[written.Stations]) -> resolved.Ph
         )
     if phy.eifs is not None:
         eifs = phy.eifs
+        if eifs < difs:
+            raise InvalidError(
+                ("phy", "eifs"),
+                f"is {format_time_ns(eifs)}, and DIFS is {format_time_ns(difs)}; "
+                "allowed: DIFS or more",
+            )
     else:
         eifs = sifs + _eifs_ack_ns(phy, standard, ofdm, ack_bits, rounding) + difs
     if phy.ack_timeout is not None:
@@ -83,7 +99,7 @@ def resolve_phy(phy: written.Phy, groups: list[written.Stations]) -> resolved.Ph
         rts_bits=_or(phy.rts_bits, standards.RTS_BITS),
         cts_bits=_or(phy.cts_bits, standards.CTS_BITS),
         ack_bits=ack_bits,
-        mac_header_bits=_or(phy.mac_header_bits, standards.MAC_HEADER_BITS),
+        mac_header_bits=_or(phy.mac_header_bits, header_bits),
         llc_bits=_or(phy.llc_bits, standards.LLC_BITS),
     )
 
@@ -94,31 +110,6 @@ def station_rates(phy: written.Phy, group: written.Stations) -> tuple[resolved.R
     data_rate = _or(group.data_rate, _or(phy.data_rate, standard.default_data_rate_bps))
     control_rate = standards.response_rate_bps(standard, data_rate, phy.control_rate)
     return _rate(standard, data_rate), _rate(standard, control_rate)
-
-
-def resolve_mac(mac: written.Mac) -> resolved.Mac:
-    """The resolved `[mac]`."""
-    rules = mac.rules or written.Rules()
-    preset: standards.Preset = rules.preset or "standard"
-    named = standards.MAC_RULES[preset]
-    colliders = named.colliders
-    if rules.after_collision == "eifs+difs":
-        colliders = "as-others"  # what "eifs+difs" stands for: the colliders hear the collision too
-    return resolved.Mac(
-        rts_threshold_bytes=mac.rts_threshold,
-        short_retry_limit=_or(mac.short_retry_limit, standards.SHORT_RETRY_LIMIT),
-        long_retry_limit=_or(mac.long_retry_limit, standards.LONG_RETRY_LIMIT),
-        rules=resolved.Rules(
-            preset=preset,
-            immediate_access=_or(rules.immediate_access, named.immediate_access),
-            post_backoff=_or(rules.post_backoff, named.post_backoff),
-            post_backoff_after_drop=_or(
-                rules.post_backoff_after_drop, named.post_backoff_after_drop
-            ),
-            after_collision=_or(rules.after_collision, named.after_collision),
-            colliders=_or(rules.colliders, colliders),
-        ),
-    )
 
 
 def _or(given: T | None, default: T) -> T:
@@ -226,17 +217,10 @@ def _eifs_ack_ns(
         preamble, header = _preamble_times(
             phy, overridden, long.preamble_time_ns, long.plcp_header_time_ns
         )
-        unit_ns = 1000 if rounding else 1
-        payload = _ceil(ack_bits * 1_000_000_000, rate_bps * unit_ns) * unit_ns
-        return preamble + header + payload
+        times = resolved.DsssPhy(preamble_time_ns=preamble, plcp_header_time_ns=header)
+        return dsss_ns(times, ack_bits, rate_bps, rounding=rounding)
     assert ofdm is not None
-    bits = ofdm.service_bits + ack_bits + ofdm.tail_bits
-    if rounding:
-        # Symbol time and rate give whole bits for every OFDM rate.
-        payload = _ceil(bits * 1_000_000_000, rate_bps * ofdm.symbol_time_ns) * ofdm.symbol_time_ns
-    else:
-        payload = _ceil(bits * 1_000_000_000, rate_bps)
-    return ofdm.preamble_time_ns + ofdm.plcp_header_time_ns + payload + ofdm.signal_extension_ns
+    return ofdm_ns(ofdm, ack_bits, rate_bps, rounding=rounding)
 
 
 def _rx_start_delay_ns(
@@ -264,7 +248,3 @@ def _modulation(standard: Standard, rate_bps: int) -> Modulation:
 
 def _rate(standard: Standard, rate_bps: int) -> resolved.Rate:
     return resolved.Rate(bps=rate_bps, modulation=_modulation(standard, rate_bps))
-
-
-def _ceil(numerator: int, denominator: int) -> int:
-    return -(-numerator // denominator)

@@ -12,22 +12,28 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..standards import AfterCollision, Colliders, Modulation, Preset
+from ..standards import AccessCategory, AfterCollision, Colliders, Modulation, Preset
 from .distributions import Distribution
 
 __all__ = [
+    "AccessParameters",
     "AccessPoint",
     "Application",
     "Bulk",
+    "Classify",
     "DelayedAck",
     "DsssPhy",
+    "Edca",
     "Flow",
     "Link",
     "Mac",
     "OfdmPhy",
     "Phy",
+    "PlainQueue",
     "Queue",
     "Rate",
+    "Red",
+    "RedQueue",
     "ResolvedScenario",
     "Rules",
     "Run",
@@ -105,20 +111,76 @@ class Rules(_Resolved):
     colliders: Colliders
 
 
+class AccessParameters(_Resolved):
+    """How an access category contends; `txop_limit_ns` of 0: one frame exchange at a time."""
+
+    aifs_ns: NotNegative
+    cw_min: NotNegative
+    cw_max: NotNegative
+    txop_limit_ns: NotNegative
+
+
+class Edca(_Resolved):
+    """The access categories of the access point, and those of every station."""
+
+    ap: dict[AccessCategory, AccessParameters]
+    stations: dict[AccessCategory, AccessParameters]
+
+
 class Mac(_Resolved):
-    """DCF parameters; a retry limit is the number of transmissions of a frame at most."""
+    """Medium access; a retry limit is the number of transmissions of a frame at most.
+
+    Without `edca` all contend by the DCF, with DIFS and the contention window of `Phy`.
+    """
 
     rts_threshold_bytes: NotNegative | None
     short_retry_limit: Positive
     long_retry_limit: Positive
     rules: Rules
+    edca: Edca | None
 
 
-class Queue(_Resolved):
-    """A queue of packets, the one being sent included; no limit: unbounded."""
+class Classify(_Resolved):
+    """Which traffic goes into which access category; means nothing without EDCA.
 
-    discipline: Literal["fifo"]
+    `tcp_data` are segments with payload and those with a SYN, `tcp_ack` all other segments.
+    """
+
+    tcp_ack: AccessCategory
+    tcp_data: AccessCategory
+    udp: AccessCategory
+
+
+class PlainQueue(_Resolved):
+    """A queue of packets, the one being sent included; no limit: unbounded.
+
+    `fifo`: what does not fit is dropped. `per-flow`: flows take turns, a packet each, and the
+    longest one's last packet makes room for what does not fit.
+    """
+
+    discipline: Literal["fifo", "per-flow"]
     limit: Positive | None
+
+
+class Red(_Resolved):
+    """Random early detection (Floyd and Jacobson 1993); thresholds in packets on average."""
+
+    min_threshold: Annotated[float, Field(ge=0)]
+    max_threshold: Annotated[float, Field(gt=0)]
+    max_probability: Annotated[float, Field(gt=0, le=1)]
+    weight: Annotated[float, Field(gt=0, le=1)]
+    idle_packet_time_ns: Positive
+
+
+class RedQueue(_Resolved):
+    """A first-in-first-out queue with random early detection."""
+
+    discipline: Literal["red"]
+    limit: Positive | None
+    red: Red
+
+
+Queue = Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
 
 
 class AccessPoint(_Resolved):
@@ -163,11 +225,14 @@ class Web(_Resolved):
 
 
 class Udp(_Resolved):
-    """UDP packets of `packet_bytes` (the IP packet); no rate: there is always one to send."""
+    """UDP packets of `packet_bytes` (the IP packet), at `rate_bps` of IP packets.
+
+    No rate: there is always one to send.
+    """
 
     kind: Literal["udp"]
     packet_bytes: Positive
-    rate_bps: None
+    rate_bps: Positive | None
 
 
 Application = Annotated[Bulk | Web | Udp, Field(discriminator="kind")]
@@ -227,6 +292,7 @@ class ResolvedScenario(_Resolved):
     title: str
     phy: Phy
     mac: Mac
+    classify: Classify
     ap: AccessPoint
     stations: tuple[StationGroup, ...]
     links: dict[str, Link]

@@ -77,6 +77,10 @@ _SECTIONS = {
     "Phy": "`[phy]`",
     "Mac": "`[mac]`",
     "Rules": "`[mac.rules]`",
+    "Edca": "`[mac.edca]`",
+    "EdcaCategories": "`[mac.edca.ap]` and `[mac.edca.stations]`",
+    "EdcaCategory": "`[mac.edca.ap.AC_VO]`, `[mac.edca.stations.AC_BE]` and the like",
+    "Classify": "`[mac.classify]`",
     "Ap": "`[ap]`",
     "Queue": "`queue`, of `[ap]` and of `[[stations]]`",
     "Access": "`access`, of `[ap]`",
@@ -141,7 +145,10 @@ def _holds(key: Schema, of_size: bool) -> str:
     """The type of a key in words: its unit, its values, its bounds."""
     if "x-unit" in key and key.get("type") != "integer":
         units = "a size, or a time" if of_size else f"text in {key['x-unit']}"
-        return units if key.get("type") == "string" else f"a distribution, or {units}"
+        if key.get("type") == "string":
+            return units
+        words = [f'`"{choice["const"]}"`' for choice in key["anyOf"] if "const" in choice]
+        return f"{', '.join(words) or 'a distribution'}, or {units}"
     if "const" in key:
         return f'`"{key["const"]}"`'
     if "enum" in key:

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from ..standards import AccessCategory
 from .quantities import (
     Name,
     Percent,
@@ -23,7 +24,20 @@ from .quantities import (
 )
 from .written_traffic import Flow, Link
 
-__all__ = ["Ap", "Mac", "Phy", "Queue", "Rules", "Run", "Scenario", "Stations"]
+__all__ = [
+    "Ap",
+    "Classify",
+    "Edca",
+    "EdcaCategories",
+    "EdcaCategory",
+    "Mac",
+    "Phy",
+    "Queue",
+    "Rules",
+    "Run",
+    "Scenario",
+    "Stations",
+]
 
 Cw = Annotated[int, Field(ge=0, le=2**20 - 1)]
 Bits = Annotated[int, Field(ge=0, le=10**6)]
@@ -108,8 +122,8 @@ class Phy(Table):
     )
     mac_header_bits: Bits | None = key(
         "MAC header and FCS of a data frame.",
-        default="224",
-        source="IEEE 802.11-2012, 8.2.3",
+        default="240 with EDCA, else 224",
+        source="IEEE 802.11-2012, 8.2.3, 8.2.4.5",
         unit="bits",
     )
     llc_bits: Bits | None = key(
@@ -162,10 +176,76 @@ class Rules(Table):
     )
 
 
-class Mac(Table):
-    """The distributed coordination function."""
+class EdcaCategory(Table):
+    """One access category: how it contends."""
 
-    later_keys: ClassVar[frozenset[str]] = frozenset({"edca", "classify", "beacon"})
+    aifs: TimeNs | None = key(
+        "AIFS: how long the medium must be idle. Not together with `aifsn`.",
+        default="SIFS + `aifsn` slots",
+        source="IEEE 802.11-2016, 10.3.2.3.6",
+    )
+    aifsn: Annotated[int, Field(ge=1, le=15)] | None = key(
+        "AIFS as slots after SIFS; the standard has 1 for an access point alone.",
+        default="2 (VO, VI; `ap`: 1), 3 (BE), 7 (BK)",
+        source="IEEE 802.11-2016, Table 9-137; `ap`: dot11QAPEDCATable",
+        unit="slots",
+    )
+    cw_min: Cw | None = key(
+        "CWmin: backoff is uniform over 0 .. CW; 0: no backoff.",
+        default="aCWmin (BE, BK), (aCWmin + 1) / 2 - 1 (VI), (aCWmin + 1) / 4 - 1 (VO)",
+        source="IEEE 802.11-2016, Table 9-137",
+        unit="slots",
+    )
+    cw_max: Cw | None = key(
+        "CWmax.",
+        default="aCWmax (BE, BK), aCWmin (VI), (aCWmin + 1) / 2 - 1 (VO); `ap`: "
+        "4 (aCWmin + 1) - 1 (BE)",
+        source="IEEE 802.11-2016, Table 9-137; `ap`: dot11QAPEDCATable",
+        unit="slots",
+    )
+    txop_limit: TimeNs | None = key(
+        "How long the frames may last that follow one access; 0: one frame.",
+        default="3.264 ms (VO, BE, BK), 6.016 ms (VI) in b; 2.08 ms (VO), 4.096 ms (VI), "
+        "2.528 ms (BE, BK) in a, g",
+        source="IEEE 802.11-2016, Table 9-137",
+    )
+
+
+class EdcaCategories(Table):
+    """Access categories, the one with the highest priority first."""
+
+    AC_VO: EdcaCategory | None = key("Voice.", default="the standard's")
+    AC_VI: EdcaCategory | None = key("Video.", default="the standard's")
+    AC_BE: EdcaCategory | None = key("Best effort.", default="the standard's")
+    AC_BK: EdcaCategory | None = key("Background.", default="the standard's")
+
+
+class Edca(Table):
+    """Enhanced distributed channel access; this table, even an empty one, switches it on."""
+
+    ap: EdcaCategories | None = key(
+        "The access point's categories, `[mac.edca.ap.AC_VO]` and so on.", default="the standard's"
+    )
+    stations: EdcaCategories | None = key(
+        "Every station's categories, `[mac.edca.stations.AC_VO]` and so on.",
+        default="the standard's",
+    )
+
+
+class Classify(Table):
+    """Which traffic goes into which access category; only together with `[mac.edca]`."""
+
+    tcp_ack: AccessCategory | None = key(
+        "TCP segments with neither payload nor SYN.", default='"AC_BE"'
+    )
+    tcp_data: AccessCategory | None = key("TCP segments with payload or a SYN.", default='"AC_BE"')
+    udp: AccessCategory | None = key("UDP packets.", default='"AC_BE"')
+
+
+class Mac(Table):
+    """Medium access: the DCF, or EDCA."""
+
+    later_keys: ClassVar[frozenset[str]] = frozenset({"beacon"})
 
     rts_threshold: SizeBytes | None = key(
         "RTS/CTS before frames (MAC header to FCS) longer than this.",
@@ -181,21 +261,45 @@ class Mac(Table):
         default="4",
         source="IEEE 802.11-2012, dot11LongRetryLimit",
     )
-    rules: Rules | None = key("Rules of the DCF.", default="the standard's")
+    rules: Rules | None = key("Rules of DCF and EDCA.", default="the standard's")
+    edca: Edca | None = key("Access categories.", default="none: the DCF")
+    classify: Classify | None = key(
+        "Which traffic goes into which access category.", default="all in AC_BE"
+    )
 
 
 class Queue(Table):
     """A queue of packets."""
 
-    later_values: ClassVar[dict[str, frozenset[str]]] = {
-        "discipline": frozenset({"red", "per-flow"})
-    }
-
-    discipline: Literal["fifo"] | None = key("Drop tail.", default='"fifo"')
+    discipline: Literal["fifo", "red", "per-flow"] | None = key(
+        "`fifo`: first in, first out, drop tail; `red`: the same with random early detection; "
+        "`per-flow`: flows take turns, and the longest pays for an overflow.",
+        default='"fifo"',
+    )
     limit: Annotated[int, Field(ge=1, le=10**9)] | None = key(
         "Packets at most, the one being sent included.",
         default="none: unbounded",
         unit="packets",
+    )
+    min_threshold: Annotated[float, Field(ge=0, le=1e9)] | None = key(
+        "`red`: average length in packets below which nothing is dropped early.",
+        default="5",
+        source="Floyd, Jacobson (1993)",
+    )
+    max_threshold: Annotated[float, Field(gt=0, le=1e9)] | None = key(
+        "`red`: average length in packets from which on everything is dropped.",
+        default="15",
+        source="Floyd, Jacobson (1993)",
+    )
+    max_probability: Annotated[float, Field(gt=0, le=1)] | None = key(
+        "`red`: dropping probability just below `max_threshold`.",
+        default="0.02",
+        source="Floyd, Jacobson (1993)",
+    )
+    weight: Annotated[float, Field(gt=0, le=1)] | None = key(
+        "`red`: weight of a new length in the average.",
+        default="0.002",
+        source="Floyd, Jacobson (1993)",
     )
 
 

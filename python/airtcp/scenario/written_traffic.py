@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import BeforeValidator, Discriminator, Field, GetJsonSchemaHandler, Tag
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    GetJsonSchemaHandler,
+    Tag,
+    WithJsonSchema,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..exceptions import UnitError
 from ..units import parse_rate_bps
 from .quantities import (
+    RATE_SCHEMA,
     MeanSizeBytes,
     Name,
     PositiveSizeBytes,
@@ -27,7 +35,7 @@ from .quantities import (
     TimeS,
     key,
     needed,
-    not_available,
+    positive,
 )
 
 __all__ = [
@@ -232,17 +240,16 @@ class Web(Table):
     )
 
 
-def _saturated(value: object) -> object:
-    """Only "saturated" is there; a rate has its place in the format and is refused by name."""
+def _udp_rate(value: object) -> object:
+    """A rate, or "saturated"."""
     if value == "saturated":
         return value
     try:
-        parse_rate_bps(value)
+        return positive(parse_rate_bps(value))
     except UnitError as error:
         raise PydanticCustomError(
             "bad_rate", '{reason}, or "saturated"', {"reason": str(error)}
         ) from None
-    raise not_available(f'a rate such as "{value}"', ['"saturated"'])
 
 
 class Udp(Table):
@@ -250,8 +257,22 @@ class Udp(Table):
 
     kind: Literal["udp"]
     packet: SizeBytes = needed("Size of the IP packet, its 28 bytes of headers included.")
-    rate: Annotated[Literal["saturated"], BeforeValidator(_saturated)] | None = key(
-        "`saturated`: there is always a packet to send.", default='"saturated"'
+    rate: (
+        Annotated[
+            int | Literal["saturated"],
+            BeforeValidator(_udp_rate),
+            WithJsonSchema(
+                {
+                    "anyOf": [RATE_SCHEMA, {"const": "saturated"}],
+                    "x-unit": RATE_SCHEMA["x-unit"],
+                }
+            ),
+        ]
+        | None
+    ) = key(
+        "Constant bit rate of IP packets, evenly spaced; `saturated`: there is always a packet to "
+        "send.",
+        default='"saturated"',
     )
 
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use airtcp_wlan::{MacCounters, StationId};
+use airtcp_wlan::MacCounters;
 
 use super::{AP, OnAir, World};
 use crate::airtime::Parts;
@@ -31,7 +31,7 @@ impl World<'_> {
             }
         }
         let measured = self.scenario.run.duration;
-        let mac: Vec<MacCounters> = (0..self.nodes.len()).map(|id| self.mac_counted(id)).collect();
+        let mac = self.mac_counted();
         let counts = self.counts(&mac);
         let flows = self.flow_records();
         let mut metrics = self.traffic_metrics(&flows, &counts);
@@ -62,13 +62,13 @@ impl World<'_> {
         // A packet whose data frame was received but not acknowledged yet is still the first of
         // its queue, but has been counted as received.
         let received = match self.on_air {
-            OnAir::Acknowledging { node, .. } => Some(node),
+            OnAir::Acknowledging { by, .. } => Some(by),
             _ => None,
         };
         let mut waiting: Vec<Packet> = Vec::new();
-        for (id, node) in self.nodes.iter().enumerate() {
-            let skip = usize::from(received == Some(id as StationId));
-            waiting.extend(node.queue.iter().skip(skip));
+        for (id, transmitter) in (0..).zip(&self.transmitters) {
+            let skip = usize::from(received == Some(id));
+            waiting.extend(transmitter.queue.iter().skip(skip));
         }
         for wire in &self.wires {
             waiting.extend(wire.travelling());
@@ -89,24 +89,21 @@ impl World<'_> {
             OnAir::Silence => &[],
             _ => self.contention.transmitting(),
         };
-        for (id, node) in (0..).zip(&self.nodes) {
-            attempts_ended(&node.name, self.contention.counters(id), on_air.contains(&id))?;
+        for (id, transmitter) in (0..).zip(&self.transmitters) {
+            let name = &self.nodes[transmitter.node as usize].name;
+            attempts_ended(name, self.contention.counters(id), on_air.contains(&id))?;
         }
         self.airtime.close()
     }
 
-    /// What the MAC of a node counted in the measured time.
-    fn mac_counted(&self, id: usize) -> MacCounters {
-        let now = self.contention.counters(id as StationId);
-        let then = &self.measures.mac_baseline[id];
-        MacCounters {
-            attempts: now.attempts - then.attempts,
-            collisions: now.collisions - then.collisions,
-            successes: now.successes - then.successes,
-            drops: now.drops - then.drops,
-            draws: now.draws - then.draws,
-            cw_sum: now.cw_sum - then.cw_sum,
+    /// What the MAC of each node counted in the measured time.
+    fn mac_counted(&self) -> Vec<MacCounters> {
+        let mut mac = vec![MacCounters::default(); self.nodes.len()];
+        for (id, transmitter) in (0..).zip(&self.transmitters) {
+            let then = self.measures.mac_baseline[id as usize];
+            mac[transmitter.node as usize] += *self.contention.counters(id) - then;
         }
+        mac
     }
 
     fn counts(&self, mac: &[MacCounters]) -> Counts {
@@ -136,7 +133,7 @@ impl World<'_> {
         // Only flows that always want more can starve.
         let endless = |kind: usize| match &self.kinds[kind].application {
             Application::Bulk { size, .. } => size.is_none(),
-            Application::Datagrams { .. } => true,
+            Application::Datagrams { rate_bps, .. } => rate_bps.is_none(),
             Application::Web { .. } => false,
         };
         let shares: Vec<u64> = self
@@ -233,9 +230,9 @@ impl World<'_> {
     }
 
     fn mac_metrics(&self, mac: &[MacCounters], metrics: &mut BTreeMap<&'static str, Option<f64>>) {
-        let stations = mac[1..].iter().fold(MacCounters::default(), add);
+        let stations = mac[1..].iter().fold(MacCounters::default(), |sum, &node| sum + node);
         let ap = mac[AP as usize];
-        let all = add(stations, &ap);
+        let all = stations + ap;
         metrics.extend([
             ("collision_probability", fraction(all.collisions, all.attempts)),
             ("collision_probability_ap", fraction(ap.collisions, ap.attempts)),
@@ -244,17 +241,6 @@ impl World<'_> {
             ("mean_cw_ap", fraction(ap.cw_sum, ap.draws)),
             ("mean_cw_stations", fraction(stations.cw_sum, stations.draws)),
         ]);
-    }
-}
-
-fn add(sum: MacCounters, other: &MacCounters) -> MacCounters {
-    MacCounters {
-        attempts: sum.attempts + other.attempts,
-        collisions: sum.collisions + other.collisions,
-        successes: sum.successes + other.successes,
-        drops: sum.drops + other.drops,
-        draws: sum.draws + other.draws,
-        cw_sum: sum.cw_sum + other.cw_sum,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The flows of a scenario, one for each station of a group, and the wires of their paths.
 
+use airtcp_kernel::Time;
 use airtcp_wlan::StationId;
 
 use crate::application::{Application, Draws};
@@ -40,6 +41,8 @@ pub(super) struct Flow {
     /// Links from the access point to the server.
     pub(super) path: Vec<u32>,
     pub(super) draws: Draws,
+    /// When the first datagram was sent, and how many were since.
+    pub(super) datagrams: (Time, u64),
     pub(super) books: Books,
     pub(super) measured: Measured,
 }
@@ -91,6 +94,7 @@ pub(super) fn build(
                         rate_class,
                         header_bits: header_bits(config),
                         path,
+                        datagrams: (Time::ZERO, 0),
                         books: Books::default(),
                         measured: Measured::default(),
                     });

@@ -1,9 +1,9 @@
 //! What is counted in the measured time of a run, and forgotten of the warm-up.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{MacCounters, StationId};
+use airtcp_wlan::{ContenderId, MacCounters};
 
-use super::{AP, World};
+use super::World;
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
 
@@ -43,7 +43,7 @@ pub(super) struct Measures {
     pub(super) drops: [u64; 4],
     /// Bits of payload that crossed the air, by rate class of the station.
     pub(super) payload_bits: Vec<u64>,
-    /// What the MAC had counted when measuring began.
+    /// What each contender had counted when measuring began.
     pub(super) mac_baseline: Vec<MacCounters>,
 }
 
@@ -66,7 +66,7 @@ impl Mean {
 }
 
 impl Measures {
-    pub(super) fn new(scenario: &Scenario, nodes: usize) -> Self {
+    pub(super) fn new(scenario: &Scenario, contenders: usize) -> Self {
         Self {
             measuring: false,
             backlogged: Level::default(),
@@ -79,7 +79,7 @@ impl Measures {
             collisions: 0,
             drops: [0; 4],
             payload_bits: vec![0; scenario.stations.len()],
-            mac_baseline: vec![MacCounters::default(); nodes],
+            mac_baseline: vec![MacCounters::default(); contenders],
         }
     }
 
@@ -110,13 +110,6 @@ impl Measures {
             self.series.add(now, bytes);
         }
         self.measuring
-    }
-
-    #[inline]
-    pub(super) fn queue_changed(&mut self, now: Time, node: StationId, len: usize) {
-        if node == AP {
-            self.ap_queue.set(now, len as u64);
-        }
     }
 
     /// An exchange of the access point succeeded and left `active` stations with a packet.
@@ -152,7 +145,7 @@ impl World<'_> {
         measures.ap_queue.restart(self.now);
         measures.active.restart(self.now);
         for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
-            *baseline = *self.contention.counters(id as StationId);
+            *baseline = *self.contention.counters(id as ContenderId);
         }
         for node in &mut self.nodes {
             node.counts = NodeCounts::default();

@@ -2,13 +2,13 @@
 
 use airtcp_kernel::Time;
 use airtcp_tcp::{Flags, Segment};
-use airtcp_wlan::StationId;
+use airtcp_wlan::{ContenderId, StationId};
 
 use super::measure::Drop;
 use super::{AP, Event, World};
 use crate::application::Application;
 use crate::connection::{Connection, ENDLESS, News, Side};
-use crate::packet::{Owner, Packet};
+use crate::packet::{Owner, Packet, TrafficClass};
 use crate::scenario::{Direction, UDP_HEADER_BYTES};
 use crate::wire::Offered;
 
@@ -220,65 +220,127 @@ impl World<'_> {
         }
     }
 
-    /// Puts a packet into a station's queue, if it fits.
+    /// Puts a packet into a queue of a node, if it fits.
     fn enqueue(&mut self, node_id: StationId, packet: Packet) {
+        let flow = self.flow_id_of(&packet);
         let node = &mut self.nodes[node_id as usize];
         node.counts.arrivals += 1;
-        if !node.queue.has_room() {
-            node.counts.queue_drops += 1;
+        let id = node.route(packet.class());
+        let queue = &mut self.transmitters[id as usize].queue;
+        let before = queue.len();
+        let dropped = queue.offer(self.now, flow, packet);
+        let after = queue.len();
+        if before == 0 && after == 1 {
+            node.backlogged_queues += 1;
+            if node.backlogged_queues == 1 {
+                self.measures.backlogged.increment(self.now);
+            }
+            self.contention.frame_queued(id, self.now);
+        }
+        if let Some(packet) = dropped {
+            self.nodes[node_id as usize].counts.queue_drops += 1;
             let place = if node_id == AP { Drop::ApQueue } else { Drop::StationQueue };
             self.packet_dropped(&packet, place);
-            return;
-        }
-        node.queue.push(packet);
-        let first = node.queue.len() == 1;
-        self.measures.queue_changed(self.now, node_id, node.queue.len());
-        if first {
-            self.measures.backlogged.increment(self.now);
-            self.contention.frame_queued(node_id, self.now);
+        } else if node_id == AP {
+            self.measures.ap_queue.increment(self.now);
         }
     }
 
     /// Takes the packet out that was sent or given up, and lets a flow of datagrams put its next
-    /// one in. Tells whether `node_id` has a packet.
-    pub(super) fn remove_first(&mut self, node_id: StationId) -> bool {
-        let node = &mut self.nodes[node_id as usize];
-        let packet = node.queue.pop().expect("a packet was on the air");
-        if let Owner::Datagrams(flow) = packet.owner {
-            node.blocked.push_back(flow);
+    /// one in. Tells whether queue `id` has a packet.
+    pub(super) fn remove_first(&mut self, id: ContenderId) -> bool {
+        let transmitter = &mut self.transmitters[id as usize];
+        let node_id = transmitter.node;
+        let packet = transmitter.queue.pop(self.now).expect("a packet was on the air");
+        if node_id == AP {
+            self.measures.ap_queue.decrement(self.now);
         }
-        if let Some(flow) = node.blocked.pop_front() {
-            let packet = self.next_datagram(flow);
+        if let Owner::Datagrams(flow) = packet.owner
+            && self.is_saturated(flow)
+        {
+            self.transmitters[id as usize].blocked.push_back(flow);
+        }
+        self.refill(id);
+        let has_packet = self.transmitters[id as usize].queue.len() > 0;
+        if !has_packet {
             let node = &mut self.nodes[node_id as usize];
-            node.counts.arrivals += 1;
-            node.queue.push(packet);
+            node.backlogged_queues -= 1;
+            if node.backlogged_queues == 0 {
+                self.measures.backlogged.decrement(self.now);
+            }
         }
-        let len = self.nodes[node_id as usize].queue.len();
-        self.measures.queue_changed(self.now, node_id, len);
-        if len == 0 {
-            self.measures.backlogged.decrement(self.now);
-        }
-        len > 0
+        has_packet
     }
 
-    /// A flow of datagrams takes its place in the queue, or waits until there is one.
+    /// A saturated flow that waited for room puts its packet into queue `id`, which is not
+    /// waiting for the medium just now.
+    fn refill(&mut self, id: ContenderId) {
+        let Some(flow) = self.transmitters[id as usize].blocked.pop_front() else { return };
+        let packet = self.next_datagram(flow);
+        let node_id = self.transmitters[id as usize].node;
+        self.nodes[node_id as usize].counts.arrivals += 1;
+        match self.transmitters[id as usize].queue.offer(self.now, flow, packet) {
+            None if node_id == AP => self.measures.ap_queue.increment(self.now),
+            None => {}
+            Some(dropped) => {
+                self.nodes[node_id as usize].counts.queue_drops += 1;
+                let place = if node_id == AP { Drop::ApQueue } else { Drop::StationQueue };
+                self.packet_dropped(&dropped, place);
+                self.transmitters[id as usize].blocked.push_back(flow);
+            }
+        }
+    }
+
+    /// A saturated flow takes its place in the queue, or waits until there is one; a source of
+    /// constant rate sends its next datagram.
     fn offer_datagram(&mut self, flow_id: u32) {
+        if !self.is_saturated(flow_id) {
+            self.send_datagram(flow_id);
+            return;
+        }
         let flow = &self.flows[flow_id as usize];
         let node_id = match self.kinds[flow.kind].direction {
             Direction::Download => AP,
             Direction::Upload => flow.station,
         };
-        if self.nodes[node_id as usize].queue.has_room() {
+        let id = self.nodes[node_id as usize].route(TrafficClass::Udp);
+        if self.transmitters[id as usize].queue.has_room() {
             let packet = self.next_datagram(flow_id);
             self.enqueue(node_id, packet);
         } else {
-            self.nodes[node_id as usize].blocked.push_back(flow_id);
+            self.transmitters[id as usize].blocked.push_back(flow_id);
         }
+    }
+
+    /// One datagram of a source of constant rate, and the event of the next: the n-th goes n
+    /// packet times after the first, without an error that adds up.
+    fn send_datagram(&mut self, flow_id: u32) {
+        let flow = &mut self.flows[flow_id as usize];
+        if flow.datagrams.1 == 0 {
+            flow.datagrams.0 = self.now;
+        }
+        flow.datagrams.1 += 1;
+        let (first, count) = flow.datagrams;
+        let kind = &self.kinds[flow.kind];
+        let next = first + kind.application.datagram_time(count);
+        let (direction, station) = (kind.direction, flow.station);
+        self.schedule(next, Event::Datagrams(flow_id));
+        let packet = self.next_datagram(flow_id);
+        match direction {
+            Direction::Download => self.forward_to_ap(packet),
+            Direction::Upload => self.enqueue(station, packet),
+        }
+    }
+
+    /// Whether a flow of datagrams always has one more.
+    fn is_saturated(&self, flow_id: u32) -> bool {
+        let kind = self.flows[flow_id as usize].kind;
+        matches!(self.kinds[kind].application, Application::Datagrams { rate_bps: None, .. })
     }
 
     fn next_datagram(&mut self, flow_id: u32) -> Packet {
         let flow = &mut self.flows[flow_id as usize];
-        let Application::Datagrams { packet_bytes } = self.kinds[flow.kind].application else {
+        let Application::Datagrams { packet_bytes, .. } = self.kinds[flow.kind].application else {
             unreachable!("{} sends no datagrams", flow.name)
         };
         let len = packet_bytes - UDP_HEADER_BYTES;

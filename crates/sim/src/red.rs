@@ -1,0 +1,128 @@
+//! Random early detection (Floyd and Jacobson 1993): drops at random before a queue is full, the
+//! more often the longer it was on average. Knows lengths and time, not packets.
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+use serde::Deserialize;
+
+/// The parameters of random early detection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedConfig {
+    /// Nothing is dropped early while the average length is below this, in packets.
+    pub min_threshold: f64,
+    /// Everything is dropped while the average length is at least this, in packets.
+    pub max_threshold: f64,
+    /// The dropping probability as the average nears `max_threshold`.
+    pub max_probability: f64,
+    /// The weight of a new length in the average.
+    pub weight: f64,
+    /// How long a packet would take: an empty queue is averaged once for each that would have
+    /// fitted into its idle time.
+    #[serde(rename = "idle_packet_time_ns")]
+    pub idle_packet_time: Duration,
+}
+
+/// The state of random early detection of one queue.
+#[derive(Debug)]
+pub(crate) struct Red {
+    config: RedConfig,
+    average: f64,
+    /// Packets since the last early drop; `None` while the average is below the thresholds.
+    since_drop: Option<u32>,
+    empty_since: Option<Time>,
+    stream: RandomStream,
+}
+
+impl Red {
+    pub(crate) fn new(config: RedConfig, stream: RandomStream) -> Self {
+        Self { config, average: 0.0, since_drop: None, empty_since: Some(Time::ZERO), stream }
+    }
+
+    /// A packet arrives at a queue of `len` packets: whether it is dropped.
+    pub(crate) fn drops(&mut self, now: Time, len: usize) -> bool {
+        if let Some(since) = self.empty_since.take() {
+            let missed = (now - since) / self.config.idle_packet_time;
+            self.average *= libm::pow(1.0 - self.config.weight, missed as f64);
+        }
+        self.average += self.config.weight * (len as f64 - self.average);
+        let RedConfig { min_threshold, max_threshold, max_probability, .. } = self.config;
+        if self.average < min_threshold {
+            self.since_drop = None;
+            return false;
+        }
+        if self.average >= max_threshold {
+            self.since_drop = Some(0);
+            return true;
+        }
+        let count = self.since_drop.map_or(0, |count| count + 1);
+        let share = (self.average - min_threshold) / (max_threshold - min_threshold);
+        let initial = max_probability * share;
+        // Spreads drops evenly: the gap between two is uniform, not geometric.
+        let rest = 1.0 - f64::from(count) * initial;
+        let drops = rest <= 0.0 || self.stream.unit() <= initial / rest;
+        self.since_drop = Some(if drops { 0 } else { count });
+        drops
+    }
+
+    /// The queue became empty.
+    pub(crate) fn on_empty(&mut self, now: Time) {
+        self.empty_since = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn red(weight: f64) -> Red {
+        let config = RedConfig {
+            min_threshold: 5.0,
+            max_threshold: 15.0,
+            max_probability: 0.1,
+            weight,
+            idle_packet_time: Duration::from_millis(1),
+        };
+        Red::new(config, RandomStream::new(1, 0, "ap", "red"))
+    }
+
+    #[test]
+    fn a_short_queue_loses_nothing_and_a_long_one_everything() {
+        let mut red = red(1.0);
+
+        assert!((0..1_000).all(|_| !red.drops(Time::ZERO, 4)));
+        assert!((0..1_000).all(|_| red.drops(Time::ZERO, 15)));
+    }
+
+    /// Half way between the thresholds the probability is 0.05. After a drop the chances are
+    /// 1/19, 1/18, ..., so the gap is uniform over 1 .. 19, 10 on average with a standard deviation
+    /// of 5.48: 2000 drops of 20000, give or take 4 * 2000^(1/2) * 5.48 / 10 = 98.
+    #[test]
+    fn between_the_thresholds_drops_are_spread_evenly() {
+        let mut red = red(1.0);
+        let mut gaps = Vec::new();
+        let mut gap = 0;
+        for _ in 0..20_000 {
+            gap += 1;
+            if red.drops(Time::ZERO, 10) {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+
+        assert!(gaps.len().abs_diff(2_000) < 98, "{}", gaps.len());
+        assert!(gaps.iter().all(|&gap| gap <= 19), "{:?}", gaps.iter().max());
+    }
+
+    /// 0.5^3 of the average is left after three packet times without a packet.
+    #[test]
+    fn an_empty_queue_forgets() {
+        let mut red = red(0.5);
+        red.drops(Time::ZERO, 8);
+        assert_eq!(red.average, 4.0);
+        red.on_empty(Time::ZERO);
+
+        red.drops(Time::ZERO + Duration::from_micros(3_500), 0);
+
+        assert_eq!(red.average, 4.0 * 0.125 * 0.5);
+    }
+}

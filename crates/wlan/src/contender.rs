@@ -1,0 +1,85 @@
+//! One queue that contends: its window, its retries, and where it stands.
+
+use airtcp_kernel::RandomStream;
+
+use crate::contention::{ContenderConfig, StationId};
+use crate::counters::MacCounters;
+use crate::group::Group;
+
+/// What becomes of a frame that collided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// It is sent again.
+    Again,
+    /// It was sent as often as the retry limit allows, and is dropped.
+    Dropped,
+}
+
+#[derive(Debug)]
+pub(crate) struct Contender {
+    pub(crate) state: State,
+    pub(crate) station: StationId,
+    pub(crate) group: u32,
+    pub(crate) cw: u32,
+    pub(crate) cw_min: u32,
+    pub(crate) cw_max: u32,
+    /// Transmissions of the current frame so far (the short retry count).
+    pub(crate) retry_count: u32,
+    pub(crate) backoffs: RandomStream,
+    pub(crate) counters: MacCounters,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No frame, no backoff.
+    Idle,
+    /// No frame; a backoff that ends in slot `until` of its group, drawn in busy period `since`.
+    PostBackoff { until: u64, since: u64 },
+    /// A frame that waits in the ring.
+    Backoff,
+    /// Counts slots from an instant of its own, see [`Stray`].
+    Stray,
+    /// Takes part in what is on the air.
+    Exchanging,
+}
+
+impl Contender {
+    /// A contender without a frame, of the group of its inter-frame space.
+    pub(crate) fn new(config: ContenderConfig, groups: &[Group]) -> Self {
+        let ContenderConfig { station, access, backoffs } = config;
+        let group = groups.iter().position(|group| group.aifs == access.aifs);
+        Self {
+            state: State::Idle,
+            station,
+            group: group.expect("every inter-frame space has a group") as u32,
+            cw: access.cw_min,
+            cw_min: access.cw_min,
+            cw_max: access.cw_max,
+            retry_count: 0,
+            backoffs,
+            counters: MacCounters::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn draw_backoff(&mut self) -> u32 {
+        self.counters.draws += 1;
+        self.counters.cw_sum += u64::from(self.cw);
+        self.backoffs.up_to(self.cw)
+    }
+
+    /// A transmission failed.
+    pub(crate) fn fail(&mut self, retry_limit: u32) -> Retry {
+        self.retry_count += 1;
+        if self.retry_count < retry_limit {
+            // IEEE 802.11-2016, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
+            self.cw = (2 * (self.cw + 1) - 1).min(self.cw_max);
+            Retry::Again
+        } else {
+            self.counters.drops += 1;
+            self.retry_count = 0;
+            self.cw = self.cw_min;
+            Retry::Dropped
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The contenders that wait for the same inter-frame space, and so count the same slots.
+
+use airtcp_kernel::{Duration, Time};
+
+use crate::contention::{ContenderConfig, ContenderId};
+use crate::slot_ring::SlotRing;
+
+/// All contenders with the same inter-frame space, and the slots that they count together.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) aifs: Duration,
+    pub(crate) ring: SlotRing,
+    /// Number of the common slot that begins at `origin`.
+    pub(crate) slot: u64,
+    /// Since when, or from when on, the medium is idle for the slots to count: the end of the
+    /// last busy period and the inter-frame space after it.
+    pub(crate) origin: Time,
+}
+
+impl Group {
+    /// When slot `slot`, not before the current one, begins if the medium stays idle.
+    #[inline]
+    pub(crate) fn slot_start(&self, slot: u64, slot_time: Duration) -> Time {
+        self.origin + slot_time * slot.saturating_sub(self.slot)
+    }
+
+    /// The medium became busy at `now`: the slots that have passed are counted, and those whose
+    /// backoff ends at this instant are put into `transmitting`.
+    #[inline]
+    pub(crate) fn freeze(
+        &mut self,
+        now: Time,
+        slot_time: Duration,
+        transmitting: &mut Vec<ContenderId>,
+    ) {
+        if let Some(first) = self.ring.first_from(self.slot)
+            && self.slot_start(first, slot_time) == now
+        {
+            self.slot = first;
+            self.ring.take(first, transmitting);
+        } else {
+            self.slot += now.saturating_since(self.origin) / slot_time;
+        }
+    }
+}
+
+/// One group for each inter-frame space.
+pub(crate) fn groups_of(contenders: &[ContenderConfig]) -> Vec<Group> {
+    let mut spaces: Vec<Duration> = contenders.iter().map(|config| config.access.aifs).collect();
+    spaces.sort_unstable();
+    spaces.dedup();
+    spaces
+        .into_iter()
+        .map(|aifs| {
+            let members = contenders.iter().filter(|config| config.access.aifs == aifs);
+            let longest = members.map(|config| config.access.cw_max).max().unwrap_or(0);
+            Group {
+                aifs,
+                ring: SlotRing::new(contenders.len(), longest),
+                slot: 0,
+                origin: Time::ZERO + aifs,
+            }
+        })
+        .collect()
+}

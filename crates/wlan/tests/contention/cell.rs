@@ -1,0 +1,157 @@
+//! A cell whose backoffs are known: the test draws the same random numbers as the cell does.
+//! 802.11b: slot 20 us, DIFS 50 us, EIFS 364 us, ACK timeout 222 us.
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
+use airtcp_wlan::{
+    AccessParameters, AfterCollision, Colliders, ContenderConfig, Contention, MacConfig, PhyConfig,
+    Retry, Rules, StationId,
+};
+
+pub(crate) const SLOT: u64 = 20;
+pub(crate) const DIFS: u64 = 50;
+pub(crate) const EIFS: u64 = 364;
+pub(crate) const ACK_TIMEOUT: u64 = 222;
+
+/// A cell and, for each station, the random numbers that its backoffs are drawn from.
+pub(crate) struct Cell {
+    pub(crate) contention: Contention,
+    backoffs: Vec<RandomStream>,
+}
+
+pub(crate) fn streams(stations: usize) -> Vec<RandomStream> {
+    (0..stations).map(|id| RandomStream::new(1, 0, &format!("sta/{id}"), "backoff")).collect()
+}
+
+impl Cell {
+    pub(crate) fn new(stations: usize, mac: &MacConfig) -> Self {
+        Self::with_phy(stations, &phy(), mac)
+    }
+
+    pub(crate) fn with_phy(stations: usize, phy: &PhyConfig, mac: &MacConfig) -> Self {
+        let contenders = (0..stations as StationId).map(|station| (station, phy.dcf()));
+        Self::with_contenders(contenders.collect(), phy, mac)
+    }
+
+    /// A cell of queues: whose each is, and how it contends.
+    pub(crate) fn with_contenders(
+        queues: Vec<(StationId, AccessParameters)>,
+        phy: &PhyConfig,
+        mac: &MacConfig,
+    ) -> Self {
+        let backoffs = streams(queues.len());
+        let contenders = queues
+            .into_iter()
+            .zip(streams(backoffs.len()))
+            .map(|((station, access), backoffs)| ContenderConfig { station, access, backoffs });
+        Self { contention: Contention::new(phy, mac, contenders.collect()), backoffs }
+    }
+
+    /// The next backoff of `station`, in slots, with contention window `cw`.
+    pub(crate) fn backoff(&mut self, station: StationId, cw: u32) -> u64 {
+        u64::from(self.backoffs[station as usize].up_to(cw))
+    }
+
+    pub(crate) fn queue(&mut self, station: StationId, micros: u64) {
+        self.contention.frame_queued(station, at(micros));
+    }
+
+    /// The next access begins: when, and whose.
+    pub(crate) fn begin(&mut self) -> (u64, Vec<StationId>) {
+        let time = micros(self.contention.next_access());
+        let mut who = self.contention.begin().to_vec();
+        who.sort_unstable();
+        (time, who)
+    }
+
+    pub(crate) fn succeed(&mut self, end: u64, has_frame: bool) {
+        self.contention.end_success(at(end), has_frame);
+    }
+
+    /// Everyone on the air collides; frames end at `ends`, and nobody has a further frame.
+    pub(crate) fn collide(&mut self, ends: &[(StationId, u64)]) -> Vec<Retry> {
+        let end = ends.iter().map(|(_, end)| *end).max().unwrap();
+        let retries = ends
+            .iter()
+            .map(|&(station, own_end)| {
+                let retry = self.contention.collided(station);
+                let again = retry == Retry::Again;
+                self.contention.back_off_after_collision(
+                    station,
+                    retry,
+                    at(own_end),
+                    at(end),
+                    again,
+                );
+                retry
+            })
+            .collect();
+        self.contention.end_collision(at(end));
+        retries
+    }
+
+    pub(crate) fn next(&self) -> Option<u64> {
+        let next = self.contention.next_access();
+        (next != Time::NEVER).then(|| micros(next))
+    }
+}
+
+pub(crate) fn at(micros: u64) -> Time {
+    Time::ZERO + Duration::from_micros(micros)
+}
+
+pub(crate) fn micros(time: Time) -> u64 {
+    assert_eq!(time.as_nanos() % 1_000, 0);
+    time.as_nanos() / 1_000
+}
+
+pub(crate) fn phy() -> PhyConfig {
+    let rate = |bps| Rate { bps, modulation: Modulation::Dsss };
+    PhyConfig {
+        standard: "802.11b".into(),
+        data_rate: rate(11_000_000),
+        control_rate: rate(2_000_000),
+        slot_time: Duration::from_micros(SLOT),
+        sifs: Duration::from_micros(10),
+        difs: Duration::from_micros(DIFS),
+        eifs: Duration::from_micros(EIFS),
+        ack_timeout: Duration::from_micros(ACK_TIMEOUT),
+        dsss: Some(DsssTiming {
+            preamble_time: Duration::from_micros(144),
+            plcp_header_time: Duration::from_micros(48),
+        }),
+        ofdm: None,
+        symbol_rounding: true,
+        propagation_delay: Duration::ZERO,
+        cw_min: 31,
+        cw_max: 1023,
+        rts_bits: 160,
+        cts_bits: 112,
+        ack_bits: 112,
+        mac_header_bits: 224,
+        llc_bits: 64,
+    }
+}
+
+pub(crate) fn standard() -> MacConfig {
+    MacConfig {
+        rts_threshold_bytes: None,
+        short_retry_limit: 7,
+        long_retry_limit: 4,
+        rules: Rules {
+            preset: "standard".into(),
+            immediate_access: true,
+            post_backoff: true,
+            post_backoff_after_drop: true,
+            after_collision: AfterCollision::Eifs,
+            colliders: Colliders::AckTimeoutThenDifs,
+        },
+        edca: None,
+    }
+}
+
+pub(crate) fn with_rules(change: impl FnOnce(&mut Rules)) -> MacConfig {
+    let mut mac = standard();
+    change(&mut mac.rules);
+    mac
+}

@@ -1,0 +1,156 @@
+//! EDCA, rule by rule: inter-frame spaces and windows of access categories, internal collisions,
+//! TXOPs. Paper L's access point sends TCP ACKs after an AIFS of 50 us without backoff, beside
+//! stations that wait for 90 us and draw from 0 .. 31.
+
+use airtcp_kernel::Duration;
+use airtcp_wlan::{AccessParameters, MacConfig, Retry};
+
+use crate::cell::{ACK_TIMEOUT, Cell, EIFS, SLOT, phy, standard};
+
+const HIGH_AIFS: u64 = 50;
+const LOW_AIFS: u64 = 90;
+
+fn access(aifs: u64, cw_min: u32, cw_max: u32) -> AccessParameters {
+    AccessParameters {
+        aifs: Duration::from_micros(aifs),
+        cw_min,
+        cw_max,
+        txop_limit: Duration::ZERO,
+    }
+}
+
+fn high() -> AccessParameters {
+    access(HIGH_AIFS, 0, 0)
+}
+
+fn low() -> AccessParameters {
+    access(LOW_AIFS, 31, 1023)
+}
+
+/// Contender 0 is the access point's, 1 and 2 are of two stations.
+fn paper_l() -> Cell {
+    Cell::with_contenders(vec![(0, high()), (1, low()), (2, low())], &phy(), &standard())
+}
+
+#[test]
+fn the_access_point_sends_as_long_as_it_has_frames() {
+    let mut cell = paper_l();
+    cell.queue(0, 0);
+    cell.begin();
+    cell.queue(1, 100);
+    cell.backoff(1, 31);
+
+    // Its backoff of zero slots ends 50 us after each busy period, when the stations still hold.
+    for end in [1_000, 2_000, 3_000] {
+        cell.succeed(end, true);
+        assert_eq!(cell.begin(), (end + HIGH_AIFS, vec![0]));
+    }
+}
+
+/// A station that was held counts its slots from 90 us after the busy period, and loses none of
+/// them while it is held again.
+#[test]
+fn stations_hold_after_every_busy_period_and_keep_their_slots() {
+    let mut cell = paper_l();
+    cell.queue(0, 0);
+    cell.begin();
+    cell.queue(1, 100);
+    let slots = cell.backoff(1, 31);
+    assert!(slots >= 3, "a seed with some slots: {slots}");
+    cell.succeed(1_000, false);
+
+    // Two slots after the stations' AIFS the access point gets a frame and, idle for its own AIFS
+    // and without a backoff, sends at once.
+    let arrival = 1_000 + LOW_AIFS + 2 * SLOT;
+    cell.queue(0, arrival);
+    assert_eq!(cell.begin(), (arrival, vec![0]));
+    cell.succeed(5_000, false);
+
+    assert_eq!(cell.begin(), (5_000 + LOW_AIFS + SLOT * (slots - 2), vec![1]));
+}
+
+/// 40 us apart: a frame of the access point at the instant of a station's slot collides.
+#[test]
+fn categories_collide_on_the_air_when_their_instants_are_equal() {
+    let mut cell = paper_l();
+    cell.queue(1, 1_000);
+
+    cell.queue(0, 1_000);
+
+    assert_eq!(cell.begin(), (1_000, vec![0, 1]));
+}
+
+#[test]
+fn after_a_collision_each_category_adds_its_own_space() {
+    let mut cell = paper_l();
+    cell.queue(1, 1_000);
+    cell.queue(2, 1_000);
+    assert_eq!(cell.begin(), (1_000, vec![1, 2]));
+    cell.queue(0, 1_500);
+    cell.backoff(0, 0);
+
+    cell.collide(&[(1, 2_000), (2, 2_000)]);
+
+    // The access point heard it: EIFS - DIFS + AIFS, and no slots. The colliders miss their ACKs.
+    let colliders = (1..=2)
+        .map(|id| 2_000 + ACK_TIMEOUT + LOW_AIFS + SLOT * cell.backoff(id, 63))
+        .min()
+        .unwrap();
+    let heard = 2_000 + EIFS - 50 + HIGH_AIFS;
+    assert_eq!(cell.next(), Some(heard.min(colliders)));
+}
+
+/// Both queues of station 0 would send at once: the first goes, the second backs off with a
+/// doubled window from the end of the exchange on.
+#[test]
+fn of_two_queues_of_one_station_the_first_goes_and_the_other_backs_off() {
+    let queues = vec![(0, access(50, 31, 1023)), (0, access(50, 31, 1023)), (1, low())];
+    let mut cell = Cell::with_contenders(queues, &phy(), &standard());
+    cell.queue(0, 1_000);
+    cell.queue(1, 1_000);
+
+    assert_eq!(cell.begin(), (1_000, vec![0]));
+    assert_eq!(cell.contention.internal_collisions(), [1]);
+    assert_eq!(cell.contention.collided_internally(1), Retry::Again);
+    cell.contention.back_off_after_internal_collision(1, true);
+    cell.succeed(2_000, false);
+
+    assert_eq!(cell.begin(), (2_000 + 50 + SLOT * cell.backoff(1, 63), vec![1]));
+    let counters = cell.contention.counters(1);
+    assert_eq!((counters.attempts, counters.collisions), (1, 0));
+    assert_eq!(counters.internal_collisions, 1);
+}
+
+#[test]
+fn a_frame_may_be_dropped_by_internal_collisions_alone() {
+    let queues = vec![(0, access(50, 0, 0)), (0, access(50, 0, 0))];
+    let mac = MacConfig { short_retry_limit: 2, ..standard() };
+    let mut cell = Cell::with_contenders(queues, &phy(), &mac);
+    cell.queue(0, 1_000);
+    cell.queue(1, 1_000);
+    for (end, expected) in [(2_000, Retry::Again), (3_000, Retry::Dropped)] {
+        cell.begin();
+        assert_eq!(cell.contention.internal_collisions(), [1]);
+        assert_eq!(cell.contention.collided_internally(1), expected);
+        let has_frame = expected == Retry::Again;
+        cell.contention.back_off_after_internal_collision(1, has_frame);
+        cell.succeed(end, true);
+    }
+
+    assert_eq!(cell.begin().1, [0]);
+    assert_eq!(cell.contention.internal_collisions(), []);
+}
+
+#[test]
+fn a_txop_goes_on_without_contention() {
+    let mut cell = paper_l();
+    cell.queue(1, 1_000);
+    cell.begin();
+
+    cell.contention.continue_txop();
+    assert_eq!(cell.next(), None);
+    cell.succeed(4_000, false);
+
+    let counters = cell.contention.counters(1);
+    assert_eq!((counters.attempts, counters.successes, counters.draws), (2, 2, 1));
+}

@@ -1,0 +1,443 @@
+"""Paper B: how many stations should contend at once, so that TCP ACKs get through fastest.
+
+Knows m stations that each send once in the next w slots, the three kinds of slot and what they
+last, and the law by which an access point sizes its bursts. Knows no doubling of windows, no queues
+and no TCP but the number of TCP ACKs that a burst causes.
+
+R. Bruno, M. Conti, E. Gregori, "Throughput evaluation and enhancement of TCP clients in Wi-Fi hot
+spots", WONS 2004. Symbols as there: w slots (w = 32 is the standard's aCWmin + 1), m stations that
+have a TCP ACK to send, N_s, N_c, N_i slots with one, several and no station, T_s, T_c and t_slot
+what they last. Ids (B1, ...) are those of the errata.
+
+- `attempt_distribution`: (2), who sends in the next slot
+- `lemma_1`: (3) to (7) by the matrix iteration; `expected_slots`: the same in closed form
+- `success_rate`: (1); `best_stations`: m*; `best_share`: m*/w in a wide window
+- `maximum_goodput`, `theoretical_limit`: the 7.28 Mb/s of section 2
+- `burst_size`: the burst law (8)
+
+>>> best_stations([8, 16, 32, 64, 128], Overheads.hot_spot())  # w/4, for these overheads
+array([ 2.,  4.,  8., 16., 32.])
+>>> slots = expected_slots(32, 8)
+>>> print(f"{slots.success:.2f} {slots.collision:.2f} {slots.idle:.2f}")
+6.41 0.77 24.82
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, Self
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike
+from scipy.special import betainc, xlog1py
+
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+from airtcp.models._solve import increasing_root
+from airtcp.models.airtime import Dsss, Phy, Rate, collision_time_ns, exchange_time_ns
+
+__all__ = [
+    "Limit",
+    "Overheads",
+    "Slots",
+    "attempt_distribution",
+    "best_share",
+    "best_stations",
+    "burst_size",
+    "expected_slots",
+    "lemma_1",
+    "maximum_goodput",
+    "success_rate",
+    "theoretical_limit",
+]
+
+_MOST_STATIONS = 2048
+"""Lemma 1 holds 8 m^2 bytes; w = m = 1024 takes a second, m = 2048 three."""
+
+_MOST_ROWS = 8192
+_MOST_SLOTS = 2**20
+
+_NEGLIGIBLE = 1e-20
+
+_SHARE_SERIES: Final = [(k - 1) / math.factorial(k) for k in range(32, 1, -1)]
+"""1 - (1-a) e^a = a^2 sum (k-1)/k! a^(k-2), whose terms all have one sign; up to a = 2."""
+
+_TCP_ACK_BITS = 320
+"""The 40-byte packets that the stations send (section 3.1, footnote 6)."""
+
+_HOT_SPOT: Final = Phy(
+    data_rate=Rate(11_000_000, "dsss"),
+    control_rate=Rate(2_000_000, "dsss"),
+    slot_time_ns=20_000,
+    sifs_ns=10_000,
+    difs_ns=50_000,
+    eifs_ns=364_000,
+    dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000),
+    ofdm=None,
+    symbol_rounding=False,
+    propagation_delay_ns=0,
+    cw_min=31,
+    cw_max=1023,
+    rts_bits=160,
+    cts_bits=112,
+    ack_bits=112,
+    mac_header_bits=272,
+    llc_bits=0,
+)
+"""802.11b with the long preamble and the MAC ACK at 2 Mb/s: the reading of B5 and B6."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overheads:
+    """What the three kinds of slot last, in seconds: t_slot, T_s and T_c.
+
+    T_s and T_c contain the waits after the frame. A collision lasts a slot at least.
+
+    Raises `ValueError` naming a field that cannot be.
+    """
+
+    slot_s: float
+    success_s: float
+    collision_s: float
+
+    def __post_init__(self) -> None:
+        _checks.scalar("slot_s", self.slot_s, above=0.0)
+        _checks.scalar("success_s", self.success_s, above=0.0)
+        _checks.scalar("collision_s", self.collision_s, at_least=self.slot_s)
+
+    @classmethod
+    def from_phy(
+        cls,
+        phy: Phy,
+        *,
+        msdu_bits: int = _TCP_ACK_BITS,
+        collision: Literal["as-success", "difs", "eifs"] = "as-success",
+        data_rate: Rate | None = None,
+        control_rate: Rate | None = None,
+    ) -> Self:
+        """From any PHY: stations send MSDUs of `msdu_bits` bits, without RTS/CTS.
+
+        T_s is the exchange and DIFS. The paper does not say what T_c is (B5): "as-success", T_s
+        itself (the frame, and an EIFS whose ACK goes at the control rate); the frame and "difs";
+        or the frame and the "eifs" of the PHY.
+
+        Raises `ValueError` as `airtcp.models.airtime`.
+        """
+        _checks.choice("collision", collision, ("as-success", "difs", "eifs"))
+        rates = {"data_rate": data_rate, "control_rate": control_rate}
+        success = int(exchange_time_ns(phy, msdu_bits, rts=False, **rates)) + phy.difs_ns
+        frame = int(collision_time_ns(phy, msdu_bits, rts=False, **rates))
+        lasts = {
+            "as-success": success,
+            "difs": frame + phy.difs_ns,
+            "eifs": frame + phy.eifs_ns,
+        }
+        return cls(phy.slot_time_ns / 1e9, success / 1e9, lasts[collision] / 1e9)
+
+    @classmethod
+    def hot_spot(cls, *, collision: Literal["as-success", "difs", "eifs"] = "as-success") -> Self:
+        """802.11b, 40-byte packets, 34 bytes of MAC header, MAC ACK at 2 Mb/s (B5).
+
+        With T_c = T_s, the default, m* = w/4 for w = 8 to 128, and within 2 % of it beyond.
+
+        >>> Overheads.hot_spot(collision="eifs")
+        Overheads(slot_s=2e-05, success_s=0.000553819, collision_s=0.000609819)
+        """
+        return cls.from_phy(_HOT_SPOT, collision=collision)
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Mean numbers among `w` slots, with `m` stations: `idle` N_i, `success` N_s, `collision` N_c.
+
+    The three add up to w.
+    """
+
+    w: Values
+    m: Values
+    idle: Values
+    success: Values
+    collision: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`goodput_bps` of TCP payload, `utilization` (goodput over data rate), `cycle_s` a segment."""
+
+    goodput_bps: float
+    utilization: float
+    cycle_s: float
+
+
+def attempt_distribution(w: int, m: int) -> Values:
+    """(2): probability that k = 0 .. m of `m` stations send in the first of `w` slots.
+
+    Each of them sends in any of the w slots, p_w = 1/w. Element 0 is P_i (2c), element 1 P_s (2a)
+    with exponent m - 1 (B1), and element k >= 2 P_c(w, m, k) (2b): they add up to one.
+
+    Raises `ValueError` unless w is whole, >= 1 and <= 2^20, and m whole, >= 0 and <= 2048.
+
+    >>> attempt_distribution(2, 3)
+    array([0.125, 0.375, 0.375, 0.125])
+    """
+    slots, stations = _whole("w", w, 1, _MOST_SLOTS), _whole("m", m, 0, _MOST_STATIONS)
+    chance = _attempts(slots, _log_ways(stations)[-1:], np.array([float(stations)]))
+    return np.asarray(chance[0])
+
+
+def lemma_1(w: int, m: int) -> Slots:
+    """Lemma 1 by the matrix iteration (4) to (7): `m` stations that each send once in `w` slots.
+
+    Gives the last row of the three matrices: arrays over j = 0 .. m stations. Row i follows from
+    row i - 1 with p = 1/i, the *remaining* window (B2), and the sum in (4) runs to j (B3).
+    Collisions so large that their probability is below 1e-20 are left out.
+
+    Raises `ValueError` unless w is whole, >= 1 and <= 8192, and m whole, >= 0 and <= 2048.
+
+    >>> slots = lemma_1(2, 2)
+    >>> slots.success, slots.collision, slots.idle
+    (array([0., 1., 1.]), array([0. , 0. , 0.5]), array([2. , 1. , 0.5]))
+    """
+    last, stations = _whole("w", w, 1, _MOST_ROWS), _whole("m", m, 0, _MOST_STATIONS)
+    j = np.arange(stations + 1.0)
+    # Row i = 1 of (5), (6), (7): whoever is left sends in the one slot that is left.
+    success = np.where(j == 1.0, 1.0, 0.0)
+    collision = np.where(j > 1.0, 1.0, 0.0)
+    idle = np.where(j == 0.0, 1.0, 0.0)
+    ways = _log_ways(stations)
+    for i in range(2, last + 1):
+        likely = np.flatnonzero(_attempts(i, ways[-1:], j[-1:])[0] > _NEGLIGIBLE)
+        chance = _attempts(i, ways[:, : max(int(likely[-1]), 1) + 1], j)
+        success = chance[:, 1:2].sum(axis=1) + _after(chance, success)
+        collision = np.asarray(chance[:, 2:].sum(axis=1) + _after(chance, collision))
+        idle = chance[:, 0] + _after(chance, idle)
+    return Slots(
+        w=np.full(j.shape, float(last)), m=j, idle=idle, success=success, collision=collision
+    )
+
+
+def expected_slots(w: ArrayLike, m: ArrayLike) -> Slots:
+    """What Lemma 1 adds up to, in closed form: N_s = m (1-1/w)^(m-1), N_i = w (1-1/w)^m.
+
+    `m` stations fall on `w` slots independently and uniformly, so that each slot has a binomial
+    number of them; N_c is w times the probability of two or more.
+
+    Raises `ValueError` unless w is whole, >= 1 and <= 2^20, and m whole and >= 0.
+
+    >>> expected_slots(32, [1, 8, 32]).collision.round(2)
+    array([0.  , 0.77, 8.45])
+    """
+    slots = _checks.real("w", w, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
+    stations = _checks.real("m", m, at_least=0.0, whole=True)
+    slots, stations = _checks.broadcast(w=slots, m=stations)
+    return Slots(w=slots[()], m=stations[()], **_binomial_slots(slots, stations))
+
+
+def success_rate(w: ArrayLike, m: ArrayLike, overheads: Overheads) -> Values:
+    """(1): successes per second of the time that w slots take, N_s / (N_i t + N_s T_s + N_c T_c).
+
+    Raises `ValueError` as `expected_slots`.
+
+    >>> success_rate(32, [1, 8, 16], Overheads.hot_spot()).round(0)
+    array([ 852., 1433., 1335.])
+    """
+    slots = expected_slots(w, m)
+    lasts = (
+        slots.idle * overheads.slot_s
+        + slots.success * overheads.success_s
+        + slots.collision * overheads.collision_s
+    )
+    return np.asarray(slots.success / lasts)[()]
+
+
+def best_stations(w: ArrayLike, overheads: Overheads) -> Values:
+    """m*: the number of stations with the largest success rate in `w` slots, the smallest if tied.
+
+    It does not depend on T_s (B5): it minimises (N_i t_slot + N_c T_c) / N_s. All m up to w are
+    compared; with T_c >= t_slot no larger m is better.
+
+    Raises `ValueError` unless w is whole, >= 1 and <= 2^20.
+
+    >>> best_stations(32, Overheads.hot_spot(collision="difs"))
+    np.float64(10.0)
+    """
+    windows = _checks.real("w", w, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
+    best = np.empty(windows.shape)
+    for window in np.unique(windows):
+        stations = np.arange(1.0, window + 1.0)
+        slots = _binomial_slots(np.asarray(window), stations)
+        lost = slots["idle"] * overheads.slot_s + slots["collision"] * overheads.collision_s
+        with np.errstate(divide="ignore"):
+            lost = lost / slots["success"]
+        # With T_c = t_slot, w - 1 and w stations do equally well, but for rounding.
+        best[windows == window] = stations[np.argmax(lost <= lost.min() * (1.0 + 1e-12))]
+    return best[()]
+
+
+def best_share(overheads: Overheads) -> float:
+    """m*/w when w is large: the root a of (T_c/t_slot) (1 - (1-a) e^a) = 1.
+
+    The slots then have a Poisson number of stations with mean a = m/w, and the derivative of
+    `best_stations`' quotient vanishes there. So m* = w/4 is no law of the protocol, but T_c/t_slot
+    = 27.04 (540.8 us for slots of 20 us), from which T_c = T_s of the paper is not far (B5).
+
+    Raises `ConvergenceError`.
+
+    >>> round(best_share(Overheads(20e-6, 1e-3, 540.8e-6)), 5)
+    0.25
+    >>> round(best_share(Overheads.hot_spot()), 4)
+    0.2473
+    """
+    ratio = overheads.collision_s / overheads.slot_s
+
+    def excess(share: Values) -> Values:
+        return ratio * share**2 * np.polyval(_SHARE_SERIES, share) - 1.0
+
+    # The root is at most 1; beyond, rounding cannot hide it.
+    root = increasing_root(excess, np.zeros(()), np.full((), 2.0), what="share of a wide window")
+    return min(float(root), 1.0)
+
+
+def maximum_goodput(
+    payload_bits: ArrayLike,
+    data_s: ArrayLike,
+    tcp_ack_s: ArrayLike = 0.0,
+    acks_per_segment: ArrayLike = 0.0,
+) -> Values:
+    """Payload bits per second of segments that never wait: payload / (data + share of a TCP ACK).
+
+    `data_s` and `tcp_ack_s` are exchanges with the DIFS before them, and no backoff. The paper
+    neglects TCP ACKs (`acks_per_segment` 0); delayed ACK sends 1/2 per segment, standard TCP 1.
+
+    Raises `ValueError` naming an argument that is negative, not finite or (`data_s`) zero.
+
+    >>> float(maximum_goodput(12000, 1650e-6).round(-4))
+    7270000.0
+    """
+    payload = _checks.real("payload_bits", payload_bits, at_least=0.0)
+    data = _checks.real("data_s", data_s, above=0.0)
+    tcp_ack = _checks.real("tcp_ack_s", tcp_ack_s, at_least=0.0)
+    share = _checks.real("acks_per_segment", acks_per_segment, at_least=0.0, at_most=1.0)
+    payload, data, tcp_ack, share = _checks.broadcast(
+        payload_bits=payload, data_s=data, tcp_ack_s=tcp_ack, acks_per_segment=share
+    )
+    return np.asarray(payload / (data + share * tcp_ack))[()]
+
+
+def theoretical_limit(
+    phy: Phy = _HOT_SPOT,
+    *,
+    payload_bits: int = 12_000,
+    header_bits: int = _TCP_ACK_BITS,
+    acks_per_segment: float = 0.0,
+    data_rate: Rate | None = None,
+    control_rate: Rate | None = None,
+) -> Limit:
+    """The theoretical maximum throughput of section 2 on a PHY, without RTS/CTS.
+
+    7.28 Mb/s and 0.66 of 11 Mb/s in the paper. B6: basic access, no backoff, 12000 bits of TCP
+    payload under 40 bytes of headers, MAC ACK at 2 Mb/s; 7.30 with no propagation delay, 7.28 with
+    2 us per frame. `acks_per_segment` as in `maximum_goodput`: what TCP itself could reach.
+
+    Raises `ValueError` as `maximum_goodput` and `airtcp.models.airtime`.
+
+    >>> round(theoretical_limit().utilization, 2)
+    0.66
+    >>> round(theoretical_limit(acks_per_segment=0.5).goodput_bps / 1e6, 2)  # delayed ACK
+    6.24
+    """
+    _checks.scalar("payload_bits", payload_bits, above=0.0, whole=True)
+    _checks.scalar("header_bits", header_bits, at_least=0.0, whole=True)
+    share = _checks.scalar("acks_per_segment", acks_per_segment, at_least=0.0, at_most=1.0)
+    sizes = np.array([payload_bits + header_bits, header_bits])
+    exchanges = exchange_time_ns(
+        phy, sizes, rts=False, data_rate=data_rate, control_rate=control_rate
+    )
+    data, tcp_ack = ((exchanges + phy.difs_ns) / 1e9).tolist()
+    goodput = float(maximum_goodput(payload_bits, data, tcp_ack, share))
+    return Limit(
+        goodput_bps=goodput,
+        utilization=goodput / (data_rate or phy.data_rate).bps,
+        cycle_s=data + share * tcp_ack,
+    )
+
+
+def burst_size(
+    burst: ArrayLike,
+    successes: ArrayLike,
+    collisions: ArrayLike,
+    target: ArrayLike,
+    *,
+    floor: Literal["one-ack", "zero", "none"] = "one-ack",
+    collided: Literal["twice", "once"] = "twice",
+) -> Values:
+    """(8): how many TCP packets the access point sends next, l_(i+1).
+
+    `burst` l_i are the packets of the last burst, floor(l_i/2) the stations that they woke;
+    `successes` ns_i and `collisions` nc_i the slots of either kind since; `target` is m*.
+
+    The paper gives no floor, and the printed law can be zero or negative (B7); `floor`: "one-ack",
+    two packets at least, which cause one TCP ACK under delayed ACK, so that the cycle goes on;
+    "zero"; or "none", the printed value. `collided` "twice" is the printed law: stations that
+    collided are among the floor(l_i/2) - ns_i without a success, and their nc_i slots are
+    subtracted as well; "once" subtracts nc_i only where all stations that were woken have sent.
+
+    Raises `ValueError` unless all numbers are whole and >= 0 and `target` >= 1.
+
+    >>> burst_size([16, 16, 16], [8, 6, 2], [0, 1, 3], 8)
+    array([16., 10.,  2.])
+    >>> burst_size(16, 2, 3, 8, floor="none")
+    np.float64(-2.0)
+    """
+    _checks.choice("floor", floor, ("one-ack", "zero", "none"))
+    _checks.choice("collided", collided, ("twice", "once"))
+    packets = _checks.real("burst", burst, at_least=0.0, whole=True)
+    done = _checks.real("successes", successes, at_least=0.0, whole=True)
+    lost = _checks.real("collisions", collisions, at_least=0.0, whole=True)
+    wanted = _checks.real("target", target, at_least=1.0, whole=True)
+    packets, done, lost, wanted = _checks.broadcast(
+        burst=packets, successes=done, collisions=lost, target=wanted
+    )
+    left = np.maximum(np.floor(packets / 2.0) - done, 0.0)
+    counted = lost if collided == "twice" else np.where(left > 0.0, 0.0, lost)
+    least = {"one-ack": 2.0, "zero": 0.0, "none": -np.inf}[floor]
+    return np.maximum(2.0 * (wanted - left - counted), least)[()]
+
+
+def _binomial_slots(slots: Values, stations: Values) -> dict[str, Values]:
+    """N_i, N_s and N_c; N_c as a binomial tail, which keeps its digits where it is small."""
+    several = slots * betainc(2.0, np.maximum(stations - 1.0, 1.0), 1.0 / slots)
+    return {
+        "idle": np.asarray(slots * (1.0 - 1.0 / slots) ** stations)[()],
+        "success": np.asarray(stations * (1.0 - 1.0 / slots) ** np.maximum(stations - 1.0, 0.0))[
+            ()
+        ],
+        "collision": np.where(stations >= 2.0, several, 0.0)[()],
+    }
+
+
+def _log_ways(stations: int) -> Values:
+    """Logarithm of C(j, k) for j and k = 0 .. `stations`, -inf for k > j."""
+    j, k = np.ogrid[0.0 : stations + 1.0, 0.0 : stations + 1.0]
+    with np.errstate(divide="ignore"):
+        factors = np.log(np.maximum(j - k + 1.0, 0.0)) - np.log(np.maximum(k, 1.0))
+    factors[:, 0] = 0.0
+    return np.asarray(np.cumsum(factors, axis=1))
+
+
+def _attempts(slots: int, log_ways: Values, stations: Values) -> Values:
+    """(2) for each number of `stations` (rows) and k (columns): C(j,k) p^k (1-p)^(j-k), p = 1/w."""
+    k = np.arange(float(log_ways.shape[1]))
+    others = np.maximum(stations[:, np.newaxis] - k, 0.0)
+    return np.asarray(np.exp(log_ways - k * np.log(slots) + xlog1py(others, -1.0 / slots)))
+
+
+def _after(chance: Values, rest: Values) -> Values:
+    """Sum over k of `chance`[j, k] `rest`[j-k]: what the remaining slots bring on average."""
+    most = chance.shape[1]
+    padded = np.concatenate([np.zeros(most - 1), rest])
+    return np.asarray(np.einsum("jk,jk->j", chance, sliding_window_view(padded, most)[:, ::-1]))
+
+
+def _whole(name: str, value: int, least: int, most: int) -> int:
+    return int(_checks.scalar(name, value, at_least=least, at_most=most, whole=True))

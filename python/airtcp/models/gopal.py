@@ -1,0 +1,140 @@
+"""Paper G: how likely it is that nodes which always have a frame send in the same slot.
+
+Knows nodes that all draw a backoff at once, uniformly over one window. Knows no doubling of
+windows, no frozen counters, no durations and no TCP.
+
+S. Gopal, S. Paul, D. Raychaudhuri, "Investigation of the TCP simultaneous-send problem in 802.11
+wireless local area networks", 2004, section II. Symbols as there: N, here `others`, counts the
+nodes besides the one that is looked at, so that N + 1 contend (erratum G1): with N uploads through
+an access point these are the N stations and the access point. CW, here `w0`, is the number of slots
+that a backoff is drawn from, 0 .. CW - 1 (the standard's aCWmin + 1).
+
+Two probabilities, which the paper takes for one (erratum G2): `any_two_coincide` is its (1), that
+any two of the N + 1 backoffs are equal; `next_transmission_collides` asks the smallest backoff
+alone, since that one decides whether the next transmission fails. A simulation counts the second.
+They are equal for two nodes; for four nodes and 32 slots the first is almost three times as large:
+
+>>> simultaneous_send([1, 3], 32).any_two.round(4)
+array([0.0312, 0.1769])
+>>> simultaneous_send([1, 3], 32).next_transmission.round(4)
+array([0.0312, 0.0615])
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import bernoulli
+
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+
+__all__ = [
+    "SimultaneousSend",
+    "any_two_coincide",
+    "next_transmission_collides",
+    "simultaneous_send",
+]
+
+_MOST_SLOTS = 2**20
+"""(1) takes about 9 sqrt(CW) steps until it is one: 10,000 here, 300 for the widest of 802.11."""
+
+_BERNOULLI: Final = bernoulli(24)
+"""For N < CW term r of the sum over powers is below 2 (2 pi)^-r: 1e-19 for the last."""
+
+_LAST_SLOT = 45
+"""For N >= CW slot k adds at most exp(-k): 3e-20 for the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimultaneousSend:
+    """Both probabilities for `others` + 1 nodes that draw from `w0` slots.
+
+    `any_two` (1) that at least two of them draw the same slot; `next_transmission` that at least
+    two draw the earliest slot that is drawn, so that the next transmission is a collision.
+    """
+
+    others: Values
+    w0: Values
+    any_two: Values
+    next_transmission: Values
+
+
+def any_two_coincide(others: ArrayLike, w0: ArrayLike) -> Values:
+    """(1): at least two of `others` + 1 nodes draw the same of `w0` slots.
+
+    1 - (CW-1)! / ((CW-N-1)! CW^N), the birthday problem; 1 for N >= CW, 0 for N = 0. N counts the
+    other nodes (G1). It is not the probability that the next transmission fails (G2).
+
+    Raises `ValueError` unless `others` is whole and >= 0, and `w0` whole, >= 1 and <= 2^20.
+
+    >>> any_two_coincide([1, 3], [[32], [64]]).round(4)
+    array([[0.0312, 0.1769],
+           [0.0156, 0.0911]])
+    """
+    nodes, slots = _inputs(others, w0)
+    log_distinct = np.zeros(nodes.shape)
+    for node in range(1, int(min(nodes.max(), slots.max())) + 1):
+        # Beyond exp(-40) the complement is one, to the last bit.
+        open_ = (node <= nodes) & (log_distinct > -40.0)
+        if not open_.any():
+            break
+        with np.errstate(divide="ignore"):
+            factor = np.log1p(-np.minimum(node / slots, 1.0))
+        log_distinct = np.where(open_, log_distinct + factor, log_distinct)
+    return np.asarray(-np.expm1(log_distinct))[()]
+
+
+def next_transmission_collides(others: ArrayLike, w0: ArrayLike) -> Values:
+    """At least two of `others` + 1 nodes draw the earliest slot of all that are drawn (G2).
+
+    1 - (N+1)/CW^(N+1) sum_{j=0}^{CW-1} j^N: one node draws slot CW-1-j, the N others later ones.
+    The sum over powers is taken in its closed form (Bernoulli numbers, exact for whole N) for
+    N < CW, and term by term from the earliest slot for N >= CW. 1/CW for two nodes, as (1).
+
+    Raises `ValueError` unless `others` is whole and >= 0, and `w0` whole, >= 1 and <= 2^20.
+
+    >>> next_transmission_collides([0, 1, 3, 10], 32).round(4)
+    array([0.    , 0.0312, 0.0615, 0.1629])
+    """
+    nodes, slots = _inputs(others, w0)
+    few = nodes < slots
+
+    n, w = np.where(few, nodes, 0.0), slots
+    collides, ways = np.zeros(nodes.shape), np.ones(nodes.shape)
+    for r in range(1, len(_BERNOULLI)):
+        # ways is C(N+1, r) / CW^r; the sum over powers of N ends with r = N.
+        ways = ways * (n + 2.0 - r) / r / w
+        collides = collides - np.where(r <= n, _BERNOULLI[r] * ways, 0.0)
+
+    n = np.where(few, 1.0, nodes)
+    alone = np.zeros(nodes.shape)
+    for slot in range(1, _LAST_SLOT + 1):
+        later = np.maximum(1.0 - slot / w, 0.0)
+        alone = alone + later**n
+    return np.where(few, collides, 1.0 - (n + 1.0) / w * alone)[()]
+
+
+def simultaneous_send(others: ArrayLike, w0: ArrayLike) -> SimultaneousSend:
+    """(1), and beside it the probability that the next transmission collides.
+
+    Raises `ValueError` as `any_two_coincide`.
+
+    >>> round(float(simultaneous_send(1, 64).any_two), 6)  # the window doubled: half of 1/32
+    0.015625
+    """
+    nodes, slots = _inputs(others, w0)
+    return SimultaneousSend(
+        others=nodes[()],
+        w0=slots[()],
+        any_two=any_two_coincide(nodes, slots),
+        next_transmission=next_transmission_collides(nodes, slots),
+    )
+
+
+def _inputs(others: ArrayLike, w0: ArrayLike) -> tuple[Values, Values]:
+    nodes = _checks.real("others", others, at_least=0.0, whole=True)
+    slots = _checks.real("w0", w0, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
+    nodes, slots = _checks.broadcast(others=nodes, w0=slots)
+    return nodes, slots

@@ -1,0 +1,104 @@
+"""How the nodes of a scenario contend, as models take it: one way for all, the DCF's.
+
+Knows when access categories are as good as a DCF of their own, and what of them no model has.
+Judges no model of TCP (`assumptions`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from airtcp.units import format_time_ns
+
+if TYPE_CHECKING:
+    from airtcp.scenario import AccessParameters, Flow, ResolvedScenario
+    from airtcp.standards import AccessCategory
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A scenario under the DCF that contends as the one asked for, and where it does not quite.
+
+    `scenario` is None if there is no such scenario; `reason` then says why.
+    """
+
+    scenario: ResolvedScenario | None
+    broken: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def as_dcf(scenario: ResolvedScenario) -> Access:
+    """The scenario with one way to contend for all nodes, where access categories allow it.
+
+    With one category in use, and the same AIFS and CWmin at the access point and at stations, EDCA
+    is a DCF whose DIFS is that AIFS. A TXOP limit and CWmax are then all that can differ from it.
+    """
+    edca = scenario.mac.edca
+    if edca is None:
+        return Access(scenario)
+    used = {pair for flow in scenario.flows for pair in _used(scenario, flow)}
+    categories = sorted({category for _, category in used})
+    if len(categories) > 1:
+        return Access(
+            None,
+            reason="all nodes contend alike in the models; here traffic goes into several access "
+            f"categories ({', '.join(categories)}), which have different chances",
+        )
+    (category,) = categories
+    sides = {"ap": edca.ap[category], "stations": edca.stations[category]}
+    parameters = [sides[side] for side in sorted({side for side, _ in used})]
+    if len({(one.aifs_ns, one.cw_min) for one in parameters}) > 1:
+        return Access(
+            None,
+            reason="all nodes contend alike in the models; here access point and stations have "
+            f"other parameters of {category}, and so different chances: "
+            f"{_shown(sides['ap'])} against {_shown(sides['stations'])}",
+        )
+    phy = scenario.phy
+    # Stations meet more collisions than the access point, so their CWmax matters more.
+    one = parameters[-1]
+    changed = phy.model_copy(
+        update={
+            "difs_ns": one.aifs_ns,
+            "eifs_ns": phy.eifs_ns - phy.difs_ns + one.aifs_ns,
+            "cw_min": one.cw_min,
+            "cw_max": one.cw_max,
+        }
+    )
+    mac = scenario.mac.model_copy(update={"edca": None})
+    return Access(
+        scenario.model_copy(update={"phy": changed, "mac": mac}), tuple(_broken(parameters))
+    )
+
+
+def _used(scenario: ResolvedScenario, flow: Flow) -> list[tuple[str, AccessCategory]]:
+    """Who puts packets of a flow into which category."""
+    classify = scenario.classify
+    if flow.tcp is None:
+        return [("ap" if flow.direction == "download" else "stations", classify.udp)]
+    kinds = (classify.tcp_data, classify.tcp_ack)
+    return [(side, category) for side in ("ap", "stations") for category in kinds]
+
+
+def _broken(parameters: list[AccessParameters]) -> list[str]:
+    sentences = []
+    limit = max(one.txop_limit_ns for one in parameters)
+    if limit:
+        sentences.append(
+            f"one frame for each access; here a TXOP may last {format_time_ns(limit)}: if a node "
+            "has more frames that fit, they follow without contention; the model is too "
+            "pessimistic: goodput too low, times too high"
+        )
+    windows = [one.cw_max for one in parameters]
+    if len(set(windows)) > 1:
+        sentences.append(
+            "all nodes contend alike; here CWmax is "
+            f"{windows[0]} at the access point and {windows[-1]} at stations: the effect is small "
+            "as long as few frames collide several times"
+        )
+    return sentences
+
+
+def _shown(parameters: AccessParameters) -> str:
+    return f"AIFS {format_time_ns(parameters.aifs_ns)} and CWmin {parameters.cw_min}"

@@ -1,0 +1,135 @@
+"""What README and pages tell a reader to type works.
+
+Blocks of a page marked `sh` run, line by line, in one directory, with the airtcp that is tested; so
+do blocks marked `python`, after them. Blocks marked `text` are not run: they need a clone, or take
+minutes. Commands within a sentence must exist, with each option that they name.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+FENCE = re.compile(r"(?ms)^```(\w+)\n(.*?)^```$")
+SPAN = re.compile(r"`airtcp ([^`]*)`")
+LANGUAGES = {"sh", "python", "text", "toml"}
+COMMANDS = {"run", "predict", "simulate", "example", "schema"}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of a page in a language."""
+    found = FENCE.findall(page.read_text(encoding="utf-8"))
+    return [text for name, text in found if name == language]
+
+
+def with_blocks(language: str) -> list[Path]:
+    return [page for page in PAGES if blocks(page, language)]
+
+
+def run(command: list[str], directory: Path) -> str:
+    """The command's stdout. Its status must be 0, and it must not complain."""
+    # The airtcp of the interpreter that runs this test, whatever else is on the path.
+    binaries = str(Path(sys.executable).parent)
+    path = os.pathsep.join([binaries, os.environ.get("PATH", "")])
+    done = subprocess.run(
+        command, cwd=directory, env=os.environ | {"PATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+@cache
+def help_of(command: str) -> str:
+    return run(["airtcp", command, "--help"], ROOT)
+
+
+def mentions() -> Iterator[tuple[str, str]]:
+    """Commands within sentences: page, and what follows `airtcp`."""
+    for page in PAGES:
+        for text in SPAN.findall(page.read_text(encoding="utf-8")):
+            yield page.name, text
+
+
+def test_something_is_tested() -> None:
+    """So that a change of the pages' form cannot switch these tests off."""
+    assert {page.name for page in with_blocks("sh")} >= {"README.md", "quickstart.md"}
+    assert {page.name for page in with_blocks("python")} >= {"quickstart.md"}
+    assert {text.split()[0] for _, text in mentions()} == COMMANDS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_are_in_a_known_language(page: Path) -> None:
+    assert set(re.findall(r"(?m)^```(\w+)$", page.read_text(encoding="utf-8"))) <= LANGUAGES
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if blocks(page, "sh") or blocks(page, "python")],
+    ids=lambda page: page.name,
+)
+def test_what_a_page_says_to_type_works(page: Path, tmp_path: Path) -> None:
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines() if line]
+    for line in lines:
+        assert re.match(r"(airtcp|cmp) ", line), f"a line of another kind: {line}"
+        run(["bash", "-euo", "pipefail", "-c", line], tmp_path)
+    for block in blocks(page, "python"):
+        run([sys.executable, "-W", "error", "-c", block], tmp_path)
+
+
+@pytest.mark.parametrize(("page", "text"), sorted(set(mentions())))
+def test_commands_in_sentences_exist(page: str, text: str) -> None:
+    command, *arguments = text.split()
+    known = help_of(command)
+    for option in re.findall(r"--[a-z]+", " ".join(arguments)):
+        assert re.search(rf"(?m)^ +(-\w, )?{option}\b", known), f"{page}: {option}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_options_in_sentences_exist(page: Path) -> None:
+    known = " ".join(help_of(command) for command in COMMANDS)
+    for option in re.findall(r"`(--[a-z]+)[^`]*`", page.read_text(encoding="utf-8")):
+        assert option in known
+
+
+def test_the_readme_names_every_command() -> None:
+    listed = re.findall(r"(?m)^  ([a-z]+)  ", run(["airtcp", "--help"], ROOT))
+
+    assert set(listed) == COMMANDS
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"(?m)^\| `airtcp ([a-z]+)", readme)) == COMMANDS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_verbs_of_the_makefile_exist(page: Path) -> None:
+    verbs = set(re.findall(r"(?m)^([a-z-]+):.*## ", (ROOT / "Makefile").read_text()))
+    text = page.read_text(encoding="utf-8")
+
+    assert set(re.findall(r"`make ([a-z-]+)", text)) <= verbs
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    """Paths from the root, such as `tests/witness` or `crates/*/src`."""
+    first = "crates|python|tests|docs|validation|benches"
+    text = page.read_text(encoding="utf-8")
+    for path in re.findall(rf"[` ]((?:{first})/[\w./*-]+)", text):
+        assert list(ROOT.glob(path.rstrip("./"))), path

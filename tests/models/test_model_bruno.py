@@ -1,0 +1,371 @@
+"""Lemma 1 of paper B meets plain recursion, enumeration, a closed form and the stated numbers."""
+
+import dataclasses
+import functools
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.models.airtime import Dsss, Phy, Rate
+from airtcp.models.bruno import (
+    Overheads,
+    attempt_distribution,
+    best_share,
+    best_stations,
+    burst_size,
+    expected_slots,
+    lemma_1,
+    maximum_goodput,
+    success_rate,
+    theoretical_limit,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ANY = st.one_of(st.floats(), st.integers(-3, 300), st.sampled_from([0, 1, 1e-300, 1e300]))
+ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
+
+KINDS = ("success", "collision", "idle")
+
+PHY = Phy(
+    data_rate=Rate(11_000_000, "dsss"),
+    control_rate=Rate(2_000_000, "dsss"),
+    slot_time_ns=20_000,
+    sifs_ns=10_000,
+    difs_ns=50_000,
+    eifs_ns=364_000,
+    dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000),
+    ofdm=None,
+    symbol_rounding=True,
+    propagation_delay_ns=0,
+    cw_min=31,
+    cw_max=1023,
+    rts_bits=160,
+    cts_bits=112,
+    ack_bits=112,
+    mac_header_bits=272,
+    llc_bits=0,
+)
+
+
+@functools.cache
+def recursion(w: int, m: int) -> tuple[Fraction, Fraction, Fraction]:
+    """(3a) to (3c) in exact fractions, with the exponent of B1: E[N_s], E[N_c], E[N_i]."""
+    if w == 0:
+        return Fraction(0), Fraction(0), Fraction(0)
+    if m == 0:
+        return Fraction(0), Fraction(0), Fraction(w)
+    p = Fraction(1, w)
+    total = [Fraction(0), Fraction(0), Fraction(0)]
+    for k in range(m + 1):
+        if w == 1 and k < m:
+            continue  # p = 1: all that are left send now
+        chance = math.comb(m, k) * p**k * (1 - p) ** (m - k)
+        rest = recursion(w - 1, m - k)
+        kind = {0: 2, 1: 0}.get(k, 1)
+        for index in range(3):
+            total[index] += chance * (rest[index] + (index == kind))
+    return total[0], total[1], total[2]
+
+
+def enumeration(w: int, m: int) -> tuple[float, float, float]:
+    """Every one of the w^m ways in which m stations fall on w slots, counted."""
+    success = collision = idle = 0
+    for choice in itertools.product(range(w), repeat=m):
+        counts = [choice.count(slot) for slot in range(w)]
+        success += counts.count(1)
+        idle += counts.count(0)
+        collision += sum(count > 1 for count in counts)
+    ways = w**m
+    return success / ways, collision / ways, idle / ways
+
+
+@pytest.mark.parametrize(("w", "m"), [(1, 3), (2, 1), (2, 6), (3, 5), (4, 4), (6, 5), (9, 2)])
+def test_lemma_meets_enumeration(w: int, m: int) -> None:
+    slots = lemma_1(w, m)
+    closed = expected_slots(w, m)
+
+    for kind, counted in zip(KINDS, enumeration(w, m), strict=True):
+        assert getattr(slots, kind)[m] == pytest.approx(counted, abs=1e-13)
+        assert getattr(closed, kind) == pytest.approx(counted, abs=1e-13)
+
+
+@pytest.mark.parametrize(("w", "m"), [(1, 1), (5, 12), (16, 16), (32, 8), (32, 40)])
+def test_matrix_iteration_is_the_recursion(w: int, m: int) -> None:
+    """All j up to m from the last row, against (3) worked out by itself."""
+    slots = lemma_1(w, m)
+
+    for j in range(m + 1):
+        exact = recursion(w, j)
+        assert sum(exact) == w
+        for kind, value in zip(KINDS, exact, strict=True):
+            assert getattr(slots, kind)[j] == pytest.approx(float(value), rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize(("w", "m"), [(1, 50), (2, 1100), (32, 600), (256, 256), (1024, 300)])
+def test_lemma_adds_up_to_the_closed_form(w: int, m: int) -> None:
+    """N_s = m (1 - 1/w)^(m-1), and the three kinds of slot make w (B1); wide windows, too."""
+    slots = lemma_1(w, m)
+    j = np.arange(m + 1)
+    closed = expected_slots(w, j)
+
+    assert slots.m.tolist() == j.tolist()
+    assert slots.w.tolist() == [w] * (m + 1)
+    expected = [float(w == 1 and n == 1) if w == 1 else n * (1 - 1 / w) ** (n - 1) for n in j]
+    assert slots.success == pytest.approx(np.array(expected), rel=1e-11, abs=1e-13)
+    for kind in KINDS:
+        assert getattr(slots, kind) == pytest.approx(getattr(closed, kind), rel=1e-10, abs=1e-10)
+    assert slots.success + slots.collision + slots.idle == pytest.approx(w, rel=1e-11)
+    assert closed.success + closed.collision + closed.idle == pytest.approx(w, rel=1e-12)
+
+
+def test_printed_exponent_loses_slots() -> None:
+    """B1: with (1-p)^m in (2a), as printed, the kinds of slot do not add up to one."""
+    p, m = 1 / 32, 8
+    distribution = attempt_distribution(32, m)
+    printed = m * p * (1 - p) ** m
+
+    assert distribution.sum() == pytest.approx(1, rel=1e-13)
+    assert distribution[1] == pytest.approx(m * p * (1 - p) ** (m - 1), rel=1e-13)
+    assert distribution.sum() - distribution[1] + printed == pytest.approx(0.9937, abs=1e-4)
+
+
+@pytest.mark.parametrize(("w", "m"), [(1, 0), (1, 4), (2, 7), (32, 40), (1024, 2000), (2**20, 3)])
+def test_attempts_are_a_distribution(w: int, m: int) -> None:
+    distribution = attempt_distribution(w, m)
+
+    assert distribution.shape == (m + 1,)
+    assert np.all(distribution >= 0)
+    assert distribution.sum() == pytest.approx(1, rel=1e-12)
+    assert distribution @ np.arange(m + 1) == pytest.approx(m / w, rel=1e-11)
+
+
+def test_few_collisions_keep_their_digits() -> None:
+    """Two stations collide once in w draws, and w - N_s - N_i would be noise."""
+    assert expected_slots(2**20, 2).collision == pytest.approx(2.0**-20, rel=1e-12)
+    assert expected_slots(2**20, [0, 1]).collision.tolist() == [0, 0]
+    assert expected_slots(8, 10**15).collision == pytest.approx(8)
+
+
+def test_collisions_stated() -> None:
+    """0.77 collision slots at w = 32 with m* = 8 stations."""
+    m = best_stations(32, Overheads.hot_spot())
+
+    assert m == 8
+    assert round(float(expected_slots(32, m).collision), 2) == 0.77
+    assert round(float(lemma_1(32, 8).collision[8]), 2) == 0.77
+
+
+def test_a_quarter_of_the_window() -> None:
+    """m* = w/4 with T_c = T_s and the MAC ACK at 2 Mb/s (B5), up to w = 128.
+
+    Beyond, m* stays one to three below; the optimum is so flat that w/4 loses nothing.
+    """
+    overheads = Overheads.hot_spot()
+    small, wide = np.array([4, 8, 16, 32, 64, 128]), np.array([256, 512, 1024])
+
+    assert best_stations(small, overheads).tolist() == (small / 4).tolist()
+    assert best_stations(wide, overheads).tolist() == [63, 126, 253]
+    quarter = success_rate(wide, wide / 4, overheads)
+    best = success_rate(wide, best_stations(wide, overheads), overheads)
+    assert quarter == pytest.approx(best, rel=1e-4)
+
+
+def test_other_overheads_move_the_optimum() -> None:
+    """B5: "as-success" 553.8 us, "eifs" 609.8 us, "difs" 295.8 us: the frame and what follows."""
+    frame = 192 + 592 / 11
+    as_success, eifs, difs = (
+        Overheads.hot_spot(collision="as-success"),
+        Overheads.hot_spot(collision="eifs"),
+        Overheads.hot_spot(collision="difs"),
+    )
+
+    assert as_success.success_s * 1e6 == pytest.approx(frame + 10 + 248 + 50, abs=2e-3)
+    assert as_success.collision_s == as_success.success_s
+    assert eifs.collision_s * 1e6 == pytest.approx(frame + 364, abs=2e-3)
+    assert difs.collision_s * 1e6 == pytest.approx(frame + 50, abs=2e-3)
+    windows = [8, 16, 32, 64, 128]
+    assert best_stations(windows, eifs).tolist() == [2, 4, 7, 15, 30]
+    assert best_stations(windows, difs).tolist() == [3, 5, 10, 21, 42]
+
+
+def test_success_does_not_move_the_optimum() -> None:
+    """B5: m* depends on T_c alone."""
+    for factor in (0.1, 3, 100):
+        overheads = dataclasses.replace(Overheads.hot_spot(), success_s=factor * 1e-3)
+        assert best_stations(32, overheads) == 8
+
+
+@pytest.mark.parametrize("collision", [20e-6, 25e-6, 300e-6, 5e-3])
+@pytest.mark.parametrize("w", [1, 2, 7, 32, 100])
+def test_best_is_the_largest_of_all(w: int, collision: float) -> None:
+    """Beyond m = w as well, up to five times the window."""
+    overheads = Overheads(20e-6, 500e-6, collision)
+    rates = success_rate(w, np.arange(5 * w + 2), overheads)
+
+    best = best_stations(w, overheads)
+    assert rates[int(best)] == pytest.approx(rates.max(), rel=1e-12)
+    assert np.all(rates[: int(best)] < rates.max())
+
+
+def test_success_rate_is_the_quotient() -> None:
+    """(1), with the 0.77, 6.41 and 24.82 slots of w = 32 and m = 8."""
+    overheads = Overheads(20e-6, 550e-6, 300e-6)
+    slots = lemma_1(32, 8)
+    time = slots.idle * 20e-6 + slots.success * 550e-6 + slots.collision * 300e-6
+
+    assert success_rate(32, np.arange(9), overheads) == pytest.approx(
+        slots.success / time, rel=1e-12
+    )
+    assert success_rate(32, 8, overheads) == pytest.approx(
+        6.4057 / (24.8224 * 20e-6 + 6.4057 * 550e-6 + 0.7720 * 300e-6), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("ratio", [1, 1.5, 27.04, 1000, 1e6])
+def test_share_of_a_wide_window(ratio: float) -> None:
+    overheads = Overheads(20e-6, 1e-3, ratio * 20e-6)
+    share = best_share(overheads)
+
+    assert best_stations(2**20, overheads) / 2**20 == pytest.approx(share, abs=3e-6)
+    assert (share * math.exp(share) - math.expm1(share)) * ratio == pytest.approx(1, rel=1e-9)
+
+
+def test_share_where_slots_cost_next_to_nothing() -> None:
+    """1 - (1-a) e^a is a^2/2 for small a, which rounding must not swallow."""
+    assert best_share(Overheads(1e-14, 1e-3, 1.0)) == pytest.approx(math.sqrt(2e-14), rel=1e-6)
+
+
+def test_a_quarter_needs_a_collision_of_27_slots() -> None:
+    """a = 1/4 in (T_c/t) (1 - (1-a) e^a) = 1: 1 / (1 - 0.75 e^0.25) = 27.04 slots."""
+    ratio = 1 / (1 - 0.75 * math.exp(0.25))
+
+    assert ratio * 20 == pytest.approx(540.8, abs=0.05)
+    assert best_share(Overheads(20e-6, 1e-3, ratio * 20e-6)) == pytest.approx(0.25, rel=1e-9)
+
+
+def test_maximum_throughput_stated() -> None:
+    """7.28 Mb/s and 0.66 (B6): 12000 bits in 50 + 192 + 12592/11 + 10 + 248 us and two delays."""
+    goodputs = []
+    for delay_ns in (0, 1_000, 2_000):
+        phy = dataclasses.replace(PHY, propagation_delay_ns=delay_ns)
+        limit = theoretical_limit(phy)
+        goodputs.append(limit.goodput_bps / 1e6)
+
+        cycle = 50 + 192 + math.ceil(12592 / 11) + 10 + 248 + 2 * delay_ns / 1000
+        assert limit.cycle_s * 1e6 == pytest.approx(cycle, rel=1e-12)
+        assert limit.goodput_bps == pytest.approx(12000 / limit.cycle_s, rel=1e-12)
+        assert round(limit.utilization, 2) == 0.66
+    assert goodputs == pytest.approx([7.295, 7.286, 7.277], abs=1e-3)
+    assert round(goodputs[2], 2) == 7.28
+
+    # With the 8 bytes of LLC that a standard frame has, and no propagation delay: 7.27.
+    with_llc = theoretical_limit(dataclasses.replace(PHY, llc_bits=64))
+    assert with_llc.goodput_bps / 1e6 == pytest.approx(7.27, abs=5e-3)
+
+
+def test_limit_of_tcp_itself() -> None:
+    """A TCP ACK of 592 bits: 50 + 192 + 54 + 10 + 248 us, for half the segments or for each."""
+    for share in (0.5, 1.0):
+        limit = theoretical_limit(PHY, acks_per_segment=share)
+        assert limit.goodput_bps == pytest.approx(12000 / (1645e-6 + share * 554e-6), rel=1e-12)
+    slow = theoretical_limit(PHY, data_rate=Rate(1_000_000, "dsss"))
+    assert slow.utilization == pytest.approx(12000 / (50 + 192 + 12592 + 10 + 248), rel=1e-12)
+    assert maximum_goodput(12000, [1e-3, 2e-3], 1e-3, 0.5) == pytest.approx([8e6, 4.8e6])
+
+
+@pytest.mark.parametrize(
+    ("burst", "successes", "collisions", "printed", "once"),
+    [
+        (16, 8, 0, 16, 16),  # all 8 stations got through: 2 m*
+        (16, 9, 2, 12, 12),  # more than were woken: old ones; 2 (8 - 2)
+        (16, 6, 1, 10, 12),  # two have not: 2 (8 - 2 - 1), or 2 (8 - 2)
+        (17, 6, 1, 10, 12),  # an odd packet wakes nobody
+        (16, 2, 3, -2, 4),  # B7: the printed law has no floor
+        (0, 0, 9, -2, -2),
+    ],
+)
+def test_burst_law(burst: int, successes: int, collisions: int, printed: int, once: int) -> None:
+    numbers = (burst, successes, collisions, 8)
+
+    assert burst_size(*numbers, floor="none") == printed
+    assert burst_size(*numbers, floor="none", collided="once") == once
+    assert burst_size(*numbers, floor="zero") == max(printed, 0)
+    assert burst_size(*numbers) == max(printed, 2)
+
+
+def test_burst_law_takes_arrays() -> None:
+    assert burst_size([[16], [0]], [8, 0], 0, [8, 4]).tolist() == [[16, -8 + 8 + 2], [16, 8]]
+
+
+def test_undisturbed_bursts_stay_at_the_target() -> None:
+    burst = 2.0
+    for _ in range(3):
+        burst = float(burst_size(burst, burst // 2, 0, 8))
+    assert burst == 16
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: lemma_1(0, 3), "^w must be at least 1"),
+        (lambda: lemma_1(32, -1), "^m must be at least 0"),
+        (lambda: lemma_1(32, 2049), "^m must be at most 2048"),
+        (lambda: lemma_1(8193, 3), "^w must be at most 8192"),
+        (lambda: lemma_1([32], 3), "^w must be a single number"),  # type: ignore[arg-type]
+        (lambda: attempt_distribution(32, 1.5), "^m must be a whole number"),  # type: ignore[arg-type]
+        (lambda: expected_slots(32.5, 3), "^w must be a whole number"),
+        (lambda: expected_slots([1, 2], [1, 2, 3]), "do not broadcast: w .* m"),
+        (lambda: success_rate(32, float("inf"), Overheads.hot_spot()), "^m must be finite"),
+        (lambda: best_stations(2**21, Overheads.hot_spot()), "^w must be at most"),
+        (lambda: Overheads(0, 1e-3, 1e-3), "^slot_s must be greater than 0"),
+        (lambda: Overheads(20e-6, 1e-3, 10e-6), "^collision_s must be at least"),
+        (lambda: Overheads.hot_spot(collision="none"), "^collision must be one of"),  # type: ignore[arg-type]
+        (lambda: maximum_goodput(12000, 0), "^data_s must be greater than 0"),
+        (lambda: maximum_goodput(12000, 1e-3, 0, 1.5), "^acks_per_segment must be at most 1"),
+        (lambda: theoretical_limit(payload_bits=0), "^payload_bits must be greater than 0"),
+        (lambda: burst_size(-2, 0, 0, 8), "^burst must be at least 0"),
+        (lambda: burst_size(2, 0.5, 0, 8), "^successes must be a whole number"),
+        (lambda: burst_size(2, 0, -1, 8), "^collisions must be at least 0"),
+        (lambda: burst_size(2, 0, 0, 0), "^target must be at least 1"),
+        (lambda: burst_size(2, 0, 0, 8, floor="two"), "^floor must be one of"),  # type: ignore[arg-type]
+        (lambda: burst_size(2, 0, 0, 8, collided="no"), "^collided must be one of"),  # type: ignore[arg-type]
+    ],
+)
+def test_bad_input_is_named(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@settings(deadline=None)
+@given(w=ANY_ARRAY, m=ANY_ARRAY, times=st.tuples(ANY, ANY, ANY))
+def test_any_slots(w: Any, m: Any, times: Any) -> None:
+    try:
+        overheads = Overheads(*times)
+        slots = expected_slots(w, m)
+    except ValueError:
+        return
+    total = slots.idle + slots.success + slots.collision
+    assert total == pytest.approx(slots.w, rel=1e-9)
+    for kind in KINDS:
+        assert np.all(getattr(slots, kind) >= 0)
+    rate = success_rate(w, m, overheads)
+    assert np.all((rate >= 0) & (rate <= 1 / overheads.success_s * (1 + 1e-12)))
+    best = best_stations(w, overheads)
+    assert np.all((best >= 1) & (best <= w))
+
+
+@settings(deadline=None, max_examples=50)
+@given(w=st.integers(-1, 100), m=st.integers(-1, 100))
+def test_any_window(w: int, m: int) -> None:
+    try:
+        slots = lemma_1(w, m)
+    except ValueError:
+        assert w < 1 or m < 0
+        return
+    assert slots.idle + slots.success + slots.collision == pytest.approx(w, rel=1e-12)
+    assert slots.success @ np.ones(m + 1) <= m * (m + 1) / 2
+    assert attempt_distribution(w, m).sum() == pytest.approx(1, rel=1e-12)

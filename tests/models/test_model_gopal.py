@@ -1,0 +1,131 @@
+"""Equation (1) of paper G meets its stated numbers, enumeration, and drawn backoffs."""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.models.gopal import (
+    any_two_coincide,
+    next_transmission_collides,
+    simultaneous_send,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ANY = st.one_of(st.floats(), st.integers(-3, 3000), st.sampled_from([0, 1, 1e-300, 1e300]))
+ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
+
+
+def test_stated_numbers() -> None:
+    """3 % and 1.5 % for one flow; 17.6 % for three, truncated, with N the other nodes (G1)."""
+    assert any_two_coincide(1, [32, 64]) == pytest.approx([1 / 32, 1 / 64], rel=1e-14)
+    assert math.floor(1000 * any_two_coincide(3, 32)) / 10 == 17.6
+    assert round(1000 * float(any_two_coincide(3, 32))) / 10 == 17.7
+
+    # N taken for the number of all nodes, three contend: not the number stated.
+    assert any_two_coincide(2, 32) == pytest.approx(0.0918, abs=5e-5)
+
+
+def test_two_nodes_have_one_probability() -> None:
+    """The paper's own (1/CW)(1/CW) CW, and nothing else can coincide (G2)."""
+    windows = np.array([1, 2, 16, 32, 1024, 2**20])
+
+    assert any_two_coincide(1, windows) == pytest.approx(1 / windows, rel=1e-12)
+    assert next_transmission_collides(1, windows) == pytest.approx(1 / windows, rel=1e-12)
+
+
+@pytest.mark.parametrize(("others", "w0"), [(0, 3), (1, 4), (2, 3), (3, 4), (4, 3), (5, 2), (3, 1)])
+def test_enumeration(others: int, w0: int) -> None:
+    """Every one of the w0^(N+1) draws, counted."""
+    draws = list(itertools.product(range(w0), repeat=others + 1))
+    any_two = sum(len(set(draw)) < len(draw) for draw in draws) / len(draws)
+    collides = sum(draw.count(min(draw)) > 1 for draw in draws) / len(draws)
+
+    result = simultaneous_send(others, w0)
+    assert result.any_two == pytest.approx(any_two, abs=1e-14)
+    assert result.next_transmission == pytest.approx(collides, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("others", "w0"),
+    [(1, 32), (3, 32), (30, 32), (31, 32), (32, 32), (33, 32), (200, 32), (23, 24), (60, 1024)],
+)
+def test_exact_fractions(others: int, w0: int) -> None:
+    """The factorials of (1) and the sum over powers, in whole numbers; both sides of N = CW."""
+    distinct = math.perm(w0 - 1, others) if others < w0 else 0
+    alone = (others + 1) * sum(j**others for j in range(w0))
+
+    result = simultaneous_send(others, w0)
+    assert result.any_two == pytest.approx(float(1 - Fraction(distinct, w0**others)), rel=1e-12)
+    assert result.next_transmission == pytest.approx(
+        float(1 - Fraction(alone, w0 ** (others + 1))), rel=1e-12
+    )
+
+
+def test_drawn_backoffs() -> None:
+    """A million draws of four nodes over 32 slots: each count within four standard deviations."""
+    runs = 1_000_000
+    draws = np.sort(np.random.default_rng(1).integers(0, 32, size=(runs, 4)), axis=1)
+    counted = (
+        float(np.mean((draws[:, 1:] == draws[:, :-1]).any(axis=1))),
+        float(np.mean(draws[:, 0] == draws[:, 1])),
+    )
+
+    result = simultaneous_send(3, 32)
+    for share, expected in zip(counted, (result.any_two, result.next_transmission), strict=True):
+        assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / runs)
+    assert result.any_two / result.next_transmission == pytest.approx(2.88, abs=0.01)
+
+
+def test_the_next_transmission_is_the_safer_one() -> None:
+    """Two equal backoffs may well be behind an earlier one; never the other way round."""
+    result = simultaneous_send(np.arange(100), [[1], [7], [32], [1024]])
+
+    assert result.others.shape == result.w0.shape == (4, 100)
+    assert np.all(result.next_transmission <= result.any_two + 1e-15)
+    assert np.all(result.next_transmission >= 0)
+    assert np.all(result.any_two <= 1)
+    assert np.all(np.diff(result.next_transmission, axis=1) >= -1e-15)
+    assert np.all(np.diff(result.any_two, axis=1) >= -1e-15)
+
+
+def test_ends() -> None:
+    assert any_two_coincide(0, 32) == next_transmission_collides(0, 32) == 0
+    assert any_two_coincide([31, 32, 10**15], 32) == pytest.approx([1, 1, 1], abs=1e-12)
+    assert next_transmission_collides(10**15, [1, 32]).tolist() == [1, 1]
+    assert next_transmission_collides(1000, 2**20) == pytest.approx(1001 / 2**21, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("others", "w0", "message"),
+    [
+        (-1, 32, "^others must be at least 0"),
+        (1.5, 32, "^others must be a whole number"),
+        (float("nan"), 32, "^others must be finite"),
+        (1, 0, "^w0 must be at least 1"),
+        (1, 2**21, "^w0 must be at most"),
+        ("3", 32, "^others must be a real number"),
+        ([1, 2], [1, 2, 3], "shapes do not broadcast: others .* w0"),
+    ],
+)
+@pytest.mark.parametrize(
+    "function", [any_two_coincide, next_transmission_collides, simultaneous_send]
+)
+def test_bad_input_is_named(function: Any, others: Any, w0: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        function(others, w0)
+
+
+@settings(deadline=None)
+@given(others=ANY_ARRAY, w0=ANY_ARRAY)
+def test_any_nodes(others: Any, w0: Any) -> None:
+    try:
+        result = simultaneous_send(others, w0)
+    except ValueError:
+        return
+    assert np.all(result.next_transmission >= 0)
+    assert np.all(result.next_transmission <= result.any_two + 1e-14)
+    assert np.all(result.any_two <= 1)

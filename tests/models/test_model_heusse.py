@@ -1,0 +1,388 @@
+"""The performance anomaly meets its published form, Bianchi's model, and paper M where it can."""
+
+import dataclasses
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.models.airtime import Phy, Rate
+from airtcp.models.bianchi import fixed_point, saturation, slot_times
+from airtcp.models.heusse import (
+    anomaly,
+    collision_probability,
+    contention_time_s,
+    frame_exchange_s,
+    phy_exchange_s,
+    published_exchange_s,
+    tcp_downloads,
+)
+from airtcp.models.max_throughput import lone_sender
+from airtcp.models.miorandi import CORRECTED, Parameters, throughput
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ANY = st.one_of(
+    st.floats(), st.floats(0.0, 100.0), st.integers(-3, 300), st.sampled_from([0, 1, 1e-300, 1e300])
+)
+ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
+SLOT = 20e-6
+BITS = 12_272
+FAST, SLOW = float(published_exchange_s(11e6)), float(published_exchange_s(1e6))
+
+
+def published(n: int, fast_s: float, slow_s: float, fast_bps: float) -> tuple[float, float, float]:
+    """X_f, U_f and t_jam as printed: N - 1 fast hosts and a slow one, CWmin 31, times without wait.
+
+    X_f = U_f p_f R, p_f = s_d / (R T_f), U_f = T_f / ((N-1) T_f + T_s + P_c t_jam N).
+    """
+    p_c = 1 - (1 - 1 / 31) ** (n - 1)
+    wait = SLOT * (1 + p_c) / (2 * n) * 31 / 2
+    t_f, t_s = fast_s + wait, slow_s + wait
+    t_jam = 2 / n * t_s + (1 - 2 / n) * t_f
+    u_f = t_f / ((n - 1) * t_f + t_s + p_c * t_jam * n)
+    return u_f * (BITS / (fast_bps * t_f)) * fast_bps, u_f, t_jam
+
+
+def test_published_throughput() -> None:
+    """0.81, 0.70 and 0.55 Mb/s for 2, 3 and 5 hosts, one of them at 1 Mb/s.
+
+    Variant: short preamble above 1 Mb/s, MAC ACK at the host's rate, CWmin 31, CWmin/2 in t_cont,
+    1534 bytes counted.
+    """
+    result = anomaly([FAST, SLOW], [[1, 1], [2, 1], [4, 1]], BITS, cw_min=31, slot_s=SLOT)
+
+    for host in range(2):
+        assert [f"{x / 1e6:.2f}" for x in result.host_throughput_bps[:, host]] == [
+            "0.81",
+            "0.70",
+            "0.55",
+        ]
+    assert result.n.tolist() == [2, 3, 5]
+
+
+def test_published_exchange() -> None:
+    """50 + 96 + 12272/11 + 10 + 96 + 112/11 us, and with 192 us at 1 Mb/s."""
+    assert pytest.approx(50 + 96 + 12272 / 11 + 10 + 96 + 112 / 11) == FAST * 1e6
+    assert pytest.approx(50 + 192 + 12272 + 10 + 192 + 112) == SLOW * 1e6
+    assert published_exchange_s([1e6, 2e6], 0) * 1e6 == pytest.approx([556, 308])
+    long = frame_exchange_s(
+        [BITS, 0], 2e6, preamble_s=192e-6, ack_bits=112, ack_rate_bps=1e6, sifs_s=1e-5, difs_s=5e-5
+    )
+    assert long * 1e6 == pytest.approx(
+        [50 + 192 + 6136 + 10 + 192 + 112, 50 + 192 + 10 + 192 + 112]
+    )
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+@pytest.mark.parametrize("rate", [1e6, 2e6, 5.5e6])
+def test_one_slow_host_is_the_published_form(n: int, rate: float) -> None:
+    slow = float(published_exchange_s(rate))
+    x, u_f, t_jam = published(n, FAST, slow, 11e6)
+    result = anomaly([FAST, slow], [n - 1, 1], BITS, cw_min=31, slot_s=SLOT)
+
+    assert result.host_throughput_bps == pytest.approx([x, x], rel=1e-12)
+    assert result.host_share[0] == pytest.approx(u_f, rel=1e-12)
+    assert result.collision_s == pytest.approx(t_jam, rel=1e-12)
+    assert result.throughput_bps == pytest.approx(n * x, rel=1e-12)
+
+
+@pytest.mark.parametrize("window", [1, 3, 4])
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_collision_probability_by_enumeration(n: int, window: int) -> None:
+    """Some other host has my slot: counted over all draws of `window` slots."""
+    draws = list(itertools.product(range(window), repeat=n))
+    hit = sum(draw[0] in draw[1:] for draw in draws)
+
+    assert collision_probability(n, window) == pytest.approx(hit / len(draws), abs=1e-14)
+
+
+def test_wait() -> None:
+    """20 us (1 + 1/31) / 4 x 15.5 for two hosts; "whole" is twice the published wait."""
+    assert contention_time_s(1, 31, SLOT) * 1e6 == pytest.approx(20 / 2 * 15.5)
+    assert contention_time_s(2, 31, SLOT) * 1e6 == pytest.approx(20 * (32 / 31) / 4 * 15.5)
+    n = np.array([1, 2, 3.5, 100])
+    assert contention_time_s(n, 31, SLOT, backoff="whole") == pytest.approx(
+        2 * contention_time_s(n, 31, SLOT), rel=1e-14
+    )
+
+
+@pytest.mark.parametrize("counts", [(1, 0, 0), (1, 1, 0), (3, 2, 4), (0, 5, 1), (1, 1, 1)])
+@pytest.mark.parametrize("times", [(1e-3, 2e-3, 5e-3), (5e-3, 1e-3, 2e-3), (1e-3, 1e-3, 2e-3)])
+def test_collisions_last_as_the_longer_of_a_pair(
+    counts: tuple[int, ...], times: tuple[float, ...]
+) -> None:
+    """All pairs listed one by one, the wait included as in the source."""
+    result = anomaly(times, counts, BITS, cw_min=31, slot_s=SLOT)
+    hosts = [time for time, count in zip(times, counts, strict=True) for _ in range(count)]
+    pairs = [max(pair) for pair in itertools.combinations(hosts, 2)]
+    expected = np.mean(pairs) + result.contention_s if pairs else 0.0
+
+    assert result.collision_s == pytest.approx(expected, rel=1e-12)
+
+
+def test_shares_add_up_to_one() -> None:
+    times = np.array([1.4e-3, 3e-3, 13e-3])
+    counts = np.array([[1, 0, 0], [5, 3, 2], [0, 50, 100]])
+    for backoff in ("published", "whole"):
+        result = anomaly(times, counts, BITS, cw_min=15, slot_s=9e-6, backoff=backoff)
+
+        total = (counts * result.host_share).sum(axis=1) + result.collision_share
+        assert total == pytest.approx([1, 1, 1], rel=1e-12)
+        assert result.throughput_bps == pytest.approx(
+            (counts * result.host_throughput_bps).sum(axis=1), rel=1e-12
+        )
+    assert result.collision_share[0] == 0
+
+
+def test_equal_frames_get_equal_throughput_whatever_the_rate() -> None:
+    """The anomaly itself; and hosts with half the payload get half."""
+    rates = np.array([1e6, 2e6, 5.5e6, 11e6])
+    same = anomaly(published_exchange_s(rates), [1, 2, 3, 4], BITS, cw_min=31, slot_s=SLOT)
+    half = anomaly(
+        published_exchange_s(rates, [BITS / 2, BITS, BITS, BITS]),
+        [1, 2, 3, 4],
+        [BITS / 2, BITS, BITS, BITS],
+        cw_min=31,
+        slot_s=SLOT,
+    )
+
+    assert same.host_throughput_bps == pytest.approx(np.full(4, same.host_throughput_bps[0]))
+    assert half.host_throughput_bps[1:] == pytest.approx(2 * half.host_throughput_bps[0])
+    assert half.host_throughput_bps[1] > same.host_throughput_bps[1]
+    alone = anomaly([FAST], [10], BITS, cw_min=31, slot_s=SLOT)
+    assert same.host_throughput_bps[3] < 0.5 * alone.host_throughput_bps[0]
+
+
+def test_classes_may_be_split_and_reordered() -> None:
+    one = anomaly([FAST, SLOW], [5, 3], BITS, cw_min=31, slot_s=SLOT)
+    split = anomaly([SLOW, FAST, SLOW, FAST], [1, 4, 2, 1], BITS, cw_min=31, slot_s=SLOT)
+
+    assert split.cycle_s == pytest.approx(one.cycle_s, rel=1e-12)
+    assert split.collision_s == pytest.approx(one.collision_s, rel=1e-12)
+
+
+def test_arrays_broadcast() -> None:
+    """Slow rates down, hosts across, classes last; windows broadcast with the first two."""
+    slow = published_exchange_s(np.array([1e6, 2e6, 5.5e6]))
+    times = np.stack(np.broadcast_arrays(FAST, slow[:, np.newaxis, np.newaxis]), axis=-1)
+    counts = np.array([[1, 1], [2, 1], [4, 1], [9, 1]])
+    result = anomaly(times[:, 0], counts[np.newaxis], BITS, cw_min=[[31], [31], [63]], slot_s=SLOT)
+
+    assert result.host_throughput_bps.shape == (3, 4, 2)
+    assert result.cycle_s.shape == (3, 4)
+    single = anomaly([FAST, slow[2]], [4, 1], BITS, cw_min=63, slot_s=SLOT)
+    assert result.cycle_s[2, 2] == pytest.approx(single.cycle_s, rel=1e-14)
+    assert result.host_throughput_bps[2, 2] == pytest.approx(single.host_throughput_bps, rel=1e-14)
+
+
+def test_a_lone_host_is_the_lone_sender(phy_80211b: Phy, phy_80211g: Phy) -> None:
+    """With the "whole" wait of CWmin/2 slots, on any PHY, with RTS/CTS and without."""
+    for phy in (phy_80211b, phy_80211g):
+        for rts in (False, True):
+            time = phy_exchange_s(phy, 12000, rts=rts)
+            alone = anomaly(
+                time, 1, 12000, cw_min=phy.cw_min, slot_s=phy.slot_time_ns / 1e9, backoff="whole"
+            )
+
+            expected = lone_sender(phy, 12000, rts=rts)
+            assert alone.throughput_bps == pytest.approx(expected.throughput_bps, rel=1e-12)
+            assert alone.cycle_s == pytest.approx(expected.cycle_s, rel=1e-12)
+
+
+def test_rates_of_a_phy(phy_80211b: Phy) -> None:
+    slow = dataclasses.replace(phy_80211b, data_rate=Rate(1_000_000, "dsss"))
+
+    assert phy_exchange_s(phy_80211b, [12000], rts=False).shape == (1,)
+    assert phy_exchange_s(
+        phy_80211b, 12000, rts=False, data_rate=Rate(1_000_000, "dsss")
+    ) == phy_exchange_s(slow, 12000, rts=False)
+
+
+@pytest.mark.parametrize(
+    ("backoff", "low", "high"), [("published", 0.005, 0.09), ("whole", -0.012, 0.001)]
+)
+def test_few_equal_hosts_are_near_bianchi(
+    phy_80211b: Phy, backoff: Any, low: float, high: float
+) -> None:
+    """1 to 5 hosts, EIFS after a collision: the published wait is too short, the whole one fits."""
+    n = np.arange(1, 6)
+    times = slot_times(phy_80211b, 12000, rts=False, after_collision="eifs")
+    reference = saturation(fixed_point(n, 32, 5, 6), times).utilization * 11e6
+    result = anomaly(
+        [phy_exchange_s(phy_80211b, 12000, rts=False)],
+        n[:, np.newaxis],
+        12000,
+        cw_min=31,
+        slot_s=SLOT,
+        backoff=backoff,
+    )
+
+    error = result.throughput_bps / reference - 1
+    assert np.all(error > low)
+    assert np.all(error < high)
+
+
+def test_many_hosts_come_out_low(phy_80211b: Phy) -> None:
+    """No doubling of windows, and a collision charged to each host in it: 14 % at 50 hosts."""
+    times = slot_times(phy_80211b, 12000, rts=False, after_collision="eifs")
+    reference = saturation(fixed_point(50, 32, 5, 6), times).utilization * 11e6
+    time = phy_exchange_s(phy_80211b, 12000, rts=False)
+    result = anomaly(time, 50, 12000, cw_min=31, slot_s=SLOT, backoff="whole")
+
+    assert result.throughput_bps / reference - 1 == pytest.approx(-0.14, abs=0.005)
+
+
+def test_tcp_cycle_by_hand() -> None:
+    """D = 2, 4 connections, CWmin 31, slots of 20 us: N = 1.5, or N = 5 with every station in."""
+    times: dict[str, Any] = {
+        "data_s": 1800e-6,
+        "tcp_ack_s": 1000e-6,
+        "cw_min": 31,
+        "slot_s": SLOT,
+        "d": 2,
+    }
+    p_c = 1 - (30 / 31) ** 0.5
+    wait = 20 * (1 + p_c) / 3 * 15.5
+    few = tcp_downloads(4, 8000, **times)
+    assert few.contenders == 1.5
+    assert few.cycle_s * 1e6 == pytest.approx(2300 + 1.5 * (wait + p_c * (1800 + wait)), rel=1e-12)
+    assert few.goodput_bps == pytest.approx(8000 / few.cycle_s)
+    assert few.flow_goodput_bps == pytest.approx(few.goodput_bps / 4)
+
+    p_c = 1 - (30 / 31) ** 4
+    wait = 20 * (1 + p_c) / 10 * 15.5
+    jam = 0.4 * 1800 + 0.6 * 1000 + wait
+    all_ = tcp_downloads(4, 8000, contenders="all", **times)
+    assert all_.contenders == 5
+    assert all_.cycle_s * 1e6 == pytest.approx(2300 + 1.5 * (wait + p_c * jam), rel=1e-12)
+    rts = tcp_downloads(4, 8000, contenders="all", collision_s=300e-6, **times)
+    assert rts.cycle_s * 1e6 == pytest.approx(2300 + 1.5 * (wait + p_c * 300), rel=1e-12)
+
+
+@pytest.mark.parametrize(("d", "gap"), [(1, 0.025), (2, 0.021)])
+def test_tcp_beside_figure_5_of_paper_m(d: int, gap: float) -> None:
+    """M17, named as ours: "backlogged", "whole", a collided RTS, Table 1 with 160 bits of RTS.
+
+    Two to twenty connections; it hears of no doubled windows and lies a little above M (12).
+    """
+    table = Parameters.table_1(rts="standard")
+    n_c = np.arange(2, 21)
+    result = tcp_downloads(
+        n_c,
+        table.tcp_payload_bits,
+        data_s=table.t_tcp_data_s,
+        tcp_ack_s=table.t_tcp_ack_s,
+        cw_min=31,
+        slot_s=table.slot_s,
+        d=d,
+        collision_s=table.difs_s + table.rts_s + table.sifs_s,
+        backoff="whole",
+    )
+    reference = throughput(n_c, table, CORRECTED, d=d).goodput_bps
+
+    assert result.contenders == pytest.approx(1 + 1 / d)
+    assert result.goodput_bps / reference - 1 == pytest.approx(gap, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"exchange_s": [1e-3, 0]}, "^exchange_s must be greater than 0"),
+        ({"count": [1, 1.5]}, "^count must be a whole number"),
+        ({"count": [0, 0]}, "^count must add up to 1 host at least"),
+        ({"count": [10**6, 1]}, "^count must add up"),
+        ({"count": [1, 2, 3]}, "do not broadcast: exchange_s .* count"),
+        ({"frame_bits": -1}, "^frame_bits must be at least 0"),
+        ({"cw_min": 0}, "^cw_min must be at least 1"),
+        ({"slot_s": float("nan")}, "^slot_s must be finite"),
+        ({"collision_s": -1e-3}, "^collision_s must be at least 0"),
+        ({"backoff": "half"}, "^backoff must be one of 'published', 'whole'"),
+    ],
+)
+def test_bad_hosts_are_named(arguments: dict[str, Any], message: str) -> None:
+    good: dict[str, Any] = {
+        "exchange_s": [1e-3, 2e-3],
+        "count": [1, 1],
+        "frame_bits": BITS,
+        "cw_min": 31,
+        "slot_s": SLOT,
+    }
+    with pytest.raises(ValueError, match=message):
+        anomaly(**(good | arguments))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_c": 0}, "^n_c must be at least 1"),
+        ({"n_c": 1.5}, "^n_c must be a whole number"),
+        ({"d": 0.5}, "^d must be at least 1"),
+        ({"payload_bits": float("inf")}, "^payload_bits must be finite"),
+        ({"data_s": 0}, "^data_s must be greater than 0"),
+        ({"tcp_ack_s": 0}, "^tcp_ack_s must be greater than 0"),
+        ({"cw_min": 0.5}, "^cw_min must be at least 1"),
+        ({"contenders": "some"}, "^contenders must be one of"),
+        ({"n_c": [1, 2], "d": [1, 2, 3]}, "do not broadcast: n_c .* d"),
+    ],
+)
+def test_bad_downloads_are_named(arguments: dict[str, Any], message: str) -> None:
+    good: dict[str, Any] = {
+        "n_c": 2,
+        "payload_bits": 8000,
+        "data_s": 1e-3,
+        "tcp_ack_s": 1e-3,
+        "cw_min": 31,
+        "slot_s": SLOT,
+    }
+    with pytest.raises(ValueError, match=message):
+        tcp_downloads(**(good | arguments))
+
+
+def test_other_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^n must be at least 1"):
+        collision_probability(0.5, 31)
+    with pytest.raises(ValueError, match=r"do not broadcast: n .* cw_min"):
+        contention_time_s([1, 2], [15, 31, 63], SLOT)
+    with pytest.raises(ValueError, match=r"^rate_bps must be greater than 0"):
+        published_exchange_s(0)
+
+
+@settings(deadline=None)
+@given(time=ANY_ARRAY, count=ANY_ARRAY, bits=ANY, window=ANY, slot=ANY, collision=st.none() | ANY)
+def test_any_hosts(
+    time: Any, count: Any, bits: Any, window: Any, slot: Any, collision: Any
+) -> None:
+    try:
+        result = anomaly(time, count, bits, cw_min=window, slot_s=slot, collision_s=collision)
+    except ValueError:
+        return
+    counts = np.atleast_1d(np.asarray(count, dtype=float))
+    assert (counts * result.host_share).sum() + result.collision_share == pytest.approx(1, rel=1e-9)
+    assert 0 <= result.p_c <= 1
+    assert np.all((result.host_share >= 0) & (result.host_share <= 1 + 1e-12))
+    assert 0 <= result.throughput_bps < math.inf
+
+
+@settings(deadline=None)
+@given(n_c=ANY_ARRAY, bits=ANY, data=ANY, ack=ANY, window=ANY, slot=ANY, d=ANY, every=st.booleans())
+def test_any_downloads(
+    n_c: Any, bits: Any, data: Any, ack: Any, window: Any, slot: Any, d: Any, every: bool
+) -> None:
+    try:
+        result = tcp_downloads(
+            n_c,
+            bits,
+            data_s=data,
+            tcp_ack_s=ack,
+            cw_min=window,
+            slot_s=slot,
+            d=d,
+            contenders="all" if every else "backlogged",
+        )
+    except ValueError:
+        return
+    assert np.all((result.p_c >= 0) & (result.p_c <= 1))
+    assert np.all((result.goodput_bps >= 0) & (result.goodput_bps <= bits / data * (1 + 1e-12)))
+    assert np.all(result.collision_s >= result.contention_s)

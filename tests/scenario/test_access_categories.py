@@ -1,0 +1,238 @@
+"""`[mac.edca]` and `[mac.classify]`: what is written, what the standard says, what contradicts."""
+
+import re
+from pathlib import Path
+
+import pytest
+from airtcp import standards
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import AccessParameters, Classify, Edca, ResolvedScenario, load, loads
+from airtcp.standards import STANDARDS, edca_defaults
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+EVERY_KEY = Path(__file__).parents[1] / "scenarios" / "valid" / "every_key.toml"
+PAGE = Path(__file__).parents[2] / "docs" / "scenario-files.md"
+US = 1000
+
+SCENARIO = """
+stations = [{{ name = "laptop", count = 2 }}]
+flows = [{{ stations = "laptop", direction = "upload", application = {{ kind = "bulk" }} }}]
+[phy]
+standard = "{standard}"
+{phy}
+[mac]
+"""
+
+
+def scenario(mac: str, standard: str = "802.11b", phy: str = "") -> ResolvedScenario:
+    return loads(SCENARIO.format(standard=standard, phy=phy) + mac)
+
+
+def edca(mac: str, standard: str = "802.11b", phy: str = "") -> Edca:
+    found = scenario(mac, standard, phy).mac.edca
+    assert found is not None
+    return found
+
+
+def access(aifs_us: int, cw_min: int, cw_max: int, txop_us: int) -> AccessParameters:
+    return AccessParameters(
+        aifs_ns=aifs_us * US, cw_min=cw_min, cw_max=cw_max, txop_limit_ns=txop_us * US
+    )
+
+
+@pytest.mark.parametrize("written", ["[mac.edca]", "[mac.edca.ap]", "[mac.edca.stations.AC_BK]"])
+def test_any_table_switches_it_on_and_the_standard_fills_in(written: str) -> None:
+    # SIFS 10, slot 20: 10 + 20 AIFSN; windows of 31 and 1023.
+    assert edca(written) == Edca(
+        ap={
+            "AC_VO": access(30, 7, 15, 3264),
+            "AC_VI": access(30, 15, 31, 6016),
+            "AC_BE": access(70, 31, 127, 3264),
+            "AC_BK": access(150, 31, 1023, 3264),
+        },
+        stations={
+            "AC_VO": access(50, 7, 15, 3264),
+            "AC_VI": access(50, 15, 31, 6016),
+            "AC_BE": access(70, 31, 1023, 3264),
+            "AC_BK": access(150, 31, 1023, 3264),
+        },
+    )
+
+
+def test_nothing_of_it_without_a_table() -> None:
+    plain = scenario("")
+
+    assert plain.mac.edca is None
+    assert plain.classify == Classify(tcp_ack="AC_BE", tcp_data="AC_BE", udp="AC_BE")
+    assert plain.phy.mac_header_bits == 224
+
+
+def test_ofdm_has_shorter_slots_windows_and_txops() -> None:
+    # SIFS 16, slot 9, windows of 15 and 1023.
+    assert edca("[mac.edca]", "802.11a").stations == {
+        "AC_VO": access(34, 3, 7, 2080),
+        "AC_VI": access(34, 7, 15, 4096),
+        "AC_BE": access(43, 15, 1023, 2528),
+        "AC_BK": access(79, 15, 1023, 2528),
+    }
+    assert edca("[mac.edca]", "802.11g").ap["AC_VO"] == access(19, 3, 7, 2080)
+
+
+def test_defaults_follow_from_what_the_phy_is_given() -> None:
+    phy = 'slot_time = "21 us"\nsifs = "11 us"\ncw_min = 30\ncw_max = 100'
+
+    found = edca("[mac.edca]", phy=phy)
+
+    # 11 + 2 x 21; quotients rounded down: 31 // 4 - 1, 31 // 2 - 1; 4 x 31 - 1 is above aCWmax.
+    assert found.stations["AC_VO"] == access(53, 6, 14, 3264)
+    assert found.ap["AC_BE"] == access(74, 30, 100, 3264)
+    assert edca("[mac.edca]", phy="cw_min = 0").stations["AC_VO"] == access(50, 0, 0, 3264)
+
+
+def test_a_key_left_out_of_a_category_takes_the_standards() -> None:
+    found = load(EVERY_KEY).mac.edca
+
+    assert found is not None
+    # SIFS 11 us, slot 21 us, windows of 30 and 1000.
+    assert found.ap == {
+        "AC_VO": access(50, 0, 1, 5000),
+        "AC_VI": access(11 + 3 * 21, 14, 30, 6016),
+        "AC_BE": access(11 + 3 * 21, 15, 123, 3264),
+        "AC_BK": access(11 + 7 * 21, 30, 255, 3264),
+    }
+    assert found.stations["AC_BE"] == access(11 + 4 * 21, 30, 1000, 0)
+
+
+def test_paper_l() -> None:
+    """TCP ACKs after 50 us without backoff, beside stations that wait for 90 us."""
+    found = scenario(
+        """
+        [mac.edca.ap.AC_VO]
+        aifs = "50 us"
+        cw_min = 0
+        cw_max = 0
+        txop_limit = "0 us"
+        [mac.edca.stations.AC_BE]
+        aifs = "90 us"
+        txop_limit = "0 us"
+        [mac.classify]
+        tcp_ack = "AC_VO"
+        """
+    )
+
+    assert found.mac.edca is not None
+    assert found.mac.edca.ap["AC_VO"] == access(50, 0, 0, 0)
+    assert found.mac.edca.stations["AC_BE"] == access(90, 31, 1023, 0)
+    assert found.classify == Classify(tcp_ack="AC_VO", tcp_data="AC_BE", udp="AC_BE")
+
+
+def test_a_data_frame_has_a_qos_control_field_unless_it_is_said_how_long_it_is() -> None:
+    assert scenario("[mac.edca]").phy.mac_header_bits == 224 + 16
+    assert scenario("[mac.edca]", phy="mac_header_bits = 224").phy.mac_header_bits == 224
+
+
+def test_aifs_may_be_sifs_and_no_less() -> None:
+    assert edca('[mac.edca.ap.AC_VO]\naifs = "10 us"').ap["AC_VO"].aifs_ns == 10 * US
+
+    with pytest.raises(ScenarioError, match="SIFS of 10 us"):
+        edca('[mac.edca.ap.AC_VO]\naifs = "9999 ns"')
+
+
+# An upload of 1500-byte packets at 11 Mb/s: 192 us and 12304 bits (QoS, LLC), SIFS, ACK.
+UPLOAD_US = 192 + 1119 + 10 + 192 + 56
+
+
+@pytest.mark.parametrize(
+    ("mac", "short_of"),
+    [
+        (f'[mac.edca.stations.AC_BE]\ntxop_limit = "{UPLOAD_US} us"', None),
+        (f'[mac.edca.stations.AC_BE]\ntxop_limit = "{UPLOAD_US - 1} us"', UPLOAD_US),
+        ('[mac.edca.stations.AC_BE]\ntxop_limit = "0 us"', None),
+        # Another category, and the access point's: ACKs of 40 bytes, 624 bits.
+        ('[mac.edca.stations.AC_VO]\ntxop_limit = "1 us"', None),
+        ('[mac.edca.ap.AC_BE]\ntxop_limit = "507 us"', None),
+        ('[mac.edca.ap.AC_BE]\ntxop_limit = "506 us"', 507),
+        # RTS, SIFS, CTS, SIFS come first.
+        (
+            f'rts_threshold = "0 B"\n[mac.edca.stations.AC_BE]\ntxop_limit = "{UPLOAD_US} us"',
+            UPLOAD_US + 272 + 248 + 20,
+        ),
+    ],
+)
+def test_a_txop_has_room_for_a_frame(mac: str, short_of: int | None) -> None:
+    if short_of is None:
+        assert edca(mac)
+        return
+    with pytest.raises(ScenarioError, match=r"txop_limit: is .* takes ") as caught:
+        edca(mac)
+    takes = re.search(r"takes (\S+) (ms|us) with", str(caught.value))
+    assert takes is not None
+    microseconds = float(takes[1]) * (1000 if takes[2] == "ms" else 1)
+    assert microseconds == pytest.approx(short_of, rel=1e-3)
+
+
+def test_a_slow_station_may_exceed_the_limit_of_the_standard() -> None:
+    """Nothing here fragments: its frame is then alone in its TXOP."""
+    text = SCENARIO.format(standard="802.11b", phy='data_rate = "1 Mb/s"') + "[mac.edca]"
+
+    assert loads(text).mac.edca is not None
+
+
+TIMES = st.integers(0, 10**6).map(lambda ns: f"{ns} ns")
+CATEGORY = st.fixed_dictionaries(
+    {},
+    optional={
+        "aifs": TIMES,
+        "aifsn": st.integers(1, 15),
+        "cw_min": st.integers(0, 1023),
+        "cw_max": st.integers(0, 1023),
+        "txop_limit": TIMES,
+    },
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    standard=st.sampled_from(list(STANDARDS)),
+    ap=st.booleans(),
+    category=st.sampled_from(standards.EDCA_CATEGORIES),
+    keys=CATEGORY,
+)
+def test_what_is_accepted_can_be_run(standard: str, ap: bool, category: str, keys) -> None:
+    """Every category ends up with an AIFS of SIFS at least and windows in order, or is refused."""
+    side = "ap" if ap else "stations"
+    lines = [f"{key} = {value!r}".replace("'", '"') for key, value in keys.items()]
+    found = scenario_or_message("\n".join([f"[mac.edca.{side}.{category}]", *lines]), standard)
+    if isinstance(found, str):
+        assert f"mac.edca.{side}.{category}." in found
+        return
+    assert found.mac.edca is not None
+    for categories in (found.mac.edca.ap, found.mac.edca.stations):
+        assert tuple(categories) == standards.EDCA_CATEGORIES
+        for parameters in categories.values():
+            assert parameters.aifs_ns >= found.phy.sifs_ns
+            assert parameters.cw_min <= parameters.cw_max
+    assert ResolvedScenario.from_json(found.to_json()) == found
+
+
+def scenario_or_message(mac: str, standard: str) -> ResolvedScenario | str:
+    try:
+        return scenario(mac, standard)
+    except ScenarioError as error:
+        return str(error)
+
+
+def test_the_defaults_of_the_page_are_the_standards() -> None:
+    page = PAGE.read_text()
+    for category in standards.EDCA_CATEGORIES:
+        cells = [f"`{category}`"]
+        for ap in (False, True):
+            found = edca_defaults(STANDARDS["802.11b"], category, ap=ap, cw_min=31, cw_max=1023)
+            cells += [str(found.aifsn), str(found.cw_min), str(found.cw_max)]
+        for standard in ("802.11b", "802.11a"):
+            limit = edca_defaults(
+                STANDARDS[standard], category, ap=False, cw_min=31, cw_max=1023
+            ).txop_limit_ns
+            cells.append(f"{limit / 1e6:g} ms")
+        assert f"| {' | '.join(cells)} |" in page

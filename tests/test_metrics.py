@@ -1,0 +1,86 @@
+"""How numbers are written for people."""
+
+import pytest
+from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
+from airtcp.stats import Interval
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2_312_345.0, "b/s", "2.312 Mb/s"),
+        (999.0, "b/s", "999.0 b/s"),
+        (0.0, "b/s", "0 b/s"),
+        (0.0, "s", "0 s"),
+        (0.1164, "s", "116.4 ms"),
+        (12.5, "s", "12.50 s"),
+        (4.2e-5, "s", "42.00 us"),
+        (3e-10, "s", "0.3000 ns"),
+        (0.0603, "", "0.06030"),
+        (1.97e-9, "", "1.97e-09"),
+        (31.0, "slots", "31.00 slots"),
+        (None, "b/s", "–"),
+    ],
+)
+def test_quantities(value: float | None, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("interval", "unit", "text"),
+    [
+        (Interval(2_417_600.0, 2_416_200.0, 2_419_000.0, 10), "b/s", "2.4176 ± 0.0014 Mb/s"),
+        (Interval(1.07, 0.88, 1.26, 20), "s", "1.07 ± 0.19 s"),
+        (Interval(0.102, 0.068, 0.136, 20), "s", "102 ± 34 ms"),
+        (Interval(10.0, 10.0, 10.0, 5), "", "10.00 ± 0"),
+        (Interval(0.0, 0.0, 0.0, 5), "", "0 ± 0"),
+        (Interval(0.25, None, None, 1), "", "0.2500"),
+        (Interval(None, None, None, 0), "s", "–"),
+    ],
+)
+def test_quantities_with_their_interval(interval: Interval, unit: str, text: str) -> None:
+    assert quantity_with_interval(interval, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("fraction", "signed", "text"),
+    [
+        (0.0312, True, "+3.1 %"),
+        (-0.0011, True, "-0.11 %"),
+        (0.263, False, "26.3 %"),
+        (28.65, True, "+2865 %"),
+        (None, True, "–"),
+    ],
+)
+def test_percentages(fraction: float | None, signed: bool, text: str) -> None:
+    assert percent(fraction, signed) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0421, "42.1 ms"),
+        (0.42, "0.42 s"),
+        (9.994, "9.99 s"),
+        (84.0, "84 s"),
+        (650.0, "10 min 50 s"),
+        (480.0, "8 min"),
+        (73_200.0, "20 h 20 min"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_the_catalogue_is_complete_enough_to_be_read() -> None:
+    for name, entry in METRICS.items():
+        assert entry.name == name
+        assert entry.label
+        assert entry.meaning
+        assert entry.unit == {"bps": "b/s", "s": "s"}.get(name.rsplit("_", 1)[-1], entry.unit)
+    labels = [entry.label for entry in METRICS.values()]
+    assert len(labels) == len(set(labels))
+
+
+def test_a_metric_of_tomorrow_is_shown_by_its_name() -> None:
+    assert metric("lag_s").label == "lag s"

@@ -1,0 +1,218 @@
+"""What the models say of access categories, disciplines of queues, and constant rates."""
+
+import pytest
+from airtcp.predict import predict
+from airtcp.predict.access import as_dcf
+from airtcp.results import Prediction
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.simulate import simulate
+
+#: Few assumptions broken: the rules are those of paper M.
+SCENARIO = """
+[phy]
+standard = "802.11b"
+control_rate = "2 Mb/s"
+{phy}
+[mac]
+rts_threshold = "0 B"
+rules = {{ preset = "bianchi" }}
+{mac}
+[ap]
+queue = {queue}
+[[stations]]
+name = "sta"
+count = {count}
+[run]
+warmup = "5 s"
+duration = "60 s"
+replications = 4
+{flows}
+"""
+DOWNLOAD = """
+[[flows]]
+stations = "sta"
+direction = "download"
+application = {application}
+[flows.tcp]
+mss = "1000 B"
+receive_window = {{ segments = {window} }}
+delayed_ack = {{ every = 1 }}
+"""
+DATAGRAMS = """
+[[flows]]
+stations = "sta"
+direction = "{direction}"
+name = "{direction}"
+application = {{ kind = "udp", packet = "1500 B", rate = "{rate}" }}
+"""
+#: One way to contend, which is that of the DCF.
+ALIKE = "\n".join(
+    f'[mac.edca.{side}.AC_BE]\naifsn = 2\ncw_min = 31\ncw_max = 1023\ntxop_limit = "0 us"'
+    for side in ("ap", "stations")
+)
+PLAIN = '{ discipline = "fifo" }'
+
+
+def download(application: str = '{ kind = "bulk" }', window: int = 1) -> str:
+    return DOWNLOAD.format(application=application, window=window)
+
+
+def datagrams(direction: str = "upload", rate: str = "saturated") -> str:
+    return DATAGRAMS.format(direction=direction, rate=rate)
+
+
+def scenario(
+    flows: str = "", mac: str = "", queue: str = PLAIN, count: int = 10, phy: str = ""
+) -> ResolvedScenario:
+    text = SCENARIO.format(flows=flows or download(), mac=mac, queue=queue, count=count, phy=phy)
+    return loads(text)
+
+
+def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, object]:
+    return {entry.source: entry.value for entry in said.model[metric]}
+
+
+def broken(said: Prediction, metric: str = "goodput_bps") -> str:
+    return "\n".join(said.model[metric][0].broken)
+
+
+@pytest.mark.parametrize("flows", [download(), datagrams()])
+def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
+    plain = predict(scenario(flows, phy="mac_header_bits = 240"))
+
+    said = predict(scenario(flows, mac=ALIKE))
+
+    assert said.scenario.mac.edca is not None
+    assert {metric: values(said, metric) for metric in said.model} == {
+        metric: values(plain, metric) for metric in plain.model
+    }
+    assert broken(said) == broken(plain)
+
+
+def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
+    """Video's 50 us and 15 slots, for all that the cell carries."""
+    mac = (
+        '[mac.edca.ap.AC_VI]\naifsn = 5\ntxop_limit = "0 us"\n'
+        '[mac.edca.stations.AC_VI]\naifsn = 5\ntxop_limit = "0 us"\n'
+        '[mac.classify]\ntcp_ack = "AC_VI"\ntcp_data = "AC_VI"'
+    )
+    asked = scenario(mac=mac)
+
+    access = as_dcf(asked)
+
+    assert access.scenario is not None
+    phy = access.scenario.phy
+    assert (phy.difs_ns, phy.cw_min, phy.cw_max) == (110_000, 15, 31)
+    assert phy.eifs_ns - asked.phy.eifs_ns == 110_000 - 50_000
+    assert access.scenario.mac.edca is None
+    assert access.broken == ()
+    best = predict(asked).best("goodput_bps")
+    measured = simulate(asked).metrics["goodput_bps"].mean
+    assert best is not None
+    assert best.value == pytest.approx(measured, rel=0.01)
+
+
+def test_the_default_parameter_set_differs_from_a_dcf_in_two_ways() -> None:
+    said = predict(scenario(mac="[mac.edca]"))
+
+    assert "a TXOP may last 3.264 ms" in broken(said)
+    assert "CWmax is 127 at the access point and 1023 at stations" in broken(said)
+
+
+def test_the_access_point_does_not_count_where_it_sends_nothing() -> None:
+    """Uploads of datagrams: its parameters are never used."""
+    mac = ALIKE.replace("aifsn = 2", "aifsn = 1", 1)
+    assert "[mac.edca.ap.AC_BE]\naifsn = 1" in mac
+
+    assert predict(scenario(datagrams(), mac=mac)).uncovered is None
+    assert predict(scenario(download(), mac=mac)).uncovered is not None
+
+
+@pytest.mark.parametrize(
+    ("mac", "reason"),
+    [
+        (ALIKE + '\n[mac.classify]\ntcp_ack = "AC_VO"', "several access categories (AC_BE, AC_VO)"),
+        (
+            ALIKE.replace("aifsn = 2", 'aifs = "40 us"', 1),
+            "AIFS 40 us and CWmin 31 against AIFS 50 us and CWmin 31",
+        ),
+        (ALIKE.replace("cw_min = 31", "cw_min = 7", 1), "AIFS 50 us and CWmin 7 against"),
+    ],
+)
+def test_priorities_are_in_no_model(mac: str, reason: str) -> None:
+    said = predict(scenario(mac=mac))
+
+    assert said.model == {}
+    assert said.uncovered is not None
+    assert reason in said.uncovered
+    assert "contend alike" in said.uncovered
+
+
+def test_a_window_without_backoff_has_an_answer_or_a_reason() -> None:
+    mac = ALIKE.replace("cw_min = 31\ncw_max = 1023", "cw_min = 0\ncw_max = 0")
+
+    said = predict(scenario(mac=mac))
+
+    assert bool(said.model) != bool(said.uncovered)
+
+
+RED = '{ discipline = "red", min_threshold = 5, max_threshold = 15 }'
+
+
+def test_early_detection_breaks_what_windows_can_reach() -> None:
+    few, many = (predict(scenario(queue=RED, count=count)) for count in (4, 5))
+
+    assert "early detection" not in broken(few)
+    assert "drops from an average of 5 packets on" in broken(many)
+    assert "5 be under way" in broken(many)
+    assert "too optimistic" in broken(many)
+
+
+def test_early_detection_at_stations_is_named_too() -> None:
+    text = SCENARIO.format(flows=download(window=20), mac="", queue=PLAIN, count=2, phy="").replace(
+        "count = 2", f"count = 2\nqueue = {RED}"
+    )
+
+    sentences = broken(predict(loads(text)))
+
+    assert "drops at sta from an average of 5 packets on, and the window is 20" in sentences
+
+
+WEB = (
+    '{ kind = "web", size = { distribution = "pareto", mean = "30 kB", shape = 1.5 }, '
+    'think_time = { distribution = "exponential", mean = "10 s" } }'
+)
+
+
+def test_flows_that_take_turns_share_as_with_a_window_of_one() -> None:
+    fifo = predict(scenario(download(WEB, window=50)))
+    turns = predict(scenario(download(WEB, window=50), queue='{ discipline = "per-flow" }'))
+
+    metric = "transfer_time_to_last_ack_s"
+    assert values(fifo, metric) == values(turns, metric)
+    assert "heavy-tailed" in broken(fifo, metric)
+    assert "heavy-tailed" not in broken(turns, metric)
+    assert "flows take turns" in broken(turns, metric)
+
+
+def test_a_queue_per_flow_may_be_too_short() -> None:
+    queue = '{ discipline = "per-flow", limit = 7 }'
+
+    assert "here 7 packets" in broken(predict(scenario(queue=queue)))
+
+
+@pytest.mark.parametrize(
+    ("flows", "reason"),
+    [
+        (datagrams(rate="200 kb/s"), "constant rate does not always have a packet"),
+        (datagrams() + datagrams("download", "200 kb/s"), "constant rate"),
+        (download() + datagrams(rate="200 kb/s"), "UDP and TCP share the air"),
+    ],
+)
+def test_constant_rates_are_in_no_model(flows: str, reason: str) -> None:
+    said = predict(scenario(flows))
+
+    assert said.model == {}
+    assert said.uncovered is not None
+    assert reason in said.uncovered
+    assert not said.uncovered.startswith("saturated")

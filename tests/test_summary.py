@@ -1,0 +1,209 @@
+"""What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
+
+import pytest
+from airtcp import summary
+from airtcp.compare import compare
+from airtcp.results import Comparison
+from airtcp.scenario import loads
+from airtcp.simulate import simulate
+
+WEB = """
+title = "Three laptops"
+[phy]
+standard = "802.11b"
+[mac]
+rts_threshold = "500 B"
+[ap]
+queue = {{ discipline = "fifo", limit = 50 }}
+[[stations]]
+name = "laptop"
+count = 3
+data_rate = "5.5 Mb/s"
+[[flows]]
+stations = "laptop"
+direction = "download"
+path = [{{ rate = "100 Mb/s", delay = "2 ms" }}, {{ delay = "3 ms" }}]
+[flows.application]
+kind = "web"
+size = {{ distribution = "pareto", mean = "{mean}", shape = 1.5 }}
+think_time = {{ distribution = "exponential", mean = "1 s" }}
+[run]
+warmup = "1 s"
+duration = "{duration}"
+replications = {replications}
+"""
+
+
+def compared(duration: str = "200 s", replications: int = 4, mean: str = "20 kB") -> Comparison:
+    return compare(loads(WEB.format(duration=duration, replications=replications, mean=mean)))
+
+
+@pytest.fixture(scope="module")
+def web() -> Comparison:
+    return compared()
+
+
+def test_the_subject_is_told_in_words(web: Comparison) -> None:
+    network, flow = summary.subject(web.scenario)
+
+    assert network == (
+        "802.11b at 11 Mb/s, RTS/CTS above 500 B, 3 stations, AP queue of 50 packets"
+    )
+    assert flow.startswith(
+        "3 x web download (laptop at 5.5 Mb/s): 20 kB on average (pareto, shape 1.5), "
+        "think time 1 s on average (exponential); NewReno, MSS "
+    )
+    assert "wired path of 5 ms" in flow
+
+
+EDCA = """
+[phy]
+standard = "802.11b"
+[mac.edca.ap.AC_VO]
+aifsn = 2
+cw_min = 0
+cw_max = 0
+txop_limit = "0 us"
+[mac.edca.ap.AC_BE]
+cw_max = 1023
+[mac.classify]
+tcp_ack = "AC_VO"
+{queue}
+[[stations]]
+name = "laptop"
+count = 3
+[[flows]]
+stations = "laptop"
+direction = "upload"
+application = {{ kind = "bulk" }}
+{more}
+"""
+DOWNLOAD = """
+[[flows]]
+stations = "laptop"
+name = "down"
+direction = "download"
+application = { kind = "bulk" }
+"""
+CONSTANT = """
+[[flows]]
+stations = "laptop"
+name = "calls"
+direction = "download"
+application = { kind = "udp", packet = "200 B", rate = "64 kb/s" }
+"""
+
+
+def test_access_categories_in_use_are_told() -> None:
+    network, voice, best_effort, _ = summary.subject(loads(EDCA.format(queue="", more="")))
+
+    assert network.endswith("AP queue without limit")
+    assert voice == "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0"
+    assert best_effort == "EDCA AC_BE, TCP data: stations AIFS 70 us, CW 31 to 1023, TXOP 3.264 ms"
+
+
+def test_both_sides_of_a_category_are_told_where_both_use_it() -> None:
+    lines = summary.subject(loads(EDCA.format(queue="", more=DOWNLOAD)))
+
+    assert lines[1] == (
+        "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0; stations AIFS 50 us, CW 7 to 15, TXOP 3.264 ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("queue", "words"),
+    [
+        (
+            '{ discipline = "red", limit = 50 }',
+            "AP queue of 50 packets with random early detection",
+        ),
+        ('{ discipline = "per-flow" }', "AP queue without limit, flows take turns"),
+    ],
+)
+def test_disciplines_and_constant_rates_are_told(queue: str, words: str) -> None:
+    lines = summary.subject(loads(EDCA.format(queue=f"[ap]\nqueue = {queue}", more=CONSTANT)))
+
+    assert lines[0].endswith(words)
+    assert lines[2].startswith("EDCA AC_BE, TCP data and UDP: AP AIFS 70 us")
+    assert lines[-1] == "3 x UDP download (laptop): 64 kb/s, packets of 200 bytes"
+
+
+def test_models_come_first_and_headlines_without_a_model_follow(web: Comparison) -> None:
+    lines = summary.comparison_lines(web)
+    names = [line.metric for line in lines if line.metric]
+
+    assert names[0] == "goodput, all flows"
+    assert names.index("transfer time, mean") < names.index("transfer time, median")
+    assert len(names) == len(set(names))
+    for line in lines:
+        assert bool(line.source) == (line.model != "–")
+        assert bool(line.source) == bool(line.verdict)
+
+
+def test_broken_assumptions_are_told_once(web: Comparison) -> None:
+    sentences = [sentence for sentence, _ in summary.broken(web.model)]
+
+    assert len(sentences) == len(set(sentences))
+    assert any("wired path" in sentence for sentence in sentences)
+    of_everyone = [s for s, sources in summary.broken(web.model) if not sources]
+    of_some = [s for s, sources in summary.broken(web.model) if sources]
+    assert any("W* = 1" in sentence for sentence in of_everyone)
+    assert any("three-way handshake" in sentence for sentence in of_some)
+
+
+def test_sane_numbers(web: Comparison) -> None:
+    block = dict(summary.sanity(web))
+
+    assert block["airtime"].startswith("data ")
+    assert "laptop/" in block["per station"]
+    assert "Jain index" in block["per station"]
+    assert f"{web.simulation.counts['mac_exchanges']:,} exchanges" in block["MAC"]
+    assert "4 replications, 13 min 24 s simulated" in block["run"]
+
+
+def test_events_that_nobody_saw_are_not_shown() -> None:
+    result = compare(
+        loads("""
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 3
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+tcp = { receive_window = { segments = 1 }, delayed_ack = { every = 1 } }
+[run]
+duration = "2 s"
+"""),
+        replications=2,
+    )
+
+    assert "drop_probability_mac" in result.model
+    assert "MAC drop probability" not in [line.metric for line in summary.comparison_lines(result)]
+
+
+def test_nothing_to_take_care_of(web: Comparison) -> None:
+    calm = compared(duration="2000 s", replications=8, mean="2 kB")
+
+    assert summary.cautions(calm) == []
+
+
+def test_one_replication_is_a_caution(web: Comparison) -> None:
+    alone = simulate(web.scenario, replications=1)
+
+    assert any("one replication has no interval" in one for one in summary.cautions(alone))
+
+
+def test_transfers_as_long_as_the_run_are_a_caution() -> None:
+    (long, *_) = summary.cautions(compared(duration="10 s", mean="2 MB"))
+
+    assert "10 s were measured" in long
+    assert "simulate longer" in long
+
+
+def test_wide_intervals_are_a_caution() -> None:
+    cautions = summary.cautions(compared(duration="5 s", replications=2, mean="200 kB"))
+
+    assert any("wide intervals" in one for one in cautions)

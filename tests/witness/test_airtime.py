@@ -1,0 +1,202 @@
+"""Frames last equally long in the core and in the models, to the nanosecond.
+
+The two were written from the same standard and share no line: `airtcp._core.airtime_ns` is Rust,
+`airtcp.models.airtime` NumPy. Nothing here is random in the core, so the bound is equality. The
+numbers of the standard are worked out beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from airtcp import _core
+from airtcp.models.airtime import Phy, Rate, exchange_time_ns, ppdu_time_ns
+from airtcp.scenario import loads
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from witness_tools import answers
+
+DSSS_MBPS = ("1", "2", "5.5", "11")
+OFDM_MBPS = ("6", "9", "12", "18", "24", "36", "48", "54")
+
+# Every standard with every preamble and rate that it has. The short preamble starts at 2 Mb/s.
+PHYS = [
+    (standard, preamble, rate)
+    for standard, preamble, rates in (
+        ("802.11b", "long", DSSS_MBPS),
+        ("802.11b", "short", DSSS_MBPS[1:]),
+        ("802.11a", None, OFDM_MBPS),
+        ("802.11g", "long", DSSS_MBPS + OFDM_MBPS),
+        ("802.11g", "short", DSSS_MBPS[1:] + OFDM_MBPS),
+    )
+    for rate in rates
+]
+
+UDP = """
+[phy]
+standard = "{standard}"
+{phy}
+[mac]
+{mac}
+[[stations]]
+name = "sender"
+count = 1
+[[flows]]
+stations = "sender"
+direction = "upload"
+application = {{ kind = "udp", packet = "{packet} B", rate = "saturated" }}
+[run]
+{run}
+"""
+
+
+def resolved(standard: str, phy: str) -> tuple[str, dict[str, Any]]:
+    """The resolved form for the core, and its `phy` section for the model."""
+    text = loads(UDP.format(standard=standard, phy=phy, mac="", packet=1500, run="")).to_json()
+    return text, json.loads(text)["phy"]
+
+
+def rate_of(section: dict[str, Any], name: str) -> Rate:
+    return Rate(section[name]["bps"], section[name]["modulation"])
+
+
+@pytest.mark.parametrize("rounding", ["true", "false"])
+@pytest.mark.parametrize(("standard", "preamble", "rate"), PHYS)
+# The longest MPDU: 2304 bytes and headers. Sizes need not be whole bytes: papers print 113 bits.
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(sizes=st.lists(st.integers(0, 8 * 2400), min_size=1, max_size=20))
+def test_core_and_model_agree_on_every_frame(
+    standard: str, preamble: str | None, rate: str, rounding: str, sizes: list[int]
+) -> None:
+    lines = [f'data_rate = "{rate} Mb/s"', f"symbol_rounding = {rounding}"]
+    if preamble is not None:
+        lines.append(f'preamble = "{preamble}"')
+    text, section = resolved(standard, "\n".join(lines))
+    phy = Phy.from_resolved(section)
+    for name in ("data_rate", "control_rate"):
+        at = rate_of(section, name)
+        expected = ppdu_time_ns(phy, at, sizes).tolist()
+        assert [_core.airtime_ns(text, bits, at.bps) for bits in sizes] == expected
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    bits=st.integers(0, 8 * 2400),
+    preamble_ns=st.integers(0, 200_000),
+    header_ns=st.integers(0, 100_000),
+    rate=st.sampled_from(OFDM_MBPS + DSSS_MBPS),
+    rounding=st.booleans(),
+)
+def test_core_and_model_agree_on_a_papers_own_timing(
+    bits: int, preamble_ns: int, header_ns: int, rate: str, rounding: bool
+) -> None:
+    text, section = resolved(
+        "802.11g",
+        f'preamble_time = "{preamble_ns} ns"\nplcp_header_time = "{header_ns} ns"\n'
+        f'data_rate = "{rate} Mb/s"\nsymbol_rounding = {str(rounding).lower()}',
+    )
+    at = rate_of(section, "data_rate")
+    expected = int(ppdu_time_ns(Phy.from_resolved(section), at, bits))
+
+    assert _core.airtime_ns(text, bits, at.bps) == expected
+
+
+@pytest.mark.parametrize(
+    ("standard", "rate", "size_bytes", "microseconds"),
+    [
+        ("802.11b", "11", 1536, 1310),  # 192 + ceil(12288 / 11) = 192 + 1118
+        ("802.11b", "11", 14, 203),  # 192 + ceil(112 / 11) = 192 + 11
+        ("802.11b", "1", 14, 304),  # 192 + 112
+        ("802.11a", "54", 1536, 248),  # 20 + 4 ceil((16 + 12288 + 6) / 216) = 20 + 4 * 57
+        ("802.11a", "54", 14, 24),  # 20 + 4 ceil((16 + 112 + 6) / 216) = 20 + 4
+        ("802.11g", "54", 1536, 254),  # 6 us of signal extension more
+        ("802.11g", "54", 14, 30),
+    ],
+)
+def test_both_meet_the_standard(
+    standard: str, rate: str, size_bytes: int, microseconds: int
+) -> None:
+    text, section = resolved(standard, f'data_rate = "{rate} Mb/s"')
+    at = rate_of(section, "data_rate")
+    model = ppdu_time_ns(Phy.from_resolved(section), at, 8 * size_bytes)
+
+    assert _core.airtime_ns(text, 8 * size_bytes, at.bps) == microseconds * 1000
+    assert model == microseconds * 1000
+
+
+@pytest.mark.parametrize("delay", ["0 ns", "333 ns"])
+@pytest.mark.parametrize("rts", [False, True])
+@pytest.mark.parametrize(
+    ("standard", "phy", "packet"),
+    [
+        ("802.11b", 'preamble = "short"', 1500),
+        ("802.11b", "symbol_rounding = false", 1040),
+        ("802.11a", 'data_rate = "36 Mb/s"', 777),
+        ("802.11g", 'data_rate = "54 Mb/s"', 40),
+    ],
+)
+def test_a_whole_exchange_lasts_what_the_model_says(
+    standard: str, phy: str, packet: int, rts: bool, delay: str
+) -> None:
+    """Without backoff (CW = 0) a lone sender is a clock: DIFS, exchange, DIFS, exchange, ...
+
+    In a thousand of its periods and one nanosecond the core completes a thousand exchanges, and one
+    fewer in a thousand periods exactly, since the end of a run is not part of it. So the period is
+    the model's to a thousandth of a nanosecond.
+    """
+    timing = f'{phy}\npropagation_delay = "{delay}"\ncw_min = 0\ncw_max = 0'
+    mac = 'rts_threshold = "0 B"' if rts else ""
+
+    def scenario(duration_ns: int) -> str:
+        run = f'warmup = "0 s"\nduration = "{duration_ns} ns"\nreplications = 1'
+        return UDP.format(standard=standard, phy=timing, mac=mac, packet=packet, run=run)
+
+    section = json.loads(loads(scenario(10**6)).to_json())["phy"]
+    model = Phy.from_resolved(section)
+    period = model.difs_ns + int(exchange_time_ns(model, 8 * packet, rts=rts))
+
+    [exact] = answers(scenario(1000 * period))
+    [longer] = answers(scenario(1000 * period + 1))
+
+    assert exact["counts"]["mac_exchanges"] == 999
+    assert longer["counts"]["mac_exchanges"] == 1000
+    assert longer["counts"]["collisions"] == 0
+    frame = int(ppdu_time_ns(model, model.data_rate, 8 * packet + 224 + 64))
+    # The airtime split is in fractions; one part in 10^12 is what a float leaves of it.
+    assert exact["airtime"]["data"] == pytest.approx(frame / period, rel=1e-12)
+
+
+ONE_SEGMENT = """
+[phy]
+standard = "802.11a"
+data_rate = "24 Mb/s"
+propagation_delay = "100 ns"
+[[stations]]
+name = "sender"
+count = 1
+[[flows]]
+stations = "sender"
+direction = "upload"
+tcp = { mss = "1000 B", handshake = "none" }
+[flows.application]
+kind = "bulk"
+size = { distribution = "deterministic", value = "1000 B" }
+start = { distribution = "uniform", low = "1 s", high = "2 s" }
+[run]
+warmup = "0 s"
+duration = "3 s"
+replications = 5
+"""
+
+
+def test_a_frame_that_finds_the_medium_idle_goes_at_once() -> None:
+    """The standard's rule: idle for DIFS and no backoff pending, so no wait at all.
+
+    20 + 4 ceil((16 + 8 * (1000 + 40 + 8 + 28) + 6) / 96) = 20 + 4 * 90 us, and 100 ns of travel.
+    """
+    for run in answers(ONE_SEGMENT):
+        [flow] = run["flows"]
+        assert flow["transfers"] == 1
+        assert round(flow["mean_transfer_time_s"] * 1e9) == 380_100

@@ -1,0 +1,275 @@
+"""Same scenario and seed: the same bytes. Another TCP elsewhere: the same luck here.
+
+Equality is exact everywhere, so there is no bound. What may differ between two runs of a command
+is `wall_s` and `cpu_s`.
+
+Random numbers come in streams, one for each (seed, replication, entity, purpose), so that remedies
+can be compared on common random numbers. To see the streams from outside, stations of one group
+("late") send one segment each, alone on the air, after the others are done: the time from its
+start to its reception is DIFS, the backoff, and the airtime of the frame, so that the backoff can
+be read off. Had all stations one stream, or were streams counted rather than named, then whatever
+else the scenario does before, or has above it in the file, would change what is drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from airtcp.scenario import loads
+from airtcp.simulate import simulate
+from witness_tools import Answer, answers
+
+MIXED = """
+title = "A bit of everything"
+[phy]
+standard = "802.11g"
+[mac]
+rts_threshold = "500 B"
+[ap]
+queue = { discipline = "fifo", limit = 20 }
+[[stations]]
+name = "laptop"
+count = 6
+[[stations]]
+name = "sensor"
+count = 2
+data_rate = "6 Mb/s"
+[links.uplink]
+rate = "10 Mb/s"
+delay = "5 ms"
+queue = 10
+[[flows]]
+name = "pages"
+stations = "laptop"
+direction = "download"
+path = ["uplink"]
+[flows.application]
+kind = "web"
+size = { distribution = "pareto", mean = "100 kB", shape = 1.5 }
+think_time = { distribution = "lognormal", mean = "2 s", scv = 3.0 }
+request = "300 B"
+[[flows]]
+name = "backup"
+stations = "laptop"
+direction = "upload"
+application = { kind = "bulk", start = { distribution = "exponential", mean = "1 s" } }
+path = ["uplink"]
+[[flows]]
+name = "noise"
+stations = "sensor"
+direction = "upload"
+application = { kind = "udp", packet = "200 B", rate = "saturated" }
+[run]
+warmup = "2 s"
+duration = "10 s"
+replications = 4
+seed = 5
+"""
+
+
+def airtcp(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "airtcp", *arguments, "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def without_times(text: str) -> str:
+    """A result without the two numbers that may differ."""
+    text, found = re.subn(r'"(wall|cpu)_s": [0-9.e+-]+', "", text)
+    assert found == 2
+    return text
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    path = tmp_path / "mixed.toml"
+    path.write_text(MIXED)
+    return path
+
+
+def test_one_thread_or_two_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -> None:
+    """results.json of one run, what another prints, and what Python gives."""
+    airtcp("simulate", str(mixed), "--threads", "2", "--out", str(tmp_path))
+    written = without_times((tmp_path / "results.json").read_text())
+    printed = without_times(airtcp("simulate", str(mixed), "--threads", "1", "--json"))
+    in_python = without_times(simulate(loads(MIXED), threads=2).to_json())
+
+    assert written.rstrip() == printed.rstrip() == in_python.rstrip()
+    # A scenario in which things happen.
+    counts = simulate(loads(MIXED), threads=1).simulation.counts
+    assert all(counts[name] > 0 for name in ("collisions", "transfers", "tcp_retransmissions"))
+    assert counts["ap_queue_drops"] + counts["wired_drops"] > 0
+
+
+def test_another_seed_is_another_run(mixed: Path) -> None:
+    """And the seed of the command line is as good as that of the file."""
+    six = without_times(airtcp("simulate", str(mixed), "--seed", "6", "--json"))
+    in_file = simulate(loads(MIXED.replace("seed = 5", "seed = 6")), threads=1)
+    five = simulate(loads(MIXED), threads=1)
+
+    assert six.rstrip() == without_times(in_file.to_json()).rstrip()
+    metrics = json.loads(five.to_json())["simulation"]["metrics"]
+    for name, found in json.loads(in_file.to_json())["simulation"]["metrics"].items():
+        if name.startswith(("goodput", "transfer_time", "collision", "mean_", "ap_queue_packets")):
+            assert found["mean"] != metrics[name]["mean"]
+
+
+def test_more_replications_begin_with_the_same_ones() -> None:
+    three = simulate(loads(MIXED), replications=3, threads=2).simulation.runs
+    five = simulate(loads(MIXED), replications=5, threads=2).simulation.runs
+
+    assert [run.index for run in five] == [0, 1, 2, 3, 4]
+    for few, many in zip(three, five, strict=False):
+        assert few.answer == many.answer
+        np.testing.assert_array_equal(few.transfer_times_s, many.transfer_times_s)
+    assert len({json.dumps(run.answer) for run in five}) == 5
+
+
+SETTING = """
+[phy]
+standard = "802.11b"
+[mac]
+rules = { preset = "standard", immediate_access = false }
+[run]
+warmup = "0 s"
+duration = "30 s"
+"""
+LATE = """
+[[stations]]
+name = "late"
+count = 5
+[[flows]]
+stations = "late"
+direction = "upload"
+tcp = { mss = "1000 B", handshake = "none" }
+[flows.application]
+kind = "bulk"
+size = { distribution = "deterministic", value = "1000 B" }
+start = { distribution = "uniform", low = "20 s", high = "29 s" }
+"""
+# The same, but of sizes that are drawn.
+LATE_SIZES = LATE.replace('"deterministic", value = "1000 B"', '"exponential", mean = "30 kB"')
+
+
+def early(tcp: str = "", direction: str = "upload", count: int = 3, name: str = "early") -> str:
+    """A group that is busy at first, and done after 20 s."""
+    return f"""
+[[stations]]
+name = "{name}"
+count = {count}
+queue = {{ discipline = "fifo", limit = 6 }}
+[[flows]]
+stations = "{name}"
+direction = "{direction}"
+application = {{ kind = "bulk", size = "200 kB" }}
+tcp = {{ {tcp} }}
+"""
+
+
+PLAIN = early() + LATE
+OTHERWISE = {
+    "mss": early('mss = "500 B"') + LATE,
+    "window": early("receive_window = { segments = 2 }") + LATE,
+    "variant": early('variant = "reno"') + LATE,
+    "acks": early("delayed_ack = { every = 1 }") + LATE,
+    "handshake": early('handshake = "none"') + LATE,
+    "direction": early(direction="download") + LATE,
+    "fewer stations": early(count=1) + LATE,
+    "more stations": early(count=8) + LATE,
+    "nobody": LATE,
+    "after": LATE + early(),
+    "a group before": early(name="other") + early() + LATE,
+    "a group between": early() + early(name="other", tcp='mss = "200 B"') + LATE,
+    "a group behind": early() + LATE + early(name="other"),
+}
+
+
+def first_backoffs(run: Answer) -> list[int]:
+    """The backoffs, in slots, before the frames of the group "late"."""
+    # DIFS; 192 us + ceil(8 * (1000 + 40 + 8 + 28) / 11) us.
+    fixed_ns = 50_000 + 192_000 + 783_000
+    backoffs = []
+    for flow in run["flows"]:
+        assert flow["transfers"] == 1, "not done"
+        if flow["station"].startswith("late/"):
+            slots, rest = divmod(round(flow["mean_transfer_time_s"] * 1e9) - fixed_ns, 20_000)
+            assert rest == 0, "not alone on the air"
+            backoffs.append(slots)
+    assert len(backoffs) == 5
+    return backoffs
+
+
+def sizes(run: Answer) -> list[int]:
+    """Bytes of the files of the group "late"."""
+    found = []
+    for flow in run["flows"]:
+        assert flow["transfers"] == 1, "not done"
+        if flow["station"].startswith("late/"):
+            found.append(round(flow["goodput_bps"] * 30 / 8))
+    assert len(found) == 5
+    return found
+
+
+def ran(text: str, seed: int = 1, replications: int = 1) -> list[Answer]:
+    return answers(SETTING + text, seed=seed, replications=replications)
+
+
+def test_the_backoffs_can_be_read_off() -> None:
+    """They are what a backoff is: 0 .. 31, all of them, 15.5 on average, anew in each replication.
+
+    200 draws that are uniform have a mean within 3.3 * 9.23 / sqrt(200) = 2.2 of that (99.9 %), and
+    show 32 values but for a few: each is missing with probability 0.0017.
+    """
+    drawn = [first_backoffs(run) for run in ran(PLAIN, replications=40)]
+    every = [backoff for backoffs in drawn for backoff in backoffs]
+
+    assert min(every) == 0
+    assert max(every) == 31
+    assert len(set(every)) >= 30
+    assert abs(sum(every) / len(every) - 15.5) < 2.2
+    assert len({tuple(backoffs) for backoffs in drawn}) == 40
+    assert drawn[0] != first_backoffs(ran(PLAIN, seed=2)[0])
+
+
+@pytest.mark.parametrize("change", OTHERWISE)
+def test_what_others_do_leaves_the_backoffs_of_first_frames_alone(change: str) -> None:
+    plain, changed = ran(PLAIN, replications=3), ran(OTHERWISE[change], replications=3)
+
+    for before, after in zip(plain, changed, strict=True):
+        assert before["counts"] != after["counts"] or change == "after"
+        assert first_backoffs(before) == first_backoffs(after)
+
+
+@pytest.mark.parametrize("change", OTHERWISE)
+def test_what_others_do_leaves_the_sizes_of_files_alone(change: str) -> None:
+    plain = ran(PLAIN.replace(LATE, LATE_SIZES), replications=3)
+    changed = ran(OTHERWISE[change].replace(LATE, LATE_SIZES), replications=3)
+
+    for before, after in zip(plain, changed, strict=True):
+        assert sizes(before) == sizes(after)
+        assert len(set(sizes(before))) == 5
+
+
+def test_the_order_of_groups_in_the_file_changes_nothing_for_anyone() -> None:
+    """Flows and stations are listed in another order, and are otherwise the same."""
+    [before], [after] = ran(PLAIN), ran(OTHERWISE["after"])
+
+    def by_name(records: list[dict[str, object]]) -> dict[object, dict[str, object]]:
+        # The access point's goodput is a sum of floats, taken in the order of the flows.
+        return {
+            record["name"]: record | ({"goodput_bps": None} if record["name"] == "ap" else {})
+            for record in records
+        }
+
+    assert by_name(before["flows"]) == by_name(after["flows"])
+    assert by_name(before["stations"]) == by_name(after["stations"])
