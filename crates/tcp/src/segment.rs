@@ -36,7 +36,7 @@ impl Segment {
     #[inline]
     pub(crate) fn sack_option(&self) -> Option<SackOption> {
         let blocks = (self.option_bytes() / 8) as u8;
-        (blocks > 0).then(|| SackOption { blocks, slot: (self.flags.0 >> 16) as u16 })
+        (blocks > 0).then_some(SackOption { blocks, slot: (self.flags.0 >> 16) as u16 })
     }
 
     /// The same segment with an option, if there is one.
