@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import math
 import operator
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -30,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from airtcp import _core
 from airtcp.exceptions import SimulationError
+from airtcp.processors import processors
 from airtcp.results import canonical_json
 from airtcp.scenario.distributions import (
     Deterministic,
@@ -369,7 +369,7 @@ def _simulate(
     warmup = jobs // 10 if warmup_jobs is None else _whole("warmup_jobs", warmup_jobs, 0)
     seed = _whole("seed", seed, 0)
     replications = _whole("replications", replications, 1)
-    threads = _processors() if threads is None else _whole("threads", threads, 1)
+    threads = processors() if threads is None else _whole("threads", threads, 1)
     student_interval([], confidence)  # refuses a confidence that is none
     core = _core.FlowSimulation(json.dumps(system))
     control = _core.FlowControl()
@@ -491,9 +491,3 @@ def _whole(name: str, value: int, least: int) -> int:
     if not least <= number <= _LARGEST_COUNT:
         raise ValueError(f"{name} must be at least {least} and below 2^63, not {value!r}")
     return number
-
-
-def _processors() -> int:
-    """Processors that this process may use; a container often allows fewer than there are."""
-    every = os.cpu_count() or 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else every

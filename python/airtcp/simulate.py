@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import signal
 import threading
 import time
@@ -20,6 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from airtcp.exceptions import SimulationError
+from airtcp.processors import processors
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
 
@@ -70,7 +70,7 @@ def simulate(
         raise SimulationError(f"the simulator does not take this scenario: {error}") from error
 
     wall_start, cpu_start = time.perf_counter(), time.process_time()
-    threads = threads or _processors()
+    threads = threads or processors()
     with (
         _Interruption() as interruption,
         _Replications(core, scenario.run.seed, threads, progress, interruption) as done,
@@ -118,13 +118,6 @@ def _headlines(runs: list[Replication], confidence: float) -> list[Interval]:
         for name in HEADLINES
     ]
     return [interval for interval in intervals if interval.n > 0]
-
-
-def _processors() -> int:
-    """Processors that this process may use; a container often allows fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Interruption:
