@@ -43,7 +43,8 @@ test-python: build
 	$(BIN)/python -m pytest -q -n 2 -m 'not verify'
 
 verify: build ## Compare with the reference results at length, and try many more random scenarios
-	AIRTCP_CASES=20000 cargo test --release --package airtcp-sim --test property --quiet
+	AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet
+	AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
 	$(BIN)/python -m pytest -q -n 2 -m verify
 
 lint: build ## Check style, types and documentation comments

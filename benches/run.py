@@ -112,15 +112,21 @@ def memory_row() -> Row:
 def model_rows() -> list[Row]:
     """The models, called as a slider would call them."""
     import numpy as np
-
     from airtcp.models import bianchi, miorandi
+    from airtcp.models.processor_sharing import sojourn_tail
 
     table = miorandi.Parameters.table_1()
     corrected = miorandi.CORRECTED
     nodes = np.arange(1, 1001)
+    stations = np.arange(1, 201)
+    times = np.linspace(0.0, 40.0, 200)
     calls: dict[str, Callable[[], object]] = {
         "P_C of paper M, n_b = 1 .. 1000": lambda: miorandi.contention(nodes, table, corrected),
+        "Fig. 8 of paper M, 1 .. 200 stations": lambda: miorandi.session_delay(
+            stations, table, think_time_s=10.0, mean_size_bytes=30_000
+        ),
         "Bianchi's fixed point, n = 1 .. 1000": lambda: bianchi.fixed_point(nodes, 32, 5),
+        "(26) of paper H, 200 points": lambda: sojourn_tail(times, 0.78),
     }
     return [
         (name, f"{best_seconds(call) * 1e3:.1f} ms", "one vectorised call, best of 9")
@@ -164,9 +170,7 @@ def main() -> None:
         before, _, rest = readme.read_text().partition(TABLE_BEGINS)
         _, _, after = rest.partition(TABLE_ENDS)
         machine = f"Measured on {os.cpu_count()} cores of {processor()}, load {load:.1f}."
-        readme.write_text(
-            f"{before}{TABLE_BEGINS}\n{machine}\n\n{table}\n{TABLE_ENDS}{after}"
-        )
+        readme.write_text(f"{before}{TABLE_BEGINS}\n{machine}\n\n{table}\n{TABLE_ENDS}{after}")
 
 
 def processor() -> str:

@@ -207,3 +207,40 @@ def test_wide_intervals_are_a_caution() -> None:
     cautions = summary.cautions(compared(duration="5 s", replications=2, mean="200 kB"))
 
     assert any("wide intervals" in one for one in cautions)
+
+
+@pytest.mark.parametrize(
+    ("tcp", "words"),
+    [
+        ('variant = "sack"', "SACK"),
+        ("delayed_ack = { every = 2 }", "an ACK for every 2 segments"),
+        (
+            "delayed_ack = { thresholds = [[0, 1], [2, 2], [5, 3]] }",
+            "an ACK for every segment, for every 2 from 2 on, for every 3 from 5 on",
+        ),
+        ("ack_skip = { skip = 1 }", "1 of 2 ACKs left out"),
+        ("ack_skip = { skip = 2, after_segment = 50 }", "2 of 3 ACKs left out from 50 on"),
+        ("aimd = { increase = 0.2, decrease = 0.95 }", "AIMD 0.2 and 0.95"),
+    ],
+)
+def test_what_is_special_about_tcp_is_told(tcp: str, words: str) -> None:
+    def told(tcp: str) -> str:
+        return "\n".join(
+            summary.subject(
+                loads(f"""
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 3
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = {{ kind = "bulk" }}
+tcp = {{ {tcp} }}
+""")
+            )
+        )
+
+    assert words in told(tcp)
+    assert words not in told('variant = "newreno", delayed_ack = { every = 1 }')

@@ -1,10 +1,15 @@
-"""The Rust core: the packet-level simulator. Called by `airtcp.simulate` alone."""
+"""The Rust core: the packet-level and the flow-level simulator.
+
+Called by `airtcp.simulate` and `airtcp.flows` alone.
+"""
 
 from typing import Final, Self, final
 
 __all__ = [
     "GENERATOR",
     "Cancelled",
+    "FlowControl",
+    "FlowSimulation",
     "RunControl",
     "Simulation",
     "SimulationFailed",
@@ -20,7 +25,7 @@ class SimulationFailed(RuntimeError):  # noqa: N818 (the core names it)
     """A replication broke a conservation law: its numbers are not to be trusted."""
 
 class Cancelled(Exception):  # noqa: N818
-    """The replication was cancelled through its `RunControl`."""
+    """The replication was cancelled through its `RunControl` or `FlowControl`."""
 
 @final
 class RunControl:
@@ -44,6 +49,36 @@ class Simulation:
 
         Gives the answer as JSON (docs/resolved-form.md) and the transfer times in seconds as the
         bytes of a little-endian float64 array. Raises `SimulationFailed` or `Cancelled`.
+        """
+
+@final
+class FlowControl:
+    """A handle on runs of `FlowSimulation` in other threads."""
+
+    def __new__(cls) -> Self: ...
+    def cancel(self) -> None:
+        """Ask the runs to stop; they raise `Cancelled` soon after."""
+
+@final
+class FlowSimulation:
+    """A processor-sharing system, parsed once and run as often as wanted, from any thread."""
+
+    def __new__(cls, system_json: str) -> Self:
+        """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
+    def run(
+        self,
+        seed: int,
+        replication: int,
+        warmup_jobs: int,
+        jobs: int,
+        keep_jobs: bool,
+        control: FlowControl,
+    ) -> tuple[str, bytes, bytes]:
+        """Simulate one replication, without the GIL.
+
+        Gives the answer as JSON, then sojourn times in seconds and sizes of the measured jobs as
+        the bytes of little-endian float64 arrays, empty unless `keep_jobs`. Raises
+        `SimulationFailed` or `Cancelled`.
         """
 
 def airtime_ns(resolved_json: str, bits: int, rate_bps: int) -> int:

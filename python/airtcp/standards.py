@@ -341,12 +341,14 @@ RED = RedDefaults()
 class TcpDefaults:
     """Defaults of a TCP connection."""
 
-    variant: Literal["reno", "newreno"] = "newreno"  # RFC 6582, what is left without SACK
+    variant: Literal["reno", "newreno", "sack"] = "newreno"  # RFC 6582, what is left without SACK
     mss_bytes: int = 1460  # 1500 bytes of MTU less 40 of headers (RFC 9293, 3.7.1)
     header_bits: int = 320  # IPv4 and TCP without options, 20 bytes each (RFC 791, RFC 9293 3.1)
     receive_window_bytes: int = (
         65535  # the largest that goes without window scaling (RFC 9293, 3.1)
     )
+    aimd_increase: float = 1.0  # segments a round trip: RFC 5681, (3)
+    aimd_decrease: float = 0.5  # what is left after a loss: RFC 5681, (4)
     handshake: Literal["three-way", "two-way", "none"] = "three-way"  # RFC 9293, 3.5
     initial_rto_ns: int = 1_000_000_000  # RFC 6298, (2.1)
     min_rto_ns: int = 1_000_000_000  # RFC 6298, (2.4)

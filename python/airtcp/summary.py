@@ -6,7 +6,7 @@ terminals or HTML, and computes no results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,13 +20,13 @@ from airtcp.results import (
     Simulation,
     SimulationResult,
 )
-from airtcp.standards import EDCA_CATEGORIES
+from airtcp.standards import EDCA_CATEGORIES, TCP
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.distributions import Distribution
-    from airtcp.scenario.resolved import AccessParameters, Flow, Queue
+    from airtcp.scenario.resolved import AccessParameters, Flow, Queue, Tcp
     from airtcp.standards import AccessCategory
 
 #: Metrics shown even where no model has a value for them, if the simulation has one.
@@ -334,13 +334,25 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
             f"; {_VARIANTS[flow.tcp.variant]}, MSS {flow.tcp.mss_bytes} bytes, window "
             f"{_window(window)} ({segments:.3g} segment{'s' if segments != 1 else ''})"
         )
-        if flow.tcp.delayed_ack.every > 1:
-            words += f", an ACK for every {flow.tcp.delayed_ack.every} segments"
+        words += "".join(f", {what}" for what in _tcp_extras(flow.tcp))
     links = scenario.path_links(flow)
     if links:
         delay = sum(link.delay_ns for link in links)
         words += f"; wired path of {format_time_ns(delay)}"
     return words
+
+
+def _tcp_extras(tcp: Tcp) -> Iterator[str]:
+    """What of a connection is not as plain as can be."""
+    (_, first), *later = tcp.delayed_ack.thresholds
+    if first > 1 or later:
+        words = f"an ACK for every {first} segments" if first > 1 else "an ACK for every segment"
+        yield words + "".join(f", for every {every} from {begin} on" for begin, every in later)
+    if tcp.ack_skip is not None and tcp.ack_skip.skip > 0:
+        skip, begin = tcp.ack_skip.skip, tcp.ack_skip.after_segment
+        yield f"{skip} of {skip + 1} ACKs left out" + (f" from {begin} on" if begin > 1 else "")
+    if (tcp.aimd.increase, tcp.aimd.decrease) != (TCP.aimd_increase, TCP.aimd_decrease):
+        yield f"AIMD {tcp.aimd.increase:g} and {tcp.aimd.decrease:g}"
 
 
 def _window(size_bytes: int) -> str:
@@ -350,7 +362,7 @@ def _window(size_bytes: int) -> str:
     return format_size(size_bytes, 3)
 
 
-_VARIANTS: Final = {"reno": "Reno", "newreno": "NewReno"}
+_VARIANTS: Final = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK"}
 
 
 def _collect(

@@ -183,6 +183,9 @@ def test_other_defaults() -> None:
     for table, defaults in (("Tcp", tcp_defaults), ("Run", run_defaults)):
         for name, text in defaults.items():
             assert default(table, name) == text, name
+    assert default("Aimd", "increase") == str(tcp.aimd_increase)
+    assert default("Aimd", "decrease") == str(tcp.aimd_decrease)
+    assert default("Tcp", "aimd") == f"{tcp.aimd_increase} and {tcp.aimd_decrease}"
     assert default("DelayedAck", "every") == str(tcp.delayed_ack_every)
     assert default("DelayedAck", "timeout") == f'"{format_time_ns(tcp.delayed_ack_timeout_ns)}"'
     assert default("Mac", "short_retry_limit") == str(standards.SHORT_RETRY_LIMIT)

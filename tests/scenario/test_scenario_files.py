@@ -120,12 +120,14 @@ def test_defaults_are_those_of_the_standards() -> None:
         "receive_window_bytes": 65535,
         "initial_window_bytes": 3 * 1460,
         "initial_ssthresh_bytes": None,
+        "aimd": {"increase": 1.0, "decrease": 0.5},
         "handshake": "three-way",
         "initial_rto_ns": S,
         "min_rto_ns": S,
         "max_rto_ns": 60 * S,
         "clock_granularity_ns": 1_000_000,
-        "delayed_ack": {"every": 2, "timeout_ns": 200_000_000},
+        "delayed_ack": {"thresholds": ((0, 2),), "timeout_ns": 200_000_000},
+        "ack_skip": None,
         "pad_last_segment": False,
     }
     assert scenario.run.model_dump() == {
@@ -212,18 +214,23 @@ def test_every_key_arrives() -> None:
     assert scenario.path_links(pages) == (uplink, ocean)
     assert pages.application.request_bytes == 300
     assert pages.tcp.model_dump() == {
-        "variant": "reno",
+        "variant": "sack",
         "mss_bytes": 1000,
         "header_bits": 416,
         "receive_window_bytes": 8000,
         "initial_window_bytes": 2000,
         "initial_ssthresh_bytes": 65536,
+        "aimd": {"increase": 0.2, "decrease": 0.95},
         "handshake": "two-way",
         "initial_rto_ns": 3 * S,
         "min_rto_ns": 200_000_000,
         "max_rto_ns": 120 * S,
         "clock_granularity_ns": 10_000_000,
-        "delayed_ack": {"every": 3, "timeout_ns": 100_000_000},
+        "delayed_ack": {
+            "thresholds": ((0, 1), (2, 2), (5, 3), (9, 4)),
+            "timeout_ns": 100_000_000,
+        },
+        "ack_skip": {"skip": 1, "after_segment": 50},
         "pad_last_segment": True,
     }
     assert (file.direction, file.application.size) == ("upload", Deterministic(value=1e7))
@@ -243,7 +250,7 @@ def test_every_key_arrives() -> None:
 
 def test_the_file_with_every_key_has_every_key() -> None:
     """Each table of the format, compared with what the file writes."""
-    from airtcp.scenario import written, written_traffic
+    from airtcp.scenario import written, written_tcp, written_traffic
 
     with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
         data = tomllib.load(file)
@@ -264,8 +271,11 @@ def test_the_file_with_every_key_has_every_key() -> None:
         # precision and replications exclude each other
         (written.Run, {**data["run"], "replications": 1}),
         (written_traffic.Flow, flow),
-        (written_traffic.Tcp, flow["tcp"]),
-        (written_traffic.DelayedAck, flow["tcp"]["delayed_ack"]),
+        (written_tcp.Tcp, flow["tcp"]),
+        (written_tcp.Aimd, flow["tcp"]["aimd"]),
+        # every and thresholds exclude each other
+        (written_tcp.DelayedAck, {**flow["tcp"]["delayed_ack"], "every": 1}),
+        (written_tcp.AckSkip, flow["tcp"]["ack_skip"]),
         (written_traffic.Link, flow["path"][1]),
         (written_traffic.Web, flow["application"]),
         (written_traffic.Bulk, data["flows"][1]["application"]),

@@ -166,3 +166,37 @@ def test_a_whole_exchange_lasts_what_the_model_says(
     frame = int(ppdu_time_ns(model, model.data_rate, 8 * packet + 224 + 64))
     # The airtime split is in fractions; one part in 10^12 is what a float leaves of it.
     assert exact["airtime"]["data"] == pytest.approx(frame / period, rel=1e-12)
+
+
+ONE_SEGMENT = """
+[phy]
+standard = "802.11a"
+data_rate = "24 Mb/s"
+propagation_delay = "100 ns"
+[[stations]]
+name = "sender"
+count = 1
+[[flows]]
+stations = "sender"
+direction = "upload"
+tcp = { mss = "1000 B", handshake = "none" }
+[flows.application]
+kind = "bulk"
+size = { distribution = "deterministic", value = "1000 B" }
+start = { distribution = "uniform", low = "1 s", high = "2 s" }
+[run]
+warmup = "0 s"
+duration = "3 s"
+replications = 5
+"""
+
+
+def test_a_frame_that_finds_the_medium_idle_goes_at_once() -> None:
+    """The standard's rule: idle for DIFS and no backoff pending, so no wait at all.
+
+    20 + 4 ceil((16 + 8 * (1000 + 40 + 8 + 28) + 6) / 96) = 20 + 4 * 90 us, and 100 ns of travel.
+    """
+    for run in answers(ONE_SEGMENT):
+        [flow] = run["flows"]
+        assert flow["transfers"] == 1
+        assert round(flow["mean_transfer_time_s"] * 1e9) == 380_100

@@ -8,9 +8,9 @@ has 1 - 0.001 / (number of comparisons), after Bonferroni. No bias is allowed fo
 program approximates. The seeds are fixed, so a failure is a change and no bad luck.
 
 In the eighteen cells of `COVERING` every two settings meet in all combinations of their values; the
-288 cells of the full grid are for `make verify`. Two further cells let the access point send too,
-shorter frames and without RTS, so that frames of unequal length collide. How much of a difference
-this would notice is itself a test: `test_another_rule_is_noticed`.
+288 cells of the full grid are for `make verify`. In three further cells the access point sends
+too, frames of another length, so that some who collided are done before the others. How much of a
+difference this would notice is itself a test: `test_another_rule_is_noticed`.
 """
 
 from __future__ import annotations
@@ -72,8 +72,9 @@ COVERING = [
     Cell(50, "eifs", OTHERS, False, 1, 3),
     Cell(50, "difs", TIMEOUT, False, 7, 31),
     Cell(50, "eifs+difs", TIMEOUT, True, 1, 31),
-    Cell(4, "eifs", TIMEOUT, True, 7, 31, ap_packet=100),
     Cell(4, "eifs", OTHERS, True, 7, 31, ap_packet=100),
+    Cell(4, "eifs", TIMEOUT, False, 7, 31, ap_packet=1500),
+    Cell(2, "eifs", TIMEOUT, False, 1, 3, ap_packet=1500),
 ]
 FULL = [
     Cell(*values)

@@ -1,4 +1,6 @@
-//! The compiled module `airtcp._core`: conversions between Python and `airtcp-sim`, no logic.
+//! The compiled module `airtcp._core`: conversions between Python and the simulators, no logic.
+
+mod flow;
 
 use airtcp_sim::{InvalidScenario, RunControl, RunError, Simulation};
 use pyo3::create_exception;
@@ -95,6 +97,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PySimulation>()?;
     module.add_class::<PyRunControl>()?;
     module.add_function(wrap_pyfunction!(airtime_ns, module)?)?;
+    flow::register(module)?;
     module.add("SimulationFailed", module.py().get_type::<SimulationFailed>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
     module.add("GENERATOR", airtcp_sim::GENERATOR)?;

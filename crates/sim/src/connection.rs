@@ -2,7 +2,7 @@
 //! that they carry.
 
 use airtcp_kernel::Time;
-use airtcp_tcp::{Config, Counters, Endpoint, Opening};
+use airtcp_tcp::{Config, Counters, Endpoint, Opening, SackOptions, Segment};
 
 use crate::scenario::{Direction, Handshake};
 
@@ -20,10 +20,12 @@ pub(crate) struct Connection {
     pub(crate) direction: Direction,
     station: Endpoint,
     server: Endpoint,
+    /// SACK options of the packets on their way.
+    sacks: SackOptions,
     /// When the timer event of each end is pending that counts; others are stale.
     armed: [Time; 2],
     /// Packets on their way between the two ends.
-    pub(crate) in_network: u32,
+    in_network: u32,
     pub(crate) transfer: Transfer,
     /// What the ends had counted when measuring began.
     baseline: [Counters; 2],
@@ -45,6 +47,17 @@ pub(crate) struct Transfer {
     pub(crate) received: bool,
     /// Whether the sender knows.
     pub(crate) acknowledged: bool,
+}
+
+/// What the application at one end learns from a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// Nothing, or a request that it has answered at once.
+    None,
+    /// The sender's: the receiver has everything.
+    Acknowledged,
+    /// The receiver's: so many bytes more, and whether they are the last.
+    Delivered { bytes: u64, last: bool },
 }
 
 /// More than any transfer, and far from overflow.
@@ -72,6 +85,7 @@ impl Connection {
             direction,
             station: Endpoint::new(config, opening(Side::Station)),
             server: Endpoint::new(config, opening(Side::Server)),
+            sacks: SackOptions::new(),
             armed: [Time::NEVER; 2],
             in_network: 0,
             transfer: Transfer {
@@ -98,6 +112,76 @@ impl Connection {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
         }
+    }
+
+    /// The next segment that `side` sends now, if any; it is on its way from then on.
+    #[inline]
+    pub(crate) fn poll_transmit(
+        &mut self,
+        side: Side,
+        config: &Config,
+        now: Time,
+    ) -> Option<Segment> {
+        let endpoint = match side {
+            Side::Station => &mut self.station,
+            Side::Server => &mut self.server,
+        };
+        let segment = endpoint.poll_transmit(config, now, &mut self.sacks)?;
+        self.in_network += 1;
+        Some(segment)
+    }
+
+    /// A segment of the other end has reached `side`.
+    #[inline]
+    pub(crate) fn arrive(&mut self, side: Side, config: &Config, now: Time, segment: &Segment) {
+        let endpoint = match side {
+            Side::Station => &mut self.station,
+            Side::Server => &mut self.server,
+        };
+        endpoint.on_segment(config, now, segment, &self.sacks);
+        self.leave_network(segment);
+    }
+
+    /// A segment has arrived, or is lost.
+    #[inline]
+    pub(crate) fn leave_network(&mut self, segment: &Segment) {
+        self.in_network -= 1;
+        self.sacks.release(segment);
+    }
+
+    /// What the application of `side` learns from what has arrived there.
+    #[inline]
+    pub(crate) fn advance(&mut self, side: Side) -> News {
+        let is_sender = side == self.sender_side();
+        let transfer = &mut self.transfer;
+        let endpoint = match side {
+            Side::Station => &mut self.station,
+            Side::Server => &mut self.server,
+        };
+        if is_sender {
+            if transfer.request > 0 && endpoint.delivered() >= transfer.request {
+                transfer.request = 0;
+                endpoint.write(transfer.bytes);
+            }
+            if transfer.acknowledged || endpoint.acked() < transfer.bytes {
+                return News::None;
+            }
+            transfer.acknowledged = true;
+            return News::Acknowledged;
+        }
+        let bytes = endpoint.delivered() - transfer.delivered;
+        if bytes == 0 {
+            return News::None;
+        }
+        transfer.delivered += bytes;
+        let last = !transfer.received && transfer.delivered >= transfer.bytes;
+        transfer.received |= last;
+        News::Delivered { bytes, last }
+    }
+
+    /// How many segments with a SACK option are on their way.
+    pub(crate) fn sacks_in_network(&self) -> usize {
+        self.sacks.under_way()
     }
 
     /// The end that the data come from.

@@ -59,6 +59,15 @@ pub(crate) fn attempts_ended(
     }
 }
 
+/// The SACK options that are kept are those of the packets that wait.
+pub(crate) fn options_kept(kept: usize, waiting: usize) -> Result<(), String> {
+    if kept == waiting {
+        Ok(())
+    } else {
+        Err(format!("{kept} SACK options are kept for {waiting} packets"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +81,12 @@ mod tests {
 
         books.waiting = tally(1);
         assert!(books.balance("laptop/0").unwrap_err().contains("laptop/0"));
+    }
+
+    #[test]
+    fn an_option_that_nobody_waits_for_is_noticed() {
+        assert!(options_kept(2, 2).is_ok());
+        assert!(options_kept(3, 2).is_err());
     }
 
     #[test]

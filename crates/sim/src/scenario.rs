@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use airtcp_kernel::{Distribution, Duration, Time};
+use airtcp_tcp::{AckSkip, Aimd, DelayedAck, Threshold};
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{AccessCategory, AccessParameters, MacConfig, PhyConfig};
 use serde::Deserialize;
@@ -246,7 +248,9 @@ pub struct TcpConfig {
     max_rto: Duration,
     #[serde(rename = "clock_granularity_ns")]
     clock_granularity: Duration,
-    delayed_ack: DelayedAck,
+    aimd: AimdConfig,
+    delayed_ack: DelayedAckConfig,
+    ack_skip: Option<AckSkipConfig>,
     pub(crate) pad_last_segment: bool,
 }
 
@@ -255,6 +259,15 @@ pub struct TcpConfig {
 enum TcpVariant {
     Reno,
     NewReno,
+    Sack,
+}
+
+/// Segments a round trip, and what is left after a loss.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AimdConfig {
+    increase: f64,
+    decrease: f64,
 }
 
 /// How a connection is opened.
@@ -266,12 +279,20 @@ pub(crate) enum Handshake {
     None,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DelayedAck {
-    every: u32,
+struct DelayedAckConfig {
+    /// From which segment on, every so many.
+    thresholds: Vec<(u64, u32)>,
     #[serde(rename = "timeout_ns")]
     timeout: Duration,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AckSkipConfig {
+    skip: u32,
+    after_segment: u64,
 }
 
 /// How long and how often to simulate.
@@ -376,13 +397,7 @@ impl Scenario {
                     return fail(format!("flow {}: TCP goes with bulk and web only", flow.name));
                 }
                 (_, Some(tcp)) => {
-                    let window = tcp.receive_window_bytes.min(tcp.initial_window_bytes);
-                    if tcp.mss_bytes == 0
-                        || window < u64::from(tcp.mss_bytes)
-                        || tcp.delayed_ack.every == 0
-                    {
-                        return fail(format!("flow {}: a window below one segment", flow.name));
-                    }
+                    tcp.check().or_else(|reason| fail(format!("flow {}: {reason}", flow.name)))?;
                 }
             }
         }
@@ -410,22 +425,47 @@ impl Scenario {
     }
 }
 
+/// So small and so large that the units of [`Aimd`] can tell it from nothing and from all.
+const AIMD_INCREASE: RangeInclusive<f64> = 0.001..=1000.0;
+const AIMD_DECREASE: RangeInclusive<f64> = 0.01..=0.99;
+
 /// Larger windows mean nothing in 802.11, where aCWmax is at most 1023, and would need a long
 /// ring of slots.
 const MAX_CW: u32 = (1 << 20) - 1;
 
 impl TcpConfig {
+    fn check(&self) -> Result<(), &'static str> {
+        let window = self.receive_window_bytes.min(self.initial_window_bytes);
+        let thresholds = &self.delayed_ack.thresholds;
+        let from_start = thresholds.first().is_some_and(|(from_segment, _)| *from_segment == 0);
+        if self.mss_bytes == 0 || window < u64::from(self.mss_bytes) {
+            Err("a window below one segment")
+        } else if !from_start || !thresholds.is_sorted_by(|before, after| before.0 < after.0) {
+            Err("need thresholds from segment 0 on, in ascending order")
+        } else if thresholds.iter().any(|(_, every)| *every == 0) {
+            Err("an ACK for every 0 segments")
+        } else if !AIMD_INCREASE.contains(&self.aimd.increase) {
+            Err("need 0.001 <= aimd.increase <= 1000")
+        } else if !AIMD_DECREASE.contains(&self.aimd.decrease) {
+            Err("need 0.01 <= aimd.decrease <= 0.99")
+        } else {
+            Ok(())
+        }
+    }
+
     /// The same for one endpoint.
     pub(crate) fn endpoint(&self) -> airtcp_tcp::Config {
         airtcp_tcp::Config {
             variant: match self.variant {
                 TcpVariant::Reno => airtcp_tcp::Variant::Reno,
                 TcpVariant::NewReno => airtcp_tcp::Variant::NewReno,
+                TcpVariant::Sack => airtcp_tcp::Variant::Sack,
             },
             mss: self.mss_bytes,
             receive_window: self.receive_window_bytes,
             initial_window: self.initial_window_bytes,
             initial_ssthresh: self.initial_ssthresh_bytes,
+            aimd: Aimd::new(self.aimd.increase, self.aimd.decrease),
             handshake: match self.handshake {
                 Handshake::ThreeWay => airtcp_tcp::Handshake::ThreeWay,
                 Handshake::TwoWay => airtcp_tcp::Handshake::TwoWay,
@@ -435,10 +475,23 @@ impl TcpConfig {
             min_rto: self.min_rto,
             max_rto: self.max_rto,
             clock_granularity: self.clock_granularity,
-            delayed_ack: airtcp_tcp::DelayedAck {
-                every: self.delayed_ack.every,
-                timeout: self.delayed_ack.timeout,
-            },
+            delayed_ack: self.delayed_ack.endpoint(),
+            ack_skip: self.ack_skip.map(|ack_skip| AckSkip {
+                skip: ack_skip.skip,
+                after_segment: ack_skip.after_segment,
+            }),
+        }
+    }
+}
+
+impl DelayedAckConfig {
+    /// The same for one endpoint. The first threshold is from the start.
+    fn endpoint(&self) -> DelayedAck {
+        let threshold = |&(from_segment, every): &(u64, u32)| Threshold { from_segment, every };
+        DelayedAck {
+            every: self.thresholds[0].1,
+            later: self.thresholds[1..].iter().map(threshold).collect(),
+            timeout: self.timeout,
         }
     }
 }

@@ -139,20 +139,34 @@ fn queue() -> impl Strategy<Value = Value> {
 }
 
 fn tcp() -> impl Strategy<Value = Value> {
-    let variant = prop_oneof![Just("reno"), Just("newreno")];
+    let variant = prop_oneof![Just("reno"), Just("newreno"), Just("sack")];
     let handshake = prop_oneof![Just("three-way"), Just("two-way"), Just("none")];
     let mss = prop_oneof![Just(536_u64), Just(1460)];
-    let windows = (prop_oneof![1_u64..5, Just(44)], 1_u64..11, any::<bool>());
+    let windows = (prop_oneof![1_u64..5, Just(44), Just(700_000)], 1_u64..11, any::<bool>());
     let times = (prop_oneof![Just(10_u64), Just(200)], prop_oneof![Just(5_u64), Just(100)]);
-    (variant, handshake, mss, windows, 1_u32..5, times, any::<bool>()).prop_map(
-        |(variant, handshake, mss, (window, initial, low), every, (rto, timeout), pad)| {
+    let thresholds = prop_oneof![
+        4 => (1_u32..5).prop_map(|every| json!([[0, every]])),
+        1 => Just(json!([[0, 1], [2, 2], [5, 3], [9, 4]])),
+    ];
+    let skip = (1_u32..4, 0_u64..60)
+        .prop_map(|(skip, after)| json!({ "skip": skip, "after_segment": after }));
+    let skip = prop_oneof![4 => Just(Value::Null), 1 => skip];
+    let aimd = prop_oneof![3 => Just((1.0, 0.5)), 1 => (0.001..=1000.0, 0.01..=0.99)];
+    let policies = (thresholds, skip, aimd, any::<bool>());
+    (variant, handshake, mss, windows, times, policies).prop_map(
+        |(variant, handshake, mss, (window, initial, low), (rto, timeout), policies)| {
+            let (thresholds, skip, (increase, decrease), pad) = policies;
             json!({
                 "variant": variant, "mss_bytes": mss, "header_bits": 320,
                 "receive_window_bytes": window * mss, "initial_window_bytes": initial * mss,
                 "initial_ssthresh_bytes": low.then_some(2 * mss), "handshake": handshake,
                 "initial_rto_ns": 3 * rto * MILLISECOND, "min_rto_ns": rto * MILLISECOND,
                 "max_rto_ns": 2_000 * MILLISECOND, "clock_granularity_ns": MILLISECOND,
-                "delayed_ack": { "every": every, "timeout_ns": timeout * MILLISECOND },
+                "aimd": { "increase": increase, "decrease": decrease },
+                "delayed_ack": {
+                    "thresholds": thresholds, "timeout_ns": timeout * MILLISECOND,
+                },
+                "ack_skip": skip,
                 "pad_last_segment": pad,
             })
         },

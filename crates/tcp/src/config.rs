@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The parameters of both ends of a connection. There are no defaults here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// What the sender does after a fast retransmit.
+    /// How the sender recovers from losses.
     pub variant: Variant,
     /// SMSS and RMSS of RFC 5681, in bytes of payload; at least 1.
     pub mss: u32,
@@ -17,6 +17,8 @@ pub struct Config {
     pub initial_window: u64,
     /// Slow start ends here, in bytes; `None`: arbitrarily high, as RFC 5681 section 3.1 advises.
     pub initial_ssthresh: Option<u64>,
+    /// How the congestion window grows and shrinks outside slow start.
+    pub aimd: Aimd,
     /// How a connection opens.
     pub handshake: Handshake,
     /// The retransmission timeout before any round trip is measured: RFC 6298 (2.1) says 1 s.
@@ -29,9 +31,11 @@ pub struct Config {
     pub clock_granularity: Duration,
     /// How the receiver delays its acknowledgments.
     pub delayed_ack: DelayedAck,
+    /// Which of its acknowledgments the receiver leaves out.
+    pub ack_skip: Option<AckSkip>,
 }
 
-/// What the sender does between a fast retransmit and the end of the recovery.
+/// What the sender does between the discovery of a loss and the end of the recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
@@ -39,6 +43,20 @@ pub enum Variant {
     Reno,
     /// RFC 6582: fast recovery lasts until all that was sent before it is acknowledged.
     NewReno,
+    /// RFC 6675: the same, but the receiver says what it holds (RFC 2018), and only holes are sent
+    /// again.
+    Sack,
+}
+
+/// Additive increase and multiplicative decrease of the congestion window, in units of 2^-16: whole
+/// numbers, so that every machine agrees. Leith and Clifford 2005, section 5, call them alpha
+/// and beta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aimd {
+    /// Segments by which congestion avoidance opens the window in a round trip; 1 in RFC 5681 (3).
+    increase: u32,
+    /// What is left of the window after a loss; one half in RFC 5681 (4).
+    decrease: u32,
 }
 
 /// How a connection opens.
@@ -54,12 +72,33 @@ pub enum Handshake {
 }
 
 /// When the receiver acknowledges data that arrives in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
     /// As soon as this many full-sized segments are unacknowledged; 0 and 1 both mean each segment.
     pub every: u32,
+    /// The same for later segments, in ascending order; often none.
+    pub later: Vec<Threshold>,
     /// At the latest this long after the first of them: RFC 1122 section 4.2.3.2 says 0.5 s.
     pub timeout: Duration,
+}
+
+/// From one segment on, an acknowledgment for every so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threshold {
+    /// From the segment with this number on. The first full-sized segment of data has number 1, as
+    /// in ns-2, where the SYN has number 0; so 0 and 1 both mean from the start.
+    pub from_segment: u64,
+    /// As [`DelayedAck::every`].
+    pub every: u32,
+}
+
+/// Acknowledgments that the receiver leaves out: Gopal, Paul and Raychaudhuri 2004, section II.D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSkip {
+    /// Of so many and one that [`DelayedAck`] asks for in a row, only the last one is sent.
+    pub skip: u32,
+    /// From the segment with this number on, counted as in [`Threshold`].
+    pub after_segment: u64,
 }
 
 /// Which end of the handshake an endpoint takes; without a handshake both are the same.
@@ -71,6 +110,70 @@ pub enum Opening {
     Passive,
 }
 
+/// Units of [`Aimd`] in 1.
+const AIMD_UNITS: f64 = 65_536.0;
+
+impl Aimd {
+    /// RFC 5681: one segment each round trip, and one half.
+    pub const STANDARD: Self = Self { increase: 1 << 16, decrease: 1 << 15 };
+
+    /// `increase` segments each round trip, and `decrease` of the window after a loss, both to the
+    /// nearest multiple of 2^-16.
+    pub fn new(increase: f64, decrease: f64) -> Self {
+        // Scaling by a power of two is exact, and the conversion saturates.
+        let units = |factor: f64| (factor * AIMD_UNITS).round() as u32;
+        Self { increase: units(increase), decrease: units(decrease) }
+    }
+
+    /// `amount` times the increase.
+    #[inline]
+    pub(crate) fn increased(self, amount: u64) -> u64 {
+        if self.increase == Self::STANDARD.increase { amount } else { scale(amount, self.increase) }
+    }
+
+    /// `amount` times the decrease.
+    pub(crate) fn decreased(self, amount: u64) -> u64 {
+        scale(amount, self.decrease)
+    }
+}
+
+fn scale(amount: u64, units: u32) -> u64 {
+    let product = (u128::from(amount) * u128::from(units)) >> 16;
+    u64::try_from(product).unwrap_or(u64::MAX)
+}
+
+impl DelayedAck {
+    /// An acknowledgment for every `every` segments, and after `timeout`.
+    pub fn every(every: u32, timeout: Duration) -> Self {
+        Self { every, later: Vec::new(), timeout }
+    }
+
+    /// How many segments for an acknowledgment when `delivered` bytes have come in order.
+    #[inline]
+    pub(crate) fn every_at(&self, delivered: u64, mss: u32) -> u32 {
+        if self.later.is_empty() { self.every } else { self.later_at(delivered, mss) }
+    }
+
+    #[cold]
+    fn later_at(&self, delivered: u64, mss: u32) -> u32 {
+        let reached = |threshold: &&Threshold| is_reached(threshold.from_segment, delivered, mss);
+        self.later.iter().rev().find(reached).map_or(self.every, |threshold| threshold.every)
+    }
+}
+
+impl AckSkip {
+    /// Whether acknowledgments may be left out when `delivered` bytes have come in order.
+    pub(crate) fn is_on(self, delivered: u64, mss: u32) -> bool {
+        is_reached(self.after_segment, delivered, mss)
+    }
+}
+
+/// Whether full-sized segment `number` has come when `delivered` bytes have.
+#[inline]
+fn is_reached(number: u64, delivered: u64, mss: u32) -> bool {
+    delivered >= number.saturating_mul(u64::from(mss))
+}
+
 #[cfg(test)]
 pub(crate) fn example() -> Config {
     Config {
@@ -79,11 +182,57 @@ pub(crate) fn example() -> Config {
         receive_window: 64_000,
         initial_window: 2000,
         initial_ssthresh: None,
+        aimd: Aimd::STANDARD,
         handshake: Handshake::None,
         initial_rto: Duration::from_secs(1),
         min_rto: Duration::from_millis(200),
         max_rto: Duration::from_secs(60),
         clock_granularity: Duration::from_millis(1),
-        delayed_ack: DelayedAck { every: 1, timeout: Duration::from_millis(100) },
+        delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
+        ack_skip: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_aimd_is_one_and_one_half_to_the_last_unit() {
+        assert_eq!(Aimd::new(1.0, 0.5), Aimd::STANDARD);
+        assert_eq!(Aimd::STANDARD.increased(12_345), 12_345);
+        assert_eq!(Aimd::STANDARD.decreased(12_345), 6172);
+    }
+
+    #[test]
+    fn aimd_is_rounded_to_the_nearest_unit_and_results_down() {
+        // 0.2 * 65536 = 13107.2, 0.95 * 65536 = 62259.2.
+        let aimd = Aimd::new(0.2, 0.95);
+
+        assert_eq!(aimd.increased(65_536), 13_107);
+        assert_eq!(aimd.decreased(65_536), 62_259);
+        // 10^6 * 13107 / 65536 = 199996.9.
+        assert_eq!(aimd.increased(1_000_000), 199_996);
+    }
+
+    #[test]
+    fn aimd_of_anything_does_not_overflow() {
+        assert_eq!(Aimd::new(1000.0, 0.5).increased(u64::MAX), u64::MAX);
+        assert_eq!(Aimd::new(1.0, 0.5).decreased(u64::MAX), u64::MAX / 2);
+    }
+
+    #[test]
+    fn thresholds_count_the_segment_that_has_just_come() {
+        // Altman and Jimenez 2003: 1 below number 2, 2 below 5, 3 below 9, then 4.
+        let later = [(2, 2), (5, 3), (9, 4)]
+            .map(|(from_segment, every)| Threshold { from_segment, every })
+            .to_vec();
+        let policy = DelayedAck { later, ..DelayedAck::every(1, Duration::from_millis(100)) };
+
+        let every: Vec<u32> =
+            (1..=10).map(|segment| policy.every_at(segment * 1000, 1000)).collect();
+
+        assert_eq!(every, [1, 2, 2, 2, 3, 3, 3, 3, 4, 4]);
+        assert_eq!(policy.every_at(1999, 1000), 1);
     }
 }

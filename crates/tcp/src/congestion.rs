@@ -1,4 +1,5 @@
-//! The congestion window of RFC 5681 and RFC 6582: how `cwnd` and `ssthresh` answer to events.
+//! The congestion window of RFC 5681, RFC 6582 and RFC 6675: how `cwnd` and `ssthresh` answer to
+//! events.
 //!
 //! Knows byte counts. Does not know sequence numbers, timers, or which event comes when: that is
 //! the [sender](crate::sender)'s state machine. Integers alone, so that every machine agrees.
@@ -41,9 +42,10 @@ impl CongestionWindow {
             // RFC 5681 (2): cwnd += min (N, SMSS).
             self.cwnd = self.cwnd.saturating_add(acked.min(smss));
         } else {
-            // RFC 5681 (3): cwnd += SMSS*SMSS/cwnd. The remainder is kept for the next time, which
-            // makes the rounding up "to 1 byte" that the RFC asks for unnecessary.
-            let growth = (smss * smss).saturating_add(self.fraction);
+            // RFC 5681 (3): cwnd += SMSS*SMSS/cwnd, which is one segment in a round trip of one ACK
+            // for each. The remainder is kept for the next time, which makes the rounding up "to 1
+            // byte" that the RFC asks for unnecessary.
+            let growth = config.aimd.increased(smss * smss).saturating_add(self.fraction);
             self.fraction = growth % self.cwnd;
             self.cwnd = self.cwnd.saturating_add(growth / self.cwnd);
         }
@@ -52,8 +54,15 @@ impl CongestionWindow {
     /// The third duplicate ACK with `flight_size` bytes outstanding, limited transmit not counted:
     /// RFC 5681 section 3.2, steps 2 and 3.
     pub(crate) fn on_fast_retransmit(&mut self, config: &Config, flight_size: u64) {
-        self.halve(config, flight_size);
+        self.decrease(config, flight_size);
         self.set_cwnd(self.ssthresh.saturating_add(3 * u64::from(config.mss)));
+    }
+
+    /// A loss that SACK blocks have revealed: RFC 6675 section 5, step 4.2. `flight_size` is the same
+    /// as in [`Self::on_fast_retransmit`].
+    pub(crate) fn on_sack_loss(&mut self, config: &Config, flight_size: u64) {
+        self.decrease(config, flight_size);
+        self.set_cwnd(self.ssthresh);
     }
 
     /// A further duplicate ACK in fast recovery: a segment has left the network, RFC 5681
@@ -62,7 +71,8 @@ impl CongestionWindow {
         self.cwnd = self.cwnd.saturating_add(u64::from(config.mss));
     }
 
-    /// The end of Reno's fast recovery: RFC 5681 section 3.2, step 6.
+    /// The end of Reno's fast recovery: RFC 5681 section 3.2, step 6. That of a recovery with SACK, too,
+    /// where `cwnd` has been `ssthresh` all the time.
     pub(crate) fn deflate(&mut self) {
         self.set_cwnd(self.ssthresh);
     }
@@ -87,7 +97,7 @@ impl CongestionWindow {
     /// section 3.1, "the value of ssthresh is held constant".
     pub(crate) fn on_timeout(&mut self, config: &Config, flight_size: Option<u64>) {
         if let Some(flight_size) = flight_size {
-            self.halve(config, flight_size);
+            self.decrease(config, flight_size);
         }
         self.set_cwnd(u64::from(config.mss));
     }
@@ -102,9 +112,9 @@ impl CongestionWindow {
         self.set_cwnd(self.cwnd.min(initial_window(config)));
     }
 
-    /// RFC 5681 (4): ssthresh = max (FlightSize / 2, 2*SMSS).
-    fn halve(&mut self, config: &Config, flight_size: u64) {
-        self.ssthresh = (flight_size / 2).max(2 * u64::from(config.mss));
+    /// RFC 5681 (4): ssthresh = max (FlightSize / 2, 2*SMSS), or another factor than one half.
+    fn decrease(&mut self, config: &Config, flight_size: u64) {
+        self.ssthresh = config.aimd.decreased(flight_size).max(2 * u64::from(config.mss));
     }
 
     fn set_cwnd(&mut self, cwnd: u64) {
@@ -121,6 +131,7 @@ fn initial_window(config: &Config) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Aimd;
     use crate::config::example;
 
     fn window(cwnd: u64, ssthresh: u64) -> CongestionWindow {
@@ -177,6 +188,43 @@ mod tests {
         assert_eq!(window.cwnd(), 14_000);
         window.deflate();
         assert_eq!(window.cwnd(), 10_000);
+    }
+
+    #[test]
+    fn a_loss_revealed_by_sack_halves_the_flight_and_adds_nothing() {
+        let config = example();
+        let mut window = window(50_000, u64::MAX);
+
+        window.on_sack_loss(&config, 20_000);
+
+        assert_eq!((window.ssthresh(), window.cwnd()), (10_000, 10_000));
+    }
+
+    #[test]
+    fn the_increase_scales_congestion_avoidance_and_not_slow_start() {
+        let config = Config { aimd: Aimd::new(3.0, 0.5), ..example() };
+
+        // 3 * 1000^2 / 3000.
+        let mut avoiding = window(3000, 3000);
+        avoiding.on_ack(&config, 1000);
+        assert_eq!(avoiding.cwnd(), 4000);
+
+        let mut starting = window(2000, 3000);
+        starting.on_ack(&config, 1000);
+        assert_eq!(starting.cwnd(), 3000);
+    }
+
+    #[test]
+    fn a_decrease_of_seven_eighths_keeps_seven_eighths() {
+        let config = Config { aimd: Aimd::new(1.0, 0.875), ..example() };
+
+        let mut duplicates = window(16_000, 8000);
+        duplicates.on_fast_retransmit(&config, 16_000);
+        assert_eq!((duplicates.ssthresh(), duplicates.cwnd()), (14_000, 17_000));
+
+        let mut timeout = window(16_000, 8000);
+        timeout.on_timeout(&config, Some(16_000));
+        assert_eq!((timeout.ssthresh(), timeout.cwnd()), (14_000, 1000));
     }
 
     #[test]

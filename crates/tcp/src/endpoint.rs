@@ -1,6 +1,7 @@
 //! One end of a connection: the handshake, then a sender and a receiver that share segments.
 //!
-//! Knows how the three meet: an acknowledgment rides on data if there is data. What each of them
+//! Knows how the three meet: an acknowledgment rides on data if there is data, and a SACK option only
+//! on a segment without, because a full segment has no room for it. What each of them
 //! does is in [`handshake`](crate::handshake), [`sender`](crate::sender) and
 //! [`receiver`](crate::receiver).
 
@@ -9,7 +10,7 @@ use airtcp_kernel::Time;
 use crate::handshake::{Answer, State};
 use crate::receiver::{AckOwed, Receiver};
 use crate::sender::Sender;
-use crate::{Config, Counters, Flags, Opening, Segment};
+use crate::{Config, Counters, Flags, Opening, SackOptions, Segment, Variant};
 
 /// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
 /// not decrease.
@@ -38,9 +39,15 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
-    /// A segment of the other end arrived.
+    /// A segment of the other end arrived, whose SACK option, if it has one, is in `sacks`.
     #[inline]
-    pub fn on_segment(&mut self, config: &Config, now: Time, segment: &Segment) {
+    pub fn on_segment(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        sacks: &SackOptions,
+    ) {
         if self.state != State::Established && !self.open(config, now, segment) {
             return;
         }
@@ -51,7 +58,11 @@ impl Endpoint {
             return;
         }
         if segment.flags.contains(Flags::ACK) {
-            self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+            if segment.option_bytes() > 0 {
+                self.on_sack(config, now, segment, sacks);
+            } else {
+                self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+            }
         }
         if segment.len > 0 {
             self.receiver.on_data(config, now, segment.seq, segment.end());
@@ -61,26 +72,32 @@ impl Endpoint {
     /// The time that [`Self::poll_timer`] gave has come; harmless if it has not.
     #[inline]
     pub fn on_timer(&mut self, config: &Config, now: Time) {
-        self.receiver.on_timer(now);
+        self.receiver.on_timer(config, now);
         if self.sender.deadline() <= now {
             self.on_retransmission_timer(config);
         }
     }
 
-    /// The next segment to send, if any: to be called until it returns `None`.
+    /// The next segment to send, if any: to be called until it returns `None`. Its SACK option, if it
+    /// has one, is kept in `sacks`, until [`SackOptions::release`] is called.
     #[inline]
-    pub fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<Segment> {
+    pub fn poll_transmit(
+        &mut self,
+        config: &Config,
+        now: Time,
+        sacks: &mut SackOptions,
+    ) -> Option<Segment> {
         if self.state != State::Established {
             return self.poll_syn(now);
         }
         if self.receiver.ack_owed() == AckOwed::Bare {
-            return Some(self.segment(self.sender.snd_nxt(), 0));
+            return Some(self.bare_ack(config, sacks));
         }
         if let Some((seq, len)) = self.sender.poll_transmit(config, now) {
             return Some(self.segment(seq, len));
         }
         match self.receiver.ack_owed() {
-            AckOwed::Now => Some(self.segment(self.sender.snd_nxt(), 0)),
+            AckOwed::Now => Some(self.bare_ack(config, sacks)),
             AckOwed::None | AckOwed::Until(_) | AckOwed::Bare => None,
         }
     }
@@ -125,10 +142,41 @@ impl Endpoint {
     }
 
     #[inline]
+    fn bare_ack(&mut self, config: &Config, sacks: &mut SackOptions) -> Segment {
+        let ack = self.segment(self.sender.snd_nxt(), 0);
+        if self.receiver.has_gap() { self.with_sack(config, ack, sacks) } else { ack }
+    }
+
+    /// `ack` with a SACK option, if the variant has it.
+    #[cold]
+    fn with_sack(&self, config: &Config, ack: Segment, sacks: &mut SackOptions) -> Segment {
+        match config.variant {
+            Variant::Reno | Variant::NewReno => ack,
+            Variant::Sack => {
+                let (blocks, count) = self.receiver.sack_blocks();
+                sacks.attach(ack, &blocks[..count])
+            }
+        }
+    }
+
+    #[inline]
     fn segment(&mut self, seq: u64, len: u32) -> Segment {
         self.sender.counters.segments_sent += 1;
         self.receiver.on_ack_sent();
         Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK }
+    }
+
+    /// The acknowledgment of a segment with a SACK option.
+    #[cold]
+    fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SackOptions) {
+        match config.variant {
+            Variant::Reno | Variant::NewReno => {
+                self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+            }
+            Variant::Sack => {
+                self.sender.on_selective_ack(config, now, segment.ack, sacks.blocks(segment));
+            }
+        }
     }
 
     #[cold]
@@ -202,6 +250,7 @@ impl Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Block;
     use crate::config::example;
 
     const T: Time = Time::from_nanos(1_000_000_000);
@@ -211,7 +260,10 @@ mod tests {
     }
 
     fn drain(endpoint: &mut Endpoint, config: &Config) -> Vec<String> {
-        std::iter::from_fn(|| endpoint.poll_transmit(config, T)).map(|s| s.to_string()).collect()
+        let mut sacks = SackOptions::new();
+        std::iter::from_fn(|| endpoint.poll_transmit(config, T, &mut sacks))
+            .map(|segment| segment.to_string())
+            .collect()
     }
 
     #[test]
@@ -225,7 +277,7 @@ mod tests {
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(1500);
 
-        endpoint.on_segment(&config, T, &data(1));
+        endpoint.on_segment(&config, T, &data(1), &SackOptions::new());
 
         assert_eq!(drain(&mut endpoint, &config), ["1:1001 ack 1001", "1001:1501 ack 1001"]);
     }
@@ -236,7 +288,7 @@ mod tests {
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(500);
 
-        endpoint.on_segment(&config, T, &data(1001));
+        endpoint.on_segment(&config, T, &data(1001), &SackOptions::new());
 
         assert_eq!(drain(&mut endpoint, &config), ["ack 1", "1:501 ack 1"]);
     }
@@ -254,5 +306,24 @@ mod tests {
         assert_eq!(endpoint.poll_timer(), deadline);
         assert_eq!(drain(&mut endpoint, &config), [""; 0]);
         assert_eq!(endpoint.counters().timeouts, 0);
+    }
+    #[test]
+    fn a_sack_option_never_rides_on_data() {
+        let config = Config { variant: Variant::Sack, ..example() };
+        let mut sacks = SackOptions::new();
+        let mut endpoint = Endpoint::new(&config, Opening::Passive);
+        endpoint.write(500);
+        // The second segment, then the fourth, then the first, which fills a part of the gap.
+        for seq in [1001, 3001, 1] {
+            endpoint.on_segment(&config, T, &data(seq), &sacks);
+        }
+
+        let mut sent = std::iter::from_fn(|| endpoint.poll_transmit(&config, T, &mut sacks));
+        let [ack, payload] =
+            [sent.next(), sent.next()].map(|segment| segment.expect("two segments"));
+        assert_eq!((ack.ack, ack.len, payload.ack, payload.len), (2001, 0, 2001, 500));
+        assert!(sent.next().is_none());
+        assert_eq!(sacks.blocks(&ack), [Block { start: 3001, end: 4001 }]);
+        assert_eq!(sacks.blocks(&payload), []);
     }
 }

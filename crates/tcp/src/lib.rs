@@ -9,18 +9,30 @@
 //! [`Endpoint::new`]) [`Endpoint::poll_transmit`] is called until it returns `None`.
 //! [`Endpoint::poll_timer`] says when to call [`Endpoint::on_timer`] next.
 //!
+//! A SACK option does not travel in its [`Segment`], which stays small, but waits beside it in a
+//! [`SackOptions`], which the caller lends to both ends and tells what became of each segment.
+//!
 //! What is obeyed, line by line in the code: RFC 9293 (the protocol), RFC 5681 (congestion
-//! control), RFC 6582 (NewReno), RFC 3042 (limited transmit), RFC 6298 (retransmission timer) and
-//! RFC 1122 section 4.2 (delayed acknowledgments). What is left out, and why:
+//! control), RFC 6582 (NewReno), RFC 2018 and RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 6298
+//! (retransmission timer) and RFC 1122 section 4.2 (delayed acknowledgments). What is left out or
+//! read in one of several ways, and why:
 //!
 //! - Sequence numbers are 64 bits and never wrap, the initial one is 0, and the first byte of data
 //!   is number 1 whichever [`Handshake`] is used.
-//! - There is no FIN, no RST, no urgent data, no option and no simultaneous opening.
+//! - There is no FIN, no RST, no urgent data, no simultaneous opening, and no option but SACK, which
+//!   both ends are taken to have permitted if the [`Variant`] is [`Variant::Sack`].
+//! - RFC 2018 section 4 wants a SACK option in each acknowledgment while something is held; a segment
+//!   with payload has none here, because a full one would exceed the path's MTU. Whenever there is
+//!   something new to tell, a segment without payload goes first.
+//! - A retransmission timeout expunges the scoreboard, as RFC 2018 section 8 says it should.
+//! - The rescue retransmission of RFC 6675 section 4, NextSeg (4), is sent to the letter: it may
+//!   repeat a segment that has only just been sent.
 //! - The application reads at once, so the advertised window is always the configured one and a
 //!   zero window, with its probes, cannot occur.
 //! - A segment whose data is outside the window still has its acknowledgment processed: RFC 9293
 //!   section 3.10.7.4 would discard it, as a protection against strangers, of whom there are none.
 
+mod blocks;
 mod config;
 mod congestion;
 mod counters;
@@ -29,10 +41,14 @@ mod handshake;
 mod reassembly;
 mod receiver;
 mod rtt;
+mod sack;
+mod scoreboard;
 mod segment;
 mod sender;
 
-pub use config::{Config, DelayedAck, Handshake, Opening, Variant};
+pub use blocks::Block;
+pub use config::{AckSkip, Aimd, Config, DelayedAck, Handshake, Opening, Threshold, Variant};
 pub use counters::Counters;
 pub use endpoint::Endpoint;
+pub use sack::SackOptions;
 pub use segment::{Flags, Segment};

@@ -1,50 +1,59 @@
-//! Data that arrived ahead of a gap: which ranges of sequence numbers are held.
+//! Data that arrived beyond a gap: which blocks of it are held, and which of them to tell first.
 //!
-//! Knows ranges, not bytes, and not what is acknowledged. On a path that keeps the order and loses
-//! nothing the list is empty and nothing is ever allocated.
+//! Knows blocks of numbers, not bytes, and not what is acknowledged. On a path that keeps the order
+//! and loses nothing there is none, and nothing is ever allocated.
 
-/// Disjoint ranges that do not touch, ascending.
+use crate::blocks::{Block, Blocks};
+use crate::sack::MAX_SACK_BLOCKS;
+
+/// What is held, and in which order it last changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
-    ranges: Vec<Range>,
-}
-
-/// From `start` up to, not including, `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    start: u64,
-    end: u64,
+    held: Blocks,
+    /// Where each block begins, the one changed last at the end.
+    by_change: Vec<u64>,
 }
 
 impl Reassembly {
-    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.held.is_empty()
     }
 
-    /// Holds `start .. end`, joined with the ranges it overlaps or touches.
+    /// Holds `start .. end`, joined with the blocks that it overlaps or touches.
     pub(crate) fn insert(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
         }
-        let first = self.ranges.partition_point(|range| range.end < start);
-        let after = self.ranges.partition_point(|range| range.start <= end);
-        let mut joined = Range { start, end };
-        for range in &self.ranges[first..after] {
-            joined.start = joined.start.min(range.start);
-            joined.end = joined.end.max(range.end);
+        let new = Block { start, end };
+        for joined in self.held.overlapped(new) {
+            let place = self.by_change.iter().rposition(|start| *start == joined.start);
+            self.by_change.remove(place.expect("each block has its place"));
         }
-        self.ranges.splice(first..after, [joined]);
+        self.by_change.push(self.held.insert(new).start);
     }
 
     /// Everything before `next` has arrived in order: returns how far the data now reaches without
     /// a gap, and forgets what lies before that.
     pub(crate) fn advance(&mut self, next: u64) -> u64 {
-        let passed = self.ranges.partition_point(|range| range.start <= next);
-        // Ranges do not touch, so only the last one passed can reach beyond `next`.
-        let reached = self.ranges[..passed].last().map_or(next, |range| range.end.max(next));
-        self.ranges.drain(..passed);
+        // Blocks do not touch, so only the last one taken out can reach beyond `next`.
+        let reached =
+            self.held.drain_through(next).next_back().map_or(next, |block| block.end.max(next));
+        self.by_change.retain(|start| *start > reached);
         reached
+    }
+
+    /// What a SACK option says, and how many blocks of it count: RFC 2018 section 4 wants the block
+    /// with the segment that has just arrived first, then "the most recently reported SACK blocks",
+    /// as many as there is room for. The block that changed last was reported first when it did.
+    pub(crate) fn sack_blocks(&self) -> ([Block; MAX_SACK_BLOCKS], usize) {
+        let mut blocks = [Block::default(); MAX_SACK_BLOCKS];
+        let latest = self.by_change.iter().rev();
+        let count = blocks
+            .iter_mut()
+            .zip(latest)
+            .map(|(block, start)| *block = self.held.after(*start)[0])
+            .count();
+        (blocks, count)
     }
 }
 
@@ -60,22 +69,9 @@ mod tests {
         reassembly
     }
 
-    fn ranges(reassembly: &Reassembly) -> Vec<(u64, u64)> {
-        reassembly.ranges.iter().map(|range| (range.start, range.end)).collect()
-    }
-
-    #[test]
-    fn apart_stays_apart_in_order() {
-        assert_eq!(ranges(&held(&[(30, 40), (10, 20)])), [(10, 20), (30, 40)]);
-    }
-
-    #[test]
-    fn touching_and_overlapping_ranges_join() {
-        assert_eq!(ranges(&held(&[(10, 20), (20, 30)])), [(10, 30)]);
-        assert_eq!(ranges(&held(&[(20, 30), (10, 20)])), [(10, 30)]);
-        assert_eq!(ranges(&held(&[(10, 20), (30, 40), (15, 35)])), [(10, 40)]);
-        assert_eq!(ranges(&held(&[(10, 40), (20, 30)])), [(10, 40)]);
-        assert_eq!(ranges(&held(&[(10, 20), (30, 40), (50, 60), (5, 55)])), [(5, 60)]);
+    fn reported(reassembly: &Reassembly) -> Vec<(u64, u64)> {
+        let (blocks, count) = reassembly.sack_blocks();
+        blocks[..count].iter().map(|block| (block.start, block.end)).collect()
     }
 
     #[test]
@@ -89,8 +85,32 @@ mod tests {
 
         assert_eq!(reassembly.advance(5), 5);
         assert_eq!(reassembly.advance(10), 20);
-        assert_eq!(ranges(&reassembly), [(30, 40)]);
+        assert_eq!(reported(&reassembly), [(30, 40)]);
         assert_eq!(reassembly.advance(45), 45);
         assert!(reassembly.is_empty());
+        assert_eq!(reported(&reassembly), []);
+    }
+
+    #[test]
+    fn the_block_of_the_latest_arrival_is_reported_first() {
+        // RFC 2018 section 4 (a) and (c): the newest first, then those reported before it.
+        let mut reassembly = held(&[(10, 20), (30, 40), (50, 60)]);
+        assert_eq!(reported(&reassembly), [(50, 60), (30, 40), (10, 20)]);
+
+        reassembly.insert(20, 25);
+        assert_eq!(reported(&reassembly), [(10, 25), (50, 60), (30, 40)]);
+        // A copy of what is held changes nothing but the order: its block has just been met again.
+        reassembly.insert(32, 35);
+        assert_eq!(reported(&reassembly), [(30, 40), (10, 25), (50, 60)]);
+    }
+
+    #[test]
+    fn four_blocks_are_reported_and_no_more() {
+        let mut reassembly = held(&[(10, 11), (20, 21), (30, 31), (40, 41), (50, 51)]);
+        assert_eq!(reported(&reassembly), [(50, 51), (40, 41), (30, 31), (20, 21)]);
+
+        // When two become one there is room for the oldest again.
+        reassembly.insert(41, 50);
+        assert_eq!(reported(&reassembly), [(40, 51), (30, 31), (20, 21), (10, 11)]);
     }
 }

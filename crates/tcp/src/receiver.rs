@@ -1,12 +1,14 @@
 //! The receiving half: what is delivered in order, and when an acknowledgment is owed.
 //!
-//! Knows the data that arrives and RFC 5681 section 4.2. Does not know what the endpoint sends: it
-//! is told when an acknowledgment has left, on its own or with data.
+//! Knows the data that arrives, RFC 5681 section 4.2, and what a SACK option has to say. Does not
+//! know what the endpoint sends: it is told when an acknowledgment has left, on its own or with
+//! data.
 
 use airtcp_kernel::Time;
 
-use crate::Config;
 use crate::reassembly::Reassembly;
+use crate::sack::MAX_SACK_BLOCKS;
+use crate::{Block, Config, Variant};
 
 /// The number of the first byte of data: the SYN, sent or imagined, has number 0.
 pub(crate) const FIRST_BYTE: u64 = 1;
@@ -19,7 +21,10 @@ pub(crate) struct Receiver {
     /// The acknowledgment number last sent; `rcv_nxt - acknowledged` bytes are not acknowledged.
     acknowledged: u64,
     ack_owed: AckOwed,
-    ahead: Reassembly,
+    /// How many acknowledgments have been left out since the last one.
+    skipped: u32,
+    /// What arrived beyond a gap; `None`: nothing.
+    ahead: Option<Box<Reassembly>>,
 }
 
 /// Which acknowledgment the other end must get, and when.
@@ -42,7 +47,8 @@ impl Receiver {
             rcv_nxt: FIRST_BYTE,
             acknowledged: FIRST_BYTE,
             ack_owed: AckOwed::None,
-            ahead: Reassembly::default(),
+            skipped: 0,
+            ahead: None,
         }
     }
 
@@ -75,7 +81,7 @@ impl Receiver {
     /// Payload with the numbers `start .. end` arrived.
     #[inline]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, start: u64, end: u64) {
-        if start == self.rcv_nxt && self.ahead.is_empty() {
+        if start == self.rcv_nxt && self.ahead.is_none() {
             self.rcv_nxt = end;
             self.delay_ack(config, now);
         } else {
@@ -99,12 +105,25 @@ impl Receiver {
     pub(crate) fn on_ack_sent(&mut self) {
         self.acknowledged = self.rcv_nxt;
         self.ack_owed = AckOwed::None;
+        self.skipped = 0;
+    }
+
+    /// Whether something is held beyond a gap.
+    #[inline]
+    pub(crate) fn has_gap(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// What is held beyond a gap, for a SACK option: blocks, and how many of them count. RFC 2018
+    /// section 4 wants an option in each acknowledgment that does not cover all that is held.
+    pub(crate) fn sack_blocks(&self) -> ([Block; MAX_SACK_BLOCKS], usize) {
+        self.ahead.as_deref().map_or_else(Default::default, Reassembly::sack_blocks)
     }
 
     /// Harmless when nothing is due.
-    pub(crate) fn on_timer(&mut self, now: Time) {
+    pub(crate) fn on_timer(&mut self, config: &Config, now: Time) {
         if self.deadline() <= now {
-            self.ack_owed = AckOwed::Now;
+            self.ack_is_due(config);
         }
     }
 
@@ -112,12 +131,27 @@ impl Receiver {
     /// segments, and within a bounded time of the first unacknowledged one.
     #[inline]
     fn delay_ack(&mut self, config: &Config, now: Time) {
-        let delayed_ack = config.delayed_ack;
-        let enough = u64::from(delayed_ack.every) * u64::from(config.mss);
-        if delayed_ack.every <= 1 || self.rcv_nxt - self.acknowledged >= enough {
-            self.ack_owed = AckOwed::Now;
+        let every = config.delayed_ack.every_at(self.delivered(), config.mss);
+        let enough = u64::from(every) * u64::from(config.mss);
+        if every <= 1 || self.rcv_nxt - self.acknowledged >= enough {
+            self.ack_is_due(config);
         } else if self.ack_owed == AckOwed::None {
-            self.ack_owed = AckOwed::Until(now + delayed_ack.timeout);
+            self.ack_owed = AckOwed::Until(now + config.delayed_ack.timeout);
+        }
+    }
+
+    /// An acknowledgment of data in order is due, and is sent unless it is one to be left out.
+    /// Nothing makes up for it: no timer runs for the data that it would have covered.
+    #[inline]
+    fn ack_is_due(&mut self, config: &Config) {
+        self.ack_owed = AckOwed::Now;
+        if let Some(ack_skip) = config.ack_skip
+            && ack_skip.is_on(self.delivered(), config.mss)
+            && self.skipped < ack_skip.skip
+        {
+            self.skipped += 1;
+            self.acknowledged = self.rcv_nxt;
+            self.ack_owed = AckOwed::None;
         }
     }
 
@@ -127,15 +161,27 @@ impl Receiver {
             // RFC 5681 section 4.2: "A TCP receiver SHOULD send an immediate duplicate ACK when an
             // out-of-order segment arrives." RFC 9293 section 3.4: what lies beyond the window
             // is not accepted.
-            self.ahead.insert(start, end.min(self.rcv_nxt + config.receive_window));
+            let window_end = self.rcv_nxt.saturating_add(config.receive_window);
+            if start < window_end {
+                self.ahead.get_or_insert_default().insert(start, end.min(window_end));
+            }
             self.ack_owed = AckOwed::Bare;
         } else if end <= self.rcv_nxt {
             self.ack_owed = AckOwed::Bare;
         } else {
             // RFC 5681 section 4.2: "immediate ACK when it receives a data segment that fills in
             // all or part of a gap in the sequence space"; so also for partly old data.
-            self.rcv_nxt = self.ahead.advance(end);
+            self.rcv_nxt = end;
             self.ack_owed = AckOwed::Now;
+            if let Some(ahead) = &mut self.ahead {
+                self.rcv_nxt = ahead.advance(end);
+                if ahead.is_empty() {
+                    self.ahead = None;
+                } else if config.variant == Variant::Sack {
+                    // Its SACK option would not fit beside the payload of a full segment.
+                    self.ack_owed = AckOwed::Bare;
+                }
+            }
         }
     }
 }
@@ -145,17 +191,14 @@ mod tests {
     use airtcp_kernel::Duration;
 
     use super::*;
-    use crate::config::{DelayedAck, example};
+    use crate::config::{AckSkip, DelayedAck, Threshold, example};
 
     const T: Time = Time::from_nanos(1_000_000_000);
     /// `T` and the timeout of 100 ms.
     const T_AND_TIMEOUT: Time = Time::from_nanos(1_100_000_000);
 
     fn every(every: u32) -> Config {
-        Config {
-            delayed_ack: DelayedAck { every, timeout: Duration::from_millis(100) },
-            ..example()
-        }
+        Config { delayed_ack: DelayedAck::every(every, Duration::from_millis(100)), ..example() }
     }
 
     #[test]
@@ -194,9 +237,9 @@ mod tests {
         receiver.on_data(&config, T + Duration::from_millis(60), 1001, 2001);
         assert_eq!(receiver.deadline(), T_AND_TIMEOUT);
 
-        receiver.on_timer(T + Duration::from_millis(99));
+        receiver.on_timer(&config, T + Duration::from_millis(99));
         assert_eq!(receiver.deadline(), T_AND_TIMEOUT);
-        receiver.on_timer(T_AND_TIMEOUT);
+        receiver.on_timer(&config, T_AND_TIMEOUT);
         assert_eq!(receiver.ack_owed(), AckOwed::Now);
     }
 
@@ -244,5 +287,117 @@ mod tests {
         receiver.on_data(&config, T, 1, 1001);
 
         assert_eq!(receiver.delivered(), 2500);
+    }
+    /// What is owed after each of these full segments in order.
+    fn owed_after(receiver: &mut Receiver, config: &Config, segments: u64) -> Vec<bool> {
+        (0..segments)
+            .map(|_| {
+                let next = receiver.rcv_nxt();
+                receiver.on_data(config, T, next, next + 1000);
+                let owed = receiver.ack_owed() == AckOwed::Now;
+                if owed {
+                    receiver.on_ack_sent();
+                }
+                owed
+            })
+            .collect()
+    }
+
+    #[test]
+    fn thresholds_delay_more_as_more_arrives() {
+        let later = [(2, 2), (5, 3)]
+            .map(|(from_segment, every)| Threshold { from_segment, every })
+            .to_vec();
+        let delayed_ack = DelayedAck { later, ..every(1).delayed_ack };
+        let config = Config { delayed_ack, ..example() };
+
+        // Each below number 2; 2, 3 make two; 4 waits, and with number 5 three are wanted.
+        assert_eq!(
+            owed_after(&mut Receiver::new(), &config, 9),
+            [true, false, true, false, false, true, false, false, true]
+        );
+    }
+
+    #[test]
+    fn skipping_starts_at_its_segment_and_no_timer_runs() {
+        let ack_skip = Some(AckSkip { skip: 2, after_segment: 4 });
+        let config = Config { ack_skip, ..every(1) };
+        let mut receiver = Receiver::new();
+
+        assert_eq!(
+            owed_after(&mut receiver, &config, 8),
+            [true, true, true, false, false, true, false, false]
+        );
+        assert_eq!((receiver.ack_owed(), receiver.deadline()), (AckOwed::None, Time::NEVER));
+    }
+
+    #[test]
+    fn an_acknowledgment_at_once_is_not_skipped_and_begins_the_count_anew() {
+        let ack_skip = Some(AckSkip { skip: 2, after_segment: 0 });
+        let config = Config { ack_skip, ..every(1) };
+        let mut receiver = Receiver::new();
+        assert_eq!(owed_after(&mut receiver, &config, 2), [false, false]);
+
+        // Beyond a gap, into the gap, and old.
+        receiver.on_data(&config, T, 3001, 4001);
+        assert_eq!(receiver.ack_owed(), AckOwed::Bare);
+        receiver.on_ack_sent();
+        receiver.on_data(&config, T, 2001, 3001);
+        assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 4001));
+        receiver.on_ack_sent();
+        receiver.on_data(&config, T, 2001, 3001);
+        assert_eq!(receiver.ack_owed(), AckOwed::Bare);
+        receiver.on_ack_sent();
+
+        assert_eq!(owed_after(&mut receiver, &config, 3), [false, false, true]);
+    }
+
+    #[test]
+    fn skipping_counts_what_a_delayed_acknowledgment_policy_asks_for() {
+        let ack_skip = Some(AckSkip { skip: 1, after_segment: 0 });
+        let config = Config { ack_skip, ..every(2) };
+        let mut receiver = Receiver::new();
+
+        // Due at 2, 4, 6, 8, of which every second one is sent.
+        let owed = [false, false, false, true, false, false, false, true];
+        assert_eq!(owed_after(&mut receiver, &config, 8), owed);
+
+        // The timer asks, too: its first acknowledgment is left out, the second is sent.
+        for owed in [AckOwed::None, AckOwed::Now] {
+            let next = receiver.rcv_nxt();
+            receiver.on_data(&config, T, next, next + 1000);
+            assert_eq!(receiver.ack_owed(), AckOwed::Until(T_AND_TIMEOUT));
+            receiver.on_timer(&config, T_AND_TIMEOUT);
+            assert_eq!(receiver.ack_owed(), owed);
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_told_without_payload() {
+        let config = Config { variant: Variant::Sack, ..example() };
+        let mut receiver = Receiver::new();
+        receiver.on_data(&config, T, 2001, 3001);
+        receiver.on_data(&config, T, 4001, 5001);
+        let (blocks, count) = receiver.sack_blocks();
+        let held = [Block { start: 4001, end: 5001 }, Block { start: 2001, end: 3001 }];
+        assert_eq!((&blocks[..count], receiver.has_gap()), (&held[..], true));
+
+        // A part of the gaps is filled: what is still held must be told.
+        receiver.on_data(&config, T, 1, 2001);
+        assert_eq!((receiver.rcv_nxt(), receiver.ack_owed()), (3001, AckOwed::Bare));
+        receiver.on_data(&config, T, 3001, 4001);
+        assert_eq!((receiver.rcv_nxt(), receiver.ack_owed()), (5001, AckOwed::Now));
+        assert_eq!((receiver.sack_blocks().1, receiver.has_gap()), (0, false));
+    }
+
+    #[test]
+    fn a_window_without_bound_holds_what_comes() {
+        let config = Config { receive_window: u64::MAX, ..every(1) };
+        let mut receiver = Receiver::new();
+
+        receiver.on_data(&config, T, 1 << 50, (1 << 50) + 1000);
+        receiver.on_data(&config, T, 1, 1 << 50);
+
+        assert_eq!(receiver.rcv_nxt(), (1 << 50) + 1000);
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::BitOr;
 
+use crate::sack::SackOption;
+
 /// A TCP segment. Sequence numbers are 64 bits and start at 0, so they never wrap; a SYN takes
 /// number 0 and the first byte of data number 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -13,7 +15,7 @@ pub struct Segment {
     pub ack: u64,
     /// Bytes of payload.
     pub len: u32,
-    /// Control bits.
+    /// Control bits, and where the SACK option is.
     pub flags: Flags,
 }
 
@@ -22,11 +24,34 @@ impl Segment {
     pub const fn end(&self) -> u64 {
         self.seq + self.len as u64
     }
+
+    /// Bytes that its SACK option adds to the TCP header: two of padding, kind and length, and eight
+    /// for each block; zero without one.
+    #[inline]
+    pub const fn option_bytes(&self) -> u32 {
+        self.flags.0 >> 8 & 0xff
+    }
+
+    /// Its SACK option, if it has one.
+    #[inline]
+    pub(crate) fn sack_option(&self) -> Option<SackOption> {
+        let blocks = (self.option_bytes() / 8) as u8;
+        (blocks > 0).then(|| SackOption { blocks, slot: (self.flags.0 >> 16) as u16 })
+    }
+
+    /// The same segment with an option, if there is one.
+    pub(crate) fn with_sack(self, option: Option<SackOption>) -> Self {
+        let bits = option.map_or(0, |SackOption { blocks, slot }| {
+            u32::from(slot) << 16 | (4 + 8 * u32::from(blocks)) << 8
+        });
+        Self { flags: Flags(self.flags.0 | bits), ..self }
+    }
 }
 
-/// Control bits of a segment.
+/// Control bits of a segment, in the lowest byte. Above it are the length of the SACK option, in a byte,
+/// and its place, in two: one number, because fields of one byte are copied one by one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u32);
 
 impl Flags {
     /// No bit set.
@@ -49,7 +74,8 @@ impl BitOr for Flags {
     }
 }
 
-/// As a packet transcript writes it: `1:1001 ack 1`, `SYN 0 ack 1`, `ack 2001`.
+/// As a packet transcript writes it: `1:1001 ack 1`, `SYN 0 ack 1`, `ack 2001`. The blocks of a SACK
+/// option are not the segment's to tell.
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let syn = self.flags.contains(Flags::SYN);

@@ -1,18 +1,20 @@
 //! The sending half of an established connection: what may be sent, what must be sent again.
 //!
-//! Knows sequence numbers, the retransmission timer and the loss recovery of RFC 5681 and RFC 6582.
-//! The arithmetic of the window is in [`congestion`](crate::congestion), that of the timeout in
-//! [`rtt`](crate::rtt). Does not know the handshake or what it acknowledges to the other end.
+//! Knows sequence numbers, the retransmission timer and the loss recovery of RFC 5681 and RFC 6582;
+//! that of RFC 6675 is in `selective`. The arithmetic of the window is in
+//! [`congestion`](crate::congestion), that of the timeout in [`rtt`](crate::rtt), and what is known
+//! of single segments in [`scoreboard`](crate::scoreboard). Does not know the handshake or what it
+//! acknowledges to the other end.
+
+mod selective;
 
 use airtcp_kernel::Time;
 
 use crate::congestion::CongestionWindow;
 use crate::receiver::FIRST_BYTE;
 use crate::rtt::RttEstimator;
-use crate::{Config, Counters, Variant};
-
-/// The third duplicate ACK means a loss: RFC 5681 section 3.2.
-const DUP_ACK_THRESHOLD: u8 = 3;
+use crate::scoreboard::{DUP_THRESH, Scoreboard};
+use crate::{Block, Config, Counters, Variant};
 
 /// More than anybody sends, and small enough that sums of two such numbers do not overflow.
 const END_OF_TIME: u64 = 1 << 62;
@@ -29,10 +31,12 @@ pub(crate) struct Sender {
     snd_max: u64,
     /// The number after the last byte written by the application.
     written: u64,
-    /// The variable `recover` of RFC 6582 section 3.2, plus one: the number after the highest one
-    /// sent before the last recovery began.
+    /// The variable `recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 2, plus one:
+    /// the number after the highest one sent before the last recovery began.
     recover: u64,
     phase: Phase,
+    /// What the other end holds; `None` until it has said so, and when it has nothing more to say.
+    scoreboard: Option<Box<Scoreboard>>,
     /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
     deadline: Time,
     /// When data was last sent.
@@ -48,7 +52,7 @@ enum Phase {
     /// Slow start or congestion avoidance; `dup_acks` duplicate ACKs came in a row, and
     /// `limited_transmit` bytes were sent beyond `cwnd` because of them.
     Open { dup_acks: u8, limited_transmit: u64 },
-    /// From the third duplicate ACK on. `resend`: the segment at `snd_una` is to be sent again.
+    /// From the discovery of a loss on. `resend`: the segment at `snd_una` is to be sent again.
     FastRecovery { resend: bool, partial_acks: u32 },
     /// From a timeout until all that was sent before it is acknowledged. `head` is the oldest
     /// segment that the timer has sent again.
@@ -71,6 +75,7 @@ impl Sender {
             // so this takes one less, and the comparison of step 2 can stay strict.
             recover: FIRST_BYTE - 1,
             phase: Phase::NO_DUP_ACKS,
+            scoreboard: None,
             deadline: Time::NEVER,
             last_sent: Time::ZERO,
             window: CongestionWindow::new(config),
@@ -121,10 +126,13 @@ impl Sender {
         self.deadline = Time::NEVER;
     }
 
-    /// The acknowledgment number of a segment of the other end; `bare` if that has no payload.
+    /// The acknowledgment number of a segment of the other end without a SACK option; `bare` if that
+    /// has no payload.
     #[inline]
     pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
-        if ack > self.snd_una {
+        if self.scoreboard.is_some() {
+            self.on_selective_ack(config, now, ack, &[]);
+        } else if ack > self.snd_una {
             if ack <= self.snd_max {
                 self.on_new_ack(config, now, ack);
             }
@@ -149,6 +157,11 @@ impl Sender {
         // slow start algorithm to increase the window from 1 full-sized segment". What follows the
         // dropped segment is taken for lost and goes again as that window opens: go-back-N.
         self.snd_nxt = self.snd_una;
+        if let Some(scoreboard) = &mut self.scoreboard {
+            // RFC 2018 section 8, which RFC 6675 section 5.1 leaves as it is: the receiver may have
+            // dropped what it had selectively acknowledged.
+            scoreboard.clear();
+        }
         self.rtt.on_retransmission();
         self.rtt.back_off(config);
         // RFC 6298 (5.6): the timer starts with the retransmission.
@@ -158,9 +171,14 @@ impl Sender {
     /// The next segment to send now: its first number and its length.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
-        if let Phase::FastRecovery { resend: resend @ true, .. } = &mut self.phase {
-            *resend = false;
-            return Some(self.retransmit_first(config, now));
+        if !matches!(self.phase, Phase::Open { dup_acks: 0, .. }) {
+            if let Phase::FastRecovery { resend: resend @ true, .. } = &mut self.phase {
+                *resend = false;
+                return Some(self.retransmit_first(config, now));
+            }
+            if config.variant == Variant::Sack {
+                return self.poll_selective(config, now);
+            }
         }
         let unsent = self.written - self.snd_nxt;
         if unsent == 0 {
@@ -201,11 +219,23 @@ impl Sender {
     /// The segment at SND.UNA again, whatever the window says: RFC 5681 section 3.2, step 3, and
     /// RFC 6582 section 3.2, step 3.
     fn retransmit_first(&mut self, config: &Config, now: Time) -> (u64, u32) {
-        let len = u64::from(config.mss).min(self.snd_max - self.snd_una);
+        let end = self.snd_max.min(self.snd_una + u64::from(config.mss));
+        let mut first = Block { start: self.snd_una, end };
+        if let Some(scoreboard) = &mut self.scoreboard {
+            // RFC 6675 section 5, step 4.3; what the other end holds is not sent with it.
+            first.end = scoreboard.end_of_hole(first.start).unwrap_or(end).min(end);
+            scoreboard.begin_recovery(first.end);
+        }
+        self.retransmit(now, first)
+    }
+
+    /// What was sent before, again.
+    fn retransmit(&mut self, now: Time, block: Block) -> (u64, u32) {
         self.counters.retransmissions += 1;
         self.rtt.on_retransmission();
         self.on_data_sent(now);
-        (self.snd_una, len as u32)
+        // At most one MSS.
+        (block.start, (block.end - block.start) as u32)
     }
 
     #[inline]
@@ -283,7 +313,9 @@ impl Sender {
     /// Returns whether the retransmission timer starts anew.
     fn on_ack_in_fast_recovery(&mut self, config: &Config, acked: u64, partial_acks: u32) -> bool {
         match config.variant {
-            Variant::Reno => {
+            // A loss that is still on the scoreboard then reveals itself again.
+            Variant::Sack if self.snd_una < self.recover => true,
+            Variant::Reno | Variant::Sack => {
                 self.phase = Phase::NO_DUP_ACKS;
                 self.window.deflate();
                 true
@@ -306,13 +338,15 @@ impl Sender {
     #[cold]
     fn on_dup_ack(&mut self, config: &Config) {
         match &mut self.phase {
+            // RFC 6675 section 2: there a duplicate has a SACK block with something new in it.
+            _ if config.variant == Variant::Sack => {}
             Phase::Open { dup_acks, limited_transmit } => {
                 *dup_acks = dup_acks.saturating_add(1);
                 // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
                 let beyond = *limited_transmit;
                 // RFC 6582 section 3.2, step 2: only if the cumulative acknowledgment covers more
                 // than `recover`. Otherwise the duplicates come from what was sent twice.
-                if *dup_acks == DUP_ACK_THRESHOLD && self.snd_una > self.recover {
+                if *dup_acks == DUP_THRESH && self.snd_una > self.recover {
                     let flight_size = self.flight_size() - beyond;
                     self.enter_fast_recovery(config, flight_size);
                 }
@@ -325,11 +359,15 @@ impl Sender {
 
     fn enter_fast_recovery(&mut self, config: &Config, flight_size: u64) {
         self.counters.fast_retransmits += 1;
-        if config.variant == Variant::NewReno {
+        self.phase = Phase::FastRecovery { resend: true, partial_acks: 0 };
+        if config.variant != Variant::Reno {
             self.recover = self.snd_max;
         }
-        self.phase = Phase::FastRecovery { resend: true, partial_acks: 0 };
-        self.window.on_fast_retransmit(config, flight_size);
+        if config.variant == Variant::Sack {
+            self.window.on_sack_loss(config, flight_size);
+        } else {
+            self.window.on_fast_retransmit(config, flight_size);
+        }
     }
 }
 

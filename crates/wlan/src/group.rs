@@ -33,12 +33,13 @@ impl Group {
         slot_time: Duration,
         transmitting: &mut Vec<ContenderId>,
     ) {
-        let elapsed = now.saturating_since(self.origin);
-        let slots = elapsed / slot_time;
-        self.slot += slots;
-        let on_boundary = now >= self.origin && slot_time * slots == elapsed;
-        if on_boundary && self.ring.first_from(self.slot) == Some(self.slot) {
-            self.ring.take(self.slot, transmitting);
+        if let Some(first) = self.ring.first_from(self.slot)
+            && self.slot_start(first, slot_time) == now
+        {
+            self.slot = first;
+            self.ring.take(first, transmitting);
+        } else {
+            self.slot += now.saturating_since(self.origin) / slot_time;
         }
     }
 }

@@ -1,14 +1,48 @@
 """The models: closed forms that take plain numbers and arrays, and return small result objects.
 
+- `aimd`: paper L, section 5, AIMD flows that share a wired bottleneck
 - `airtime`: durations of frames and exchanges, from the `phy` section of a resolved scenario
 - `bianchi`: saturated DCF, basic access and RTS/CTS, with and without a retry limit
+- `bruno`: paper B, an idealised round of TCP downloads and the burst of the access point
+- `edca`: saturated EDCA with access categories of different AIFS
+- `gopal`: paper G, simultaneous send
+- `heusse`: hosts at different rates, the performance anomaly
+- `hoekstra`: paper H, effective service time of a file transfer
+- `leith`: paper L, TCP uploads beside a prioritised access point
 - `max_throughput`: theoretical maximum throughput of a lone sender
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
+- `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
 
 Every model raises `ValueError` naming an argument that cannot be, and `ConvergenceError` rather
 than return a number that did not converge. Models never import the simulator.
 """
 
-from airtcp.models import airtime, bianchi, max_throughput, miorandi
+from airtcp.models import (
+    aimd,
+    airtime,
+    bianchi,
+    bruno,
+    edca,
+    gopal,
+    heusse,
+    hoekstra,
+    leith,
+    max_throughput,
+    miorandi,
+    processor_sharing,
+)
 
-__all__ = ["airtime", "bianchi", "max_throughput", "miorandi"]
+__all__ = [
+    "aimd",
+    "airtime",
+    "bianchi",
+    "bruno",
+    "edca",
+    "gopal",
+    "heusse",
+    "hoekstra",
+    "leith",
+    "max_throughput",
+    "miorandi",
+    "processor_sharing",
+]

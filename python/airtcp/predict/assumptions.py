@@ -26,6 +26,7 @@ COMMON: Final = (
     "a backoff before every transmission, drawn when the packet reaches the head of the queue",
     "collisions cost a frame and SIFS, and are as likely in every backoff stage",
     "TCP's retransmission timer never expires",
+    "an ACK for every d segments, from the first to the last",
 )
 #: Behind (9) to (12).
 ENDLESS: Final = (
@@ -56,6 +57,7 @@ def network(connections: Connections) -> Iterator[str]:
     yield from _alike(connections)
     yield from _losses(connections)
     yield from _path(connections)
+    yield from _acknowledgments(connections)
     yield from _backoff_rules(connections)
 
 
@@ -145,7 +147,7 @@ def web_first_ack(connections: Connections) -> Iterator[str]:
         tcp_of(flow)
         for flow in connections.flows
         if tcp_of(flow).initial_window_bytes
-        < (tcp_of(flow).delayed_ack.every - 1) * tcp_of(flow).mss_bytes + 1
+        < (tcp_of(flow).delayed_ack.every_at_first - 1) * tcp_of(flow).mss_bytes + 1
     ]
     if stuck:
         timeout = format_time_ns(max(tcp.delayed_ack.timeout_ns for tcp in stuck))
@@ -245,6 +247,28 @@ def _path(connections: Connections) -> Iterator[str]:
         yield (
             f"the channel is the bottleneck; here a wired link has {format_rate(slowest)}: it may "
             f"be the bottleneck instead; {OPTIMISTIC}"
+        )
+
+
+def _acknowledgments(connections: Connections) -> Iterator[str]:
+    tcps = [tcp_of(flow) for flow in connections.flows]
+    changing = [tcp.delayed_ack for tcp in tcps if len(tcp.delayed_ack.thresholds) > 1]
+    if changing:
+        begin = max(ack.thresholds[-1][0] for ack in changing)
+        yield (
+            f"an ACK for every d segments throughout; here d changes up to segment {begin:,}, and "
+            f"its last value stands in (d = {connections.every:.3g}): next to nothing where "
+            "transfers are long; where they are short there are more ACKs than that, and goodput "
+            "is a little too high"
+        )
+    skips = [tcp.ack_skip for tcp in tcps if tcp.ack_skip is not None and tcp.ack_skip.skip > 0]
+    if skips:
+        most = max(skip.skip for skip in skips)
+        yield (
+            f"each ACK that is due is sent; here {most} of {most + 1} are left out, and no timer "
+            "makes up for them: fewer ACKs leave more room for data (goodput too low), but a "
+            "window that falls below what an ACK waits for moves on by retransmission timeouts "
+            f"alone (goodput far too high); {UNKNOWN}"
         )
 
 

@@ -11,6 +11,7 @@ with that.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Annotated, Literal, Self
 
 import numpy as np
@@ -41,17 +42,17 @@ class _Law(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
+    @abstractmethod
     def mean(self) -> float:
         """E[X]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def second_moment(self) -> float:
         """E[X^2]; infinity if there is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def survival(self, x: ArrayLike) -> FloatArray:
         """P(X > x) for every element of `x`."""
-        raise NotImplementedError
 
     def scv(self) -> float:
         """Squared coefficient of variation, Var[X] / E[X]^2; may be infinite; 0 if X = 0."""
@@ -73,9 +74,9 @@ class _Law(BaseModel):
             raise ValueError(f"mss_bytes must be at least 1, not {mss_bytes}")
         return 1.0 + self._tail_sum(float(mss_bytes))
 
+    @abstractmethod
     def _tail_sum(self, step: float) -> float:
         """sum_{k>=1} P(X > k step)."""
-        raise NotImplementedError
 
 
 class Deterministic(_Law):

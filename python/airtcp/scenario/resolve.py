@@ -18,6 +18,8 @@ from .errors import InvalidError
 from .resolve_mac import check_txop_limits, resolve_classify, resolve_mac
 from .resolve_phy import resolve_phy, station_rates
 from .resolve_queue import resolve_queue
+from .resolve_tcp import resolve_tcp
+from .written_tcp import Tcp
 
 __all__ = ["resolve_scenario"]
 
@@ -26,7 +28,6 @@ T = TypeVar("T")
 
 MAX_STATIONS = 100_000
 MIN_DURATION_NS = 1_000_000
-MAX_WINDOW_BYTES = 2**30  # the largest window that scaling can announce (RFC 7323, 2.3)
 
 
 def resolve_scenario(
@@ -136,7 +137,7 @@ def _flows(
         udp = isinstance(application, resolved.Udp)
         if isinstance(application, resolved.Udp):
             _check_udp(flow, application, here)
-        tcp = None if udp else _tcp(flow.tcp or written_traffic.Tcp(), (*here, "tcp"))
+        tcp = None if udp else resolve_tcp(flow.tcp or Tcp(), (*here, "tcp"))
         _check_msdu(phy, application, tcp, here)
         flows.append(
             resolved.Flow(
@@ -235,65 +236,6 @@ def _application(
         packet_bytes=application.packet,
         rate_bps=rate if isinstance(rate, int) else None,
     )
-
-
-def _tcp(tcp: written_traffic.Tcp, here: Path) -> resolved.Tcp:
-    default = standards.TCP
-    mss = _or(tcp.mss, default.mss_bytes)
-    window = _window(tcp.receive_window, mss, default.receive_window_bytes)
-    if window < mss:
-        raise InvalidError(
-            (*here, "receive_window" if tcp.receive_window is not None else "mss"),
-            f"a window of {window} B is smaller than a segment of {mss} B; "
-            "allowed: a window of at least one segment",
-        )
-    if window > MAX_WINDOW_BYTES:
-        raise InvalidError(
-            (*here, "receive_window"),
-            f"a window of {window} B is too large; allowed: {MAX_WINDOW_BYTES} B at most (1 GiB, "
-            "RFC 7323)",
-        )
-    ssthresh = None
-    if tcp.initial_ssthresh is not None:
-        ssthresh = _window(tcp.initial_ssthresh, mss, 0)
-        if ssthresh < mss:
-            raise InvalidError(
-                (*here, "initial_ssthresh"),
-                f"{ssthresh} B is smaller than a segment of {mss} B; allowed: at least one segment",
-            )
-    initial_rto = _or(tcp.initial_rto, default.initial_rto_ns)
-    min_rto = _or(tcp.min_rto, default.min_rto_ns)
-    max_rto = _or(tcp.max_rto, default.max_rto_ns)
-    for key, rto in (("min_rto", min_rto), ("initial_rto", initial_rto)):
-        if rto > max_rto:
-            given = key if getattr(tcp, key) is not None else "max_rto"
-            raise InvalidError((*here, given), f"{key} is above max_rto; allowed: {key} <= max_rto")
-    segments = _or(tcp.initial_window, standards.initial_window_segments(mss))
-    delayed_ack = tcp.delayed_ack or written_traffic.DelayedAck()
-    return resolved.Tcp(
-        variant=_or(tcp.variant, default.variant),
-        mss_bytes=mss,
-        header_bits=_or(tcp.header_bits, default.header_bits),
-        receive_window_bytes=window,
-        initial_window_bytes=segments * mss,
-        initial_ssthresh_bytes=ssthresh,
-        handshake=_or(tcp.handshake, default.handshake),
-        initial_rto_ns=initial_rto,
-        min_rto_ns=min_rto,
-        max_rto_ns=max_rto,
-        clock_granularity_ns=_or(tcp.clock_granularity, default.clock_granularity_ns),
-        delayed_ack=resolved.DelayedAck(
-            every=_or(delayed_ack.every, default.delayed_ack_every),
-            timeout_ns=_or(delayed_ack.timeout, default.delayed_ack_timeout_ns),
-        ),
-        pad_last_segment=_or(tcp.pad_last_segment, default.pad_last_segment),
-    )
-
-
-def _window(window: int | written_traffic.Segments | None, mss: int, default: int) -> int:
-    if isinstance(window, written_traffic.Segments):
-        return window.segments * mss
-    return _or(window, default)
 
 
 def _check_msdu(

@@ -1,4 +1,4 @@
-"""The written form of traffic: distributions, applications, TCP, wired paths, flows.
+"""The written form of traffic: distributions, applications, wired paths, flows.
 
 Knows keys, types and the bounds of a single key. Does not know defaults (`resolve` does) nor how
 keys of different tables depend on each other.
@@ -6,7 +6,7 @@ keys of different tables depend on each other.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
     BeforeValidator,
@@ -26,7 +26,6 @@ from .quantities import (
     MeanSizeBytes,
     Name,
     PositiveSizeBytes,
-    PositiveTimeNs,
     PositiveTimeS,
     RateBps,
     SizeBytes,
@@ -37,16 +36,14 @@ from .quantities import (
     needed,
     positive,
 )
+from .written_tcp import Tcp, text_or_table
 
 __all__ = [
     "Application",
     "Bulk",
-    "DelayedAck",
     "Distribution",
     "Flow",
     "Link",
-    "Segments",
-    "Tcp",
     "Udp",
     "Web",
 ]
@@ -290,103 +287,6 @@ Application = Annotated[
 ]
 
 
-class Segments(Table):
-    """A size in segments of the flow's MSS."""
-
-    segments: Annotated[int, Field(ge=1, le=10**6)] = needed("How many segments.")
-
-
-def _text_or_table(value: object) -> str:
-    return "table" if isinstance(value, dict | Table) else "text"
-
-
-Window = Annotated[
-    Annotated[PositiveSizeBytes, Tag("text")] | Annotated[Segments, Tag("table")],
-    Discriminator(_text_or_table),
-]
-
-
-class DelayedAck(Table):
-    """When the receiver acknowledges."""
-
-    later_keys: ClassVar[frozenset[str]] = frozenset({"thresholds"})
-
-    every: Annotated[int, Field(ge=1, le=1000)] | None = key(
-        "An ACK for every so many segments.", default="2", source="RFC 5681, 4.2"
-    )
-    timeout: PositiveTimeNs | None = key(
-        "An ACK at the latest so long after a segment.",
-        default='"200 ms"',
-        source="RFC 1122, 4.2.3.2 (less than 500 ms)",
-    )
-
-
-class Tcp(Table):
-    """Both ends of a TCP connection."""
-
-    later_keys: ClassVar[frozenset[str]] = frozenset({"aimd", "ack_skip"})
-    later_values: ClassVar[dict[str, frozenset[str]]] = {"variant": frozenset({"sack"})}
-
-    variant: Literal["reno", "newreno"] | None = key(
-        "Loss recovery of the sender.", default='"newreno"', source="RFC 5681; RFC 6582"
-    )
-    mss: PositiveSizeBytes | None = key(
-        "Payload of a full segment.",
-        default='"1460 B"',
-        source="RFC 9293, 3.7.1 (MTU 1500)",
-    )
-    header_bits: Annotated[int, Field(ge=0, le=960)] | None = key(
-        "TCP and IP headers of a segment.",
-        default="320",
-        source="RFC 791; RFC 9293, 3.1",
-        unit="bits",
-    )
-    receive_window: Window | None = key(
-        "Advertised window: a size, or `{ segments = n }`; at least one segment.",
-        default='"65535 B"',
-        source="RFC 9293, 3.1 (without window scaling)",
-    )
-    initial_window: Annotated[int, Field(ge=1, le=10**6)] | None = key(
-        "Congestion window at the start.",
-        default="4 up to an MSS of 1095 B, 3 up to 2190 B, else 2",
-        source="RFC 5681, 3.1",
-        unit="segments",
-    )
-    initial_ssthresh: Window | None = key(
-        "Slow start threshold at the start: a size, or `{ segments = n }`.",
-        default="none: slow start until the first loss",
-        source="RFC 5681, 3.1",
-    )
-    handshake: Literal["three-way", "two-way", "none"] | None = key(
-        "`two-way`: a SYN from the data sender and its ACK, as in ns-2; `none`: data at once.",
-        default='"three-way"',
-        source="RFC 9293, 3.5",
-    )
-    initial_rto: PositiveTimeNs | None = key(
-        "Retransmission timeout before the first measurement.",
-        default='"1 s"',
-        source="RFC 6298, (2.1)",
-    )
-    min_rto: TimeNs | None = key(
-        "Smallest retransmission timeout.", default='"1 s"', source="RFC 6298, (2.4)"
-    )
-    max_rto: PositiveTimeNs | None = key(
-        "Largest retransmission timeout.", default='"60 s"', source="RFC 6298, (2.5)"
-    )
-    clock_granularity: TimeNs | None = key(
-        "Tick of the timers, G in RFC 6298.",
-        default='"1 ms"',
-        source="RFC 6298, (2.2) and 4",
-    )
-    delayed_ack: DelayedAck | None = key(
-        "ACK policy of the receiver.", default="every second segment, 200 ms"
-    )
-    pad_last_segment: bool | None = key(
-        "Fill the last segment of a transfer up to the MSS, as ns-2 does.",
-        default="false",
-    )
-
-
 class Link(Table):
     """A wired link, the same both ways."""
 
@@ -401,7 +301,7 @@ class Link(Table):
 
 PathElement = Annotated[
     Annotated[Name, Tag("text")] | Annotated[Link, Tag("table")],
-    Discriminator(_text_or_table),
+    Discriminator(text_or_table),
 ]
 
 

@@ -7,7 +7,8 @@ use airtcp_wlan::MacCounters;
 use super::{AP, OnAir, World};
 use crate::airtime::Parts;
 use crate::application::Application;
-use crate::conservation::attempts_ended;
+use crate::connection::Connection;
+use crate::conservation::{attempts_ended, options_kept};
 use crate::control::RunError;
 use crate::outcome::{AirtimeShares, Counts, FlowRecord, Outcome, StationRecord};
 use crate::packet::{Owner, Packet};
@@ -72,6 +73,8 @@ impl World<'_> {
         for wire in &self.wires {
             waiting.extend(wire.travelling());
         }
+        let options = waiting.iter().filter(|packet| packet.segment.option_bytes() > 0).count();
+        options_kept(self.connections.iter().map(Connection::sacks_in_network).sum(), options)?;
         for packet in waiting {
             let flow = match packet.owner {
                 Owner::Connection(id) => self.connections[id as usize].flow,

@@ -128,10 +128,10 @@ fn header_bits(config: &FlowConfig) -> u64 {
 }
 
 impl Flow {
-    /// Size of a packet of this flow, headers included.
+    /// Size of a packet of this flow, headers and SACK option included.
     #[inline]
     pub(super) fn packet_bits(&self, packet: &Packet) -> u64 {
-        self.header_bits + u64::from(packet.segment.len) * 8
+        self.header_bits + u64::from(packet.segment.len + packet.segment.option_bytes()) * 8
     }
 }
 

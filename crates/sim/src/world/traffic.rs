@@ -7,7 +7,7 @@ use airtcp_wlan::{ContenderId, StationId};
 use super::measure::Drop;
 use super::{AP, Event, World};
 use crate::application::Application;
-use crate::connection::{Connection, ENDLESS, Side};
+use crate::connection::{Connection, ENDLESS, News, Side};
 use crate::packet::{Owner, Packet, TrafficClass};
 use crate::scenario::{Direction, UDP_HEADER_BYTES};
 use crate::wire::Offered;
@@ -88,9 +88,9 @@ impl World<'_> {
         let kind = self.flows[flow as usize].kind;
         loop {
             let tcp = self.kinds[kind].tcp.as_ref().expect("connections are TCP");
-            let endpoint = self.connections[id as usize].endpoint(side);
-            let Some(segment) = endpoint.poll_transmit(&tcp.endpoint, self.now) else { break };
-            self.connections[id as usize].in_network += 1;
+            let connection = &mut self.connections[id as usize];
+            let sent = connection.poll_transmit(side, &tcp.endpoint, self.now);
+            let Some(segment) = sent else { break };
             self.flows[flow as usize].books.sent.add(segment.len);
             let packet = Packet { segment, owner: Owner::Connection(id), hop: 0 };
             match side {
@@ -122,6 +122,7 @@ impl World<'_> {
     }
 
     /// The next link of a packet on its way from the server to the access point, or its queue.
+    #[inline]
     fn forward_to_ap(&mut self, packet: Packet) {
         let path = &self.flow_of(&packet).path;
         match path.len().checked_sub(1 + usize::from(packet.hop)) {
@@ -162,11 +163,10 @@ impl World<'_> {
             }
             Owner::Connection(id) => {
                 let connection = &mut self.connections[id as usize];
-                connection.in_network -= 1;
                 let flow = &mut self.flows[connection.flow as usize];
                 flow.books.received.add(packet.segment.len);
                 let tcp = self.kinds[flow.kind].tcp.as_ref().expect("connections are TCP");
-                connection.endpoint(side).on_segment(&tcp.endpoint, self.now, &packet.segment);
+                connection.arrive(side, &tcp.endpoint, self.now, &packet.segment);
                 self.advance_transfer(id, side);
                 self.drain(id, side);
                 self.close_if_over(id);
@@ -175,35 +175,19 @@ impl World<'_> {
     }
 
     /// What one end has received or had acknowledged may mean something to its application.
+    #[inline]
     fn advance_transfer(&mut self, id: u32, side: Side) {
         let connection = &mut self.connections[id as usize];
-        let flow_id = connection.flow;
-        let mut transfer = connection.transfer;
-        if side == connection.sender_side() {
-            let endpoint = connection.endpoint(side);
-            if transfer.request > 0 && endpoint.delivered() >= transfer.request {
-                transfer.request = 0;
-                endpoint.write(transfer.bytes);
+        let (flow, started) = (connection.flow, connection.transfer.started);
+        match connection.advance(side) {
+            News::None => {}
+            News::Acknowledged => self.measures.transfer_acknowledged(self.now, started),
+            News::Delivered { bytes, last } => {
+                self.deliver(flow, bytes);
+                if last {
+                    self.transfer_received(flow, started);
+                }
             }
-            if !transfer.acknowledged && endpoint.acked() >= transfer.bytes {
-                transfer.acknowledged = true;
-                self.measures.transfer_acknowledged(self.now, transfer.started);
-            }
-            connection.transfer = transfer;
-            return;
-        }
-        let delivered = connection.endpoint(side).delivered();
-        let news = delivered - transfer.delivered;
-        if news == 0 {
-            return;
-        }
-        transfer.delivered = delivered;
-        let ends = !transfer.received && delivered >= transfer.bytes;
-        transfer.received |= ends;
-        connection.transfer = transfer;
-        self.deliver(flow_id, news);
-        if ends {
-            self.transfer_received(flow_id, transfer.started);
         }
     }
 
@@ -372,7 +356,7 @@ impl World<'_> {
             Owner::Datagrams(flow) => flow,
             Owner::Connection(id) => {
                 let connection = &mut self.connections[id as usize];
-                connection.in_network -= 1;
+                connection.leave_network(&packet.segment);
                 let flow = connection.flow;
                 self.close_if_over(id);
                 flow

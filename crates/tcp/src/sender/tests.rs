@@ -1,5 +1,7 @@
 //! The sender alone: calls in, (number, length) out.
 
+use airtcp_kernel::Duration;
+
 use super::*;
 use crate::config::example;
 
@@ -110,4 +112,96 @@ fn duplicate_acks_in_a_go_back_n_send_nothing() {
 
     assert_eq!(burst(&mut sender, &config), []);
     assert_eq!(sender.counters.fast_retransmits, 0);
+}
+
+/// The sender of the variant with SACK has eight segments in flight, of which the first and the third
+/// are lost, and is in a recovery.
+fn recovering(config: &Config) -> Sender {
+    let mut sender = writing(config, 8000);
+    burst(&mut sender, config);
+    let held = [segments(1, 2), segments(3, 8)];
+    sender.on_selective_ack(config, T, 1, &held);
+    sender
+}
+
+fn segments(first: u64, after: u64) -> Block {
+    Block { start: 1 + first * 1000, end: 1 + after * 1000 }
+}
+
+#[test]
+fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
+    // RFC 6298 (5.3), which RFC 6675 section 4 leaves in force.
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let mut sender = recovering(&config);
+    assert_eq!(burst(&mut sender, &config), [(1, 1000), (2001, 1000)]);
+
+    let rto = sender.rtt.rto();
+    for (millis, ack) in [(100, 2001), (200, 2501)] {
+        let now = T + Duration::from_millis(millis);
+        sender.on_ack(&config, now, ack, true);
+        assert_eq!(sender.deadline(), now + rto);
+    }
+}
+
+#[test]
+fn an_old_acknowledgment_still_tells_what_is_held() {
+    // Its number is behind, as after a detour; its blocks are as true as ever.
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let mut sender = writing(&config, 8000);
+    burst(&mut sender, &config);
+    sender.on_ack(&config, T, 1001, true);
+
+    sender.on_selective_ack(&config, T, 1, &[segments(2, 5)]);
+
+    assert_eq!(burst(&mut sender, &config), [(1001, 1000)]);
+    assert_eq!(sender.counters.fast_retransmits, 1);
+}
+
+#[test]
+fn an_ack_of_what_was_never_sent_is_ignored_with_its_blocks() {
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let mut sender = writing(&config, 8000);
+    burst(&mut sender, &config);
+
+    sender.on_selective_ack(&config, T, 8002, &[segments(2, 5)]);
+
+    assert_eq!((sender.acked(), sender.counters.fast_retransmits), (0, 0));
+}
+
+#[test]
+fn a_duplicate_ack_without_news_is_none_with_sack() {
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let mut sender = writing(&config, 8000);
+    burst(&mut sender, &config);
+
+    for _ in 0..4 {
+        sender.on_ack(&config, T, 1, true);
+    }
+    for _ in 0..4 {
+        sender.on_selective_ack(&config, T, 1, &[segments(1, 2)]);
+    }
+
+    assert_eq!(sender.phase, Phase::Open { dup_acks: 1, limited_transmit: 0 });
+}
+
+#[test]
+fn the_scoreboard_outlives_a_recovery() {
+    // Section 5, step (A): what is SACKed beyond the new HighACK "SHOULD NOT be cleared".
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let mut sender = recovering(&config);
+    burst(&mut sender, &config);
+    sender.write(4000);
+    // cwnd is 4 segments, of which one is in the pipe. A second loss, behind the recovery point: the
+    // first of the three new ones.
+    sender.on_selective_ack(&config, T, 2001, &[segments(3, 8)]);
+    assert_eq!(burst(&mut sender, &config), [(8001, 1000), (9001, 1000), (10_001, 1000)]);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 10)]);
+    assert_eq!(sender.phase, Phase::NO_DUP_ACKS);
+    assert_eq!(burst(&mut sender, &config), [(11_001, 1000)]);
+
+    // Two segments beyond the hole were told of, in and after the recovery; the third is enough.
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 11)]);
+    assert_eq!(sender.counters.fast_retransmits, 1);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 12)]);
+    assert_eq!(sender.counters.fast_retransmits, 2);
 }

@@ -1,14 +1,14 @@
 //! When the receiver speaks.
 
 use airtcp_kernel::Duration;
-use airtcp_tcp::{Config, DelayedAck};
+use airtcp_tcp::{AckSkip, Config, DelayedAck, Threshold, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, config, lose_once};
 
 fn every(every: u32) -> Config {
     Config {
         initial_window: 4000,
-        delayed_ack: DelayedAck { every, timeout: Duration::from_millis(100) },
+        delayed_ack: DelayedAck::every(every, Duration::from_millis(100)),
         ..config()
     }
 }
@@ -139,5 +139,105 @@ fn delayed_ack_timer_starts_again_after_each_ack() {
          150 B ack 1001
          300 A 1001:2001 ack 1
          450 B ack 2001",
+    );
+}
+
+#[test]
+fn thresholds_ask_for_fewer_acks_as_the_transfer_goes_on() {
+    // Altman and Jimenez 2003, as in Miorandi et al. 2006, 4.3: each before number 2, then every
+    // second, from 5 on every third, from 9 on every fourth.
+    let later = [(2, 2), (5, 3), (9, 4)]
+        .map(|(from_segment, every)| Threshold { from_segment, every })
+        .to_vec();
+    let delayed_ack = DelayedAck { later, ..every(1).delayed_ack };
+    let config = Config { initial_window: 15_000, delayed_ack, ..every(1) };
+    let mut pair = Pair::sending(&config, 15_000);
+    pair.run();
+
+    pair.expect_since(
+        50,
+        "50 B ack 1001
+         50 B ack 3001
+         50 B ack 6001     // number 5 finds two unacknowledged, and three are wanted
+         50 B ack 10001    // number 9 finds three, and four are wanted
+         50 B ack 14001
+         150 B ack 15001",
+    );
+}
+
+fn skipping(skip: u32, after_segment: u64) -> Config {
+    Config { variant: Variant::Reno, ack_skip: Some(AckSkip { skip, after_segment }), ..every(1) }
+}
+
+#[test]
+fn skipping_leaves_out_acks_from_its_segment_on() {
+    let config = Config { initial_window: 10_000, ..skipping(2, 4) };
+    let mut pair = Pair::sending(&config, 10_000);
+    pair.run();
+
+    // No timer of the receiver helps the last segment: that of the sender does, and an old segment is
+    // acknowledged at once. RTO = 300 ms, since 100.
+    pair.expect_since(
+        50,
+        "50 B ack 1001
+         50 B ack 2001
+         50 B ack 3001
+         50 B ack 6001
+         50 B ack 9001
+         400 A 9001:10001 ack 1
+         450 B ack 10001",
+    );
+}
+
+#[test]
+fn skipping_acknowledges_around_a_gap_at_once() {
+    let config = Config { initial_window: 8000, ..skipping(3, 0) };
+    let mut pair = Pair::sending_over(&config, 8000, lose_once(&[2001]));
+    pair.run();
+
+    pair.expect_since(
+        50,
+        "50 B ack 2001
+         50 B ack 2001
+         50 B ack 2001
+         50 B ack 2001
+         50 B ack 2001
+         100 A 2001:3001 ack 1
+         150 B ack 8001",
+    );
+}
+
+#[test]
+fn a_window_below_what_an_ack_takes_stalls_the_session() {
+    // Gopal et al. 2004, section IV.A: "Multiple timeouts severely reduce TCP throughput". With two
+    // ACKs of three left out, two segments in flight are answered by none. The timer sends the first
+    // of them again, which is old and so acknowledged with the other one; the window, one segment
+    // after a timeout, is two again; and so on. No segment is timed, because the first of each pair
+    // goes twice, so the timeout doubles each time and stays at its maximum: two segments a minute.
+    let config = Config { initial_window: 2000, max_rto: Duration::from_secs(4), ..skipping(2, 0) };
+    let mut pair = Pair::sending(&config, 10_000);
+    pair.run();
+
+    pair.expect(
+        "0 A 1:1001 ack 1
+         0 A 1001:2001 ack 1
+         1000 A 1:1001 ack 1
+         1050 B ack 2001
+         1100 A 2001:3001 ack 1
+         1100 A 3001:4001 ack 1
+         3100 A 2001:3001 ack 1
+         3150 B ack 4001
+         3200 A 4001:5001 ack 1
+         3200 A 5001:6001 ack 1
+         7200 A 4001:5001 ack 1
+         7250 B ack 6001
+         7300 A 6001:7001 ack 1
+         7300 A 7001:8001 ack 1
+         11300 A 6001:7001 ack 1
+         11350 B ack 8001
+         11400 A 8001:9001 ack 1
+         11400 A 9001:10001 ack 1
+         15400 A 8001:9001 ack 1
+         15450 B ack 10001",
     );
 }

@@ -7,10 +7,10 @@ use airtcp_tcp::{Config, Variant};
 use crate::pair::{Pair, config, lose_once};
 
 /// `cwnd ssthresh flight` just after what arrives at the end of each of the first rounds of 100 ms,
-/// Reno on the left and NewReno on the right. Eight segments in flight from the start, in
-/// congestion avoidance.
+/// Reno on the left, NewReno in the middle and Sack on the right. Eight segments in flight from the
+/// start, in congestion avoidance.
 fn table(rounds: u64, lost: &'static [u64]) -> String {
-    let mut columns = [Variant::Reno, Variant::NewReno].map(|variant| {
+    let mut columns = [Variant::Reno, Variant::NewReno, Variant::Sack].map(|variant| {
         let config =
             Config { variant, initial_window: 8000, initial_ssthresh: Some(8000), ..config() };
         Pair::sending_over(&config, u64::MAX, lose_once(lost))
@@ -44,12 +44,12 @@ fn no_loss() {
     // is reached.
     assert_table(
         &table(6, &[]),
-        " 0 |  8000  8000  8000 |  8000  8000  8000
-          1 |  8950  8000  8000 |  8950  8000  8000
-          2 |  9808  8000  9000 |  9808  8000  9000
-          3 | 10690  8000 10000 | 10690  8000 10000
-          4 | 11591  8000 11000 | 11591  8000 11000
-          5 | 12507  8000 12000 | 12507  8000 12000",
+        " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
+          1 |  8950  8000  8000 |  8950  8000  8000 |  8950  8000  8000
+          2 |  9808  8000  9000 |  9808  8000  9000 |  9808  8000  9000
+          3 | 10690  8000 10000 | 10690  8000 10000 | 10690  8000 10000
+          4 | 11591  8000 11000 | 11591  8000 11000 | 11591  8000 11000
+          5 | 12507  8000 12000 | 12507  8000 12000 | 12507  8000 12000",
     );
 }
 
@@ -60,16 +60,18 @@ fn one_segment_of_a_window_is_lost() {
     // Round 3: two more duplicates, 13 in flight, then ack 18001, all of 10 segments. The last
     // three are in flight: Reno's cwnd is ssthresh = 4, NewReno's min(4, 3 + 1) = 4, one segment
     // goes; ack 19001 adds 250 and another one goes.
+    // Sack: cwnd = 4, and pipe = 10 - 3 SACKed = 7 (one lost, one sent again); four duplicates later
+    // it is 3, and one more goes. Round 3: each of two duplicates lets one go; then as Reno.
     assert_table(
         &table(8, &[8001]),
-        " 0 |  8000  8000  8000 |  8000  8000  8000
-          1 |  8950  8000  8000 |  8950  8000  8000
-          2 | 11000  4000 11000 | 11000  4000 11000
-          3 |  4250  4000  4000 |  4250  4000  4000
-          4 |  5123  4000  5000 |  5123  4000  5000
-          5 |  6034  4000  6000 |  6034  4000  6000
-          6 |  6968  4000  6000 |  6968  4000  6000
-          7 |  7789  4000  7000 |  7789  4000  7000",
+        " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
+          1 |  8950  8000  8000 |  8950  8000  8000 |  8950  8000  8000
+          2 | 11000  4000 11000 | 11000  4000 11000 |  4000  4000 11000
+          3 |  4250  4000  4000 |  4250  4000  4000 |  4250  4000  4000
+          4 |  5123  4000  5000 |  5123  4000  5000 |  5123  4000  5000
+          5 |  6034  4000  6000 |  6034  4000  6000 |  6034  4000  6000
+          6 |  6968  4000  6000 |  6968  4000  6000 |  6968  4000  6000
+          7 |  7789  4000  7000 |  7789  4000  7000 |  7789  4000  7000",
     );
 }
 
@@ -82,19 +84,22 @@ fn two_segments_of_a_window_are_lost() {
     // the receiver lacked is one segment: round 7 goes on behind it, in slow start.
     // NewReno: cwnd = 12 - 2 + 1 = 11; the next hole and one new segment go. Round 4: two
     // duplicates, two new segments, then ack 20001: full, 3 in flight, cwnd = 4; and one ACK more.
+    // Sack: the fourth duplicate tells that the second hole is lost, too: pipe = 4 and 1 sent again;
+    // two duplicates later it is 3, and the second hole goes. Round 3: two duplicates and the partial
+    // ack 10001 let one new segment go each, then ack 18001 is all: 3 in flight, and one more goes.
     assert_table(
         &table(11, &[8001, 10_001]),
-        " 0 |  8000  8000  8000 |  8000  8000  8000
-          1 |  8950  8000  8000 |  8950  8000  8000
-          2 | 10000  4000 10000 | 10000  4000 10000
-          3 |  4000  4000 10000 | 11000  4000 11000
-          4 |  4000  4000 10000 |  4250  4000  4000
-          5 |  4000  4000 10000 |  5123  4000  5000
-          6 |  1000  5000  1000 |  6034  4000  6000
-          7 |  2000  5000  2000 |  6968  4000  6000
-          8 |  4000  5000  4000 |  7789  4000  7000
-          9 |  5577  5000  5000 |  8647  4000  8000
-         10 |  6422  5000  6000 |  9533  4000  9000",
+        " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
+          1 |  8950  8000  8000 |  8950  8000  8000 |  8950  8000  8000
+          2 | 10000  4000 10000 | 10000  4000 10000 |  4000  4000 10000
+          3 |  4000  4000 10000 | 11000  4000 11000 |  4000  4000  4000
+          4 |  4000  4000 10000 |  4250  4000  4000 |  4920  4000  4000
+          5 |  4000  4000 10000 |  5123  4000  5000 |  5688  4000  5000
+          6 |  1000  5000  1000 |  6034  4000  6000 |  6519  4000  6000
+          7 |  2000  5000  2000 |  6968  4000  6000 |  7390  4000  7000
+          8 |  4000  5000  4000 |  7789  4000  7000 |  8291  4000  8000
+          9 |  5577  5000  5000 |  8647  4000  8000 |  9211  4000  9000
+         10 |  6422  5000  6000 |  9533  4000  9000 | 10146  4000 10000",
     );
 }
 
@@ -109,19 +114,23 @@ fn three_segments_of_a_window_are_lost() {
     // NewReno: cwnd = 11 - 2 + 1 = 10. Round 4: a duplicate, the second partial ack, a duplicate:
     // cwnd = 11, 10, 11. Round 5: a duplicate, then the full ack 21001 with 3 in flight: cwnd = 4,
     // and two ACKs more: 4250, 4485.
+    // Sack: the third duplicate tells of a third block, so that the first hole is lost, the fourth that
+    // the second one is, and the fifth, which leaves 3 in the pipe, that the third one is: the second
+    // hole goes. Round 3: a duplicate, the third hole; a duplicate, then acks 10001 and 12001, a new
+    // segment each. Round 4: ack 18001, all, and three ACKs more: 4250, 4485, 4708.
     assert_table(
         &table(11, &[8001, 10_001, 12_001]),
-        " 0 |  8000  8000  8000 |  8000  8000  8000
-          1 |  8950  8000  8000 |  8950  8000  8000
-          2 |  9000  4000 10000 |  9000  4000 10000
-          3 |  4000  4000  9000 | 10000  4000 10000
-          4 |  4000  4000  9000 | 11000  4000 11000
-          5 |  4000  4000  9000 |  4485  4000  4000
-          6 |  1000  4500  1000 |  5319  4000  5000
-          7 |  2000  4500  2000 |  6200  4000  6000
-          8 |  3000  4500  4000 |  7112  4000  7000
-          9 |  5392  4500  5000 |  8044  4000  8000
-         10 |  6263  4500  6000 |  8990  4000  8000",
+        " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
+          1 |  8950  8000  8000 |  8950  8000  8000 |  8950  8000  8000
+          2 |  9000  4000 10000 |  9000  4000 10000 |  4000  4000 10000
+          3 |  4000  4000  9000 | 10000  4000 10000 |  4000  4000  9000
+          4 |  4000  4000  9000 | 11000  4000 11000 |  4708  4000  4000
+          5 |  4000  4000  9000 |  4485  4000  4000 |  5507  4000  5000
+          6 |  1000  4500  1000 |  5319  4000  5000 |  6361  4000  6000
+          7 |  2000  4500  2000 |  6200  4000  6000 |  7253  4000  7000
+          8 |  3000  4500  4000 |  7112  4000  7000 |  8168  4000  8000
+          9 |  5392  4500  5000 |  8044  4000  8000 |  9101  4000  9000
+         10 |  6263  4500  6000 |  8990  4000  8000 | 10046  4000 10000",
     );
 }
 
@@ -133,16 +142,16 @@ fn a_whole_window_is_lost() {
     let numbers = &[8001, 9001, 10_001, 11_001, 12_001, 13_001, 14_001, 15_001];
     assert_table(
         &table(11, numbers),
-        " 0 |  8000  8000  8000 |  8000  8000  8000
-          1 |  8950  8000  8000 |  8950  8000  8000
-          2 |  8950  8000  8000 |  8950  8000  8000
-          3 |  8950  8000  8000 |  8950  8000  8000
-          4 |  1000  4000  1000 |  1000  4000  1000
-          5 |  2000  4000  2000 |  2000  4000  2000
-          6 |  4000  4000  4000 |  4000  4000  4000
-          7 |  4920  4000  4000 |  4920  4000  4000
-          8 |  5688  4000  5000 |  5688  4000  5000
-          9 |  6519  4000  6000 |  6519  4000  6000
-         10 |  7390  4000  7000 |  7390  4000  7000",
+        " 0 |  8000  8000  8000 |  8000  8000  8000 |  8000  8000  8000
+          1 |  8950  8000  8000 |  8950  8000  8000 |  8950  8000  8000
+          2 |  8950  8000  8000 |  8950  8000  8000 |  8950  8000  8000
+          3 |  8950  8000  8000 |  8950  8000  8000 |  8950  8000  8000
+          4 |  1000  4000  1000 |  1000  4000  1000 |  1000  4000  1000
+          5 |  2000  4000  2000 |  2000  4000  2000 |  2000  4000  2000
+          6 |  4000  4000  4000 |  4000  4000  4000 |  4000  4000  4000
+          7 |  4920  4000  4000 |  4920  4000  4000 |  4920  4000  4000
+          8 |  5688  4000  5000 |  5688  4000  5000 |  5688  4000  5000
+          9 |  6519  4000  6000 |  6519  4000  6000 |  6519  4000  6000
+         10 |  7390  4000  7000 |  7390  4000  7000 |  7390  4000  7000",
     );
 }

@@ -61,7 +61,7 @@ fn three_way_handshake_without_a_request_acknowledges_and_the_passive_end_sends(
 #[test]
 fn a_page_carries_the_acknowledgment_of_the_request() {
     // With a delayed ACK the server answers before its timer: no segment for the ACK alone.
-    let delayed_ack = DelayedAck { every: 2, timeout: Duration::from_millis(200) };
+    let delayed_ack = DelayedAck::every(2, Duration::from_millis(200));
     let config = Config { delayed_ack, ..opening(Handshake::ThreeWay) };
     let mut pair = Pair::sending(&config, 300);
     pair.run_until(160);

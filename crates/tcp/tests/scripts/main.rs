@@ -9,6 +9,7 @@ mod golden;
 mod handshake;
 mod pair;
 mod properties;
+mod selective;
 mod timeouts;
 mod wild_segments;
 mod windows;

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Config, DelayedAck, Endpoint, Handshake, Opening, Segment, Variant};
+use airtcp_tcp::{
+    Aimd, Config, DelayedAck, Endpoint, Handshake, Opening, SackOptions, Segment, Variant,
+};
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 
 /// More arrivals and deadlines than any of these transfers needs: a livelock exceeds it.
@@ -20,12 +22,14 @@ pub(crate) fn config() -> Config {
         receive_window: 64_000,
         initial_window: 2000,
         initial_ssthresh: None,
+        aimd: Aimd::STANDARD,
         handshake: Handshake::None,
         initial_rto: Duration::from_secs(1),
         min_rto: Duration::from_millis(200),
         max_rto: Duration::from_secs(60),
         clock_granularity: Duration::from_millis(1),
-        delayed_ack: DelayedAck { every: 1, timeout: Duration::from_millis(100) },
+        delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
+        ack_skip: None,
     }
 }
 
@@ -95,6 +99,8 @@ pub(crate) struct Pair<'a> {
     pub(crate) b: Endpoint,
     pub(crate) now: Time,
     pub(crate) log: Vec<(Sent, Fate)>,
+    /// Those of the log: nothing is released.
+    pub(crate) sacks: SackOptions,
     delay: Duration,
     rule: Box<dyn FnMut(&Sent) -> Fate + 'a>,
     /// Arrivals by time, then in the order of sending: an index into the log and the receiver.
@@ -115,6 +121,7 @@ impl<'a> Pair<'a> {
             b: Endpoint::new(config, Opening::Passive),
             now: Time::ZERO,
             log: Vec::new(),
+            sacks: SackOptions::new(),
             delay: Duration::from_millis(50),
             rule: Box::new(rule),
             arrivals: BinaryHeap::new(),
@@ -169,8 +176,8 @@ impl<'a> Pair<'a> {
             let Reverse((_, index, to)) = self.arrivals.pop().expect("an arrival was seen");
             let segment = self.log[index].0.segment;
             match to {
-                End::A => self.a.on_segment(&self.config, self.now, &segment),
-                End::B => self.b.on_segment(&self.config, self.now, &segment),
+                End::A => self.a.on_segment(&self.config, self.now, &segment, &self.sacks),
+                End::B => self.b.on_segment(&self.config, self.now, &segment, &self.sacks),
             }
             self.arrived.push(index);
         } else {
@@ -195,8 +202,12 @@ impl<'a> Pair<'a> {
             if time % 1_000_000 != 0 {
                 write!(text, ".{:06}", time % 1_000_000).expect("a String takes all");
             }
-            let mark = if *fate == Fate::Lose { " lost" } else { "" };
-            writeln!(text, " {:?} {}{mark}", sent.from, sent.segment).expect("a String takes all");
+            write!(text, " {:?} {}", sent.from, sent.segment).expect("a String takes all");
+            for (index, block) in self.sacks.blocks(&sent.segment).iter().enumerate() {
+                let word = if index == 0 { " sack" } else { "" };
+                write!(text, "{word} {}:{}", block.start, block.end).expect("a String takes all");
+            }
+            text += if *fate == Fate::Lose { " lost\n" } else { "\n" };
         }
         text
     }
@@ -224,8 +235,8 @@ impl<'a> Pair<'a> {
         for end in [End::A, End::B] {
             let mut burst = 0;
             while let Some(segment) = match end {
-                End::A => self.a.poll_transmit(&self.config, self.now),
-                End::B => self.b.poll_transmit(&self.config, self.now),
+                End::A => self.a.poll_transmit(&self.config, self.now, &mut self.sacks),
+                End::B => self.b.poll_transmit(&self.config, self.now, &mut self.sacks),
             } {
                 burst += 1;
                 assert!(burst < 100_000, "an endpoint never stops sending");

@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Config, Counters, DelayedAck, Flags, Handshake, Segment, Variant};
+use airtcp_tcp::{
+    AckSkip, Aimd, Block, Config, Counters, DelayedAck, Flags, Handshake, Segment, Threshold,
+    Variant,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -19,9 +22,40 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
+pub(crate) fn variant() -> impl Strategy<Value = Variant> {
+    prop_oneof![Just(Variant::Reno), Just(Variant::NewReno), Just(Variant::Sack)]
+}
+
+prop_compose! {
+    /// Every so many segments, or more and more.
+    pub(crate) fn delayed_ack()(
+        every in 1_u32..5,
+        later in vec((1_u64..20, 1_u32..6), 0..3),
+        timeout in 1_u64..300,
+    ) -> DelayedAck {
+        let later = later.iter().scan(0, |from_segment, (more, every)| {
+            *from_segment += more;
+            Some(Threshold { from_segment: *from_segment, every: *every })
+        });
+        DelayedAck { every, later: later.collect(), timeout: Duration::from_millis(timeout) }
+    }
+}
+
+pub(crate) fn ack_skip() -> impl Strategy<Value = Option<AckSkip>> {
+    let some = (1_u32..5, 0_u64..20)
+        .prop_map(|(skip, after_segment)| Some(AckSkip { skip, after_segment }));
+    prop_oneof![3 => Just(None), 1 => some]
+}
+
+pub(crate) fn aimd() -> impl Strategy<Value = Aimd> {
+    let other =
+        (0.01..20.0, 0.01..0.99).prop_map(|(increase, decrease)| Aimd::new(increase, decrease));
+    prop_oneof![Just(Aimd::STANDARD), other]
+}
+
 prop_compose! {
     fn configs()(
-        variant in prop_oneof![Just(Variant::NewReno), Just(Variant::Reno)],
+        variant in variant(),
         handshake in
             prop_oneof![Just(Handshake::None), Just(Handshake::TwoWay), Just(Handshake::ThreeWay)],
         mss in prop_oneof![Just(100_u32), 1_u32..300],
@@ -29,8 +63,9 @@ prop_compose! {
         window_crumb in 0_u64..300,
         initial_segments in 1_u64..10,
         ssthresh_segments in proptest::option::of(1_u64..20),
-        every in 1_u32..5,
-        ack_timeout in 1_u64..300,
+        delayed_ack in delayed_ack(),
+        ack_skip in ack_skip(),
+        aimd in aimd(),
         min_rto in 1_u64..1000,
     ) -> Config {
         let smss = u64::from(mss);
@@ -40,12 +75,14 @@ prop_compose! {
             receive_window: window_segments * smss + window_crumb,
             initial_window: initial_segments * smss,
             initial_ssthresh: ssthresh_segments.map(|segments| segments * smss),
+            aimd,
             handshake,
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(min_rto),
             max_rto: Duration::from_secs(60),
             clock_granularity: Duration::from_millis(1),
-            delayed_ack: DelayedAck { every, timeout: Duration::from_millis(ack_timeout) },
+            delayed_ack,
+            ack_skip,
         }
     }
 }
@@ -92,6 +129,34 @@ impl Arrived {
         self.0.iter().zip(1_u64..).take_while(|(number, expected)| *number == expected).count()
             as u64
     }
+
+    /// RFC 2018 section 3: "each block represents received bytes of data that are contiguous and
+    /// isolated"; and it lies beyond what is acknowledged.
+    fn assert_isolated(&self, ack: u64, block: Block) {
+        assert!(ack < block.start && block.start < block.end, "{block:?} after {ack}");
+        assert!((block.start..block.end).all(|number| self.0.contains(&number)), "{block:?}");
+        assert!(!self.0.contains(&(block.start - 1)) && !self.0.contains(&block.end), "{block:?}");
+    }
+}
+
+/// What one end has been told that the other one holds, since its last timeout.
+#[derive(Default)]
+struct Told {
+    timeouts: u32,
+    numbers: BTreeSet<u64>,
+}
+
+impl Told {
+    fn take(&mut self, blocks: &[Block]) {
+        self.numbers.extend(blocks.iter().flat_map(|block| block.start..block.end));
+    }
+
+    /// Forgets all if a timeout was counted since the last call.
+    fn forget_after(&mut self, timeouts: u32) {
+        if timeouts != self.timeouts {
+            *self = Self { timeouts, numbers: BTreeSet::new() };
+        }
+    }
 }
 
 /// Sends `upload` bytes from `A` to `B` and `download` bytes back, over a wire that does to the
@@ -104,22 +169,40 @@ fn transfer(config: &Config, upload: u64, download: u64, fates: &[Vec<Fate>; 2])
 
     let mut tallies = [Tally::default(), Tally::default()];
     let mut arrived = [Arrived::default(), Arrived::default()];
+    let mut told = [Told::default(), Told::default()];
     let mut logged = 0;
     while pair.step(Time::NEVER) {
+        // What arrives comes before what is sent for it.
+        for index in pair.take_arrived() {
+            let sent = &pair.log[index].0;
+            let to = 1 - sent.from as usize;
+            arrived[to].take(&sent.segment);
+            told[to].take(pair.sacks.blocks(&sent.segment));
+        }
         let mut sent_new = [false; 2];
         for (Sent { from, segment, .. }, _) in &pair.log[logged..] {
+            let end = if *from == End::A { &pair.a } else { &pair.b };
+            let told = &mut told[*from as usize];
+            told.forget_after(end.counters().timeouts);
+            assert!(
+                told.numbers.range(segment.seq..segment.end()).next().is_none(),
+                "SACKed before"
+            );
+            let blocks = pair.sacks.blocks(segment);
+            assert!(blocks.is_empty() || config.variant == Variant::Sack && segment.len == 0);
+            for block in blocks {
+                arrived[*from as usize].assert_isolated(segment.ack, *block);
+            }
             let tally = &mut tallies[*from as usize];
             sent_new[*from as usize] |= segment.len > 0 && segment.seq >= tally.sent_up_to;
             tally.count(segment);
             let written = if *from == End::A { upload } else { download };
-            let full = segment.len == config.mss;
+            // With SACK a hole may be shorter than a segment: the receiver cuts off what lies beyond
+            // its window.
+            let full = segment.len == config.mss || config.variant == Variant::Sack;
             assert!(full || segment.len == 0 || segment.end() == 1 + written, "a silly segment");
         }
         logged = pair.log.len();
-        for index in pair.take_arrived() {
-            let sent = &pair.log[index].0;
-            arrived[1 - sent.from as usize].take(&sent.segment);
-        }
 
         for end in [End::A, End::B] {
             let (me, written) = if end == End::A { (&pair.a, upload) } else { (&pair.b, download) };
@@ -128,9 +211,11 @@ fn transfer(config: &Config, upload: u64, download: u64, fates: &[Vec<Fate>; 2])
             assert!(other.delivered() <= written);
             assert!(me.acked() + me.flight_size() <= written);
             assert!(me.flight_size() <= config.receive_window);
-            // Two segments more than cwnd at most, those of limited transmit.
+            // Two segments more than cwnd at most, those of limited transmit; in a recovery with
+            // SACK what is held by the other end does not count.
             let most = me.cwnd() + 2 * u64::from(config.mss);
-            assert!(!sent_new[end as usize] || me.flight_size() <= most, "beyond cwnd");
+            let is_bounded = config.variant != Variant::Sack && sent_new[end as usize];
+            assert!(!is_bounded || me.flight_size() <= most, "beyond cwnd");
             assert!(me.cwnd() >= u64::from(config.mss));
             assert_eq!(me.delivered(), arrived[end as usize].in_order(), "not what came in order");
         }

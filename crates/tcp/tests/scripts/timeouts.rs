@@ -199,7 +199,7 @@ fn duplicates_of_a_go_back_n_do_not_start_a_fast_retransmit() {
 fn delayed_ack_timer_fires_before_the_least_timeout() {
     // Stop and wait with every = 2: each ACK is 100 ms late, each round trip 200 ms. The sample
     // contains the delay: no timeout.
-    let delayed_ack = DelayedAck { every: 2, timeout: Duration::from_millis(100) };
+    let delayed_ack = DelayedAck::every(2, Duration::from_millis(100));
     let config = Config { delayed_ack, ..stop_and_wait() };
     let mut pair = Pair::sending(&config, 20_000);
     pair.run();

@@ -2,21 +2,24 @@
 //! keeping its own books, or send for ever.
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Config, Endpoint, Flags, Handshake, Opening, Segment, Variant};
+use airtcp_tcp::{Block, Config, Endpoint, Flags, Handshake, Opening, SackOptions, Segment};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::pair::{config, property};
+use crate::properties::{ack_skip, aimd, delayed_ack, variant};
 
 /// Everything that can happen to an endpoint.
 #[derive(Clone, Debug)]
 enum Operation {
     Write(u64),
-    Arrive(Segment),
+    Arrive(Segment, Vec<Block>),
     /// An acknowledgment of so many bytes beyond the acknowledged ones: a likely one.
     Acknowledge(u64),
     /// A bare acknowledgment that is a duplicate, if anything is in flight.
     Duplicate,
+    /// The same with SACK blocks so far beyond the acknowledged bytes and so long.
+    Select(Vec<(u64, u64)>),
     Wait(Duration),
     /// Wait until the endpoint asks to be called.
     Deadline,
@@ -30,30 +33,42 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => Just(Flags::SYN | Flags::ACK),
         1 => Just(Flags::NONE)
     ];
-    let segment = (number(), number(), 0_u32..3000, flags)
-        .prop_map(|(seq, ack, len, flags)| Segment { seq, ack, len, flags });
+    let block = (number(), number()).prop_map(|(start, end)| Block { start, end });
+    let segment = (number(), number(), 0_u32..3000, flags, vec(block, 0..5)).prop_map(
+        |(seq, ack, len, flags, blocks)| {
+            Operation::Arrive(Segment { seq, ack, len, flags }, blocks)
+        },
+    );
     prop_oneof![
         prop_oneof![0_u64..5000, Just(u64::MAX)].prop_map(Operation::Write),
-        segment.prop_map(Operation::Arrive),
+        segment,
         (1_u64..4000).prop_map(Operation::Acknowledge),
         Just(Operation::Duplicate),
+        vec((0_u64..8000, 0_u64..3000), 1..5).prop_map(Operation::Select),
         (0_u64..3000).prop_map(|millis| Operation::Wait(Duration::from_millis(millis))),
         Just(Operation::Deadline),
     ]
 }
 
 fn any_config() -> impl Strategy<Value = Config> {
-    let variant = prop_oneof![Just(Variant::Reno), Just(Variant::NewReno)];
     let handshake =
         prop_oneof![Just(Handshake::None), Just(Handshake::TwoWay), Just(Handshake::ThreeWay)];
-    (variant, handshake, 1_u32..2000, 1_u64..20_000, 0_u64..5000).prop_map(
-        |(variant, handshake, mss, receive_window, initial_window)| Config {
-            variant,
-            handshake,
-            mss,
-            receive_window,
-            initial_window,
-            ..config()
+    let window = prop_oneof![4 => 1_u64..20_000, 1 => Just(u64::MAX)];
+    let policies = (aimd(), delayed_ack(), ack_skip());
+    (variant(), handshake, 1_u32..2000, window, 0_u64..5000, policies).prop_map(
+        |(variant, handshake, mss, receive_window, initial_window, policies)| {
+            let (aimd, delayed_ack, ack_skip) = policies;
+            Config {
+                variant,
+                mss,
+                receive_window,
+                initial_window,
+                aimd,
+                handshake,
+                delayed_ack,
+                ack_skip,
+                ..config()
+            }
         },
     )
 }
@@ -74,13 +89,24 @@ proptest! {
             let acked = endpoint.acked();
             let delivered = endpoint.delivered();
             let bare = |ack| Segment { seq: 1, ack, len: 0, flags: Flags::ACK };
+            let mut arrive = |segment: Segment, blocks: &[Block]| {
+                let mut sacks = SackOptions::new();
+                let segment = sacks.attach(segment, blocks);
+                endpoint.on_segment(&config, now, &segment, &sacks);
+            };
             match operation {
                 Operation::Write(bytes) => endpoint.write(bytes),
-                Operation::Arrive(segment) => endpoint.on_segment(&config, now, &segment),
-                Operation::Acknowledge(more) => {
-                    endpoint.on_segment(&config, now, &bare(1 + acked + more));
+                Operation::Arrive(segment, blocks) => arrive(segment, &blocks),
+                Operation::Acknowledge(more) => arrive(bare(1 + acked + more), &[]),
+                Operation::Duplicate => arrive(bare(1 + acked), &[]),
+                Operation::Select(ranges) => {
+                    let block = |&(offset, len): &(u64, u64)| {
+                        let start = 1 + acked + offset;
+                        Block { start, end: start + len }
+                    };
+                    let blocks: Vec<Block> = ranges.iter().map(block).collect();
+                    arrive(bare(1 + acked), &blocks);
                 }
-                Operation::Duplicate => endpoint.on_segment(&config, now, &bare(1 + acked)),
                 Operation::Wait(span) => {
                     now += span;
                     endpoint.on_timer(&config, now);
@@ -92,7 +118,8 @@ proptest! {
                 Operation::Deadline => {}
             }
             let mut burst = 0;
-            while let Some(segment) = endpoint.poll_transmit(&config, now) {
+            let mut sacks = SackOptions::new();
+            while let Some(segment) = endpoint.poll_transmit(&config, now, &mut sacks) {
                 burst += 1;
                 prop_assert!(burst < 50_000, "an endpoint never stops sending");
                 prop_assert!(segment.len <= config.mss);

@@ -1,9 +1,9 @@
 //! How much is in flight: slow start, congestion avoidance, and what bounds them.
 
 use airtcp_kernel::Duration;
-use airtcp_tcp::{Config, DelayedAck};
+use airtcp_tcp::{Aimd, Config, DelayedAck, Variant};
 
-use crate::pair::{End, Fate, Pair, Sent, config};
+use crate::pair::{End, Fate, Pair, Sent, config, lose_once};
 
 const ENDLESS: u64 = u64::MAX;
 
@@ -25,7 +25,7 @@ fn slow_start_doubles_each_round_trip() {
 
 #[test]
 fn slow_start_with_an_ack_for_every_second_segment_grows_by_half() {
-    let delayed_ack = DelayedAck { every: 2, timeout: Duration::from_millis(40) };
+    let delayed_ack = DelayedAck::every(2, Duration::from_millis(40));
     let config = Config { initial_window: 4000, delayed_ack, ..config() };
 
     // 4 segments, 2 ACKs: 6. 6 segments, 3 ACKs: 9. 9 segments, 4 ACKs: 13, and the ninth segment
@@ -166,4 +166,45 @@ fn two_ends_may_send_at_once() {
     assert_eq!((pair.b.delivered(), pair.a.delivered()), (30_000, 20_000));
     assert_eq!((pair.a.acked(), pair.b.acked()), (30_000, 20_000));
     assert_eq!(pair.a.counters().retransmissions + pair.b.counters().retransmissions, 0);
+}
+
+#[test]
+fn the_increase_is_so_many_segments_each_round_trip() {
+    // Four ACKs of 4 * 10^6 / cwnd: 1000, 800, 689 and a remainder of 3800, so that
+    // (4 * 10^6 + 3800) / 6489 = 617.
+    let aimd = Aimd::new(4.0, 0.5);
+    let config = Config { aimd, initial_window: 4000, initial_ssthresh: Some(4000), ..config() };
+    assert_eq!(cwnd_by_round(&config, 2), [4000, 7106]);
+}
+
+#[test]
+fn the_decrease_is_what_is_left_of_the_flight() {
+    // Eight in flight, the first one lost: 7/8 of 8.
+    for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
+        let config = Config {
+            variant,
+            aimd: Aimd::new(1.0, 0.875),
+            initial_window: 8000,
+            initial_ssthresh: Some(8000),
+            ..config()
+        };
+        let mut pair = Pair::sending_over(&config, ENDLESS, lose_once(&[1]));
+        pair.run_until(100);
+
+        assert_eq!(pair.a.ssthresh(), 7000, "{variant:?}");
+    }
+}
+
+#[test]
+fn a_window_without_bound_doubles_until_the_path_loses() {
+    // Ten round trips of slow start from 2 segments: 2 * 2^10. Nothing but the congestion window holds
+    // the sender back.
+    for variant in [Variant::Reno, Variant::NewReno, Variant::Sack] {
+        let config = Config { variant, receive_window: u64::MAX, ..config() };
+        let mut pair = Pair::sending(&config, ENDLESS);
+        pair.run_until(1000);
+
+        assert_eq!(pair.a.cwnd(), 2_048_000);
+        assert_eq!(pair.a.flight_size(), 2_048_000);
+    }
 }

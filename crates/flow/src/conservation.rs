@@ -1,0 +1,131 @@
+//! The laws that hold at the end of every run, release builds included: jobs do not vanish, the
+//! seconds that they were present are those that the system counted (Little's law as an identity
+//! of the sample, with what the window cuts off), and the work done is the work brought.
+
+/// What went in, came out and stayed, counted twice wherever there are two ways to count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Books {
+    pub(crate) offered: u64,
+    pub(crate) blocked: u64,
+    pub(crate) completed: u64,
+    pub(crate) present_before: usize,
+    pub(crate) present_after: usize,
+    /// Arrivals and departures in the window.
+    pub(crate) events: u64,
+    /// From the start of the window to its end.
+    pub(crate) seconds: f64,
+    /// The same, added up over the numbers of jobs present.
+    pub(crate) state_seconds: f64,
+    /// Seconds times jobs present, added up over the numbers of jobs present.
+    pub(crate) state_job_seconds: f64,
+    /// The same, added up over the jobs: how long each was present within the window.
+    pub(crate) job_seconds: f64,
+    /// Work left at the start of the window.
+    pub(crate) unfinished_before: f64,
+    /// Work of the jobs admitted.
+    pub(crate) admitted_work: f64,
+    /// Work left at the end.
+    pub(crate) unfinished_after: f64,
+    /// Seconds times capacity, added up over the numbers of jobs present.
+    pub(crate) state_work: f64,
+    /// More work than could have been done since time 0: the largest capacity times the time.
+    pub(crate) most_work: f64,
+}
+
+/// What sums of exact numbers may differ by.
+const TOLERANCE: f64 = 1e-9;
+
+impl Books {
+    /// Says which law is violated, if any.
+    pub(crate) fn balance(&self) -> Result<(), String> {
+        let found = self.completed + self.blocked + self.present_after as u64;
+        if self.offered + self.present_before as u64 != found {
+            return Err(format!(
+                "{} jobs present and {} offered, but {} completed, {} blocked and {} present",
+                self.present_before, self.offered, self.completed, self.blocked, self.present_after
+            ));
+        }
+        let sums = TOLERANCE + f64::EPSILON * self.events as f64;
+        agree("seconds", self.seconds, self.state_seconds, sums * self.seconds)?;
+        let scale = self.state_job_seconds.max(self.job_seconds);
+        agree("job seconds", self.job_seconds, self.state_job_seconds, sums * scale)?;
+        // Times and attained services are rounded at every event and for every job present, each
+        // time by less than the last digit of all the work that can have been done.
+        let roundings = self.events + (self.present_before + self.present_after) as u64;
+        let brought = self.unfinished_before + self.admitted_work;
+        let rounding = f64::EPSILON * roundings as f64 * self.most_work;
+        let allowed = sums * brought.max(self.state_work) + rounding;
+        agree("work", brought - self.unfinished_after, self.state_work, allowed)
+    }
+}
+
+fn agree(what: &str, by_job: f64, by_state: f64, allowed: f64) -> Result<(), String> {
+    // Written so that a NaN does not agree with anything.
+    if (by_job - by_state).abs() <= allowed {
+        Ok(())
+    } else {
+        Err(format!("{by_job} {what} counted job by job, {by_state} by the number of jobs"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One job of size 2 alone from 0 to 2, one of size 3 alone from 4 to the end at 5: two
+    /// units of it are left.
+    fn books() -> Books {
+        Books {
+            offered: 2,
+            blocked: 0,
+            completed: 1,
+            present_before: 0,
+            present_after: 1,
+            events: 3,
+            seconds: 5.0,
+            state_seconds: 5.0,
+            state_job_seconds: 3.0,
+            job_seconds: 3.0,
+            unfinished_before: 0.0,
+            admitted_work: 5.0,
+            unfinished_after: 2.0,
+            state_work: 3.0,
+            most_work: 5.0,
+        }
+    }
+
+    #[test]
+    fn right_books_balance() {
+        assert_eq!(books().balance(), Ok(()));
+    }
+
+    #[test]
+    fn every_law_can_be_violated() {
+        type Violation = (&'static str, fn(&mut Books));
+        let violations: [Violation; 8] = [
+            ("jobs present", |books| books.offered += 1),
+            ("jobs present", |books| books.blocked += 1),
+            ("jobs present", |books| books.completed += 1),
+            (" seconds", |books| books.state_seconds += 1e-7),
+            ("job seconds", |books| books.job_seconds -= 1e-7),
+            ("work", |books| books.state_work += 1e-7),
+            ("work", |books| books.unfinished_after -= 1e-7),
+            ("work", |books| books.admitted_work = f64::NAN),
+        ];
+        for (law, violate) in violations {
+            let mut books = books();
+            violate(&mut books);
+
+            let message = books.balance().unwrap_err();
+            assert!(message.contains(law), "{message}");
+        }
+    }
+
+    #[test]
+    fn rounding_is_no_violation() {
+        let mut books = books();
+        books.state_work += 1e-10;
+
+        assert_eq!(books.balance(), Ok(()));
+    }
+}

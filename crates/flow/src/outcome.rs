@@ -1,0 +1,62 @@
+//! The answer of one replication.
+
+use serde::Serialize;
+
+pub use crate::histogram::Bins;
+
+/// What was measured between the last departure of the warm-up and the last of the run. Times in
+/// seconds, work in the unit of the sizes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// How long it was measured.
+    pub seconds: f64,
+    /// Jobs that came, the blocked ones included.
+    pub offered: u64,
+    /// Jobs that found the limit reached.
+    pub blocked: u64,
+    /// Jobs that left after their service.
+    pub completed: u64,
+    /// Arrivals and departures since time 0.
+    pub events: u64,
+    /// Mean sojourn time of the completed jobs.
+    pub mean_sojourn_s: f64,
+    /// Mean of sojourn time over the time that the job would have taken alone, at C_1.
+    pub mean_slowdown: f64,
+    /// Mean size of the completed jobs.
+    pub mean_size: f64,
+    /// Time average of the number of jobs present.
+    pub mean_active: f64,
+    /// Work done per second.
+    pub work_per_s: f64,
+    /// Fraction of the time with 0, 1, 2, ... jobs present.
+    pub active_distribution: Vec<f64>,
+    /// How many completed jobs had which sojourn time.
+    pub sojourn_histogram: Bins,
+    /// How many had which slowdown.
+    pub slowdown_histogram: Bins,
+    /// The completed jobs by size, ascending; classes without a job are left out.
+    pub size_classes: Vec<SizeClass>,
+    /// Sojourn times of the completed jobs in the order of their end, if they were to be kept.
+    #[serde(skip)]
+    pub sojourns_s: Vec<f64>,
+    /// Their sizes, in the same order.
+    #[serde(skip)]
+    pub sizes: Vec<f64>,
+}
+
+/// The completed jobs with sizes between a power of two and the next.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SizeClass {
+    /// The power of two, which belongs to the class.
+    pub low: f64,
+    /// The next one, which does not.
+    pub high: f64,
+    /// How many jobs there were.
+    pub jobs: u64,
+    /// Their mean size.
+    pub mean_size: f64,
+    /// Their mean sojourn time.
+    pub mean_sojourn_s: f64,
+    /// Their mean slowdown.
+    pub mean_slowdown: f64,
+}

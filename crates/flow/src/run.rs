@@ -1,0 +1,257 @@
+//! The event loop: arrivals and departures, one after the other.
+//!
+//! Knows the order of events. What arrives, how it is served and what is measured are the
+//! business of `source`, `server` and `window`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::server::Server;
+use crate::source::Source;
+use crate::window::Window;
+use crate::{Outcome, Plan, RunError};
+
+/// Events between two looks at whether to stop.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
+
+/// A system in motion.
+pub(crate) struct Run<S> {
+    now: f64,
+    events: u64,
+    source: S,
+    server: Server,
+}
+
+impl<S: Source> Run<S> {
+    /// At time 0, with a server that is empty.
+    pub(crate) fn new(source: S, server: Server) -> Self {
+        Self { now: 0.0, events: 0, source, server }
+    }
+
+    /// Warms up, measures, checks the laws of both.
+    pub(crate) fn measure(
+        mut self,
+        plan: Plan,
+        cancelled: &AtomicBool,
+    ) -> Result<Outcome, RunError> {
+        if plan.warmup_jobs > 0 {
+            self.window(plan.warmup_jobs, false, cancelled)?;
+        }
+        let window = self.window(plan.jobs.get(), plan.keep_jobs, cancelled)?;
+        Ok(window.outcome(self.now, &self.server, self.events))
+    }
+
+    /// Goes on until `jobs` more have left.
+    fn window(
+        &mut self,
+        jobs: u64,
+        keep: bool,
+        cancelled: &AtomicBool,
+    ) -> Result<Window, RunError> {
+        let mut window = Window::open(self.now, &self.server, keep);
+        while window.completed() < jobs {
+            if self.events.is_multiple_of(EVENTS_PER_LOOK) && cancelled.load(Ordering::Relaxed) {
+                return Err(RunError::Cancelled);
+            }
+            self.step(&mut window);
+        }
+        self.source.balance(self.server.present()).map_err(RunError::LawViolated)?;
+        window.books(self.now, &self.server).balance().map_err(RunError::LawViolated)?;
+        Ok(window)
+    }
+
+    /// One event. A departure comes before an arrival at the same time, so that the place that
+    /// it leaves is free.
+    #[inline]
+    fn step(&mut self, window: &mut Window) {
+        self.events += 1;
+        let arrival = self.source.next_arrival();
+        let departure = self.server.next_departure(self.now);
+        if departure <= arrival {
+            window.pass(self.server.present(), departure - self.now);
+            self.now = departure;
+            let job = self.server.depart();
+            self.source.departed(departure);
+            window.departed(departure, &job);
+        } else {
+            window.pass(self.server.present(), arrival - self.now);
+            self.server.serve(arrival - self.now);
+            self.now = arrival;
+            let size = self.source.arrive();
+            if self.server.admit(arrival, size) {
+                window.admitted(size, self.server.present());
+            } else {
+                window.blocked();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Capacity;
+    use std::num::NonZeroU64;
+
+    /// Jobs as (time, size), the next one last.
+    struct Script(Vec<(f64, f64)>);
+
+    impl Source for Script {
+        fn next_arrival(&self) -> f64 {
+            self.0.last().map_or(f64::INFINITY, |&(time, _)| time)
+        }
+
+        fn arrive(&mut self) -> f64 {
+            self.0.pop().expect("an arrival was due").1
+        }
+
+        fn departed(&mut self, _now: f64) {}
+
+        fn balance(&self, _present: usize) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    fn run(
+        jobs: &[(f64, f64)],
+        table: &[f64],
+        limit: Option<usize>,
+        (warmup_jobs, measured): (u64, u64),
+    ) -> Outcome {
+        let script = Script(jobs.iter().rev().copied().collect());
+        let plan = Plan {
+            warmup_jobs,
+            jobs: NonZeroU64::new(measured).expect("a script measures a job"),
+            keep_jobs: true,
+        };
+        let server = Server::new(Capacity::new(table), limit);
+        Run::new(script, server)
+            .measure(plan, &AtomicBool::new(false))
+            .expect("the laws hold and nobody cancels")
+    }
+
+    /// The first is alone until 1 and has 2 left; at half speed the second is done at 3, the first,
+    /// alone again, at 4; the third comes at this moment and stays alone until 6.
+    const THREE: [(f64, f64); 3] = [(0.0, 3.0), (1.0, 1.0), (4.0, 2.0)];
+
+    #[test]
+    fn three_jobs_share_one_capacity() {
+        let outcome = run(&THREE, &[1.0], None, (0, 3));
+
+        assert_eq!(outcome.sojourns_s, [2.0, 4.0, 2.0]);
+        assert_eq!(outcome.sizes, [1.0, 3.0, 2.0]);
+        // Two present from 1 to 3, nobody never.
+        assert_eq!(outcome.seconds, 6.0);
+        assert_eq!(outcome.active_distribution, [0.0, 4.0 / 6.0, 2.0 / 6.0]);
+        assert_eq!(outcome.mean_active, 8.0 / 6.0);
+        assert_eq!(outcome.mean_sojourn_s, 8.0 / 3.0);
+        assert_eq!(outcome.mean_size, 2.0);
+        // Alone they take 1, 3 and 2 s.
+        assert_eq!(outcome.mean_slowdown, (2.0 + 4.0 / 3.0 + 1.0) / 3.0);
+        assert_eq!(outcome.work_per_s, 1.0);
+        assert_eq!((outcome.offered, outcome.completed, outcome.events), (3, 3, 6));
+    }
+
+    #[test]
+    fn sizes_are_told_apart_by_powers_of_two() {
+        let classes = run(&THREE, &[1.0], None, (0, 3)).size_classes;
+
+        // Size 1 in 1 .. 2; sizes 3 and 2 in 2 .. 4, with sojourns 4 and 2, slowdowns 4/3 and 1.
+        let ends: Vec<_> = classes.iter().map(|class| (class.low, class.high)).collect();
+        assert_eq!(ends, [(1.0, 2.0), (2.0, 4.0)]);
+        assert_eq!(classes.iter().map(|class| class.jobs).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(classes[1].mean_size, 2.5);
+        assert_eq!(classes[1].mean_sojourn_s, 3.0);
+        assert_eq!(classes[1].mean_slowdown, (4.0 / 3.0 + 1.0) / 2.0);
+    }
+
+    #[test]
+    fn twice_the_capacity_halves_the_slowdown_too() {
+        // At 2 units per second the first is done at 1.5, less 0.5 that it shares with the second
+        // (1 to 2: one unit each, then the second is done and the first too: it had 1 left).
+        let outcome = run(&THREE[..2], &[2.0], None, (0, 2));
+
+        assert_eq!(outcome.sojourns_s, [2.0, 1.0]);
+        // Alone the first takes 3/2 s, the second 1/2 s.
+        assert_eq!(outcome.mean_slowdown, (2.0 / 1.5 + 1.0 / 0.5) / 2.0);
+    }
+
+    #[test]
+    fn capacity_follows_the_number_of_jobs() {
+        // Alone at 1 until 1: 3 left. Two at 3 together, 1.5 each, until 3: both are done, the
+        // first first.
+        let outcome = run(&[(0.0, 4.0), (1.0, 3.0)], &[1.0, 3.0], None, (0, 2));
+
+        assert_eq!(outcome.sojourns_s, [3.0, 2.0]);
+        assert_eq!(outcome.active_distribution, [0.0, 1.0 / 3.0, 2.0 / 3.0]);
+        // 4 and 3 units in 3 s; alone at C_1 = 1 they take 4 and 3 s.
+        assert_eq!(outcome.work_per_s, 7.0 / 3.0);
+        assert_eq!(outcome.mean_slowdown, (3.0 / 4.0 + 2.0 / 3.0) / 2.0);
+    }
+
+    #[test]
+    fn beyond_the_table_its_last_capacity_holds() {
+        // Three come together and get 1 each of C_3 = C_2 = 3.
+        let outcome = run(&[(2.0, 1.0), (2.0, 1.0), (2.0, 1.0)], &[1.0, 3.0], None, (0, 3));
+
+        assert_eq!(outcome.sojourns_s, [1.0, 1.0, 1.0]);
+        assert_eq!(outcome.active_distribution, [2.0 / 3.0, 0.0, 0.0, 1.0 / 3.0]);
+    }
+
+    #[test]
+    fn a_blocked_job_is_gone() {
+        // The second comes while the only place is taken; the third when it becomes free.
+        let outcome = run(&[(0.0, 2.0), (1.0, 5.0), (2.0, 1.0)], &[1.0], Some(1), (0, 2));
+
+        assert_eq!(outcome.sojourns_s, [2.0, 1.0]);
+        assert_eq!((outcome.offered, outcome.blocked, outcome.completed), (3, 1, 2));
+        assert_eq!(outcome.active_distribution, [0.0, 1.0]);
+    }
+
+    #[test]
+    fn what_happened_in_the_warm_up_does_not_count() {
+        // The window begins at 3, when the second leaves; the first is there until 4.
+        let outcome = run(&THREE, &[1.0], None, (1, 2));
+
+        assert_eq!(outcome.sojourns_s, [4.0, 2.0]);
+        assert_eq!(outcome.seconds, 3.0);
+        assert_eq!(outcome.active_distribution, [0.0, 1.0]);
+        assert_eq!((outcome.offered, outcome.completed), (1, 2));
+    }
+
+    #[test]
+    fn a_window_may_end_while_jobs_are_present() {
+        let outcome = run(&THREE, &[1.0], None, (0, 1));
+
+        assert_eq!(outcome.sojourns_s, [2.0]);
+        assert_eq!(outcome.seconds, 3.0);
+        assert_eq!(outcome.mean_active, 5.0 / 3.0);
+    }
+
+    #[test]
+    fn a_job_may_outlast_the_window() {
+        // The second is done at 3, when the window begins; the third, at half speed too, at 5.5,
+        // when it ends. The first is there all the time.
+        let outcome = run(&[(0.0, 10.0), (1.0, 1.0), (3.5, 1.0)], &[1.0], None, (1, 1));
+
+        assert_eq!(outcome.sojourns_s, [2.0]);
+        assert_eq!(outcome.active_distribution, [0.0, 0.5 / 2.5, 2.0 / 2.5]);
+    }
+
+    #[test]
+    fn jobs_that_leave_together_make_an_empty_window() {
+        let outcome = run(&[(1.0, 1.0), (1.0, 1.0)], &[1.0], None, (1, 1));
+
+        assert_eq!((outcome.seconds, outcome.mean_active), (0.0, 0.0));
+        assert_eq!(outcome.sojourns_s, [2.0]);
+    }
+
+    #[test]
+    fn a_run_can_be_cancelled() {
+        let server = Server::new(Capacity::new(&[1.0]), None);
+        let plan = Plan { warmup_jobs: 0, jobs: NonZeroU64::MIN, keep_jobs: false };
+
+        let answer = Run::new(Script(THREE.to_vec()), server).measure(plan, &AtomicBool::new(true));
+
+        assert_eq!(answer, Err(RunError::Cancelled));
+    }
+}

@@ -1,0 +1,201 @@
+//! What is measured from one moment on, and the books that are kept of it.
+//!
+//! Is told what happens; makes nothing happen.
+
+use crate::conservation::Books;
+use crate::histogram::Histogram;
+use crate::outcome::{Outcome, SizeClass};
+use crate::server::{Job, Server};
+
+/// Sums over jobs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    jobs: u64,
+    size: f64,
+    sojourn: f64,
+    slowdown: f64,
+}
+
+impl Sums {
+    #[inline]
+    fn add(&mut self, size: f64, sojourn: f64, slowdown: f64) {
+        self.jobs += 1;
+        self.size += size;
+        self.sojourn += sojourn;
+        self.slowdown += slowdown;
+    }
+}
+
+/// One size class for each exponent of a positive `f64`.
+const CLASSES: usize = 1 << 11;
+const EXPONENT_SHIFT: u32 = f64::MANTISSA_DIGITS - 1;
+
+/// What happened since the window was opened.
+#[derive(Debug)]
+pub(crate) struct Window {
+    start: f64,
+    present_before: usize,
+    unfinished_before: f64,
+    offered: u64,
+    blocked: u64,
+    admitted_work: f64,
+    /// Seconds with so many jobs present.
+    seconds: Vec<f64>,
+    /// Of the jobs that left: how long they were present since the start of the window.
+    job_seconds: f64,
+    sojourns: Histogram,
+    slowdowns: Histogram,
+    all: Sums,
+    by_size: Vec<Sums>,
+    /// C_1, against which slowdown is counted.
+    alone: f64,
+    kept: Option<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    sojourns: Vec<f64>,
+    sizes: Vec<f64>,
+}
+
+impl Window {
+    /// Starts to measure at `now`; `keep` every job or not.
+    pub(crate) fn open(now: f64, server: &Server, keep: bool) -> Self {
+        Self {
+            start: now,
+            present_before: server.present(),
+            unfinished_before: server.unfinished(),
+            offered: 0,
+            blocked: 0,
+            admitted_work: 0.0,
+            seconds: vec![0.0; server.present() + 1],
+            job_seconds: 0.0,
+            sojourns: Histogram::new(),
+            slowdowns: Histogram::new(),
+            all: Sums::default(),
+            by_size: vec![Sums::default(); CLASSES],
+            alone: server.capacity().of(1),
+            kept: keep.then(Kept::default),
+        }
+    }
+
+    /// Time passes with `present` jobs.
+    #[inline]
+    pub(crate) fn pass(&mut self, present: usize, seconds: f64) {
+        self.seconds[present] += seconds;
+    }
+
+    /// A job came; from now on `present` are there.
+    #[inline]
+    pub(crate) fn admitted(&mut self, size: f64, present: usize) {
+        self.offered += 1;
+        self.admitted_work += size;
+        if present >= self.seconds.len() {
+            self.seconds.push(0.0);
+        }
+    }
+
+    /// A job came and found no room.
+    #[inline]
+    pub(crate) fn blocked(&mut self) {
+        self.offered += 1;
+        self.blocked += 1;
+    }
+
+    /// A job left at `now`.
+    #[inline]
+    pub(crate) fn departed(&mut self, now: f64, job: &Job) {
+        let sojourn = now - job.arrived;
+        let slowdown = sojourn * self.alone / job.size;
+        self.job_seconds += now - job.arrived.max(self.start);
+        self.sojourns.add(sojourn);
+        self.slowdowns.add(slowdown);
+        self.all.add(job.size, sojourn, slowdown);
+        let class = (job.size.to_bits() >> EXPONENT_SHIFT) as usize;
+        self.by_size[class].add(job.size, sojourn, slowdown);
+        if let Some(kept) = &mut self.kept {
+            kept.sojourns.push(sojourn);
+            kept.sizes.push(job.size);
+        }
+    }
+
+    /// How many jobs left.
+    #[inline]
+    pub(crate) fn completed(&self) -> u64 {
+        self.all.jobs
+    }
+
+    /// The books at `now`.
+    pub(crate) fn books(&self, now: f64, server: &Server) -> Books {
+        let present = server.arrivals().map(|arrived| now - arrived.max(self.start));
+        Books {
+            offered: self.offered,
+            blocked: self.blocked,
+            completed: self.all.jobs,
+            present_before: self.present_before,
+            present_after: server.present(),
+            events: self.offered + self.all.jobs,
+            seconds: now - self.start,
+            state_seconds: self.seconds.iter().sum(),
+            state_job_seconds: self.job_seconds_by_state(),
+            job_seconds: self.job_seconds + present.sum::<f64>(),
+            unfinished_before: self.unfinished_before,
+            admitted_work: self.admitted_work,
+            unfinished_after: server.unfinished(),
+            state_work: self.work_by_state(server),
+            most_work: server.capacity().largest() * now,
+        }
+    }
+
+    /// The answer at `now`, after at least one job left; `events` since time 0.
+    pub(crate) fn outcome(self, now: f64, server: &Server, events: u64) -> Outcome {
+        let seconds = now - self.start;
+        let jobs = self.all.jobs as f64;
+        // A window that ends where it began (everybody left at one moment) has one state only.
+        let share = |sum: f64| if seconds > 0.0 { sum / seconds } else { 0.0 };
+        let mean_active = share(self.job_seconds_by_state());
+        let work_per_s = share(self.work_by_state(server));
+        let classes = self.by_size.iter().enumerate().filter(|(_, sums)| sums.jobs > 0);
+        let kept = self.kept.unwrap_or_default();
+        Outcome {
+            seconds,
+            offered: self.offered,
+            blocked: self.blocked,
+            completed: self.all.jobs,
+            events,
+            mean_sojourn_s: self.all.sojourn / jobs,
+            mean_slowdown: self.all.slowdown / jobs,
+            mean_size: self.all.size / jobs,
+            mean_active,
+            work_per_s,
+            active_distribution: self.seconds.iter().map(|&sum| share(sum)).collect(),
+            sojourn_histogram: self.sojourns.bins(),
+            slowdown_histogram: self.slowdowns.bins(),
+            size_classes: classes.map(|(exponent, sums)| size_class(exponent, sums)).collect(),
+            sojourns_s: kept.sojourns,
+            sizes: kept.sizes,
+        }
+    }
+
+    fn job_seconds_by_state(&self) -> f64 {
+        self.seconds.iter().enumerate().map(|(jobs, seconds)| jobs as f64 * seconds).sum()
+    }
+
+    fn work_by_state(&self, server: &Server) -> f64 {
+        let capacity = server.capacity();
+        self.seconds.iter().enumerate().map(|(jobs, seconds)| capacity.of(jobs) * seconds).sum()
+    }
+}
+
+fn size_class(exponent: usize, sums: &Sums) -> SizeClass {
+    let power = |exponent: usize| f64::from_bits((exponent as u64) << EXPONENT_SHIFT);
+    let jobs = sums.jobs as f64;
+    SizeClass {
+        low: power(exponent),
+        high: power(exponent + 1),
+        jobs: sums.jobs,
+        mean_size: sums.size / jobs,
+        mean_sojourn_s: sums.sojourn / jobs,
+        mean_slowdown: sums.slowdown / jobs,
+    }
+}

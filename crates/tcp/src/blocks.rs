@@ -1,0 +1,156 @@
+//! Blocks of sequence numbers, and sets of them.
+//!
+//! Knows numbers. Does not know what they mean: to the receiver they are data beyond a gap, to the
+//! sender what the other end has said that it holds.
+
+use std::ops::Range;
+use std::vec::Drain;
+
+/// Contiguous sequence numbers, from `start` up to, not including, `end`: a block of RFC 2018
+/// section 3, with its left and its right edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The first number of the block.
+    pub start: u64,
+    /// The number after the last one of the block.
+    pub end: u64,
+}
+
+impl Block {
+    /// How many numbers lie in the block before `number`.
+    pub(crate) fn before(self, number: u64) -> u64 {
+        self.end.min(number).saturating_sub(self.start)
+    }
+}
+
+/// Blocks that do not touch each other, ascending.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Blocks(Vec<Block>);
+
+impl Blocks {
+    /// Adds `new`, which is not empty, joined with the blocks that it overlaps or touches; returns
+    /// the block that it lies in now.
+    pub(crate) fn insert(&mut self, new: Block) -> Block {
+        let touched = self.touched(new);
+        let joined = self.0[touched.clone()].iter().fold(new, |joined, block| Block {
+            start: joined.start.min(block.start),
+            end: joined.end.max(block.end),
+        });
+        self.0.splice(touched, [joined]);
+        joined
+    }
+
+    /// Takes all blocks out that begin at or before `number`, ascending.
+    pub(crate) fn drain_through(&mut self, number: u64) -> Drain<'_, Block> {
+        let passed = self.0.partition_point(|block| block.start <= number);
+        self.0.drain(..passed)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All blocks, ascending.
+    pub(crate) fn as_slice(&self) -> &[Block] {
+        &self.0
+    }
+
+    /// The blocks that `new` overlaps or touches.
+    pub(crate) fn overlapped(&self, new: Block) -> &[Block] {
+        &self.0[self.touched(new)]
+    }
+
+    /// The blocks that end after `number`, ascending.
+    pub(crate) fn after(&self, number: u64) -> &[Block] {
+        &self.0[self.0.partition_point(|block| block.end <= number)..]
+    }
+
+    /// How many numbers of `new` lie in none of the blocks.
+    pub(crate) fn missing(&self, new: Block) -> u64 {
+        let held =
+            |block: &Block| block.end.min(new.end).saturating_sub(block.start.max(new.start));
+        let overlapped = self.overlapped(new);
+        new.end - new.start - overlapped.iter().map(held).sum::<u64>()
+    }
+
+    fn touched(&self, new: Block) -> Range<usize> {
+        let first = self.0.partition_point(|block| block.end < new.start);
+        let after = self.0.partition_point(|block| block.start <= new.end);
+        first..after
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(ranges: &[(u64, u64)]) -> Blocks {
+        let mut blocks = Blocks::default();
+        for &(start, end) in ranges {
+            blocks.insert(Block { start, end });
+        }
+        blocks
+    }
+
+    fn ranges(blocks: &Blocks) -> Vec<(u64, u64)> {
+        blocks.as_slice().iter().map(|block| (block.start, block.end)).collect()
+    }
+
+    #[test]
+    fn apart_stays_apart_in_order() {
+        assert_eq!(ranges(&blocks(&[(30, 40), (10, 20)])), [(10, 20), (30, 40)]);
+    }
+
+    #[test]
+    fn touching_and_overlapping_blocks_join() {
+        assert_eq!(ranges(&blocks(&[(10, 20), (20, 30)])), [(10, 30)]);
+        assert_eq!(ranges(&blocks(&[(20, 30), (10, 20)])), [(10, 30)]);
+        assert_eq!(ranges(&blocks(&[(10, 20), (30, 40), (15, 35)])), [(10, 40)]);
+        assert_eq!(ranges(&blocks(&[(10, 40), (20, 30)])), [(10, 40)]);
+        assert_eq!(ranges(&blocks(&[(10, 20), (30, 40), (50, 60), (5, 55)])), [(5, 60)]);
+    }
+
+    #[test]
+    fn insert_returns_the_block_that_holds_what_was_added() {
+        let mut blocks = blocks(&[(10, 20), (30, 40)]);
+
+        assert_eq!(blocks.insert(Block { start: 20, end: 25 }), Block { start: 10, end: 25 });
+        assert_eq!(blocks.insert(Block { start: 12, end: 13 }), Block { start: 10, end: 25 });
+    }
+
+    #[test]
+    fn missing_counts_what_no_block_holds() {
+        let blocks = blocks(&[(10, 20), (30, 40)]);
+
+        assert_eq!(blocks.missing(Block { start: 5, end: 45 }), 20);
+        assert_eq!(blocks.missing(Block { start: 15, end: 35 }), 10);
+        assert_eq!(blocks.missing(Block { start: 20, end: 30 }), 10);
+        assert_eq!(blocks.missing(Block { start: 12, end: 18 }), 0);
+    }
+
+    #[test]
+    fn after_begins_with_the_block_that_a_number_lies_in() {
+        let blocks = blocks(&[(10, 20), (30, 40)]);
+
+        assert_eq!(blocks.after(19).len(), 2);
+        assert_eq!(blocks.after(20), [Block { start: 30, end: 40 }]);
+        assert_eq!(blocks.after(40), []);
+    }
+
+    #[test]
+    fn drain_through_takes_what_begins_there_and_leaves_the_rest() {
+        let mut blocks = blocks(&[(10, 20), (30, 40), (50, 60)]);
+
+        let taken: Vec<Block> = blocks.drain_through(30).collect();
+
+        assert_eq!(taken, [Block { start: 10, end: 20 }, Block { start: 30, end: 40 }]);
+        assert_eq!(ranges(&blocks), [(50, 60)]);
+    }
+
+    #[test]
+    fn before_counts_within_the_block() {
+        let block = Block { start: 10, end: 20 };
+
+        assert_eq!([5, 10, 14, 20, 25].map(|number| block.before(number)), [0, 0, 4, 10, 10]);
+    }
+}

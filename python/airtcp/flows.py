@@ -1,0 +1,499 @@
+"""Flow-level simulation: jobs that share a capacity equally, in replications on threads.
+
+The only caller of the Rust core for flows. Knows laws, capacities, seeds and threads, and puts
+replications together; knows no packet, no station and no scenario. A job stands for a transfer of a
+file, the capacity for the goodput that all transfers in progress get together.
+
+Sizes are in any unit of work and capacities in that unit per second: sizes in bytes want capacities
+in bytes per second, which is C_k of paper M, (10), divided by 8. Times are in seconds.
+
+Source: M/G/1 processor sharing, whose mean slowdown is 1/(1 - load) for any law of sizes
+(Kleinrock, Queueing Systems, volume 2, chapter 4); paper M, section 4.2, for capacities C_k and for
+the closed system; paper H for file transfers as M/G/1-PS.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from airtcp import _core
+from airtcp.exceptions import SimulationError
+from airtcp.results import canonical_json
+from airtcp.scenario.distributions import (
+    Deterministic,
+    Distribution,
+    Empirical,
+    Exponential,
+    Hyperexponential,
+    Lognormal,
+    Pareto,
+    Uniform,
+)
+from airtcp.stats import Interval, student_interval
+
+__all__ = [
+    "FlowReplication",
+    "FlowResult",
+    "Histogram",
+    "SizeClass",
+    "closed_processor_sharing",
+    "processor_sharing",
+]
+
+FloatArray = NDArray[np.float64]
+
+_LARGEST_COUNT = 2**63 - 1
+_POLL_S = 0.1
+_LAWS = (Deterministic, Empirical, Exponential, Hyperexponential, Lognormal, Pareto, Uniform)
+
+
+def processor_sharing(
+    sizes: Distribution,
+    *,
+    capacity: ArrayLike,
+    load: float | None = None,
+    arrival_rate: float | None = None,
+    interarrival: Distribution | None = None,
+    limit: int | None = None,
+    jobs: int = 1_000_000,
+    warmup_jobs: int | None = None,
+    seed: int = 1,
+    replications: int = 10,
+    threads: int | None = None,
+    confidence: float = 0.95,
+    keep_jobs: bool = False,
+) -> FlowResult:
+    """Simulate an open processor-sharing system: M/G/1-PS, or with a capacity for each number.
+
+    While k jobs are present, each is served at C_k / k.
+
+    Args:
+        sizes: the law of the sizes, in any unit of work.
+        capacity: C_1, C_2, ... in that unit per second; the last value holds for more jobs, and a
+            single number for any.
+        load: arrival rate times mean size over the last capacity; Poisson arrivals.
+        arrival_rate: Poisson arrivals per second.
+        interarrival: the law of independent times between arrivals in seconds. Exactly one of
+            `load`, `arrival_rate` and `interarrival` must be given.
+        limit: a job that finds so many is blocked: lost, and counted. Required at a load of 1 or
+            more.
+        jobs: jobs that each replication measures, from one departure to another.
+        warmup_jobs: jobs that leave before, beginning with an empty system (default: a tenth of
+            `jobs`).
+        seed: of the whole experiment. The n-th job of a replication has the same time of arrival
+            and size whatever the capacity, so capacities are compared on common random numbers.
+        replications: independent runs; the intervals are over them.
+        threads: replications under way at a time (default: one per processor); does not change any
+            number.
+        confidence: of the intervals.
+        keep_jobs: keep size and sojourn time of every measured job, 16 bytes each.
+
+    Raises:
+        ValueError: an argument is out of range, or the load is 1 or more and there is no limit.
+        TypeError: a law is none of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+
+    >>> from airtcp.scenario import Pareto
+    >>> files = Pareto(shape=1.5, scale=10_000)  # bytes
+    >>> result = processor_sharing(files, capacity=500_000, load=0.5, jobs=100_000)
+    >>> result.slowdown.low < 2.0 < result.slowdown.high
+    True
+    """
+    capacities = _capacities(capacity)
+    given = [value for value in (load, arrival_rate, interarrival) if value is not None]
+    if len(given) != 1:
+        raise ValueError("give exactly one of load, arrival_rate and interarrival")
+    size_law = _law("sizes", sizes)
+    if load is not None:
+        arrival_rate = _positive("load", load) * capacities[-1] / _mean(sizes)
+    if arrival_rate is not None:
+        interarrival = Exponential(mean=1.0 / _positive("arrival_rate", arrival_rate))
+    system = {
+        "kind": "open",
+        "interarrival": _law("interarrival", interarrival),
+        "sizes": size_law,
+        "capacity": capacities,
+        "limit": None if limit is None else _whole("limit", limit, 1),
+    }
+    return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
+
+
+def closed_processor_sharing(
+    sizes: Distribution,
+    *,
+    sources: int,
+    think_times: Distribution,
+    capacity: ArrayLike,
+    jobs: int = 1_000_000,
+    warmup_jobs: int | None = None,
+    seed: int = 1,
+    replications: int = 10,
+    threads: int | None = None,
+    confidence: float = 0.95,
+    keep_jobs: bool = False,
+) -> FlowResult:
+    """Simulate the closed system of paper M, section 4.2: sources that think between jobs.
+
+    Each of `sources` thinks for a time of the law `think_times` in seconds, sends a job, waits
+    until it is served, and thinks again. All begin with thinking. The other arguments are those of
+    `processor_sharing`. The model beside it is (16), `airtcp.models.miorandi.active_distribution`.
+
+    Raises:
+        ValueError: an argument is out of range.
+        TypeError: a law is none of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+
+    >>> from airtcp.scenario import Deterministic, Exponential
+    >>> result = closed_processor_sharing(
+    ...     Exponential(mean=1.0), sources=2, think_times=Deterministic(value=1.0),
+    ...     capacity=1.0, jobs=100_000,
+    ... )
+    >>> result.active_distribution.round(2)  # (16): 1, 2 and 2 fifths
+    array([0.2, 0.4, 0.4])
+    """
+    system = {
+        "kind": "closed",
+        "sources": _whole("sources", sources, 1),
+        "think_times": _law("think_times", think_times),
+        "sizes": _law("sizes", sizes),
+        "capacity": _capacities(capacity),
+    }
+    return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How many numbers fell between `low` (included) and `high`; empty bins are left out.
+
+    Bins are at most 1/256 of their lower end wide.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    counts: NDArray[np.int64]
+
+    def quantile(self, q: float) -> float:
+        """The value that a part `q` of the numbers does not exceed, exact to the bin's width.
+
+        Raises ValueError if `q` does not lie between 0 and 1.
+        """
+        if not 0.0 <= q <= 1.0:
+            raise ValueError(f"q must lie between 0 and 1, not {q}")
+        ranks = np.cumsum(self.counts)
+        rank = q * float(ranks[-1])
+        index = min(int(np.searchsorted(ranks, rank)), len(ranks) - 1)
+        share = 1.0 - (float(ranks[index]) - rank) / float(self.counts[index])
+        return float(self.low[index] + share * (self.high[index] - self.low[index]))
+
+    @classmethod
+    def of(cls, bins: Iterable[dict[str, Any]]) -> Histogram:
+        """The bins of several replications put together."""
+        high: dict[float, float] = {}
+        counts: Counter[float] = Counter()
+        for each in bins:
+            high.update(zip(each["low"], each["high"], strict=True))
+            counts.update(dict(zip(each["low"], each["counts"], strict=True)))
+        low = sorted(high)
+        return cls(
+            low=np.array(low),
+            high=np.array([high[end] for end in low]),
+            counts=np.array([counts[end] for end in low], dtype=np.int64),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClass:
+    """The completed jobs with sizes from `low`, a power of two, to below `high`, the next.
+
+    `jobs` counts those of all replications. Of M/G/1-PS the mean slowdown is the same in every
+    class.
+    """
+
+    low: float
+    high: float
+    jobs: int
+    sojourn_s: Interval
+    slowdown: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class FlowReplication:
+    """What the core said of one replication, and the jobs in the order of their end if kept."""
+
+    index: int
+    answer: dict[str, Any]
+    sojourns_s: FloatArray
+    sizes: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class FlowResult:
+    """What was measured, with intervals over replications.
+
+    Attributes:
+        system: the system as the core ran it: laws, capacities, limit or sources.
+        sojourn_s: mean time from arrival to departure, seconds.
+        slowdown: mean of the sojourn time over what the job would take alone, at C_1.
+        active: time average of the number of jobs present.
+        completed_per_s: departures per second.
+        work_per_s: work done per second: capacity used.
+        blocked_fraction: blocked arrivals over arrivals.
+        active_distribution: fraction of time with 0, 1, 2, ... jobs present.
+        by_size: the jobs by size, ascending.
+        counts: `offered`, `blocked`, `completed` while measured; `events`, warm-up included.
+        warmup_jobs: jobs of a replication that were not measured.
+        confidence: of all intervals.
+        version, seed, generator: what is needed to make the result again, beside `system`.
+        wall_s, cpu_s: what it took.
+        runs: the single replications; not part of the JSON.
+    """
+
+    system: dict[str, Any]
+    sojourn_s: Interval
+    slowdown: Interval
+    active: Interval
+    completed_per_s: Interval
+    work_per_s: Interval
+    blocked_fraction: Interval
+    active_distribution: FloatArray
+    by_size: tuple[SizeClass, ...]
+    counts: dict[str, int]
+    warmup_jobs: int
+    confidence: float
+    version: str
+    seed: int
+    generator: str
+    wall_s: float
+    cpu_s: float
+    runs: tuple[FlowReplication, ...] = field(repr=False)
+
+    def active_probability(self, jobs: int) -> Interval:
+        """The fraction of time with exactly `jobs` jobs present. Raises ValueError below 0."""
+        k = _whole("jobs", jobs, 0)
+        shares = [run.answer["active_distribution"] for run in self.runs]
+        samples = [share[k] if k < len(share) else 0.0 for share in shares]
+        return student_interval(samples, self.confidence)
+
+    def sojourn_quantile_s(self, q: float) -> Interval:
+        """The `q` quantile of the sojourn time in seconds; a replication's is exact to 1/256.
+
+        Raises ValueError if `q` does not lie between 0 and 1.
+        """
+        return self._quantile("sojourn_histogram", q)
+
+    def slowdown_quantile(self, q: float) -> Interval:
+        """The `q` quantile of the slowdown; a replication's is exact to 1/256.
+
+        Raises ValueError if `q` does not lie between 0 and 1.
+        """
+        return self._quantile("slowdown_histogram", q)
+
+    def sojourn_histogram(self) -> Histogram:
+        """The sojourn times of all replications."""
+        return Histogram.of(run.answer["sojourn_histogram"] for run in self.runs)
+
+    def slowdown_histogram(self) -> Histogram:
+        """The slowdowns of all replications."""
+        return Histogram.of(run.answer["slowdown_histogram"] for run in self.runs)
+
+    def jobs(self) -> tuple[FloatArray, FloatArray]:
+        """Sizes and sojourn times in seconds of all jobs by replication, in the order of their end.
+
+        Raises ValueError unless the jobs were kept.
+        """
+        if not all(len(run.sizes) for run in self.runs):
+            raise ValueError("the jobs were not kept: simulate with keep_jobs=True")
+        sizes = np.concatenate([run.sizes for run in self.runs])
+        return sizes, np.concatenate([run.sojourns_s for run in self.runs])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data, without the single replications."""
+        intervals = {name: getattr(self, name).to_dict() for name in _INTERVALS}
+        quantiles = {
+            f"sojourn_p{percent}_s": self.sojourn_quantile_s(percent / 100).to_dict()
+            for percent in (50, 90, 99)
+        }
+        return {
+            "system": self.system,
+            "metrics": intervals | quantiles,
+            "active_distribution": self.active_distribution.tolist(),
+            "by_size": [asdict(each) for each in self.by_size],
+            "counts": self.counts,
+            "replications": len(self.runs),
+        } | {name: getattr(self, name) for name in _PLAIN}
+
+    def to_json(self) -> str:
+        """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
+        return canonical_json(self.to_dict())
+
+    def _quantile(self, histogram: str, q: float) -> Interval:
+        samples = [Histogram.of([run.answer[histogram]]).quantile(q) for run in self.runs]
+        return student_interval(samples, self.confidence)
+
+
+_INTERVALS = (
+    "sojourn_s",
+    "slowdown",
+    "active",
+    "completed_per_s",
+    "work_per_s",
+    "blocked_fraction",
+)
+_COUNTS = ("offered", "blocked", "completed", "events")
+_PLAIN = ("warmup_jobs", "confidence", "version", "seed", "generator", "wall_s", "cpu_s")
+
+
+def _simulate(
+    system: dict[str, Any],
+    jobs: int,
+    warmup_jobs: int | None,
+    seed: int,
+    replications: int,
+    threads: int | None,
+    confidence: float,
+    keep_jobs: bool,
+) -> FlowResult:
+    jobs = _whole("jobs", jobs, 1)
+    warmup = jobs // 10 if warmup_jobs is None else _whole("warmup_jobs", warmup_jobs, 0)
+    seed = _whole("seed", seed, 0)
+    replications = _whole("replications", replications, 1)
+    threads = _processors() if threads is None else _whole("threads", threads, 1)
+    student_interval([], confidence)  # refuses a confidence that is none
+    core = _core.FlowSimulation(json.dumps(system))
+    control = _core.FlowControl()
+
+    def one(index: int) -> FlowReplication:
+        try:
+            answer, *kept = core.run(seed, index, warmup, jobs, keep_jobs, control)
+        except _core.SimulationFailed as error:
+            raise SimulationError(f"the flow simulation failed: {error}") from error
+        sojourns, sizes = (np.frombuffer(numbers, dtype="<f8") for numbers in kept)
+        return FlowReplication(index, json.loads(answer), sojourns, sizes)
+
+    wall_start, cpu_start = time.perf_counter(), time.process_time()
+    with ThreadPoolExecutor(threads, thread_name_prefix="airtcp-flow") as pool:
+        futures = [pool.submit(one, index) for index in range(replications)]
+        try:
+            pending = set(futures)
+            while pending:  # in short waits, so that Ctrl-C is taken on every system
+                done, pending = wait(pending, timeout=_POLL_S, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+        except BaseException:
+            control.cancel()
+            pool.shutdown(cancel_futures=True)
+            raise
+    runs = tuple(future.result() for future in futures)
+    wall_s, cpu_s = time.perf_counter() - wall_start, time.process_time() - cpu_start
+
+    answers = [run.answer for run in runs]
+
+    def over(value: Callable[[dict[str, Any]], float | None]) -> Interval:
+        return student_interval([value(answer) for answer in answers], confidence)
+
+    return FlowResult(
+        system=system,
+        sojourn_s=over(operator.itemgetter("mean_sojourn_s")),
+        slowdown=over(operator.itemgetter("mean_slowdown")),
+        active=over(operator.itemgetter("mean_active")),
+        completed_per_s=over(lambda answer: _quotient(answer["completed"], answer["seconds"])),
+        work_per_s=over(operator.itemgetter("work_per_s")),
+        blocked_fraction=over(lambda answer: _quotient(answer["blocked"], answer["offered"])),
+        active_distribution=_mean_columns([answer["active_distribution"] for answer in answers]),
+        by_size=_by_size(answers, confidence),
+        counts={name: sum(answer[name] for answer in answers) for name in _COUNTS},
+        warmup_jobs=warmup,
+        confidence=confidence,
+        version=_core.__version__,
+        seed=seed,
+        generator=_core.GENERATOR,
+        wall_s=wall_s,
+        cpu_s=cpu_s,
+        runs=runs,
+    )
+
+
+def _by_size(answers: list[dict[str, Any]], confidence: float) -> tuple[SizeClass, ...]:
+    found: dict[float, list[dict[str, Any]]] = {}
+    for answer in answers:
+        for each in answer["size_classes"]:
+            found.setdefault(each["low"], []).append(each)
+    return tuple(
+        SizeClass(
+            low=low,
+            high=found[low][0]["high"],
+            jobs=sum(each["jobs"] for each in found[low]),
+            sojourn_s=student_interval([each["mean_sojourn_s"] for each in found[low]], confidence),
+            slowdown=student_interval([each["mean_slowdown"] for each in found[low]], confidence),
+        )
+        for low in sorted(found)
+    )
+
+
+def _mean_columns(rows: list[list[float]]) -> FloatArray:
+    """The mean row; a row that ends early goes on with zeros."""
+    total = np.zeros(max(len(row) for row in rows))
+    for row in rows:
+        total[: len(row)] += row
+    return np.asarray(total / len(rows))
+
+
+def _quotient(part: float, whole: float) -> float | None:
+    """None for a window without arrivals, or of no length."""
+    return part / whole if whole > 0 else None
+
+
+def _law(name: str, law: object) -> dict[str, Any]:
+    """The law as the resolved form writes it."""
+    if not isinstance(law, _LAWS):
+        raise TypeError(f"{name} must be a distribution of airtcp.scenario, not {law!r}")
+    return law.model_dump(mode="json", by_alias=True)
+
+
+def _mean(sizes: Distribution) -> float:
+    try:
+        return _positive("the mean of sizes", sizes.mean())
+    except OverflowError:
+        raise ValueError("the mean of sizes is beyond a float") from None
+
+
+def _capacities(capacity: ArrayLike) -> list[float]:
+    array = np.asarray(capacity)
+    if array.dtype.kind not in "iuf" or array.ndim > 1 or array.size == 0:
+        raise ValueError(f"capacity must be a number or a list of numbers, not {capacity!r}")
+    return [_positive("capacity", value) for value in np.atleast_1d(array).tolist()]
+
+
+def _positive(name: str, value: float) -> float:
+    number = float(value)
+    if not (number > 0.0 and math.isfinite(number)):
+        raise ValueError(f"{name} must be positive and finite, not {value!r}")
+    return number
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
+    if not least <= number <= _LARGEST_COUNT:
+        raise ValueError(f"{name} must be at least {least} and below 2^63, not {value!r}")
+    return number
+
+
+def _processors() -> int:
+    """Processors that this process may use; a container often allows fewer than there are."""
+    every = os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else every

@@ -1,0 +1,328 @@
+"""AIMD flows that share a bottleneck: peak windows, shares, and how fast they settle.
+
+Paper L, section 5 (D. J. Leith, P. Clifford, "Using the 802.11e EDCF to achieve TCP upload fairness
+over WLAN links", 2005), after R. Shorten, F. Wirth, D. Leith, "A positive systems model of TCP-like
+congestion control: asymptotic results", IEEE/ACM Trans. Networking 14(3), 2006. Knows windows at
+the ends of congestion epochs, when the queue of the bottleneck overflows; knows no slow start, no
+timeouts and no packets.
+
+The last axis of every argument is the flow. alpha_i is the growth of flow i's window in segments
+per second (its increase per RTT over its RTT), beta_i what is left of the window after a loss (0.5
+in standard TCP), lambda_i the probability that flow i is among those that lose when the queue
+overflows. lambda_i is an input (L10): with drop-tail the flows do not lose in the same epochs, and
+equal ones do not meet a simulation. In the mean a flow keeps b_i = 1 - lambda_i (1 - beta_i).
+
+>>> share = wired_shares(increase=1.0, beta=0.5, rtt_s=[0.1, 0.2])
+>>> share.flow_share.round(3)  # footnote 2 of section 5.1: as the inverse square of the RTTs
+array([0.8, 0.2])
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtcp.exceptions import ConvergenceError
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+
+__all__ = [
+    "Shares",
+    "Uploads",
+    "aimd_matrix",
+    "convergence_epochs",
+    "epoch_s",
+    "peak_windows",
+    "second_eigenvalue",
+    "uploads",
+    "window_history",
+    "wired_shares",
+]
+
+_MOST_EPOCHS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How flows share a wired bottleneck; one value for each flow on the last axis.
+
+    `window_share` of the mean peak windows, `flow_share` of the throughput; each adds up to 1.
+    """
+
+    window_share: Values
+    flow_share: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """TCP uploads from n stations through a wireless and a wired hop.
+
+    `flow_bps` of each flow, on the last axis; `goodput_bps` of all; `jain_index` of the flows; and
+    whether the `wireless` hop is the bottleneck.
+    """
+
+    flow_bps: Values
+    goodput_bps: Values
+    jain_index: Values
+    wireless: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+
+def peak_windows(
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loss_probability: ArrayLike = 1.0,
+    *,
+    weight: ArrayLike = 1.0,
+    total: ArrayLike = 1.0,
+) -> Values:
+    """Mean windows when the queue overflows, section 5.1: alpha_i / (lambda_i (1 - beta_i)).
+
+    Scaled so that the sum of weight_i w_i is `total`. With weight 1 that is the number of segments
+    that fit into path and queue; with 1/RTT_i (queueing included) it is the rate of the bottleneck.
+
+    Raises `ValueError` unless alpha > 0, 0 <= beta < 1, 0 < lambda <= 1, weight > 0, total > 0.
+
+    >>> peak_windows([1.0, 0.2], [0.5, 0.95], total=120.0).round(6)
+    array([40., 80.])
+    """
+    increase, lost, weights = _flows(alpha, beta, loss_probability, weight)
+    size = _checks.real("total", total, above=0.0)
+    shape = increase / lost
+    sums = (weights * shape).sum(axis=-1)
+    _checks.broadcast(total=size, alpha=sums)
+    windows: Values = shape * np.asarray(size / sums)[..., np.newaxis]
+    return windows
+
+
+def epoch_s(
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loss_probability: ArrayLike = 1.0,
+    *,
+    weight: ArrayLike = 1.0,
+    total: ArrayLike = 1.0,
+) -> Values:
+    """Mean duration of a congestion epoch, seconds: what was given up grows back at alpha.
+
+    (1 - b_i) w_i / alpha_i with the windows of `peak_windows`, the same for every flow. Arguments
+    and errors as there.
+
+    >>> float(epoch_s([10.0, 10.0], 0.5, total=40.0))
+    1.0
+    """
+    increase, lost, weights = _flows(alpha, beta, loss_probability, weight)
+    size = _checks.real("total", total, above=0.0)
+    growth = (weights * increase / lost).sum(axis=-1)
+    size, growth = _checks.broadcast(total=size, alpha=growth)
+    return np.asarray(size / growth)[()]
+
+
+def aimd_matrix(
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loss_probability: ArrayLike = 1.0,
+    *,
+    weight: ArrayLike = 1.0,
+) -> Values:
+    """A of W(k+1) = A W(k), the peak windows of successive congestion epochs; in the mean.
+
+    A = diag(b) + alpha (weight (1-b))^T / sum(weight alpha): Shorten, Wirth, Leith (2006) for
+    weight 1 and lambda 1. It keeps sum(weight w), and the windows of `peak_windows`. Errors as
+    there.
+
+    >>> aimd_matrix([1.0, 1.0], 0.5)
+    array([[0.75, 0.25],
+           [0.25, 0.75]])
+    """
+    increase, lost, weights = _flows(alpha, beta, loss_probability, weight)
+    rise = increase / (weights * increase).sum(axis=-1, keepdims=True)
+    given_up = weights * lost
+    spread = rise[..., :, np.newaxis] * given_up[..., np.newaxis, :]
+    matrix: Values = (1.0 - lost)[..., np.newaxis] * np.eye(lost.shape[-1]) + spread
+    return matrix
+
+
+def second_eigenvalue(
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loss_probability: ArrayLike = 1.0,
+    *,
+    weight: ArrayLike = 1.0,
+) -> Values:
+    """The second largest eigenvalue of `aimd_matrix`: what an epoch leaves of a disturbance.
+
+    All eigenvalues are real, the largest is 1, and this one lies between the two largest b_i: with
+    equal beta and lambda 1 it is beta; for two flows with weight 1, (alpha_2 b_1 + alpha_1 b_2) /
+    (alpha_1 + alpha_2). One flow alone has none: 0. Errors as `peak_windows`, and
+    `ConvergenceError` where rounding hides how far below 1 it is.
+
+    >>> round(float(second_eigenvalue([1.0, 0.2], [0.5, 0.95])), 6)  # Fig. 10b, equal RTTs
+    0.875
+    """
+    return np.asarray(1.0 - _gap(alpha, beta, loss_probability, weight))[()]
+
+
+def convergence_epochs(
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loss_probability: ArrayLike = 1.0,
+    *,
+    weight: ArrayLike = 1.0,
+    convergence: ArrayLike = 0.95,
+) -> Values:
+    """Congestion epochs until 95 % of a disturbance is gone, section 5.2.
+
+    log(1 - convergence) / log(second eigenvalue), not rounded. With beta 0.5 it is 4.3: the paper
+    says 4, after which 93.75 % is gone. For flows with a wired bottleneck only: an upload whose
+    bottleneck is its own station's queue loses nothing before its window is full.
+
+    Raises as `second_eigenvalue`, and `ValueError` unless 0 < convergence < 1.
+
+    >>> convergence_epochs([1.0, 1.0], [[0.5, 0.5], [0.5, 0.95]]).round(2)
+    array([4.32, 9.32])
+    """
+    fraction = _checks.real("convergence", convergence, above=0.0, at_most=1.0)
+    if np.any(fraction == 1.0):
+        raise ValueError("convergence must be less than 1, not 1: it is never complete")
+    gap = _gap(alpha, beta, loss_probability, weight)
+    fraction, gap = _checks.broadcast(convergence=fraction, alpha=gap)
+    with np.errstate(divide="ignore"):  # an eigenvalue of 0 gives log 0 = -inf, and 0 epochs
+        return np.asarray(np.log1p(-fraction) / np.log1p(-gap))[()]
+
+
+def window_history(
+    start: ArrayLike,
+    epochs: int,
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loss_probability: ArrayLike = 1.0,
+    *,
+    weight: ArrayLike = 1.0,
+) -> Values:
+    """Mean windows at the ends of epochs 0 .. `epochs` from `start`, section 5.2, Figs 9 and 10.
+
+    Epochs are the last axis but one. sum(weight w) stays that of `start`. Errors as `peak_windows`.
+
+    >>> window_history([40.0, 0.0], 3, [1.0, 1.0], 0.5)
+    array([[40. ,  0. ],
+           [30. , 10. ],
+           [25. , 15. ],
+           [22.5, 17.5]])
+    """
+    count = int(_checks.scalar("epochs", epochs, at_least=0, at_most=_MOST_EPOCHS, whole=True))
+    matrix = aimd_matrix(alpha, beta, loss_probability, weight=weight)
+    window = _checks.real("start", start, at_least=0.0)
+    window, _ = _checks.broadcast(start=window, alpha=matrix[..., 0])
+    history = [window]
+    for _epoch in range(count):
+        history.append((matrix @ history[-1][..., np.newaxis])[..., 0])
+    return np.stack(history, axis=-2)
+
+
+def wired_shares(
+    increase: ArrayLike,
+    beta: ArrayLike,
+    rtt_s: ArrayLike,
+    loss_probability: ArrayLike = 1.0,
+    *,
+    window: Literal["peak", "mean"] = "peak",
+) -> Shares:
+    """Shares of flows with a wired bottleneck, section 5.1, Figs 7 and 8a.
+
+    `increase` of the window in segments per RTT (1 in standard TCP), so that alpha_i = increase_i /
+    RTT_i; `rtt_s` with the queueing. Throughput goes as window / RTT, where the window is the
+    "peak" one (the paper's footnote 2) or the "mean" over an epoch, which is (1 + b_i)/2 of it:
+    with equal beta and lambda the two are the same.
+
+    Raises `ValueError` as `peak_windows`.
+
+    >>> wired_shares(1.0, [0.5, 0.95], 0.1, window="mean").flow_share.round(4)
+    array([0.0714, 0.9286])
+    """
+    _checks.choice("window", window, ("peak", "mean"))
+    steps = _checks.real("increase", increase, above=0.0)
+    rtt = _checks.real("rtt_s", rtt_s, above=0.0)
+    steps, rtt = _checks.broadcast(increase=steps, rtt_s=rtt)
+    alpha, lost, rtt = _flows(steps / rtt, beta, loss_probability, rtt)
+    peak = alpha / lost
+    rate = peak / rtt if window == "peak" else peak * (1.0 - lost / 2.0) / rtt
+    return Shares(
+        window_share=peak / peak.sum(axis=-1, keepdims=True),
+        flow_share=rate / rate.sum(axis=-1, keepdims=True),
+    )
+
+
+def uploads(wired_bps: ArrayLike, wireless_bps: ArrayLike, wired_share: ArrayLike) -> Uploads:
+    """Uploads through both hops: who is the bottleneck, and what each flow gets; section 5.1.
+
+    `wired_bps` is what the wired link leaves for TCP payload, `wireless_bps` what the wireless hop
+    carries when all stations always have data (`leith.throughput`). Below `wireless_bps` the wired
+    link is the bottleneck and flows share it as AIMD has it (`wired_share`, last axis: the
+    `flow_share` of `wired_shares`); from there on the MAC gives every station the same, whatever
+    its RTT, alpha and beta. The change is abrupt: a station that sends less than its share leaves
+    the rest to others, so up to that point no one waits for the MAC.
+
+    Raises `ValueError` unless the rates are above 0 and the shares of each scenario add up to 1.
+
+    >>> both = uploads([4e6, 6e6], 5e6, [0.8, 0.2])
+    >>> both.flow_bps / 1e6, both.jain_index.round(3)
+    (array([[3.2, 0.8],
+           [2.5, 2.5]]), array([0.735, 1.   ]))
+    """
+    wired = _checks.real("wired_bps", wired_bps, above=0.0)
+    air = _checks.real("wireless_bps", wireless_bps, above=0.0)
+    share = np.atleast_1d(_checks.real("wired_share", wired_share, at_least=0.0, at_most=1.0))
+    if np.any(np.abs(share.sum(axis=-1) - 1.0) > 1e-9):
+        raise ValueError("wired_share must add up to 1 over the flows")
+    _checks.broadcast(wired_bps=wired, wireless_bps=air, wired_share=share[..., 0])
+    wired, air = np.broadcast_arrays(wired, air)
+    wireless = np.asarray(wired >= air)
+    equal = np.full(share.shape, 1.0 / share.shape[-1])
+    goodput = np.minimum(wired, air)
+    flow_share = np.where(wireless[..., np.newaxis], equal, share)
+    flow = goodput[..., np.newaxis] * flow_share
+    jain = 1.0 / (share.shape[-1] * (flow_share**2).sum(axis=-1))
+    return Uploads(
+        flow_bps=flow,
+        goodput_bps=np.asarray(flow.sum(axis=-1))[()],
+        jain_index=np.asarray(jain)[()],
+        wireless=wireless,
+    )
+
+
+def _gap(
+    alpha: ArrayLike, beta: ArrayLike, loss_probability: ArrayLike, weight: ArrayLike
+) -> Values:
+    """By how much the second eigenvalue of `aimd_matrix` is less than 1."""
+    increase, lost, weights = _flows(alpha, beta, loss_probability, weight)
+    if lost.shape[-1] == 1:
+        return np.ones(lost.shape[:-1])
+    # 1 - A is similar to this symmetric matrix (scale flow i by the root of weight lost / alpha),
+    # whose eigenvalues keep their digits where all b are near 1.
+    share = weights * increase / (weights * increase).sum(axis=-1, keepdims=True)
+    root = np.sqrt(share * lost)
+    symmetric = lost[..., np.newaxis] * np.eye(lost.shape[-1]) - (
+        root[..., :, np.newaxis] * root[..., np.newaxis, :]
+    )
+    gap: Values = np.linalg.eigvalsh(symmetric)[..., 1]
+    if np.any(gap < 1e-12 * lost.max(axis=-1)):
+        raise ConvergenceError("second eigenvalue: equal to 1 but for rounding")
+    return np.minimum(gap, 1.0)
+
+
+def _flows(
+    alpha: ArrayLike, beta: ArrayLike, loss_probability: ArrayLike, weight: ArrayLike
+) -> tuple[Values, Values, Values]:
+    """Alpha, 1 - b = lambda (1 - beta), and the weights, with an axis of flows."""
+    increase = _checks.real("alpha", alpha, above=0.0)
+    left = _checks.real("beta", beta, at_least=0.0, at_most=1.0)
+    if np.any(left == 1.0):
+        raise ValueError("beta must be less than 1, not 1: the flow would never back off")
+    loss = _checks.real("loss_probability", loss_probability, above=0.0, at_most=1.0)
+    weights = _checks.real("weight", weight, above=0.0)
+    _checks.broadcast(alpha=increase, beta=left, loss_probability=loss, weight=weights)
+    increase, left, loss, weights = np.broadcast_arrays(
+        *np.atleast_1d(increase, left, loss, weights)
+    )
+    return increase, loss * (1.0 - left), weights

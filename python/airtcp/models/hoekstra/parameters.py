@@ -1,0 +1,443 @@
+"""What paper H starts from: Tables I and II, any resolved scenario, and which reading to take.
+
+Knows times, lengths and rates; adds nothing up but single frames. The paper's Cw_min is the
+standard's aCWmin (a backoff is uniform over 0 .. Cw_min), so here it is `cw_min` and not `w0`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+from airtcp.models.airtime import Phy, Rate, ppdu_time_ns
+
+__all__ = [
+    "CORRECTED",
+    "PAPER",
+    "TABLE_1",
+    "TABLE_1_PROVENANCE",
+    "TIME_UNIT_S",
+    "Beacon",
+    "Dialogue",
+    "Parameters",
+    "Radio",
+    "Variant",
+    "frame_time",
+]
+
+TIME_UNIT_S: Final = 1.024e-3
+"""TU of IEEE 802.11-2012, clause 3: 1024 us. (The paper has 1.024 microseconds, erratum H1.)"""
+
+_BEACON_BITS: Final = 584
+_LLC_SNAP_BITS: Final = 64
+_ROUNDING: Final = 8.0 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Radio:
+    """A column of Table I. Seconds, bits, bits per second; symbols of the table in parentheses.
+
+    `cw_min` (Cw_min), `mac_bits` (MAC), `slot_s` (tau), `sifs_s`, `difs_s`, `eifs_s`, `phy_s`
+    (PHY), `ack_bits` (ack), `propagation_s` (T_p), `data_rate_bps` (TS), `control_rate_bps` (TS_c),
+    `management_rate_bps` (TS_m), `symbol_s` (STT; None where the table has NA).
+
+    Raises `ValueError` naming a field that cannot be.
+    """
+
+    cw_min: int
+    mac_bits: int
+    slot_s: float
+    sifs_s: float
+    difs_s: float
+    eifs_s: float
+    phy_s: float
+    ack_bits: int
+    propagation_s: float
+    data_rate_bps: float
+    control_rate_bps: float
+    management_rate_bps: float
+    symbol_s: float | None
+
+    def __post_init__(self) -> None:
+        for name in ("cw_min", "mac_bits", "ack_bits"):
+            _checks.scalar(name, getattr(self, name), at_least=0, whole=True)
+        for name in ("slot_s", "sifs_s", "difs_s", "eifs_s", "phy_s", "propagation_s"):
+            _checks.scalar(name, getattr(self, name), at_least=0.0)
+        for name in ("data_rate_bps", "control_rate_bps", "management_rate_bps"):
+            _checks.scalar(name, getattr(self, name), above=0.0)
+        if self.symbol_s is not None:
+            _checks.scalar("symbol_s", self.symbol_s, above=0.0)
+
+
+_DSSS_11: Final = Radio(
+    cw_min=31,
+    mac_bits=224,
+    slot_s=20e-6,
+    sifs_s=10e-6,
+    difs_s=50e-6,
+    eifs_s=364e-6,
+    phy_s=192e-6,
+    ack_bits=112,
+    propagation_s=1e-6,
+    data_rate_bps=11e6,
+    control_rate_bps=1e6,
+    management_rate_bps=1e6,
+    symbol_s=None,
+)
+_OFDM_54: Final = Radio(
+    cw_min=15,
+    mac_bits=246,
+    slot_s=9e-6,
+    sifs_s=16e-6,
+    difs_s=34e-6,
+    eifs_s=90e-6,
+    phy_s=20e-6,
+    ack_bits=134,
+    propagation_s=1e-6,
+    data_rate_bps=54e6,
+    control_rate_bps=24e6,
+    management_rate_bps=24e6,
+    symbol_s=4e-6,
+)
+
+Standard: TypeAlias = Literal["802.11a", "802.11b", "802.11g", "802.11n"]
+
+TABLE_1: Final[Mapping[Standard, Radio]] = MappingProxyType(
+    {
+        "802.11a": _OFDM_54,
+        "802.11b": _DSSS_11,
+        "802.11g": replace(_OFDM_54, sifs_s=10e-6, difs_s=28e-6, eifs_s=342e-6, phy_s=26e-6),
+        "802.11n": _OFDM_54,
+    }
+)
+"""Table I of paper H as printed. The column of 802.11n is that of 802.11a, to the last number."""
+
+TABLE_1_PROVENANCE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cw_min": "aCWmin (IEEE 802.11-2012, 17.3.3 for b, Table 18-17 for a, Table 19-8 for g)",
+        "mac_bits": "MAC header and FCS, 224 bits (8.2.3); OFDM: and 16 bits of SERVICE, 6 of tail "
+        "(18.3.5.2, 18.3.5.3)",
+        "slot_s": "aSlotTime, the short one for 802.11g (same places)",
+        "sifs_s": "aSIFSTime (same places)",
+        "difs_s": "SIFS and two slots (9.3.7)",
+        "eifs_s": "SIFS, DIFS and an ACK at the lowest rate (9.3.2.3.7). That ACK is 304 us at "
+        "1 Mb/s (b, g); for a and n it is 40 us, where 112 bits with SERVICE and tail take 44 us "
+        "at 6 Mb/s, so the standard's EIFS would be 94 us",
+        "phy_s": "preamble and PLCP header: long (b), 16 + 4 us (a); 802.11g with 6 us of signal "
+        "extension (19.3.2.4)",
+        "ack_bits": "ACK frame, 112 bits (8.3.1.4); OFDM: and 16 bits of SERVICE, 6 of tail",
+        "propagation_s": "the paper's; the testbed has 1 ns (erratum H6)",
+        "data_rate_bps": "the highest rate of b, a and g; for n the paper's, without aggregation",
+        "control_rate_bps": "the paper's; the testbed has 11 Mb/s (section IV.A)",
+        "management_rate_bps": "the paper's",
+        "symbol_s": "T_SYM of OFDM (Table 18-5); listed, but not used in (1) and (2) (erratum H7)",
+    }
+)
+"""Where each row of Table I comes from, and where it differs from the standard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialogue:
+    """Bits of the FTP commands and replies that go with a download; defaults are Table II.
+
+    Refined model: `pasv_bits`, `reply_227_bits`, `retr_bits`, `reply_150_bits`, `reply_226_bits`
+    (X_ftp-pasv, -227, -retr, -150, -226). Basic model: `get_bits` and `close_bits` (X_FTPget,
+    X_FTPclose), which the paper does not give (erratum H7). Their default is the pair of
+    the refined model that does the same, RETR and 226; `Dialogue(get_bits=0, close_bits=0)` leaves
+    the frames empty, which makes a transfer at 11 Mb/s 41 us shorter.
+
+    Raises `ValueError` naming a length that is negative or not whole.
+    """
+
+    pasv_bits: int = 48
+    reply_227_bits: int = 392
+    retr_bits: int = 272
+    reply_150_bits: int = 704
+    reply_226_bits: int = 184
+    get_bits: int = 272
+    close_bits: int = 184
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            _checks.scalar(name, getattr(self, name), at_least=0, whole=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Beacon:
+    """A beacon frame of `frame_s` seconds, T_m(X_beacon) of (20), every `interval_s` seconds (BI).
+
+    Raises `ValueError` unless the interval is longer than the frame.
+    """
+
+    frame_s: float
+    interval_s: float
+
+    def __post_init__(self) -> None:
+        _checks.scalar("frame_s", self.frame_s, above=0.0)
+        _checks.scalar("interval_s", self.interval_s, above=self.frame_s)
+
+    @classmethod
+    def from_phy(cls, phy: Phy, rate: Rate, *, interval_s: float, bits: int = _BEACON_BITS) -> Self:
+        """A beacon of `bits` bits, header and FCS included, at `rate` on any PHY.
+
+        Raises `ValueError` as `airtcp.models.airtime.ppdu_time_ns`.
+        """
+        return cls(frame_s=int(ppdu_time_ns(phy, rate, bits)) / 1e9, interval_s=interval_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """Everything that equations (1) to (22) need; symbols of the paper in parentheses.
+
+    Seconds, bits, bits per second. `cw_min` (Cw_min), `slot_s` (tau), `sifs_s`, `difs_s`, `eifs_s`,
+    `propagation_s` (T_p, after every frame). A data frame takes `phy_s` (PHY) and the time of
+    `mac_bits` + `upper_bits` + x bits (MAC, X_hloh) at `data_rate_bps` (TS), rounded up to whole
+    `symbol_s`, or not rounded (None, as (1) is printed). `mac_ack_s` is T_c of (2). `mss_bits`
+    (X_MSS). `beacon`: None for a network without.
+
+    X_hloh is X_tcp/ip in the basic model; in the refined one LLC/SNAP adds 64 bits.
+
+    Raises `ValueError` naming a field that cannot be.
+    """
+
+    cw_min: int
+    slot_s: float
+    sifs_s: float
+    difs_s: float
+    eifs_s: float
+    propagation_s: float
+    phy_s: float
+    mac_bits: int
+    upper_bits: int
+    data_rate_bps: float
+    symbol_s: float | None
+    mac_ack_s: float
+    mss_bits: int
+    dialogue: Dialogue = Dialogue()
+    beacon: Beacon | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("cw_min", "mac_bits", "upper_bits"):
+            _checks.scalar(name, getattr(self, name), at_least=0, whole=True)
+        for name in ("slot_s", "sifs_s", "difs_s", "eifs_s", "propagation_s", "phy_s"):
+            _checks.scalar(name, getattr(self, name), at_least=0.0)
+        for name in ("data_rate_bps", "mac_ack_s"):
+            _checks.scalar(name, getattr(self, name), above=0.0)
+        _checks.scalar("mss_bits", self.mss_bits, above=0, whole=True)
+        if self.symbol_s is not None:
+            _checks.scalar("symbol_s", self.symbol_s, above=0.0)
+
+    @classmethod
+    def from_radio(
+        cls,
+        radio: Radio,
+        *,
+        llc_bits: int,
+        symbols: Literal["ignored", "rounded"] = "ignored",
+        mss_bits: int = 11_680,
+        tcp_ip_bits: int = 320,
+        beacon_interval_s: float | None = 100 * TIME_UNIT_S,
+        dialogue: Dialogue = Dialogue(),
+    ) -> Self:
+        """From a column of Table I, with the lengths of Table II.
+
+        `llc_bits`: 0 in the basic model, 64 in the refined one. `symbols`: "ignored" as (1) and (2)
+        are printed, or "rounded" up to whole STT where the radio has them (erratum H7). A beacon
+        has the 584 bits of Table II; an interval of None leaves it out.
+
+        Raises `ValueError` naming what cannot be.
+        """
+        _checks.choice("symbols", symbols, ("ignored", "rounded"))
+        _checks.scalar("tcp_ip_bits", tcp_ip_bits, at_least=0, whole=True)
+        _checks.scalar("llc_bits", llc_bits, at_least=0, whole=True)
+        symbol_s = radio.symbol_s if symbols == "rounded" else None
+        mac_ack = frame_time(radio.ack_bits, radio.phy_s, radio.control_rate_bps, symbol_s)
+        beacon = None
+        if beacon_interval_s is not None:
+            frame = frame_time(_BEACON_BITS, radio.phy_s, radio.management_rate_bps, symbol_s)
+            beacon = Beacon(frame_s=float(frame), interval_s=beacon_interval_s)
+        return cls(
+            cw_min=radio.cw_min,
+            slot_s=radio.slot_s,
+            sifs_s=radio.sifs_s,
+            difs_s=radio.difs_s,
+            eifs_s=radio.eifs_s,
+            propagation_s=radio.propagation_s,
+            phy_s=radio.phy_s,
+            mac_bits=radio.mac_bits,
+            upper_bits=tcp_ip_bits + llc_bits,
+            data_rate_bps=radio.data_rate_bps,
+            symbol_s=symbol_s,
+            mac_ack_s=float(mac_ack),
+            mss_bits=mss_bits,
+            dialogue=dialogue,
+            beacon=beacon,
+        )
+
+    @classmethod
+    def table_1(
+        cls,
+        standard: Standard,
+        *,
+        llc_bits: int = _LLC_SNAP_BITS,
+        symbols: Literal["ignored", "rounded"] = "ignored",
+    ) -> Self:
+        """A column of Table I with the lengths of Table II, as `from_radio`.
+
+        >>> round(Parameters.table_1("802.11b").mac_ack_s * 1e6, 1)
+        304.0
+        """
+        _checks.choice("standard", standard, tuple(TABLE_1))
+        return cls.from_radio(TABLE_1[standard], llc_bits=llc_bits, symbols=symbols)
+
+    @classmethod
+    def testbed(cls, *, llc_bits: int = _LLC_SNAP_BITS) -> Self:
+        """Section IV.A and Table II: 802.11b, MAC ACKs at 11 Mb/s, a propagation delay of 1 ns.
+
+        `llc_bits` 0 is what the basic model has there.
+
+        >>> round(Parameters.testbed().mac_ack_s * 1e6, 1)
+        202.2
+        """
+        radio = replace(TABLE_1["802.11b"], control_rate_bps=11e6, propagation_s=1e-9)
+        return cls.from_radio(radio, llc_bits=llc_bits)
+
+    @classmethod
+    def from_phy(
+        cls,
+        phy: Phy,
+        *,
+        mss_bytes: int,
+        header_bits: int,
+        data_rate: Rate | None = None,
+        control_rate: Rate | None = None,
+        dialogue: Dialogue = Dialogue(),
+        beacon: Beacon | None = None,
+    ) -> Self:
+        """The same fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
+
+        LLC counts as the PHY has it. Where the PHY rounds symbols, payloads are rounded up: DSSS to
+        whole microseconds, OFDM to whole symbols.
+
+        Raises `ValueError` naming what cannot be, or if the PHY lacks the modulation of a rate.
+        """
+        data_rate, control_rate = data_rate or phy.data_rate, control_rate or phy.control_rate
+        _checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
+        _checks.scalar("header_bits", header_bits, at_least=0, whole=True)
+        preamble_ns, extra_bits, symbol_ns = _format(phy, data_rate)
+        return cls(
+            cw_min=phy.cw_min,
+            slot_s=phy.slot_time_ns / 1e9,
+            sifs_s=phy.sifs_ns / 1e9,
+            difs_s=phy.difs_ns / 1e9,
+            eifs_s=phy.eifs_ns / 1e9,
+            propagation_s=phy.propagation_delay_ns / 1e9,
+            phy_s=preamble_ns / 1e9,
+            mac_bits=phy.mac_header_bits + extra_bits,
+            upper_bits=header_bits + phy.llc_bits,
+            data_rate_bps=float(data_rate.bps),
+            symbol_s=symbol_ns / 1e9 if phy.symbol_rounding else None,
+            mac_ack_s=int(ppdu_time_ns(phy, control_rate, phy.ack_bits)) / 1e9,
+            mss_bits=8 * mss_bytes,
+            dialogue=dialogue,
+            beacon=beacon,
+        )
+
+    @classmethod
+    def from_resolved(
+        cls,
+        phy: Mapping[str, object],
+        tcp: Mapping[str, object],
+        *,
+        data_rate: Rate | None = None,
+        control_rate: Rate | None = None,
+        dialogue: Dialogue = Dialogue(),
+        beacon: Beacon | None = None,
+    ) -> Self:
+        """From the sections `phy` and a flow's `tcp` of a resolved scenario.
+
+        A group's own rates go in `data_rate` and `control_rate`.
+
+        Raises `ValueError` naming a key that is missing or out of range.
+        """
+        return cls.from_phy(
+            Phy.from_resolved(phy),
+            mss_bytes=_checks.section_integer(tcp, "mss_bytes"),
+            header_bits=_checks.section_integer(tcp, "header_bits"),
+            data_rate=data_rate,
+            control_rate=control_rate,
+            dialogue=dialogue,
+            beacon=beacon,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """Which reading of paper H's equations to compute; ids are those of `docs/errata.md`.
+
+    - `full_cycles` (H2): the refined last cycle (16) carries X_MSS bits on average, so X_file less
+      X_MSS is left to full cycles ("implied"); (19) "printed" subtracts X_MSS / 2 as (13) does.
+      Half a segment is 0.4 % of 200 kB.
+    - `short_collision` (H3): T_shortCol in (9) without a weight ("printed"), or "weighted" by the
+      probability 1 / (Cw_min + 1) of a collision, as everywhere else.
+    """
+
+    full_cycles: Literal["printed", "implied"]
+    short_collision: Literal["printed", "weighted"]
+
+    def __post_init__(self) -> None:
+        _checks.choice("full_cycles", self.full_cycles, ("printed", "implied"))
+        _checks.choice("short_collision", self.short_collision, ("printed", "weighted"))
+
+
+PAPER: Final = Variant(full_cycles="printed", short_collision="printed")
+"""The equations as printed: with them the stated 0.312 s and 0.78 come out."""
+
+CORRECTED: Final = Variant(full_cycles="implied", short_collision="weighted")
+"""The better form of each."""
+
+
+def frame_time(
+    bits: ArrayLike, phy_s: float, rate_bps: float, symbol_s: float | None = None
+) -> Values:
+    """PHY + bits / rate, seconds: the form of (1), (2) and (20), for a frame of `bits` bits in all.
+
+    With `symbol_s` (STT, erratum H7) the second term is rounded up to whole symbols.
+
+    Raises `ValueError` naming an argument that is negative, not finite or (rate, symbol) zero.
+
+    >>> frame_time([112, 584], 192e-6, 1e6).round(9)
+    array([0.000304, 0.000776])
+    >>> float(frame_time(134, 20e-6, 24e6, symbol_s=4e-6).round(9))
+    2.8e-05
+    """
+    length = _checks.real("bits", bits, at_least=0.0)
+    start = _checks.scalar("phy_s", phy_s, at_least=0.0)
+    rate = _checks.scalar("rate_bps", rate_bps, above=0.0)
+    if symbol_s is None:
+        return np.asarray(start + length / rate)[()]
+    symbol = _checks.scalar("symbol_s", symbol_s, above=0.0)
+    # A whole number of symbols must not become one more by the rounding of rate * symbol.
+    symbols = np.ceil(length / (rate * symbol) * (1.0 - _ROUNDING))
+    return np.asarray(start + symbols * symbol)[()]
+
+
+def _format(phy: Phy, rate: Rate) -> tuple[int, int, int]:
+    """What comes with a frame at `rate`: nanoseconds, bits, and the unit of its payload time, ns.
+
+    As `airtcp.models.airtime.ppdu_time_ns`, but OFDM's signal extension goes with the preamble.
+    """
+    if rate.modulation == "dsss":
+        if phy.dsss is None:
+            raise ValueError("rate is DSSS, but phy has no dsss section")
+        return phy.dsss.preamble_time_ns + phy.dsss.plcp_header_time_ns, 0, 1000
+    ofdm = phy.ofdm
+    if ofdm is None:
+        raise ValueError("rate is OFDM, but phy has no ofdm section")
+    around = ofdm.preamble_time_ns + ofdm.plcp_header_time_ns + ofdm.signal_extension_ns
+    return around, ofdm.service_bits + ofdm.tail_bits, ofdm.symbol_time_ns

@@ -1,0 +1,362 @@
+"""Processor sharing: n flows, each served at 1/n of the speed (or at C_n / n).
+
+Knows loads, service times and limits as plain numbers: the M/G/1-PS queue of paper H, (23) to (26),
+and what becomes of it where the number of flows is limited, or their sources are few (Engset).
+Knows no Wi-Fi and no TCP: `hoekstra` makes the service times, `miorandi` capacities C_k.
+
+Everything but `sojourn_tail` holds for any law of service times with the same mean (insensitivity).
+Times are in seconds; with a mean service time of 1 they count in mean service times.
+
+>>> sojourn_tail([0.0, 1.0, 10.0], rho=0.78).round(6)
+array([1.     , 0.69478, 0.12095])
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+
+__all__ = [
+    "Sharing",
+    "conditional_mean_sojourn",
+    "engset",
+    "engset_distribution",
+    "limited",
+    "limited_distribution",
+    "mean_sojourn",
+    "number_distribution",
+    "number_tail",
+    "sojourn_tail",
+    "stable_load",
+]
+
+_MOST_FLOWS = 100_000
+_STEP = 1.0 / 64.0
+"""Of the trapezoidal rule in `sojourn_tail`. Half of it changes no result by more than rounding,
+down to the smallest probabilities that a double can hold; four times as much is good to 1e-9."""
+_LOWEST = -5.0
+"""Below, the integrand of `sojourn_tail` is less than e^-200 of what it adds up to."""
+_LARGEST_EXPONENT = 800.0
+"""Beyond e^-800 nothing adds to a double, not even times 2 / (1 - rho)."""
+_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """A limited number of flows in equilibrium.
+
+    `blocking` the probability that a new flow is turned away, `full` the fraction of time in which
+    it would be (with Poisson arrivals the two are equal); `mean_flows` the mean number in service;
+    `carried` the load that gets in, flows admitted per mean service time, which equals the mean
+    speed at which they are served; `mean_sojourn_s` the mean time in the system of a flow that is
+    admitted.
+    """
+
+    blocking: Values
+    full: Values
+    mean_flows: Values
+    carried: Values
+    mean_sojourn_s: Values
+
+
+def stable_load(name: str, rho: ArrayLike) -> Values:
+    """`rho` as floats, 0 <= rho < 1; `ValueError` naming it, and saying how unstable, otherwise.
+
+    >>> stable_load("rho", 1.25)
+    Traceback (most recent call last):
+    ValueError: rho must be below 1, not 1.25: the system is unstable, work exceeds capacity by 25 %
+    """
+    load = _checks.real(name, rho, at_least=0.0)
+    worst = float(load.max())
+    if worst >= 1.0:
+        raise ValueError(
+            f"{name} must be below 1, not {worst!r}: the system is unstable, "
+            f"work exceeds capacity by {100.0 * (worst - 1.0):.4g} %"
+        )
+    return load
+
+
+def number_distribution(n: ArrayLike, rho: ArrayLike) -> Values:
+    """Pr{N = n} of H (23) and (30): (1 - rho) rho^n for n = 0, 1, ... flows in progress.
+
+    Raises `ValueError` unless n is whole and >= 0, and 0 <= rho < 1.
+
+    >>> number_distribution([0, 1, 2], 0.5)
+    array([0.5  , 0.25 , 0.125])
+    """
+    count, load = _count_and_load(n, rho)
+    return np.asarray((1.0 - load) * load**count)[()]
+
+
+def number_tail(n: ArrayLike, rho: ArrayLike) -> Values:
+    """Pr{N > n} = rho^(n+1): H (23) and (30) added up; Fig. 5 of the paper.
+
+    Raises `ValueError` unless n is whole and >= 0, and 0 <= rho < 1.
+
+    >>> number_tail([0, 1, 2], 0.5)
+    array([0.5  , 0.25 , 0.125])
+    """
+    count, load = _count_and_load(n, rho)
+    return np.asarray(load ** (count + 1.0))[()]
+
+
+def mean_sojourn(mean_service_s: ArrayLike, rho: ArrayLike) -> Values:
+    """E[S] of H (24) and E[R] of (29), seconds: beta / (1 - rho), over all flows.
+
+    Raises `ValueError` unless mean_service_s >= 0 and 0 <= rho < 1.
+
+    >>> float(mean_sojourn(0.3, 0.75).round(6))
+    1.2
+    """
+    return _stretched("mean_service_s", mean_service_s, rho)
+
+
+def conditional_mean_sojourn(service_s: ArrayLike, rho: ArrayLike) -> Values:
+    """E[S | tau] of H (25), seconds: tau / (1 - rho), of a flow that alone would take `service_s`.
+
+    Proportional to tau: sharing slows short flows and long ones by the same factor.
+
+    Raises `ValueError` unless service_s >= 0 and 0 <= rho < 1.
+
+    >>> conditional_mean_sojourn([0.1, 2.0], 0.75)
+    array([0.4, 8. ])
+    """
+    return _stretched("service_s", service_s, rho)
+
+
+def sojourn_tail(t_s: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0) -> Values:
+    """Pr{S > t} of the M/M/1-PS queue, H (26) in the form of erratum H4; exponential sizes only.
+
+    `t_s` and the mean service time beta in seconds (default: t in units of beta). The braces of the
+    printed (26) do not pair; meant is
+
+        2/(1-rho) int_0^pi exp(-x g(x) - (1-rho)^2 t / (1+rho - 2 sqrt(rho) cos x))
+                           sin x / (1 + exp(-pi g(x))) dx,
+        g(x) = (2 sqrt(rho) - (1+rho) cos x) / ((1-rho) sin x).
+
+    With tan(x/2) = e^(v-a) and cosh a = (1+rho)/(1-rho), g = sinh v, sin x dx = dv / cosh^2(v-a)
+    and the factor of t is (1-sqrt(rho))^2 + 4 sqrt(rho) / (1 + e^(2v)): no difference of near equal
+    numbers is left, however near rho is to 1, and the integrand falls doubly exponentially to both
+    sides, where the trapezoidal rule is as good as doubles allow. The error is rounding alone:
+    relative to the result, about 1e-15 times (1 + t's exponent), down to 1e-300; below, zero.
+
+    Raises `ValueError` unless t_s >= 0, 0 <= rho < 1 and mean_service_s > 0.
+
+    >>> sojourn_tail(1000.0, [0.0, 0.5, 0.999999])  # rho = 0: e^-t
+    array([0.00000000e+00, 1.77073381e-51, 9.93243209e-01])
+    """
+    time = _checks.real("t_s", t_s, at_least=0.0)
+    load = stable_load("rho", rho)
+    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
+    time, load, mean = _checks.broadcast(t_s=time, rho=load, mean_service_s=mean)
+    t, at = (time / mean).ravel(), load.ravel()
+    tail = np.empty(t.shape)
+    for one in np.unique(at):
+        weight_log, rate = _tail_nodes(float(one))
+        here = np.flatnonzero(at == one)
+        for chunk in np.split(here, range(_CHUNK, here.size, _CHUNK)):
+            tail[chunk] = np.exp(weight_log - np.multiply.outer(t[chunk], rate)).sum(axis=-1)
+    return np.minimum(tail, 1.0).reshape(time.shape)[()]
+
+
+def limited(
+    rho: ArrayLike,
+    limit: ArrayLike,
+    mean_service_s: ArrayLike = 1.0,
+    *,
+    speeds: ArrayLike | None = None,
+) -> Sharing:
+    """Processor sharing with Poisson arrivals and at most `limit` flows; others are turned away.
+
+    `rho` is the load offered (arrival rate times mean service time), 1 and above included: a limit
+    keeps any load stable. `speeds[n-1]` is the speed at which n flows are served together, default
+    1 for all n (M/G/1/K-PS); with 1, 2, 3, ... `blocking` is Erlang's loss formula. Weights of the
+    states as in M (16), with the factor (n-1)(n-2)... of finitely many sources left out.
+
+    Raises `ValueError` naming an argument out of range (rho > 0, limit whole, 1 to 100000, speeds
+    positive and at least as many as flows), or shapes that do not broadcast.
+
+    >>> ten = limited([0.8, 1.0, 2.0], 10)
+    >>> ten.blocking.round(4), ten.mean_flows.round(3)
+    (array([0.0235, 0.0909, 0.5002]), array([2.966, 5.   , 9.005]))
+    """
+    load, most, rate = _poisson(rho, limit, speeds)
+    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
+    load, most, mean = _checks.broadcast(rho=load, limit=most, mean_service_s=mean)
+    return _sharing(_distribution(_offered(load, most), rate, most), load, most, mean)
+
+
+def limited_distribution(
+    rho: ArrayLike, limit: ArrayLike, *, speeds: ArrayLike | None = None
+) -> Values:
+    """Probabilities of 0, 1, ... flows, along a new last axis, as in `limited`; 0 above `limit`.
+
+    Errors as `limited`.
+
+    >>> limited_distribution(1.0, 3)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    load, most, rate = _poisson(rho, limit, speeds)
+    load, most = _checks.broadcast(rho=load, limit=most)
+    return _distribution(_offered(load, most), rate, most)
+
+
+def engset(
+    sources: ArrayLike,
+    ratio: ArrayLike,
+    limit: ArrayLike | None = None,
+    mean_service_s: ArrayLike = 1.0,
+    *,
+    speeds: ArrayLike | None = None,
+) -> Sharing:
+    """Processor sharing among finitely many sources, which think between their flows (Engset).
+
+    Each of the `sources` has one flow at most; `ratio` is the mean service time over the mean think
+    time of an idle one. At most `limit` flows (default: no limit); a source that is turned away
+    thinks anew. `speeds` as in `limited`: 1 for all n is M (16) with a constant capacity, and
+    1, 2, 3, ... the classical Engset loss system, `blocking` its call and `full` its time
+    congestion.
+
+    Raises `ValueError` naming an argument out of range (sources whole, 1 to 100000, ratio > 0,
+    otherwise as `limited`), or shapes that do not broadcast.
+
+    >>> two = engset(2, 1.0, mean_service_s=1.0)
+    >>> float(two.mean_flows.round(6)), float(two.mean_sojourn_s.round(6))
+    (1.2, 1.5)
+    """
+    count, load, most, rate = _finite(sources, ratio, limit, speeds)
+    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
+    count, load, most, mean = _checks.broadcast(
+        sources=count, ratio=load, limit=most, mean_service_s=mean
+    )
+    offered = _offered(load, most, count)
+    return _sharing(_distribution(offered, rate, most), load, most, mean, count)
+
+
+def engset_distribution(
+    sources: ArrayLike,
+    ratio: ArrayLike,
+    limit: ArrayLike | None = None,
+    *,
+    speeds: ArrayLike | None = None,
+) -> Values:
+    """Probabilities of 0, 1, ... flows, along a new last axis, as in `engset`; 0 above `limit`.
+
+    Errors as `engset`.
+
+    >>> engset_distribution(2, 1.0)
+    array([0.2, 0.4, 0.4])
+    """
+    count, load, most, rate = _finite(sources, ratio, limit, speeds)
+    count, load, most = _checks.broadcast(sources=count, ratio=load, limit=most)
+    return _distribution(_offered(load, most, count), rate, most)
+
+
+def _stretched(name: str, service_s: ArrayLike, rho: ArrayLike) -> Values:
+    service = _checks.real(name, service_s, at_least=0.0)
+    load = stable_load("rho", rho)
+    service, load = _checks.broadcast(**{name: service, "rho": load})
+    return np.asarray(service / (1.0 - load))[()]
+
+
+def _count_and_load(n: ArrayLike, rho: ArrayLike) -> tuple[Values, ...]:
+    count = _checks.real("n", n, at_least=0.0, whole=True)
+    return _checks.broadcast(n=count, rho=stable_load("rho", rho))
+
+
+def _tail_nodes(rho: float) -> tuple[Values, Values]:
+    """Logarithms of the weights, and the factors of t, at the nodes of `sojourn_tail`."""
+    root, gap = math.sqrt(rho), 1.0 - rho
+    a = math.log((1.0 + root) ** 2 / gap)
+    # x >= pi/2 min(1, e^(v-a)), so from here on x sinh v exceeds the largest exponent.
+    reach = math.log(4.0 * _LARGEST_EXPONENT / math.pi) + 0.1
+    v = np.arange(_LOWEST, max(reach, (a + reach) / 2.0), _STEP)
+    x, g = 2.0 * np.arctan(np.exp(v - a)), np.sinh(v)
+    # exp(-x g) / (1 + exp(-pi g)), with no overflow where g is far below zero
+    shape = -x * g + np.minimum(math.pi * g, 0.0) - np.log1p(np.exp(-math.pi * np.abs(g)))
+    distance = np.abs(v - a)
+    log_cosh = distance + np.log1p(np.exp(-2.0 * distance)) - math.log(2.0)
+    weight_log = shape - 2.0 * log_cosh + math.log(2.0 * _STEP / gap)
+    rate = (gap / (1.0 + root)) ** 2 + 4.0 * root / (1.0 + np.exp(2.0 * v))
+    return weight_log, rate
+
+
+def _poisson(
+    rho: ArrayLike, limit: ArrayLike, speeds: ArrayLike | None
+) -> tuple[Values, Values, Values]:
+    load = _checks.real("rho", rho, above=0.0)
+    most = _checks.real("limit", limit, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
+    return load, most, _speeds(speeds, int(most.max()))
+
+
+def _finite(
+    sources: ArrayLike, ratio: ArrayLike, limit: ArrayLike | None, speeds: ArrayLike | None
+) -> tuple[Values, Values, Values, Values]:
+    count = _checks.real("sources", sources, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
+    load = _checks.real("ratio", ratio, above=0.0)
+    most = count
+    if limit is not None:
+        most = _checks.real("limit", limit, at_least=1.0, whole=True)
+        count, most = _checks.broadcast(sources=count, limit=most)
+        most = np.minimum(most, count)
+    return count, load, most, _speeds(speeds, int(most.max()))
+
+
+def _speeds(speeds: ArrayLike | None, flows: int) -> Values:
+    if speeds is None:
+        return np.ones(flows)
+    checked = _checks.real("speeds", speeds, above=0.0)
+    if checked.ndim != 1 or checked.size < flows:
+        raise ValueError(
+            f"speeds must have one dimension and {flows} values or more, one per number of flows, "
+            f"not the shape {checked.shape}"
+        )
+    return checked[:flows]
+
+
+def _offered(load: Values, most: Values, sources: Values | None = None) -> Values:
+    """Load offered while 0, 1, ... flows are in service, along a new last axis."""
+    busy = np.arange(int(most.max()), dtype=np.float64)
+    if sources is None:
+        return load[..., np.newaxis] * np.ones(busy.shape)
+    # A source with a flow in service offers none; states above the limit get no weight.
+    idle = np.maximum(sources[..., np.newaxis] - busy, 1.0)
+    return np.asarray(load[..., np.newaxis] * idle)
+
+
+def _distribution(offered: Values, speeds: Values, most: Values) -> Values:
+    """Balance of each two neighbouring states, in logarithms, so that nothing overflows."""
+    log = np.cumsum(np.log(offered) - np.log(speeds), axis=-1)
+    log = np.concatenate((np.zeros((*log.shape[:-1], 1)), log), axis=-1)
+    log = np.where(np.arange(log.shape[-1]) <= most[..., np.newaxis], log, -np.inf)
+    weight = np.exp(log - log.max(axis=-1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=-1, keepdims=True))
+
+
+def _sharing(
+    pi: Values, load: Values, most: Values, mean: Values, sources: Values | None = None
+) -> Sharing:
+    flows = np.arange(pi.shape[-1], dtype=np.float64)
+    last = most[..., np.newaxis]
+    full = np.sum(pi, axis=-1, where=flows == last)
+    mean_flows = np.sum(flows * pi, axis=-1)
+    if sources is None:
+        offered, turned_away = load, load * full
+        # 1 - full by its terms: full may be 1 to rounding where the load is huge
+        carried = load * np.sum(pi, axis=-1, where=flows < last)
+    else:
+        idle = sources[..., np.newaxis] - flows
+        offered = load * np.sum(idle * pi, axis=-1, where=flows <= last)
+        turned_away = load * (sources - most) * full
+        carried = load * np.sum(idle * pi, axis=-1, where=flows < last)
+    return Sharing(
+        blocking=np.asarray(turned_away / offered)[()],
+        full=np.asarray(full)[()],
+        mean_flows=np.asarray(mean_flows)[()],
+        carried=np.asarray(carried)[()],
+        mean_sojourn_s=np.asarray(mean * mean_flows / carried)[()],
+    )

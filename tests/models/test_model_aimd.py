@@ -1,0 +1,275 @@
+"""Paper L, section 5: AIMD flows at a wired bottleneck, against matrices and drawn losses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.exceptions import ConvergenceError, ModelError
+from airtcp.models.aimd import (
+    aimd_matrix,
+    convergence_epochs,
+    epoch_s,
+    peak_windows,
+    second_eigenvalue,
+    uploads,
+    window_history,
+    wired_shares,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+FLOWS: dict[str, Any] = {
+    "alpha": np.array([5.0, 1.0, 2.5, 9.0]),
+    "beta": np.array([0.5, 0.95, 0.8, 0.5]),
+    "loss_probability": np.array([0.9, 0.6, 1.0, 0.3]),
+    "weight": np.array([10.0, 4.0, 7.0, 2.0]),
+}
+
+
+def test_peak_windows_as_printed() -> None:
+    """Section 5.1: in proportion to alpha / (lambda (1 - beta))."""
+    windows = peak_windows(FLOWS["alpha"], FLOWS["beta"], FLOWS["loss_probability"], total=100.0)
+    printed = FLOWS["alpha"] / (FLOWS["loss_probability"] * (1 - FLOWS["beta"]))
+
+    assert windows / windows[0] == pytest.approx(printed / printed[0], rel=1e-12)
+    assert windows.sum() == pytest.approx(100.0, rel=1e-12)
+
+
+def test_peak_windows_stay_what_they_are() -> None:
+    """They are the eigenvector of the AIMD matrix for 1, with a weighted sum of `total`."""
+    windows = peak_windows(**FLOWS, total=500.0)
+
+    assert aimd_matrix(**FLOWS) @ windows == pytest.approx(windows, rel=1e-12)
+    assert FLOWS["weight"] @ windows == pytest.approx(500.0, rel=1e-12)
+
+
+def test_matrix_by_the_rules_of_aimd() -> None:
+    """One epoch by hand: multiply by b, then grow at alpha until the bottleneck is full again."""
+    window = np.array([7.0, 30.0, 2.0, 11.0])
+    kept = 1 - FLOWS["loss_probability"] * (1 - FLOWS["beta"])
+    full, left = FLOWS["weight"] @ window, FLOWS["weight"] @ (kept * window)
+    seconds = (full - left) / (FLOWS["weight"] @ FLOWS["alpha"])
+
+    assert aimd_matrix(**FLOWS) @ window == pytest.approx(
+        kept * window + FLOWS["alpha"] * seconds, rel=1e-12
+    )
+
+
+def test_columns_of_the_matrix_add_up_to_1() -> None:
+    flows = FLOWS | {"weight": 1.0}
+
+    assert aimd_matrix(**flows).sum(axis=0) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_epoch_is_the_time_in_which_every_flow_grows_back() -> None:
+    windows = peak_windows(**FLOWS, total=500.0)
+    given_up = FLOWS["loss_probability"] * (1 - FLOWS["beta"]) * windows
+
+    assert given_up / FLOWS["alpha"] == pytest.approx(float(epoch_s(**FLOWS, total=500.0)))
+
+
+def test_second_eigenvalue_is_that_of_the_matrix() -> None:
+    values = np.sort(np.linalg.eigvals(aimd_matrix(**FLOWS)).real)
+    kept = np.sort(1 - FLOWS["loss_probability"] * (1 - FLOWS["beta"]))
+
+    assert values[-1] == pytest.approx(1.0, abs=1e-12)
+    assert second_eigenvalue(**FLOWS) == pytest.approx(values[-2], abs=1e-12)
+    assert kept[-2] < second_eigenvalue(**FLOWS) < kept[-1]
+
+
+def test_two_flows_have_a_closed_second_eigenvalue() -> None:
+    """(alpha_2 b_1 + alpha_1 b_2) / (alpha_1 + alpha_2), with the weights in alpha."""
+    alpha, beta, weight = np.array([3.0, 0.7]), np.array([0.5, 0.9]), np.array([2.0, 5.0])
+    steps = alpha * weight
+    closed = (steps[1] * beta[0] + steps[0] * beta[1]) / steps.sum()
+
+    assert second_eigenvalue(alpha, beta, weight=weight) == pytest.approx(closed, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_equal_beta_is_the_eigenvalue(n: int) -> None:
+    """Whatever alpha: the backoff factor alone decides (section 5.2)."""
+    assert second_eigenvalue(np.arange(1.0, n + 1), 0.7) == pytest.approx(0.7, abs=1e-12)
+
+
+def test_standard_tcp_settles_in_4_epochs() -> None:
+    """Section 5.2 says 4: rounded, for four epochs leave 6 % and 95 % takes 4.32."""
+    epochs = convergence_epochs([1.0, 1.0], 0.5)
+
+    assert epochs == pytest.approx(4.3219, abs=5e-5)
+    assert round(float(epochs)) == 4
+
+
+def test_history_forgets_its_start_at_the_rate_of_the_eigenvalue() -> None:
+    """Fig. 9: two standard flows, the second one starting from nothing."""
+    history = window_history([40.0, 0.0], 12, [1.0, 1.0], 0.5)
+    off = np.abs(history[:, 0] - 20.0) / 20.0
+
+    assert off == pytest.approx(0.5 ** np.arange(13), rel=1e-12)
+    assert history.sum(axis=1) == pytest.approx(40.0, rel=1e-12)
+    needed = convergence_epochs([1.0, 1.0], 0.5)
+    assert np.flatnonzero(off < 0.05)[0] == np.ceil(needed)
+
+
+def test_a_larger_beta_settles_later() -> None:
+    """Fig. 10: beta_2 = 0.95 with alpha_2 = 0.2 takes 22 epochs instead of 4."""
+    slow = convergence_epochs([1.0, 0.2], [0.5, 0.95])
+
+    assert slow == pytest.approx(np.log(0.05) / np.log(0.875), rel=1e-12)
+    assert slow > 5 * convergence_epochs([1.0, 1.0], 0.5)
+
+
+def test_losses_drawn_at_random_have_these_means() -> None:
+    """L10: flows that lose in an epoch with probability lambda, apart; 20000 epochs, fixed seed.
+
+    The mean of the drawn matrices is the matrix of the mean: 4 standard errors of 100 batches.
+    """
+    rng = np.random.default_rng(2)
+    alpha, beta = np.array([4.0, 1.0]), np.array([0.5, 0.8])
+    loss = np.array([0.9, 0.4])
+    copies, epochs = 100, 400
+    window = np.broadcast_to(peak_windows(alpha, beta, loss, total=100.0), (copies, 2)).copy()
+    total = np.zeros((copies, 2))
+    for epoch in range(-50, epochs):
+        lost = np.where(rng.random(window.shape) < loss, 1 - beta, 0.0) * window
+        window = window - lost + alpha / alpha.sum() * lost.sum(axis=1, keepdims=True)
+        total += window if epoch >= 0 else 0.0
+    means = total / epochs
+    error = means.std(axis=0, ddof=1) / np.sqrt(copies)
+
+    expected = peak_windows(alpha, beta, loss, total=100.0)
+    assert np.all(np.abs(means.mean(axis=0) - expected) < 4 * error)
+    assert np.all(error < 0.005 * expected)
+    assert expected[0] / expected[1] == pytest.approx(4 / (0.9 * 0.5) * (0.4 * 0.2) / 1)
+
+
+def test_footnote_2() -> None:
+    """Windows as the inverse RTTs, throughputs as their squares."""
+    share = wired_shares(1.0, 0.5, [0.05, 0.1, 0.2])
+
+    assert share.window_share == pytest.approx(np.array([4, 2, 1]) / 7, rel=1e-12)
+    assert share.flow_share == pytest.approx(np.array([16, 4, 1]) / 21, rel=1e-12)
+
+
+def test_losses_of_the_short_rtt_flow_even_the_shares() -> None:
+    """L10: a flow that loses twice as often has half the window."""
+    equal = wired_shares(1.0, 0.5, [0.1, 0.2]).window_share
+    measured = wired_shares(1.0, 0.5, [0.1, 0.2], loss_probability=[1.0, 0.5]).window_share
+
+    assert equal == pytest.approx([2 / 3, 1 / 3])
+    assert measured == pytest.approx([0.5, 0.5])
+
+
+def test_mean_window_lies_between_what_is_left_and_the_peak() -> None:
+    """A saw-tooth from b w to w: (1 + b)/2 on average, which matters where the betas differ."""
+    peak = wired_shares(1.0, [0.5, 0.9], 0.1)
+    mean = wired_shares(1.0, [0.5, 0.9], 0.1, window="mean")
+
+    assert peak.flow_share[1] / peak.flow_share[0] == pytest.approx(5.0)
+    assert mean.flow_share[1] / mean.flow_share[0] == pytest.approx(5.0 * 0.95 / 0.75)
+    assert mean.window_share == pytest.approx(peak.window_share)
+
+
+def test_bottleneck_changes_abruptly() -> None:
+    """Fig. 8a: RTT unfairness up to what the wireless hop carries, none from there on."""
+    wired = np.array([2e6, 4.999e6, 5e6, 10e6])
+    result = uploads(wired, 5e6, wired_shares(1.0, 0.5, [0.1, 0.2]).flow_share)
+
+    assert result.wireless.tolist() == [False, False, True, True]
+    assert result.flow_bps[:, 0] / result.flow_bps[:, 1] == pytest.approx([4, 4, 1, 1])
+    assert result.goodput_bps == pytest.approx(np.minimum(wired, 5e6))
+    assert result.jain_index == pytest.approx([25 / 34, 25 / 34, 1, 1])
+
+
+def test_wireless_shares_do_not_depend_on_aimd() -> None:
+    """Fig. 7, 8b: alpha, beta and RTT change nothing where the wireless hop is the bottleneck."""
+    shares = np.stack([wired_shares([1, 0.2], [0.5, b], 0.1).flow_share for b in (0.5, 0.95)])
+    result = uploads(10e6, 5e6, shares)
+
+    assert np.all(result.flow_bps == 2.5e6)
+
+
+def test_scenarios_along_further_axes() -> None:
+    beta2 = np.array([0.5, 0.7, 0.95])
+    beta = np.stack([np.full(3, 0.5), beta2], axis=-1)
+
+    assert second_eigenvalue([1.0, 1.0], beta) == pytest.approx((0.5 + beta2) / 2)
+    assert aimd_matrix([1.0, 1.0], beta).shape == (3, 2, 2)
+    assert window_history([1.0, 0.0], 5, [1.0, 1.0], beta).shape == (3, 6, 2)
+    assert peak_windows([1.0, 1.0], beta, total=[1.0, 2.0, 3.0]).sum(axis=-1).tolist() == [1, 2, 3]
+    assert isinstance(epoch_s([1.0, 2.0], 0.5), float)
+
+
+def test_one_flow_has_nothing_to_settle() -> None:
+    assert second_eigenvalue([1.0], 0.5) == 0.0
+    assert convergence_epochs([1.0], 0.5) == 0.0
+    assert peak_windows(1.0, 0.5, total=30.0).tolist() == [30.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": [1.0, 0.0]}, "^alpha must be greater than 0"),
+        ({"beta": [0.5, 1.0]}, "^beta must be less than 1"),
+        ({"beta": -0.1}, "^beta must be at least 0"),
+        ({"loss_probability": 0.0}, "^loss_probability must be greater than 0"),
+        ({"loss_probability": 1.5}, "^loss_probability must be at most 1"),
+        ({"weight": [1.0, float("inf")]}, "^weight must be finite"),
+        ({"alpha": [1.0, 2.0], "beta": [0.5] * 3}, r"do not broadcast: alpha \(2,\), beta \(3,\)"),
+    ],
+)
+@pytest.mark.parametrize(
+    "function", [peak_windows, epoch_s, aimd_matrix, second_eigenvalue, convergence_epochs]
+)
+def test_bad_input_is_named(
+    function: Callable[..., Any], arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        function(**({"alpha": [1.0, 1.0], "beta": 0.5} | arguments))
+
+
+def test_other_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^total must be greater than 0"):
+        peak_windows([1.0], 0.5, total=0.0)
+    with pytest.raises(ValueError, match=r"^convergence must be less than 1"):
+        convergence_epochs([1.0, 1.0], 0.5, convergence=1.0)
+    with pytest.raises(ValueError, match=r"^epochs must be at least 0"):
+        window_history([1.0, 0.0], -1, [1.0, 1.0], 0.5)
+    with pytest.raises(ValueError, match=r"^rtt_s must be greater than 0"):
+        wired_shares(1.0, 0.5, [0.1, 0.0])
+    with pytest.raises(ValueError, match=r"^window must be one of"):
+        wired_shares(1.0, 0.5, 0.1, window="median")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^wired_share must add up to 1"):
+        uploads(1e6, 5e6, [0.5, 0.6])
+    with pytest.raises(ValueError, match=r"do not broadcast: wired_bps \(2,\), wireless_bps \(3,"):
+        uploads([1e6, 2e6], [1e6, 2e6, 3e6], [0.5, 0.5])
+
+
+def test_an_eigenvalue_lost_in_rounding_raises() -> None:
+    with pytest.raises(ConvergenceError, match="equal to 1 but for rounding"):
+        convergence_epochs([1.0, 1.0, 1.0], 0.5, [1.0, 1e-20, 1e-20])
+
+
+ANY = st.one_of(st.floats(), st.floats(0.0, 1.0), st.sampled_from([0, 1, 0.5, 1e300, 1e-300]))
+FLOW = st.one_of(ANY, st.lists(ANY, min_size=2, max_size=3))
+
+
+@settings(deadline=None)
+@given(alpha=FLOW, beta=FLOW, loss=FLOW, weight=FLOW)
+def test_any_input_gives_numbers_in_range_or_an_error(
+    alpha: Any, beta: Any, loss: Any, weight: Any
+) -> None:
+    answers: list[tuple[Callable[[], Any], float]] = [
+        (lambda: second_eigenvalue(alpha, beta, loss, weight=weight), 1.0),
+        (lambda: aimd_matrix(alpha, beta, loss), 1.0 + 1e-12),
+        (lambda: peak_windows(alpha, beta, loss), 1.0 + 1e-12),
+        (lambda: wired_shares(alpha, beta, weight, loss).flow_share, 1.0 + 1e-12),
+        (lambda: convergence_epochs(alpha, beta, loss, weight=weight), np.inf),
+    ]
+    for answer, most in answers:
+        try:
+            value = np.asarray(answer())
+        except (ValueError, ModelError):
+            continue
+        assert np.all((value >= 0.0) & (value <= most))

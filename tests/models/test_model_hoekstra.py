@@ -1,0 +1,520 @@
+"""Paper H: the effective service time term by term, the stated numbers, and any other PHY."""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pytest
+from airtcp.models import airtime
+from airtcp.models.airtime import Phy, Rate
+from airtcp.models.hoekstra import (
+    CORRECTED,
+    PAPER,
+    TABLE_1,
+    TABLE_1_PROVENANCE,
+    TIME_UNIT_S,
+    Beacon,
+    Dialogue,
+    Parameters,
+    Radio,
+    Variant,
+    acknowledged_time,
+    beacon_time,
+    collision_time,
+    cycle_time,
+    data_time,
+    effective_load,
+    effective_service_time,
+    frame_time,
+    ftp_get_time,
+    ftp_retrieve_time,
+    ftp_setup_time,
+    last_cycle_time,
+    overhead_time,
+    tcp_close_time,
+    tcp_setup_time,
+)
+from airtcp.models.processor_sharing import number_tail, sojourn_tail
+from hypothesis import given
+from hypothesis import strategies as st
+
+Model: TypeAlias = Literal["basic", "refined"]
+
+TESTBED = Parameters.testbed()
+IMPLIED = dataclasses.replace(PAPER, full_cycles="implied")
+WEIGHTED = dataclasses.replace(PAPER, short_collision="weighted")
+STANDARDS: list[Any] = ["802.11a", "802.11b", "802.11g", "802.11n"]
+MODELS: list[Model] = ["basic", "refined"]
+
+# Table II: seconds between downloads of 200 kB and of 1 MB, all stations together.
+BETWEEN_200_KB = np.array([0.48, 0.46, 0.44, 0.42, 0.40, 0.38, 0.36, 0.35])
+BETWEEN_1_MB = np.array([2.34, 2.22, 2.12, 2.02, 1.93, 1.85, 1.77, 1.70])
+
+
+# ---- the numbers that the paper states ----
+
+
+def test_stated_effective_service_time() -> None:
+    """0.312 s: refined, with LLC, (19) as printed (H2), without the factor of beacons (H5)."""
+    load = effective_load(200_000, 1 / 0.40, TESTBED, PAPER, model="refined")
+
+    assert round(float(load.beta_without_beacons_s), 3) == 0.312
+
+
+def test_stated_effective_load() -> None:
+    """0.78: the same reading, one download in 0.40 s (the fifth value of Table II)."""
+    load = effective_load(200_000, 1 / 0.40, TESTBED, PAPER, model="refined")
+
+    assert round(float(load.rho_without_beacons), 2) == 0.78
+
+
+def test_the_implied_reading_does_not_give_the_stated_number() -> None:
+    """H2: X_file - X_MSS in (19) is 0.311 s, half a segment's share of a cycle less."""
+    implied = effective_service_time(200_000, TESTBED, IMPLIED)
+    printed = effective_service_time(200_000, TESTBED, PAPER)
+
+    assert round(float(implied.est_s), 3) == 0.311
+    assert printed.est_s - implied.est_s == pytest.approx(cycle_time(TESTBED) / 4)
+
+
+def test_beacons_add_about_one_per_cent() -> None:
+    """H5: (22) gives 0.316 s and 0.79. T_bc = 50 + 192 + 584 + 0.001 + 310 us in 102.4 ms."""
+    load = effective_load(200_000, 1 / 0.40, TESTBED)
+
+    assert round(float(load.beta_s), 3) == 0.316
+    assert round(float(load.rho), 2) == 0.79
+    assert load.beta_s / load.beta_without_beacons_s == pytest.approx(1 + 1.136001 / 102.4)
+
+
+def test_stated_number_needs_llc_and_fast_control_frames() -> None:
+    """H5: without LLC 0.311 s, with MAC ACKs at the 1 Mb/s of Table I 0.335 s."""
+    slow = Parameters.from_radio(
+        dataclasses.replace(TABLE_1["802.11b"], propagation_s=1e-9), llc_bits=64
+    )
+
+    without = effective_service_time(200_000, Parameters.testbed(llc_bits=0))
+    assert round(float(without.est_s), 3) == 0.311
+    assert round(float(effective_service_time(200_000, slow).est_s), 3) == 0.335
+
+
+def test_loads_of_table_2_are_those_of_figure_1() -> None:
+    """All stable, from 0.65 to 0.90; the two sizes were chosen for about the same loads."""
+    small = effective_load(200_000, 1 / BETWEEN_200_KB, TESTBED)
+    large = effective_load(1_000_000, 1 / BETWEEN_1_MB, TESTBED)
+
+    assert small.rho_without_beacons[[0, -1]] == pytest.approx([0.651, 0.893], abs=5e-4)
+    assert large.rho == pytest.approx(small.rho, abs=0.015)
+    assert np.all(np.diff(small.mean_transfer_s) > 0)
+
+
+def test_refined_model_is_slower_and_more_so_under_load() -> None:
+    """Fig. 1: with the basic model's own lengths (no LLC, no beacons)."""
+    lengths = dataclasses.replace(Parameters.testbed(llc_bits=0), beacon=None)
+    basic = effective_load(200_000, 1 / BETWEEN_200_KB, lengths, model="basic")
+    refined = effective_load(200_000, 1 / BETWEEN_200_KB, TESTBED)
+    ratio = refined.mean_transfer_s / basic.mean_transfer_s
+
+    assert refined.beta_s[0] / basic.beta_s[0] == pytest.approx(1.0195, abs=5e-4)
+    assert ratio[0] == pytest.approx(1.057, abs=1e-3)
+    assert np.all(np.diff(ratio) > 0)
+
+
+# ---- equations, with their arithmetic in microseconds ----
+
+# The testbed, as Table II and section IV.A have it: T_d(x) = 192 + (224 + 320 + 64 + x) / 11,
+# T_c = 192 + 112/11; T_p = 0.001.
+SHORT_D, FULL_D, HALF_D = (192 + (608 + x) / 11 for x in (0, 11680, 5840))
+
+
+def acked(bits: float) -> float:
+    """T_da in us: DIFS, frame, T_p, SIFS, MAC ACK, T_p."""
+    return 50 + (192 + (608 + bits) / 11) + 0.001 + 10 + (192 + 112 / 11) + 0.001
+
+
+SHORT_COL, FULL_COL, HALF_COL = (d + 0.001 + 364 for d in (SHORT_D, FULL_D, HALF_D))
+# Means over 0 .. 31, in slots of 20 us: one backoff 15.5, the shorter of two, the longer of two.
+PAIRS = list(itertools.product(range(32), repeat=2))
+ONE = 20 * 15.5
+SHORTER = 20 * sum(map(min, PAIRS)) / 1024
+LONGER = 20 * sum(map(max, PAIRS)) / 1024
+
+
+def test_backoff_terms_by_enumeration() -> None:
+    """Of (6), of (4) and (9), of (11), of (16): the means over all pairs of draws."""
+    terms = [SHORTER, LONGER + ONE, 2 * LONGER, LONGER + ONE / 2]
+
+    assert terms == pytest.approx(
+        [
+            31 * (2 * 31 + 1) * 20 / (6 * 32),
+            31 * (7 * 31 + 8) * 20 / (6 * 32),
+            2 * 31 * (4 * 31 + 5) * 20 / (6 * 32),
+            31 * (11 * 31 + 13) * 20 / (12 * 32),
+        ]
+    )
+
+
+def test_frames_of_equations_1_to_3_5_7_and_10() -> None:
+    bits = [0, 11680, 5840]
+
+    assert data_time(bits, TESTBED) * 1e6 == pytest.approx([SHORT_D, FULL_D, HALF_D])
+    assert TESTBED.mac_ack_s * 1e6 == pytest.approx(192 + 112 / 11)
+    assert acknowledged_time(bits, TESTBED) * 1e6 == pytest.approx([acked(x) for x in bits])
+    assert collision_time(bits, TESTBED) * 1e6 == pytest.approx([SHORT_COL, FULL_COL, HALF_COL])
+
+
+def test_cycle_of_equation_4() -> None:
+    assert cycle_time(TESTBED) * 1e6 == pytest.approx(
+        2 * acked(11680) + acked(0) + LONGER + ONE + FULL_COL / 32
+    )
+
+
+def test_openings_of_equations_6_8_14_and_15() -> None:
+    assert tcp_setup_time(TESTBED) * 1e6 == pytest.approx(
+        3 * acked(0) + SHORTER + (2 * SHORT_COL + FULL_COL) / 32
+    )
+    assert ftp_get_time(TESTBED) * 1e6 == pytest.approx(acked(272) + FULL_COL / 32)
+    assert ftp_setup_time(TESTBED) * 1e6 == pytest.approx(
+        acked(48) + acked(392) + SHORTER + (SHORT_COL + FULL_COL) / 32
+    )
+    assert ftp_retrieve_time(TESTBED) * 1e6 == pytest.approx(
+        acked(272) + acked(704) + SHORTER + (FULL_COL + 3 * SHORT_COL) / 64
+    )
+
+
+def test_last_cycle_of_equation_9() -> None:
+    """H3: a short collision counts whole as printed, with 1/32 when weighted."""
+    common = acked(184) + acked(5840) + acked(0) + HALF_COL / 32 + LONGER + ONE
+
+    assert last_cycle_time(TESTBED, PAPER, model="basic") * 1e6 == pytest.approx(
+        common + (acked(0) + SHORT_COL + SHORTER) / 2
+    )
+    assert last_cycle_time(TESTBED, WEIGHTED, model="basic") * 1e6 == pytest.approx(
+        common + (acked(0) + SHORT_COL / 32 + SHORTER) / 2
+    )
+
+
+def test_last_cycle_of_equation_16() -> None:
+    """Two or three backoffs; no variant touches it."""
+    for variant in (PAPER, CORRECTED):
+        assert last_cycle_time(TESTBED, variant) * 1e6 == pytest.approx(
+            acked(11680) / 2 + acked(5840) + acked(0) + HALF_COL / 32 + LONGER + ONE / 2
+        )
+
+
+def test_closings_of_equations_11_and_17() -> None:
+    assert tcp_close_time(TESTBED, model="basic") * 1e6 == pytest.approx(
+        4 * acked(0) + 2 * LONGER + 2 * SHORT_COL / 32
+    )
+    assert tcp_close_time(TESTBED) * 1e6 == pytest.approx(
+        3 * acked(0) + acked(184) + 2 * SHORTER + (2 * SHORT_COL + 2 * FULL_COL) / 32
+    )
+
+
+def test_overheads_of_equations_12_and_18() -> None:
+    assert overhead_time(TESTBED, model="basic") == pytest.approx(
+        tcp_setup_time(TESTBED) + ftp_get_time(TESTBED) + tcp_close_time(TESTBED, model="basic")
+    )
+    assert overhead_time(TESTBED) == pytest.approx(
+        ftp_setup_time(TESTBED)
+        + tcp_setup_time(TESTBED)
+        + ftp_retrieve_time(TESTBED)
+        + tcp_close_time(TESTBED)
+    )
+
+
+def test_beacon_of_equations_20_to_22() -> None:
+    without = dataclasses.replace(TESTBED, beacon=None)
+    result = effective_service_time([0, 10_000], TESTBED)
+
+    assert beacon_time(TESTBED) * 1e6 == pytest.approx(50 + (192 + 584) + 0.001 + ONE)
+    assert result.beacon_factor == pytest.approx(1 + beacon_time(TESTBED) / 0.1024)
+    assert result.est_with_beacons_s == pytest.approx(result.est_s * result.beacon_factor)
+    assert beacon_time(without) == 0.0
+    assert effective_service_time(10_000, without).est_with_beacons_s == result.est_s[1]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_service_time_of_equations_13_and_19(model: Model) -> None:
+    result = effective_service_time([10_000, 1e6], TESTBED, PAPER, model=model)
+    size = np.array([10_000, 1e6])
+
+    assert result.cycles == pytest.approx((8 * size - 5840) / 23360)
+    assert result.est_s == pytest.approx(
+        result.cycles * result.cycle_s + result.last_cycle_s + result.overhead_s
+    )
+    assert result.last_cycle_s == last_cycle_time(TESTBED, PAPER, model=model)
+    assert result.overhead_s == overhead_time(TESTBED, model=model)
+
+
+def test_variants_of_one_model_do_not_touch_the_other() -> None:
+    def est(variant: Variant, model: Model) -> float:
+        return float(effective_service_time(200_000, TESTBED, variant, model=model).est_s)
+
+    assert est(IMPLIED, "basic") == est(PAPER, "basic")
+    assert est(WEIGHTED, "refined") == est(PAPER, "refined")
+    assert est(CORRECTED, "basic") == est(WEIGHTED, "basic")
+    assert est(CORRECTED, "refined") == est(IMPLIED, "refined")
+    saved = (est(PAPER, "basic") - est(CORRECTED, "basic")) * 1e6
+    assert saved == pytest.approx(SHORT_COL * (1 - 1 / 32) / 2)
+
+
+def test_sizes_that_the_paper_does_not_give() -> None:
+    """H7: GET and close empty instead of 272 and 184 bits: 456/11 us less, in the basic model."""
+    empty = dataclasses.replace(TESTBED, dialogue=Dialogue(get_bits=0, close_bits=0))
+
+    def difference(model: Model) -> float:
+        full, less = (effective_service_time(2e5, p, model=model).est_s for p in (TESTBED, empty))
+        return float(full - less) * 1e6
+
+    assert difference("basic") == pytest.approx(456 / 11)
+    assert difference("refined") == 0.0
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=1, max_size=20))
+def test_mean_over_a_law_is_the_service_time_of_the_mean(sizes: list[float]) -> None:
+    """(27): EST is affine, so no other moment of the sizes counts."""
+    result = effective_service_time(sizes, TESTBED)
+    load = effective_load(np.mean(sizes), 0.0, TESTBED)
+
+    assert load.beta_s == pytest.approx(np.mean(result.est_with_beacons_s), rel=1e-9)
+    assert np.all(np.asarray(result.est_s) > 0)
+
+
+# ---- from service time to transfer time ----
+
+
+def test_transfer_times_of_equation_29() -> None:
+    load = effective_load([1e5, 2e5], 2.0, TESTBED)
+
+    assert load.rho == pytest.approx(2.0 * load.beta_s)
+    assert load.mean_transfer_s == pytest.approx(load.beta_s / (1 - load.rho))
+    assert load.mean_transfer_without_beacons_s == pytest.approx(
+        load.beta_without_beacons_s / (1 - load.rho_without_beacons)
+    )
+
+
+def test_distributions_belong_to_the_mean() -> None:
+    """The tail (26) integrates to (29), the tail of (30) adds up to lambda times (29)."""
+    load = effective_load(200_000, 2.5, TESTBED)
+    y, step = np.linspace(-40.0, 8.0, 2001, retstep=True)
+    t = np.exp(y)
+    tail = sojourn_tail(t, load.rho, load.beta_s)
+
+    assert np.sum(tail * t) * step == pytest.approx(load.mean_transfer_s)
+    assert number_tail(np.arange(400), load.rho).sum() == pytest.approx(2.5 * load.mean_transfer_s)
+
+
+def test_no_arrivals_no_load() -> None:
+    load = effective_load(200_000, 0.0, TESTBED)
+
+    assert load.rho == 0.0
+    assert load.mean_transfer_s == load.beta_s
+
+
+def test_too_many_downloads_are_named() -> None:
+    """4 a second times 0.3159 s: 26 % more than there is time for."""
+    message = (
+        r"^rho_eff \(arrival_rate_per_s times beta_eff\) must be below 1, not 1\.26\d*: "
+        r"the system is unstable, work exceeds capacity by 26\.3\d %"
+    )
+    with pytest.raises(ValueError, match=message):
+        effective_load(200_000, [1.0, 4.0], TESTBED)
+
+
+def test_stable_without_beacons_alone_is_unstable() -> None:
+    """3.18 a second: 0.994 and 1.005. Without beacons the same download rate can be served."""
+    without = dataclasses.replace(TESTBED, beacon=None)
+
+    with pytest.raises(ValueError, match=r"unstable, work exceeds capacity by 0\.4"):
+        effective_load(200_000, 3.18, TESTBED)
+    assert effective_load(200_000, 3.18, without).rho == pytest.approx(0.9936, abs=1e-4)
+
+
+# ---- Tables I and II, and any other PHY ----
+
+
+def test_table_1_as_printed() -> None:
+    """Rows of a, b, g, n: integers in us, bits and Mb/s."""
+    rows = {
+        name: (
+            radio.cw_min,
+            radio.mac_bits,
+            *(round(x * 1e6, 6) for x in (radio.slot_s, radio.sifs_s, radio.difs_s, radio.eifs_s)),
+            round(radio.phy_s * 1e6, 6),
+            radio.ack_bits,
+            round(radio.propagation_s * 1e6, 6),
+            radio.data_rate_bps / 1e6,
+            radio.control_rate_bps / 1e6,
+            radio.symbol_s,
+        )
+        for name, radio in TABLE_1.items()
+    }
+
+    assert rows == {
+        "802.11a": (15, 246, 9, 16, 34, 90, 20, 134, 1, 54, 24, 4e-6),
+        "802.11b": (31, 224, 20, 10, 50, 364, 192, 112, 1, 11, 1, None),
+        "802.11g": (15, 246, 9, 10, 28, 342, 26, 134, 1, 54, 24, 4e-6),
+        "802.11n": (15, 246, 9, 16, 34, 90, 20, 134, 1, 54, 24, 4e-6),
+    }
+    assert set(TABLE_1_PROVENANCE) == {field.name for field in dataclasses.fields(Radio)}
+    assert all(r.management_rate_bps == r.control_rate_bps for r in TABLE_1.values())
+
+
+@pytest.mark.parametrize("standard", STANDARDS)
+def test_table_1_against_its_provenance(standard: Any) -> None:
+    """DIFS is SIFS and two slots; EIFS is SIFS, DIFS and an ACK of 304 us (a, n: 40, not 44)."""
+    radio = TABLE_1[standard]
+    ack = 40e-6 if standard in {"802.11a", "802.11n"} else 304e-6
+
+    assert radio.difs_s == pytest.approx(radio.sifs_s + 2 * radio.slot_s)
+    assert radio.eifs_s == pytest.approx(radio.sifs_s + radio.difs_s + ack)
+    assert radio.mac_bits - radio.ack_bits == 224 - 112
+
+
+def test_table_2() -> None:
+    assert dataclasses.astuple(Dialogue())[:5] == (48, 392, 272, 704, 184)
+    assert (TESTBED.mss_bits, TESTBED.upper_bits) == (8 * 1460, 320 + 64)
+    assert TESTBED.propagation_s == 1e-9
+    assert TESTBED.beacon is not None
+    assert TESTBED.beacon.frame_s * 1e6 == pytest.approx(192 + 584)
+    assert TESTBED.beacon.interval_s == pytest.approx(100 * TIME_UNIT_S)
+    assert pytest.approx(1024e-6) == TIME_UNIT_S  # H1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_standards_in_their_order(model: Model) -> None:
+    """1 MB in ms: 802.11b slowest; 802.11g suffers from its signal extension; n is a."""
+    est = {
+        name: float(effective_service_time(1e6, Parameters.table_1(name), model=model).est_s)
+        for name in STANDARDS
+    }
+
+    assert est["802.11b"] > 4 * est["802.11g"] > 4 * est["802.11a"]
+    assert est["802.11n"] == est["802.11a"]
+
+
+def test_whole_symbols() -> None:
+    """H7: T_d(11680) of 802.11a is 20 us and 12310/216 or 57 symbols of 4 us; T_c 134/96 or 2."""
+    printed, rounded = (
+        Parameters.table_1("802.11a", symbols=symbols) for symbols in ("ignored", "rounded")
+    )
+
+    assert data_time(11680, printed) * 1e6 == pytest.approx(20 + 4 * 12310 / 216)
+    assert data_time(11680, rounded) * 1e6 == pytest.approx(20 + 4 * 57)
+    assert printed.mac_ack_s * 1e6 == pytest.approx(20 + 4 * 134 / 96)
+    assert rounded.mac_ack_s * 1e6 == pytest.approx(28)
+    assert Parameters.table_1("802.11b", symbols="rounded") == Parameters.table_1("802.11b")
+
+
+def test_a_whole_number_of_symbols_is_not_one_more() -> None:
+    """86.4 bits a symbol: 432 bits are 5, although 24e6 * 3.6e-6 is less than 86.4 in doubles."""
+    k = np.arange(1, 5000)
+
+    assert frame_time(432 * k, 0.0, 24e6, 3.6e-6) / 3.6e-6 == pytest.approx(5 * k)
+    assert frame_time(432 * k + 1, 0.0, 24e6, 3.6e-6) / 3.6e-6 == pytest.approx(5 * k + 1)
+
+
+@pytest.mark.parametrize("fixture", ["phy_80211a", "phy_80211b", "phy_80211g"])
+@pytest.mark.parametrize("rounding", [True, False])
+def test_frames_of_a_phy_last_as_long_as_airtime_says(
+    request: pytest.FixtureRequest, fixture: str, rounding: bool
+) -> None:
+    """To the nanosecond (without rounding to symbols, airtime rounds up to whole ones)."""
+    phy: Phy = dataclasses.replace(request.getfixturevalue(fixture), symbol_rounding=rounding)
+    sizes = np.array([0, 40, 536, 1459, 1460])
+    parameters = Parameters.from_phy(phy, mss_bytes=1460, header_bits=320)
+    frames = airtime.frame_time_ns(phy, 320 + 8 * sizes)
+    exchanges = airtime.exchange_time_ns(phy, 320 + 8 * sizes, rts=False) + phy.difs_ns
+
+    slack = 1e-3 if rounding else 1.0
+    assert data_time(8 * sizes, parameters) * 1e9 == pytest.approx(frames, abs=slack)
+    assert acknowledged_time(8 * sizes, parameters) * 1e9 == pytest.approx(exchanges, abs=slack)
+
+
+def test_testbed_as_a_resolved_scenario(section_80211b: dict[str, Any]) -> None:
+    section = section_80211b | {
+        "control_rate": {"bps": 11_000_000, "modulation": "dsss"},
+        "symbol_rounding": False,
+        "propagation_delay_ns": 1,
+    }
+    beacon = Beacon.from_phy(Phy.from_resolved(section), Rate(1_000_000, "dsss"), interval_s=0.1024)
+    tcp = {"mss_bytes": 1460, "header_bits": 320}
+    scenario = Parameters.from_resolved(section, tcp, beacon=beacon)
+
+    ours, paper = (effective_service_time(2e5, p) for p in (scenario, TESTBED))
+    assert ours.est_with_beacons_s == pytest.approx(paper.est_with_beacons_s, rel=1e-6)
+    slow = Parameters.from_resolved(section, tcp, data_rate=Rate(1_000_000, "dsss"))
+    assert slow.data_rate_bps == 1e6
+    assert slow.beacon is None
+
+
+def test_long_downloads_get_two_segments_a_cycle() -> None:
+    result = effective_service_time(1e12, TESTBED)
+
+    assert 8e12 / result.est_s == pytest.approx(2 * 11680 / result.cycle_s, rel=1e-6)
+
+
+# ---- bad input ----
+
+
+def altered(**changes: Any) -> Callable[[], object]:
+    return lambda: dataclasses.replace(TESTBED, **changes)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: effective_service_time(-1, TESTBED), r"^size_bytes must be at least 0"),
+        (lambda: effective_service_time([1, math.nan], TESTBED), r"^size_bytes must be finite"),
+        (
+            lambda: effective_service_time(1, TESTBED, model="best"),  # type: ignore[arg-type]
+            r"^model must be one of 'basic', 'refined'",
+        ),
+        (lambda: last_cycle_time(TESTBED, model="x"), r"^model must be"),  # type: ignore[arg-type]
+        (lambda: tcp_close_time(TESTBED, model="x"), r"^model must be"),  # type: ignore[arg-type]
+        (lambda: effective_load(2e5, -1.0, TESTBED), r"^arrival_rate_per_s must be at least 0"),
+        (lambda: effective_load(-2.0, 1.0, TESTBED), r"^mean_size_bytes must be at least 0"),
+        (lambda: effective_load([1, 2], [1, 2, 3], TESTBED), r"do not broadcast: mean_size_bytes"),
+        (lambda: data_time(-1, TESTBED), r"^bits must be at least 0"),
+        (lambda: frame_time(1, 0.0, 0.0), r"^rate_bps must be greater than 0"),
+        (lambda: frame_time(1, 0.0, 1e6, 0.0), r"^symbol_s must be greater than 0"),
+        (lambda: Parameters.table_1("802.11x"), r"^standard must be"),  # type: ignore[arg-type]
+        (
+            lambda: Parameters.table_1("802.11a", symbols="half"),  # type: ignore[arg-type]
+            r"^symbols must be",
+        ),
+        (lambda: Parameters.testbed(llc_bits=-1), r"^llc_bits must be at least 0"),
+        (lambda: Dialogue(retr_bits=-8), r"^retr_bits must be at least 0"),
+        (lambda: Beacon(2e-3, 1e-3), r"^interval_s must be greater than 0.002"),
+        (
+            lambda: Variant(full_cycles="other", short_collision="printed"),  # type: ignore[arg-type]
+            r"^full_cycles must be one of 'printed', 'implied'",
+        ),
+        (altered(cw_min=-1), r"^cw_min must be at least 0"),
+        (altered(cw_min=15.5), r"^cw_min must be a whole number"),
+        (altered(slot_s=math.inf), r"^slot_s must be finite"),
+        (altered(mac_ack_s=0.0), r"^mac_ack_s must be greater than 0"),
+        (altered(mss_bits=0), r"^mss_bits must be greater than 0"),
+        (altered(symbol_s=-1e-6), r"^symbol_s must be greater than 0"),
+        (lambda: dataclasses.replace(TABLE_1["802.11b"], eifs_s=-1.0), r"^eifs_s must be at least"),
+    ],
+)
+def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_rate_that_the_phy_lacks(phy_80211a: Phy, phy_80211b: Phy) -> None:
+    with pytest.raises(ValueError, match=r"^rate is DSSS, but phy has no dsss section"):
+        Parameters.from_phy(
+            phy_80211a, mss_bytes=1460, header_bits=320, data_rate=Rate(1_000_000, "dsss")
+        )
+    with pytest.raises(ValueError, match=r"^rate is OFDM, but phy has no ofdm section"):
+        Parameters.from_phy(
+            phy_80211b, mss_bytes=1460, header_bits=320, data_rate=Rate(6_000_000, "ofdm")
+        )
+    with pytest.raises(ValueError, match=r"^mss_bytes must be greater than 0"):
+        Parameters.from_phy(phy_80211b, mss_bytes=0, header_bits=320)

@@ -1,0 +1,523 @@
+"""Processor sharing: the tail (26) against five other ways to it, limits and few sources."""
+
+import heapq
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp.models import miorandi
+from airtcp.models._checks import Values
+from airtcp.models.processor_sharing import (
+    conditional_mean_sojourn,
+    engset,
+    engset_distribution,
+    limited,
+    limited_distribution,
+    mean_sojourn,
+    number_distribution,
+    number_tail,
+    sojourn_tail,
+    stable_load,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import k1
+
+NEAREST_TO_1 = float(np.nextafter(1.0, 0.0))
+LOADS = [0.0, 1e-30, 1e-6, 0.1, 0.5, 0.78, 0.95, 0.999, 1 - 1e-9, NEAREST_TO_1]
+
+
+# ---- (26), the tail for exponential sizes ----
+
+
+@pytest.mark.parametrize("rho", LOADS)
+def test_everybody_stays_longer_than_no_time(rho: float) -> None:
+    """H4: Pr{S > 0} = 1."""
+    assert sojourn_tail(0.0, rho) == pytest.approx(1.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("rho", LOADS)
+def test_mean_is_the_integral_of_the_tail(rho: float) -> None:
+    """H4: 1/(1 - rho). With t = e^y / (1 - rho) the integrand has two smooth tails.
+
+    In units of 1e-5 beta, so that the longest time is a number that is let in.
+    """
+    y, step = np.linspace(-45.0, 9.0, 4001, retstep=True)
+    t = np.exp(y) / (1.0 - rho)
+
+    mean = np.sum(sojourn_tail(t * 1e-5, rho, 1e-5) * t) * step
+    assert mean == pytest.approx(1.0 / (1.0 - rho), rel=1e-12)
+
+
+@pytest.mark.parametrize("rho", [0.05, 0.5, 0.78, 0.9])
+@pytest.mark.parametrize("t", [0.2, 1.0, 10.0, 30.0])
+def test_tail_is_the_integral_in_its_own_variable(rho: float, t: float) -> None:
+    """(26) of H4 over x, with no change of variable; scipy's adaptive quadrature."""
+    root = math.sqrt(rho)
+
+    def integrand(x: float) -> float:
+        g = (2 * root - (1 + rho) * math.cos(x)) / ((1 - rho) * math.sin(x))
+        exponent = -x * g - (1 - rho) ** 2 * t / (1 + rho - 2 * root * math.cos(x))
+        if g < 0.0:  # exp(-x g) / (1 + exp(-pi g)) = exp((pi - x) g) / (1 + exp(pi g))
+            exponent += math.pi * g
+        return math.exp(exponent) * math.sin(x) / (1 + math.exp(-math.pi * abs(g)))
+
+    # g = 0 where cos x = 2 sqrt(rho) / (1 + rho): there the integrand turns.
+    turn = math.acos(2 * root / (1 + rho))
+    pieces = [(0.0, turn), (turn, math.pi / 2), (math.pi / 2, math.pi)]
+    total = sum(quad(integrand, *piece, epsabs=1e-13, epsrel=1e-12)[0] for piece in pieces)
+
+    assert sojourn_tail(t, rho) == pytest.approx(2 / (1 - rho) * total, abs=1e-11)
+
+
+def tail_by_the_chain(times: list[float], rho: float) -> list[float]:
+    """Pr{S > t} of the M/M/1-PS queue as a phase-type law, by uniformization.
+
+    The tagged flow finds n - 1 others with probability (1-rho) rho^(n-1) (PASTA) and then leaves
+    at rate 1/n; others leave at (n-1)/n, new ones come at rho. `alive[k]` is the probability that
+    it is still there after k jumps of a Poisson process of rate 1 + rho.
+    """
+    n = np.arange(1.0, 2.0 + math.ceil(-36.0 / math.log(rho)))
+    state = (1 - rho) * rho ** (n - 1)
+    up, down = np.full(n.shape, rho), (n - 1) / n
+    up[-1] = 0.0  # cut where the stationary law is below 1e-15
+    stay = 1 + rho - up - down - 1 / n
+    jumps = int((1 + rho) * max(times) + 12 * math.sqrt((1 + rho) * max(times)) + 50)
+    alive = [state.sum()]
+    for _ in range(jumps):
+        new = state * stay
+        new[1:] += (state * up)[:-1]
+        new[:-1] += (state * down)[1:]
+        state = new / (1 + rho)
+        alive.append(state.sum())
+    k = np.arange(len(alive))
+    log_factorial = np.array([math.lgamma(j + 1.0) for j in k])
+    tails = []
+    for t in times:
+        mean = (1 + rho) * t
+        poisson = np.exp(k * math.log(mean) - mean - log_factorial)
+        tails.append(float(np.dot(poisson, alive)))
+    return tails
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.3, 0.6, 0.78, 0.9, 0.97, 0.99])
+def test_tail_of_the_markov_chain(rho: float) -> None:
+    times = [0.01, 0.5, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
+
+    assert sojourn_tail(times, rho) == pytest.approx(tail_by_the_chain(times, rho), abs=1e-12)
+
+
+def transform(s: Any, tau: Any, rho: float) -> Any:
+    """E[exp(-s S) | tau] of the M/M/1-PS queue: Coffman, Muntz and Trotter (J. ACM 17(1), 1970)."""
+    total = 1 + rho + s
+    r = 2 / (total + np.sqrt(total * total - 4 * rho))
+    leaves = (1 - rho) * (1 - rho * r * r) * np.exp(-(rho * (1 - r) + s) * tau)
+    return leaves / ((1 - rho * r) ** 2 - rho * (1 - r) ** 2 * np.exp(-(1 - rho * r * r) / r * tau))
+
+
+def tail_by_inversion(t: float, rho: float) -> float:
+    """Euler summation (Abate and Whitt, 1995) of (1 - E[exp(-s S)]) / s; error about e^-24.
+
+    Sizes up to 40 are averaged over, in 1600 pieces with Gauss's rule of 8 points. (At smaller t
+    the alternating series converges too slowly.)
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    sizes = (0.025 * (np.arange(1600)[:, np.newaxis] + (nodes + 1) / 2)).ravel()
+    weights = np.tile(weights * 0.0125, 1600) * np.exp(-sizes)
+    a, terms = 24.0, 40
+
+    def at(s: complex) -> float:
+        return float(((1 - np.dot(weights, transform(s, sizes, rho))) / s).real)
+
+    series = [at(complex(a / (2 * t))) / 2]
+    series += [(-1) ** k * at((a + 2j * math.pi * k) / (2 * t)) for k in range(1, terms + 12)]
+    partial = np.cumsum(series)[terms:]
+    binomial = np.array([math.comb(11, k) for k in range(12)]) / 2.0**11
+    return math.exp(a / 2) / t * float(np.dot(binomial, partial))
+
+
+@pytest.mark.parametrize(("rho", "t"), [(0.3, 4.0), (0.5, 5.0), (0.78, 5.0), (0.95, 30.0)])
+def test_tail_of_the_inverted_transform(rho: float, t: float) -> None:
+    assert sojourn_tail(t, rho) == pytest.approx(tail_by_inversion(t, rho), abs=1e-9)
+
+
+@pytest.mark.parametrize("tau", [0.1, 1.0, 4.0])
+def test_conditional_mean_is_that_of_the_transform(tau: float) -> None:
+    """(25): minus the derivative at zero, by a central difference."""
+    slope = (transform(1e-5, tau, 0.78) - transform(-1e-5, tau, 0.78)) / 2e-5
+
+    assert conditional_mean_sojourn(tau, 0.78) == pytest.approx(-slope, rel=1e-6)
+
+
+def simulated_sojourns(rho: float, flows: int, seed: int) -> Values:
+    """Sojourn times of independent tagged flows of the M/M/1-PS queue in equilibrium, beta = 1."""
+    rng = np.random.default_rng(seed)
+    n = rng.geometric(1 - rho, flows)  # the tagged flow included
+    spent, left = np.zeros(flows), np.arange(flows)
+    while left.size:
+        spent[left] += rng.exponential(1 / (1 + rho), left.size)
+        arrival = rng.random(left.size) < rho / (1 + rho)
+        tagged = ~arrival & (rng.random(left.size) * n < 1.0)
+        n = (n + np.where(arrival, 1, -1))[~tagged]
+        left = left[~tagged]
+    return spent
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.78])
+def test_tail_of_a_simulated_queue(rho: float) -> None:
+    """100,000 independent flows, fixed seed; 4 binomial standard errors."""
+    sojourns = simulated_sojourns(rho, 100_000, seed=26)
+    times = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
+    tails = sojourn_tail(times, rho)
+    seen = (sojourns[:, np.newaxis] > times).mean(axis=0)
+
+    assert np.all(np.abs(seen - tails) <= 4 * np.sqrt(tails * (1 - tails) / 100_000))
+    assert sojourns.mean() == pytest.approx(1 / (1 - rho), abs=4 * sojourns.std() / 100_000**0.5)
+
+
+@pytest.mark.parametrize("s", [1e-6, 0.01, 0.3, 1.0, 10.0, 100.0])
+def test_heavy_traffic_limit(s: float) -> None:
+    """(1 - rho) S tends to a product of two exponentials: Pr{> s} = 2 sqrt(s) K_1(2 sqrt(s))."""
+    limit, gap = 2 * math.sqrt(s) * k1(2 * math.sqrt(s)), 2.0**-40
+
+    assert sojourn_tail(s / gap, 1 - gap) == pytest.approx(limit, rel=1e-10, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    ("rho", "t", "expected"),
+    [
+        (1e-6, 600.0, 2.89826151338186e-261),
+        (0.3, 3000.0, 1.35962208323698e-287),
+        (0.5, 1000.0, 1.77073380960197e-51),
+        (0.78, 10.0, 0.120949729176482),
+        (0.78, 1000.0, 1.67601568767889e-17),
+        (0.999, 1e6, 2.86542670139956e-27),
+        (0.999999, 1e7, 0.00596768122624772),
+        (0.999999, 1e11, 6.60086496900727e-274),
+    ],
+)
+def test_reference_values(rho: float, t: float, expected: float) -> None:
+    """mpmath at 50 digits; a step of 1/200 instead of 1/100 changes none of the digits.
+
+    mp.dps = 50; rho, t = mpf(rho), mpf(t); a = acosh((1 + rho) / (1 - rho))
+    def f(v):
+        x, g = 2 * atan(exp(v - a)), sinh(v)
+        late = (1 - rho) * t * cosh(v - a) / cosh(v)
+        return exp(-x * g - late) / (1 + exp(-pi * g)) / cosh(v - a) ** 2
+    2 / (1 - rho) * sum(f(-6 + k / mpf(100)) for k in range(4000)) / 100
+    """
+    assert sojourn_tail(t, rho) == pytest.approx(expected, rel=1e-12, abs=0.0)
+
+
+def test_no_load_is_no_wait() -> None:
+    t = np.array([0.0, 0.3, 2.0, 40.0])
+
+    assert sojourn_tail(t, 0.0) == pytest.approx(np.exp(-t), rel=1e-13, abs=0.0)
+
+
+def test_tail_in_seconds() -> None:
+    assert sojourn_tail(3.12, 0.78, 0.312) == pytest.approx(sojourn_tail(10.0, 0.78), rel=1e-12)
+
+
+@settings(deadline=None)
+@given(st.floats(0.0, NEAREST_TO_1), st.lists(st.floats(0.0, 1e15), min_size=2, max_size=5))
+def test_tail_is_a_tail(rho: float, times: list[float]) -> None:
+    """Between 0 and 1, falling with t, and never below that of a flow alone."""
+    t = np.sort(times)
+    tail = sojourn_tail(t, rho)
+
+    assert np.all((tail >= 0) & (tail <= 1))
+    assert np.all(np.diff(tail) <= 1e-14)
+    assert np.all(tail >= np.exp(-t) - 1e-14)
+
+
+def test_tail_broadcasts() -> None:
+    t, rho = np.array([[0.5], [2.0], [8.0]]), np.array([0.3, 0.78, 0.3, 0.999])
+    tail = sojourn_tail(t, rho, 2.0)
+
+    assert tail.shape == (3, 4)
+    assert tail[2, 1] == sojourn_tail(8.0, 0.78, 2.0)
+    assert tail[:, 0].tolist() == tail[:, 2].tolist()
+    assert isinstance(sojourn_tail(1.0, 0.5), float)
+
+
+def test_thousands_of_points_are_those_one_by_one() -> None:
+    """More than one block of the sum."""
+    t = np.linspace(0.0, 50.0, 1001)
+
+    assert sojourn_tail(t, 0.78)[::250].tolist() == [
+        sojourn_tail(one, 0.78) for one in t[::250].tolist()
+    ]
+
+
+# ---- (23) to (25), and their insensitivity ----
+
+
+def test_numbers_of_flows_add_up() -> None:
+    """(23) and (30): sum 1, mean rho / (1 - rho), tails as summed from above, Little's formula."""
+    n = np.arange(200)
+    pi = number_distribution(n, 0.78)
+
+    assert pi.sum() == pytest.approx(1.0, abs=1e-15)
+    assert np.dot(n, pi) == pytest.approx(0.78 / 0.22)
+    assert number_tail(n, 0.78) == pytest.approx(1.0 - np.cumsum(pi), abs=1e-14)
+    assert np.dot(n, pi) == pytest.approx(mean_sojourn(0.312, 0.78) * 0.78 / 0.312)
+
+
+def test_empty_system_at_no_load() -> None:
+    assert number_distribution([0, 1], 0.0).tolist() == [1.0, 0.0]
+    assert number_tail(0, 0.0) == 0.0
+
+
+def shared_sojourns(arrivals: Values, services: Values) -> Values:
+    """Sojourn times of given flows under processor sharing: by attained service, exactly.
+
+    While n flows are there, each gains service at rate 1/n; a flow leaves when the service that
+    any flow has gained since it came reaches its own need.
+    """
+    sojourns = np.empty(arrivals.size)
+    now = gained = 0.0
+    present: list[tuple[float, int]] = []
+    for k, (arrival, service) in enumerate(zip(arrivals, services, strict=True)):
+        while present and now + (present[0][0] - gained) * len(present) <= arrival:
+            need, leaver = heapq.heappop(present)
+            now, gained = now + (need - gained) * (len(present) + 1), need
+            sojourns[leaver] = now - arrivals[leaver]
+        if present:
+            gained += (arrival - now) / len(present)
+        now = arrival
+        heapq.heappush(present, (gained + service, k))
+    while present:
+        need, leaver = heapq.heappop(present)
+        now, gained = now + (need - gained) * (len(present) + 1), need
+        sojourns[leaver] = now - arrivals[leaver]
+    return sojourns
+
+
+def balanced_hyperexponential(rng: np.random.Generator, n: int) -> Values:
+    """Two phases with balanced means, mean 1, squared coefficient of variation 4."""
+    p = 0.5 * (1 + math.sqrt(3 / 5))
+    fast = rng.random(n) < p
+    return np.where(fast, rng.exponential(1 / (2 * p), n), rng.exponential(1 / (2 - 2 * p), n))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: np.ones(n),
+        lambda rng, n: rng.exponential(1.0, n),
+        balanced_hyperexponential,
+    ],
+    ids=["deterministic", "exponential", "hyperexponential"],
+)
+def test_means_do_not_know_the_law_of_sizes(
+    draw: Callable[[np.random.Generator, int], Values],
+) -> None:
+    """(24) and (25) for M/G/1-PS: 200 runs of 1000 flows (100 more to warm up), 4 standard errors.
+
+    At rho = 0.6, whose relaxation time 1/(1 - sqrt(rho))^2 of 20 mean service times passes eight
+    times while it warms up.
+    """
+    rng = np.random.default_rng(24)
+    rho, runs, flows, warm_up = 0.6, 200, 1000, 100
+    means, stretches = [], []
+    for _ in range(runs):
+        services = draw(rng, warm_up + flows)
+        arrivals = np.cumsum(rng.exponential(1 / rho, warm_up + flows))
+        sojourns = shared_sojourns(arrivals, services)
+        means.append(sojourns[warm_up:].mean())
+        large = services[warm_up:] >= 1.0
+        stretches.append(sojourns[warm_up:][large].mean() / services[warm_up:][large].mean())
+
+    error = np.std(means, ddof=1) / math.sqrt(runs)
+    assert np.mean(means) == pytest.approx(mean_sojourn(1.0, rho), abs=4 * error)
+    error = np.std(stretches, ddof=1) / math.sqrt(runs)
+    assert np.mean(stretches) == pytest.approx(conditional_mean_sojourn(1.0, rho), abs=4 * error)
+
+
+# ---- limited numbers of flows, few sources ----
+
+
+def balance(rates_up: list[float], rates_down: list[float]) -> Values:
+    """Stationary law of a birth-death chain, from its generator as a linear system."""
+    size = len(rates_up) + 1
+    generator = np.diag(rates_up, 1) + np.diag(rates_down, -1)
+    generator -= np.diag(generator.sum(axis=1))
+    system = np.vstack([generator.T, np.ones(size)])
+    solution = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
+    return np.asarray(solution, dtype=np.float64)
+
+
+@pytest.mark.parametrize("rho", [0.2, 0.999999, 1.0, 3.0])
+@pytest.mark.parametrize("limit", [1, 2, 7])
+def test_limit_against_the_balance_equations(rho: float, limit: int) -> None:
+    pi = balance([rho] * limit, [1.0] * limit)
+    flows = float(np.dot(np.arange(limit + 1), pi))
+    result = limited(rho, limit, 0.5)
+
+    assert limited_distribution(rho, limit) == pytest.approx(pi, abs=1e-12)
+    assert result.blocking == pytest.approx(pi[-1], rel=1e-9)
+    assert result.mean_flows == pytest.approx(flows, rel=1e-9)
+    assert result.carried == pytest.approx(1.0 - pi[0], rel=1e-9)  # served whenever not empty
+    assert result.mean_sojourn_s == pytest.approx(0.5 * flows / (rho * (1 - pi[-1])), rel=1e-9)
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.78, 0.95])
+def test_a_high_limit_is_none(rho: float) -> None:
+    result = limited(rho, 2000, 0.312)
+
+    assert result.blocking < 1e-40
+    assert result.mean_flows == pytest.approx(rho / (1 - rho), rel=1e-12)
+    assert result.mean_sojourn_s == pytest.approx(mean_sojourn(0.312, rho), rel=1e-12)
+    assert limited_distribution(rho, 2000)[:50] == pytest.approx(
+        number_distribution(np.arange(50), rho), rel=1e-11
+    )
+
+
+def test_no_load_and_no_limit_is_too_much() -> None:
+    result = limited([1e-30, 1e15], [100_000, 100_000])
+
+    assert result.mean_sojourn_s == pytest.approx([1.0, 1e5])
+    assert result.blocking == pytest.approx([0.0, 1.0])
+    assert result.carried == pytest.approx([1e-30, 1.0], rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("load", [0.5, 8.0, 20.0])
+def test_erlang_loss_formula(load: float) -> None:
+    """Each flow at its own full speed: (a^K / K!) / sum a^k / k!; nobody slows anybody."""
+    terms = [load**k / math.factorial(k) for k in range(11)]
+    result = limited(load, 10, speeds=range(1, 11))
+
+    assert result.blocking == pytest.approx(terms[-1] / sum(terms))
+    assert result.full == result.blocking
+    assert result.mean_sojourn_s == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
+def test_engset_loss_formula(ratio: float) -> None:
+    """8 sources, 3 places: time congestion C(8, 3) a^3 / sum, call congestion that of 7 sources."""
+
+    def congestion(sources: int) -> float:
+        terms = [math.comb(sources, k) * ratio**k for k in range(4)]
+        return terms[3] / sum(terms)
+
+    result = engset(8, ratio, 3, speeds=[1, 2, 3])
+
+    assert result.full == pytest.approx(congestion(8))
+    assert result.blocking == pytest.approx(congestion(7))
+    assert result.mean_sojourn_s == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("limit", [2, 5])
+def test_few_sources_that_share_against_the_balance_equations(limit: int) -> None:
+    ratio, sources = 0.4, 5
+    pi = balance([ratio * (sources - k) for k in range(limit)], [1.0] * limit)
+    result = engset(sources, ratio, limit)
+
+    assert engset_distribution(sources, ratio, limit) == pytest.approx(pi, abs=1e-12)
+    assert result.carried == pytest.approx(1.0 - pi[0])
+    assert result.mean_flows == pytest.approx(np.dot(np.arange(limit + 1), pi))
+    idle = sources - np.arange(limit + 1)
+    assert result.blocking == pytest.approx(idle[-1] * pi[-1] / np.dot(idle, pi), abs=1e-12)
+
+
+def test_few_sources_are_the_queue_of_paper_m() -> None:
+    """M (16), (17): 40 stations, 30000 bytes at 2.3 Mb/s, 10 s of think time."""
+    service = 8 * 30_000 / 2.3e6
+    stations = np.array([1, 5, 20, 40])
+    paper_m = miorandi.processor_sharing(stations, [2.3e6] * 40, 10.0, 30_000)
+    result = engset(stations, service / 10.0, mean_service_s=service)
+
+    assert result.mean_flows == pytest.approx(paper_m.mean_active)
+    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
+    assert result.blocking == pytest.approx(np.zeros(4))
+    assert result.carried / service == pytest.approx(paper_m.arrival_rate_per_s)
+
+
+def test_few_sources_with_state_dependent_speed_are_the_queue_of_paper_m() -> None:
+    speeds = np.array([1.0, 1.3, 1.2, 0.9])
+    paper_m = miorandi.processor_sharing(4, 1e6 * speeds, 1.0, 125_000)
+    result = engset(4, 1.0, speeds=speeds)
+
+    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
+
+
+def test_many_sources_with_little_each_are_poisson() -> None:
+    """The twentieth flow finds 1 - 1/100000, ..., 1 - 19/100000 of the load: 0.2 % less in all."""
+    many, poisson = engset(100_000, 0.78 / 100_000, 20), limited(0.78, 20)
+
+    assert many.blocking == pytest.approx(poisson.blocking * (1 - 0.0019), rel=1e-4)
+    assert many.mean_flows == pytest.approx(poisson.mean_flows, rel=1e-3)
+
+
+def test_limits_broadcast() -> None:
+    result = limited(np.array([[0.5], [2.0]]), [1, 3, 10])
+
+    assert result.blocking.shape == (2, 3)
+    assert result.blocking[1, 1] == pytest.approx(limited(2.0, 3).blocking)
+    assert limited_distribution([0.5, 2.0], 3).shape == (2, 4)
+    assert engset([2, 9], 0.3, [[1], [4], [20]]).full.shape == (3, 2)
+    assert engset(9, 0.3, 20).full == engset(9, 0.3).full
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize(
+    ("rho", "message"),
+    [
+        (1.0, r"^rho must be below 1, not 1.0: the system is unstable, .* exceeds .* by 0 %"),
+        (1.25, r"^rho must be below 1, not 1.25: the system is unstable, .* by 25 %"),
+        ([0.5, 3.0, 2.0], r"^rho must be below 1, not 3.0: the system is unstable, .* by 200 %"),
+        (-0.1, r"^rho must be at least 0.0, not -0.1"),
+        (math.nan, r"^rho must be finite"),
+        (math.inf, r"^rho must be finite"),
+        ("much", r"^rho must be a real number"),
+    ],
+)
+def test_unstable_and_impossible_loads_are_named(rho: Any, message: str) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: stable_load("rho", rho),
+        lambda: number_distribution(0, rho),
+        lambda: number_tail(0, rho),
+        lambda: mean_sojourn(1.0, rho),
+        lambda: conditional_mean_sojourn(1.0, rho),
+        lambda: sojourn_tail(1.0, rho),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sojourn_tail(-1.0, 0.5), r"^t_s must be at least 0"),
+        (lambda: sojourn_tail([1.0, math.inf], 0.5), r"^t_s must be finite"),
+        (lambda: sojourn_tail(1.0, 0.5, 0.0), r"^mean_service_s must be greater than 0"),
+        (lambda: sojourn_tail([1.0, 2.0], [0.1, 0.2, 0.3]), r"do not broadcast: t_s \(2,\), rho"),
+        (lambda: number_distribution(0.5, 0.5), r"^n must be a whole number"),
+        (lambda: number_tail(-1, 0.5), r"^n must be at least 0"),
+        (lambda: mean_sojourn(-1.0, 0.5), r"^mean_service_s must be at least 0"),
+        (lambda: conditional_mean_sojourn(-1.0, 0.5), r"^service_s must be at least 0"),
+        (lambda: limited(0.0, 3), r"^rho must be greater than 0"),
+        (lambda: limited(0.5, 0), r"^limit must be at least 1"),
+        (lambda: limited(0.5, 2.5), r"^limit must be a whole number"),
+        (lambda: limited(0.5, 10**6), r"^limit must be at most 100000"),
+        (lambda: limited(0.5, 3, speeds=[1, 2]), r"^speeds must have one dimension and 3 values"),
+        (lambda: limited(0.5, 3, speeds=[[1, 2, 3]]), r"^speeds must have one dimension"),
+        (lambda: limited(0.5, 2, speeds=[1, 0]), r"^speeds must be greater than 0"),
+        (lambda: limited_distribution([0.1, 0.2], [1, 2, 3]), r"do not broadcast: rho"),
+        (lambda: engset(0, 0.5), r"^sources must be at least 1"),
+        (lambda: engset(3, -0.5), r"^ratio must be greater than 0"),
+        (lambda: engset(3, 0.5, 0), r"^limit must be at least 1"),
+        (lambda: engset([1, 2], 0.5, [1, 2, 3]), r"do not broadcast: sources \(2,\), limit"),
+        (lambda: engset_distribution(3, math.nan), r"^ratio must be finite"),
+    ],
+)
+def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,488 @@
+"""Flow-level simulation against queueing theory, paper M's closed system, and Ciw.
+
+Seeds are fixed, so a test that passes goes on passing. Some 300 numbers are compared, so intervals
+are of 99.99 %; tests say how narrow they must be, for a wide one would prove nothing.
+"""
+
+import doctest
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp import _core, flows
+from airtcp.exceptions import SimulationError
+from airtcp.flows import FlowResult, Histogram, closed_processor_sharing, processor_sharing
+from airtcp.models import miorandi
+from airtcp.scenario import (
+    Deterministic,
+    Distribution,
+    Empirical,
+    Exponential,
+    Hyperexponential,
+    Lognormal,
+    Pareto,
+    Uniform,
+)
+from airtcp.stats import Interval, student_interval
+from scipy import optimize
+
+CONFIDENCE = 0.9999
+#: Mean 1, E[X^2] = 7.5.
+HYPEREXPONENTIAL = Hyperexponential(probability=1 / 12, mean_1=6.5, mean_2=0.5)
+#: Mean 1; the variance is infinite.
+PARETO = Pareto(shape=1.5, scale=1 / 3)
+LAWS: list[Any] = [
+    pytest.param(Deterministic(value=1.0), id="deterministic"),
+    pytest.param(Exponential(mean=1.0), id="exponential"),
+    pytest.param(HYPEREXPONENTIAL, id="hyperexponential"),
+    pytest.param(PARETO, id="pareto"),
+]
+
+
+def contains(interval: Interval, value: float, *, width: float) -> bool:
+    """Whether the value lies inside, and the interval is at most +-`width` of it wide."""
+    assert interval.low is not None
+    assert interval.high is not None
+    assert interval.high - interval.low <= 2 * width * abs(value), (interval, width)
+    return interval.low <= value <= interval.high
+
+
+def wide(sizes: Distribution) -> float:
+    """How much wider intervals may be: with infinite variance, samples vary that much more."""
+    return 3.0 if sizes == PARETO else 1.0
+
+
+def birth_death(weights: list[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """pi_k in proportion to the product of the first k ratios lambda_{j-1} / mu_j."""
+    pi = np.cumprod([1.0, *weights])
+    return np.asarray(pi / pi.sum())
+
+
+def assert_distribution(result: FlowResult, expected: np.ndarray[Any, Any], width: float) -> None:
+    """Every probability that is not small lies within its interval."""
+    for k, probability in enumerate(expected):
+        if probability > 0.01:
+            measured = result.active_probability(k)
+            assert contains(measured, float(probability), width=width), (k, probability, measured)
+
+
+# M/G/1-PS
+
+
+def test_the_laws_have_mean_one() -> None:
+    for law in (HYPEREXPONENTIAL, PARETO):
+        assert law.mean() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sizes", LAWS)
+@pytest.mark.parametrize("load", [0.3, 0.8])
+def test_mean_slowdown_depends_on_the_load_alone(sizes: Distribution, load: float) -> None:
+    result = processor_sharing(
+        sizes, capacity=1.0, load=load, jobs=400_000, confidence=CONFIDENCE, replications=20
+    )
+
+    assert contains(result.slowdown, 1 / (1 - load), width=0.06 * wide(sizes))
+    # Work that comes is done, and jobs that come leave.
+    assert contains(result.completed_per_s, load, width=0.002)
+    assert contains(result.active, load / (1 - load), width=0.08 * wide(sizes))
+
+
+@pytest.mark.parametrize("sizes", LAWS)
+def test_number_in_the_system_is_geometric(sizes: Distribution) -> None:
+    load = 0.7
+    result = processor_sharing(
+        sizes, capacity=5.0, load=load, jobs=400_000, confidence=CONFIDENCE, replications=20
+    )
+
+    assert_distribution(result, (1 - load) * load ** np.arange(60), width=0.1 * wide(sizes))
+    assert result.active_distribution.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sizes", [Exponential(mean=1.0), PARETO, HYPEREXPONENTIAL])
+def test_a_job_waits_in_proportion_to_its_size(sizes: Distribution) -> None:
+    result = processor_sharing(
+        sizes, capacity=1.0, load=0.6, jobs=400_000, confidence=CONFIDENCE, replications=20
+    )
+    classes = [each for each in result.by_size if each.jobs >= 10_000]
+
+    assert len(classes) >= 5
+    for each in classes:
+        assert contains(each.slowdown, 2.5, width=0.06 * wide(sizes)), each
+        assert each.sojourn_s.mean is not None
+        assert 2.3 * each.low < each.sojourn_s.mean < 2.7 * each.high
+
+
+def test_variance_of_exponential_jobs() -> None:
+    # Coffman, Muntz and Trotter (1970): Var[T] mu^2 = (2 + rho) / ((2 - rho) (1 - rho)^2).
+    load = 0.5
+    result = processor_sharing(
+        Exponential(mean=1.0), capacity=1.0, load=load, jobs=200_000, replications=20,
+        keep_jobs=True,
+    )  # fmt: skip
+    variances = [float(np.var(run.sojourns_s)) for run in result.runs]
+
+    expected = (2 + load) / ((2 - load) * (1 - load) ** 2)
+    assert contains(student_interval(variances, CONFIDENCE), expected, width=0.05)
+
+
+def test_regular_arrivals_of_exponential_jobs() -> None:
+    # The number present is that of D/M/1, whose sigma = exp(-(1 - sigma)/rho), for exponential
+    # jobs leave at the rate mu under any discipline: E[T] = 1 / (mu (1 - sigma)).
+    load = 0.8
+    sigma = optimize.brentq(lambda s: s - math.exp(-(1 - s) / load), 0.0, 0.999)
+    result = processor_sharing(
+        Exponential(mean=1.0), capacity=1.0, interarrival=Deterministic(value=1 / load),
+        jobs=300_000, confidence=CONFIDENCE,
+    )  # fmt: skip
+
+    assert contains(result.sojourn_s, 1 / (1 - sigma), width=0.03)
+    # Far from the 5 s of Poisson arrivals.
+    assert result.sojourn_s.high is not None
+    assert result.sojourn_s.high < 3.5
+
+
+# Limits and capacities that depend on the number of jobs
+
+
+@pytest.mark.parametrize("sizes", LAWS)
+@pytest.mark.parametrize("load", [0.9, 1.5])
+def test_a_limit_blocks_what_theory_says(sizes: Distribution, load: float) -> None:
+    limit = 5
+    expected = birth_death([load] * limit)
+    result = processor_sharing(
+        sizes, capacity=2.0, load=load, limit=limit, jobs=200_000, confidence=CONFIDENCE
+    )
+
+    assert_distribution(result, expected, width=0.1 * wide(sizes))
+    assert len(result.active_distribution) == limit + 1
+    # Poisson arrivals see time averages.
+    assert contains(result.blocked_fraction, expected[limit], width=0.06 * wide(sizes))
+    assert result.counts["offered"] > result.counts["completed"] == 10 * 200_000
+
+
+@pytest.mark.parametrize("sizes", LAWS)
+def test_capacities_of_the_number_of_jobs(sizes: Distribution) -> None:
+    # As C_k of paper M: less for more. pi_k / pi_{k-1} = lambda E[X] / C_k for any law of sizes.
+    capacity = [1.0, 0.9, 0.82, 0.8]
+    offered = 0.6
+    expected = birth_death([offered / capacity[min(k, 3)] for k in range(80)])
+    result = processor_sharing(
+        sizes, capacity=capacity, load=offered / 0.8, jobs=400_000, confidence=CONFIDENCE,
+        replications=20,
+    )  # fmt: skip
+
+    assert_distribution(result, expected, width=0.15 * wide(sizes))
+    mean = float(expected @ np.arange(81))
+    # Little's law, and E[T | x] in proportion to x: C_1 E[N] / (lambda E[X]).
+    assert contains(result.slowdown, mean / offered, width=0.06 * wide(sizes))
+    assert contains(result.work_per_s, offered, width=0.02 * wide(sizes))
+
+
+def test_load_is_counted_against_the_last_capacity() -> None:
+    result = processor_sharing(Exponential(mean=3.0), capacity=[9.0, 6.0], load=0.5, jobs=10)
+    same = processor_sharing(Exponential(mean=3.0), capacity=[9.0, 6.0], arrival_rate=1.0, jobs=10)
+
+    assert result.system["interarrival"] == {"kind": "exponential", "mean": 1.0}
+    assert same.system == result.system
+
+
+# The closed system of paper M
+
+
+@pytest.mark.parametrize(
+    ("sizes", "think_times"),
+    [
+        (Exponential(mean=30_000), Exponential(mean=2.0)),
+        (Pareto(shape=1.5, scale=10_000), Deterministic(value=2.0)),
+        # At a shape of 1.5 a system that begins with thinking forgets it too slowly.
+        (Deterministic(value=30_000), Pareto(shape=2.5, scale=1.2)),
+    ],
+    ids=["exponential", "pareto sizes", "pareto think times"],
+)
+def test_closed_system_is_that_of_paper_m(sizes: Distribution, think_times: Distribution) -> None:
+    # (16) and (17) with C_k of (10), for 25 stations.
+    stations = 25
+    capacity_bps = miorandi.capacity(stations, miorandi.Parameters.table_1(), miorandi.CORRECTED)
+    expected = miorandi.active_distribution(capacity_bps, 2.0, 30_000)
+    model = miorandi.processor_sharing(stations, capacity_bps, 2.0, 30_000)
+    result = closed_processor_sharing(
+        sizes, sources=stations, think_times=think_times, capacity=capacity_bps / 8,
+        jobs=200_000, confidence=CONFIDENCE, replications=20,
+    )  # fmt: skip
+
+    assert_distribution(result, expected, width=0.2)
+    assert contains(result.active, float(model.mean_active), width=0.06)
+    assert contains(result.completed_per_s, float(model.arrival_rate_per_s), width=0.02)
+    assert contains(result.sojourn_s, float(model.transfer_s), width=0.06)
+    # The capacities are used: several transfers at once most of the time.
+    assert expected[:2].sum() < 0.6
+    assert result.counts["blocked"] == 0
+
+
+def test_one_source_is_never_slowed_down() -> None:
+    result = closed_processor_sharing(
+        Uniform(low=1.0, high=2.0), sources=1, think_times=Exponential(mean=1.0),
+        capacity=4.0, jobs=1000, keep_jobs=True,
+    )  # fmt: skip
+    sizes, sojourns = result.jobs()
+
+    np.testing.assert_allclose(sojourns, sizes / 4.0, rtol=1e-9)
+    assert result.slowdown.mean == pytest.approx(1.0)
+
+
+# Samples: histograms, jobs, seeds
+
+
+def test_quantiles_are_exact_to_the_bins() -> None:
+    result = processor_sharing(
+        HYPEREXPONENTIAL, capacity=1.0, load=0.5, jobs=50_000, replications=3, keep_jobs=True
+    )
+    sizes, sojourns = result.jobs()
+
+    assert len(sizes) == len(sojourns) == 150_000
+    for q in (0.01, 0.5, 0.9, 0.999):
+        exact = np.quantile(sojourns, q)
+        assert result.sojourn_histogram().quantile(q) == pytest.approx(exact, rel=1 / 200)
+        exact = np.quantile(sojourns / sizes, q)
+        assert result.slowdown_histogram().quantile(q) == pytest.approx(exact, rel=1 / 200)
+        each = [np.quantile(run.sojourns_s, q) for run in result.runs]
+        assert result.sojourn_quantile_s(q).mean == pytest.approx(np.mean(each), rel=1 / 200)
+        each = [np.quantile(run.sojourns_s / run.sizes, q) for run in result.runs]
+        assert result.slowdown_quantile(q).mean == pytest.approx(np.mean(each), rel=1 / 200)
+    assert result.sojourn_histogram().counts.sum() == 150_000
+    assert result.sojourn_s.mean == pytest.approx(sojourns.mean())
+    assert result.slowdown.mean == pytest.approx((sojourns / sizes).mean())
+
+
+def test_histograms_are_put_together_bin_by_bin() -> None:
+    first = {"low": [1.0, 4.0], "high": [2.0, 5.0], "counts": [1, 2]}
+    second = {"low": [2.0, 4.0], "high": [3.0, 5.0], "counts": [3, 4]}
+
+    histogram = Histogram.of([first, second])
+
+    assert histogram.low.tolist() == [1.0, 2.0, 4.0]
+    assert histogram.high.tolist() == [2.0, 3.0, 5.0]
+    assert histogram.counts.tolist() == [1, 3, 6]
+    # The first number of ten ends the first bin; the seventh is half way through the last.
+    assert [histogram.quantile(q) for q in (0.0, 0.1, 0.4, 0.7, 1.0)] == [1, 2, 3, 4.5, 5]
+    with pytest.raises(ValueError, match="q must lie between 0 and 1"):
+        histogram.quantile(1.1)
+
+
+def test_answers_depend_on_the_seed_and_nothing_else() -> None:
+    def run(**other: Any) -> dict[str, Any]:
+        arguments = {"capacity": 1.0, "load": 0.9, "jobs": 3000, "replications": 4} | other
+        answer = processor_sharing(PARETO, **arguments).to_dict()
+        return {name: value for name, value in answer.items() if name not in ("wall_s", "cpu_s")}
+
+    first = run(threads=1)
+
+    assert run(threads=4) == first
+    assert run(keep_jobs=True) == first
+    assert run(seed=2)["metrics"] != first["metrics"]
+
+
+def test_the_nth_job_is_the_same_whatever_the_capacity() -> None:
+    # Ten seconds apart nobody meets anybody, so jobs end in the order in which they come.
+    def run(capacity: float) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        return processor_sharing(
+            Uniform(low=1.0, high=2.0), capacity=capacity, interarrival=Deterministic(value=10.0),
+            jobs=1000, replications=2, keep_jobs=True,
+        ).jobs()  # fmt: skip
+
+    slow, fast = run(1.0), run(2.0)
+
+    assert (slow[0] == fast[0]).all()
+    np.testing.assert_allclose(slow[1], 2 * fast[1], rtol=1e-9)
+
+
+def test_replications_are_independent_of_how_many_there_are() -> None:
+    few, many = (
+        processor_sharing(PARETO, capacity=1.0, load=0.5, jobs=100, replications=n) for n in (2, 5)
+    )
+
+    assert [run.answer for run in many.runs[:2]] == [run.answer for run in few.runs]
+    assert len({run.answer["mean_sojourn_s"] for run in many.runs}) == 5
+
+
+def test_warm_up_is_a_tenth_unless_said_otherwise() -> None:
+    def run(warmup_jobs: int | None) -> FlowResult:
+        return processor_sharing(
+            PARETO, capacity=1.0, load=0.9, jobs=1000, warmup_jobs=warmup_jobs, replications=2
+        )
+
+    assert run(None).warmup_jobs == 100
+    assert run(None).sojourn_s == run(100).sojourn_s != run(0).sojourn_s
+    assert run(0).counts["completed"] == run(500).counts["completed"] == 2000
+    # An arrival and a departure for each job.
+    assert run(500).counts["events"] > run(0).counts["events"] + 1800
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        Lognormal(mu=0.0, sigma=1.0),
+        Uniform(low=0.0, high=2.0),
+        Empirical(values=(1.0, 4.0, 6.0), counts=(2, 1, 1)),
+    ],
+)
+def test_every_law_of_a_scenario_can_be_simulated(sizes: Distribution) -> None:
+    result = processor_sharing(
+        sizes, capacity=2.0, load=0.5, jobs=100_000, confidence=CONFIDENCE, keep_jobs=True
+    )
+
+    means = [float(run.sizes.mean()) for run in result.runs]
+    assert contains(student_interval(means, CONFIDENCE), sizes.mean(), width=0.02)
+    assert contains(result.slowdown, 2.0, width=0.03)
+
+
+def test_results_are_plain_json() -> None:
+    result = closed_processor_sharing(
+        PARETO, sources=3, think_times=Exponential(mean=1.0), capacity=[1.0, 2.0], jobs=100
+    )
+    answer = json.loads(result.to_json())
+
+    assert answer == json.loads(json.dumps(result.to_dict()))
+    assert answer["system"]["kind"] == "closed"
+    assert answer["metrics"]["slowdown"] == result.slowdown.to_dict()
+    assert answer["metrics"]["sojourn_p90_s"] == result.sojourn_quantile_s(0.9).to_dict()
+    assert answer["by_size"][0]["slowdown"] == result.by_size[0].slowdown.to_dict()
+    assert answer["counts"]["completed"] == 1000
+    assert answer["generator"] == _core.GENERATOR
+
+
+# What cannot be simulated
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"load": 1.0}, "limit: required at a load of 1 "),
+        ({"load": 1.2, "capacity": [5.0, 1.0]}, "limit: required at a load of 1.2 "),
+        ({"load": 0.0}, "load must be positive"),
+        ({"load": math.nan}, "load must be positive"),
+        ({"arrival_rate": -1.0, "load": None}, "arrival_rate must be positive"),
+        ({"load": None}, "exactly one of load"),
+        ({"arrival_rate": 1.0}, "exactly one of load"),
+        ({"capacity": 0.0}, "capacity must be positive"),
+        ({"capacity": [1.0, math.inf]}, "capacity must be positive"),
+        ({"capacity": []}, "capacity must be a number"),
+        ({"capacity": [[1.0]]}, "capacity must be a number"),
+        ({"capacity": "fast"}, "capacity must be a number"),
+        ({"capacity": 1e-200}, r"capacity\[0\] must be between"),
+        ({"limit": 0}, "limit must be at least 1"),
+        ({"limit": 2.5}, "limit must be a whole number"),
+        ({"jobs": 0}, "jobs must be at least 1"),
+        ({"jobs": 2**64}, "jobs must be .* below"),
+        ({"warmup_jobs": -1}, "warmup_jobs must be at least 0"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"replications": 0}, "replications must be at least 1"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"confidence": 1.0}, "confidence must lie between"),
+        ({"sizes": Deterministic(value=0.0)}, "the mean of sizes must be positive"),
+        ({"sizes": Lognormal(mu=1e4, sigma=1.0)}, "the mean of sizes is beyond"),
+        ({"sizes": Lognormal(mu=0.0, sigma=25.0)}, "sizes: the mean must be between"),
+        ({"sizes": Empirical(values=(0.0, 1.0), counts=(1, 1))}, "sizes: values must be between"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
+    good: dict[str, Any] = {"sizes": PARETO, "capacity": 1.0, "load": 0.5, "jobs": 10}
+
+    with pytest.raises(ValueError, match=message):
+        processor_sharing(**good | arguments)
+
+
+def test_bad_arguments_of_the_closed_system_are_named() -> None:
+    good: dict[str, Any] = {
+        "sizes": PARETO, "sources": 2, "think_times": Exponential(mean=1.0), "capacity": 1.0,
+    }  # fmt: skip
+
+    with pytest.raises(ValueError, match="sources must be at least 1"):
+        closed_processor_sharing(**good | {"sources": 0})
+    with pytest.raises(ValueError, match="think_times: value must be between"):
+        closed_processor_sharing(**good | {"think_times": Deterministic(value=0.0)})
+    with pytest.raises(TypeError, match="think_times must be a distribution"):
+        closed_processor_sharing(**good | {"think_times": 1.0})
+
+
+@pytest.mark.parametrize("sizes", [1.0, "exponential", {"kind": "exponential", "mean": 1.0}, None])
+def test_sizes_must_be_a_law(sizes: Any) -> None:
+    with pytest.raises(TypeError, match="sizes must be a distribution"):
+        processor_sharing(sizes, capacity=1.0, load=0.5)
+
+
+def test_jobs_that_were_not_kept_cannot_be_asked_for() -> None:
+    result = processor_sharing(PARETO, capacity=1.0, load=0.5, jobs=10)
+
+    with pytest.raises(ValueError, match="keep_jobs=True"):
+        result.jobs()
+    with pytest.raises(ValueError, match="jobs must be at least 0"):
+        result.active_probability(-1)
+    assert result.active_probability(10**6).mean == 0.0
+
+
+def test_a_violated_law_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def __init__(self, _: str) -> None: ...
+
+        def run(self, *_: object) -> None:
+            raise _core.SimulationFailed("3 jobs, 4 found")
+
+    monkeypatch.setattr(_core, "FlowSimulation", Broken)
+
+    with pytest.raises(SimulationError, match="3 jobs, 4 found"):
+        processor_sharing(PARETO, capacity=1.0, load=0.5)
+
+
+def test_an_interrupted_run_stops_soon() -> None:
+    # Alone in a process, for the interrupt goes to its main thread.
+    code = (
+        "import _thread, threading\n"
+        "from airtcp.flows import processor_sharing\n"
+        "from airtcp.scenario import Exponential\n"
+        "threading.Timer(0.5, _thread.interrupt_main).start()\n"
+        "try:\n"
+        "    processor_sharing(Exponential(mean=1.0), capacity=1.0, load=0.5, jobs=10**13)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "stopped\n"
+
+
+def test_examples_of_the_documentation_hold() -> None:
+    tried = doctest.testmod(flows)
+
+    assert tried.attempted >= 6
+    assert tried.failed == 0
+
+
+@pytest.mark.verify
+def test_against_ciw() -> None:
+    pytest.importorskip("ciw")
+    bench = Path(__file__).parents[1] / "benches" / "flow.py"
+    done = subprocess.run(
+        [sys.executable, str(bench), "--json"], capture_output=True, text=True, check=True
+    )
+    rows = json.loads(done.stdout)["rows"]
+
+    assert {row["sizes"].split(",")[0] for row in rows} == {
+        "deterministic", "exponential", "hyperexponential", "Pareto",
+    }  # fmt: skip
+    for row in rows:
+        ciw, ours = Interval(**row["ciw"]), Interval(**row["airtcp"])
+        assert ciw.mean is not None
+        assert ours.mean is not None
+        assert ciw.half_width is not None
+        assert ours.half_width is not None
+        assert abs(ciw.mean - ours.mean) <= math.hypot(ciw.half_width, ours.half_width), row
+        assert contains(ours, row["theory"], width=0.15)
+        assert row["ratio"] >= 100, row

@@ -1,0 +1,81 @@
+"""ACK policies that paper M does not have: models go on, and say what they take for granted."""
+
+import pytest
+from airtcp.predict import predict
+from airtcp.results import Prediction
+from airtcp.scenario import loads
+
+SCENARIO = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "sta"
+count = 10
+[[flows]]
+stations = "sta"
+direction = "download"
+application = {application}
+tcp = {{ mss = "1000 B", receive_window = {{ segments = 4 }}, {acks} }}
+"""
+BULK = '{ kind = "bulk" }'
+WEB = (
+    '{ kind = "web", size = { distribution = "exponential", mean = "30 kB" }, '
+    'think_time = { distribution = "exponential", mean = "10 s" } }'
+)
+THRESHOLDS = "delayed_ack = { thresholds = [[0, 1], [2, 2], [5, 3], [9, 4]] }"
+
+
+def said(acks: str, application: str = BULK) -> Prediction:
+    return predict(loads(SCENARIO.format(application=application, acks=acks)))
+
+
+def goodput(prediction: Prediction) -> float:
+    value = prediction.model["goodput_bps"][0].value
+    assert isinstance(value, float)
+    return value
+
+
+def broken(prediction: Prediction) -> list[str]:
+    return prediction.model["goodput_bps"][0].broken
+
+
+@pytest.mark.parametrize("application", [BULK, WEB])
+def test_the_last_threshold_stands_in_and_is_named(application: str) -> None:
+    growing = said(THRESHOLDS, application)
+    constant = said("delayed_ack = { every = 4 }", application)
+
+    assert goodput(growing) == goodput(constant)
+    (sentence,) = set(broken(growing)) - set(broken(constant))
+    assert "here d changes up to segment 9" in sentence
+    assert "d = 4" in sentence
+
+
+@pytest.mark.parametrize("application", [BULK, WEB])
+def test_skipped_acks_are_named(application: str) -> None:
+    plain = said("delayed_ack = { every = 1 }", application)
+    skipping = said("delayed_ack = { every = 1 }, ack_skip = { skip = 2 }", application)
+
+    assert goodput(skipping) == goodput(plain)
+    (sentence,) = set(broken(skipping)) - set(broken(plain))
+    assert "2 of 3 are left out" in sentence
+    assert "the effect is unknown" in sentence
+
+
+def test_skipping_nothing_is_nothing() -> None:
+    plain = said("delayed_ack = { every = 1 }")
+    skipping = said("delayed_ack = { every = 1 }, ack_skip = { skip = 0 }")
+
+    assert broken(skipping) == broken(plain)
+
+
+def test_the_first_ack_is_that_of_the_first_threshold() -> None:
+    """An initial window of two segments is stuck where the first ACK waits for three."""
+    stuck = said("initial_window = 2, delayed_ack = { thresholds = [[0, 3], [9, 1]] }", WEB)
+    free = said("initial_window = 2, delayed_ack = { thresholds = [[0, 1], [9, 3]] }", WEB)
+
+    def waits(prediction: Prediction) -> bool:
+        answers = prediction.model["transfer_time_s"]
+        return any("starts with the timer" in text for one in answers for text in one.broken)
+
+    assert waits(stuck)
+    assert not waits(free)
