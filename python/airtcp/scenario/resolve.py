@@ -136,7 +136,7 @@ def _flows(
         application = _application(flow.application, (*here, "application"), base)
         udp = isinstance(application, resolved.Udp)
         if isinstance(application, resolved.Udp):
-            _check_udp(flow, application, here)
+            _check_udp(flow, application, scenario, here)
         tcp = None if udp else resolve_tcp(flow.tcp or Tcp(), (*here, "tcp"))
         _check_msdu(phy, application, tcp, here)
         flows.append(
@@ -152,14 +152,29 @@ def _flows(
     return tuple(flows)
 
 
-def _check_udp(flow: written_traffic.Flow, application: resolved.Udp, here: Path) -> None:
+def _check_udp(
+    flow: written_traffic.Flow,
+    application: resolved.Udp,
+    scenario: written.Scenario,
+    here: Path,
+) -> None:
     if flow.tcp is not None:
         raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
-    if application.rate_bps is None and flow.direction == "download" and flow.path:
+    if application.rate_bps is not None:
+        return
+    if flow.direction == "download" and flow.path:
         raise InvalidError(
             (*here, "path"),
             "a saturated source of downloads sits at the access point's queue, with no path before "
             "it; allowed: no such key, or a udp flow with a rate",
+        )
+    groups = {group.name: group for group in scenario.stations}
+    sender = scenario.ap if flow.direction == "download" else groups[flow.stations]
+    if sender is not None and sender.queue is not None and sender.queue.discipline == "red":
+        raise InvalidError(
+            (*here, "application", "rate"),
+            "a saturated source offers packets until its queue takes one, however often early "
+            "detection drops them; allowed: a rate, or a queue without early detection",
         )
 
 
