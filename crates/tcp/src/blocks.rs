@@ -3,8 +3,9 @@
 //! Knows numbers. Does not know what they mean: to the receiver they are data beyond a gap, to the
 //! sender what the other end has said that it holds.
 
+use std::collections::VecDeque;
+use std::collections::vec_deque::Iter;
 use std::ops::Range;
-use std::vec::Drain;
 
 /// Contiguous sequence numbers, from `start` up to, not including, `end`: a block of RFC 2018
 /// section 3, with its left and its right edge.
@@ -23,27 +24,30 @@ impl Block {
     }
 }
 
-/// Blocks that do not touch each other, ascending.
+/// Blocks that do not touch each other, ascending. Data come at the end and holes are filled from the
+/// beginning, so that both ends are where the work is, however many blocks there are.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Blocks(Vec<Block>);
+pub(crate) struct Blocks(VecDeque<Block>);
 
 impl Blocks {
     /// Adds `new`, which is not empty, joined with the blocks that it overlaps or touches; returns
     /// the block that it lies in now.
     pub(crate) fn insert(&mut self, new: Block) -> Block {
         let touched = self.touched(new);
-        let joined = self.0[touched.clone()].iter().fold(new, |joined, block| Block {
-            start: joined.start.min(block.start),
-            end: joined.end.max(block.end),
-        });
-        self.0.splice(touched, [joined]);
+        if touched.is_empty() {
+            self.0.insert(touched.start, new);
+            return new;
+        }
+        let (first, last) = (self.0[touched.start], self.0[touched.end - 1]);
+        let joined = Block { start: first.start.min(new.start), end: last.end.max(new.end) };
+        self.0[touched.start] = joined;
+        self.0.drain(touched.start + 1..touched.end);
         joined
     }
 
-    /// Takes all blocks out that begin at or before `number`, ascending.
-    pub(crate) fn drain_through(&mut self, number: u64) -> Drain<'_, Block> {
-        let passed = self.0.partition_point(|block| block.start <= number);
-        self.0.drain(..passed)
+    /// Takes the first block out if it begins at or before `number`.
+    pub(crate) fn pop_through(&mut self, number: u64) -> Option<Block> {
+        if self.0.front()?.start <= number { self.0.pop_front() } else { None }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -51,26 +55,25 @@ impl Blocks {
     }
 
     /// All blocks, ascending.
-    pub(crate) fn as_slice(&self) -> &[Block] {
-        &self.0
+    pub(crate) fn iter(&self) -> Iter<'_, Block> {
+        self.0.iter()
     }
 
     /// The blocks that `new` overlaps or touches.
-    pub(crate) fn overlapped(&self, new: Block) -> &[Block] {
-        &self.0[self.touched(new)]
+    pub(crate) fn overlapped(&self, new: Block) -> Iter<'_, Block> {
+        self.0.range(self.touched(new))
     }
 
     /// The blocks that end after `number`, ascending.
-    pub(crate) fn after(&self, number: u64) -> &[Block] {
-        &self.0[self.0.partition_point(|block| block.end <= number)..]
+    pub(crate) fn after(&self, number: u64) -> Iter<'_, Block> {
+        self.0.range(self.0.partition_point(|block| block.end <= number)..)
     }
 
     /// How many numbers of `new` lie in none of the blocks.
     pub(crate) fn missing(&self, new: Block) -> u64 {
         let held =
             |block: &Block| block.end.min(new.end).saturating_sub(block.start.max(new.start));
-        let overlapped = self.overlapped(new);
-        new.end - new.start - overlapped.iter().map(held).sum::<u64>()
+        new.end - new.start - self.overlapped(new).map(held).sum::<u64>()
     }
 
     fn touched(&self, new: Block) -> Range<usize> {
@@ -93,7 +96,7 @@ mod tests {
     }
 
     fn ranges(blocks: &Blocks) -> Vec<(u64, u64)> {
-        blocks.as_slice().iter().map(|block| (block.start, block.end)).collect()
+        blocks.iter().map(|block| (block.start, block.end)).collect()
     }
 
     #[test]
@@ -133,17 +136,18 @@ mod tests {
         let blocks = blocks(&[(10, 20), (30, 40)]);
 
         assert_eq!(blocks.after(19).len(), 2);
-        assert_eq!(blocks.after(20), [Block { start: 30, end: 40 }]);
-        assert_eq!(blocks.after(40), []);
+        assert_eq!(blocks.after(20).collect::<Vec<_>>(), [&Block { start: 30, end: 40 }]);
+        assert_eq!(blocks.after(40).len(), 0);
     }
 
     #[test]
-    fn drain_through_takes_what_begins_there_and_leaves_the_rest() {
+    fn pop_through_takes_what_begins_there_and_leaves_the_rest() {
         let mut blocks = blocks(&[(10, 20), (30, 40), (50, 60)]);
 
-        let taken: Vec<Block> = blocks.drain_through(30).collect();
-
-        assert_eq!(taken, [Block { start: 10, end: 20 }, Block { start: 30, end: 40 }]);
+        assert_eq!(blocks.pop_through(9), None);
+        assert_eq!(blocks.pop_through(30), Some(Block { start: 10, end: 20 }));
+        assert_eq!(blocks.pop_through(30), Some(Block { start: 30, end: 40 }));
+        assert_eq!(blocks.pop_through(30), None);
         assert_eq!(ranges(&blocks), [(50, 60)]);
     }
 

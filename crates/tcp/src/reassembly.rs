@@ -6,12 +6,12 @@
 use crate::blocks::{Block, Blocks};
 use crate::sack::MAX_SACK_BLOCKS;
 
-/// What is held, and in which order it last changed.
+/// What is held, and which blocks of it changed last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     held: Blocks,
-    /// Where each block begins, the one changed last at the end.
-    by_change: Vec<u64>,
+    /// Where the blocks begin that changed last, the latest first; as many as an option tells.
+    latest: Vec<u64>,
 }
 
 impl Reassembly {
@@ -24,35 +24,33 @@ impl Reassembly {
         if start >= end {
             return;
         }
-        let new = Block { start, end };
-        for joined in self.held.overlapped(new) {
-            let place = self.by_change.iter().rposition(|start| *start == joined.start);
-            self.by_change.remove(place.expect("each block has its place"));
-        }
-        self.by_change.push(self.held.insert(new).start);
+        let joined = self.held.insert(Block { start, end });
+        self.latest.retain(|start| !(joined.start..joined.end).contains(start));
+        self.latest.insert(0, joined.start);
+        self.latest.truncate(MAX_SACK_BLOCKS);
     }
 
     /// Everything before `next` has arrived in order: returns how far the data now reaches without
     /// a gap, and forgets what lies before that.
     pub(crate) fn advance(&mut self, next: u64) -> u64 {
-        // Blocks do not touch, so only the last one taken out can reach beyond `next`.
-        let reached =
-            self.held.drain_through(next).next_back().map_or(next, |block| block.end.max(next));
-        self.by_change.retain(|start| *start > reached);
+        let mut reached = next;
+        while let Some(block) = self.held.pop_through(next) {
+            reached = reached.max(block.end);
+        }
+        self.latest.retain(|start| *start > reached);
         reached
     }
 
-    /// What a SACK option says, and how many blocks of it count: RFC 2018 section 4 wants the block
+    /// What a SACK option says, and how many blocks of it count. RFC 2018 section 4 wants the block
     /// with the segment that has just arrived first, then "the most recently reported SACK blocks",
-    /// as many as there is room for. The block that changed last was reported first when it did.
+    /// which are those that changed last, and as many as there is room for: where some of the latest
+    /// have become one, the highest of the others fill up.
     pub(crate) fn sack_blocks(&self) -> ([Block; MAX_SACK_BLOCKS], usize) {
         let mut blocks = [Block::default(); MAX_SACK_BLOCKS];
-        let latest = self.by_change.iter().rev();
-        let count = blocks
-            .iter_mut()
-            .zip(latest)
-            .map(|(block, start)| *block = self.held.after(*start)[0])
-            .count();
+        let latest = self.latest.iter().filter_map(|start| self.held.after(*start).next());
+        let others = self.held.iter().rev().filter(|block| !self.latest.contains(&block.start));
+        let count =
+            blocks.iter_mut().zip(latest.chain(others)).map(|(block, held)| *block = *held).count();
         (blocks, count)
     }
 }
@@ -106,11 +104,11 @@ mod tests {
 
     #[test]
     fn four_blocks_are_reported_and_no_more() {
-        let mut reassembly = held(&[(10, 11), (20, 21), (30, 31), (40, 41), (50, 51)]);
-        assert_eq!(reported(&reassembly), [(50, 51), (40, 41), (30, 31), (20, 21)]);
+        let mut reassembly = held(&[(10, 11), (20, 21), (30, 31), (40, 41), (50, 51), (60, 61)]);
+        assert_eq!(reported(&reassembly), [(60, 61), (50, 51), (40, 41), (30, 31)]);
 
-        // When two become one there is room for the oldest again.
+        // When two become one there is room for another, of which the higher is the later.
         reassembly.insert(41, 50);
-        assert_eq!(reported(&reassembly), [(40, 51), (30, 31), (20, 21), (10, 11)]);
+        assert_eq!(reported(&reassembly), [(40, 51), (60, 61), (30, 31), (20, 21)]);
     }
 }

@@ -31,23 +31,27 @@ impl Scoreboard {
     /// Update() for the SACK blocks of an acknowledgment; returns whether they tell anything new.
     /// Blocks of what was never sent, or of what is acknowledged, are not believed.
     pub(crate) fn update(&mut self, una: u64, max: u64, blocks: &[Block]) -> bool {
-        let before = self.sacked_octets;
-        for &block in blocks {
-            if una < block.start && block.start < block.end && block.end <= max {
-                self.sacked_octets += self.sacked.missing(block);
+        let is_believed =
+            |block: &&Block| una < block.start && block.start < block.end && block.end <= max;
+        let mut has_news = false;
+        for &block in blocks.iter().filter(is_believed) {
+            let new = self.sacked.missing(block);
+            if new > 0 {
+                self.sacked_octets += new;
                 if block.start < self.high_rxt {
                     let end = block.end.min(self.high_rxt);
                     self.sacked_before_rxt += self.sacked.missing(Block { end, ..block });
                 }
                 self.sacked.insert(block);
+                has_news = true;
             }
         }
-        self.sacked_octets > before
+        has_news
     }
 
     /// Update() for a cumulative acknowledgment of all before `una`.
     pub(crate) fn advance(&mut self, una: u64) {
-        for block in self.sacked.drain_through(una) {
+        while let Some(block) = self.sacked.pop_through(una) {
             self.sacked_octets -= block.end - block.start;
             self.sacked_before_rxt -= block.before(self.high_rxt);
         }
@@ -62,8 +66,7 @@ impl Scoreboard {
     /// lower.
     pub(crate) fn raise_high_rxt(&mut self, number: u64) {
         if number > self.high_rxt {
-            let passed = self.sacked.after(self.high_rxt);
-            let passed = passed.iter().take_while(|block| block.start < number);
+            let passed = self.sacked.after(self.high_rxt).take_while(|block| block.start < number);
             self.sacked_before_rxt +=
                 passed.map(|block| block.before(number) - block.before(self.high_rxt)).sum::<u64>();
             self.high_rxt = number;
@@ -117,11 +120,11 @@ impl Scoreboard {
         if una <= self.rescue_rxt {
             return None;
         }
-        let (start, end) = match self.sacked.as_slice() {
-            [] => (una, max),
-            [.., last] if last.end < max => (last.end, max),
-            [.., before, last] => (before.end, last.start),
-            [last] => (una, last.start),
+        let mut highest = self.sacked.iter().rev();
+        let (start, end) = match (highest.next(), highest.next()) {
+            (None, _) => (una, max),
+            (Some(last), _) if last.end < max => (last.end, max),
+            (Some(last), before) => (before.map_or(una, |before| before.end), last.start),
         };
         self.rescue_rxt = recover;
         Some(Block { start: end.saturating_sub(smss).max(start), end })
@@ -129,15 +132,15 @@ impl Scoreboard {
 
     /// `number`, or where the block ends that it lies in.
     pub(crate) fn skip(&self, number: u64) -> u64 {
-        match self.sacked.after(number) {
-            [block, ..] if block.start <= number => block.end,
+        match self.sacked.after(number).next() {
+            Some(block) if block.start <= number => block.end,
             _ => number,
         }
     }
 
     /// Where the hole ends that `number` lies in; `None` if nothing beyond it is SACKed.
     pub(crate) fn end_of_hole(&self, number: u64) -> Option<u64> {
-        self.sacked.after(number).first().map(|block| block.start)
+        self.sacked.after(number).next().map(|block| block.start)
     }
 
     /// All that is not SACKed before this number is lost, and so many octets are SACKed from there
@@ -145,7 +148,7 @@ impl Scoreboard {
     /// sequences" beyond a number, or for "more than (DupThresh - 1) * SMSS bytes" of them.
     fn lost(&self, smss: u64) -> Option<(u64, u64)> {
         let mut octets = 0;
-        for (count, block) in (1..).zip(self.sacked.as_slice().iter().rev()) {
+        for (count, block) in (1..).zip(self.sacked.iter().rev()) {
             octets += block.end - block.start;
             if count >= DUP_THRESH || octets > u64::from(DUP_THRESH - 1) * smss {
                 return Some((block.start, octets));
