@@ -205,3 +205,20 @@ fn the_scoreboard_outlives_a_recovery() {
     sender.on_selective_ack(&config, T, 8001, &[segments(9, 12)]);
     assert_eq!(sender.counters.fast_retransmits, 2);
 }
+
+#[test]
+fn a_recovery_has_one_rescue_even_when_nothing_is_sacked_any_more() {
+    // Of eight segments the first, the third and the last are lost.
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let mut sender = writing(&config, 8000);
+    burst(&mut sender, &config);
+    sender.on_selective_ack(&config, T, 1, &[segments(1, 2), segments(3, 7)]);
+    assert_eq!(burst(&mut sender, &config), [(1, 1000), (2001, 1000)]);
+    sender.on_selective_ack(&config, T, 2001, &[segments(3, 7)]);
+    assert_eq!(burst(&mut sender, &config), [(7001, 1000)]);
+
+    // All but the last is acknowledged, of which the rescue is under way.
+    sender.on_ack(&config, T, 7001, true);
+
+    assert_eq!(burst(&mut sender, &config), []);
+}
