@@ -241,6 +241,12 @@ impl World<'_> {
             self.nodes[node_id as usize].counts.queue_drops += 1;
             let place = if node_id == AP { Drop::ApQueue } else { Drop::StationQueue };
             self.packet_dropped(&packet, place);
+            // Where flows take turns, what is dropped may be another flow's only packet.
+            if let Owner::Datagrams(flow) = packet.owner
+                && self.is_saturated(flow)
+            {
+                self.transmitters[id as usize].blocked.push_back(flow);
+            }
         } else if node_id == AP {
             self.measures.ap_queue.increment(self.now);
         }
