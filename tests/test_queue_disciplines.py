@@ -9,7 +9,7 @@ SCENARIO = """
 [phy]
 standard = "802.11b"
 [ap]
-queue = { discipline = "per-flow", limit = 20 }
+queue = { discipline = "per-flow", limit = 6 }
 [[stations]]
 name = "saturated"
 count = 4
@@ -32,13 +32,14 @@ replications = 2
 
 
 def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
-    """An overflow may cost a flow its only packet; the source offers the next one when there is
-    room. Flows take turns a packet each, so all of them get about the same.
+    """With fewer places than flows an overflow costs some flow its only packet; the source offers
+    the next one when there is room, and no saturated flow falls silent.
     """
     scenario = airtcp.scenario.loads(SCENARIO, name="queues.toml", base=Path())
 
     result = simulate(scenario, threads=1)
 
-    goodput = [flow.goodput_bps for flow in result.simulation.flows]
-    fair = sum(goodput) / len(goodput)
-    assert all(0.5 * fair < share < 1.5 * fair for share in goodput), goodput
+    saturated = [flow for flow in result.simulation.flows if flow.name.startswith("saturated")]
+    goodput = [flow.goodput_bps for flow in saturated]
+    assert len(goodput) == 4
+    assert min(goodput) > 0.5 * sum(goodput) / 4 > 0, goodput
