@@ -1,17 +1,20 @@
 //! The resolved form of a scenario, read from JSON. Holds no defaults and knows no units:
 //! `docs/resolved-form.md` describes it.
 
+mod queue;
+mod tcp;
+
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use airtcp_kernel::{Distribution, Duration, Time};
-use airtcp_tcp::{AckSkip, Aimd, DelayedAck, Threshold};
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{AccessCategory, AccessParameters, MacConfig, PhyConfig};
 use serde::Deserialize;
 
-pub use crate::red::RedConfig;
+pub use self::queue::{Discipline, QueueConfig, RedConfig};
+pub(crate) use self::tcp::Handshake;
+pub use self::tcp::TcpConfig;
 
 /// IP and UDP headers.
 pub(crate) const UDP_HEADER_BYTES: u32 = 28;
@@ -81,61 +84,6 @@ pub struct StationGroup {
     pub control_rate: Rate,
     /// The queue of each.
     pub queue: QueueConfig,
-}
-
-/// A queue of packets.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "WrittenQueue")]
-pub struct QueueConfig {
-    /// Who is served first, and who is dropped.
-    pub discipline: Discipline,
-    /// Packets that fit, the one being sent included; any number if `None`.
-    pub limit: Option<usize>,
-}
-
-/// Queueing disciplines.
-#[derive(Clone, Debug)]
-pub enum Discipline {
-    /// First in, first out; what does not fit is dropped on arrival.
-    Fifo,
-    /// The same with random early detection.
-    Red(RedConfig),
-    /// Flows take turns, a packet each; the longest pays for an overflow.
-    PerFlow,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
-enum WrittenQueue {
-    Fifo { limit: Option<usize> },
-    Red { limit: Option<usize>, red: RedConfig },
-    PerFlow { limit: Option<usize> },
-}
-
-impl TryFrom<WrittenQueue> for QueueConfig {
-    type Error = String;
-
-    fn try_from(written: WrittenQueue) -> Result<Self, String> {
-        let (discipline, limit) = match written {
-            WrittenQueue::Fifo { limit } => (Discipline::Fifo, limit),
-            WrittenQueue::PerFlow { limit } => (Discipline::PerFlow, limit),
-            WrittenQueue::Red { limit, red } => {
-                let thresholds = 0.0 <= red.min_threshold && red.min_threshold < red.max_threshold;
-                let weight = 0.0 < red.weight && red.weight <= 1.0;
-                let probability = 0.0 < red.max_probability && red.max_probability <= 1.0;
-                if !thresholds || !weight || !probability || red.idle_packet_time == Duration::ZERO
-                {
-                    return Err(format!("contradictory parameters: {red:?}"));
-                }
-                (Discipline::Red(red), limit)
-            }
-        };
-        if limit == Some(0) {
-            Err("a queue of no packet".into())
-        } else {
-            Ok(Self { discipline, limit })
-        }
-    }
 }
 
 /// A wired link, the same in both directions.
@@ -226,73 +174,6 @@ pub enum ApplicationConfig {
         /// Bits of IP packets per second; `None`: there is always one more waiting.
         rate_bps: Option<u64>,
     },
-}
-
-/// The settings of TCP at both ends of a flow.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TcpConfig {
-    variant: TcpVariant,
-    mss_bytes: u32,
-    /// TCP and IP headers.
-    pub(crate) header_bits: u64,
-    receive_window_bytes: u64,
-    initial_window_bytes: u64,
-    initial_ssthresh_bytes: Option<u64>,
-    pub(crate) handshake: Handshake,
-    #[serde(rename = "initial_rto_ns")]
-    initial_rto: Duration,
-    #[serde(rename = "min_rto_ns")]
-    min_rto: Duration,
-    #[serde(rename = "max_rto_ns")]
-    max_rto: Duration,
-    #[serde(rename = "clock_granularity_ns")]
-    clock_granularity: Duration,
-    aimd: AimdConfig,
-    delayed_ack: DelayedAckConfig,
-    ack_skip: Option<AckSkipConfig>,
-    pub(crate) pad_last_segment: bool,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TcpVariant {
-    Reno,
-    NewReno,
-    Sack,
-}
-
-/// Segments a round trip, and what is left after a loss.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AimdConfig {
-    increase: f64,
-    decrease: f64,
-}
-
-/// How a connection is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Handshake {
-    ThreeWay,
-    TwoWay,
-    None,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DelayedAckConfig {
-    /// From which segment on, every so many.
-    thresholds: Vec<(u64, u32)>,
-    #[serde(rename = "timeout_ns")]
-    timeout: Duration,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AckSkipConfig {
-    skip: u32,
-    after_segment: u64,
 }
 
 /// How long and how often to simulate.
@@ -425,73 +306,6 @@ impl Scenario {
     }
 }
 
-/// So small and so large that the units of [`Aimd`] can tell it from nothing and from all.
-const AIMD_INCREASE: RangeInclusive<f64> = 0.001..=1000.0;
-const AIMD_DECREASE: RangeInclusive<f64> = 0.01..=0.99;
-
 /// Larger windows mean nothing in 802.11, where aCWmax is at most 1023, and would need a long
 /// ring of slots.
 const MAX_CW: u32 = (1 << 20) - 1;
-
-impl TcpConfig {
-    fn check(&self) -> Result<(), &'static str> {
-        let window = self.receive_window_bytes.min(self.initial_window_bytes);
-        let thresholds = &self.delayed_ack.thresholds;
-        let from_start = thresholds.first().is_some_and(|(from_segment, _)| *from_segment == 0);
-        if self.mss_bytes == 0 || window < u64::from(self.mss_bytes) {
-            Err("a window below one segment")
-        } else if !from_start || !thresholds.is_sorted_by(|before, after| before.0 < after.0) {
-            Err("need thresholds from segment 0 on, in ascending order")
-        } else if thresholds.iter().any(|(_, every)| *every == 0) {
-            Err("an ACK for every 0 segments")
-        } else if !AIMD_INCREASE.contains(&self.aimd.increase) {
-            Err("need 0.001 <= aimd.increase <= 1000")
-        } else if !AIMD_DECREASE.contains(&self.aimd.decrease) {
-            Err("need 0.01 <= aimd.decrease <= 0.99")
-        } else {
-            Ok(())
-        }
-    }
-
-    /// The same for one endpoint.
-    pub(crate) fn endpoint(&self) -> airtcp_tcp::Config {
-        airtcp_tcp::Config {
-            variant: match self.variant {
-                TcpVariant::Reno => airtcp_tcp::Variant::Reno,
-                TcpVariant::NewReno => airtcp_tcp::Variant::NewReno,
-                TcpVariant::Sack => airtcp_tcp::Variant::Sack,
-            },
-            mss: self.mss_bytes,
-            receive_window: self.receive_window_bytes,
-            initial_window: self.initial_window_bytes,
-            initial_ssthresh: self.initial_ssthresh_bytes,
-            aimd: Aimd::new(self.aimd.increase, self.aimd.decrease),
-            handshake: match self.handshake {
-                Handshake::ThreeWay => airtcp_tcp::Handshake::ThreeWay,
-                Handshake::TwoWay => airtcp_tcp::Handshake::TwoWay,
-                Handshake::None => airtcp_tcp::Handshake::None,
-            },
-            initial_rto: self.initial_rto,
-            min_rto: self.min_rto,
-            max_rto: self.max_rto,
-            clock_granularity: self.clock_granularity,
-            delayed_ack: self.delayed_ack.endpoint(),
-            ack_skip: self.ack_skip.map(|ack_skip| AckSkip {
-                skip: ack_skip.skip,
-                after_segment: ack_skip.after_segment,
-            }),
-        }
-    }
-}
-
-impl DelayedAckConfig {
-    /// The same for one endpoint. The first threshold is from the start.
-    fn endpoint(&self) -> DelayedAck {
-        let threshold = |&(from_segment, every): &(u64, u32)| Threshold { from_segment, every };
-        DelayedAck {
-            every: self.thresholds[0].1,
-            later: self.thresholds[1..].iter().map(threshold).collect(),
-            timeout: self.timeout,
-        }
-    }
-}
