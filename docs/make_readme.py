@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from airtcp import compare, load, plot, summary
+from airtcp import compare, drawing, load, plot, summary
 from airtcp.results import Comparison
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +54,7 @@ def main() -> None:
     result = demo()
     README.write_text(with_table(README.read_text(encoding="utf-8"), result), encoding="utf-8")
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_bytes(plot.png(plot.pictures(result)["comparison"]))
+    PICTURE.write_bytes(drawing.png(plot.pictures(result)["comparison"]))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from airtcp import plot
+from airtcp import drawing, plot
 from airtcp.compare import compare
 from airtcp.results import Comparison
 from airtcp.scenario import loads
@@ -83,7 +83,7 @@ def test_one_replication_is_enough() -> None:
 
 def test_png_shows_something(web: Comparison, tmp_path) -> None:  # type: ignore[no-untyped-def]
     for name, figure in plot.pictures(web).items():
-        content = plot.png(figure)
+        content = drawing.png(figure)
         assert content.startswith(b"\x89PNG\r\n\x1a\n")
         width, height = struct.unpack(">II", content[16:24])
         assert width > 1000
@@ -100,20 +100,20 @@ def test_the_same_result_gives_the_same_bytes(web: Comparison) -> None:
     first, second = plot.pictures(web), plot.pictures(web)
 
     for name in first:
-        assert plot.svg(first[name]) == plot.svg(second[name])
-        assert plot.png(first[name]) == plot.png(second[name])
+        assert drawing.svg(first[name]) == drawing.svg(second[name])
+        assert drawing.png(first[name]) == drawing.png(second[name])
 
 
 def test_svg_is_xml_without_a_date(web: Comparison) -> None:
     for figure in plot.pictures(web).values():
-        text = plot.svg(figure)
+        text = drawing.svg(figure)
         ElementTree.fromstring(text)
         assert "<dc:date>" not in text
 
 
 def test_inline_svg_names_nothing_outside_of_itself(web: Comparison) -> None:
     for name, figure in plot.pictures(web).items():
-        element = plot.inline_svg(figure, name, 'goodput & "time"')
+        element = drawing.inline_svg(figure, name, 'goodput & "time"')
         assert "http" not in element
         assert "#ffffff" not in element
         assert 'aria-label="goodput &amp; &quot;time&quot;"' in element
@@ -127,7 +127,7 @@ def test_inline_svg_names_nothing_outside_of_itself(web: Comparison) -> None:
 
 
 def test_colours_of_inline_svg_are_the_page_s(web: Comparison) -> None:
-    element = plot.inline_svg(plot.pictures(web)["active-transfers"], "a", "label")
+    element = drawing.inline_svg(plot.pictures(web)["active-transfers"], "a", "label")
 
     assert "var(--blue)" in element
     assert "var(--vermilion)" in element
@@ -138,9 +138,9 @@ def test_colours_of_inline_svg_are_the_page_s(web: Comparison) -> None:
 def test_a_matplotlibrc_does_not_change_a_picture(web: Comparison) -> None:
     import matplotlib
 
-    before = plot.svg(plot.pictures(web)["goodput"])
+    before = drawing.svg(plot.pictures(web)["goodput"])
     with matplotlib.rc_context({"lines.linewidth": 9.0, "font.size": 20.0}):
-        assert plot.svg(plot.pictures(web)["goodput"]) == before
+        assert drawing.svg(plot.pictures(web)["goodput"]) == before
 
 
 def test_thinning_keeps_both_ends_and_the_tail() -> None:
@@ -155,4 +155,4 @@ def test_thinning_keeps_both_ends_and_the_tail() -> None:
 def test_two_thousand_stations_can_be_drawn() -> None:
     result = compared("udp", count=2000, replications=1, direction="upload")
 
-    assert len(plot.svg(plot.pictures(result)["stations"])) < 2_000_000
+    assert len(drawing.svg(plot.pictures(result)["stations"])) < 2_000_000

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from airtcp import plot, report
+from airtcp import files, plot, report
 from airtcp.compare import compare
 from airtcp.exceptions import OutputError
 from airtcp.predict import predict
@@ -198,9 +198,9 @@ def test_a_directory_that_cannot_be_made_is_an_output_error(tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
 
     with pytest.raises(OutputError, match="not a directory"):
-        report.prepare(tmp_path / "file")
+        files.prepare(tmp_path / "file")
     with pytest.raises(OutputError, match="cannot write to"):
-        report.prepare(tmp_path / "file" / "below")
+        files.prepare(tmp_path / "file" / "below")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
@@ -208,12 +208,12 @@ def test_a_directory_without_permission_is_an_output_error(tmp_path: Path) -> No
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(OutputError, match="Permission denied"):
-            report.prepare(tmp_path)
+            files.prepare(tmp_path)
     finally:
         tmp_path.chmod(0o700)
 
 
 def test_preparing_leaves_nothing_behind(tmp_path: Path) -> None:
-    report.prepare(tmp_path / "out")
+    files.prepare(tmp_path / "out")
 
     assert list((tmp_path / "out").iterdir()) == []

@@ -1,19 +1,28 @@
 """Pictures of a result.
 
-Knows how each picture is drawn, and how it becomes PNG or SVG: the same result gives the same
-bytes. Colours are those of Okabe and Ito, told apart with any colour vision. Does not know where
-pictures go (`airtcp.report`).
+Knows what each picture shows of a result. Does not know how pictures look and become PNG or SVG
+(`airtcp.drawing`) or where they go (`airtcp.report`).
 """
 
 from __future__ import annotations
 
-import io
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    PAPER,
+    SERIES,
+    SKY,
+    VERMILION,
+    legend_above,
+    new_figure,
+    styled,
+)
 from airtcp.metrics import METRICS, percent, quantity, quantity_with_interval, scaled
 from airtcp.results import Comparison, Model, Row, Simulation, SimulationResult
 
@@ -22,18 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
-
-BLUE: Final = "#0072b2"
-SKY: Final = "#56b4e9"
-GREEN: Final = "#009e73"
-ORANGE: Final = "#e69f00"
-VERMILION: Final = "#d55e00"
-PURPLE: Final = "#cc79a7"
-GREY: Final = "#b5bac2"
-INK: Final = "#20242a"
-MUTED: Final = "#5f6773"
-GRID: Final = "#dfe3e8"
-PAPER: Final = "#ffffff"
 
 #: What each picture shows, by its name; also the order in a report.
 CAPTIONS: Final[dict[str, str]] = {
@@ -60,37 +57,6 @@ _QUARTILES_FROM: Final = 4
 #: More bars than this are drawn as one outline.
 _MOST_BARS: Final = 60
 
-_GROUPS: Final = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
-
-# Any: the stubs ask for a mapping of exactly the known keys.
-_STYLE: Final[Any] = {
-    "figure.facecolor": PAPER,
-    "axes.facecolor": "none",
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.labelsize": 9.5,
-    "grid.color": GRID,
-    "grid.linewidth": 0.8,
-    "text.color": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "font.family": "DejaVu Sans",
-    "savefig.facecolor": PAPER,
-    # Fixed, so that the ids inside an SVG are the same in every run.
-    "svg.hashsalt": "airtcp",
-    "svg.fonttype": "path",
-}
-
 
 def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     """The pictures that make sense for a result, by name, in the order of `CAPTIONS`.
@@ -104,7 +70,7 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     rows = result.comparison if isinstance(result, Comparison) else []
     warmup_s = result.scenario.run.warmup_ns / 1e9
     duration_s = result.scenario.run.duration_ns / 1e9
-    with _style():
+    with styled():
         figures = {
             "comparison": _comparison(rows, simulation.confidence) if comparison else None,
             "airtime": _airtime(simulation),
@@ -116,81 +82,12 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
-def png(figure: Figure) -> bytes:
-    """The figure as PNG, 160 dots per inch."""
-    with _style(), io.BytesIO() as file:
-        figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
-        return file.getvalue()
-
-
-def svg(figure: Figure) -> str:
-    """The figure as a stand-alone SVG document without a date."""
-    with _style(), io.StringIO() as file:
-        figure.savefig(file, format="svg", metadata={"Date": None})
-        return file.getvalue()
-
-
-def inline_svg(figure: Figure, name: str, label: str) -> str:
-    """The figure as an `<svg>` element to stand in an HTML page.
-
-    Colours become CSS variables (`--ink`, `--muted`, `--grid`, `--paper`, `--blue` ...), so that
-    the page decides between light and dark; ids start with `name`, so that pictures on one page do
-    not meet; `label` is what a screen reader reads. Holds no address and loads nothing.
-    """
-    document = svg(figure)
-    element = document[document.index("<svg") :]
-    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
-    element = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", element)
-    element = element.replace("xlink:href", "href")
-    element = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', element)
-    element = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', element)
-    element = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", element)
-    for colour, variable in _VARIABLES.items():
-        element = element.replace(colour, f"var(--{variable})")
-    label = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return element.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
-
-
-_VARIABLES: Final = {
-    BLUE: "blue",
-    SKY: "sky",
-    GREEN: "green",
-    ORANGE: "orange",
-    VERMILION: "vermilion",
-    PURPLE: "purple",
-    GREY: "grey",
-    INK: "ink",
-    MUTED: "muted",
-    GRID: "grid",
-    PAPER: "paper",
-}
-
-
-@contextmanager
-def _style() -> Iterator[None]:
-    import matplotlib
-
-    # A user's own matplotlibrc must not change what a result looks like.
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
-        yield
-
-
-def _figure(width: float = 7.2, height: float = 3.6) -> tuple[Figure, Axes]:
-    # Not pyplot: its registry of figures is global state.
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.add_subplot()
-
-
 def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
     rows = [row for row in rows if row.difference is not None]
     names = list(dict.fromkeys(row.metric for row in rows))
     if not names:
         return None
-    figure, axes = _figure(height=1.45 + 0.62 * len(names))
+    figure, axes = new_figure(height=1.45 + 0.62 * len(names))
     axes.axvline(0.0, color=BLUE, linewidth=1.2)
     widths, best, others = [], [], []
     for y, name in enumerate(names):
@@ -231,7 +128,7 @@ def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
     axes.set_xlabel("difference from the simulated mean (%)")
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
-    _legend_above(figure, axes)
+    legend_above(figure, axes)
     return figure
 
 
@@ -241,7 +138,7 @@ def _row_label(rows: Sequence[Row], name: str) -> str:
 
 
 def _airtime(simulation: Simulation) -> Figure:
-    figure, axes = _figure(height=1.75)
+    figure, axes = new_figure(height=1.75)
     left = 0.0
     for key, label, colour in AIRTIME:
         share = 100.0 * simulation.airtime[key]
@@ -264,7 +161,7 @@ def _airtime(simulation: Simulation) -> Figure:
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("share of the measured time (%)")
     axes.grid(visible=False)
-    _legend_above(figure, axes, columns=3)
+    legend_above(figure, axes, columns=3)
     return figure
 
 
@@ -274,7 +171,7 @@ def _transfer_times(simulation: Simulation) -> Figure | None:
     times = np.sort(simulation.transfer_times_s())
     if len(times) < 2 or times[0] <= 0.0:
         return None
-    figure, axes = _figure()
+    figure, axes = new_figure()
     kept = _thinned(len(times))
     axes.step(times[kept], (kept + 1) / len(times), where="post", color=BLUE, linewidth=1.8)
     for level in (0.50, 0.90, 0.99):
@@ -330,10 +227,10 @@ def _stations(simulation: Simulation) -> Figure | None:
         return None
     fair = sum(station.goodput_bps for station in stations) / len(stations)
     factor, unit = scaled(stations[-1].goodput_bps, "b/s")
-    figure, axes = _figure()
+    figure, axes = new_figure()
     groups = list(dict.fromkeys(station.name.split("/")[0] for station in simulation.stations))
     groups.remove("ap")
-    colours = {group: _GROUPS[i % len(_GROUPS)] for i, group in enumerate(groups)}
+    colours = {group: SERIES[i % len(SERIES)] for i, group in enumerate(groups)}
     for group in groups:
         heights = [
             station.goodput_bps / factor if station.name.split("/")[0] == group else 0.0
@@ -356,7 +253,7 @@ def _stations(simulation: Simulation) -> Figure | None:
         axes.set_xlabel("")
     axes.set_ylabel(f"goodput ({unit})")
     axes.grid(axis="x", visible=False)
-    _legend_above(figure, axes)
+    legend_above(figure, axes)
     return figure
 
 
@@ -376,7 +273,7 @@ def _active_transfers(simulation: Simulation, model: Model) -> Figure | None:
     )
     expected = predicted.value if predicted and isinstance(predicted.value, list) else []
     last = max(_bulk_end(measured), _bulk_end(expected))
-    figure, axes = _figure()
+    figure, axes = new_figure()
     _bars(axes, 0, measured[: last + 1], color=BLUE, label="simulation")
     if predicted is not None:
         axes.plot(
@@ -396,7 +293,7 @@ def _active_transfers(simulation: Simulation, model: Model) -> Figure | None:
     axes.set_xlabel("transfers in progress")
     axes.set_ylabel("fraction of the time")
     axes.grid(axis="x", visible=False)
-    _legend_above(figure, axes)
+    legend_above(figure, axes)
     return figure
 
 
@@ -419,7 +316,7 @@ def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figu
         return None
     factor, unit = scaled(float(series.max()), "b/s")
     edges = warmup_s + duration_s * np.arange(len(series) + 1) / len(series)
-    figure, axes = _figure()
+    figure, axes = new_figure()
     if len(simulation.runs) >= _QUARTILES_FROM:
         runs = np.array([run.answer["goodput_series_bps"] for run in simulation.runs]) / factor
         lower, upper = np.quantile(runs, [0.25, 0.75], axis=0)
@@ -451,7 +348,7 @@ def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figu
     axes.set_ylim(0.0, 1.05 * axes.get_ylim()[1])
     axes.set_xlabel("simulated time (s)")
     axes.set_ylabel(f"goodput ({unit})")
-    _legend_above(figure, axes)
+    legend_above(figure, axes)
     return figure
 
 
@@ -465,17 +362,3 @@ def _bars(
     else:
         edges = [first - 0.5 + k for k in range(len(heights) + 1)]
         axes.stairs(heights, edges, fill=True, color=color, label=label)
-
-
-def _legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
-    """A legend over the axes, where it cannot cover data; none if nothing has a label."""
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        figure.legend(
-            handles,
-            labels,
-            loc="outside upper left",
-            ncols=min(columns, len(labels)),
-            handlelength=1.6,
-            columnspacing=1.6,
-        )

@@ -7,35 +7,20 @@ are put in words (`airtcp.summary`).
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airtcp import plot, summary
-from airtcp.exceptions import OutputError
-from airtcp.report_style import STYLE
+from airtcp import drawing, plot, summary
+from airtcp.files import prepare, remove_files, write_files
+from airtcp.markup import definitions, document, items, table
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Result = Comparison | SimulationResult | Prediction
-
-
-def prepare(directory: Path) -> None:
-    """Make the directory and see that files can be written there, before work is put into them.
-
-    Raises OutputError if not.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise OutputError(_cannot_write(directory, error)) from error
 
 
 def write(result: Result, directory: Path, written: str | None = None) -> list[Path]:
@@ -52,17 +37,12 @@ def write(result: Result, directory: Path, written: str | None = None) -> list[P
         "results.json": (result.to_json() + "\n").encode(),
     }
     for name, figure in figures.items():
-        files[f"{name}.svg"] = plot.svg(figure).encode()
-        files[f"{name}.png"] = plot.png(figure)
-    try:
-        for name, content in files.items():
-            _replace(directory / name, content)
-        for name in set(plot.CAPTIONS) - set(figures):
-            for suffix in ("svg", "png"):
-                (directory / f"{name}.{suffix}").unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(_cannot_write(directory, error)) from error
-    return [directory / name for name in files]
+        files[f"{name}.svg"] = drawing.svg(figure).encode()
+        files[f"{name}.png"] = drawing.png(figure)
+    paths = write_files(directory, files)
+    gone = set(plot.CAPTIONS) - set(figures)
+    remove_files(directory, (f"{name}.{suffix}" for name in gone for suffix in ("svg", "png")))
+    return paths
 
 
 def html(result: Result, figures: Mapping[str, Figure], written: str | None = None) -> str:
@@ -88,22 +68,15 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
     for name, figure in figures.items():
         caption = plot.CAPTIONS[name]
         parts.append(
-            f"<figure id='{name}'>{plot.inline_svg(figure, name, caption)}"
+            f"<figure id='{name}'>{drawing.inline_svg(figure, name, caption)}"
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
     if not isinstance(result, Prediction):
-        parts += ["<h2>Does it make sense?</h2>", _definitions(summary.sanity(result))]
+        parts += ["<h2>Does it make sense?</h2>", definitions(summary.sanity(result))]
         lines = summary.simulation_lines(result.simulation)
         parts += ["<details><summary>All metrics</summary>", _metrics(lines, result), "</details>"]
     parts += _scenario(result, written)
-    body = "\n".join(parts)
-    return (
-        "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
-        "<meta name='color-scheme' content='light dark'>\n"
-        f"<title>{title} - airtcp</title>\n<style>\n{STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    return document(scenario.title or "Untitled scenario", parts)
 
 
 def _tables(result: Result) -> list[str]:
@@ -115,14 +88,14 @@ def _tables(result: Result) -> list[str]:
     if isinstance(result, Prediction):
         rows = [[line.metric, line.model, line.source] for line in summary.prediction_lines(result)]
         head = ["metric", "model", "source"]
-        return ["<h2>What models say</h2>", _table(head, rows, numbers={1})]
+        return ["<h2>What models say</h2>", table(head, rows, numbers={1})]
     confidence = f"simulation ({100 * result.simulation.confidence:g} % interval)"
     head = ["metric", "model", "source", confidence, "difference", ""]
     rows = [
         [line.metric, line.model, line.source, line.simulation, line.difference, line.verdict]
         for line in summary.comparison_lines(result)
     ]
-    return ["<h2>Model and simulation</h2>", _table(head, rows, numbers={1, 3, 4}, verdict=5)]
+    return ["<h2>Model and simulation</h2>", table(head, rows, numbers={1, 3, 4}, verdict=5)]
 
 
 def _assumptions(result: Result) -> list[str]:
@@ -133,12 +106,12 @@ def _assumptions(result: Result) -> list[str]:
     parts = []
     broken = summary.broken(result.model)
     if broken:
-        parts += ["<h2>What the scenario breaks of the models' assumptions</h2>", _items(broken)]
+        parts += ["<h2>What the scenario breaks of the models' assumptions</h2>", items(broken)]
     else:
         parts.append("<p class='note'>The scenario meets every assumption of the models.</p>")
     parts += [
         "<details><summary>What the models assume</summary>",
-        _items(summary.assumed(result.model)),
+        items(summary.assumed(result.model)),
         "</details>",
     ]
     return parts
@@ -157,7 +130,7 @@ def _scenario(result: Result, written: str | None) -> list[str]:
         "<details><summary>As it was run: every default filled in, SI units</summary>",
         f"<pre>{escape(resolved)}</pre></details>",
         "<h2>Where this comes from</h2>",
-        _definitions(
+        definitions(
             (key.replace("_", " "), str(value))
             for key, value in provenance.items()
             if value is not None
@@ -168,59 +141,4 @@ def _scenario(result: Result, written: str | None) -> list[str]:
 
 def _metrics(lines: Iterable[summary.Line], result: Comparison | SimulationResult) -> str:
     head = ["metric", f"mean ({100 * result.simulation.confidence:g} % interval)"]
-    return _table(head, [[line.metric, line.simulation] for line in lines], numbers={1})
-
-
-def _table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    numbers: set[int],
-    verdict: int | None = None,
-) -> str:
-    def row(cells: Sequence[str], tag: str) -> str:
-        shown = []
-        for column, cell in enumerate(cells):
-            kind = " class='number'" if column in numbers else " class='nowrap'"
-            if column == verdict and tag == "td" and cell:
-                # A class from a closed list of words, for the colour.
-                kind = f" class='verdict {cell.replace(' ', '-')}'"
-            shown.append(f"<{tag}{kind}>{escape(cell)}</{tag}>")
-        first = " class='again'" if tag == "td" and not cells[0] else ""
-        return f"<tr{first}>{''.join(shown)}</tr>"
-
-    body = "\n".join(row(cells, "td") for cells in rows)
-    return (
-        f"<div class='scroll'><table>\n<thead>{row(head, 'th')}</thead>\n"
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
-
-
-def _items(sentences: Iterable[tuple[str, Sequence[str]]]) -> str:
-    items = []
-    for sentence, sources in sentences:
-        about = f" <span class='muted'>({escape('; '.join(sources))})</span>" if sources else ""
-        items.append(f"<li>{escape(sentence)}{about}</li>")
-    return "<ul>\n" + "\n".join(items) + "\n</ul>"
-
-
-def _definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    items = "\n".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in pairs
-    )
-    return f"<dl>\n{items}\n</dl>"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write aside, then rename: the file is there as a whole, or as it was."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_bytes(content)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def _cannot_write(directory: Path, error: OSError) -> str:
-    if directory.exists() and not directory.is_dir():
-        return f"cannot write to {directory}: it is not a directory"
-    return f"cannot write to {directory}: {error.strerror or error}"
+    return table(head, [[line.metric, line.simulation] for line in lines], numbers={1})

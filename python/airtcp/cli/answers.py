@@ -96,7 +96,7 @@ def simulate(
 def _prepare(out: Path | None) -> None:
     """An output directory that cannot be written is wrong input: say so before the work."""
     if out is not None:
-        from airtcp.report import prepare
+        from airtcp.files import prepare
 
         prepare(out)
 

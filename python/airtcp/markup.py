@@ -1,0 +1,67 @@
+"""The parts of airtcp's HTML pages: the document around them, tables, lists.
+
+Pages stand alone: nothing is loaded, so they can be mailed and read offline. Knows tags and
+classes of the style (`airtcp.report_style`); does not know what a page says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from airtcp.report_style import STYLE
+
+
+def document(title: str, parts: Iterable[str]) -> str:
+    """The page around its parts, which are HTML; the title is plain text."""
+    body = "\n".join(parts)
+    return (
+        "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
+        "<meta name='color-scheme' content='light dark'>\n"
+        f"<title>{escape(title)} - airtcp</title>\n<style>\n{STYLE}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: set[int],
+    verdict: int | None = None,
+) -> str:
+    """A table; columns in `numbers` are set as numbers, column `verdict` in its word's colour."""
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        shown = []
+        for column, cell in enumerate(cells):
+            kind = " class='number'" if column in numbers else " class='nowrap'"
+            if column == verdict and tag == "td" and cell:
+                # A class from a closed list of words, for the colour.
+                kind = f" class='verdict {cell.replace(' ', '-')}'"
+            shown.append(f"<{tag}{kind}>{escape(cell)}</{tag}>")
+        first = " class='again'" if tag == "td" and not cells[0] else ""
+        return f"<tr{first}>{''.join(shown)}</tr>"
+
+    body = "\n".join(row(cells, "td") for cells in rows)
+    return (
+        f"<div class='scroll'><table>\n<thead>{row(head, 'th')}</thead>\n"
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def items(sentences: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """A list of sentences, each with those that it comes from."""
+    shown = []
+    for sentence, sources in sentences:
+        about = f" <span class='muted'>({escape('; '.join(sources))})</span>" if sources else ""
+        shown.append(f"<li>{escape(sentence)}{about}</li>")
+    return "<ul>\n" + "\n".join(shown) + "\n</ul>"
+
+
+def definitions(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names with what they stand for."""
+    rows = "\n".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in pairs
+    )
+    return f"<dl>\n{rows}\n</dl>"
