@@ -46,6 +46,7 @@ verify: build ## Compare with the reference results at length, and try many more
 	AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet
 	AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
 	$(BIN)/python -m pytest -q -n 2 -m verify
+	$(BIN)/python validation/compare.py
 
 lint: build ## Check style, types and documentation comments
 	cargo fmt --all --check

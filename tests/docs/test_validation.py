@@ -27,7 +27,7 @@ def half_width(cell: str) -> float:
     return float(cell.split()[2])
 
 
-@pytest.mark.parametrize("name", ["saturated", "ns-2", "beginnings"])
+@pytest.mark.parametrize("name", ["saturated", "ns-2", "beginnings", "ns-3"])
 def test_a_table_is_up_to_date(make_validation: ModuleType, name: str) -> None:
     assert make_validation.with_table(PAGE, name) == PAGE, "run: python docs/make_validation.py"
 
@@ -44,19 +44,24 @@ def test_the_model_is_too_low_for_two_senders_and_too_high_for_many() -> None:
     assert all(difference[n] > 0.002 for n in (10, 20, 50))
 
 
-def test_ns2_is_met() -> None:
-    """Goodput within 1 %, P within 0.004, times within 2 % or the joint interval."""
-    table = rows("ns-2")
-    assert len(table) > 30
-    for _, metric, theirs, ours, _ in table:
-        off = abs(mean(ours) - mean(theirs))
-        if metric.startswith("P, "):
-            assert off < 0.004
-        elif metric == "goodput":
-            assert off < 0.01 * mean(theirs)
-        else:
-            joint = (half_width(ours) ** 2 + half_width(theirs) ** 2) ** 0.5
-            assert off < max(joint, 0.02 * mean(theirs))
+#: Groups of rows that differ for a reason that the page gives.
+EXPLAINED = {
+    "ns-2": {"upload-ack-skip"},
+    "ns-3": {"tcp-download", "tcp-upload-dcf", "udp-both-ways"},
+}
+
+
+@pytest.mark.parametrize("peer", EXPLAINED)
+def test_a_peer_is_met(peer: str) -> None:
+    table = rows(peer)
+    assert len(table) > 100
+    differ, point = [], ""
+    for first, *_, verdict in table:
+        point = first or point
+        if verdict:
+            differ.append(point.partition(":")[0])
+    assert set(differ) <= EXPLAINED[peer]
+    assert len(differ) < len(table) / 4
 
 
 def test_trains_in_the_queue_make_stations_collide_less_for_thousands_of_seconds() -> None:

@@ -16,7 +16,7 @@ from airtcp.models.airtime import Phy, Rate, exchange_time_ns, ppdu_time_ns
 from airtcp.scenario import loads
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from witness_tools import answers
+from peers.samples import answers
 
 DSSS_MBPS = ("1", "2", "5.5", "11")
 OFDM_MBPS = ("6", "9", "12", "18", "24", "36", "48", "54")

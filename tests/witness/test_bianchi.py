@@ -37,9 +37,9 @@ from airtcp.models import bianchi
 from airtcp.models.airtime import Phy, collision_time_ns, exchange_time_ns
 from airtcp.models.max_throughput import lone_sender
 from airtcp.scenario import loads
+from peers.samples import answers, interval, metric
 from scipy.optimize import brentq
 from two_senders import two_senders, windows
-from witness_tools import answers, interval, metric
 
 CONFIDENCE = 0.999
 PACKET_BYTES = 1500

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from airtcp.scenario import loads
 from airtcp.simulate import simulate
-from witness_tools import Answer, answers
+from peers.samples import Answer, answers
 
 MIXED = """
 title = "A bit of everything"

@@ -20,159 +20,29 @@ preset here (`[mac.rules] preset = "ns-3"`); what is left are three ways of ns-3
 
 from __future__ import annotations
 
-import csv
 import math
-import re
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from witness_tools import Answer, answers, interval, metric
+from peers import ns3
+from peers.ns3 import at, run, sample
+from peers.references import Point, Reference
+from peers.samples import interval, metric
 
-TABLE = Path(__file__).parent.parent / "reference" / "ns3.csv"
-
-SCENARIO = """
-[phy]
-standard = "802.11b"
-data_rate = "11 Mb/s"
-control_rate = "2 Mb/s"
-preamble = "long"
-mac_header_bits = {header_bits}
-llc_bits = 64
-[mac]
-rules = {{ preset = "ns-3" }}
-{edca}
-[ap]
-queue = {{ limit = {ap_queue} }}
-[[stations]]
-name = "station"
-count = {n}
-queue = {{ limit = {station_queue} }}
-[run]
-warmup = "5 s"
-duration = "{duration} s"
-replications = 10
-seed = 1
-"""
-TCP = """
-[[flows]]
-stations = "station"
-direction = "{direction}"
-application = {{ kind = "bulk", start = {start} }}
-path = [{{ rate = "1 Gb/s", delay = "1 us" }}]
-[flows.tcp]
-variant = "{variant}"
-mss = "1460 B"
-receive_window = "65535 B"
-delayed_ack = {{ every = {every}, timeout = "200 ms" }}
-min_rto = "200 ms"
-{more}
-"""
-# 600 packets of 1500 bytes a second in all, and stations that always have one of 40 bytes.
-UDP = """
-[[flows]]
-name = "downlink"
-stations = "station"
-direction = "download"
-application = {{ kind = "udp", packet = "1500 B", rate = "{rate} b/s" }}
-[[flows]]
-name = "uplink"
-stations = "station"
-direction = "upload"
-application = {{ kind = "udp", packet = "40 B", rate = "saturated" }}
-"""
-CATEGORY = '[mac.edca.{}]\naifsn = {}\ncw_min = {}\ncw_max = {}\ntxop_limit = "0 us"\n'
-EDCA = (
-    CATEGORY.format("ap.AC_VO", 2, 0, 0)
-    + CATEGORY.format("ap.AC_BE", 4, 31, 1023)
-    + CATEGORY.format("stations.AC_BE", 4, 31, 1023)
-    + '[mac.classify]\ntcp_ack = "AC_VO"\n'
-)
-
-
-class Reference(NamedTuple):
-    mean: float
-    half_width: float
-
-
-Point = tuple[str, str]
-
-
-def read() -> dict[Point, dict[str, Reference]]:
-    """Rows of three runs or more by group and parameters; fewer say nothing about their spread."""
-    points: dict[Point, dict[str, Reference]] = {}
-    with TABLE.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["group"] != "speed" and int(row["runs"]) >= 3:
-                found = Reference(float(row["mean"]), float(row["ci95_half_width"]))
-                points.setdefault((row["group"], row["parameters"]), {})[row["metric"]] = found
-    return points
-
-
-ROWS = read()
-ANSWERED_AT_ONCE = {
-    *(("tcp-download", f"n={n} every=2 control=2Mb/s ap_queue=100") for n in (1, 5, 20)),
-    ("tcp-upload-dcf", "n=3 every=1 ap_queue=100"),
-    ("tcp-upload-dcf", "n=10 every=1 ap_queue=20"),
+#: Rows of three runs or more; fewer say nothing about their spread.
+ROWS = {
+    point: {name: row for name, row in rows.items() if row.runs >= 3}
+    for point, rows in ns3.ROWS.items()
+    if point.group != "speed"
 }
-LIKE_NS3 = [point for point in ROWS if point not in ANSWERED_AT_ONCE]
-
-
-@cache
-def run(
-    group: str,
-    n: int,
-    *,
-    every: int = 1,
-    ap_queue: int = 100,
-    station_queue: int = 100,
-    variant: str = "sack",
-    start: str = '"0 s"',
-    more: str = "",
-    duration: int = 100,
-) -> list[Answer]:
-    """What the core says of a point, replication by replication."""
-    edca = group == "tcp-upload-edca"
-    if group == "udp-both-ways":
-        flows = UDP.format(rate=600 * 1500 * 8 // n)
-    else:
-        direction = group.split("-")[1]
-        flows = TCP.format(
-            direction=direction, every=every, variant=variant, start=start, more=more
-        )
-    text = SCENARIO.format(
-        header_bits=240 if edca else 224,
-        edca=EDCA if edca else "",
-        ap_queue=ap_queue,
-        station_queue=station_queue,
-        n=n,
-        duration=duration,
-    )
-    return answers(text + flows)
-
-
-def at(point: Point) -> list[Answer]:
-    group, parameters = point
-    given = {key: int(value) for key, value in re.findall(r"(n|every|ap_queue)=(\d+)", parameters)}
-    return run(
-        group, duration=60 if group in ("udp-both-ways", "tcp-upload-edca") else 100, **given
-    )
-
-
-def sample(runs: list[Answer], name: str) -> list[float]:
-    """A number of each replication, by the name that it has in the table."""
-    if name == "starved_flows":
-        return [float(sum(flow["starved"] for flow in answer["flows"])) for answer in runs]
-    if name.startswith("goodput_bps "):
-        link = name.partition(" ")[2]
-        return [
-            sum(flow["goodput_bps"] for flow in answer["flows"] if flow["name"].startswith(link))
-            for answer in runs
-        ]
-    return metric(runs, name)
+ANSWERED_AT_ONCE = {
+    *(Point("tcp-download", f"n={n} every=2 control=2Mb/s ap_queue=100") for n in (1, 5, 20)),
+    Point("tcp-upload-dcf", "n=3 every=1 ap_queue=100"),
+    Point("tcp-upload-dcf", "n=10 every=1 ap_queue=20"),
+}
+LIKE_NS3 = [point for point, rows in ROWS.items() if rows and point not in ANSWERED_AT_ONCE]
 
 
 def bound(name: str, reference: Reference, half: float) -> float:
@@ -191,7 +61,7 @@ def bound(name: str, reference: Reference, half: float) -> float:
 def disagreements(point: Point) -> Iterator[str]:
     runs = at(point)
     for name, reference in ROWS[point].items():
-        mean, half = interval(sample(runs, name), 0.95)
+        mean, half = interval(sample(runs, name))
         allowed = bound(name, reference, half)
         if abs(mean - reference.mean) > allowed:
             yield f"{name}: {mean:.6g} +- {half:.2g}, ns-3 {reference}, allowed {allowed:.2g}"
@@ -203,7 +73,7 @@ def test_every_row_but_those_of_answers_at_once(point: Point) -> None:
 
 
 def test_the_table_is_the_one_that_is_meant() -> None:
-    groups = [group for group, _ in ROWS]
+    groups = [point.group for point, rows in ROWS.items() if rows]
     assert {group: groups.count(group) for group in groups} == {
         "tcp-download": 3,
         "udp-both-ways": 3,
@@ -211,7 +81,7 @@ def test_the_table_is_the_one_that_is_meant() -> None:
         "tcp-upload-edca": 2,
     }
     assert set(ROWS) >= ANSWERED_AT_ONCE
-    assert all(len(rows) >= 6 for rows in ROWS.values())
+    assert all(len(rows) >= 6 for rows in ROWS.values() if rows)
 
 
 def ours(point: Point, name: str) -> float:
@@ -227,7 +97,7 @@ def test_goodput_hardly_depends_on_when_answers_go(point: Point) -> None:
 @pytest.mark.parametrize("n", [1, 5, 20])
 def test_acks_that_draw_a_backoff_wait_and_collide(n: int) -> None:
     """Downloads: in ns-3 an ACK is gone before the access point sends again, or nearly always."""
-    point = ("tcp-download", f"n={n} every=2 control=2Mb/s ap_queue=100")
+    point = Point("tcp-download", f"n={n} every=2 control=2Mb/s ap_queue=100")
     rows = ROWS[point]
 
     # Every second segment has an answer.
@@ -244,7 +114,7 @@ def test_acks_that_draw_a_backoff_wait_and_collide(n: int) -> None:
 
 def test_segments_that_draw_a_backoff_collide() -> None:
     """Three uploads without loss: windows wait at the access point, stations are mostly idle."""
-    point = ("tcp-upload-dcf", "n=3 every=1 ap_queue=100")
+    point = Point("tcp-upload-dcf", "n=3 every=1 ap_queue=100")
     rows = ROWS[point]
 
     for name in ("collision_probability_stations", "active_stations_after_ap_success"):
@@ -254,7 +124,7 @@ def test_segments_that_draw_a_backoff_collide() -> None:
 
 
 def test_uploads_starve_without_priority_and_more_so_without_answers_at_once() -> None:
-    point = ("tcp-upload-dcf", "n=10 every=1 ap_queue=20")
+    point = Point("tcp-upload-dcf", "n=10 every=1 ap_queue=20")
     rows = ROWS[point]
 
     assert rows["starved_flows"].mean >= 1
@@ -281,10 +151,10 @@ def test_uploads_starve_without_priority_and_more_so_without_answers_at_once() -
 )
 def test_nothing_else_that_may_differ_feeds_those_who_starve(change: dict[str, Any]) -> None:
     runs = run("tcp-upload-dcf", 10, **{"ap_queue": 20, **change})
-    rows = ROWS["tcp-upload-dcf", "n=10 every=1 ap_queue=20"]
+    rows = ROWS[Point("tcp-upload-dcf", "n=10 every=1 ap_queue=20")]
 
     for name, sign in (("jain_index", -1), ("starved_flows", 1)):
-        mean, half = interval(sample(runs, name), 0.95)
+        mean, half = interval(sample(runs, name))
         assert sign * (mean - rows[name].mean) > half
 
 
@@ -293,7 +163,7 @@ def test_prioritised_acks_are_fair_to_twenty_uploads(duration: int, least: float
     """Paper L: an index above 0.98 over 60 s and above 0.99 over 200 s. No flow starves."""
     runs = run("tcp-upload-edca", 20, duration=duration)
 
-    mean, half = interval(metric(runs, "jain_index"), 0.95)
+    mean, half = interval(metric(runs, "jain_index"))
     assert mean - half > least
     assert sample(runs, "starved_flows") == [0.0] * len(runs)
 

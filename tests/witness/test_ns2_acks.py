@@ -1,6 +1,6 @@
 """The real ns-2 (2.35, unmodified) with ACK policies: delayed, by thresholds, and left out.
 
-`tests/reference/ns2_acks.csv` holds the rows and its README how they were made; `test_ns2` says
+`tests/reference/ns2.csv` holds the rows and its README how they were made; `test_ns2` says
 what ns-2 does differently. Three groups:
 
 Endless downloads with d = 1 to 5 agree as those of `test_ns2` do: goodput here is 0.06 to 0.21 %
@@ -34,219 +34,89 @@ by 0.3 of four.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
-from functools import cache
-from pathlib import Path
 
 import pytest
-from test_ns2 import COLLISION_PROBABILITIES, SCENARIO, SIZES, Reference, settings
-from witness_tools import (
-    Answer,
-    answers,
-    interval,
-    metric,
-    packets_per_transfer,
-    ratio_adjusted,
-)
-
-TABLE = Path(__file__).parent.parent / "reference" / "ns2_acks.csv"
-FILES_S = 3000
+from peers import ns2
+from peers.references import Point
+from peers.samples import Answer, interval
 
 
-def read(group: str) -> dict[str, dict[str, Reference]]:
-    """The rows of a group, by parameters and by metric."""
-    points: dict[str, dict[str, Reference]] = {}
-    with TABLE.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["group"] == group:
-                found = Reference(float(row["mean"]), float(row["ci95_half_width"]))
-                points.setdefault(row["parameters"], {})[row["metric"]] = found
-    return points
+def points(group: str) -> list[Point]:
+    return [point for point in ns2.ROWS if point.group == group]
 
 
-ENDLESS, FILES, UPLOADS = read("delayed-ack"), read("single"), read("upload-ack-skip")
+ENDLESS, FILES, UPLOADS = points("delayed-ack"), points("single"), points("upload-ack-skip")
 
 
 def test_the_table_is_the_one_that_is_meant() -> None:
-    assert (len(ENDLESS), len(FILES), len(UPLOADS)) == (9, 2, 20)
+    assert (len(ENDLESS), len(FILES), len(UPLOADS)) == (9, 4, 20)
 
 
-def scenario(delayed_ack: str, **fields: object) -> str:
-    text = SCENARIO.replace("{{ every = {ack_every} }}", f"{{{{ {delayed_ack} }}}}")
-    assert delayed_ack in text
-    return text.format(**fields)
-
-
-@pytest.mark.parametrize("parameters", ENDLESS)
-def test_endless_downloads_with_delayed_acks(parameters: str) -> None:
+@pytest.mark.parametrize("point", ENDLESS, ids="-".join)
+def test_endless_downloads_with_delayed_acks(point: Point) -> None:
     """Goodput within 1 %, collision probabilities within 0.004, the bounds of `test_ns2`."""
-    given = settings(parameters)
-    stations, window = int(given["nc"]), int(given["W"])
-    start = '{ distribution = "uniform", low = "0 s", high = "0.1 s" }'
-    runs = answers(
-        scenario(
-            f'every = {given["d"]}, timeout = "100 ms"',
-            stations=stations,
-            application=f'{{ kind = "bulk", start = {start} }}',
-            window=window,
-            ssthresh=min(window, 20),
-            warmup=10 if window <= 8 else 60 + 15 * stations,
-            duration=200,
-            replications=10,
-        )
-    )
+    rows, samples = ns2.ROWS[point], ns2.samples(point)
 
-    rows = ENDLESS[parameters]
-    goodput, _ = interval(metric(runs, "goodput_bps"), 0.95)
+    goodput, _ = interval(samples["goodput_bps"])
     assert goodput == pytest.approx(rows["goodput_bps"].mean, rel=0.01)
-    for name in COLLISION_PROBABILITIES[1:]:
-        mean, _ = interval(metric(runs, name), 0.95)
+    for name in ns2.COLLISION_PROBABILITIES[1:]:
+        mean, _ = interval(samples[name])
         # Below 27 m NAVs are cut short, but with one station there is no third party.
         assert mean == pytest.approx(rows[name].mean, abs=0.004)
 
 
-@cache
-def files(delayed_ack: str) -> list[Answer]:
-    size, _ = SIZES["pareto"]
-    think_time = '{ distribution = "exponential", mean = "0.2 s" }'
-    text = scenario(
-        f'{delayed_ack}, timeout = "40 ms"',
-        stations=1,
-        application=f'{{ kind = "web", size = {size}, think_time = {think_time} }}',
-        window=1000,
-        ssthresh=1000,
-        warmup=10,
-        duration=FILES_S,
-        replications=10,
-    )
-    return answers(text.replace("initial_window = 1\n", "initial_window = 2\n"))
-
-
-def last_ack(runs: list[Answer]) -> tuple[float, float]:
-    """Mean time to the last ACK for files of the exact mean size, and half width."""
-    packets = packets_per_transfer(1000, FILES_S)
-    adjusted = ratio_adjusted(runs, "transfer_time_to_last_ack_s", packets, SIZES["pareto"][1])
-    return interval(adjusted, 0.95)
-
-
-@pytest.mark.parametrize("parameters", FILES)
-def test_files_with_delayed_acks(parameters: str) -> None:
+@pytest.mark.parametrize("point", FILES, ids="-".join)
+def test_files_of_one_station(point: Point) -> None:
     """Times within the joint interval or 2 %, collision probability within 0.004."""
-    thresholds = "thresholds = [[0, 1], [2, 2], [5, 3], [9, 4]]"
-    runs = files(thresholds if "dyn=1" in parameters else "every = 2")
+    rows, samples = ns2.ROWS[point], ns2.samples(point)
 
-    rows = FILES[parameters]
-    samples = {
-        "transfer_time_s": interval(metric(runs, "transfer_time_s"), 0.95),
-        "transfer_time_to_last_ack_s": interval(metric(runs, "transfer_time_to_last_ack_s"), 0.95),
-        "transfer_time_to_last_ack_adjusted_s": last_ack(runs),
-    }
-    assert {*samples, "collision_probability"} == set(rows)
-    for name, (mean, half) in samples.items():
-        joint = math.hypot(half, rows[name].half_width)
-        assert abs(mean - rows[name].mean) < max(joint, 0.02 * rows[name].mean), name
-    collisions, _ = interval(metric(runs, "collision_probability"), 0.95)
-    assert collisions == pytest.approx(rows["collision_probability"].mean, abs=0.004)
+    assert {"transfer_time_s", ns2.TO_LAST_ACK, ns2.ADJUSTED, "collision_probability"} == set(rows)
+    for name, reference in rows.items():
+        mean, half = interval(samples[name])
+        allowed = max(math.hypot(half, reference.half_width), 0.02 * reference.mean)
+        if name == "collision_probability":
+            allowed = 0.004
+        assert abs(mean - reference.mean) < allowed, name
 
 
 def test_segments_are_counted_from_one() -> None:
     """What the same thresholds would give if the first segment had number 0."""
-    (rows,) = (rows for parameters, rows in FILES.items() if "dyn=1" in parameters)
-    reference = rows["transfer_time_to_last_ack_adjusted_s"]
-    from_one = files("thresholds = [[0, 1], [2, 2], [5, 3], [9, 4]]")
-    from_zero = files("thresholds = [[0, 1], [3, 2], [6, 3], [10, 4]]")
+    (point,) = (point for point in FILES if "dyn" in point.settings)
+    reference = ns2.ROWS[point][ns2.ADJUSTED]
+    policy = 'thresholds = [[0, 1], [3, 2], [6, 3], [10, 4]], timeout = "0.04 s"'
+    from_zero = ns2.files(1, 1000, "pareto", "0.2", delayed_ack=policy, initial_window=2)
 
-    assert last_ack(from_one)[0] == pytest.approx(reference.mean, rel=0.01)
-    assert last_ack(from_zero)[0] < 0.98 * reference.mean
-
-
-# The routing header is in the segment: ACKs do not have it. So 1020 bytes count as 1000.
-UPLOAD = """
-[phy]
-standard = "802.11b"
-data_rate = "11 Mb/s"
-control_rate = "2 Mb/s"
-preamble = "long"
-symbol_rounding = false
-cw_min = 30
-mac_header_bits = 272
-llc_bits = 0
-[mac]
-short_retry_limit = {retries}
-rules = {{ preset = "ns-2" }}
-[ap]
-queue = {{ limit = 50 }}
-[[stations]]
-name = "node"
-count = 1
-queue = {{ limit = 50 }}
-[[flows]]
-stations = "node"
-direction = "upload"
-application = {{ kind = "bulk", size = "10200 kB" }}
-path = [{{ rate = "100 Mb/s", delay = "2 ms", queue = 50 }}]
-[flows.tcp]
-variant = "reno"
-mss = "1020 B"
-receive_window = "1 GB"
-initial_window = 1
-initial_ssthresh = {{ segments = 20 }}
-delayed_ack = {{ every = 1 }}
-ack_skip = {{ skip = {skip}, after_segment = 50 }}
-handshake = "two-way"
-min_rto = "{min_rto} s"
-initial_rto = "3 s"
-max_rto = "64 s"
-clock_granularity = "10 ms"
-[run]
-warmup = "0 s"
-duration = "1000 s"
-replications = 40
-seed = 1
-"""
+    from_one, _ = interval(ns2.samples(point)[ns2.ADJUSTED])
+    assert from_one == pytest.approx(reference.mean, rel=0.01)
+    assert interval(ns2.adjusted(from_zero, "pareto"))[0] < 0.98 * reference.mean
 
 
-@cache
-def uploads(retries: str, skip: str, min_rto: str) -> list[Answer]:
-    limit = {"on": 7, "off": 1}[retries]
-    return answers(UPLOAD.format(retries=limit, skip=skip, min_rto=min_rto))
+def upload(retries: str, skip: int | str, min_rto: str) -> Point:
+    parameters = f"nf=1 MB=10 retries={retries} skip={skip} minrto={min_rto} delay=2ms"
+    return Point("upload-ack-skip", parameters)
 
 
-def upload_goodput(run: Answer) -> float:
-    """10 million bytes over the time that they took; what had arrived when it ended too soon."""
-    (flow,) = run["flows"]
-    if flow["transfers"]:
-        return 80e6 / float(run["metrics"]["transfer_time_s"])
-    return float(flow["goodput_bps"]) / 1.02
+def goodput(runs: list[Answer]) -> float:
+    return interval([ns2.upload_goodput(run) for run in runs])[0]
 
 
-def mean_goodput(retries: str, skip: str, min_rto: str) -> float:
-    return interval([upload_goodput(run) for run in uploads(retries, skip, min_rto)], 0.95)[0]
+STALLED = [point for point in UPLOADS if re.search("retries=off skip=[234]", point.parameters)]
 
 
-def of(parameters: str) -> list[Answer]:
-    given = settings(parameters)
-    return uploads(given["retries"], given["skip"], given["minrto"])
-
-
-STALLED = [text for text in UPLOADS if re.search("retries=off skip=[234]", text)]
-
-
-@pytest.mark.parametrize("parameters", STALLED)
-def test_without_retries_skipping_two_acks_stalls_every_upload(parameters: str) -> None:
+@pytest.mark.parametrize("point", STALLED, ids="-".join)
+def test_without_retries_skipping_two_acks_stalls_every_upload(point: Point) -> None:
     """The timer backs off to 64 s, and its expirations are all that moves: they are counted alike.
 
     How far an upload comes before it stalls is a matter of luck: some 300 packets of 10,000.
     """
-    runs, rows = of(parameters), UPLOADS[parameters]
+    runs, rows = ns2.of_uploads(point), ns2.ROWS[point]
     assert rows["finished_flows"].mean == 0.0
     assert [run["flows"][0]["transfers"] for run in runs] == [0] * len(runs)
-    timeouts, _ = interval([run["flows"][0]["timeouts"] for run in runs], 0.95)
+    timeouts, _ = interval([run["flows"][0]["timeouts"] for run in runs])
     assert timeouts == pytest.approx(rows["tcp_timeouts"].mean, abs=1.5)
-    goodput, _ = interval([upload_goodput(run) for run in runs], 0.95)
-    assert goodput < 5e3
+    assert goodput(runs) < 5e3
     assert rows["goodput_bps"].mean < 5e3
 
 
@@ -258,9 +128,9 @@ def test_skipping_one_ack_gains_as_much(retries: str, min_rto: str) -> None:
     Without retries goodput itself is 25 to 35 % higher here at a minimum timeout of 1 s, by the
     rule of RFC 5681 that allows a second fast retransmit in a window.
     """
-    point = "nf=1 MB=10 retries={} skip={} minrto={} delay=2ms"
-    theirs = [UPLOADS[point.format(retries, skip, min_rto)]["goodput_bps"].mean for skip in "01"]
-    ours = [mean_goodput(retries, skip, min_rto) for skip in "01"]
+    pair = [upload(retries, skip, min_rto) for skip in "01"]
+    theirs = [ns2.ROWS[point]["goodput_bps"].mean for point in pair]
+    ours = [goodput(ns2.of_uploads(point)) for point in pair]
 
     assert ours[1] / ours[0] == pytest.approx(theirs[1] / theirs[0], rel=0.1)
     if retries == "on":
@@ -271,10 +141,10 @@ def test_skipping_one_ack_gains_as_much(retries: str, min_rto: str) -> None:
 @pytest.mark.parametrize("skip", ["2", "3", "4"])
 def test_with_retries_more_skipping_gains_a_little_more_or_stalls(skip: str, min_rto: str) -> None:
     """Of the uploads that end, goodput within 4 %; some stall, in ns-2 as here."""
-    rows = UPLOADS[f"nf=1 MB=10 retries=on skip={skip} minrto={min_rto} delay=2ms"]
-    ended = [run for run in uploads("on", skip, min_rto) if run["flows"][0]["transfers"]]
-    assert 0.8 <= len(ended) / 40 <= 1.0
-    goodput, _ = interval([upload_goodput(run) for run in ended], 0.95)
+    point = upload("on", skip, min_rto)
+    rows, runs = ns2.ROWS[point], ns2.of_uploads(point)
+    ended = [run for run in runs if run["flows"][0]["transfers"]]
+    assert 0.8 <= len(ended) / len(runs) <= 1.0
     # One of five stalled in the row with two left out: its mean is 0.8 times that of the others.
     reference = rows["goodput_bps"].mean / rows["finished_flows"].mean
-    assert goodput == pytest.approx(reference, rel=0.04)
+    assert goodput(ended) == pytest.approx(reference, rel=0.04)

@@ -23,16 +23,9 @@ import pytest
 from airtcp.models.airtime import Phy, exchange_time_ns
 from airtcp.models.miorandi import Parameters, collision_probability
 from airtcp.scenario import loads
+from peers.samples import Answer, answers, interval, metric, packets_per_transfer, ratio_adjusted
 from two_senders import two_senders, windows
-from witness_tools import (
-    Answer,
-    answers,
-    difference,
-    interval,
-    metric,
-    packets_per_transfer,
-    ratio_adjusted,
-)
+from witness_tools import difference
 
 MSS_BYTES, HEADER_BYTES = 1000, 40
 

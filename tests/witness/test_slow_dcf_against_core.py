@@ -23,7 +23,8 @@ from typing import Any
 
 import pytest
 import slow_dcf
-from witness_tools import answers, difference
+from peers.samples import answers
+from witness_tools import difference
 
 SECOND = 1_000_000_000
 WARMUP_NS = SECOND // 2

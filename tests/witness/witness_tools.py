@@ -1,4 +1,4 @@
-"""What the witnesses share: scenarios run to plain answers, and intervals of differences.
+"""What the witnesses share beside `peers.samples`: whether two samples differ.
 
 Knows no protocol and no reference: each test brings its own scenario and its own bound.
 """
@@ -6,35 +6,10 @@ Knows no protocol and no reference: each test brings its own scenario and its ow
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean, variance
-from typing import Any
 
-from airtcp.scenario import loads
-from airtcp.simulate import simulate
-from airtcp.stats import student_interval
 from scipy.special import stdtrit
-
-Answer = Mapping[str, Any]
-
-
-def answers(text: str, *, seed: int | None = None, replications: int | None = None) -> list[Answer]:
-    """The answer of each replication of a scenario in its written form."""
-    result = simulate(loads(text), seed=seed, replications=replications, threads=1)
-    return [run.answer for run in result.simulation.runs]
-
-
-def metric(runs: Sequence[Answer], name: str) -> list[float]:
-    """One metric of all replications; each must have it."""
-    return [float(run["metrics"][name]) for run in runs]
-
-
-def interval(values: Sequence[float], confidence: float) -> tuple[float, float]:
-    """Mean and half width of its Student interval."""
-    found = student_interval(values, confidence)
-    assert found.mean is not None
-    assert found.half_width is not None
-    return found.mean, found.half_width
 
 
 def difference(
@@ -53,24 +28,3 @@ def difference(
     degrees = spread**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
     quantile = float(stdtrit(degrees, 0.5 + confidence / 2.0))
     return fmean(left) - fmean(right), quantile * math.sqrt(spread)
-
-
-def ratio_adjusted(
-    runs: Sequence[Answer], name: str, packets: Callable[[Answer], float], expected: float
-) -> list[float]:
-    """A mean time of each replication, scaled to the expected number of packets of a transfer.
-
-    With heavy tails most of the noise of a mean transfer time is that of the sizes drawn. Scaled by
-    the sizes of the same run it says how long a transfer takes for what it carries.
-    """
-    return [run["metrics"][name] * expected / packets(run) for run in runs]
-
-
-def packets_per_transfer(payload_bytes: int, measured_s: float) -> Callable[[Answer], float]:
-    """Mean packets of a transfer, from the bytes delivered and the transfers that ended."""
-
-    def packets(run: Answer) -> float:
-        delivered = run["metrics"]["goodput_bps"] * measured_s / 8.0
-        return float(delivered) / payload_bytes / int(run["counts"]["transfers"])
-
-    return packets

@@ -1,0 +1,23 @@
+"""Print every stored row of the real ns-2 and ns-3 beside airtcp on the same point.
+
+Exit status 1 if a row differs that docs/validation.md does not explain.
+
+    .venv/bin/python validation/compare.py
+"""
+
+from __future__ import annotations
+
+from peers import table
+
+
+def main() -> None:
+    """Print the tables."""
+    for peer in table.PEERS:
+        found = list(table.lines([peer]))
+        print(f"\n{peer}: {len(found)} rows, {sum(line.agrees for line in found)} agree\n")
+        print(table.markdown(found))
+    print(f"\nspeed\n\n{table.speed_markdown()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,310 @@
+"""The points of ns-2 2.35: what scenario each is here, under ns-2's rules, and what to compare.
+
+Knows the groups of tests/reference/ns2.csv and how they were made (the README there), and which
+keys say what ns-2 does otherwise than the standard (validation/ns2/README.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from peers.references import FOLDER, Point, by_point, read
+from peers.samples import Answer, answers, metric, packets_per_transfer, ratio_adjusted
+
+TABLE = read(FOLDER / "ns2.csv")
+ROWS = by_point(TABLE)
+
+MSS_BYTES = 1000
+COLLISION_PROBABILITIES = (
+    "collision_probability",
+    "collision_probability_ap",
+    "collision_probability_stations",
+)
+TO_LAST_ACK = "transfer_time_to_last_ack_s"
+ADJUSTED = "transfer_time_to_last_ack_adjusted_s"
+
+#: Laws of file sizes, and the exact mean of their whole packets.
+SIZES = {
+    "pareto": ('{ distribution = "pareto", mean = "30 kB", shape = 1.5 }', 30.512),
+    "exp": ('{ distribution = "exponential", mean = "30 kB" }', 30.503),
+}
+#: The threshold at which endless downloads with a large window leave slow start, in packets:
+#: validation/ns2/README.md says how it was found.
+DEFAULT_SSTHRESH = 20
+ENDLESS_S, FILES_S = 200, 3_000
+#: Endless downloads begin within 0.1 s.
+ENDLESS = '{ kind = "bulk", start = { distribution = "uniform", low = "0 s", high = "0.1 s" } }'
+#: What the receiver of the row with `dyn=1` does, in packets counted from 1.
+DYNAMIC = "thresholds = [[0, 1], [2, 2], [5, 3], [9, 4]]"
+VARIANTS = {"Newreno": "newreno", "Agent/TCP": "reno"}
+
+CELL = """
+[phy]
+standard = "802.11b"
+data_rate = "11 Mb/s"
+control_rate = "2 Mb/s"
+preamble = "long"
+symbol_rounding = false
+cw_min = 30
+cw_max = 1022
+mac_header_bits = 272
+llc_bits = 0
+rts_bits = 160
+"""
+DOWNLOAD = (
+    CELL
+    + """
+[mac]
+rts_threshold = "0 B"
+short_retry_limit = 7
+rules = {{ preset = "ns-2" }}
+[ap]
+queue = {{ {ap_queue} }}
+[[stations]]
+name = "node"
+count = {stations}
+[[flows]]
+stations = "node"
+direction = "download"
+application = {application}
+[flows.tcp]
+variant = "{variant}"
+mss = "1000 B"
+receive_window = {{ segments = {window} }}
+initial_window = {initial_window}
+initial_ssthresh = {{ segments = {ssthresh} }}
+delayed_ack = {{ {delayed_ack} }}
+handshake = "two-way"
+min_rto = "{min_rto} s"
+initial_rto = "{initial_rto} s"
+clock_granularity = "10 ms"
+pad_last_segment = true
+[run]
+warmup = "{warmup} s"
+duration = "{duration} s"
+replications = {replications}
+seed = 1
+"""
+)
+_DOWNLOAD_DEFAULTS = {
+    "ap_queue": "",
+    "variant": "newreno",
+    "initial_window": 1,
+    "delayed_ack": "every = 1",
+    "min_rto": 0.2,
+    "initial_rto": 3,
+}
+# The routing header is in the segment: ACKs do not have it. So 1020 bytes count as 1000.
+UPLOAD = (
+    CELL
+    + """
+[mac]
+short_retry_limit = {retries}
+rules = {{ preset = "ns-2" }}
+[ap]
+queue = {{ limit = 50 }}
+[[stations]]
+name = "node"
+count = {stations}
+queue = {{ limit = 50 }}
+[[flows]]
+stations = "node"
+direction = "upload"
+application = {{ kind = "bulk", size = "{size} kB" }}
+path = [{{ rate = "100 Mb/s", delay = "{delay}", queue = 50 }}]
+[flows.tcp]
+variant = "reno"
+mss = "1020 B"
+receive_window = "1 GB"
+initial_window = 1
+initial_ssthresh = {{ segments = 20 }}
+delayed_ack = {{ every = 1 }}
+ack_skip = {{ skip = {skip}, after_segment = 50 }}
+handshake = "two-way"
+min_rto = "{min_rto} s"
+initial_rto = "3 s"
+max_rto = "64 s"
+clock_granularity = "10 ms"
+[run]
+warmup = "0 s"
+duration = "1000 s"
+replications = 40
+seed = 1
+"""
+)
+
+
+def download(**fields: object) -> str:
+    """A cell of downloads, by the fields of `DOWNLOAD`."""
+    return DOWNLOAD.format(**(_DOWNLOAD_DEFAULTS | fields))
+
+
+@cache
+def endless(
+    stations: int,
+    window: int,
+    delayed_ack: str = "every = 1",
+    ssthresh: int | None = None,
+) -> list[Answer]:
+    """Downloads of the groups `persistent` and `delayed-ack`."""
+    text = download(
+        stations=stations,
+        application=ENDLESS,
+        window=window,
+        ssthresh=ssthresh or min(window, DEFAULT_SSTHRESH),
+        delayed_ack=delayed_ack,
+        warmup=10 if window <= 8 else 60 + 15 * stations,
+        duration=ENDLESS_S,
+        replications=10,
+    )
+    return answers(text)
+
+
+@cache
+def files(
+    stations: int,
+    window: int,
+    sizes: str,
+    think: str,
+    *,
+    delayed_ack: str = "every = 1",
+    initial_window: int = 1,
+    ap_queue: str = "",
+    variant: str = "newreno",
+) -> list[Answer]:
+    """Users of the groups `web`, `single` and `finite-buffer`; each file resets its agent.
+
+    3000 s are about the 300 files of a web user.
+    """
+    think_time = f'{{ distribution = "exponential", mean = "{think} s" }}'
+    text = download(
+        stations=stations,
+        application=f'{{ kind = "web", size = {SIZES[sizes][0]}, think_time = {think_time} }}',
+        window=window,
+        ssthresh=window,
+        delayed_ack=delayed_ack,
+        initial_window=initial_window,
+        ap_queue=ap_queue,
+        variant=variant,
+        warmup=100,
+        duration=FILES_S,
+        replications=20,
+    )
+    return answers(text)
+
+
+@cache
+def uploads(
+    stations: int, million_bytes: int, retries: str, skip: int, min_rto: str, delay: str
+) -> list[Answer]:
+    """Uploads of the group `upload-ack-skip`."""
+    text = UPLOAD.format(
+        stations=stations,
+        size=1020 * million_bytes,
+        retries={"on": 7, "off": 1}[retries],
+        skip=skip,
+        min_rto=min_rto,
+        delay=delay,
+    )
+    return answers(text)
+
+
+def adjusted(runs: list[Answer], sizes: str) -> list[float]:
+    """The time to the last ACK of each replication, scaled to files of the exact mean length."""
+    packets = packets_per_transfer(MSS_BYTES, FILES_S)
+    return ratio_adjusted(runs, TO_LAST_ACK, packets, SIZES[sizes][1])
+
+
+def upload_goodput(run: Answer) -> float:
+    """Of one upload: its bytes over the time that they took; what arrived, if it did not end.
+
+    The routing header of 20 bytes a packet is no payload.
+    """
+    (flow,) = run["flows"]
+    if flow["transfers"]:
+        return 80e6 / float(run["metrics"]["transfer_time_s"])
+    return float(flow["goodput_bps"]) / 1.02
+
+
+def finished(run: Answer) -> float:
+    """The share of the uploads that came to an end."""
+    return float(sum(flow["transfers"] for flow in run["flows"]) / len(run["flows"]))
+
+
+def _persistent(point: Point) -> dict[str, list[float]]:
+    given = point.settings
+    every = int(given["d"])
+    policy = "every = 1" if every == 1 else f'every = {every}, timeout = "100 ms"'
+    runs = endless(int(given["nc"]), int(given["W"]), policy)
+    return {
+        name: metric(runs, name) for name in (*COLLISION_PROBABILITIES, "goodput_bps", "jain_index")
+    }
+
+
+def of_files(point: Point) -> list[Answer]:
+    """The answers to a point of the groups with files."""
+    given = point.settings
+    policy, more = "every = 1", {}
+    if "tau" in given:
+        timeout = f'timeout = "{given["tau"]} s"'
+        every = DYNAMIC if given.get("dyn") == "1" else f"every = {given['d']}"
+        policy = f"{every}, {timeout}"
+        more["initial_window"] = int(given["winit"])
+    return files(
+        int(given["nsta"]),
+        int(given["W"]),
+        given["dist"],
+        given["think"],
+        delayed_ack=policy,
+        ap_queue=f"limit = {given['bufAP']}" if "bufAP" in given else "",
+        variant=VARIANTS[given.get("tcp", "Newreno")],
+        **more,
+    )
+
+
+def _files(point: Point) -> dict[str, list[float]]:
+    runs = of_files(point)
+    names = (*COLLISION_PROBABILITIES, "transfer_time_s", TO_LAST_ACK)
+    return {
+        **{name: metric(runs, name) for name in names},
+        ADJUSTED: adjusted(runs, point.settings["dist"]),
+    }
+
+
+def of_uploads(point: Point) -> list[Answer]:
+    """The answers to a point of the group `upload-ack-skip`."""
+    given = point.settings
+    return uploads(
+        int(given["nf"]),
+        int(given["MB"]),
+        given["retries"],
+        int(given["skip"]),
+        given["minrto"],
+        given["delay"],
+    )
+
+
+def _uploads(point: Point) -> dict[str, list[float]]:
+    runs = of_uploads(point)
+    return {
+        "goodput_bps": [upload_goodput(run) for run in runs],
+        "tcp_timeouts": [float(sum(flow["timeouts"] for flow in run["flows"])) for run in runs],
+        "finished_flows": [finished(run) for run in runs],
+        "collision_probability": metric(runs, "collision_probability"),
+    }
+
+
+_GROUPS: Mapping[str, Callable[[Point], dict[str, list[float]]]] = {
+    "persistent": _persistent,
+    "delayed-ack": _persistent,
+    "single": _files,
+    "web": _files,
+    "finite-buffer": _files,
+    "upload-ack-skip": _uploads,
+}
+
+
+def samples(point: Point) -> dict[str, list[float]]:
+    """What airtcp says of a point under ns-2's rules: by metric, a number for each replication."""
+    return _GROUPS[point.group](point)
