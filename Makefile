@@ -9,7 +9,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-rust test-python lint verify bench docs wheel clean
+.PHONY: help build demo reproduce test test-rust test-python lint verify bench docs wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -33,6 +33,10 @@ build: $(STAMPS)/build ## Build the core and install airtcp into .venv
 demo: build ## Predict and simulate a hot spot with real web traffic
 	$(BIN)/airtcp run python/airtcp/examples/web-hotspot.toml --out out/demo
 	@echo "The report: file://$(CURDIR)/out/demo/report.html"
+
+reproduce: build ## Make the papers' figures, tables and claims again, at full length (hours)
+	$(BIN)/airtcp reproduce all claims
+	@echo "The pages: file://$(CURDIR)/out/reproduce/index.html"
 
 test: test-rust test-python ## Run every fast test (minutes)
 

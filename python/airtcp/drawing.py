@@ -77,13 +77,17 @@ def svg(figure: Figure) -> str:
 
 
 def inline_svg(figure: Figure, name: str, label: str) -> str:
-    """The figure as an `<svg>` element to stand in an HTML page.
+    """The figure as an `<svg>` element to stand in an HTML page; see `inlined`."""
+    return inlined(svg(figure), name, label)
+
+
+def inlined(document: str, name: str, label: str) -> str:
+    """An SVG document of ours as an `<svg>` element to stand in an HTML page.
 
     Colours become CSS variables (`--ink`, `--muted`, `--grid`, `--paper`, `--blue` ...), so that
     the page decides between light and dark; ids start with `name`, so that pictures on one page do
     not meet; `label` is what a screen reader reads. Holds no address and loads nothing.
     """
-    document = svg(figure)
     element = document[document.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
     element = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", element)

@@ -6,7 +6,7 @@ classes of the style (`airtcp.report_style`); does not know what a page says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from html import escape
 
 from airtcp.report_style import STYLE
@@ -29,13 +29,20 @@ def table(
     rows: Iterable[Sequence[str]],
     numbers: set[int],
     verdict: int | None = None,
+    prose: Container[int] = (),
 ) -> str:
-    """A table; columns in `numbers` are set as numbers, column `verdict` in its word's colour."""
+    """A table of plain text.
+
+    Columns in `numbers` are set as numbers, column `verdict` in its word's colour; columns in
+    `prose` break their lines.
+    """
 
     def row(cells: Sequence[str], tag: str) -> str:
         shown = []
         for column, cell in enumerate(cells):
             kind = " class='number'" if column in numbers else " class='nowrap'"
+            if column in prose:
+                kind = ""
             if column == verdict and tag == "td" and cell:
                 # A class from a closed list of words, for the colour.
                 kind = f" class='verdict {cell.replace(' ', '-')}'"

@@ -48,6 +48,9 @@ tbody tr:first-child td, tr.again td { border-top: 0; }
 .agrees { color: var(--green); }
 .close { color: var(--blue); }
 .too-high, .too-low, .far-too-high, .far-too-low { color: var(--vermilion); }
+.met { color: var(--green); }
+.met-with-a-named-reading { color: var(--blue); }
+.not-met { color: var(--vermilion); }
 .undecided, .not-simulated { color: var(--muted); }
 figure { margin: 2.25rem 0 0; }
 figure svg { display: block; width: 100%; height: auto; }

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 import typer
 
 from airtcp.cli import answers, examples
+from airtcp.cli.reproduce import reproduce
 
 app: Final = typer.Typer(
     name="airtcp",
@@ -27,6 +28,7 @@ app: Final = typer.Typer(
 app.command("run")(answers.run)
 app.command("predict")(answers.predict)
 app.command("simulate")(answers.simulate)
+app.command("reproduce")(reproduce)
 app.command("schema")(examples.schema)
 app.command("example")(examples.example)
 

@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from airtcp import summary
+from airtcp.reproduce.claims import Judgement
+from airtcp.reproduce.measure import words
 from airtcp.results import Comparison, Prediction, SimulationResult
 
 #: Wider than any table: what a table would take if it could.
@@ -29,6 +31,8 @@ _VERDICT_STYLES: Final = {
     "far too high": "red",
     "far too low": "red",
 }
+
+_CLAIM_STYLES: Final = {"met": "green", "met with a named reading": "cyan", "not met": "yellow"}
 
 
 class _Console(Console):
@@ -50,6 +54,28 @@ def result(result: Comparison | SimulationResult | Prediction) -> None:
         _simulation(console, result)
     else:
         _prediction(console, result)
+
+
+def claims(judgements: Sequence[Judgement]) -> None:
+    """Print verdicts on what papers state, on stdout."""
+    console = _console()
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("claim", "what", "paper", "ours", "verdict"):
+        table.add_column(name, overflow="fold")
+    for judged in judgements:
+        claim = judged.claim
+        ours = "–" if judged.ours is None else words(judged.ours, claim.unit)
+        about = ". ".join(part for part in (judged.reading, judged.why) if part)
+        table.add_row(
+            claim.id,
+            f"{claim.quantity} ({claim.where})",
+            claim.states,
+            ours,
+            Text.assemble(
+                (judged.verdict, _CLAIM_STYLES[judged.verdict]), f": {about}" if about else ""
+            ),
+        )
+    console.print(table)
 
 
 def _console() -> Console:

@@ -1,0 +1,180 @@
+"""`airtcp reproduce`: the papers' figures, tables and stated numbers, made again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from airtcp.cli.answers import Json, Quiet, Replications, Seed, Threads
+from airtcp.cli.outcome import Status, note, outcome
+
+if TYPE_CHECKING:
+    from airtcp.reproduce.claims import Judgement
+    from airtcp.reproduce.item import Item
+    from airtcp.reproduce.make import Made, Progress
+
+
+def reproduce(
+    wanted: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ITEM]...",
+            help="Items (M.fig5), papers (M), `all`, or `claims`: whether what they state is met.",
+        ),
+    ] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the items.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs, wider intervals.")] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Write pages, pictures and data here.")
+    ] = Path("out/reproduce"),
+    json: Json = False,
+    seed: Seed = None,
+    replications: Replications = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Make the papers' figures and tables again, and check what the papers state."""
+    with outcome():
+        from airtcp.reproduce import catalogue
+        from airtcp.reproduce.bench import Settings
+        from airtcp.reproduce.catalogue import CLAIMS, UnknownItemError
+
+        if listing or not wanted:
+            _list(list(catalogue.items().values()), json=json)
+            return
+        judged = [word for word in wanted if word.lower() == CLAIMS]
+        try:
+            chosen = {
+                item.name: item
+                for word in wanted
+                for item in (_of_claims() if word in judged else catalogue.find(word))
+            }
+        except UnknownItemError as error:
+            raise typer.BadParameter(str(error), param_hint="ITEM") from error
+        settings = Settings(quick=quick, seed=seed, replications=replications, threads=threads)
+        made = _make(list(chosen.values()), settings, out, quiet=quiet)
+        _answer(made, list(chosen.values()), out, claims=bool(judged), json=json, quiet=quiet)
+
+
+def _of_claims() -> list[Item]:
+    from airtcp.reproduce.catalogue import items
+    from airtcp.reproduce.claims import load_claims
+
+    needed = {claim.item for claim in load_claims()}
+    return [item for name, item in items().items() if name in needed]
+
+
+def _list(known: list[Item], *, json: bool) -> None:
+    from airtcp.results import canonical_json
+
+    if json:
+        listed = [{"item": one.name, "paper": one.paper, "title": one.title} for one in known]
+        print(canonical_json(listed))
+        return
+    width = max(len(one.name) for one in known)
+    for one in known:
+        print(f"{one.name:{width}}  {one.title}")
+    print("\nairtcp reproduce ITEM makes one; a letter stands for a paper, `all` for everything.")
+
+
+def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[Made]:
+    """Make the items. The pages are written also when the user interrupts the work."""
+    from airtcp.reproduce.make import make
+    from airtcp.reproduce.pages import write_pages
+
+    try:
+        with _progress(len(chosen), quiet) as progress:
+            made = make(chosen, settings, out, progress)
+    except KeyboardInterrupt:
+        write_pages(out)
+        note("what was finished is kept; the same command goes on from there")
+        raise
+    write_pages(out)
+    return made
+
+
+def _answer(
+    made: list[Made], chosen: list[Item], out: Path, *, claims: bool, json: bool, quiet: bool
+) -> None:
+    from airtcp.reproduce.claims import tally
+    from airtcp.reproduce.pages import judgements
+    from airtcp.results import canonical_json
+
+    names = {item.name for item in chosen}
+    about = [judged for judged in judgements(out) if claims or judged.claim.item in names]
+    if json and claims:
+        print(canonical_json([judged.to_dict() for judged in about]))
+    elif json:
+        listed = [{"item": one.item.name, "how": one.how, "reason": one.reason} for one in made]
+        verdicts = [judged.to_dict() for judged in about]
+        print(canonical_json({"items": listed, "claims": verdicts}))
+    else:
+        if claims:
+            _show(about)
+        elif not quiet:
+            for one in made:
+                print(f"{one.item.name}: {one.how}")
+        print(tally(about))
+        print(f"pages: {out / 'index.html'}")
+    failed = [one for one in made if one.how == "failed"]
+    for one in failed:
+        note(f"{one.item.name} failed: {one.reason}")
+    if failed:
+        sys.stdout.flush()
+        raise typer.Exit(Status.FAILED)
+
+
+def _show(about: list[Judgement]) -> None:
+    from airtcp.cli import show
+
+    show.claims(about)
+
+
+@contextmanager
+def _progress(total: int, quiet: bool) -> Iterator[Progress | None]:
+    """A bar over items with the name of the one under way, if a person is looking at stderr."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        yield _Bar(bars, total)
+
+
+class _Bar:
+    """The bar: it moves with items, its words with the simulations of the one under way."""
+
+    def __init__(self, bars: Any, total: int) -> None:
+        self._bars = bars
+        self._task = bars.add_task("", total=total)
+        self._name = ""
+        self._runs = 0
+        self._last = 1.0
+
+    def begin(self, item: Item) -> None:
+        self._name, self._runs, self._last = item.name, 0, 1.0
+        self._bars.update(self._task, description=item.name)
+
+    def run(self, fraction: float) -> None:
+        if fraction < self._last:
+            self._runs += 1
+        self._last = fraction
+        words = f"{self._name}, simulation {self._runs}: {100 * fraction:3.0f} %"
+        self._bars.update(self._task, description=words)
+
+    def end(self, item: Item, how: str) -> None:
+        self._bars.advance(self._task)

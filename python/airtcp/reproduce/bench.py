@@ -1,0 +1,226 @@
+"""What an item works with: scenarios of its paper, and simulations that are remembered.
+
+Knows where scenario files lie, how they are varied, what a quick run is, and the store of finished
+simulations: one file per scenario (with its seed and replications) and core, named by their hash,
+so that items that need the same run share it and a run that was killed goes on where it was. Does
+not know what items do with the answers.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import gzip
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from airtcp.exceptions import OutputError
+from airtcp.files import prepare, write_files
+from airtcp.results import Replication, Simulation
+from airtcp.scenario import ResolvedScenario, resolve
+from airtcp.simulate import simulate as run_packets
+
+#: A quick run measures a quarter of the time, in five replications at most.
+QUICK_DURATION = 0.25
+QUICK_REPLICATIONS = 5
+
+#: Where finished runs are kept, below the folder of the output.
+STORE = "runs"
+
+Changes = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How items are to be made. `seed` and `replications` replace those of the scenarios.
+
+    `threads` is how many replications run at a time, and changes no number.
+    """
+
+    quick: bool = False
+    seed: int | None = None
+    replications: int | None = None
+    threads: int | None = None
+
+
+@dataclass
+class Bench:
+    """Scenarios and simulations for the items of one paper.
+
+    `folder` holds the paper's scenario files, `store` the finished runs. `used` gathers, for each
+    file, the keys that were varied and the values that they took: what the page shows.
+    """
+
+    folder: Path
+    store: Path
+    settings: Settings
+    on_run: Callable[[float], None] | None = None
+    used: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+
+    @property
+    def quick(self) -> bool:
+        """Whether runs are to be short."""
+        return self.settings.quick
+
+    def scenario(
+        self, name: str, changes: Changes | None = None, quick: Changes | None = None
+    ) -> ResolvedScenario:
+        """The scenario file `name`.toml of the paper, varied.
+
+        `changes` are key paths with the values that they get, in the written form: a group or flow
+        goes by its name, a flow also by its station group, as in "stations.laptop.count". In a
+        quick run the measured time is a quarter and replications are five at most, or what `quick`
+        says instead.
+
+        Raises ScenarioError if the varied file is not a scenario, KeyError for a path that leads
+        nowhere.
+        """
+        file = self.folder / f"{name}.toml"
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        taken = self.used.setdefault(name, {})
+        for path, value in (changes or {}).items():
+            set_key(data, path, value)
+            values = taken.setdefault(path, [])
+            if value not in values:
+                values.append(value)
+        if self.quick:
+            for path, value in (_quick_run(data) if quick is None else quick).items():
+                set_key(data, path, value)
+        resolved = resolve(data, name=str(file), base=self.folder)
+        return resolved.with_run(seed=self.settings.seed, replications=self.settings.replications)
+
+    def simulate(
+        self,
+        name: str,
+        changes: Changes | None = None,
+        *,
+        quick: Changes | None = None,
+        transfer_times: bool = False,
+    ) -> Simulation:
+        """The simulation of a varied scenario file; see `scenario`.
+
+        Taken from the store if it is there. `transfer_times` says that the times of the single
+        transfers are needed, which are not kept otherwise.
+
+        Raises SimulationError, OutputError, and KeyboardInterrupt if it was interrupted.
+        """
+        scenario = self.scenario(name, changes, quick)
+        key = _hash("packets", transfer_times, scenario.to_json())
+
+        def run() -> Any:
+            result = run_packets(scenario, threads=self.settings.threads, progress=self.on_run)
+            if result.simulation.stopped == "interrupted":
+                raise KeyboardInterrupt
+            return _simulation_dict(result.simulation, transfer_times=transfer_times)
+
+        return _simulation(self.remember(key, run))
+
+    def remember(self, key: str, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives (plain JSON), from the store if it was computed before.
+
+        `key` must name everything that the answer depends on; `key_of` makes one.
+        """
+        name = f"{key}.json.gz"
+        file = self.store / name
+        try:
+            return json.loads(gzip.decompress(file.read_bytes()))
+        except (FileNotFoundError, EOFError, ValueError, gzip.BadGzipFile):
+            # Not there, or damaged by something else than us: made again.
+            pass
+        except OSError as error:
+            raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
+        answer = compute()
+        prepare(self.store)
+        # No time of day inside, so that equal answers are equal bytes.
+        write_files(self.store, {name: gzip.compress(json.dumps(answer).encode(), mtime=0)})
+        return answer
+
+
+def key_of(kind: str, *parts: object) -> str:
+    """A key for `Bench.remember`: the hash of what is computed and of all that it depends on."""
+    return _hash(kind, *parts)
+
+
+def set_key(data: dict[str, Any], path: str, value: Any) -> None:
+    """Set a key of a written scenario, in place; entries of lists go by their name.
+
+    Raises KeyError for a path that leads nowhere.
+    """
+    *parents, last = path.split(".")
+    here: Any = data
+    for part in parents:
+        here = _entry(here, part, path) if isinstance(here, list) else here.setdefault(part, {})
+    if not isinstance(here, dict):
+        raise KeyError(path)
+    here[last] = copy.deepcopy(value)
+
+
+def _entry(entries: list[Any], name: str, path: str) -> Any:
+    for key in ("name", "stations"):
+        found = [entry for entry in entries if entry.get(key) == name]
+        if len(found) == 1:
+            return found[0]
+    raise KeyError(path)
+
+
+def _quick_run(data: dict[str, Any]) -> dict[str, Any]:
+    from airtcp.units import parse_time_ns
+
+    run = data["run"]
+    duration_ns = round(QUICK_DURATION * parse_time_ns(run["duration"]))
+    return {
+        "run.duration": f"{duration_ns} ns",
+        "run.replications": min(run["replications"], QUICK_REPLICATIONS),
+    }
+
+
+@cache
+def core_digest() -> str:
+    """SHA-256 of the compiled core: runs of another core are not taken from the store."""
+    from airtcp import _core
+
+    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
+
+
+def _hash(*parts: object) -> str:
+    return hashlib.sha256(json.dumps([core_digest(), *parts]).encode()).hexdigest()
+
+
+def _simulation_dict(simulation: Simulation, *, transfer_times: bool) -> dict[str, Any]:
+    return {
+        "confidence": simulation.confidence,
+        "simulated_s": simulation.simulated_s,
+        "stopped": simulation.stopped,
+        "answers": [run.answer for run in simulation.runs],
+        "transfer_times": [
+            base64.b64encode(run.transfer_times_s.astype("<f8").tobytes()).decode()
+            if transfer_times
+            else ""
+            for run in simulation.runs
+        ],
+    }
+
+
+def _simulation(kept: Mapping[str, Any]) -> Simulation:
+    import numpy as np
+
+    runs = [
+        Replication(index, answer, np.frombuffer(base64.b64decode(times), dtype="<f8"))
+        for index, (answer, times) in enumerate(
+            zip(kept["answers"], kept["transfer_times"], strict=True)
+        )
+    ]
+    return Simulation.gather(
+        runs,
+        confidence=kept["confidence"],
+        simulated_s=kept["simulated_s"],
+        wall_s=0.0,
+        cpu_s=0.0,
+        stopped=kept["stopped"],
+    )

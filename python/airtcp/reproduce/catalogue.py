@@ -1,0 +1,77 @@
+"""All items, and the papers that they come from. Knows names; makes nothing."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass
+from typing import Final
+
+from airtcp.exceptions import AirtcpError
+from airtcp.reproduce.item import REGISTRY, Item
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper: its letter, the package with its items, and its citation."""
+
+    letter: str
+    package: str
+    citation: str
+
+
+_PAPERS = (
+    Paper(
+        "M",
+        "miorandi",
+        "D. Miorandi, A. A. Kherani, E. Altman, A queueing model for HTTP traffic over IEEE 802.11 "
+        "WLANs, Computer Networks 50(1), 2006",
+    ),
+)
+
+#: The papers by letter, in the order in which they are made.
+PAPERS: Final[dict[str, Paper]] = {paper.letter: paper for paper in _PAPERS}
+
+#: Stands for the items of all papers.
+EVERYTHING: Final = "all"
+#: Stands for the evaluation of the claims, and the items that it needs.
+CLAIMS: Final = "claims"
+
+_NEAREST = 3
+
+
+class UnknownItemError(AirtcpError):
+    """There is no item or paper of that name; the text offers the nearest."""
+
+
+def items() -> dict[str, Item]:
+    """Every item by its name, paper by paper."""
+    for paper in PAPERS.values():
+        importlib.import_module(f"airtcp.reproduce.{paper.package}")
+    return {
+        name: item for letter in PAPERS for name, item in REGISTRY.items() if item.paper == letter
+    }
+
+
+def find(wanted: str) -> list[Item]:
+    """The items that a word stands for: an item, a paper, or "all". Capitals do not matter.
+
+    Raises UnknownItemError with the nearest names.
+    """
+    known = items()
+    if wanted.lower() == EVERYTHING:
+        return list(known.values())
+    if wanted.upper() in PAPERS:
+        return [item for item in known.values() if item.paper == wanted.upper()]
+    by_lower = {name.lower(): item for name, item in known.items()}
+    if wanted.lower() in by_lower:
+        return [by_lower[wanted.lower()]]
+    raise UnknownItemError(_unknown(wanted, known))
+
+
+def _unknown(wanted: str, known: dict[str, Item]) -> str:
+    words = {name.lower(): name for name in (*known, *PAPERS, EVERYTHING, CLAIMS)}
+    near = difflib.get_close_matches(wanted.lower(), words, n=_NEAREST, cutoff=0.5)
+    nearest = ", ".join(words[word] for word in near)
+    offer = f"the nearest: {nearest}" if nearest else f"papers are {', '.join(PAPERS)}"
+    return f"there is no item {wanted!r}; {offer}; `airtcp reproduce --list` shows all"

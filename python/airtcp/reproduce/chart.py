@@ -1,0 +1,156 @@
+"""Charts of curves: one style for all figures, and the data behind each.
+
+Models are lines, simulations markers with their intervals, numbers that a paper prints hollow
+diamonds. Knows how series are drawn and tabulated; does not know what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from airtcp.drawing import INK, SERIES, legend_above, new_figure, styled
+from airtcp.reproduce.item import Cell, Data, Value
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Inches: printed at the width of a column, letters are still about 7 points high.
+WIDTH: Final = 5.0
+HEIGHT: Final = 3.5
+
+_MARKERS: Final = ("o", "s", "^", "v", "P", "X")
+_DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+
+Kind = Literal["model", "simulation", "paper", "trace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One curve: what the legend calls it, its points, and where they come from.
+
+    `kind` "trace" is a simulated line without markers. `colour` is an index of the palette, for
+    model and simulation of the same thing to share one; by default each series has its own.
+    """
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[Value]
+    kind: Kind
+    colour: int | None = None
+
+
+def chart(
+    series: Sequence[Series],
+    *,
+    x: str,
+    y: str,
+    x_scale: Literal["linear", "log"] = "linear",
+    y_scale: Literal["linear", "log"] = "linear",
+    from_zero: bool = False,
+    whole_x: bool = False,
+    columns: int = 2,
+    x_limits: tuple[float, float] | None = None,
+    y_limits: tuple[float, float] | None = None,
+) -> Figure:
+    """A figure of curves. `x` and `y` label the axes, with their unit in brackets.
+
+    `from_zero` begins the y axis at zero, `whole_x` puts ticks at whole numbers only, `columns` is
+    the width of the legend, which stands above the axes.
+    """
+    with styled():
+        figure, axes = new_figure(WIDTH, HEIGHT)
+        axes.set_xscale(x_scale)
+        axes.set_yscale(y_scale)
+        _draw(axes, series)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        if whole_x:
+            from matplotlib.ticker import MaxNLocator
+
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if from_zero:
+            axes.set_ylim(bottom=0.0)
+        if x_limits is not None:
+            axes.set_xlim(*x_limits)
+        if y_limits is not None:
+            axes.set_ylim(*y_limits)
+        legend_above(figure, axes, columns)
+        return figure
+
+
+def table_of(series: Sequence[Series], *, x: str, y: str) -> Data:
+    """The points of curves, one a row: series, x, y and the ends of the interval of y."""
+    rows: list[list[Cell]] = []
+    for one in series:
+        for at, value in zip(one.x, one.y, strict=True):
+            if isinstance(value, Interval):
+                rows.append([one.label, at, value.mean, value.low, value.high])
+            else:
+                rows.append([one.label, at, float(value), None, None])
+    return Data(["series", x, y, "low", "high"], rows)
+
+
+def _draw(axes: Axes, series: Sequence[Series]) -> None:
+    models = simulations = 0
+    for number, one in enumerate(series):
+        colour = number if one.colour is None else one.colour
+        ink = SERIES[colour % len(SERIES)]
+        means, below, above = _errors(one.y)
+        if one.kind == "model":
+            dashes = _DASHES[models % len(_DASHES)]
+            models += 1
+            axes.plot(one.x, means, color=ink, linestyle=dashes, linewidth=1.7, label=one.label)
+        elif one.kind == "trace":
+            axes.plot(one.x, means, color=ink, linewidth=1.3, label=one.label)
+        elif one.kind == "paper":
+            axes.plot(
+                one.x,
+                means,
+                linestyle="none",
+                marker="D",
+                markersize=7,
+                markerfacecolor="none",
+                markeredgecolor=INK,
+                markeredgewidth=1.3,
+                label=one.label,
+                zorder=4,
+            )
+        else:
+            marker = _MARKERS[simulations % len(_MARKERS)]
+            simulations += 1
+            axes.errorbar(
+                one.x,
+                means,
+                yerr=[below, above],
+                color=ink,
+                marker=marker,
+                markersize=5,
+                linewidth=0.8,
+                elinewidth=1.2,
+                capsize=2.5,
+                label=one.label,
+                zorder=3,
+            )
+
+
+def _errors(values: Sequence[Value]) -> tuple[list[float], list[float], list[float]]:
+    """Means, and how far the interval reaches below and above; NaN where there is no value."""
+    means, below, above = [], [], []
+    for value in values:
+        if not isinstance(value, Interval):
+            means.append(float(value))
+            below.append(0.0)
+            above.append(0.0)
+        elif value.mean is None:
+            means.append(float("nan"))
+            below.append(0.0)
+            above.append(0.0)
+        else:
+            means.append(value.mean)
+            below.append(0.0 if value.low is None else value.mean - value.low)
+            above.append(0.0 if value.high is None else value.high - value.mean)
+    return means, below, above

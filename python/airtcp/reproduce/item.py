@@ -1,0 +1,96 @@
+"""What an item is: one figure or table of a paper, and what making it gives.
+
+Knows shapes alone. A paper's module writes one function per item:
+
+    @item(
+        "M.fig1",
+        title="Collision probability against backlogged nodes",
+        caption="How often an attempt collides ...",
+        states="Rises from 0 to above 0.5 ...",
+    )
+    def fig1(bench: Bench) -> Outcome: ...
+
+and the package of the paper imports the module; nothing else is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from airtcp.reproduce.bench import Bench
+
+#: A number of an item: exact, as models give it, or measured, with its interval.
+Value = float | Interval
+#: A cell of an item's table.
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """The numbers behind a figure, or a table itself: named columns, rows of cells."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What making an item gives.
+
+    `data` is what the figure shows, or the table; `values` are the numbers that claims are about,
+    by name; `found` says in words what came out, with its numbers. A table has no figure.
+    """
+
+    data: Data
+    found: str
+    values: dict[str, Value] = field(default_factory=dict)
+    figure: Figure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One figure or table: its name as in "M.fig5", and what the page says about it.
+
+    `caption` is ours, `states` what the paper claims of it, both in our own words.
+    """
+
+    name: str
+    title: str
+    caption: str
+    states: str
+    make: Callable[[Bench], Outcome]
+
+    @property
+    def paper(self) -> str:
+        """The letter of the paper."""
+        return self.name.partition(".")[0]
+
+    @property
+    def stem(self) -> str:
+        """The name without its paper, which is that of its files."""
+        return self.name.partition(".")[2]
+
+
+#: Every item whose module has been imported, in that order.
+REGISTRY: dict[str, Item] = {}
+
+
+def item(
+    name: str, *, title: str, caption: str, states: str
+) -> Callable[[Callable[[Bench], Outcome]], Callable[[Bench], Outcome]]:
+    """Make a function an item. Raises ValueError if the name is taken."""
+
+    def register(make: Callable[[Bench], Outcome]) -> Callable[[Bench], Outcome]:
+        if name in REGISTRY:
+            raise ValueError(f"there are two items {name}")
+        REGISTRY[name] = Item(name, title, caption, states, make)
+        return make
+
+    return register

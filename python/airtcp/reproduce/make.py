@@ -1,0 +1,189 @@
+"""Makes items and writes them: picture, data, record. What is there already is not made again.
+
+An item's record (FIG.json) is written last, so that an item with a record is whole. It carries a
+fingerprint of all that the item depends on: version, code and scenario files of airtcp, the core,
+seed, replications, and whether the run was quick. Knows no figure and no page.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import airtcp
+from airtcp import drawing
+from airtcp.exceptions import AirtcpError, OutputError
+from airtcp.files import prepare, write_files
+from airtcp.reproduce.bench import STORE, Bench, Settings, core_digest
+from airtcp.reproduce.catalogue import PAPERS
+from airtcp.reproduce.item import Cell, Item, Outcome, Value
+from airtcp.results import canonical_json
+from airtcp.stats import Interval
+
+#: One record as it lies on disk.
+Record = dict[str, Any]
+
+_SOURCES = ("*.py", "*.toml")
+
+
+class Progress(Protocol):
+    """Who wants to hear how far the work is."""
+
+    def begin(self, item: Item) -> None:
+        """An item is begun."""
+
+    def run(self, fraction: float) -> None:
+        """A simulation of the item has come so far, 0 to 1."""
+
+    def end(self, item: Item, how: str) -> None:
+        """An item has ended: "made", "kept" or "failed"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of an item: "made", "kept" (it was there) or "failed", with the reason."""
+
+    item: Item
+    how: str
+    reason: str | None = None
+
+
+def make(
+    items: Iterable[Item], settings: Settings, out: Path, progress: Progress | None = None
+) -> list[Made]:
+    """Make items in the folder `out`, one after the other.
+
+    An item whose model or simulation fails does not keep the others from being made. Raises
+    OutputError if something cannot be written, and KeyboardInterrupt; what ended before is whole.
+    """
+    prepare(out)
+    done = []
+    for item in items:
+        if progress is not None:
+            progress.begin(item)
+        done.append(_one(item, settings, out, progress))
+        if progress is not None:
+            progress.end(item, done[-1].how)
+    return done
+
+
+def fingerprint(item: Item, settings: Settings) -> str:
+    """The hash of all that an item's numbers and picture depend on."""
+    parts = [
+        item.name,
+        airtcp.__version__,
+        _code_digest(),
+        core_digest(),
+        settings.quick,
+        settings.seed,
+        settings.replications,
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def record_of(item: Item, out: Path) -> Record | None:
+    """The record of an item in the folder `out`; None if it was never made there.
+
+    Raises OutputError if it is there and cannot be read.
+    """
+    file = out / item.paper / f"{item.stem}.json"
+    try:
+        record: Record = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise OutputError(f"{file}: is not a record of an item; remove it") from error
+    except OSError as error:
+        raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
+    return record
+
+
+def value_of(kept: Any) -> Value:
+    """A value as a record keeps it, as it was."""
+    return Interval(**kept) if isinstance(kept, dict) else float(kept)
+
+
+def _one(item: Item, settings: Settings, out: Path, progress: Progress | None) -> Made:
+    wanted = fingerprint(item, settings)
+    record = record_of(item, out)
+    if record is not None and record["fingerprint"] == wanted and _whole(record, out / item.paper):
+        return Made(item, "kept")
+    package = PAPERS[item.paper].package
+    bench = Bench(
+        folder=Path(__file__).parent / package,
+        store=out / STORE,
+        settings=settings,
+        on_run=None if progress is None else progress.run,
+    )
+    try:
+        outcome = item.make(bench)
+    except OutputError:
+        raise
+    except AirtcpError as error:
+        return Made(item, "failed", str(error))
+    _write(item, outcome, bench, settings, wanted, out)
+    return Made(item, "made")
+
+
+def _whole(record: Record, folder: Path) -> bool:
+    return all((folder / name).exists() for name in record["files"])
+
+
+def _write(
+    item: Item, outcome: Outcome, bench: Bench, settings: Settings, wanted: str, out: Path
+) -> None:
+    folder = out / item.paper
+    prepare(folder)
+    files = {f"{item.stem}.csv": _csv(outcome.data.columns, outcome.data.rows)}
+    if outcome.figure is not None:
+        files[f"{item.stem}.svg"] = drawing.svg(outcome.figure).encode()
+        files[f"{item.stem}.png"] = drawing.png(outcome.figure)
+    record: Record = {
+        "item": item.name,
+        "paper": item.paper,
+        "title": item.title,
+        "found": outcome.found,
+        "values": {name: _kept(value) for name, value in outcome.values.items()},
+        "columns": list(outcome.data.columns),
+        "rows": [list(row) for row in outcome.data.rows],
+        "figure": outcome.figure is not None,
+        "scenarios": bench.used,
+        "files": sorted(files),
+        "fingerprint": wanted,
+        "version": airtcp.__version__,
+        "quick": settings.quick,
+        "seed": settings.seed,
+        "replications": settings.replications,
+    }
+    write_files(folder, files)
+    write_files(folder, {f"{item.stem}.json": (canonical_json(record) + "\n").encode()})
+
+
+def _kept(value: Value) -> Any:
+    return value.to_dict() if isinstance(value, Interval) else float(value)
+
+
+def _csv(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> bytes:
+    with io.StringIO(newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+        return text.getvalue().encode()
+
+
+@cache
+def _code_digest() -> str:
+    """SHA-256 of the Python and the scenario files of airtcp."""
+    root = Path(airtcp.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(path for pattern in _SOURCES for path in root.rglob(pattern)):
+        digest.update(str(file.relative_to(root)).encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,3 @@
+"""Paper M: Miorandi, Kherani and Altman 2006, downloads and web traffic through one AP."""
+
+from airtcp.reproduce.miorandi import contention as contention

@@ -1,0 +1,152 @@
+"""Paper M, Fig. 1, 2 and 4: how often frames collide. Knows no transfer times."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from airtcp.models.miorandi import Parameters, collision_probability, contention, throughput
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.item import Outcome, Value, item
+from airtcp.reproduce.measure import difference, mean, words
+from airtcp.results import Simulation
+
+_NODES = (2, 3, 5, 7, 10, 15, 20, 30, 40, 50)
+_SIMULATED = (2, 3, 5, 10, 20, 30, 50)
+
+
+@item(
+    "M.fig1",
+    title="Collision probability against backlogged nodes",
+    caption="How often an attempt of one of n backlogged nodes collides: equations (1) and (2), "
+    "and nodes that are simulated with a packet always ready.",
+    states="P_C grows with the number of backlogged nodes, fast at first and then ever more "
+    "slowly; two nodes collide in 6 % of their attempts (section 3.1).",
+)
+def fig1(bench: Bench) -> Outcome:
+    model = [float(p) for p in collision_probability(_NODES, Parameters.table_1())]
+    simulated = [_backlogged(bench, n, "collision_probability") for n in _SIMULATED]
+    series = [
+        Series("model, (1) and (2)", _NODES, model, "model"),
+        Series("simulation", _SIMULATED, simulated, "simulation"),
+    ]
+    steps = [right - left for left, right in pairwise(model)]
+    x, y = "backlogged nodes", "collision probability"
+    two, fifty = simulated[0], simulated[-1]
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"Two nodes collide with probability {model[0]:.4f} in the model and {words(two)} in "
+        f"the simulation; fifty with {model[-1]:.3f} and {words(fifty)}. The model takes 1/b for "
+        "the chance to send in a slot (erratum M6) and independent backoff stages, so it is a "
+        "little too high throughout.",
+        values={
+            "two_nodes_model": model[0],
+            "two_nodes": two,
+            "smallest_step": min(steps),
+            "fifty_over_two": model[-1] / model[0],
+        },
+        figure=chart(series, x=x, y=y, from_zero=True),
+    )
+
+
+@item(
+    "M.fig2",
+    title="Drop probability against backlogged nodes",
+    caption="How often a frame is given up after m = 7 attempts, P_C^m, and simulated nodes "
+    "with a packet always ready.",
+    states="Negligible for few backlogged nodes, which is why the throughput analysis leaves "
+    "drops out; it grows steeply with their number.",
+)
+def fig2(bench: Bench) -> Outcome:
+    model = [float(p) for p in contention(_NODES, Parameters.table_1()).p_drop]
+    simulated = [_backlogged(bench, n, "drop_probability_mac") for n in _SIMULATED]
+    # On a logarithmic axis a point that saw no drop has no place.
+    seen = [(n, p) for n, p in zip(_SIMULATED, simulated, strict=True) if mean(p) > 0.0]
+    series = [
+        Series("model, P_C^m", _NODES, model, "model"),
+        Series("simulation", [n for n, _ in seen], [p for _, p in seen], "simulation"),
+    ]
+    x, y = "backlogged nodes", "drop probability"
+    at = dict(zip(_SIMULATED, simulated, strict=True))
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"Two nodes drop one frame in {1.0 / model[0]:.2g} in the model, ten {model[4]:.2g} "
+        f"of theirs and fifty {model[-1]:.2g}; simulated fifty drop {words(at[50])}. Drops can be "
+        "left out where two nodes are backlogged, as with TCP.",
+        values={
+            "two_nodes_model": model[0],
+            "fifty_nodes": at[50],
+            "fifty_nodes_model": model[-1],
+        },
+        figure=chart(series, x=x, y=y, y_scale="log"),
+    )
+
+
+def _backlogged(bench: Bench, nodes: int, metric: str) -> Value:
+    simulation = bench.simulate("saturated", {"stations.node.count": nodes})
+    return simulation.metrics[metric]
+
+
+_DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
+_WINDOWS = (1, 2, 10, 1000)
+_NS2 = {"mac.rules": {"preset": "ns-2"}, "phy.cw_min": 30, "phy.cw_max": 1022}
+
+
+@item(
+    "M.fig4",
+    title="Collision probability against endless downloads",
+    caption="How often an attempt collides when n_c stations download, for several advertised "
+    "windows W* (packets); the model says that two nodes are backlogged, whatever n_c.",
+    states="With W* = 1 the simulation matches the model very well. P_C grows with W*, and even "
+    "for a large W* depends little on the number of downloads.",
+)
+def fig4(bench: Bench) -> Outcome:
+    model = [float(p) for p in throughput(_DOWNLOADS, Parameters.table_1()).collision_probability]
+    series = [Series("model, two backlogged nodes", _DOWNLOADS, model, "model")]
+    runs = {
+        window: [
+            bench.simulate(
+                "persistent",
+                {"stations.laptop.count": n, "flows.laptop.tcp.receive_window.segments": window}
+                | ({"run.warmup": "120 s"} if window == max(_WINDOWS) else {}),
+            )
+            for n in _DOWNLOADS
+        ]
+        for window in _WINDOWS
+    }
+    for window, simulations in runs.items():
+        points: list[Value] = [one.metrics["collision_probability"] for one in simulations]
+        series.append(Series(f"simulation, W* = {window}", _DOWNLOADS, points, "simulation"))
+    ns2 = [
+        bench.simulate("persistent", {"stations.laptop.count": n} | _NS2) for n in (1, 5, 10, 20)
+    ]
+    points = [one.metrics["collision_probability"] for one in ns2]
+    series.append(Series("W* = 1, rules of ns-2", (1, 5, 10, 20), points, "simulation"))
+    last = {window: runs[window][-1].metrics for window in _WINDOWS}
+    from_five = [mean(one.metrics["collision_probability"]) for one in runs[1000][3:]]
+    x, y = "endless downloads", "collision probability"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"The model's {model[0]:.3f} lies between what the access point meets with 20 "
+        f"downloads and W* = 1, {words(last[1]['collision_probability_ap'])}, and what stations "
+        f"meet, {words(last[1]['collision_probability_stations'])}; all attempts together "
+        f"collide with {words(last[1]['collision_probability'])}. A station with an ACK meets an "
+        "access point that always has a packet, and the others; the access point meets stations "
+        "that mostly have none. With one download P_C grows with W*, from 0: access point and "
+        "station take turns. With many it falls a little (erratum M18), since a large window sends "
+        "several packets in a row to one station, which then acknowledges alone.",
+        values={
+            "model": model[-1],
+            "w1_all": last[1]["collision_probability"],
+            "w1_ap": last[1]["collision_probability_ap"],
+            "w1_one": runs[1][0].metrics["collision_probability"],
+            "w1000_one": runs[1000][0].metrics["collision_probability"],
+            "w1000_less_w1": _less(runs[1000][-1], runs[1][-1]),
+            "w1000_spread": max(from_five) / min(from_five) - 1.0,
+        },
+        figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
+    )
+
+
+def _less(left: Simulation, right: Simulation) -> Value:
+    return difference(left, right, "collision_probability")

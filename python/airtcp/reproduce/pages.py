@@ -1,0 +1,200 @@
+"""The pages: one per paper, one above them. Knows records and claims; makes no item.
+
+Each figure stands with our caption, what the paper claims, what came out, the verdicts, and the
+scenario that made it. Pages stand alone: pictures are inline, nothing is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from airtcp.drawing import inlined
+from airtcp.exceptions import OutputError
+from airtcp.files import write_files
+from airtcp.markup import definitions, document, table
+from airtcp.reproduce.catalogue import PAPERS, items
+from airtcp.reproduce.claims import VERDICTS, Judgement, judge, load_claims, tally
+from airtcp.reproduce.item import Item
+from airtcp.reproduce.make import Record, record_of, value_of
+from airtcp.reproduce.measure import words
+
+#: More rows than this are not shown as a table; they are in the CSV.
+_MOST_ROWS = 40
+
+
+def judgements(out: Path) -> list[Judgement]:
+    """The verdict on every claim, from the records in the folder `out`. Raises OutputError."""
+    known = items()
+    records = {name: record_of(item, out) for name, item in known.items()}
+    return [judge(claim, _values(records.get(claim.item))) for claim in load_claims()]
+
+
+def write_pages(out: Path) -> list[Path]:
+    """Write the page of each paper that has an item in `out`, and the page above them.
+
+    Raises OutputError.
+    """
+    known = items()
+    records = {name: record_of(item, out) for name, item in known.items()}
+    verdicts = judgements(out)
+    written = []
+    for paper in PAPERS.values():
+        mine = [item for item in known.values() if item.paper == paper.letter]
+        if any(records[item.name] for item in mine):
+            page = _paper_page(paper.letter, mine, records, verdicts, out)
+            written += write_files(out / paper.letter, {"index.html": page.encode()})
+    top = _top_page(known, records, verdicts)
+    return [*write_files(out, {"index.html": top.encode()}), *written]
+
+
+def _values(record: Record | None) -> Mapping[str, Any] | None:
+    if record is None:
+        return None
+    return {name: value_of(kept) for name, kept in record["values"].items()}
+
+
+def _paper_page(
+    letter: str,
+    mine: Sequence[Item],
+    records: Mapping[str, Record | None],
+    verdicts: Sequence[Judgement],
+    out: Path,
+) -> str:
+    paper = PAPERS[letter]
+    own = [verdict for verdict in verdicts if verdict.claim.paper == letter]
+    title = f"Paper {letter}, made again"
+    parts = [
+        f"<h1>{title}</h1>",
+        f"<p>{escape(paper.citation)}</p>",
+        f"<p class='muted'>{escape(tally(own))}. <a href='../index.html'>All papers</a></p>",
+    ]
+    quick = [record for record in records.values() if record and record["paper"] == letter]
+    if any(record["quick"] for record in quick):
+        parts.append(
+            "<p class='note'>Some items come from a quick run: a quarter of the measured time, "
+            "fewer replications, wider intervals.</p>"
+        )
+    for item in mine:
+        record = records[item.name]
+        if record is not None:
+            about = [verdict for verdict in own if verdict.claim.item == item.name]
+            parts += _section(item, record, about, out / letter)
+    missing = [item.name for item in mine if records[item.name] is None]
+    if missing:
+        parts.append(f"<p class='note'>Not made yet: {escape(', '.join(missing))}.</p>")
+    return document(title, parts)
+
+
+def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Path) -> list[str]:
+    stem = item.stem
+    parts = [f"<h2 id='{stem}'>{escape(item.name)}: {escape(item.title)}</h2>"]
+    if record["figure"]:
+        picture = inlined(_read(folder / f"{stem}.svg"), stem, item.title)
+        parts.append(f"<figure>{picture}<figcaption>{escape(item.caption)}</figcaption></figure>")
+    else:
+        parts += [f"<p class='muted'>{escape(item.caption)}</p>", _rows(record)]
+    told = [("the paper", item.states), ("here", record["found"])]
+    parts.append(definitions(told))
+    if about:
+        parts.append(_claims(about))
+    parts += _scenarios(record, item)
+    links = " ".join(f"<a href='{escape(name)}'>{escape(name)}</a>" for name in record["files"])
+    parts.append(f"<p class='muted'>Data: {links}</p>")
+    return parts
+
+
+def _rows(record: Record) -> str:
+    rows = [[_cell(cell) for cell in row] for row in record["rows"][:_MOST_ROWS]]
+    numbers = {
+        index
+        for index in range(len(record["columns"]))
+        if any(isinstance(row[index], int | float) for row in record["rows"])
+    }
+    return table(record["columns"], rows, numbers)
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return "–"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _claims(about: Sequence[Judgement]) -> str:
+    head = ["claim", "paper", "ours", "", ""]
+    rows = [
+        [
+            f"{verdict.claim.quantity} ({verdict.claim.where})",
+            verdict.claim.states,
+            "–" if verdict.ours is None else words(verdict.ours, verdict.claim.unit),
+            verdict.verdict,
+            ". ".join(part for part in (verdict.reading, verdict.why) if part),
+        ]
+        for verdict in about
+    ]
+    return table(head, rows, numbers={1, 2}, verdict=3, prose={0, 4})
+
+
+def _scenarios(record: Record, item: Item) -> list[str]:
+    folder = Path(__file__).parent / PAPERS[item.paper].package
+    parts = []
+    for name, varied in record["scenarios"].items():
+        keys = "".join(
+            f"<li><code>{escape(path)}</code>: {escape(', '.join(map(_short, values)))}</li>"
+            for path, values in varied.items()
+        )
+        text = _read(folder / f"{name}.toml")
+        parts.append(
+            f"<details><summary>The scenario: {escape(name)}.toml"
+            f"{', varied' if varied else ''}</summary><ul>{keys}</ul><pre>{escape(text)}</pre>"
+            "</details>"
+        )
+    return parts
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_short(part)}" for key, part in value.items()) + " }"
+    return str(value)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
+
+
+def _top_page(
+    known: Mapping[str, Item],
+    records: Mapping[str, Record | None],
+    verdicts: Sequence[Judgement],
+) -> str:
+    title = "Five papers, made again"
+    parts = [f"<h1>{title}</h1>", f"<p>{escape(tally(list(verdicts)))}.</p>"]
+    for paper in PAPERS.values():
+        mine = [item for item in known.values() if item.paper == paper.letter]
+        own = [verdict for verdict in verdicts if verdict.claim.paper == paper.letter]
+        made = [item for item in mine if records[item.name]]
+        heading = f"Paper {paper.letter}"
+        if made:
+            heading = f"<a href='{paper.letter}/index.html'>{heading}</a>"
+        parts += [
+            f"<h2>{heading}</h2>",
+            f"<p>{escape(paper.citation)}</p>",
+            f"<p class='muted'>{len(made)} of {len(mine)} items made; {escape(tally(own))}.</p>",
+            "<ul>",
+            *(
+                f"<li><a href='{paper.letter}/index.html#{item.stem}'>{escape(item.name)}</a> "
+                f"{escape(item.title)}</li>"
+                for item in made
+            ),
+            "</ul>",
+        ]
+    for verdict in VERDICTS:
+        some = [judgement for judgement in verdicts if judgement.verdict == verdict]
+        if some:
+            parts += [f"<h2>Claims {verdict}</h2>", _claims(some)]
+    return document(title, parts)

@@ -1,0 +1,220 @@
+"""Items are made whole, once, and the same each time; what is wrong is said in one line."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from airtcp.cli import app
+from airtcp.reproduce import catalogue
+from airtcp.reproduce.bench import Bench, Settings, set_key
+from airtcp.reproduce.item import Data, Item, Outcome
+from airtcp.reproduce.make import make
+from airtcp.simulate import simulate
+from typer.testing import CliRunner, Result
+
+CHEAP = "M.fig1"
+FAST = ("--quick", "--replications", "2", "--threads", "1")
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("reproduce")
+    assert call(CHEAP, *FAST, "--out", out).exit_code == 0
+    return out
+
+
+def test_an_item_has_picture_data_record_and_page(out: Path) -> None:
+    names = set(files(out))
+
+    assert names >= {f"M/fig1.{suffix}" for suffix in ("png", "svg", "csv", "json")}
+    assert names >= {"index.html", "M/index.html"}
+    page = (out / "M" / "index.html").read_text()
+    assert "saturated.toml" in page
+    assert "stations.node.count" in page
+    assert "M.fig1" in page
+    assert "quick run" in page
+
+
+def test_data_are_those_of_the_figure(out: Path) -> None:
+    header, first, *_ = (out / "M" / "fig1.csv").read_text().splitlines()
+
+    assert header == "series,backlogged nodes,collision probability,low,high"
+    assert first.startswith('"model, (1) and (2)",2,0.0602')
+
+
+def test_a_second_run_gives_the_same_bytes(out: Path, tmp_path: Path) -> None:
+    assert call(CHEAP, *FAST, "--out", tmp_path).exit_code == 0
+    assert files(tmp_path) == files(out)
+
+
+def test_what_is_there_is_not_made_again(out: Path) -> None:
+    before = (out / "M" / "fig1.json").stat().st_mtime_ns
+    answer = json.loads(call(CHEAP, *FAST, "--out", out, "--json").stdout)
+
+    assert [one["how"] for one in answer["items"]] == ["kept"]
+    assert (out / "M" / "fig1.json").stat().st_mtime_ns == before
+
+
+def test_another_seed_is_another_result(out: Path, tmp_path: Path) -> None:
+    assert call(CHEAP, *FAST, "--seed", 5, "--out", tmp_path).exit_code == 0
+    assert files(tmp_path)["M/fig1.csv"] != files(out)["M/fig1.csv"]
+
+
+def item(make_it: object, name: str = "M.test") -> Item:
+    return Item(name, "title", "caption", "states", make_it)  # type: ignore[arg-type]
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """The second simulation is interrupted; the next run simulates that one and no other."""
+    interrupted = True
+
+    def two(bench: Bench) -> Outcome:
+        bench.simulate("saturated", {"stations.node.count": 2})
+        if interrupted:
+            raise KeyboardInterrupt
+        bench.simulate("saturated", {"stations.node.count": 3})
+        return Outcome(Data(["a"], [[1]]), "found")
+
+    settings = Settings(quick=True, replications=1, threads=1)
+    with pytest.raises(KeyboardInterrupt):
+        make([item(two)], settings, tmp_path)
+    (first,) = (tmp_path / "runs").iterdir()
+    made = first.stat().st_mtime_ns
+    assert not (tmp_path / "M").exists()
+
+    interrupted = False
+    assert make([item(two)], settings, tmp_path)[0].how == "made"
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+    assert first.stat().st_mtime_ns == made
+
+
+def test_a_damaged_store_is_made_again(tmp_path: Path) -> None:
+    def one(bench: Bench) -> Outcome:
+        mean = bench.simulate("saturated").metrics["goodput_bps"].mean
+        return Outcome(Data(["goodput"], [[mean]]), "found")
+
+    settings = Settings(quick=True, replications=1, threads=1)
+    make([item(one)], settings, tmp_path)
+    whole = files(tmp_path)
+    (kept,) = (tmp_path / "runs").iterdir()
+    kept.write_bytes(kept.read_bytes()[:100])
+    (tmp_path / "M" / "test.json").unlink()
+
+    assert make([item(one)], settings, tmp_path)[0].how == "made"
+    assert files(tmp_path) == whole
+
+
+def test_what_is_kept_is_what_was_simulated(tmp_path: Path) -> None:
+    folder = Path(catalogue.__file__).parent / "miorandi"
+    bench = Bench(folder, tmp_path, Settings(quick=True, replications=2, threads=1))
+    scenario = bench.scenario("saturated")
+    plain = simulate(scenario, threads=1).simulation
+
+    for _ in range(2):
+        kept = bench.simulate("saturated")
+        assert kept.metrics == plain.metrics
+        assert kept.stations == plain.stations
+        assert kept.counts == plain.counts
+
+
+def test_a_failed_item_does_not_keep_others_from_being_made(tmp_path: Path) -> None:
+    def wrong(bench: Bench) -> Outcome:
+        bench.simulate("saturated", {"stations.node.count": 0})
+        raise AssertionError
+
+    def right(bench: Bench) -> Outcome:
+        return Outcome(Data(["a"], [[1]]), "found")
+
+    made = make([item(wrong, "M.wrong"), item(right)], Settings(), tmp_path)
+
+    assert [one.how for one in made] == ["failed", "made"]
+    assert "stations[0]" in (made[0].reason or "")
+    assert not (tmp_path / "M" / "wrong.json").exists()
+
+
+def test_keys_are_set_by_name() -> None:
+    data = {"stations": [{"name": "a", "count": 1}], "flows": [{"stations": "a"}]}
+    set_key(data, "stations.a.count", 7)
+    set_key(data, "flows.a.tcp.mss", "1000 B")
+    set_key(data, "ap.queue", {"limit": 5})
+
+    assert data == {
+        "stations": [{"name": "a", "count": 7}],
+        "flows": [{"stations": "a", "tcp": {"mss": "1000 B"}}],
+        "ap": {"queue": {"limit": 5}},
+    }
+    with pytest.raises(KeyError):
+        set_key(data, "stations.b.count", 7)
+
+
+@pytest.mark.parametrize(
+    ("word", "nearest"), [("M.fgi4", "M.fig4"), ("m.fig33", "M.fig"), ("clams", "claims")]
+)
+def test_an_unknown_item_is_refused_with_the_nearest(word: str, nearest: str) -> None:
+    result = call(word)
+
+    assert result.exit_code == 2
+    assert word in result.stderr
+    assert nearest in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_capitals_do_not_matter(out: Path) -> None:
+    assert "kept" in call(CHEAP.lower(), *FAST, "--out", out).stdout
+
+
+def test_the_list_names_every_item() -> None:
+    known = catalogue.items()
+    listed = json.loads(call("--list", "--json").stdout)
+
+    assert [one["item"] for one in listed] == list(known)
+    assert {one["paper"] for one in listed} == set(catalogue.PAPERS)
+    assert all(set(one) == {"item", "paper", "title"} for one in listed)
+    assert all(name in call("--list").stdout for name in known)
+
+
+def test_every_item_has_its_words() -> None:
+    for one in catalogue.items().values():
+        assert one.paper in catalogue.PAPERS
+        assert len(one.title) > 5, one.name
+        assert len(one.caption) > 20, one.name
+        assert len(one.states) > 20, one.name
+
+
+def test_a_folder_that_cannot_be_written_is_wrong_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    result = call(CHEAP, *FAST, "--out", tmp_path / "file")
+
+    assert result.exit_code == 2
+    assert "not a directory" in result.stderr
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full when the picture is written: every write of a PNG fails as there."""
+    write = Path.write_bytes
+
+    def full(self: Path, content: bytes) -> int:
+        return write(Path("/dev/full") if ".png." in self.name else self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = call(CHEAP, *FAST, "--out", tmp_path)
+
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert not (tmp_path / "M" / "fig1.json").exists()
+    assert not list(tmp_path.rglob(f".*.{os.getpid()}"))
