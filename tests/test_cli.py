@@ -93,6 +93,25 @@ def test_predict_shows_models_alone(scenario: Path) -> None:
     assert "±" not in result.stdout
 
 
+def test_models_without_an_answer_are_shown_with_the_reason(tmp_path: Path) -> None:
+    """A wired link that is faster than the air, which the others do not mind."""
+    endless = WEB.partition("[flows.application]")[0].replace(
+        "[[stations]]", '[links.up]\nrate = "100 Mb/s"\nqueue = 50\n[[stations]]'
+    )
+    path = tmp_path / "wired.toml"
+    path.write_text(endless + 'path = ["up"]\napplication = { kind = "bulk" }\n')
+
+    shown = call("predict", path)
+
+    assert shown.exit_code == 0
+    assert "These models have no answer:" in shown.stdout
+    assert "faster than the air" in shown.stdout
+
+
+#: The keys of a prediction as JSON.
+PREDICTED = {"scenario", "provenance", "model", "uncovered", "unanswered"}
+
+
 def test_simulate_shows_all_metrics(scenario: Path) -> None:
     result = call("simulate", scenario)
 
@@ -104,8 +123,8 @@ def test_simulate_shows_all_metrics(scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "keys"),
     [
-        ("run", {"scenario", "provenance", "model", "uncovered", "simulation", "comparison"}),
-        ("predict", {"scenario", "provenance", "model", "uncovered"}),
+        ("run", {*PREDICTED, "simulation", "comparison"}),
+        ("predict", PREDICTED),
         ("simulate", {"scenario", "provenance", "simulation"}),
     ],
 )

@@ -79,6 +79,7 @@ def test_comparison_is_a_prediction_and_a_simulation_of_one_scenario(
         "provenance",
         "model",
         "uncovered",
+        "unanswered",
         "simulation",
         "comparison",
     }

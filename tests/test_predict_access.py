@@ -83,9 +83,11 @@ def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
     said = predict(scenario(flows, mac=ALIKE))
 
     assert said.scenario.mac.edca is not None
-    assert {metric: values(said, metric) for metric in said.model} == {
-        metric: values(plain, metric) for metric in plain.model
-    }
+    for metric in plain.model:
+        # What knows categories has an answer of its own, after these.
+        told, expected = values(said, metric), values(plain, metric)
+        assert list(told)[: len(expected)] == list(expected)
+        assert {source: told[source] for source in expected} == expected
     assert broken(said) == broken(plain)
 
 

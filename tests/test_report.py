@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -158,6 +159,14 @@ application = { kind = "udp", packet = "1500 B", rate = "saturated" }
     page = report.html(result, plot.pictures(result), mixed)
 
     assert "No model covers this scenario: saturated UDP and TCP" in page
+
+
+def test_models_without_an_answer_are_on_the_page(result: Comparison) -> None:
+    page = report.html(replace(result, unanswered={"M (10)": "no root <here>"}), {}, WRITTEN)
+
+    assert "Models without an answer" in page
+    assert "no root &lt;here&gt;" in page
+    assert "Models without an answer" not in report.html(result, {}, WRITTEN)
 
 
 def test_other_files_stay_and_pictures_of_an_earlier_result_go(

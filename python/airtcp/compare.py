@@ -58,6 +58,7 @@ def side_by_side(prediction: Prediction, result: SimulationResult) -> Comparison
         uncovered=prediction.uncovered,
         simulation=result.simulation,
         comparison=_rows(prediction, result),
+        unanswered=prediction.unanswered,
     )
 
 

@@ -109,6 +109,9 @@ def _assumptions(result: Result) -> list[str]:
         parts += ["<h2>What the scenario breaks of the models' assumptions</h2>", items(broken)]
     else:
         parts.append("<p class='note'>The scenario meets every assumption of the models.</p>")
+    if result.unanswered:
+        reasons = [(reason, [source]) for source, reason in result.unanswered.items()]
+        parts += ["<h2>Models without an answer</h2>", items(reasons)]
     parts += [
         "<details><summary>What the models assume</summary>",
         items(summary.assumed(result.model)),

@@ -251,23 +251,26 @@ class SimulationResult:
 class Prediction:
     """The answer of `airtcp.predict`: per metric what models say, best first.
 
-    `uncovered` says why no model covers the scenario; None when at least one does.
+    `uncovered` says why no model covers the scenario; None when at least one does. `unanswered`
+    has the models that might have an answer and have none: their source, and why.
     """
 
     scenario: ResolvedScenario
     provenance: Provenance
     model: Model
     uncovered: str | None
+    unanswered: dict[str, str] = field(default_factory=dict)
 
     def best(self, metric: str) -> Predicted | None:
         """The best prediction of a metric, None if there is none."""
         return next(iter(self.model.get(metric, ())), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `model`, `uncovered`."""
+        """Keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`."""
         return _head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
             "uncovered": self.uncovered,
+            "unanswered": self.unanswered,
         }
 
     def to_json(self) -> str:
@@ -313,12 +316,14 @@ class Comparison:
     uncovered: str | None
     simulation: Simulation
     comparison: list[Row]
+    unanswered: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `model`, `uncovered`, `simulation`, `comparison`."""
+        """The keys of a prediction, and `simulation`, `comparison`."""
         return _head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
             "uncovered": self.uncovered,
+            "unanswered": self.unanswered,
             "simulation": self.simulation.to_dict(),
             "comparison": [row.to_dict() for row in self.comparison],
         }

@@ -96,6 +96,7 @@ def _comparison(console: Console, result: Comparison) -> None:
     if result.uncovered is not None:
         console.print(Text(f"No model covers this scenario: {result.uncovered}\n"))
     _broken(console, result)
+    _unanswered(console, result)
     _sanity(console, result)
 
 
@@ -151,6 +152,17 @@ def _prediction(console: Console, result: Prediction) -> None:
     console.print(table)
     console.print()
     _broken(console, result)
+    _unanswered(console, result)
+
+
+def _unanswered(console: Console, result: Comparison | Prediction) -> None:
+    """The models that might have an answer and have none; nothing where no model has one."""
+    if result.uncovered is not None or not result.unanswered:
+        return
+    console.print(Text("These models have no answer:", style="bold"))
+    for source, reason in result.unanswered.items():
+        _bullet(console, reason, [source])
+    console.print()
 
 
 def _table(*columns: str) -> Table:

@@ -3,23 +3,33 @@
 Knows the models, what each takes for granted, and what of that a scenario breaks. Every formula is
 in `airtcp.models`; here scenarios become their arguments. Nothing is simulated.
 
+A family of models is asked in the order in which its answers stand, the best first. It adds what
+it has to say, and gives a reason where it might have been expected to say something; where a
+scenario is none of its business it gives none.
+
+- `saturated`, `simultaneous`: UDP senders that always have a packet; Bianchi, Heusse, paper G
+- `categories`: the same under EDCA, where access point and stations contend differently
+- `uploads`: TCP uploads beside prioritised TCP ACKs, paper L (1) to (9)
+- `bottleneck`: endless TCP transfers through a slow wired link, paper L, section 5.1
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
+- `cycles`: the same as a cycle without contention or with the mean one; paper B, Heusse
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
-- `saturated`: UDP senders that always have a packet, Bianchi and the lone sender
-- `access`: whether access categories are as good as a DCF, which is what all models have
-- `facts`, `assumptions`: what the models of TCP ask of a scenario, and what it breaks
+- `access`: whether access categories are as good as a DCF, which is what most models have
+- `senders`, `facts`, `assumptions`: what models ask of a scenario, and what it breaks
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from airtcp.results import Prediction, Provenance
 
 if TYPE_CHECKING:
     from airtcp.predict.answers import Answers
     from airtcp.scenario import ResolvedScenario
+
+    _Family: TypeAlias = Callable[[ResolvedScenario, Answers], str | None]
 
 __all__ = ["predict"]
 
@@ -28,52 +38,89 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     """What the models say about a scenario, best first for each metric, and what they assume.
 
     A model with a broken assumption still answers: `broken` names the assumption and what that does
-    to the value. `uncovered` says why when no model has anything to say. A model that has no value
-    for these numbers (a solver without a root, say) is left out; if it was the only one, its
-    message is in `uncovered`.
+    to the value. A model that has no value for these numbers (a solver without a root, a load of 1
+    or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
+    has anything to say.
     """
-    from airtcp.predict.access import as_dcf
     from airtcp.predict.answers import Answers
 
     answers = Answers()
-    access = as_dcf(scenario)
-    model, reason = _applicable(scenario)
-    if model is not None and access.scenario is None:
-        model, reason = None, access.reason
-    if model is not None and access.scenario is not None:
-        model(access.scenario, answers)
-        answers.add_broken(access.broken)
-        reason = "; ".join(answers.failures)
+    families, reason = _families(scenario)
+    for name, family in families:
+        declined = family(scenario, answers)
+        if declined:
+            answers.unanswered[name] = declined
+    if families:
+        reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason
-    return Prediction(scenario, Provenance.of(scenario), answers.model, uncovered)
+    return Prediction(
+        scenario, Provenance.of(scenario), answers.model, uncovered, answers.unanswered
+    )
 
 
-def _applicable(
-    scenario: ResolvedScenario,
-) -> tuple[Callable[[ResolvedScenario, Answers], None] | None, str]:
-    """The family of models that the flows call for, or none and why."""
-    from airtcp.predict import downloads, saturated, web
+def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
+    """The families of models that the flows call for with their names, or none and why."""
+    from airtcp.predict import (
+        bottleneck,
+        categories,
+        cycles,
+        downloads,
+        saturated,
+        uploads,
+        web,
+    )
 
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]
     saturated_too = any(app.rate_bps is None for app in datagrams)
     if datagrams and len(datagrams) < len(apps):
-        return None, (
+        return (), (
             f"{'saturated UDP' if saturated_too else 'UDP'} and TCP share the air; the models have "
             "either senders that are always saturated (Bianchi) or TCP connections alone (paper M)"
         )
     if datagrams and any(app.rate_bps is not None for app in datagrams):
-        return None, (
+        return (), (
             "UDP at a constant rate does not always have a packet; the models of UDP have senders "
             "that are always saturated (Bianchi)"
         )
     if datagrams:
-        return saturated.predict, ""
+        return (
+            ("Bianchi (2000)", _under_dcf(saturated.predict)),
+            ("Ramaiyan et al. (2008)", categories.predict),
+        ), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
-        return downloads.predict, ""
+        return (
+            ("L, section 5.1", bottleneck.predict),
+            ("L (9)", uploads.predict),
+            ("paper M", _under_dcf(downloads.predict)),
+            ("paper B", _under_dcf(cycles.predict, silent=True)),
+        ), ""
     if all(app.kind == "web" for app in apps):
-        return web.predict, ""
-    return None, (
+        return (("paper M", _under_dcf(web.predict)),), ""
+    return (), (
         "bulk transfers that end do not reach a steady state; paper M has endless transfers, or "
         "transfers that come back after a think time"
     )
+
+
+def _under_dcf(
+    family: Callable[[ResolvedScenario, Answers], None], *, silent: bool = False
+) -> _Family:
+    """A family whose nodes all contend by one DCF, asked about EDCA where that is as good.
+
+    `silent`: another family gives the reason where it is not.
+    """
+    from airtcp.predict.access import as_dcf
+    from airtcp.predict.answers import Answers
+
+    def ask(scenario: ResolvedScenario, answers: Answers) -> str | None:
+        access = as_dcf(scenario)
+        if access.scenario is None:
+            return None if silent else access.reason
+        own = Answers()
+        family(access.scenario, own)
+        own.add_broken(access.broken)
+        answers.append(own)
+        return None
+
+    return ask

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
+
 from airtcp.exceptions import ModelError
 from airtcp.results import Model, Predicted
 
@@ -21,14 +23,21 @@ class Origin:
 
 
 class Answers:
-    """The predictions made so far, and the messages of models that had no value."""
+    """The predictions made so far; `unanswered`: the models without one, and why, by source."""
 
     def __init__(self) -> None:
         self.model: Model = {}
-        self.failures: list[str] = []
+        self.unanswered: dict[str, str] = {}
 
     def add(self, origin: Origin, values: Mapping[str, float | list[float]]) -> None:
-        """Append predictions by metric; the better one of a metric is added first."""
+        """Append predictions by metric; the better one of a metric is added first.
+
+        Raises ModelError, and adds nothing, where a value is not finite or negative.
+        """
+        for metric, value in values.items():
+            numbers = np.asarray(value)
+            if not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
+                raise ModelError(f"{metric} comes out as {value!r}")
         for metric, value in values.items():
             entry = Predicted(
                 value=value if isinstance(value, list) else float(value),
@@ -45,14 +54,22 @@ class Answers:
             for entry in entries:
                 entry.broken.extend(sentences)
 
+    def append(self, others: Answers) -> None:
+        """Append what others collected, after the own answers of each metric."""
+        for metric, entries in others.model.items():
+            self.model.setdefault(metric, []).extend(entries)
+        self.unanswered.update(others.unanswered)
+
     @contextmanager
     def attempt(self, source: str) -> Iterator[None]:
         """Ask a model. One that has no value for these numbers says so; the others still answer.
 
         ModelError: a solver without a root. ValueError: an argument out of what a model is defined
-        for, such as a window of so many slots that it means nothing.
+        for, such as a load of 1 or more. ArithmeticError: a quotient that does not exist, such as
+        a share of nothing.
         """
         try:
-            yield
-        except (ModelError, ValueError) as error:
-            self.failures.append(f"{source}: {error}")
+            with np.errstate(divide="raise", invalid="raise", over="raise"):
+                yield
+        except (ModelError, ValueError, ArithmeticError) as error:
+            self.unanswered[source] = str(error)

@@ -19,7 +19,7 @@ from airtcp.models.miorandi import (
 from airtcp.models.miorandi.throughput import Throughput
 from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers, Origin
-from airtcp.predict.facts import Connections
+from airtcp.predict.facts import Connections, endless_flows
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -37,12 +37,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     Where other flows or uploads with a large window take part, it is not the access point alone
     that is always backlogged: then only the total goodput is told, which hardly depends on that.
     """
-    endless = [
-        flow
-        for flow in scenario.flows
-        if flow.application.kind == "bulk" and flow.application.size is None
-    ]
-    connections = Connections.of(scenario, endless)
+    connections = Connections.of(scenario, endless_flows(scenario))
     if connections.count == 1:
         _one(connections, answers)
     else:

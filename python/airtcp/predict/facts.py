@@ -97,6 +97,15 @@ class Connections:
         )
 
 
+def endless_flows(scenario: ResolvedScenario) -> list[Flow]:
+    """The flows that never end."""
+    return [
+        flow
+        for flow in scenario.flows
+        if flow.application.kind == "bulk" and flow.application.size is None
+    ]
+
+
 def tcp_of(flow: Flow) -> Tcp:
     """The TCP of a flow that has one."""
     if flow.tcp is None:

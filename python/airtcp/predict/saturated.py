@@ -1,32 +1,37 @@
-"""Saturated UDP: Bianchi's model for several senders, the theoretical maximum for a lone one.
+"""Saturated UDP under one DCF for all: Bianchi's model, and the theoretical maximum of a lone node.
 
-A node is saturated when it has such a flow: a station with an upload, the access point with any
-download. Nodes may differ in packet sizes and rates: 802.11 gives each as many chances to send, so
-their mean times stand in for Bianchi's single ones.
+Nodes may differ in packet sizes and rates: 802.11 gives each as many chances to send, so their mean
+times stand in for Bianchi's single ones; Heusse's model tells their shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import ceil, log2
 from typing import TYPE_CHECKING, Final
 
-from airtcp.models.airtime import Phy, Rate
-from airtcp.models.bianchi import SlotTimes, fixed_point, saturation, slot_times
-from airtcp.models.max_throughput import lone_sender, maximum_throughput
+from airtcp.models.airtime import Phy
+from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
+from airtcp.models.heusse import anomaly
+from airtcp.models.max_throughput import maximum_throughput, mean_backoff_s
+from airtcp.predict import simultaneous
 from airtcp.predict.answers import Answers, Origin
-from airtcp.predict.facts import rate_of, weighted
+from airtcp.predict.facts import weighted
+from airtcp.predict.senders import (
+    Sender,
+    counts_of,
+    doublings,
+    flow_count,
+    jain_index,
+    senders_of,
+)
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.standards import AfterCollision
 
-#: IPv4 and UDP headers, which are in a packet and not in goodput.
-UDP_HEADER_BYTES: Final = 28
-
 _BIANCHI: Final = "models.bianchi"
 _LONE: Final = "models.max_throughput"
+_HEUSSE: Final = "models.heusse"
 
 _ASSUMES: Final = (
     "every sender always has a packet",
@@ -39,48 +44,40 @@ _ASSUMES_LONE: Final = (
     "no collision and no loss",
     "a backoff before every packet",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Sender:
-    """`count` nodes that send such packets: IP packet in bits, rates, retry limit."""
-
-    count: int
-    packet_bits: float
-    flows: tuple[tuple[int, Rate, Rate], ...]
+_ASSUMES_ANOMALY: Final = (
+    "every sender always has a packet",
+    "every sender gets as many packets through as any other, whatever its rate",
+    "a collision has two senders, and costs as much as the longer of their exchanges",
+    "CW stays CWmin: a frame that collided has no longer backoff, and is never given up",
+)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     """Goodput, collisions and drops of saturated UDP senders."""
-    senders = _senders(scenario)
-    nodes = sum(sender.count for sender in senders)
-    if nodes == 1:
+    senders = senders_of(scenario)
+    phy = Phy.from_resolved(scenario.phy.model_dump())
+    if sum(counts_of(senders)) == 1:
         with answers.attempt("Jun et al. (2003)"):
-            _lone(scenario, senders[0], answers)
+            _lone(scenario, phy, senders[0], answers)
         return
     with answers.attempt("Bianchi (2000)"):
-        _contending(scenario, senders, answers)
+        _contending(scenario, phy, senders, answers)
+    for backoff, label in (("whole", ", whole backoff"), ("published", "")):
+        with answers.attempt(f"Heusse et al. (2003){label}"):
+            _anomaly(scenario, phy, senders, answers, whole=backoff == "whole")
+    simultaneous.predict(sum(counts_of(senders)) - 1, scenario.phy.cw_min + 1, answers)
 
 
-def _contending(scenario: ResolvedScenario, senders: list[_Sender], answers: Answers) -> None:
-    counts = [sender.count for sender in senders]
-    nodes, w0 = sum(counts), scenario.phy.cw_min + 1
-    doublings = ceil(log2((scenario.phy.cw_max + 1) / w0))
-    point = fixed_point(nodes, w0, doublings, scenario.mac.short_retry_limit - 1)
-    payload = weighted([_payload_bits(sender) for sender in senders], counts)
-    broken = _broken(scenario, senders)
+def _contending(
+    scenario: ResolvedScenario, phy: Phy, senders: list[Sender], answers: Answers
+) -> None:
+    counts = counts_of(senders)
+    nodes, w0 = sum(counts), phy.cw_min + 1
+    stages = doublings(w0, phy.cw_max)
+    point = fixed_point(nodes, w0, stages, scenario.mac.short_retry_limit - 1)
+    payload = weighted([sender.payload_bits for sender in senders], counts)
+    broken = _broken(senders)
     wait = scenario.mac.rules.after_collision
-    freezing = saturation(point, _slot_times(scenario, senders, wait), variant="freezing", w0=w0)
-    printed = saturation(point, _slot_times(scenario, senders, "difs"), variant="bianchi")
-    for said, source, hints in (
-        (freezing, "Bianchi, Tinnirello (2005)", broken),
-        (printed, "Bianchi (2000) (13)", [*broken, *_printed_form(wait)]),
-    ):
-        goodput = float(said.success_rate_per_s) * payload
-        answers.add(
-            Origin(_BIANCHI, source, _ASSUMES, hints),
-            {"goodput_bps": goodput, "flow_goodput_bps": goodput / _flows(scenario)},
-        )
     answers.add(
         Origin(_BIANCHI, "Bianchi (2000) (9)", _ASSUMES, broken),
         {
@@ -89,49 +86,26 @@ def _contending(scenario: ResolvedScenario, senders: list[_Sender], answers: Ans
             "mean_backlogged_nodes": float(nodes),
         },
     )
-
-
-def _flows(scenario: ResolvedScenario) -> int:
-    return sum(scenario.group(flow.stations).count for flow in scenario.flows)
-
-
-def _senders(scenario: ResolvedScenario) -> list[_Sender]:
-    senders = []
-    for group in scenario.stations:
-        data, control = rate_of(group)
-        packets = [
-            (flow.application.packet_bytes, data, control)
-            for flow in scenario.flows
-            if flow.stations == group.name
-            and flow.direction == "upload"
-            and flow.application.kind == "udp"
-        ]
-        if packets:
-            mean = sum(8 * size for size, _, _ in packets) / len(packets)
-            senders.append(_Sender(group.count, mean, tuple(packets)))
-    down = []
-    weights = []
-    for flow in scenario.flows:
-        if flow.direction == "download" and flow.application.kind == "udp":
-            group = scenario.group(flow.stations)
-            down.append((flow.application.packet_bytes, *rate_of(group)))
-            weights.append(group.count)
-    if down:
-        mean = weighted([8.0 * size for size, _, _ in down], weights)
-        senders.append(_Sender(1, mean, tuple(down)))
-    return senders
-
-
-def _payload_bits(sender: _Sender) -> float:
-    return max(0.0, sender.packet_bits - 8 * UDP_HEADER_BYTES)
+    printed = saturation(point, _slot_times(scenario, phy, senders, "difs"), variant="bianchi")
+    told = [(printed, "Bianchi (2000) (13)", [*broken, *_printed_form(wait)])]
+    if w0 > 1:
+        times = _slot_times(scenario, phy, senders, wait)
+        freezing = saturation(point, times, variant="freezing", w0=w0)
+        told.insert(0, (freezing, "Bianchi, Tinnirello (2005)", broken))
+    for said, source, hints in told:
+        goodput = float(said.success_rate_per_s) * payload
+        answers.add(
+            Origin(_BIANCHI, source, _ASSUMES, hints),
+            {"goodput_bps": goodput, "flow_goodput_bps": goodput / flow_count(scenario)},
+        )
 
 
 def _slot_times(
-    scenario: ResolvedScenario, senders: list[_Sender], wait: AfterCollision
+    scenario: ResolvedScenario, phy: Phy, senders: list[Sender], wait: AfterCollision
 ) -> SlotTimes:
     """Mean times over the nodes; a collision lasts as long as the longer of two senders' frames."""
-    single = [_sender_times(scenario, sender, wait) for sender in senders]
-    counts = [sender.count for sender in senders]
+    single = [sender.times(scenario, phy, wait) for sender in senders]
+    counts = counts_of(senders)
     nodes = sum(counts)
     collision = 0.0
     for i, one in enumerate(single):
@@ -146,60 +120,55 @@ def _slot_times(
     )
 
 
-def _sender_times(scenario: ResolvedScenario, sender: _Sender, wait: AfterCollision) -> SlotTimes:
-    phy = Phy.from_resolved(scenario.phy.model_dump())
-    flows = [
-        slot_times(
-            phy,
-            8 * size,
-            rts=_rts(scenario, size),
-            after_collision=wait,
-            data_rate=data,
-            control_rate=control,
-        )
-        for size, data, control in sender.flows
-    ]
-    n = len(flows)
-    return SlotTimes(
-        slot_s=flows[0].slot_s,
-        success_s=sum(times.success_s for times in flows) / n,
-        collision_s=sum(times.collision_s for times in flows) / n,
-        payload_s=sum(times.payload_s for times in flows) / n,
-    )
-
-
-def _rts(scenario: ResolvedScenario, packet_bytes: int) -> bool:
-    threshold = scenario.mac.rts_threshold_bytes
-    overhead = scenario.phy.mac_header_bits + scenario.phy.llc_bits
-    return threshold is not None and 8 * packet_bytes + overhead > 8 * threshold
-
-
-def _lone(scenario: ResolvedScenario, sender: _Sender, answers: Answers) -> None:
-    phy = Phy.from_resolved(scenario.phy.model_dump())
-    cycles = [
-        lone_sender(phy, 8 * size, rts=_rts(scenario, size), data_rate=data, control_rate=control)
-        for size, data, control in sender.flows
-    ]
-    exchange = sum(float(cycle.exchange_s) for cycle in cycles) / len(cycles)
-    goodput = float(
-        maximum_throughput(
-            _payload_bits(sender), phy.difs_ns / 1e9, float(cycles[0].backoff_s), exchange
-        )
-    )
+def _lone(scenario: ResolvedScenario, phy: Phy, sender: Sender, answers: Answers) -> None:
+    backoff = mean_backoff_s(phy.cw_min, phy.slot_time_ns / 1e9)
+    # The exchange has its DIFS with it.
+    cycle = sender.exchange_s(scenario, phy)
+    goodput = float(maximum_throughput(sender.payload_bits, 0.0, backoff, cycle))
     answers.add(
         Origin(_LONE, "Jun et al. (2003)", _ASSUMES_LONE),
         {
             "goodput_bps": goodput,
-            "flow_goodput_bps": goodput / _flows(scenario),
+            "flow_goodput_bps": goodput / flow_count(scenario),
             "collision_probability": 0.0,
             "drop_probability_mac": 0.0,
         },
     )
 
 
-def _broken(scenario: ResolvedScenario, senders: list[_Sender]) -> list[str]:
+def _anomaly(
+    scenario: ResolvedScenario, phy: Phy, senders: list[Sender], answers: Answers, *, whole: bool
+) -> None:
+    counts = counts_of(senders)
+    collisions = [sender.rts_collision_s(scenario, phy) for sender in senders]
+    rts = [time for time in collisions if time is not None]
+    said = anomaly(
+        [sender.exchange_s(scenario, phy) for sender in senders],
+        counts,
+        [sender.payload_bits for sender in senders],
+        cw_min=phy.cw_min,
+        slot_s=phy.slot_time_ns / 1e9,
+        collision_s=weighted(rts, counts) if len(rts) == len(senders) else None,
+        backoff="whole" if whole else "published",
+    )
+    goodput = float(said.throughput_bps)
+    values: dict[str, float | list[float]] = {
+        "goodput_bps": goodput,
+        "flow_goodput_bps": goodput / flow_count(scenario),
+        "jain_index": jain_index(senders, said.host_throughput_bps.tolist()),
+    }
+    if whole:
+        # The published wait has the same collisions.
+        values["collision_probability"] = float(said.p_c)
+    label = ", whole backoff" if whole else ""
+    broken = list(_anomaly_broken(scenario, sum(counts), phy.cw_min, whole=whole))
+    origin = Origin(_HEUSSE, f"Heusse et al. (2003){label}", _ASSUMES_ANOMALY, broken)
+    answers.add(origin, values)
+
+
+def _broken(senders: list[Sender]) -> list[str]:
     sentences = []
-    if len({flow for sender in senders for flow in sender.flows}) > 1:
+    if len({packet for sender in senders for packet in sender.packets}) > 1:
         sentences.append(
             "nodes are alike; here packet sizes or rates differ, and mean times stand in: the "
             "total should hold, the shares of the nodes are not told"
@@ -215,3 +184,24 @@ def _printed_form(wait: AfterCollision) -> Iterator[str]:
     )
     if wait != "difs":
         yield f"all wait DIFS after a collision; here {wait.upper()}: goodput is too high"
+
+
+def _anomaly_broken(
+    scenario: ResolvedScenario, nodes: int, cw_min: int, *, whole: bool
+) -> Iterator[str]:
+    """What Heusse's model has otherwise than 802.11."""
+    if not whole:
+        yield (
+            "the wait before a frame is half of what CWmin makes; goodput is too high, most with "
+            "few senders"
+        )
+    if scenario.phy.cw_max > cw_min:
+        yield (
+            f"CW stays {cw_min}; here it doubles up to {scenario.phy.cw_max} with each collision: "
+            "the collision probability is too high with many senders"
+        )
+    if nodes > 2:
+        yield (
+            "a collision is charged to every sender in it, though they lose the same time; "
+            "goodput is too low, the more the more senders"
+        )

@@ -1,0 +1,198 @@
+"""Endless TCP transfers through a shared wired link that is slower than the air: paper L, 5.1.
+
+Knows round trips, queues and AIMD parameters. What the air carries at most is told by `uploads`
+where TCP ACKs have priority, and by paper M elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.exceptions import ModelError
+from airtcp.models.aimd import uploads as through_both_hops
+from airtcp.models.aimd import wired_shares
+from airtcp.models.miorandi import CORRECTED, throughput
+from airtcp.predict import uploads as prioritised_uploads
+from airtcp.predict.access import as_dcf
+from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.facts import Connections, endless_flows, tcp_of, window_segments
+from airtcp.units import format_rate
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Flow, Link, ResolvedScenario
+
+_BY: Final = "models.aimd"
+_SOURCE: Final = "L, section 5.1"
+_ASSUMES: Final = (
+    "endless transfers alone, which share one wired link, in one direction",
+    "that link is the bottleneck, and its queue never runs empty",
+    "all flows lose whenever the queue overflows (L10), and none loses elsewhere or times out",
+    "round trips with the queue full; windows grow by their AIMD parameter for each ACK",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The link that all flows pass, and the flows."""
+
+    scenario: ResolvedScenario
+    link: Link
+    flows: tuple[Flow, ...]
+
+    @property
+    def counts(self) -> list[int]:
+        return [self.scenario.group(flow.stations).count for flow in self.flows]
+
+    def packet_bits(self, flow: Flow) -> int:
+        return 8 * tcp_of(flow).mss_bytes + tcp_of(flow).header_bits
+
+    @property
+    def payload_share(self) -> float:
+        """Payload over packet, on average over packets."""
+        counts = self.counts
+        payload = sum(n * 8 * tcp_of(f).mss_bytes for n, f in zip(counts, self.flows, strict=True))
+        packets = sum(n * self.packet_bits(f) for n, f in zip(counts, self.flows, strict=True))
+        return payload / packets
+
+    def round_trip_s(self, flow: Flow, queue: int) -> float:
+        """Both ways, and `queue` packets of this flow's size before the link."""
+        delay = sum(link.delay_ns for link in self.scenario.path_links(flow))
+        rate = self.link.rate_bps
+        assert rate is not None
+        return 2.0 * delay / 1e9 + (queue + 1) * self.packet_bits(flow) / rate
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """Goodput and its shares where the wired link is the bottleneck; else why not, or None."""
+    shared = _shared_link(scenario)
+    if shared is None or shared.link.rate_bps is None:
+        return None
+    rate = shared.link.rate_bps
+    name = f"the wired link of {format_rate(rate)}"
+    try:
+        air_bps = _air_bps(scenario)
+    except (ModelError, ValueError) as error:
+        return f"what the air carries is not known: {error}"
+    wired_bps = rate * shared.payload_share
+    if wired_bps >= air_bps:
+        return f"{name} is faster than the air, at {format_rate(round(air_bps, -4))} of payload"
+    queue = shared.link.queue
+    under_way = sum(
+        n * window_segments(flow) for n, flow in zip(shared.counts, shared.flows, strict=True)
+    )
+    if queue is None:
+        return f"{name} has a queue without limit, so that no flow ever loses a packet there"
+    fit = min(
+        shared.round_trip_s(flow, queue) * rate / shared.packet_bits(flow) for flow in shared.flows
+    )
+    if under_way < fit:
+        return (
+            f"the windows together are {under_way:,} segments, which do not fill path and queue of "
+            f"{name} ({fit:.0f} segments): no flow ever loses a packet there"
+        )
+    with answers.attempt(_SOURCE):
+        _shares(shared, queue, wired_bps, air_bps, answers)
+    return None
+
+
+def _shares(
+    shared: _Shared, queue: int, wired_bps: float, air_bps: float, answers: Answers
+) -> None:
+    counts = shared.counts
+    increase = [tcp_of(f).aimd.increase / tcp_of(f).delayed_ack.every for f in shared.flows]
+    beta = [tcp_of(flow).aimd.decrease for flow in shared.flows]
+    rtt = [shared.round_trip_s(flow, queue) for flow in shared.flows]
+    forms = [("peak", "")]
+    if len(set(beta)) > 1:
+        # With equal beta both are the same.
+        forms.insert(0, ("mean", ", mean windows"))
+    for window, label in forms:
+        said = wired_shares(
+            np.repeat(increase, counts),
+            np.repeat(beta, counts),
+            np.repeat(rtt, counts),
+            window="mean" if window == "mean" else "peak",
+        )
+        both = through_both_hops(wired_bps, air_bps, said.flow_share)
+        answers.add(
+            Origin(_BY, f"{_SOURCE}{label}", _ASSUMES, list(_broken(shared, queue))),
+            {
+                "goodput_bps": float(both.goodput_bps),
+                "flow_goodput_bps": float(both.goodput_bps) / sum(counts),
+                "jain_index": float(both.jain_index),
+            },
+        )
+
+
+def _air_bps(scenario: ResolvedScenario) -> float:
+    """What the air carries when all always have data, bits of payload per second.
+
+    Raises ModelError where no model tells.
+    """
+    uploads = prioritised_uploads.prioritised(scenario)
+    if isinstance(uploads, prioritised_uploads.Uploads):
+        return float(uploads.throughput().goodput_bps)
+    access = as_dcf(scenario)
+    if access.scenario is None:
+        raise ModelError(access.reason)
+    connections = Connections.of(access.scenario, endless_flows(access.scenario))
+    said = throughput(connections.count, connections.parameters, CORRECTED, d=connections.every)
+    return float(said.goodput_bps)
+
+
+def _shared_link(scenario: ResolvedScenario) -> _Shared | None:
+    """The slowest link that all flows name, if they are endless and go one way; None otherwise."""
+    flows = endless_flows(scenario)
+    if len(flows) < len(scenario.flows) or len({flow.direction for flow in flows}) > 1:
+        return None
+    named = set.intersection(
+        *({link for link in flow.path if isinstance(link, str)} for flow in flows)
+    )
+    rates = {name: scenario.links[name].rate_bps for name in named}
+    finite = {name: rate for name, rate in rates.items() if rate is not None}
+    if not finite:
+        return None
+    slowest = min(sorted(finite), key=finite.__getitem__)
+    return _Shared(scenario, scenario.links[slowest], tuple(flows))
+
+
+def _broken(shared: _Shared, queue: int) -> Iterator[str]:
+    rate = shared.link.rate_bps
+    assert rate is not None
+    yield (
+        "all flows lose at each overflow; with a drop-tail queue they do not lose together, the "
+        "one with more packets there loses more often (L10): shares are less equal than told, or "
+        "more; the effect is unknown"
+    )
+    slower = [
+        link.rate_bps
+        for flow in shared.flows
+        for link in shared.scenario.path_links(flow)
+        if link.rate_bps is not None and link.rate_bps < rate
+    ]
+    if slower:
+        yield (
+            f"the shared link is the bottleneck; here some flow also passes one of "
+            f"{format_rate(min(slower))}; that flow's share is too high"
+        )
+    left = min(tcp_of(flow).aimd.decrease for flow in shared.flows)
+    for flow in shared.flows:
+        delay = shared.round_trip_s(flow, 0) * rate / shared.packet_bits(flow)
+        # After a loss of all flows that part of path and queue is left, and must fill the path.
+        if left * (delay + queue) < delay:
+            yield (
+                f"the link's queue never runs empty; here it holds {queue} packets and the path "
+                f"{delay:.0f}: after a loss it does; goodput is too high"
+            )
+            break
+    short = [flow for flow in shared.flows if window_segments(flow) < 2 + queue / len(shared.flows)]
+    if short:
+        yield (
+            "windows grow until the queue overflows; here the receive window of "
+            f"{short[0].name} is {window_segments(short[0])} segments, which may bound it first; "
+            "shares are unknown"
+        )

@@ -1,0 +1,123 @@
+"""Saturated UDP where access point and stations contend differently: EDCA with AIFS classes.
+
+Each kind of node is a class with its own AIFS, window and frames. Knows one category for each node,
+the one that UDP goes into; what all nodes of one kind do alike is `saturated`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.models.airtime import Phy
+from airtcp.models.edca import FixedPoint, fixed_point, saturation
+from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.senders import (
+    Sender,
+    counts_of,
+    doublings,
+    flow_count,
+    jain_index,
+    senders_of,
+)
+from airtcp.units import format_time_ns
+
+if TYPE_CHECKING:
+    from airtcp.scenario import AccessParameters, ResolvedScenario
+
+_SOURCE: Final = "Ramaiyan et al. (2008)"
+_ASSUMES: Final = (
+    "every sender always has a packet",
+    "a frame is given up at the retry limit",
+    "an attempt collides with the same probability in every backoff stage",
+    "one frame for each access",
+    "the slots since the last transmission decide who may send: AIFS zones of Robinson and "
+    "Randhawa (2004)",
+)
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """Goodput, its shares, collisions and drops; a reason where AIFS does not fit into slots."""
+    edca = scenario.mac.edca
+    if edca is None:
+        return None
+    senders = senders_of(scenario)
+    if sum(counts_of(senders)) == 1:
+        return None
+    category = scenario.classify.udp
+    sides = {"ap": edca.ap[category], "stations": edca.stations[category]}
+    access = [sides[sender.side] for sender in senders]
+    first = min(one.aifs_ns for one in access)
+    slot = scenario.phy.slot_time_ns
+    if any((one.aifs_ns - first) % slot for one in access):
+        return (
+            "AIFS of access point and stations differ by whole slots; here by "
+            f"{format_time_ns(max(one.aifs_ns for one in access) - first)}, with slots of "
+            f"{format_time_ns(slot)}"
+        )
+    with answers.attempt(_SOURCE):
+        _classes(scenario, senders, access, answers)
+    return None
+
+
+def _classes(
+    scenario: ResolvedScenario,
+    senders: list[Sender],
+    access: list[AccessParameters],
+    answers: Answers,
+) -> None:
+    slot = scenario.phy.slot_time_ns
+    first = min(one.aifs_ns for one in access)
+    phy = Phy.from_resolved(scenario.phy.model_dump())
+    # The waits end with the smallest AIFS, where the slots of the model begin.
+    phy = replace(phy, difs_ns=first, eifs_ns=phy.eifs_ns - phy.difs_ns + first)
+    wait = scenario.mac.rules.after_collision
+    point = fixed_point(
+        counts_of(senders),
+        [one.cw_min + 1 for one in access],
+        [doublings(one.cw_min + 1, one.cw_max) for one in access],
+        [(one.aifs_ns - first) // slot for one in access],
+        scenario.mac.short_retry_limit - 1,
+    )
+    said = saturation(point, [sender.times(scenario, phy, wait) for sender in senders])
+    rates = np.asarray(said.success_rate_per_s)
+    payload = np.array([sender.payload_bits for sender in senders])
+    node_bps = rates * payload / np.asarray(counts_of(senders))
+    goodput = float((rates * payload).sum())
+    values: dict[str, float | list[float]] = {
+        "goodput_bps": goodput,
+        "flow_goodput_bps": goodput / flow_count(scenario),
+        "jain_index": jain_index(senders, node_bps.tolist()),
+        "mean_backlogged_nodes": float(sum(counts_of(senders))),
+        **_collisions(point, senders),
+    }
+    # Frames served are those that got through and those given up.
+    served = rates / np.maximum(1.0 - point.drop, 1e-300)
+    values["drop_probability_mac"] = float((served * point.drop).sum() / served.sum())
+    answers.add(Origin("models.edca", _SOURCE, _ASSUMES, _broken(access)), values)
+
+
+def _collisions(point: FixedPoint, senders: list[Sender]) -> dict[str, float]:
+    """Collisions over attempts, of all and of each side that has any: share n tau of a class."""
+    attempts = np.asarray(point.zones.share) * point.n * point.tau
+    at_ap = np.array([sender.side == "ap" for sender in senders])
+    sides = {"": np.ones(len(senders), bool), "_ap": at_ap, "_stations": ~at_ap}
+    return {
+        f"collision_probability{name}": float(
+            (attempts * point.p)[chosen].sum() / attempts[chosen].sum()
+        )
+        for name, chosen in sides.items()
+        if attempts[chosen].sum() > 0.0
+    }
+
+
+def _broken(access: list[AccessParameters]) -> list[str]:
+    limit = max(one.txop_limit_ns for one in access)
+    if not limit:
+        return []
+    return [
+        f"one frame for each access; here a TXOP may last {format_time_ns(limit)}: more frames "
+        "that fit follow without contention; goodput is too low, collisions too high"
+    ]

@@ -1,0 +1,262 @@
+"""Endless TCP uploads beside an access point whose TCP ACKs go first: paper L, section 4.
+
+Knows which categories that takes, and what of the paper's assumptions a scenario breaks. The shares
+that a wired link makes are `bottleneck`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from airtcp.models.leith import (
+    CORRECTED,
+    PAPER,
+    Parameters,
+    Throughput,
+    simplified_throughput,
+    throughput,
+)
+from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted, window_segments
+from airtcp.predict.senders import doublings
+from airtcp.units import format_rate, format_time_ns
+
+if TYPE_CHECKING:
+    from airtcp.scenario import AccessParameters, Flow, ResolvedScenario
+
+SOURCE: Final = "L (9)"
+_BY: Final = "models.leith.throughput"
+_ASSUMES: Final = (
+    "uploads alone, one TCP connection per station, all alike",
+    "the stations always have data: the channel is the bottleneck, and windows fill their queues",
+    "the access point has TCP ACKs alone, and by its AIFS and CWmin sends each at once",
+    "basic access, and a frame is never given up",
+    "a collision costs a data frame, the ACK timeout and AIFS",
+    "TCP's retransmission timer never expires",
+)
+_SIMPLIFIED: Final = (
+    *_ASSUMES,
+    "the TCP ACK follows its segment at once, and collides with nothing",
+)
+#: Above this part of frames that collide the paper's simulations leave its model: timeouts.
+_TOO_MANY: Final = 0.3
+#: From this probability on, frames given up at the retry limit are worth a word.
+_DROPS: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """Uploads as paper L sees them: `count` stations, all alike; times of `parameters`; d.
+
+    `ack` and `data` are the access parameters of the access point's TCP ACKs and of the stations'
+    data; `hold_slots` is D.
+    """
+
+    scenario: ResolvedScenario
+    flows: tuple[Flow, ...]
+    count: int
+    parameters: Parameters
+    every: float
+    ack: AccessParameters
+    data: AccessParameters
+    hold_slots: int
+
+    def throughput(self) -> Throughput:
+        """The paper's own model, which is nearer to simulations than the corrected one (L4)."""
+        return throughput(self.count, *self.windows, self.parameters, PAPER, d=self.every)
+
+    @property
+    def windows(self) -> tuple[int, int, int]:
+        """W, m and D."""
+        w0 = self.data.cw_min + 1
+        return w0, doublings(w0, self.data.cw_max), self.hold_slots
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """Goodput, its shares and collisions; a reason where ACKs have priority but no model does."""
+    uploads = prioritised(scenario)
+    if uploads is None or isinstance(uploads, str):
+        return uploads
+    for source, variant in ((SOURCE, PAPER), (f"{SOURCE}, L4 and L5 corrected", CORRECTED)):
+        with answers.attempt(source):
+            said = throughput(
+                uploads.count, *uploads.windows, uploads.parameters, variant, d=uploads.every
+            )
+            broken = list(_broken(uploads, said))
+            if variant is CORRECTED:
+                broken.append(
+                    "the access point sends in every slot with one probability, and collides; one "
+                    "with a window of a slot sends while the stations hold; goodput is too low"
+                )
+            answers.add(Origin(_BY, source, _ASSUMES, broken), _values(uploads, said))
+    source = "L, simplified model"
+    with answers.attempt(source):
+        w0, m, _ = uploads.windows
+        said = simplified_throughput(uploads.count, w0, m, uploads.parameters, d=uploads.every)
+        broken = list(_broken(uploads, said))
+        if uploads.hold_slots:
+            broken.append(
+                f"the stations' AIFS is left out; here it is {uploads.hold_slots} slots longer "
+                "than the access point's; goodput is too high"
+            )
+        answers.add(Origin(_BY, source, _SIMPLIFIED, broken), _values(uploads, said))
+    return None
+
+
+def prioritised(scenario: ResolvedScenario) -> Uploads | str | None:
+    """The uploads, or why they are none of paper L's; None if nothing like that is asked for."""
+    edca, flows = scenario.mac.edca, endless_flows(scenario)
+    if edca is None or len(flows) < len(scenario.flows):
+        return None
+    if any(flow.direction == "download" for flow in flows):
+        return None
+    classify = scenario.classify
+    ack, data = edca.ap[classify.tcp_ack], edca.stations[classify.tcp_data]
+    wait = data.aifs_ns - ack.aifs_ns
+    if wait < 0 or ack.cw_min > data.cw_min or (wait == 0 and ack.cw_min == data.cw_min):
+        return "paper L gives the access point's TCP ACKs priority; here they have none"
+    slot = scenario.phy.slot_time_ns
+    if wait % slot:
+        return (
+            f"the stations' AIFS is D slots longer than the access point's; here {wait} ns, with "
+            f"slots of {slot} ns"
+        )
+    counts = [scenario.group(flow.stations).count for flow in flows]
+    return Uploads(
+        scenario=scenario,
+        flows=tuple(flows),
+        count=sum(counts),
+        parameters=_mean_parameters([_parameters(scenario, flow, ack) for flow in flows], counts),
+        every=weighted([float(tcp_of(flow).delayed_ack.every) for flow in flows], counts),
+        ack=ack,
+        data=data,
+        hold_slots=wait // slot,
+    )
+
+
+def _parameters(scenario: ResolvedScenario, flow: Flow, ack: AccessParameters) -> Parameters:
+    data_rate, control_rate = rate_of(scenario.group(flow.stations))
+    return Parameters.from_resolved(
+        scenario.phy.model_dump(),
+        tcp_of(flow).model_dump(),
+        aifs_ns=ack.aifs_ns,
+        data_rate=data_rate,
+        control_rate=control_rate,
+    )
+
+
+def _mean_parameters(single: Sequence[Parameters], counts: Sequence[int]) -> Parameters:
+    def mean(name: str) -> float:
+        return weighted([float(getattr(one, name)) for one in single], counts)
+
+    return Parameters(
+        slot_s=single[0].slot_s,
+        t_s1_s=mean("t_s1_s"),
+        t_s2_s=mean("t_s2_s"),
+        t_c_s=mean("t_c_s"),
+        payload_s=mean("payload_s"),
+        payload_bits=8 * round(mean("payload_bits") / 8),
+    )
+
+
+def _values(uploads: Uploads, said: Throughput) -> dict[str, float | list[float]]:
+    return {
+        "goodput_bps": float(said.goodput_bps),
+        "flow_goodput_bps": float(said.flow_goodput_bps),
+        # The MAC gives all stations the same, whatever their TCP.
+        "jain_index": 1.0,
+        "collision_probability_stations": float(said.collision_probability),
+    }
+
+
+def _broken(uploads: Uploads, said: Throughput) -> Iterator[str]:
+    yield from _not_alike(uploads)
+    yield from _empty_queues(uploads, said)
+    yield from _medium(uploads, said)
+
+
+def _not_alike(uploads: Uploads) -> Iterator[str]:
+    scenario, flows = uploads.scenario, uploads.flows
+    differ = {
+        "data rates": {scenario.group(flow.stations).data_rate.bps for flow in flows},
+        "segment sizes": {tcp_of(flow).mss_bytes for flow in flows},
+        "ACKs per segment": {tcp_of(flow).delayed_ack.every for flow in flows},
+    }
+    names = [name for name, values in differ.items() if len(values) > 1]
+    if names:
+        yield (
+            f"all stations are alike; here they differ in {' and '.join(names)}: means stand in; "
+            "the total should hold, the shares are not told"
+        )
+    if len({flow.stations for flow in flows}) < len(flows):
+        yield (
+            "one connection per station; here stations have several, so fewer nodes contend; "
+            "goodput is a little too low, collisions too high"
+        )
+    if uploads.ack.cw_min > 0:
+        yield (
+            "the access point sends a TCP ACK at once; here it waits a backoff of up to "
+            f"{uploads.ack.cw_min} slots: with many stations ACKs wait and are lost; goodput too "
+            "high, and it is shared less equally"
+        )
+
+
+def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
+    each_bps, slowest = float(said.flow_goodput_bps), None
+    for flow in uploads.flows:
+        links = uploads.scenario.path_links(flow)
+        delay_s = 2.0 * sum(link.delay_ns for link in links) / 1e9
+        away = each_bps * delay_s / (8 * tcp_of(flow).mss_bytes) + uploads.every
+        window = window_segments(flow)
+        if window <= away:
+            yield (
+                f"stations always have data; here {away:.3g} segments are on their way at the "
+                f"model's rate, and the window is {window}: goodput is too high, collisions too"
+            )
+        limit = uploads.scenario.group(flow.stations).queue.limit
+        if limit is not None and limit < min(window, away + 2.0):
+            yield (
+                "the stations' queues hold what path and TCP's pauses need; here "
+                f"{limit} packets at {flow.stations}; goodput is too high"
+            )
+        rates = [link.rate_bps for link in links if link.rate_bps is not None]
+        slowest = min([*rates, *([slowest] if slowest else [])], default=None)
+    if slowest is not None and slowest < float(said.goodput_bps):
+        yield (
+            f"the channel is the bottleneck; here a wired link has {format_rate(slowest)}; goodput "
+            "is too high, and shared by TCP rather than by the MAC"
+        )
+
+
+def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
+    scenario, p = uploads.scenario, float(said.collision_probability)
+    if scenario.mac.rts_threshold_bytes is not None:
+        yield (
+            "basic access; here RTS/CTS: exchanges take longer (goodput too high) and collisions "
+            "less (too low); the effect is unknown"
+        )
+    drop = p**scenario.mac.short_retry_limit
+    if drop > _DROPS:
+        yield (
+            "a frame is never given up; here about "
+            f"{100 * drop:.2g} % are after {scenario.mac.short_retry_limit} attempts, which TCP "
+            "takes for congestion; goodput is too high"
+        )
+    if p > _TOO_MANY:
+        yield (
+            f"TCP's timer never expires; where {100 * p:.0f} % of frames collide the paper's own "
+            "simulations have timeouts; goodput is too high"
+        )
+    if scenario.mac.rules.after_collision != "difs":
+        yield (
+            "those who hear a collision go on after AIFS; here after "
+            f"{scenario.mac.rules.after_collision.upper()}; goodput is too high, a little"
+        )
+    limit = max(uploads.ack.txop_limit_ns, uploads.data.txop_limit_ns)
+    if limit:
+        yield (
+            f"one frame for each access; here a TXOP may last {format_time_ns(limit)}; goodput is "
+            "too low"
+        )
