@@ -45,6 +45,16 @@ impl Red {
             self.average *= libm::pow(1.0 - self.config.weight, missed as f64);
         }
         self.average += self.config.weight * (len as f64 - self.average);
+        let drops = self.decides();
+        if drops && len == 0 {
+            // The queue stays empty: its idle time goes on, or the average would stand still.
+            self.empty_since = Some(now);
+        }
+        drops
+    }
+
+    /// Whether the packet at hand is dropped, at this average.
+    fn decides(&mut self) -> bool {
         let RedConfig { min_threshold, max_threshold, max_probability, .. } = self.config;
         if self.average < min_threshold {
             self.since_drop = None;
@@ -124,5 +134,17 @@ mod tests {
         red.drops(Time::ZERO + Duration::from_micros(3_500), 0);
 
         assert_eq!(red.average, 4.0 * 0.125 * 0.5);
+    }
+
+    /// One packet time and an arrival make a quarter of the average, two and an arrival an eighth.
+    #[test]
+    fn an_empty_queue_that_drops_goes_on_forgetting() {
+        let mut red = Red { average: 64.0, empty_since: Some(Time::ZERO), ..red(0.5) };
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+
+        assert!(red.drops(at(1), 0), "64 becomes 16");
+        assert_eq!(red.average, 16.0);
+        assert!(!red.drops(at(3), 0), "16 becomes 2");
+        assert_eq!(red.average, 2.0);
     }
 }
