@@ -40,6 +40,7 @@ __all__ = [
     "UDP_IP_HEADER_BYTES",
     "AccessCategory",
     "AfterCollision",
+    "ArrivalBeforeOwnAck",
     "Colliders",
     "DsssPreamble",
     "EdcaDefaults",
@@ -59,6 +60,7 @@ Modulation = Literal["dsss", "ofdm"]
 Preset = Literal["standard", "ns-2", "ns-3", "bianchi"]
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 Colliders = Literal["ack-timeout+difs", "as-others"]
+ArrivalBeforeOwnAck = Literal["busy", "idle"]
 AccessCategory = Literal["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 
 DSSS: Modulation = "dsss"
@@ -234,22 +236,25 @@ class MacRules:
     post_backoff_after_drop: bool
     after_collision: AfterCollision
     colliders: Colliders
+    arrival_before_own_ack: ArrivalBeforeOwnAck
 
 
 # "standard": access at once on an idle medium (9.3.4.2), backoff after each transmission, also when
 # nothing is queued, whatever became of it (9.3.4.3), EIFS after a frame that was not understood
-# (9.3.2.3.7), and an ACK timeout for the senders that collided (9.3.2.8).
+# (9.3.2.3.7), and an ACK timeout for the senders that collided (9.3.2.8). A station that owes a MAC
+# ACK does not find the medium idle for DIFS (9.3.4.2).
 # "ns-2": the program, version 2.35: always a backoff, none left to serve after a drop, and whoever
 # received the collided frames, their senders included, waits EIFS and then DIFS. "ns-3": the
-# program: receivers of frames of equal power detect nothing and resume after DIFS. "bianchi": the
+# program: receivers of frames of equal power detect nothing and resume after DIFS, and who owes a
+# MAC ACK and has not begun it senses nothing. "bianchi": the
 # decoupling model (Bianchi 2000) and papers M and L: a fresh backoff for every frame, and every
 # station resumes DIFS after the collision, its senders too.
 MAC_RULES: Mapping[Preset, MacRules] = MappingProxyType(
     {
-        "standard": MacRules(True, True, True, "eifs", "ack-timeout+difs"),
-        "ns-2": MacRules(False, True, False, "eifs+difs", "as-others"),
-        "ns-3": MacRules(True, True, True, "difs", "ack-timeout+difs"),
-        "bianchi": MacRules(False, False, False, "difs", "as-others"),
+        "standard": MacRules(True, True, True, "eifs", "ack-timeout+difs", "busy"),
+        "ns-2": MacRules(False, True, False, "eifs+difs", "as-others", "busy"),
+        "ns-3": MacRules(True, True, True, "difs", "ack-timeout+difs", "idle"),
+        "bianchi": MacRules(False, False, False, "difs", "as-others", "busy"),
     }
 )
 

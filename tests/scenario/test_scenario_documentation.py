@@ -201,6 +201,7 @@ def test_the_rules_of_the_page_are_the_presets() -> None:
             str(rules.post_backoff_after_drop).lower(),
             f'`"{rules.after_collision}"`',
             f'`"{rules.colliders}"`',
+            f'`"{rules.arrival_before_own_ack}"`',
         ]
         assert f'| `"{name}"` | {" | ".join(cells)} |' in page
 

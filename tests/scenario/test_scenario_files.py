@@ -106,6 +106,7 @@ def test_defaults_are_those_of_the_standards() -> None:
         post_backoff_after_drop=True,
         after_collision="eifs",
         colliders="ack-timeout+difs",
+        arrival_before_own_ack="busy",
     )
     assert scenario.mac.edca is None
     assert set(scenario.classify.model_dump().values()) == {"AC_BE"}
@@ -177,6 +178,7 @@ def test_every_key_arrives() -> None:
             "post_backoff_after_drop": False,
             "after_collision": "eifs",
             "colliders": "as-others",
+            "arrival_before_own_ack": "busy",
         },
         "edca": scenario.mac.edca.model_dump(),  # test_access_categories has it
     }
@@ -410,20 +412,27 @@ def test_control_rates_of_groups() -> None:
 @pytest.mark.parametrize(
     ("written", "rules"),
     [
-        ('preset = "standard"', (True, True, True, "eifs", "ack-timeout+difs")),
-        ('preset = "ns-2"', (False, True, False, "eifs+difs", "as-others")),
-        ('preset = "ns-3"', (True, True, True, "difs", "ack-timeout+difs")),
-        ('preset = "bianchi"', (False, False, False, "difs", "as-others")),
-        ('preset = "ns-2"\npost_backoff = false', (False, False, False, "eifs+difs", "as-others")),
+        ('preset = "standard"', (True, True, True, "eifs", "ack-timeout+difs", "busy")),
+        ('preset = "ns-2"', (False, True, False, "eifs+difs", "as-others", "busy")),
+        ('preset = "ns-3"', (True, True, True, "difs", "ack-timeout+difs", "idle")),
+        (
+            'preset = "ns-3"\narrival_before_own_ack = "busy"',
+            (True, True, True, "difs", "ack-timeout+difs", "busy"),
+        ),
+        ('preset = "bianchi"', (False, False, False, "difs", "as-others", "busy")),
+        (
+            'preset = "ns-2"\npost_backoff = false',
+            (False, False, False, "eifs+difs", "as-others", "busy"),
+        ),
         (
             'preset = "bianchi"\nafter_collision = "eifs"',
-            (False, False, False, "eifs", "as-others"),
+            (False, False, False, "eifs", "as-others", "busy"),
         ),
-        ('after_collision = "difs"', (True, True, True, "difs", "ack-timeout+difs")),
-        ('after_collision = "eifs+difs"', (True, True, True, "eifs+difs", "as-others")),
+        ('after_collision = "difs"', (True, True, True, "difs", "ack-timeout+difs", "busy")),
+        ('after_collision = "eifs+difs"', (True, True, True, "eifs+difs", "as-others", "busy")),
         (
             'after_collision = "eifs+difs"\ncolliders = "ack-timeout+difs"',
-            (True, True, True, "eifs+difs", "ack-timeout+difs"),
+            (True, True, True, "eifs+difs", "ack-timeout+difs", "busy"),
         ),
     ],
 )

@@ -13,6 +13,7 @@ from peers.samples import Answer, answers, metric
 
 TABLE = read(FOLDER / "ns3.csv")
 ROWS = by_point(TABLE)
+RULES = 'preset = "ns-3"'
 
 CELL = """
 [phy]
@@ -23,7 +24,7 @@ preamble = "long"
 mac_header_bits = {header_bits}
 llc_bits = 64
 [mac]
-rules = {{ preset = "{rules}" }}
+rules = {{ {rules} }}
 {edca}
 [ap]
 queue = {{ limit = {ap_queue} }}
@@ -41,15 +42,14 @@ TCP = """
 [[flows]]
 stations = "station"
 direction = "{direction}"
-application = {{ kind = "bulk", start = {start} }}
+application = {{ kind = "bulk" }}
 path = [{{ rate = "1 Gb/s", delay = "1 us" }}]
 [flows.tcp]
-variant = "{variant}"
+variant = "sack"
 mss = "1460 B"
 receive_window = "65535 B"
 delayed_ack = {{ every = {every}, timeout = "200 ms" }}
 min_rto = "200 ms"
-{more}
 """
 DATAGRAMS = """
 [[flows]]
@@ -75,11 +75,8 @@ def run(
     every: int = 1,
     ap_queue: int = 100,
     station_queue: int = 100,
-    variant: str = "sack",
-    start: str = '"0 s"',
-    more: str = "",
     duration: int = 100,
-    rules: str = "ns-3",
+    rules: str = RULES,
 ) -> list[Answer]:
     """What the core says of a point, replication by replication."""
     edca = group == "tcp-upload-edca"
@@ -90,9 +87,7 @@ def run(
         flows += DATAGRAMS.format(name="uplink", direction="upload", packet=40, rate="saturated")
     else:
         direction = group.split("-")[1]
-        flows = TCP.format(
-            direction=direction, every=every, variant=variant, start=start, more=more
-        )
+        flows = TCP.format(direction=direction, every=every)
     text = CELL.format(
         header_bits=240 if edca else 224,
         edca=EDCA if edca else "",
@@ -105,12 +100,22 @@ def run(
     return answers(text + flows)
 
 
-def at(point: Point, rules: str = "ns-3") -> list[Answer]:
+def measured_s(point: Point) -> int:
+    """How long a point is simulated, in seconds."""
+    return 60 if point.group in ("udp-both-ways", "tcp-upload-edca") else 100
+
+
+def at(point: Point, rules: str = RULES) -> list[Answer]:
     """The answers to a point of the table."""
     names = ("n", "every", "ap_queue")
     given = {name: int(point.settings[name]) for name in names if name in point.settings}
-    short = point.group in ("udp-both-ways", "tcp-upload-edca")
-    return run(point.group, duration=60 if short else 100, rules=rules, **given)
+    return run(point.group, duration=measured_s(point), rules=rules, **given)
+
+
+def exchanges(runs: list[Answer], senders: str) -> list[int]:
+    """Exchanges that succeeded in each replication, of the access point (`ap`) or all stations."""
+    nodes = slice(0, 1) if senders == "ap" else slice(1, None)
+    return [sum(node["successes"] for node in answer["stations"][nodes]) for answer in runs]
 
 
 def sample(runs: list[Answer], name: str) -> list[float]:
@@ -129,4 +134,11 @@ def sample(runs: list[Answer], name: str) -> list[float]:
 def samples(point: Point) -> dict[str, list[float]]:
     """What airtcp says of a point under ns-3's rules: by metric, a number for each replication."""
     runs = at(point)
-    return {name: sample(runs, name) for name in ROWS[point]}
+    found = {}
+    for name in ROWS[point]:
+        kind, _, senders = name.partition(" ")
+        if kind == "exchanges_per_s":
+            found[name] = [count / measured_s(point) for count in exchanges(runs, senders)]
+        else:
+            found[name] = sample(runs, name)
+    return found

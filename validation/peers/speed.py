@@ -56,13 +56,11 @@ def _ns3(point: Point) -> str:
             name="uplink", direction="upload", packet=1500, rate="saturated"
         )
     else:
-        traffic = ns3.TCP.format(
-            direction="download", every=2, variant="sack", start='"0 s"', more=""
-        )
+        traffic = ns3.TCP.format(direction="download", every=2)
     cell = ns3.CELL.format(
         header_bits=224,
         edca="",
-        rules="ns-3",
+        rules=ns3.RULES,
         ap_queue=100,
         station_queue=100,
         n=count,

@@ -93,8 +93,8 @@ enum OnAir {
     Silence,
     /// An exchange whose data frame has not been received yet.
     Sending { by: ContenderId, start: Time, times: FrameTimes },
-    /// An exchange whose data frame has been received.
-    Acknowledging { by: ContenderId, end: Time },
+    /// An exchange whose data frame `receiver` has received; its MAC ACK begins at `ack_start`.
+    Acknowledging { by: ContenderId, receiver: StationId, ack_start: Time, end: Time },
     /// A collision.
     Collision { end: Time },
 }
@@ -203,8 +203,14 @@ impl<'a> World<'a> {
         match self.on_air {
             OnAir::Silence => self.access_medium(),
             OnAir::Sending { by, start, times } => {
-                self.on_air = OnAir::Acknowledging { by, end: start + times.total };
-                self.data_frame_received(by);
+                let packet = self.first_packet(by);
+                self.on_air = OnAir::Acknowledging {
+                    by,
+                    receiver: self.receiver(by, &packet),
+                    ack_start: self.now + self.scenario.phy.sifs,
+                    end: start + times.total,
+                };
+                self.data_frame_received(by, packet);
             }
             OnAir::Acknowledging { by, .. } => {
                 self.on_air = OnAir::Silence;
@@ -302,9 +308,21 @@ impl<'a> World<'a> {
         &self.flows[self.flow_id_of(packet) as usize]
     }
 
+    /// Whom the data frame is for with which `by` sends `packet`.
+    #[inline]
+    fn receiver(&self, by: ContenderId, packet: &Packet) -> StationId {
+        if self.transmitters[by as usize].node == AP { self.flow_of(packet).station } else { AP }
+    }
+
+    /// Whether `node` has received a data frame and has not begun its MAC ACK.
+    #[inline]
+    fn is_before_own_ack(&self, node: StationId) -> bool {
+        matches!(self.on_air, OnAir::Acknowledging { receiver, ack_start, .. }
+            if receiver == node && self.now < ack_start)
+    }
+
     /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.
-    fn data_frame_received(&mut self, by: ContenderId) {
-        let packet = self.first_packet(by);
+    fn data_frame_received(&mut self, by: ContenderId, packet: Packet) {
         let class = self.flow_of(&packet).rate_class;
         self.measures.payload_received(class, packet.segment.len);
         self.cross_air(self.transmitters[by as usize].node, packet);

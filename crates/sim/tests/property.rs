@@ -56,10 +56,11 @@ fn mac() -> impl Strategy<Value = Value> {
     let after = prop_oneof![Just("eifs"), Just("difs"), Just("eifs+difs")];
     let colliders = prop_oneof![Just("ack-timeout+difs"), Just("as-others")];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    let before_own_ack = prop_oneof![Just("busy"), Just("idle")];
     let limit = prop_oneof![1_u32..3, Just(7)];
     let edca = prop::option::of((edcafs(), edcafs()));
-    (threshold, limit, flags, after, colliders, edca).prop_map(
-        |(threshold, limit, (immediate, post, post_drop), after, colliders, edca)| {
+    (threshold, limit, flags, after, (colliders, before_own_ack), edca).prop_map(
+        |(threshold, limit, (immediate, post, post_drop), after, (colliders, before), edca)| {
             let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
             json!({
                 "edca": edca,
@@ -68,7 +69,7 @@ fn mac() -> impl Strategy<Value = Value> {
                 "rules": {
                     "preset": "standard", "immediate_access": immediate, "post_backoff": post,
                     "post_backoff_after_drop": post_drop, "after_collision": after,
-                    "colliders": colliders,
+                    "colliders": colliders, "arrival_before_own_ack": before,
                 },
             })
         },

@@ -140,6 +140,22 @@ pub struct Rules {
     pub after_collision: AfterCollision,
     /// What those wait who took part in it.
     pub colliders: Colliders,
+    /// What a frame finds that is queued at the receiver of a data frame before that one's MAC ACK.
+    pub arrival_before_own_ack: ArrivalBeforeOwnAck,
+}
+
+/// The medium as a frame finds it that is queued at the receiver of a data frame after the end of
+/// that one and before the MAC ACK with which the receiver answers. A TCP ACK made at once is such a
+/// frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArrivalBeforeOwnAck {
+    /// Busy: its own MAC ACK comes before the medium was idle for DIFS, so there is a backoff
+    /// (IEEE 802.11-2016, 10.3.4.2).
+    Busy,
+    /// Idle: nothing is on the air at that instant, so there is no backoff, and the frame goes
+    /// DIFS after the MAC ACK (ns-3).
+    Idle,
 }
 
 /// How long the medium must be idle after a collision for those who heard it.

@@ -23,7 +23,7 @@
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
-use crate::config::{AccessParameters, Colliders, MacConfig, PhyConfig};
+use crate::config::{AccessParameters, ArrivalBeforeOwnAck, Colliders, MacConfig, PhyConfig};
 use crate::contender::{Contender, Retry, State};
 use crate::counters::MacCounters;
 use crate::group::{Group, groups_of};
@@ -72,6 +72,10 @@ struct Settings {
     post_backoff: bool,
     post_backoff_after_drop: bool,
     colliders: Colliders,
+    arrival_before_own_ack: ArrivalBeforeOwnAck,
+    /// Slots that a backoff counts beyond those that pass: under EDCA one for the boundary at which
+    /// AIFS ends (IEEE 802.11-2016, 10.22.2.4).
+    boundary_slots: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +101,8 @@ impl Contention {
             post_backoff: mac.rules.post_backoff,
             post_backoff_after_drop: mac.rules.post_backoff_after_drop,
             colliders: mac.rules.colliders,
+            arrival_before_own_ack: mac.rules.arrival_before_own_ack,
+            boundary_slots: u64::from(mac.edca.is_some()),
         };
         let groups = groups_of(&contenders);
         Self {
@@ -127,15 +133,18 @@ impl Contention {
         &self.contenders[contender as usize].counters
     }
 
-    /// `contender`, whose queue was empty, has a frame to send.
-    pub fn frame_queued(&mut self, contender: ContenderId, now: Time) {
+    /// `contender`, whose queue was empty, has a frame to send. `before_own_ack`: its station has
+    /// received a data frame, and its MAC ACK has not begun.
+    pub fn frame_queued(&mut self, contender: ContenderId, now: Time, before_own_ack: bool) {
         match self.contenders[contender as usize].state {
             State::PostBackoff { until, since }
                 if !self.has_ended(contender, until, since, now) =>
             {
                 self.enter_ring(contender, until);
             }
-            State::Idle | State::PostBackoff { .. } => self.begin_access(contender, now),
+            State::Idle | State::PostBackoff { .. } => {
+                self.begin_access(contender, now, before_own_ack);
+            }
             // Only a post-backoff after a drop leaves a stray without a frame.
             State::Stray => self.frame_for_stray(contender, now),
             State::Backoff => unreachable!("contender {contender} has a frame already"),
@@ -156,7 +165,12 @@ impl Contention {
         self.transmitting.clear();
         self.internal_collisions.clear();
         for group in &mut self.groups {
-            group.freeze(now, self.settings.slot_time, &mut self.transmitting);
+            group.freeze(
+                now,
+                self.settings.slot_time,
+                self.settings.boundary_slots,
+                &mut self.transmitting,
+            );
         }
         self.settle_strays(now);
         if self.transmitting.len() > 1 {
@@ -293,13 +307,19 @@ impl Contention {
     }
 
     /// Begins the access of a contender that has no backoff pending, at `now`.
-    fn begin_access(&mut self, id: ContenderId, now: Time) {
+    fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
         let contender = &mut self.contenders[id as usize];
         let group = &self.groups[contender.group as usize];
         if self.busy {
             // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
-            let until = group.slot + u64::from(contender.draw_backoff());
-            self.enter_ring(id, until);
+            let seems_idle =
+                before_own_ack && self.settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
+            let slots = if seems_idle && self.settings.immediate_access {
+                0
+            } else {
+                contender.draw_backoff()
+            };
+            self.enter_ring(id, group.slot + u64::from(slots));
             return;
         }
         let stray = if self.settings.immediate_access {
@@ -324,7 +344,7 @@ impl Contention {
         let ended = !self.busy && self.access_time(&self.strays[index]) < now;
         if ended {
             self.strays.swap_remove(index);
-            self.begin_access(id, now);
+            self.begin_access(id, now, false);
         } else {
             self.strays[index].has_frame = true;
             if !self.busy {
@@ -370,7 +390,11 @@ impl Contention {
                 self.transmitting.push(stray.contender);
                 continue;
             }
-            let counted = now.saturating_since(stray.from) / self.settings.slot_time;
+            let counted = if now < stray.from {
+                0
+            } else {
+                (now - stray.from) / self.settings.slot_time + self.settings.boundary_slots
+            };
             let left = if stray.immediate {
                 // 10.3.4.2: the medium became busy before it was idle for DIFS.
                 u64::from(contender.draw_backoff())
@@ -381,7 +405,7 @@ impl Contention {
             if stray.has_frame {
                 contender.state = State::Backoff;
                 group.ring.insert(stray.contender, group.slot + left);
-            } else if access > now {
+            } else if access > now && (left > 0 || counted == 0) {
                 let since = self.busy_periods;
                 contender.state = State::PostBackoff { until: group.slot + left, since };
             } else {

@@ -126,7 +126,7 @@ impl FrameTable {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::{AfterCollision, Colliders, Rules};
+    use crate::config::{AfterCollision, ArrivalBeforeOwnAck, Colliders, Rules};
     use crate::phy::tests::dot11b;
 
     pub(crate) fn standard_mac() -> MacConfig {
@@ -141,6 +141,7 @@ pub(crate) mod tests {
                 post_backoff_after_drop: true,
                 after_collision: AfterCollision::Eifs,
                 colliders: Colliders::AckTimeoutThenDifs,
+                arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
             },
             edca: None,
         }

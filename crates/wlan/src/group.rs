@@ -25,21 +25,23 @@ impl Group {
     }
 
     /// The medium became busy at `now`: the slots that have passed are counted, and those whose
-    /// backoff ends at this instant are put into `transmitting`.
+    /// backoff ends at this instant are put into `transmitting`. `boundary_slots` are counted beyond
+    /// those that have passed, once the inter-frame space has.
     #[inline]
     pub(crate) fn freeze(
         &mut self,
         now: Time,
         slot_time: Duration,
+        boundary_slots: u64,
         transmitting: &mut Vec<ContenderId>,
     ) {
         if let Some(first) = self.ring.first_from(self.slot)
             && self.slot_start(first, slot_time) == now
         {
-            self.slot = first;
+            self.slot = first + boundary_slots;
             self.ring.take(first, transmitting);
-        } else {
-            self.slot += now.saturating_since(self.origin) / slot_time;
+        } else if now >= self.origin {
+            self.slot += (now - self.origin) / slot_time + boundary_slots;
         }
     }
 }

@@ -15,8 +15,8 @@ pub mod phy;
 mod slot_ring;
 
 pub use config::{
-    AccessCategory, AccessParameters, AfterCollision, Colliders, EdcaConfig, MacConfig, PhyConfig,
-    Rules,
+    AccessCategory, AccessParameters, AfterCollision, ArrivalBeforeOwnAck, Colliders, EdcaConfig,
+    MacConfig, PhyConfig, Rules,
 };
 pub use contender::Retry;
 pub use contention::{ContenderConfig, ContenderId, Contention, StationId};

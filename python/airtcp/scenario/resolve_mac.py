@@ -50,6 +50,7 @@ def resolve_mac(mac: written.Mac, phy: resolved.Phy) -> resolved.Mac:
             ),
             after_collision=_or(rules.after_collision, named.after_collision),
             colliders=_or(rules.colliders, colliders),
+            arrival_before_own_ack=_or(rules.arrival_before_own_ack, named.arrival_before_own_ack),
         ),
         edca=None
         if edca is None

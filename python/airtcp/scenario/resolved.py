@@ -12,7 +12,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..standards import AccessCategory, AfterCollision, Colliders, Modulation, Preset
+from ..standards import (
+    AccessCategory,
+    AfterCollision,
+    ArrivalBeforeOwnAck,
+    Colliders,
+    Modulation,
+    Preset,
+)
 from .distributions import Distribution
 
 __all__ = [
@@ -111,6 +118,7 @@ class Rules(_Resolved):
     post_backoff_after_drop: bool
     after_collision: AfterCollision
     colliders: Colliders
+    arrival_before_own_ack: ArrivalBeforeOwnAck
 
 
 class AccessParameters(_Resolved):

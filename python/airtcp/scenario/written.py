@@ -174,6 +174,13 @@ class Rules(Table):
         default='"ack-timeout+difs" (ns-2, bianchi, and beside a written "eifs+difs": "as-others")',
         source="IEEE 802.11-2012, 9.3.2.8",
     )
+    arrival_before_own_ack: Literal["busy", "idle"] | None = key(
+        "What a packet finds that reaches the receiver of a data frame after that frame and before "
+        "its own MAC ACK, as a TCP ACK does that is made at once: a medium that is busy, or one "
+        "that is idle, so that the packet goes DIFS after the MAC ACK without backoff.",
+        default='"busy" (ns-3: "idle")',
+        source="IEEE 802.11-2012, 9.3.4.2",
+    )
 
 
 class EdcaCategory(Table):

@@ -235,7 +235,8 @@ impl World<'_> {
             if node.backlogged_queues == 1 {
                 self.measures.backlogged.increment(self.now);
             }
-            self.contention.frame_queued(id, self.now);
+            let before_own_ack = self.is_before_own_ack(node_id);
+            self.contention.frame_queued(id, self.now, before_own_ack);
         }
         if let Some(packet) = dropped {
             self.nodes[node_id as usize].counts.queue_drops += 1;

@@ -4,8 +4,8 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
 use airtcp_wlan::{
-    AccessParameters, AfterCollision, Colliders, ContenderConfig, Contention, MacConfig, PhyConfig,
-    Retry, Rules, StationId,
+    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, Colliders, ContenderConfig, Contention,
+    MacConfig, PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -53,7 +53,12 @@ impl Cell {
     }
 
     pub(crate) fn queue(&mut self, station: StationId, micros: u64) {
-        self.contention.frame_queued(station, at(micros));
+        self.contention.frame_queued(station, at(micros), false);
+    }
+
+    /// `station` has a frame after the data frame that it received and before its MAC ACK.
+    pub(crate) fn queue_before_own_ack(&mut self, station: StationId, micros: u64) {
+        self.contention.frame_queued(station, at(micros), true);
     }
 
     /// The next access begins: when, and whose.
@@ -145,6 +150,7 @@ pub(crate) fn standard() -> MacConfig {
             post_backoff_after_drop: true,
             after_collision: AfterCollision::Eifs,
             colliders: Colliders::AckTimeoutThenDifs,
+            arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
         },
         edca: None,
     }

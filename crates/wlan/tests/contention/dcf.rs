@@ -1,7 +1,9 @@
 //! The distributed coordination function, rule by rule: a few stations, a few frames, times
 //! worked out in comments.
 
-use airtcp_wlan::{AfterCollision, Colliders, MacConfig, PhyConfig, Retry, StationId};
+use airtcp_wlan::{
+    AfterCollision, ArrivalBeforeOwnAck, Colliders, MacConfig, PhyConfig, Retry, StationId,
+};
 
 use crate::cell::{ACK_TIMEOUT, Cell, DIFS, EIFS, SLOT, at, phy, standard, with_rules};
 
@@ -47,6 +49,73 @@ fn a_frame_at_a_busy_medium_backs_off_from_difs_after_it() {
 
     let slots = cell.backoff(1, 31);
     assert_eq!(cell.begin(), (2_000 + DIFS + SLOT * slots, vec![1]));
+}
+
+/// Station 0's data frame is for station 1, which answers it at once: SIFS (10 us) before its MAC ACK
+/// its own frame is in the queue. The medium was not idle for DIFS, so there is a backoff.
+#[test]
+fn an_answer_before_the_own_ack_backs_off() {
+    let mut cell = Cell::new(2, &standard());
+    cell.queue(0, 1_000);
+    cell.begin();
+
+    cell.queue_before_own_ack(1, 1_750);
+    cell.succeed(2_000, false);
+
+    assert_eq!(cell.begin(), (2_000 + DIFS + SLOT * cell.backoff(1, 31), vec![1]));
+}
+
+#[test]
+fn an_answer_may_find_an_idle_medium_and_skip_the_backoff() {
+    let idle = with_rules(|rules| rules.arrival_before_own_ack = ArrivalBeforeOwnAck::Idle);
+    let mut cell = Cell::new(3, &idle);
+    cell.queue(0, 1_000);
+    cell.begin();
+
+    cell.queue_before_own_ack(1, 1_750);
+    // Station 2 heard the data frame; it owes no MAC ACK.
+    cell.queue(2, 1_750);
+    cell.succeed(2_000, false);
+
+    assert_eq!(cell.begin(), (2_000 + DIFS, vec![1]));
+    cell.succeed(3_000, false);
+    assert_eq!(cell.begin(), (3_000 + DIFS + SLOT * cell.backoff(2, 31), vec![2]));
+}
+
+#[test]
+fn an_answer_waits_for_the_end_of_a_post_backoff() {
+    let idle = with_rules(|rules| rules.arrival_before_own_ack = ArrivalBeforeOwnAck::Idle);
+    let mut cell = Cell::new(2, &idle);
+    cell.queue(1, 1_000);
+    cell.begin();
+    cell.succeed(2_000, false);
+    let slots = cell.backoff(1, 31);
+    assert!(slots >= 1, "a seed with some slots: {slots}");
+    cell.queue(0, 2_010);
+    assert_eq!(cell.begin(), (2_000 + DIFS, vec![0]));
+
+    cell.queue_before_own_ack(1, 2_750);
+    cell.succeed(3_000, false);
+
+    assert_eq!(cell.begin(), (3_000 + DIFS + SLOT * slots, vec![1]));
+}
+
+/// Where every frame draws a backoff, on an idle medium too, an answer does.
+#[test]
+fn an_answer_at_a_medium_that_seems_idle_backs_off_without_immediate_access() {
+    let mut cell = Cell::new(
+        2,
+        &with_rules(|rules| {
+            rules.arrival_before_own_ack = ArrivalBeforeOwnAck::Idle;
+            rules.immediate_access = false;
+        }),
+    );
+    cell.queue(0, 1_000);
+    cell.begin();
+    cell.queue_before_own_ack(1, 1_750);
+    cell.succeed(2_000, false);
+
+    assert_eq!(cell.begin(), (2_000 + DIFS + SLOT * cell.backoff(1, 31), vec![1]));
 }
 
 #[test]

@@ -2,8 +2,10 @@
 //! TXOPs. Paper L's access point sends TCP ACKs after an AIFS of 50 us without backoff, beside
 //! stations that wait for 90 us and draw from 0 .. 31.
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::Duration;
-use airtcp_wlan::{AccessParameters, MacConfig, Retry};
+use airtcp_wlan::{AccessParameters, EdcaConfig, MacConfig, Retry};
 
 use crate::cell::{ACK_TIMEOUT, Cell, EIFS, SLOT, phy, standard};
 
@@ -27,9 +29,15 @@ fn low() -> AccessParameters {
     access(LOW_AIFS, 31, 1023)
 }
 
+/// EDCA; the parameters of the categories are given to the cell itself.
+fn edca() -> MacConfig {
+    let none = BTreeMap::new();
+    MacConfig { edca: Some(EdcaConfig { ap: none.clone(), stations: none }), ..standard() }
+}
+
 /// Contender 0 is the access point's, 1 and 2 are of two stations.
 fn paper_l() -> Cell {
-    Cell::with_contenders(vec![(0, high()), (1, low()), (2, low())], &phy(), &standard())
+    Cell::with_contenders(vec![(0, high()), (1, low()), (2, low())], &phy(), &edca())
 }
 
 #[test]
@@ -47,8 +55,8 @@ fn the_access_point_sends_as_long_as_it_has_frames() {
     }
 }
 
-/// A station that was held counts its slots from 90 us after the busy period, and loses none of
-/// them while it is held again.
+/// A station that was held counts its slots from 90 us after the busy period, the boundary at
+/// which those end included, and loses none of them while it is held again.
 #[test]
 fn stations_hold_after_every_busy_period_and_keep_their_slots() {
     let mut cell = paper_l();
@@ -60,13 +68,54 @@ fn stations_hold_after_every_busy_period_and_keep_their_slots() {
     cell.succeed(1_000, false);
 
     // Two slots after the stations' AIFS the access point gets a frame and, idle for its own AIFS
-    // and without a backoff, sends at once.
+    // and without a backoff, sends at once. The stations have counted at three boundaries.
     let arrival = 1_000 + LOW_AIFS + 2 * SLOT;
     cell.queue(0, arrival);
     assert_eq!(cell.begin(), (arrival, vec![0]));
     cell.succeed(5_000, false);
 
-    assert_eq!(cell.begin(), (5_000 + LOW_AIFS + SLOT * (slots - 2), vec![1]));
+    assert_eq!(cell.begin(), (5_000 + LOW_AIFS + SLOT * (slots - 3), vec![1]));
+}
+
+/// 10.22.2.4: at each boundary, the first of which is the end of AIFS, a backoff that has not ended
+/// counts one. So a backoff of b slots ends after b slots of silence, and one that a busy period
+/// interrupts k slots after AIFS has counted k + 1.
+#[test]
+fn a_backoff_counts_the_boundary_at_which_its_space_ends() {
+    let mut cell = paper_l();
+    cell.queue(0, 0);
+    cell.begin();
+    cell.queue(1, 100);
+    cell.queue(2, 100);
+    let [first, second] = [cell.backoff(1, 31), cell.backoff(2, 31)];
+    assert!(first != second, "a seed without a tie: {first}");
+    let (winner, loser) = if first < second { (1, 2) } else { (2, 1) };
+    let (won, lost) = (first.min(second), first.max(second));
+    cell.succeed(1_000, false);
+
+    assert_eq!(cell.begin(), (1_000 + LOW_AIFS + SLOT * won, vec![winner]));
+    cell.succeed(3_000, false);
+
+    assert_eq!(cell.begin(), (3_000 + LOW_AIFS + SLOT * (lost - won - 1), vec![loser]));
+}
+
+/// Those that count from an instant of their own count its boundary too.
+#[test]
+fn a_collider_counts_the_boundary_at_which_its_space_ends() {
+    let mut cell = paper_l();
+    cell.queue(1, 1_000);
+    cell.queue(2, 1_000);
+    cell.begin();
+    cell.collide(&[(1, 2_000), (2, 2_000)]);
+    let mut slots = [(cell.backoff(1, 63), 1), (cell.backoff(2, 63), 2)];
+    slots.sort_unstable();
+    let [(won, winner), (lost, loser)] = slots;
+    assert!(won < lost, "a seed without a tie: {won}");
+
+    assert_eq!(cell.begin(), (2_000 + ACK_TIMEOUT + LOW_AIFS + SLOT * won, vec![winner]));
+    cell.succeed(4_000, false);
+
+    assert_eq!(cell.begin(), (4_000 + LOW_AIFS + SLOT * (lost - won - 1), vec![loser]));
 }
 
 /// 40 us apart: a frame of the access point at the instant of a station's slot collides.
@@ -105,7 +154,7 @@ fn after_a_collision_each_category_adds_its_own_space() {
 #[test]
 fn of_two_queues_of_one_station_the_first_goes_and_the_other_backs_off() {
     let queues = vec![(0, access(50, 31, 1023)), (0, access(50, 31, 1023)), (1, low())];
-    let mut cell = Cell::with_contenders(queues, &phy(), &standard());
+    let mut cell = Cell::with_contenders(queues, &phy(), &edca());
     cell.queue(0, 1_000);
     cell.queue(1, 1_000);
 
@@ -124,7 +173,7 @@ fn of_two_queues_of_one_station_the_first_goes_and_the_other_backs_off() {
 #[test]
 fn a_frame_may_be_dropped_by_internal_collisions_alone() {
     let queues = vec![(0, access(50, 0, 0)), (0, access(50, 0, 0))];
-    let mac = MacConfig { short_retry_limit: 2, ..standard() };
+    let mac = MacConfig { short_retry_limit: 2, ..edca() };
     let mut cell = Cell::with_contenders(queues, &phy(), &mac);
     cell.queue(0, 1_000);
     cell.queue(1, 1_000);
