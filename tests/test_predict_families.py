@@ -403,3 +403,130 @@ def test_heusse_s_cycle_is_near_the_simulation(count: int) -> None:
     assert values(said)["Heusse et al. (2003), TCP, whole backoff"] == pytest.approx(
         measured, rel=0.05
     )
+
+
+# Paper H: effective service time.
+
+BROWSING = """
+[[stations]]
+name = "sta"
+count = {count}
+[[flows]]
+stations = "sta"
+direction = "download"
+application = {application}
+tcp = {{ mss = "1460 B", initial_window = 4, receive_window = {{ segments = {window} }}, delayed_ack = {{ every = {d} }} }}
+[run]
+warmup = "50 s"
+duration = "1000 s"
+replications = 4
+"""  # noqa: E501
+WEB = (
+    '{{ kind = "web", size = {{ distribution = "{law}", mean = "100 kB"{more} }}, '
+    'think_time = {{ distribution = "exponential", mean = "{think} s" }}, request = "300 B" }}'
+)
+BULK = '{ kind = "bulk", size = { distribution = "deterministic", value = "200 kB" } }'
+
+
+def browsing(
+    count: int = 5,
+    *,
+    law: str = "exponential",
+    more: str = "",
+    think: float = 2.0,
+    window: int = 20,
+    d: int = 2,
+    mac: str = "",
+    application: str = "",
+) -> ResolvedScenario:
+    asked = application or WEB.format(law=law, more=more, think=think)
+    return loads(PHY + mac + BROWSING.format(count=count, application=asked, window=window, d=d))
+
+
+def test_few_stations_are_an_engset_queue_of_effective_service_times() -> None:
+    asked = browsing()
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    assert said.model["transfer_time_s"][0].source == "H (19), few sources"
+    for metric in ("transfer_time_s", "transfer_time_to_last_ack_s", "goodput_bps", "active_flows"):
+        told = values(said, metric)["H (19), few sources"]
+        assert told == pytest.approx(measured[metric].mean, rel=0.06), metric
+
+
+def test_many_stations_are_a_poisson_process() -> None:
+    """40 % of the channel, 200 stations that hardly wait for each other, the paper's window."""
+    asked = browsing(200, think=75.0, window=6)
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    for metric in ("transfer_time_s", "goodput_bps", "active_flows"):
+        told = values(said, metric)["H (29)"]
+        assert told == pytest.approx(measured[metric].mean, rel=0.08), metric
+    for metric in ("transfer_time_p50_s", "transfer_time_p90_s", "transfer_time_p99_s"):
+        told = values(said, metric)["H (26)"]
+        assert told == pytest.approx(measured[metric].mean, rel=0.15), metric
+    assert "windows open" not in broken(said, "H (26)", "transfer_time_p90_s")
+
+
+def test_windows_that_open_wide_give_long_files_more_than_their_share() -> None:
+    asked = browsing(200, think=75.0, window=44)
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    assert "the median is too low, high" in broken(said, "H (26)", "transfer_time_p90_s")
+    median, last = "transfer_time_p50_s", "transfer_time_p99_s"
+    assert values(said, median)["H (26)"] < measured[median].mean
+    assert values(said, last)["H (26)"] > measured[last].mean
+
+
+def test_a_load_above_one_is_unstable_and_by_how_much() -> None:
+    said = predict(browsing(200, think=2.0))
+
+    assert "the system is unstable, work exceeds capacity by" in said.unanswered["H (29)"]
+    assert "H (19), few sources" in values(said)
+
+
+def test_quantiles_are_of_exponential_sizes_alone() -> None:
+    said = predict(browsing(law="pareto", more=", shape = 1.5"))
+
+    assert "transfer_time_p90_s" not in said.model
+    assert "heavy-tailed" in broken(said, "H (19), few sources")
+
+
+def test_paper_m_comes_first_where_each_segment_waits_for_its_ack() -> None:
+    said = predict(browsing(window=1, d=1))
+
+    assert said.model["transfer_time_s"][0].source == "M (17), corrected"
+    sentences = broken(said, "H (19), few sources")
+    assert "an ACK for every second segment; here for every 1; times are too low" in sentences
+    assert "the window is 1 segment" in sentences
+
+
+def test_a_transfer_that_is_alone_takes_its_effective_service_time() -> None:
+    asked = browsing(1, application=BULK)
+    started = asked.model_copy(
+        update={
+            "run": asked.run.model_copy(update={"warmup_ns": 0, "replications": 40}),
+        }
+    )
+
+    said, measured = predict(started), simulate(started).metrics
+
+    assert list(values(said, "transfer_time_s")) == ["H (19)", "M (14), corrected"]
+    told = values(said, "transfer_time_s")["H (19)"]
+    assert told == pytest.approx(measured["transfer_time_s"].mean, rel=0.02)
+    told = values(said, "transfer_time_to_last_ack_s")["H (19)"]
+    assert told == pytest.approx(measured["transfer_time_to_last_ack_s"].mean, rel=0.02)
+    assert "M (14)" in values(said, "transfer_time_to_last_ack_s")
+
+
+@pytest.mark.parametrize(
+    ("mac", "words"),
+    [
+        ('[mac]\nrts_threshold = "0 B"\n', "here RTS/CTS before data"),
+        ('[mac]\nrules = { preset = "bianchi" }\n', "wait 364 us (EIFS); here DIFS"),
+    ],
+)
+def test_what_paper_h_lacks_is_named(mac: str, words: str) -> None:
+    assert words in broken(predict(browsing(mac=mac)), "H (19), few sources")

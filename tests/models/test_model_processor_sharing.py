@@ -18,6 +18,7 @@ from airtcp.models.processor_sharing import (
     mean_sojourn,
     number_distribution,
     number_tail,
+    sojourn_quantile,
     sojourn_tail,
     stable_load,
 )
@@ -521,3 +522,25 @@ def test_unstable_and_impossible_loads_are_named(rho: Any, message: str) -> None
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 0.78, 0.999])
+def test_a_quantile_is_where_the_tail_is_what_is_left(rho: float) -> None:
+    probability = np.array([1e-9, 0.1, 0.5, 0.9, 0.99, 1.0 - 1e-9])
+
+    times = sojourn_quantile(probability, rho, 2.5)
+
+    assert sojourn_tail(times, rho, 2.5) == pytest.approx(1.0 - probability, rel=1e-10)
+
+
+def test_without_others_a_quantile_is_that_of_the_exponential_law() -> None:
+    times = sojourn_quantile([0.0, 0.5, 0.99], 0.0)
+
+    assert times == pytest.approx([0.0, math.log(2.0), math.log(100.0)], rel=1e-12)
+
+
+def test_no_time_is_longer_than_all() -> None:
+    with pytest.raises(ValueError, match="probability must be less than 1"):
+        sojourn_quantile(1.0, 0.5)
+    with pytest.raises(ValueError, match="unstable"):
+        sojourn_quantile(0.5, 1.0)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from airtcp.models import _checks
 from airtcp.models._checks import Values
+from airtcp.models._solve import increasing_root
 
 __all__ = [
     "Sharing",
@@ -30,6 +31,7 @@ __all__ = [
     "mean_sojourn",
     "number_distribution",
     "number_tail",
+    "sojourn_quantile",
     "sojourn_tail",
     "stable_load",
 ]
@@ -161,6 +163,37 @@ def sojourn_tail(t_s: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0
         for chunk in np.split(here, range(_CHUNK, here.size, _CHUNK)):
             tail[chunk] = np.exp(weight_log - np.multiply.outer(t[chunk], rate)).sum(axis=-1)
     return np.minimum(tail, 1.0).reshape(time.shape)[()]
+
+
+def sojourn_quantile(
+    probability: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0
+) -> Values:
+    """The time below which a fraction `probability` of the flows of `sojourn_tail` stays, seconds.
+
+    The median for 0.5. Exponential sizes only, as there.
+
+    Raises `ValueError` unless 0 <= probability < 1, 0 <= rho < 1 and mean_service_s > 0,
+    `ConvergenceError` where a probability so near 1 leaves no digits.
+
+    >>> sojourn_quantile([0.0, 0.5, 0.9, 0.99], rho=0.78).round(3)
+    array([ 0.   ,  2.17 , 11.368, 33.196])
+    """
+    wanted = _checks.real("probability", probability, at_least=0.0, at_most=1.0)
+    if np.any(wanted == 1.0):
+        raise ValueError("probability must be less than 1, not 1: no time is long enough")
+    load = stable_load("rho", rho)
+    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
+    wanted, load, mean = _checks.broadcast(probability=wanted, rho=load, mean_service_s=mean)
+
+    def excess(t: Values) -> Values:
+        tail = np.where(t == 0.0, 1.0, sojourn_tail(t, load))
+        return np.asarray(1.0 - tail / (1.0 - wanted))
+
+    # The slowest that the tail can fall is exp(-(1 - sqrt(rho))^2 t), with a factor of 2/(1-rho).
+    slowest = (1.0 - np.sqrt(load)) ** 2
+    longest = np.log(2.0 / ((1.0 - load) * (1.0 - wanted))) / slowest
+    t = increasing_root(excess, np.zeros(wanted.shape), longest, what="quantile of (26)")
+    return np.asarray(t * mean)[()]
 
 
 def limited(

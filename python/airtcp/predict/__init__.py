@@ -14,6 +14,9 @@ scenario is none of its business it gives none.
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
 - `cycles`: the same as a cycle without contention or with the mean one; paper B, Heusse
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
+- `effective`: the same as processor sharing by their effective service time, paper H
+- `lone`: the one transfer of a scenario, paper M (14)
+- `transfers`: sizes and segments of transfers that end
 - `access`: whether access categories are as good as a DCF, which is what most models have
 - `senders`, `facts`, `assumptions`: what models ask of a scenario, and what it breaks
 """
@@ -65,6 +68,8 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         categories,
         cycles,
         downloads,
+        effective,
+        lone,
         saturated,
         uploads,
         web,
@@ -96,11 +101,25 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             ("paper B", _under_dcf(cycles.predict, silent=True)),
         ), ""
     if all(app.kind == "web" for app in apps):
-        return (("paper M", _under_dcf(web.predict)),), ""
+        return _transfers(scenario, web.predict, effective.web), ""
+    if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
+        return _transfers(scenario, lone.predict, effective.alone), ""
     return (), (
-        "bulk transfers that end do not reach a steady state; paper M has endless transfers, or "
-        "transfers that come back after a think time"
+        "bulk transfers that end do not reach a steady state; paper M has endless transfers, "
+        "transfers that come back after a think time, or one that is alone"
     )
+
+
+def _transfers(
+    scenario: ResolvedScenario,
+    paper_m: Callable[[ResolvedScenario, Answers], None],
+    paper_h: Callable[[ResolvedScenario, Answers], None],
+) -> list[tuple[str, _Family]]:
+    """Both families for transfers that end, the one first whose windows the flows have."""
+    from airtcp.predict import effective
+
+    families = [("paper M", _under_dcf(paper_m)), ("paper H", _under_dcf(paper_h, silent=True))]
+    return families[::-1] if effective.fits(scenario) else families
 
 
 def _under_dcf(

@@ -12,6 +12,7 @@ from typing import Final
 
 from airtcp.models.miorandi import CORRECTED, contention
 from airtcp.predict.facts import Connections, tcp_of
+from airtcp.predict.transfers import request_bytes
 from airtcp.units import format_rate, format_size, format_time_ns
 
 OPTIMISTIC: Final = "the model is too optimistic: goodput too high, times too low"
@@ -49,14 +50,14 @@ WEB: Final = (
 #: From this probability on, frames given up at the retry limit are worth a word.
 _DROPS: Final = 1e-3
 #: An interval of the squared coefficient of variation in which W* > 1 matters little.
-_SPREAD: Final = 2.0
+SPREAD: Final = 2.0
 
 
 def network(connections: Connections) -> Iterator[str]:
     """What of `COMMON` the scenario breaks."""
-    yield from _alike(connections)
-    yield from _losses(connections)
-    yield from _path(connections)
+    yield from alike(connections)
+    yield from losses(connections)
+    yield from path(connections)
     yield from _acknowledgments(connections)
     yield from _backoff_rules(connections)
 
@@ -103,7 +104,7 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
             f"{here}, but flows take turns at the access point's queue: transfers share it as "
             "equally as with W* = 1; the effect is small"
         )
-    elif scv > _SPREAD:
+    elif scv > SPREAD:
         spread = "without bound" if scv == float("inf") else f"{scv:.3g} times the exponential's"
         yield (
             f"{here}, and sizes are heavy-tailed (variance {spread}): large files fill the access "
@@ -125,10 +126,10 @@ def web_transfers(connections: Connections) -> Iterator[str]:
         timeout = format_time_ns(max(ack.timeout_ns for ack in waiting))
         yield (
             f"one ACK per segment; here one for every {connections.every:.3g}: fewer ACKs leave "
-            "more room for data (times too high), but where segments are left over at the end the "
-            f"last ACK waits for the timer of {timeout} (times to the last ACK too low)"
+            "more room for data (times too high), but where less than that is left over at the "
+            f"end the last ACK waits for the timer of {timeout} (times to the last ACK too low)"
         )
-    requests = [flow.application.request_bytes for flow in flows if flow.application.kind == "web"]
+    requests = [request_bytes(flow) for flow in flows]
     handshakes = {tcp_of(flow).handshake for flow in flows}
     if any(requests) or handshakes != {"two-way"}:
         what = " or ".join(sorted(handshakes)).replace("none", "no")
@@ -157,7 +158,8 @@ def web_first_ack(connections: Connections) -> Iterator[str]:
         )
 
 
-def _alike(connections: Connections) -> Iterator[str]:
+def alike(connections: Connections) -> Iterator[str]:
+    """What becomes of downloads alone, one for each station, all alike."""
     uploads, count = connections.uploads, connections.count
     if uploads:
         yield (
@@ -193,7 +195,8 @@ def _alike(connections: Connections) -> Iterator[str]:
         )
 
 
-def _losses(connections: Connections) -> Iterator[str]:
+def losses(connections: Connections) -> Iterator[str]:
+    """Where packets are lost: at queues that windows can fill, and at the retry limit."""
     queue, under_way = connections.scenario.ap.queue, connections.total_window
     if queue.limit is not None and under_way > queue.limit:
         yield (
@@ -231,7 +234,8 @@ def _losses(connections: Connections) -> Iterator[str]:
         )
 
 
-def _path(connections: Connections) -> Iterator[str]:
+def path(connections: Connections) -> Iterator[str]:
+    """What a wired path does to a server that is at the access point."""
     paths = [connections.scenario.path_links(flow) for flow in connections.flows]
     delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
     if delay:

@@ -1,0 +1,248 @@
+"""Downloads as jobs of a processor, by their effective service time: paper H.
+
+A transfer takes the channel for its effective service time EST, and shares it equally with the
+others in progress. Stations that think between their transfers are the few sources of an Engset
+queue; a Poisson process of transfers, as in the paper, is the M/G/1-PS queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.models import hoekstra
+from airtcp.models.processor_sharing import (
+    engset,
+    engset_distribution,
+    mean_sojourn,
+    number_distribution,
+    sojourn_quantile,
+    stable_load,
+)
+from airtcp.predict import assumptions
+from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.facts import rate_of, tcp_of
+from airtcp.predict.transfers import Transfers, request_bytes, size_of, think_time
+from airtcp.units import format_time_ns
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Distribution, Flow, ResolvedScenario
+
+_SERVICE: Final = "models.hoekstra.service_time"
+_SHARING: Final = "models.processor_sharing"
+_EST: Final = (
+    "downloads alone, all alike, and the server at the access point",
+    "basic access; two segments at a time, and an ACK for both",
+    "access point and one station contend; they collide once in CWmin + 1 times, never twice",
+    "no packet is lost",
+)
+_SHARED: Final = (*_EST, "transfers in progress share the channel equally")
+_FEW: Final = (*_SHARED, "few sources: each station has one transfer at most, and thinks after it")
+_POISSON: Final = (*_SHARED, "transfers begin as a Poisson process")
+#: Segments up to which windows hardly differ: paper H's testbed has 6.
+_SMALL_WINDOW: Final = 8
+#: States of a distribution below this probability are left out at its end.
+_NEGLIGIBLE: Final = 1e-9
+_MOST_STATES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """EST of a mean transfer up to the last TCP ACK, and the part of it after the last byte."""
+
+    est_s: float
+    last_ack_s: float
+
+
+def fits(scenario: ResolvedScenario) -> bool:
+    """Whether two segments at a time, an ACK for both, and basic access are what flows have.
+
+    Then EST is nearer than paper M, whose access point and station never contend.
+    """
+    connections = Transfers(scenario).connections
+    return (
+        connections.smallest_window > 1
+        and connections.every == 2.0
+        and not connections.parameters.rts_before_data
+    )
+
+
+def web(scenario: ResolvedScenario, answers: Answers) -> None:
+    """Transfer times, transfers in progress and goodput of web flows."""
+    transfers = Transfers(scenario)
+    count = transfers.connections.count
+    broken = list(_broken(transfers))
+    with answers.attempt("H (19), few sources"):
+        service = _service(transfers)
+        think_s = transfers.over_flows(lambda flow: think_time(flow).mean())
+        ratio = service.est_s / think_s
+        said = engset(count, ratio, mean_service_s=service.est_s)
+        sojourn = float(said.mean_sojourn_s)
+        bits = 8.0 * transfers.mean_size_bytes * float(said.carried) / service.est_s
+        answers.add(
+            Origin(_SERVICE, "H (19), few sources", _FEW, broken),
+            {
+                "transfer_time_s": sojourn - service.last_ack_s,
+                "transfer_time_to_last_ack_s": sojourn + transfers.timer_s(),
+                "active_flows": float(said.mean_flows),
+                "goodput_bps": bits,
+                "flow_goodput_bps": bits / count,
+                "active_flows_distribution": engset_distribution(count, ratio).tolist(),
+            },
+        )
+    with answers.attempt("H (29)"):
+        service = _service(transfers)
+        rate = transfers.over_flows(lambda flow: 1.0 / think_time(flow).mean()) * count
+        few = (
+            f"transfers begin as a Poisson process; here {count} stations wait for one to end "
+            f"before they think of the next; {assumptions.PESSIMISTIC}"
+            if count < _MOST_STATES
+            else f"a Poisson process; here {count:,} stations, which are as good as one"
+        )
+        _open(transfers, service, rate, answers, [*broken, few])
+
+
+def alone(scenario: ResolvedScenario, answers: Answers) -> None:
+    """The only transfer of a scenario, which has the channel for itself."""
+    transfers = Transfers(scenario)
+    broken = list(_broken(transfers))
+    with answers.attempt("H (19)"):
+        service = _service(transfers)
+        answers.add(
+            Origin(_SERVICE, "H (19)", _EST, broken),
+            {
+                "transfer_time_s": service.est_s - service.last_ack_s,
+                "transfer_time_to_last_ack_s": service.est_s + transfers.timer_s(),
+            },
+        )
+
+
+def _open(
+    transfers: Transfers,
+    service: _Service,
+    rate_per_s: float,
+    answers: Answers,
+    broken: Sequence[str],
+) -> None:
+    """(27) to (30), and (26) where sizes are exponential."""
+    rho = float(stable_load("rho_eff", rate_per_s * service.est_s))
+    sojourn = float(mean_sojourn(service.est_s, rho))
+    bits = 8.0 * transfers.mean_size_bytes * rate_per_s
+    states = np.arange(_MOST_STATES)
+    pi = np.asarray(number_distribution(states, rho))
+    answers.add(
+        Origin(_SERVICE, "H (29)", _POISSON, broken),
+        {
+            "transfer_time_s": sojourn - service.last_ack_s,
+            "transfer_time_to_last_ack_s": sojourn + transfers.timer_s(),
+            "active_flows": rho / (1.0 - rho),
+            "goodput_bps": bits,
+            "flow_goodput_bps": bits / transfers.connections.count,
+        },
+    )
+    answers.add(
+        Origin(_SERVICE, "H (30)", _POISSON, broken),
+        {"active_flows_distribution": pi[: int(np.count_nonzero(pi > _NEGLIGIBLE))].tolist()},
+    )
+    if all(_exponential(law) for law in transfers.sizes):
+        windows = max(transfers.connections.windows)
+        if windows > _SMALL_WINDOW:
+            broken = [
+                *broken,
+                f"transfers share the channel equally; here windows open up to {windows} segments, "
+                "so that long files get more than their share of the access point's queue: the "
+                "median is too low, high percentiles are too high",
+            ]
+        p50, p90, p99 = sojourn_quantile([0.5, 0.9, 0.99], rho, service.est_s).tolist()
+        answers.add(
+            Origin(_SHARING, "H (26)", (*_POISSON, "service times are exponential"), broken),
+            {
+                "transfer_time_p50_s": p50,
+                "transfer_time_p90_s": p90,
+                "transfer_time_p99_s": p99,
+            },
+        )
+
+
+def _exponential(law: Distribution) -> bool:
+    return law.kind == "exponential"
+
+
+def _service(transfers: Transfers) -> _Service:
+    """EST of (19) with the exchanges that the flows have before the data in place of FTP's.
+
+    The paper's reading of (19) and (16) is mended (H2). What closes a connection is left out: it
+    comes after the last TCP ACK, which waits for a timer here where the paper has it go at once.
+    """
+    return _Service(
+        est_s=transfers.over_flows(lambda flow: _est_s(transfers, flow)),
+        last_ack_s=transfers.last_ack_s,
+    )
+
+
+def _est_s(transfers: Transfers, flow: Flow) -> float:
+    scenario = transfers.connections.scenario
+    data_rate, control_rate = rate_of(scenario.group(flow.stations))
+    request = request_bytes(flow)
+    parameters = hoekstra.Parameters.from_resolved(
+        scenario.phy.model_dump(),
+        tcp_of(flow).model_dump(),
+        data_rate=data_rate,
+        control_rate=control_rate,
+        dialogue=hoekstra.Dialogue(get_bits=8 * request),
+    )
+    said = hoekstra.effective_service_time(
+        size_of(flow).mean(), parameters, hoekstra.CORRECTED, model="refined"
+    )
+    est = float(said.est_s) - said.overhead_s
+    if tcp_of(flow).handshake != "none":
+        est += hoekstra.tcp_setup_time(parameters)
+    if request:
+        est += hoekstra.ftp_get_time(parameters)
+    return est
+
+
+def _broken(transfers: Transfers) -> Iterator[str]:
+    connections = transfers.connections
+    yield from assumptions.alike(connections)
+    yield from assumptions.losses(connections)
+    yield from assumptions.path(connections)
+    yield from assumptions.web_first_ack(connections)
+    parameters, windows = connections.parameters, connections.windows
+    if parameters.rts_before_data:
+        yield "basic access; here RTS/CTS before data: exchanges take longer; times are too low"
+    if connections.every != 2.0:
+        effect = "too low" if connections.every < 2.0 else "too high"
+        yield (
+            f"an ACK for every second segment; here for every {connections.every:.3g}; times are "
+            f"{effect}"
+        )
+    if min(windows) < 2:
+        yield (
+            "two segments at a time; here the window is 1 segment: each waits for its ACK; times "
+            "are too low"
+        )
+    handshakes = {tcp_of(flow).handshake for flow in connections.flows}
+    if "three-way" in handshakes and any(request_bytes(flow) for flow in connections.flows):
+        yield (
+            "the request is a packet of its own; here it is the third of the handshake; times are "
+            "too high, by a packet's time"
+        )
+    if "two-way" in handshakes:
+        yield "a handshake of three packets; here of two; times are too high, by a packet's time"
+    if connections.scenario.mac.rules.after_collision != "eifs":
+        wait = connections.scenario.phy.eifs_ns
+        yield (
+            f"those who hear a collision wait {format_time_ns(wait)} (EIFS); here "
+            f"{connections.scenario.mac.rules.after_collision.upper()}; times are off by little"
+        )
+    shared = connections.scenario.ap.queue.discipline == "per-flow" or connections.count == 1
+    if not shared and max(windows) > 2 and transfers.scv > assumptions.SPREAD:
+        yield (
+            "transfers share the channel equally; here the access point's queue is shared by "
+            "windows, and sizes are heavy-tailed: the many small files wait behind the few large "
+            f"ones, and the mean time depends on the law of sizes; {assumptions.OPTIMISTIC}"
+        )

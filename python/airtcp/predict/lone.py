@@ -1,0 +1,41 @@
+"""The one transfer of a scenario that has nothing else: paper M (14)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from airtcp.models.miorandi import PAPER, mean_session_time, setup_time
+from airtcp.predict import assumptions
+from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.transfers import Transfers
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+_BY: Final = "models.miorandi.session"
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> None:
+    """How long the transfer takes."""
+    transfers = Transfers(scenario)
+    connections = transfers.connections
+    common = [*assumptions.network(connections)]
+    common += assumptions.web_window(connections, transfers.scv)
+    common += assumptions.web_first_ack(connections)
+    with answers.attempt("M (14), corrected"):
+        time = mean_session_time(transfers, connections.parameters, transfers.variant)
+        time += transfers.setup_s() - setup_time(connections.parameters, transfers.variant)
+        answers.add(
+            Origin(_BY, "M (14), corrected", assumptions.WEB, common),
+            {
+                "transfer_time_s": time - transfers.last_ack_s,
+                "transfer_time_to_last_ack_s": time + transfers.timer_s(),
+            },
+        )
+    broken = [*common, *assumptions.web_transfers(connections)]
+    with answers.attempt("M (14)"):
+        paper = mean_session_time(transfers, connections.parameters, PAPER)
+        answers.add(
+            Origin(_BY, "M (14)", assumptions.WEB, broken),
+            {"transfer_time_to_last_ack_s": paper},
+        )

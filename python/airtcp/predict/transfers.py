@@ -1,0 +1,133 @@
+"""Transfers that end: their sizes, their segments, what goes before the data and after it.
+
+Knows flows with a law of sizes, and what models of single transfers ask of them: where flows
+differ, their mean over connections stands in. Asks no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.models.miorandi import CORRECTED, Variant
+from airtcp.predict.facts import Connections, tcp_of, weighted
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Distribution, Flow, ResolvedScenario, Tcp
+
+
+class Transfers:
+    """The flows of a scenario as one law of sizes, and what goes before and after the data.
+
+    `sizes` has the law of each flow entry. Flows whose transfers do not end have no place here.
+    """
+
+    def __init__(self, scenario: ResolvedScenario) -> None:
+        self.connections = Connections.of(scenario, scenario.flows)
+        self.sizes = [size_of(flow) for flow in scenario.flows]
+        self.mean_size_bytes = self.over_flows(lambda flow: size_of(flow).mean())
+        self.segments = self.over_flows(
+            lambda flow: size_of(flow).expected_segments(tcp_of(flow).mss_bytes)
+        )
+        self.padded = all(tcp_of(flow).pad_last_segment for flow in scenario.flows)
+
+    def over_flows(self, value: Callable[[Flow], float]) -> float:
+        """The mean of `value` over connections."""
+        flows = self.connections.scenario.flows
+        return weighted([value(flow) for flow in flows], self.connections.counts)
+
+    def mean(self) -> float:
+        """E[X] in bytes; with `expected_segments` and `survival` this is a law of sizes."""
+        return self.mean_size_bytes
+
+    def expected_segments(self, mss_bytes: int) -> float:
+        """E[ceil(X / mss)] at the segment sizes of the flows."""
+        return self.segments
+
+    def survival(self, x: float) -> float:
+        """P(X > x), over all connections."""
+        return self.over_flows(lambda flow: float(size_of(flow).survival(x)))
+
+    @property
+    def variant(self) -> Variant:
+        """The corrected reading, with last packets as the scenario has them."""
+        return replace(CORRECTED, last_packet="padded" if self.padded else "trimmed")
+
+    def setup_s(self) -> float:
+        """Time before the first segment of data: (13) with the packets that the scenario has."""
+        return self.over_flows(self._setup_of)
+
+    def timer_s(self) -> float:
+        """Mean time that the delayed-ACK timer adds to the last ACK, for want of d segments."""
+        return self.over_flows(
+            lambda flow: (
+                tcp_of(flow).delayed_ack.timeout_ns / 1e9 * incomplete(size_of(flow), tcp_of(flow))
+            )
+        )
+
+    @property
+    def last_ack_s(self) -> float:
+        """What the last TCP ACK adds to the time of the last byte."""
+        parameters = self.connections.parameters
+        return parameters.t_tcp_ack_s + parameters.mean_first_backoff_s
+
+    @property
+    def scv(self) -> float:
+        """The largest squared coefficient of variation of the flows' sizes."""
+        return max(size.scv() for size in self.sizes)
+
+    def _setup_of(self, flow: Flow) -> float:
+        parameters = self.connections.parameters
+        packets = _HANDSHAKE_PACKETS[tcp_of(flow).handshake]
+        request = request_bytes(flow)
+        if request and tcp_of(flow).handshake != "three-way":
+            # With a three-way handshake the request rides on its third packet.
+            packets += 1
+        one = parameters.t_tcp_ack_s + parameters.mean_first_backoff_s
+        return packets * one + 8 * request / parameters.data_rate_bps
+
+
+#: Packets of headers alone before data: (13) has the two of a two-way handshake.
+_HANDSHAKE_PACKETS: Final = {"three-way": 3, "two-way": 2, "none": 0}
+#: Segments up to which the odds of an incomplete last group are added up; of the few longer
+#: transfers, groups are incomplete as often as their lengths allow.
+_LAST_SEGMENT: Final = 200_000
+
+
+def incomplete(size: Distribution, tcp: Tcp) -> float:
+    """P(less than d full segments are left for the last ACK): then it waits for the timer.
+
+    An ACK is due for d segments' worth of bytes. So a last segment that is not full leaves its
+    group incomplete, whatever their number, unless it is padded. Sizes are whole bytes.
+    """
+    d, mss = tcp.delayed_ack.every, float(tcp.mss_bytes)
+    if d == 1:
+        return 0.0
+    last = mss if tcp.pad_last_segment else 1.0
+    whole = np.arange(d, _LAST_SEGMENT, d, dtype=np.float64)
+    complete = np.sum(size.survival(whole * mss - last) - size.survival(whole * mss))
+    longer = float(size.survival(whole[-1] * mss))
+    return max(0.0, 1.0 - float(complete) - longer * last / (d * mss))
+
+
+def size_of(flow: Flow) -> Distribution:
+    """The law of a flow's sizes; ValueError where its transfer does not end."""
+    application = flow.application
+    if application.kind == "udp" or application.size is None:
+        raise ValueError(f"flow {flow.name} has no transfers that end")
+    return application.size
+
+
+def request_bytes(flow: Flow) -> int:
+    """The request that goes before the data; 0 for none."""
+    return flow.application.request_bytes if flow.application.kind == "web" else 0
+
+
+def think_time(flow: Flow) -> Distribution:
+    """The law of a flow's think times; ValueError where it has none."""
+    if flow.application.kind != "web":
+        raise ValueError(f"flow {flow.name} has no think times")
+    return flow.application.think_time
