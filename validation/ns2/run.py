@@ -1,6 +1,6 @@
 """Run ns-2 on one point of a scenario, over several seeds, and print the rows of the table.
 
-Knows: how to start scenario.tcl, how to read ns-2's wireless trace, Student's t. Knows nothing of
+Knows: how to start scenario.tcl, and how to read ns-2's wireless trace. Knows nothing of
 airtcp. The rows have the columns of rows.csv: group, parameters, metric, mean, half width of the
 95 % interval, number of runs.
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
-import csv
 import math
 import os
 import random
@@ -26,17 +25,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from rows import MOST_RUNS, print_rows
+
 SCENARIO = Path(__file__).with_name("scenario.tcl")
 PACKET_BYTES = 1000
 MEAN_FILE_BYTES = 30_000
 PARETO_SHAPE = 1.5
-
-# Student's t at 97.5 %, for 1 .. 30 degrees of freedom (any table).
-STUDENT_975 = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-)  # fmt: skip
 
 
 def require_ns() -> str:
@@ -268,18 +263,6 @@ def run_seed(ns: str, point: Point, seed: int) -> dict[str, float]:
     return metrics_of(tally, point)
 
 
-def rows_of(point: Point, runs: list[dict[str, float]]) -> Iterator[list[str]]:
-    """Mean and half width of the 95 % interval of each metric."""
-    for name in runs[0]:
-        values = [run[name] for run in runs]
-        mean = sum(values) / len(values)
-        half = 0.0
-        if len(values) > 1:
-            variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
-            half = STUDENT_975[len(values) - 2] * math.sqrt(variance / len(values))
-        yield [point.group, point.label(), name, f"{mean:.6g}", f"{half:.3g}", str(len(values))]
-
-
 def parse_arguments() -> tuple[Point, argparse.Namespace]:
     """Defaults by group, as the table was made."""
     parser = argparse.ArgumentParser(description="ns-2 on one point of a scenario")
@@ -303,8 +286,8 @@ def parse_arguments() -> tuple[Point, argparse.Namespace]:
     parser.add_argument("--seeds", type=int, default=5, help="number of runs, at most 31")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     args = parser.parse_args()
-    if not 1 <= args.seeds <= len(STUDENT_975) + 1:
-        parser.error(f"--seeds must be 1 .. {len(STUDENT_975) + 1}")
+    if not 1 <= args.seeds <= MOST_RUNS:
+        parser.error(f"--seeds must be 1 .. {MOST_RUNS}")
     endless = args.group == "persistent"
     if not endless and args.initial_ssthresh is not None:
         parser.error("--initial-ssthresh: the agents are reset before each file, to the window")
@@ -340,7 +323,7 @@ def main() -> None:
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         seeds = range(1, args.seeds + 1)
         runs = list(pool.map(run_seed, [ns] * args.seeds, [point] * args.seeds, seeds))
-    csv.writer(sys.stdout, lineterminator="\n").writerows(rows_of(point, runs))
+    print_rows(point.group, point.label(), runs)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from peers.references import FOLDER, Point, by_point, read
+from peers.references import REFERENCE, VALIDATION, Point, by_point, read
 from peers.samples import Answer, answers, metric, packets_per_transfer, ratio_adjusted
 
-TABLE = read(FOLDER / "ns2.csv")
+TABLE = read(REFERENCE / "ns2.csv") + read(VALIDATION / "ns2" / "rows.csv")
 ROWS = by_point(TABLE)
 
 MSS_BYTES = 1000

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from peers.references import FOLDER, Point, by_point, read
+from peers.references import REFERENCE, VALIDATION, Point, by_point, read
 from peers.samples import Answer, answers, metric
 
-TABLE = read(FOLDER / "ns3.csv")
+TABLE = read(REFERENCE / "ns3.csv") + read(VALIDATION / "ns3" / "rows.csv")
 ROWS = by_point(TABLE)
 RULES = 'preset = "ns-3"'
 

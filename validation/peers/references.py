@@ -1,6 +1,7 @@
 """Rows that a peer has made.
 
-Knows the form of tests/reference/*.csv. Knows no scenario and no bound.
+Knows where they are, and their form: tests/reference holds what others made, validation more.
+Knows no scenario and no bound.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-FOLDER = Path(__file__).parents[2] / "tests" / "reference"
+VALIDATION = Path(__file__).parents[1]
+REFERENCE = VALIDATION.parent / "tests" / "reference"
 
 
 class Reference(NamedTuple):
