@@ -87,6 +87,12 @@ _CATALOGUE = (
         "attempts that collide over attempts, stations alone",
     ),
     Metric(
+        "simultaneous_send_probability",
+        "simultaneous-send probability",
+        "",
+        "collisions of AP and the station that it sends to, over exchanges and collisions",
+    ),
+    Metric(
         "drop_probability_mac",
         "MAC drop probability",
         "",

@@ -204,7 +204,8 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         (
             "MAC",
             f"{counts['mac_exchanges']:,} exchanges, {counts['mac_attempts']:,} attempts, "
-            f"{counts['collisions']:,} collisions, {counts['mac_drops']:,} drops at the limit",
+            f"{counts['collisions']:,} collisions ({counts['simultaneous_sends']:,} simultaneous "
+            f"sends), {counts['mac_drops']:,} drops at the limit",
         )
     )
     drops = counts["ap_queue_drops"] + counts["station_queue_drops"] + counts["wired_drops"]

@@ -50,6 +50,9 @@ pub struct Counts {
     pub mac_attempts: u64,
     /// Times that two or more stations sent at once.
     pub collisions: u64,
+    /// Those of two frames, each for the sender of the other: the access point's and one of the
+    /// station that it is for.
+    pub simultaneous_sends: u64,
     /// Frames given up at the retry limit.
     pub mac_drops: u64,
     /// Packets that found the access point's queue full.

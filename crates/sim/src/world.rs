@@ -258,8 +258,17 @@ impl<'a> World<'a> {
         self.colliding = colliding;
         let end = frames_end + self.scenario.phy.propagation_delay;
         self.airtime.collision(start, frames_end, end);
-        self.measures.collision();
+        self.measures.collision(self.is_simultaneous_send());
         self.on_air = OnAir::Collision { end };
+    }
+
+    /// Whether the frames that collide are two, each for the sender of the other: the access point's
+    /// and that of the station which it sends to. Neither hears the other's (paper G).
+    fn is_simultaneous_send(&self) -> bool {
+        let &[(first, _), (second, _)] = &self.colliding[..] else { return false };
+        let node = |id: ContenderId| self.transmitters[id as usize].node;
+        self.receiver(first, &self.first_packet(first)) == node(second)
+            && self.receiver(second, &self.first_packet(second)) == node(first)
     }
 
     /// Queues whose access a queue of higher priority of the same node took.

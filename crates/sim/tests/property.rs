@@ -292,6 +292,7 @@ proptest! {
         prop_assert!(payload_ms <= measured_ms + 12.0, "{payload_ms} ms of payload");
         prop_assert!(outcome.counts.mac_exchanges + outcome.counts.collisions
             <= outcome.counts.mac_attempts + 1);
+        prop_assert!(outcome.counts.simultaneous_sends <= outcome.counts.collisions);
         prop_assert_eq!(&run(&scenario, seed), &outcome);
     }
 }

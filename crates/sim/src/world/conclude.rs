@@ -35,7 +35,7 @@ impl World<'_> {
         let counts = self.counts(&mac);
         let flows = self.flow_records();
         let mut metrics = self.traffic_metrics(&flows, &counts);
-        self.mac_metrics(&mac, &mut metrics);
+        self.mac_metrics(&mac, &counts, &mut metrics);
         let distribution = self.measures.active.shares(self.now, measured);
         let active: f64 = distribution.iter().enumerate().map(|(k, p)| k as f64 * p).sum();
         metrics.insert("active_flows", Some(active));
@@ -112,6 +112,7 @@ impl World<'_> {
             mac_exchanges: mac.iter().map(|node| node.successes).sum(),
             mac_attempts: mac.iter().map(|node| node.attempts).sum(),
             collisions: self.measures.collisions,
+            simultaneous_sends: self.measures.simultaneous_sends,
             mac_drops,
             ap_queue_drops,
             station_queue_drops,
@@ -229,7 +230,12 @@ impl World<'_> {
         ])
     }
 
-    fn mac_metrics(&self, mac: &[MacCounters], metrics: &mut BTreeMap<&'static str, Option<f64>>) {
+    fn mac_metrics(
+        &self,
+        mac: &[MacCounters],
+        counts: &Counts,
+        metrics: &mut BTreeMap<&'static str, Option<f64>>,
+    ) {
         let stations = mac[1..].iter().fold(MacCounters::default(), |sum, &node| sum + node);
         let ap = mac[AP as usize];
         let all = stations + ap;
@@ -237,6 +243,10 @@ impl World<'_> {
             ("collision_probability", fraction(all.collisions, all.attempts)),
             ("collision_probability_ap", fraction(ap.collisions, ap.attempts)),
             ("collision_probability_stations", fraction(stations.collisions, stations.attempts)),
+            (
+                "simultaneous_send_probability",
+                fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions),
+            ),
             ("drop_probability_mac", fraction(all.drops, all.drops + all.successes)),
             ("mean_cw_ap", fraction(ap.cw_sum, ap.draws)),
             ("mean_cw_stations", fraction(stations.cw_sum, stations.draws)),

@@ -40,6 +40,7 @@ pub(super) struct Measures {
     pub(super) last_ack_times: Mean,
     pub(super) active_after_ap_success: Mean,
     pub(super) collisions: u64,
+    pub(super) simultaneous_sends: u64,
     pub(super) drops: [u64; 4],
     /// Bits of payload that crossed the air, by rate class of the station.
     pub(super) payload_bits: Vec<u64>,
@@ -77,6 +78,7 @@ impl Measures {
             last_ack_times: Mean::default(),
             active_after_ap_success: Mean::default(),
             collisions: 0,
+            simultaneous_sends: 0,
             drops: [0; 4],
             payload_bits: vec![0; scenario.stations.len()],
             mac_baseline: vec![MacCounters::default(); contenders],
@@ -127,8 +129,10 @@ impl Measures {
         }
     }
 
-    pub(super) fn collision(&mut self) {
+    /// Frames collide; `simultaneous_send` if two do that are for each other's senders.
+    pub(super) fn collision(&mut self, simultaneous_send: bool) {
         self.collisions += u64::from(self.measuring);
+        self.simultaneous_sends += u64::from(self.measuring && simultaneous_send);
     }
 
     pub(super) fn dropped(&mut self, place: Drop) {
