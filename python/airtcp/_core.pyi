@@ -3,7 +3,7 @@
 Called by `airtcp.simulate` and `airtcp.flows` alone.
 """
 
-from typing import Final, Self, final
+from typing import Any, Final, Self, final
 
 __all__ = [
     "GENERATOR",
@@ -49,6 +49,16 @@ class Simulation:
 
         Gives the answer as JSON (docs/resolved-form.md) and the transfer times in seconds as the
         bytes of a little-endian float64 array. Raises `SimulationFailed` or `Cancelled`.
+        """
+    def run_traced(
+        self, seed: int, replication: int, interval_ns: int, control: RunControl
+    ) -> tuple[str, bytes, dict[str, Any]]:
+        """The same with a trace, which `airtcp.trace` takes apart.
+
+        A dictionary with `interval_ns`; `flow_names`, `queue_names` and `event_names`; and the
+        tables `flows`, `queues` and `events`, each a dictionary of columns as the bytes of
+        little-endian int64 arrays, in which -1 stands for what does not exist. Raises ValueError
+        if `interval_ns` is 0.
         """
 
 @final

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from airtcp.exceptions import OutputError
@@ -15,6 +16,8 @@ def prepare(directory: Path) -> None:
 
     Raises OutputError if not.
     """
+    if directory.exists() and not directory.is_dir():
+        raise OutputError(f"cannot write to {directory}: it is not a directory")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -45,17 +48,33 @@ def remove_files(directory: Path, names: Iterable[str]) -> None:
         raise OutputError(_cannot_write(directory, error)) from error
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """Write aside, then rename: the file is there as a whole, or as it was."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+@contextmanager
+def aside(path: Path) -> Iterator[Path]:
+    """Write aside, then rename: the file is there as a whole, or as it was.
+
+    Gives the name for now, under which there is an empty file. Only a block that ends without an
+    error makes the file. Raises OutputError if it cannot be written, before the block if that can
+    be known.
+    """
+    if path.exists() and not path.is_file():
+        # Renaming over a device would take it from everyone else.
+        raise OutputError(f"cannot write to {path}: it is not a regular file")
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        aside.write_bytes(content)
-        aside.replace(path)
+        beside.touch()
+        yield beside
+        beside.replace(path)
+    except OSError as error:
+        raise OutputError(_cannot_write(path, error)) from error
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
-def _cannot_write(directory: Path, error: OSError) -> str:
-    if directory.exists() and not directory.is_dir():
-        return f"cannot write to {directory}: it is not a directory"
-    return f"cannot write to {directory}: {error.strerror or error}"
+def _replace(path: Path, content: bytes) -> None:
+    with aside(path) as beside:
+        beside.write_bytes(content)
+
+
+def _cannot_write(path: Path, error: OSError) -> str:
+    return f"cannot write to {path}: {error.strerror or error}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from airtcp.scenario import ResolvedScenario
+    from airtcp.trace import Trace
 
 _Record = TypeVar("_Record")
 
@@ -124,11 +125,13 @@ class Replication:
     """The core's answer for one replication, as docs/resolved-form.md describes it.
 
     `transfer_times_s` holds the transfers that ended in the measured time, in order of their end.
+    `trace` is there if `airtcp.simulate` was told to keep it.
     """
 
     index: int
     answer: Mapping[str, Any]
     transfer_times_s: NDArray[np.float64]
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True)

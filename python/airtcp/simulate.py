@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from airtcp.exceptions import SimulationError
+from airtcp.exceptions import OutputError, SimulationError
 from airtcp.processors import processors
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
@@ -26,10 +30,17 @@ from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_
 if TYPE_CHECKING:
     from airtcp import _core
     from airtcp.scenario import ResolvedScenario
+    from airtcp.trace_file import TraceFile
 
 #: The metrics whose intervals `precision` is about. One without a value in any replication (no
 #: transfers) does not count.
 HEADLINES = ("goodput_bps", "transfer_time_s")
+
+#: How far apart the samples of a trace are, if the caller does not say.
+TRACE_INTERVAL_S = 0.1
+
+#: More samples than this would fill the memory of an ordinary machine.
+_MOST_ROWS = 2e7
 
 _POLL_S = 0.1
 
@@ -41,6 +52,8 @@ def simulate(
     replications: int | None = None,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
+    trace: bool | str | Path = False,
+    trace_interval_s: float = TRACE_INTERVAL_S,
 ) -> SimulationResult:
     """Simulate a scenario packet by packet, in independent replications.
 
@@ -55,15 +68,22 @@ def simulate(
     On Ctrl-C the replications under way are cancelled; those that had ended are reported with
     `stopped` set to "interrupted".
 
+    `trace` asks for time series of flows and queues, a sample every `trace_interval_s`, and for
+    what happened, of all replications: True keeps them as `simulation.runs[i].trace`
+    (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there instead
+    (docs/traces.md). It changes no other number.
+
     Raises SimulationError if a replication breaks a conservation law or the core does not take
-    the scenario, ValueError for a number of replications or threads below one, and
-    KeyboardInterrupt if interrupted before the first replication ended.
+    the scenario, ValueError for a number of replications or threads below one or an interval that
+    is not positive, OutputError if the file cannot be written, and KeyboardInterrupt if
+    interrupted before the first replication ended.
     """
     from airtcp import _core
 
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     scenario = scenario.with_run(seed=seed, replications=replications)
+    interval_ns = _interval_ns(scenario, trace_interval_s) if trace else None
     try:
         core = _core.Simulation(scenario.to_json())
     except ValueError as error:
@@ -73,7 +93,10 @@ def simulate(
     threads = threads or processors()
     with (
         _Interruption() as interruption,
-        _Replications(core, scenario.run.seed, threads, progress, interruption) as done,
+        _trace_file(trace) as file,
+        _Replications(
+            core, scenario.run.seed, threads, progress, interruption, interval_ns, file
+        ) as done,
     ):
         try:
             stopped = _run(scenario, done)
@@ -81,6 +104,8 @@ def simulate(
             if not done.finished:
                 raise
             stopped = "interrupted"
+        if file is not None:
+            file.finish()
     run = scenario.run
     simulation = Simulation.gather(
         done.in_order(),
@@ -92,6 +117,35 @@ def simulate(
     )
     provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
     return SimulationResult(scenario, provenance, simulation)
+
+
+def _interval_ns(scenario: ResolvedScenario, interval_s: float) -> int:
+    """The interval of samples in nanoseconds.
+
+    Raises ValueError if it is none, OutputError if it gives more samples than anyone can keep.
+    """
+    if not 1e-9 <= interval_s < math.inf:
+        raise ValueError(f"trace_interval_s must be positive, not {interval_s}")
+    run = scenario.run
+    counts = {group.name: group.count for group in scenario.stations}
+    flows = sum(counts[flow.stations] * (1 + 2 * len(flow.path)) for flow in scenario.flows)
+    queues = (1 + sum(counts.values())) * (4 if scenario.mac.edca else 1) + 2 * len(scenario.links)
+    rows = (run.warmup_ns + run.duration_ns) / 1e9 / interval_s * (flows + queues)
+    if rows > _MOST_ROWS:
+        least = interval_s * rows / _MOST_ROWS
+        raise OutputError(
+            f"a sample every {interval_s:g} s makes up to {rows:.1e} rows for each replication, "
+            f"and a trace has {_MOST_ROWS:.0e} at most: take an interval of {least:.2g} s or more"
+        )
+    return round(interval_s * 1e9)
+
+
+def _trace_file(trace: bool | str | Path) -> AbstractContextManager[TraceFile | None]:
+    if isinstance(trace, bool):
+        return nullcontext()
+    from airtcp.trace_file import trace_file
+
+    return trace_file(Path(trace))
 
 
 def _run(scenario: ResolvedScenario, done: _Replications) -> Stopped:
@@ -164,12 +218,16 @@ class _Replications:
         threads: int,
         progress: Callable[[float], None] | None,
         interruption: _Interruption,
+        trace_interval_ns: int | None,
+        trace_file: TraceFile | None,
     ) -> None:
         self.finished: dict[int, Replication] = {}
         self._core = core
         self._seed = seed
         self._progress = progress
         self._interruption = interruption
+        self._trace_interval_ns = trace_interval_ns
+        self._trace_file = trace_file
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="airtcp")
         # Some more than there are threads, so that none waits for the next to be handed in.
         self._most_under_way = 4 * threads
@@ -219,8 +277,17 @@ class _Replications:
     def _one(self, index: int, control: _core.RunControl) -> Replication:
         import numpy as np
 
-        answer, times = self._core.run(self._seed, index, control)
-        return Replication(index, json.loads(answer), np.frombuffer(times, dtype="<f8"))
+        trace = None
+        if self._trace_interval_ns is None:
+            answer, times = self._core.run(self._seed, index, control)
+        else:
+            from airtcp.trace import Trace
+
+            answer, times, traced = self._core.run_traced(
+                self._seed, index, self._trace_interval_ns, control
+            )
+            trace = Trace.of_core(traced)
+        return Replication(index, json.loads(answer), np.frombuffer(times, dtype="<f8"), trace)
 
     def _keep(self, future: Future[Replication]) -> None:
         """Take the result of a future that ended. Raises SimulationError if its run failed."""
@@ -228,11 +295,17 @@ class _Replications:
 
         index, _ = self._under_way.pop(future)
         try:
-            self.finished[index] = future.result()
+            self._finish(index, future.result())
         except _core.SimulationFailed as error:
             raise SimulationError(
                 f"replication {index} with seed {self._seed} failed: {error}"
             ) from error
+
+    def _finish(self, index: int, run: Replication) -> None:
+        if self._trace_file is not None and run.trace is not None:
+            self._trace_file.add(index, run.trace)
+            run = replace(run, trace=None)
+        self.finished[index] = run
 
     def _report(self, target: int) -> None:
         if self._progress is not None:
@@ -246,5 +319,5 @@ class _Replications:
         self._pool.shutdown(wait=True, cancel_futures=True)
         for future, (index, _) in self._under_way.items():
             if not future.cancelled() and future.exception() is None:
-                self.finished[index] = future.result()
+                self._finish(index, future.result())
         self._under_way.clear()

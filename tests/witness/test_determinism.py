@@ -111,6 +111,19 @@ def test_one_thread_or_two_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -
     assert counts["ap_queue_drops"] + counts["wired_drops"] > 0
 
 
+def test_with_and_without_a_trace_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -> None:
+    """Of the results on one thread and two, and of the traces themselves."""
+    plain = without_times(airtcp("simulate", str(mixed), "--threads", "1", "--json"))
+    for threads in "12":
+        file = str(tmp_path / f"{threads}.csv")
+        options = ["--threads", threads, "--json", "--trace", file, "--trace-interval", "20 ms"]
+        assert without_times(airtcp("simulate", str(mixed), *options)) == plain
+
+    one, two = ((tmp_path / f"{threads}.csv").read_bytes() for threads in "12")
+    assert one == two
+    assert all(f'"{event}"'.encode() in one for event in ("retransmission", "queue_drop"))
+
+
 def test_another_seed_is_another_run(mixed: Path) -> None:
     """And the seed of the command line is as good as that of the file."""
     six = without_times(airtcp("simulate", str(mixed), "--seed", "6", "--json"))

@@ -1,6 +1,6 @@
 //! The ground under every simulator of airtcp: integer-nanosecond [`time`], the total order of
-//! pending [`events`](event_queue), reproducible [`random`](random_stream) streams and the
-//! [`distribution`]s drawn from them.
+//! pending [`events`](event_queue), reproducible [`random`](random_stream) streams, the
+//! [`distribution`]s drawn from them, and where a run puts its [`trace`].
 //!
 //! Knows no network: no frame, no packet, no station.
 
@@ -8,8 +8,10 @@ pub mod distribution;
 pub mod event_queue;
 pub mod random_stream;
 pub mod time;
+pub mod trace;
 
 pub use distribution::{Distribution, Sampler};
 pub use event_queue::EventQueue;
 pub use random_stream::RandomStream;
 pub use time::{Duration, Time};
+pub use trace::{Log, Ticks};

@@ -1,12 +1,14 @@
 //! The compiled module `airtcp._core`: conversions between Python and the simulators, no logic.
 
 mod flow;
+mod trace;
 
-use airtcp_sim::{InvalidScenario, RunControl, RunError, Simulation};
+use airtcp_kernel::Duration;
+use airtcp_sim::{InvalidScenario, Outcome, RunControl, RunError, Simulation};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 
 create_exception!(_core, SimulationFailed, PyRuntimeError, "A conservation law does not hold.");
@@ -69,16 +71,40 @@ impl PySimulation {
     ) -> PyResult<(String, Bound<'py, PyBytes>)> {
         let control = Arc::clone(&control.0);
         let (json, times) = py
-            .detach(|| {
-                let outcome = self.0.run(seed, replication, &control)?;
-                let json = serde_json::to_string(&outcome).expect("an outcome is plain data");
-                let times: Vec<u8> =
-                    outcome.transfer_times_s.iter().flat_map(|time| time.to_le_bytes()).collect();
-                Ok((json, times))
-            })
+            .detach(|| self.0.run(seed, replication, &control).map(|outcome| written(&outcome)))
             .map_err(failed)?;
         Ok((json, PyBytes::new(py, &times)))
     }
+
+    /// The same with a trace: samples every `interval_ns`, which must not be zero, and events.
+    fn run_traced<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        replication: u64,
+        interval_ns: u64,
+        control: &PyRunControl,
+    ) -> PyResult<(String, Bound<'py, PyBytes>, Bound<'py, PyDict>)> {
+        if interval_ns == 0 {
+            return Err(PyValueError::new_err("interval_ns must not be zero"));
+        }
+        let control = Arc::clone(&control.0);
+        let interval = Duration::from_nanos(interval_ns);
+        let ((json, times), trace) = py
+            .detach(|| {
+                let (outcome, trace) = self.0.run_traced(seed, replication, interval, &control)?;
+                Ok((written(&outcome), trace))
+            })
+            .map_err(failed)?;
+        Ok((json, PyBytes::new(py, &times), trace::to_python(py, &trace)?))
+    }
+}
+
+/// An outcome as JSON, and its transfer times as bytes.
+fn written(outcome: &Outcome) -> (String, Vec<u8>) {
+    let json = serde_json::to_string(outcome).expect("an outcome is plain data");
+    let times = outcome.transfer_times_s.iter().flat_map(|time| time.to_le_bytes()).collect();
+    (json, times)
 }
 
 /// Airtime in nanoseconds of a frame of `bits` bits (MAC header and FCS included) at the rate

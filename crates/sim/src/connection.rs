@@ -114,6 +114,13 @@ impl Connection {
         }
     }
 
+    pub(crate) fn end(&self, side: Side) -> &Endpoint {
+        match side {
+            Side::Station => &self.station,
+            Side::Server => &self.server,
+        }
+    }
+
     /// The next segment that `side` sends now, if any; it is on its way from then on.
     #[inline]
     pub(crate) fn poll_transmit(
@@ -235,6 +242,11 @@ impl Connection {
             counts.timeouts += u64::from(now.timeouts - then.timeouts);
         }
         counts
+    }
+
+    /// Whether the sender of the data has some left to send, or to be acknowledged.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.open && !self.transfer.acknowledged
     }
 
     /// Whether nothing is left to happen on this connection.

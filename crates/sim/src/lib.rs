@@ -5,7 +5,7 @@
 //! `queue` (with `red`) and `wire` are the places where a packet can be; `connection` and `application` make
 //! packets; `world` is the event loop that moves them; `statistics` and `airtime` measure;
 //! `conservation` checks at the end of every run that nothing was lost or made up; [`outcome`]
-//! is the answer. Random numbers, event order and time come from `airtcp-kernel`, contention
+//! is the answer, and [`trace`] what a run tells on its way if it is asked to. Random numbers, event order and time come from `airtcp-kernel`, contention
 //! from `airtcp-wlan`, TCP from `airtcp-tcp`. Knows no file and no thread.
 
 mod airtime;
@@ -19,13 +19,16 @@ mod queue;
 mod red;
 pub mod scenario;
 mod statistics;
+pub mod trace;
 mod wire;
 mod world;
 
+use airtcp_kernel::Duration;
 pub use airtcp_kernel::random_stream::GENERATOR;
 pub use control::{RunControl, RunError};
 pub use outcome::Outcome;
 pub use scenario::{InvalidScenario, Scenario};
+pub use trace::Trace;
 
 /// A scenario that can be simulated, any number of times and from several threads at once.
 #[derive(Debug)]
@@ -54,7 +57,28 @@ impl Simulation {
         replication: u64,
         control: &RunControl,
     ) -> Result<Outcome, RunError> {
-        world::World::new(&self.scenario, seed, replication).run(control)
+        let world = world::World::new(&self.scenario, seed, replication);
+        world.run(control).map(|(outcome, _)| outcome)
+    }
+
+    /// The same, with a sample of all flows and queues every `interval`. The outcome is that of
+    /// [`Self::run`].
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    ///
+    /// # Panics
+    /// If `interval` is zero.
+    pub fn run_traced(
+        &self,
+        seed: u64,
+        replication: u64,
+        interval: Duration,
+        control: &RunControl,
+    ) -> Result<(Outcome, Trace), RunError> {
+        let world = world::World::new(&self.scenario, seed, replication).traced(interval);
+        let (outcome, trace) = world.run(control)?;
+        Ok((outcome, trace.expect("a traced run has a trace")))
     }
 
     /// The scenario.

@@ -13,6 +13,7 @@ use crate::scenario::LinkConfig;
 /// One direction of a wired link.
 #[derive(Debug)]
 pub(crate) struct Wire {
+    name: String,
     rate_bps: Option<u64>,
     delay: Duration,
     limit: usize,
@@ -35,8 +36,9 @@ pub(crate) enum Offered {
 }
 
 impl Wire {
-    pub(crate) fn new(config: &LinkConfig) -> Self {
+    pub(crate) fn new(name: String, config: &LinkConfig) -> Self {
         Self {
+            name,
             rate_bps: config.rate_bps,
             delay: config.delay,
             limit: config.queue.unwrap_or(usize::MAX),
@@ -44,6 +46,17 @@ impl Wire {
             departures: VecDeque::new(),
             travelling: VecDeque::new(),
         }
+    }
+
+    /// The name of its link and its direction.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Packets that waited or were being sent just before `now`; `None` if it has no queue.
+    pub(crate) fn queued_before(&self, now: Time) -> Option<usize> {
+        let gone = self.departures.partition_point(|&departure| departure < now);
+        self.rate_bps.map(|_| self.departures.len() - gone)
     }
 
     /// Takes a packet of `bits` bits, if it fits.
@@ -100,7 +113,7 @@ mod tests {
             delay: Duration::from_millis(5),
             queue: Some(2),
         };
-        let mut wire = Wire::new(&link);
+        let mut wire = Wire::new("uplink".into(), &link);
         let at = |millis| Time::ZERO + Duration::from_millis(millis);
 
         assert_eq!(wire.offer(at(0), packet(), 12_000), Offered::Next(at(17)));
@@ -108,6 +121,8 @@ mod tests {
         assert_eq!(wire.offer(at(11), packet(), 12_000), Offered::Dropped);
         // At 12 ms the first has left; the third follows the second, which leaves at 24 ms.
         assert_eq!(wire.offer(at(12), packet(), 12_000), Offered::Behind);
+        let queued = [12, 13, 24, 25].map(|millis| wire.queued_before(at(millis)));
+        assert_eq!(queued, [2, 2, 2, 1].map(Some));
         assert_eq!(wire.arrive().1, Some(at(29)));
         assert_eq!(wire.arrive().1, Some(at(41)));
         assert_eq!(wire.arrive().1, None);
@@ -116,10 +131,11 @@ mod tests {
     #[test]
     fn a_link_without_rate_only_delays() {
         let link = LinkConfig { rate_bps: None, delay: Duration::from_millis(5), queue: None };
-        let mut wire = Wire::new(&link);
+        let mut wire = Wire::new("uplink".into(), &link);
 
         let offered = wire.offer(Time::ZERO, packet(), 12_000);
 
         assert_eq!(offered, Offered::Next(Time::ZERO + Duration::from_millis(5)));
+        assert_eq!(wire.queued_before(Time::ZERO), None);
     }
 }

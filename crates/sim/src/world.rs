@@ -10,6 +10,7 @@ mod conclude;
 mod flow;
 mod measure;
 mod node;
+mod record;
 mod traffic;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
@@ -21,10 +22,12 @@ use crate::control::{RunControl, RunError};
 use crate::outcome::Outcome;
 use crate::packet::{Owner, Packet};
 use crate::scenario::Scenario;
+use crate::trace::Trace;
 use crate::wire::Wire;
 use flow::{Flow, Kind};
 use measure::{Drop, Measures};
 use node::{Node, Transmitter};
+use record::Recorder;
 
 /// The access point is the first station of the cell.
 const AP: StationId = 0;
@@ -60,6 +63,8 @@ pub(crate) struct World<'a> {
     wires: Vec<Wire>,
     measures: Measures,
     airtime: AirtimeAccount,
+    /// Writes down what happens, if someone asked for it.
+    recorder: Option<Box<Recorder>>,
 }
 
 /// What can be pending.
@@ -127,20 +132,31 @@ impl<'a> World<'a> {
             connections: Vec::new(),
             free_connections: Vec::new(),
             wires,
+            recorder: None,
         };
         world.schedule_first_transfers();
         world
     }
 
+    /// The same world, which takes a sample every `interval`.
+    pub(crate) fn traced(mut self, interval: Duration) -> Self {
+        self.recorder = Some(Box::new(Recorder::new(interval, self.flows.len())));
+        self
+    }
+
     /// Simulates the warm-up and the measured time.
-    pub(crate) fn run(mut self, control: &RunControl) -> Result<Outcome, RunError> {
+    pub(crate) fn run(
+        mut self,
+        control: &RunControl,
+    ) -> Result<(Outcome, Option<Trace>), RunError> {
         let (from, to) = (self.scenario.measure_from(), self.scenario.end());
         self.run_until(from, from, to, control)?;
         self.now = from;
         self.start_measuring();
         self.run_until(to, from, to, control)?;
         self.now = to;
-        self.conclude()
+        let trace = self.take_trace();
+        Ok((self.conclude()?, trace))
     }
 
     /// Simulates everything before `stop`, in steps that report progress.
@@ -155,10 +171,19 @@ impl<'a> World<'a> {
         let length = (stop - begin).as_nanos();
         for step in 1..=STEPS {
             let nanos = (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
-            self.run_step(begin + Duration::from_nanos(nanos), control)?;
+            self.advance(begin + Duration::from_nanos(nanos), control)?;
             control.set_progress(self.now.as_secs_f64() / to.as_secs_f64());
         }
         Ok(())
+    }
+
+    /// Simulates everything before `stop`, and takes the samples that are due by then.
+    fn advance(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
+        while let Some(due) = self.next_sample(stop) {
+            self.run_step(due, control)?;
+            self.sample();
+        }
+        self.run_step(stop, control)
     }
 
     /// The loop proper: simulates everything before `stop`.
@@ -287,7 +312,7 @@ impl<'a> World<'a> {
             Retry::Again => true,
             Retry::Dropped => {
                 let packet = self.first_packet(id);
-                self.packet_dropped(&packet, Drop::Mac);
+                self.packet_dropped(&packet, Drop::Mac(id));
                 self.remove_first(id)
             }
         }

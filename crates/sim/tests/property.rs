@@ -1,6 +1,9 @@
 //! Any scenario that is valid runs to its end and keeps the conservation laws, which every run
-//! checks by itself; and it says the same when it is run again. `AIRTCP_CASES` sets how many.
+//! checks by itself; and it says the same when it is run again with a trace, which agrees with it.
+//! `AIRTCP_CASES` sets how many.
 
+use airtcp_kernel::Duration;
+use airtcp_sim::trace::{EventKind, Trace};
 use airtcp_sim::{Outcome, RunControl, Simulation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -258,6 +261,18 @@ fn run(scenario: &Value, seed: u64) -> Outcome {
     simulation.run(seed, 0, &RunControl::default()).expect("the laws hold")
 }
 
+/// The same with a sample every 10 ms.
+fn run_traced(scenario: &Value, seed: u64) -> (Outcome, Trace) {
+    let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
+    let interval = Duration::from_millis(10);
+    simulation.run_traced(seed, 0, interval, &RunControl::default()).expect("the laws hold")
+}
+
+fn happened(trace: &Trace, kind: EventKind, from_ns: u64) -> u64 {
+    let events = trace.events.entries().iter();
+    events.filter(|(at, event)| event.kind == kind && at.as_nanos() >= from_ns).count() as u64
+}
+
 fn cases() -> u32 {
     std::env::var("AIRTCP_CASES").map_or(2_000, |cases| cases.parse().expect("a number of cases"))
 }
@@ -293,6 +308,23 @@ proptest! {
         prop_assert!(outcome.counts.mac_exchanges + outcome.counts.collisions
             <= outcome.counts.mac_attempts + 1);
         prop_assert!(outcome.counts.simultaneous_sends <= outcome.counts.collisions);
-        prop_assert_eq!(&run(&scenario, seed), &outcome);
+
+        let (again, trace) = run_traced(&scenario, seed);
+        prop_assert_eq!(&again, &outcome);
+        let warmup = scenario["run"]["warmup_ns"].as_u64().unwrap();
+        let total = warmup + scenario["run"]["duration_ns"].as_u64().unwrap();
+        let samples = (total / (10 * MILLISECOND)) as usize;
+        prop_assert_eq!(trace.flows.entries().len(), samples * outcome.flows.len());
+        let counts = &outcome.counts;
+        let drops = counts.ap_queue_drops + counts.station_queue_drops + counts.wired_drops;
+        for (kind, count) in [
+            (EventKind::Retransmission, counts.tcp_retransmissions),
+            (EventKind::Timeout, counts.tcp_timeouts),
+            (EventKind::TransferEnd, counts.transfers),
+            (EventKind::QueueDrop, drops),
+            (EventKind::MacDrop, counts.mac_drops),
+        ] {
+            prop_assert_eq!(happened(&trace, kind, warmup), count, "{:?}", kind);
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! does is in [`handshake`](crate::handshake), [`sender`](crate::sender) and
 //! [`receiver`](crate::receiver).
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
 use crate::handshake::{Answer, State};
 use crate::receiver::{AckOwed, Receiver};
@@ -133,6 +133,11 @@ impl Endpoint {
     /// The slow start threshold in bytes; `u64::MAX`: none yet.
     pub fn ssthresh(&self) -> u64 {
         self.sender.window.ssthresh()
+    }
+
+    /// The smoothed round-trip time, as soon as one was measured.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.sender.rtt.srtt()
     }
 
     /// Payload bytes sent and not acknowledged (FlightSize of RFC 5681); what a timeout has given

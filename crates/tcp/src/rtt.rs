@@ -83,6 +83,11 @@ impl RttEstimator {
         }
     }
 
+    /// SRTT, as soon as a round trip was measured.
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        (self.srtt > Duration::ZERO).then_some(self.srtt)
+    }
+
     #[inline]
     pub(crate) fn rto(&self) -> Duration {
         self.rto

@@ -2,6 +2,7 @@
 //! defaults live here: the standard's values come with the scenario.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use airtcp_kernel::Duration;
 use serde::Deserialize;
@@ -110,6 +111,18 @@ pub enum AccessCategory {
     /// AC_BK.
     #[serde(rename = "AC_BK")]
     Background,
+}
+
+/// As the standard writes it.
+impl fmt::Display for AccessCategory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Voice => "AC_VO",
+            Self::Video => "AC_VI",
+            Self::BestEffort => "AC_BE",
+            Self::Background => "AC_BK",
+        })
+    }
 }
 
 /// How the EDCAFs of the access point and of the stations contend.

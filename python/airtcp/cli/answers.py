@@ -33,6 +33,18 @@ Replications = Annotated[
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Replications at a time; no number depends on it.")
 ]
+Trace = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        metavar="FILE",
+        help="Write time series of flows and queues here (.parquet or .csv).",
+    ),
+]
+TraceInterval = Annotated[
+    str | None,
+    typer.Option("--trace-interval", metavar="TIME", help="Between samples; default 100 ms."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
 
 
@@ -77,6 +89,8 @@ def simulate(
     seed: Seed = None,
     replications: Replications = None,
     threads: Threads = None,
+    trace: Trace = None,
+    trace_interval: TraceInterval = None,
     quiet: Quiet = False,
 ) -> None:
     """What the packet-level simulator says about a scenario."""
@@ -84,13 +98,40 @@ def simulate(
         from airtcp.scenario import load
         from airtcp.simulate import simulate as simulate_scenario
 
+        interval_s = _trace_interval_s(trace, trace_interval)
         loaded = load(scenario)
         _prepare(out)
         with _progress(quiet) as progress:
             result = simulate_scenario(
-                loaded, seed=seed, replications=replications, threads=threads, progress=progress
+                loaded,
+                seed=seed,
+                replications=replications,
+                threads=threads,
+                progress=progress,
+                trace=trace or False,
+                trace_interval_s=interval_s,
             )
         _answer(result, scenario, json=json, out=out, quiet=quiet)
+
+
+def _trace_interval_s(trace: Path | None, interval: str | None) -> float:
+    """Between samples of a trace. Ends the command if that is no time."""
+    from airtcp.exceptions import UnitError
+    from airtcp.simulate import TRACE_INTERVAL_S
+    from airtcp.units import parse_time_s
+
+    if interval is None:
+        return TRACE_INTERVAL_S
+    hint = "--trace-interval"
+    if trace is None:
+        raise typer.BadParameter("there is no --trace that it could be about", param_hint=hint)
+    try:
+        seconds = parse_time_s(interval)
+    except UnitError as error:
+        raise typer.BadParameter(str(error), param_hint=hint) from error
+    if seconds < 1e-9:
+        raise typer.BadParameter("allowed: 1 ns or more", param_hint=hint)
+    return seconds
 
 
 def _prepare(out: Path | None) -> None:

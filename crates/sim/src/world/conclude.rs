@@ -107,16 +107,16 @@ impl World<'_> {
     }
 
     fn counts(&self, mac: &[MacCounters]) -> Counts {
-        let [ap_queue_drops, station_queue_drops, wired_drops, mac_drops] = self.measures.drops;
+        let drops = self.measures.drops;
         let mut counts = Counts {
             mac_exchanges: mac.iter().map(|node| node.successes).sum(),
             mac_attempts: mac.iter().map(|node| node.attempts).sum(),
             collisions: self.measures.collisions,
             simultaneous_sends: self.measures.simultaneous_sends,
-            mac_drops,
-            ap_queue_drops,
-            station_queue_drops,
-            wired_drops,
+            mac_drops: drops.mac,
+            ap_queue_drops: drops.ap_queue,
+            station_queue_drops: drops.station_queues,
+            wired_drops: drops.wires,
             events: self.events.scheduled(),
             ..Counts::default()
         };

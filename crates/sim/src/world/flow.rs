@@ -64,7 +64,7 @@ pub(super) fn build(
 ) -> (Vec<Kind>, Vec<Flow>, Vec<Wire>) {
     let mut wires = Wires::default();
     let shared: Vec<(&String, u32)> =
-        scenario.links.iter().map(|(name, link)| (name, wires.add(link))).collect();
+        scenario.links.iter().map(|(name, link)| (name, wires.add(name, link))).collect();
     let mut kinds = Vec::new();
     let mut flows = Vec::new();
     for config in &scenario.flows {
@@ -78,8 +78,9 @@ pub(super) fn build(
                     let path = config
                         .path
                         .iter()
-                        .map(|element| match element {
-                            PathElement::Own(link) => wires.add(link),
+                        .enumerate()
+                        .map(|(hop, element)| match element {
+                            PathElement::Own(link) => wires.add(&format!("{name} hop {hop}"), link),
                             PathElement::Shared(name) => {
                                 let known = shared.iter().find(|(known, _)| *known == name);
                                 known.expect("links were checked").1
@@ -111,10 +112,10 @@ struct Wires(Vec<Wire>);
 
 impl Wires {
     /// Adds both directions of a link; wires `2 link` and `2 link + 1`.
-    fn add(&mut self, config: &LinkConfig) -> u32 {
+    fn add(&mut self, name: &str, config: &LinkConfig) -> u32 {
         let link = self.0.len() as u32 / 2;
-        self.0.push(Wire::new(config));
-        self.0.push(Wire::new(config));
+        self.0.push(Wire::new(format!("{name} to server"), config));
+        self.0.push(Wire::new(format!("{name} to ap"), config));
         link
     }
 }

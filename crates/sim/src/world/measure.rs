@@ -1,9 +1,9 @@
 //! What is counted in the measured time of a run, and forgotten of the warm-up.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{ContenderId, MacCounters};
+use airtcp_wlan::{ContenderId, MacCounters, StationId};
 
-use super::World;
+use super::{AP, World};
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
 
@@ -13,10 +13,21 @@ const SERIES_BINS: usize = 100;
 /// Where a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drop {
-    ApQueue,
-    StationQueue,
-    Wire,
-    Mac,
+    /// It found the queue of this transmitter full, or made room there for another.
+    Queue(ContenderId),
+    /// It found the queue of this wire full.
+    Wire(u32),
+    /// This transmitter gave it up at the retry limit.
+    Mac(ContenderId),
+}
+
+/// How many packets were lost in each kind of place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drops {
+    pub(super) ap_queue: u64,
+    pub(super) station_queues: u64,
+    pub(super) wires: u64,
+    pub(super) mac: u64,
 }
 
 /// What a node's queue counts.
@@ -41,7 +52,7 @@ pub(super) struct Measures {
     pub(super) active_after_ap_success: Mean,
     pub(super) collisions: u64,
     pub(super) simultaneous_sends: u64,
-    pub(super) drops: [u64; 4],
+    pub(super) drops: Drops,
     /// Bits of payload that crossed the air, by rate class of the station.
     pub(super) payload_bits: Vec<u64>,
     /// What each contender had counted when measuring began.
@@ -79,7 +90,7 @@ impl Measures {
             active_after_ap_success: Mean::default(),
             collisions: 0,
             simultaneous_sends: 0,
-            drops: [0; 4],
+            drops: Drops::default(),
             payload_bits: vec![0; scenario.stations.len()],
             mac_baseline: vec![MacCounters::default(); contenders],
         }
@@ -135,8 +146,16 @@ impl Measures {
         self.simultaneous_sends += u64::from(self.measuring && simultaneous_send);
     }
 
-    pub(super) fn dropped(&mut self, place: Drop) {
-        self.drops[place as usize] += u64::from(self.measuring);
+    /// A packet was lost; `node` is whose queue or frame it was, if it was a node's.
+    pub(super) fn dropped(&mut self, place: Drop, node: Option<StationId>) {
+        let drops = &mut self.drops;
+        let count = match place {
+            Drop::Queue(_) if node == Some(AP) => &mut drops.ap_queue,
+            Drop::Queue(_) => &mut drops.station_queues,
+            Drop::Wire(_) => &mut drops.wires,
+            Drop::Mac(_) => &mut drops.mac,
+        };
+        *count += u64::from(self.measuring);
     }
 }
 

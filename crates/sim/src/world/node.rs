@@ -35,6 +35,8 @@ impl Node {
 #[derive(Debug)]
 pub(super) struct Transmitter {
     pub(super) node: StationId,
+    /// None under the DCF.
+    pub(super) category: Option<AccessCategory>,
     pub(super) queue: PacketQueue,
     /// Datagram flows that wait for room in the queue.
     pub(super) blocked: VecDeque<u32>,
@@ -71,6 +73,7 @@ pub(super) fn build(
             });
             transmitters.push(Transmitter {
                 node,
+                category,
                 queue: PacketQueue::new(queue, || {
                     RandomStream::new(seed, replication, &entity, "early detection")
                 }),

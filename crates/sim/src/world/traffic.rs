@@ -78,6 +78,7 @@ impl World<'_> {
             }
         };
         self.measures.transfer_started(self.now);
+        self.record_start(id);
         self.drain(id, Side::Station);
         self.drain(id, Side::Server);
     }
@@ -98,6 +99,7 @@ impl World<'_> {
                 Side::Server => self.forward_to_ap(packet),
             }
         }
+        self.record_end_of_turn(id, side);
         if let Some(deadline) = self.connections[id as usize].arm(side) {
             self.schedule(deadline.max(self.now), Event::Timer(id, side));
         }
@@ -136,7 +138,7 @@ impl World<'_> {
         match self.wires[wire as usize].offer(self.now, packet, bits) {
             Offered::Behind => {}
             Offered::Next(arrival) => self.schedule(arrival, Event::WireArrival(wire)),
-            Offered::Dropped => self.packet_dropped(&packet, Drop::Wire),
+            Offered::Dropped => self.packet_dropped(&packet, Drop::Wire(wire)),
         }
     }
 
@@ -193,6 +195,7 @@ impl World<'_> {
 
     /// The receiver has the last byte: its user thinks before the next transfer.
     fn transfer_received(&mut self, flow_id: u32, started: Time) {
+        self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
         if self.measures.transfer_received(self.now, started) {
             flow.measured.transfers += 1;
@@ -205,6 +208,7 @@ impl World<'_> {
     }
 
     fn deliver(&mut self, flow: u32, bytes: u64) {
+        self.record_delivery(flow, bytes);
         if self.measures.delivered(self.now, bytes) {
             self.flows[flow as usize].measured.delivered_bytes += bytes;
         }
@@ -240,8 +244,7 @@ impl World<'_> {
         }
         if let Some(packet) = dropped {
             self.nodes[node_id as usize].counts.queue_drops += 1;
-            let place = if node_id == AP { Drop::ApQueue } else { Drop::StationQueue };
-            self.packet_dropped(&packet, place);
+            self.packet_dropped(&packet, Drop::Queue(id));
             // Where flows take turns, what is dropped may be another flow's only packet.
             if let Owner::Datagrams(flow) = packet.owner
                 && self.is_saturated(flow)
@@ -291,8 +294,7 @@ impl World<'_> {
             None => {}
             Some(dropped) => {
                 self.nodes[node_id as usize].counts.queue_drops += 1;
-                let place = if node_id == AP { Drop::ApQueue } else { Drop::StationQueue };
-                self.packet_dropped(&dropped, place);
+                self.packet_dropped(&dropped, Drop::Queue(id));
                 self.transmitters[id as usize].blocked.push_back(flow);
             }
         }
@@ -358,7 +360,12 @@ impl World<'_> {
 
     /// A packet is lost for good.
     pub(super) fn packet_dropped(&mut self, packet: &Packet, place: Drop) {
-        self.measures.dropped(place);
+        let node = match place {
+            Drop::Queue(id) | Drop::Mac(id) => Some(self.transmitters[id as usize].node),
+            Drop::Wire(_) => None,
+        };
+        self.measures.dropped(place, node);
+        self.record_drop(self.flow_id_of(packet), place);
         let flow = match packet.owner {
             Owner::Datagrams(flow) => flow,
             Owner::Connection(id) => {

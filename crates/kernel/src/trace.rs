@@ -1,0 +1,101 @@
+//! Where a run puts what it sees on its way: records with their times, at equal intervals or
+//! whenever something happens.
+//!
+//! Knows times and the order of records, not what they say. Nothing here draws a random number or
+//! schedules an event, so that a run that is traced is the run that it would have been.
+
+use crate::time::{Duration, Time};
+
+/// Records of one kind, in the order of their times.
+#[derive(Clone, Debug)]
+pub struct Log<R> {
+    entries: Vec<(Time, R)>,
+}
+
+impl<R> Log<R> {
+    /// Nothing recorded.
+    pub const fn new() -> Self {
+        Self { entries: Vec::new() }
+    }
+
+    /// Something seen at `at`, which must not be before what was recorded last.
+    pub fn record(&mut self, at: Time, record: R) {
+        debug_assert!(self.entries.last().is_none_or(|(last, _)| *last <= at));
+        self.entries.push((at, record));
+    }
+
+    /// All records and their times.
+    pub fn entries(&self) -> &[(Time, R)] {
+        &self.entries
+    }
+}
+
+impl<R> Default for Log<R> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The instants at which samples are taken: one interval after the start, two, three, ...
+#[derive(Clone, Copy, Debug)]
+pub struct Ticks {
+    next: Time,
+    interval: Duration,
+}
+
+impl Ticks {
+    /// Every `interval`, which must not be zero.
+    ///
+    /// # Panics
+    /// If the interval is zero.
+    pub fn new(interval: Duration) -> Self {
+        assert!(interval > Duration::ZERO, "samples need an interval");
+        Self { next: Time::ZERO + interval, interval }
+    }
+
+    /// The next instant if it comes no later than `until`, which is then past.
+    pub fn next_until(&mut self, until: Time) -> Option<Time> {
+        if self.next > until {
+            return None;
+        }
+        let tick = self.next;
+        self.next += self.interval;
+        Some(tick)
+    }
+
+    /// The time between two instants.
+    pub fn interval(&self) -> Duration {
+        self.interval
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_come_once_each_and_include_the_end() {
+        let mut ticks = Ticks::new(Duration::from_nanos(4));
+        let mut until = |nanos| {
+            std::iter::from_fn(|| ticks.next_until(Time::from_nanos(nanos)))
+                .map(Time::as_nanos)
+                .collect::<Vec<_>>()
+        };
+
+        assert_eq!(until(3), []);
+        assert_eq!(until(8), [4, 8]);
+        assert_eq!(until(8), []);
+        assert_eq!(until(17), [12, 16]);
+    }
+
+    #[test]
+    fn a_log_keeps_the_order_of_what_happens_at_once() {
+        let mut log = Log::new();
+        for (nanos, record) in [(1, 'a'), (2, 'c'), (2, 'b')] {
+            log.record(Time::from_nanos(nanos), record);
+        }
+
+        let records: Vec<char> = log.entries().iter().map(|(_, record)| *record).collect();
+        assert_eq!(records, ['a', 'c', 'b']);
+    }
+}

@@ -1,0 +1,69 @@
+//! A trace as Python takes it: columns of little-endian numbers, and the names that they refer to.
+
+use airtcp_kernel::Log;
+use airtcp_sim::trace::{EventKind, Trace};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+/// A dictionary of names and of tables; a table is a dictionary of columns of `int64`, in which -1
+/// stands for what does not exist.
+pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
+    let answer = PyDict::new(py);
+    answer.set_item("interval_ns", trace.interval.as_nanos())?;
+    answer.set_item("flow_names", &trace.flow_names)?;
+    answer.set_item("queue_names", &trace.queue_names)?;
+    answer.set_item("event_names", EventKind::ALL.map(EventKind::name))?;
+
+    let flows = table(py, &trace.flows)?;
+    let log = &trace.flows;
+    column(&flows, "flow", log, |sample| u64::from(sample.flow).into())?;
+    column(&flows, "delivered_bytes", log, |sample| sample.delivered_bytes.into())?;
+    column(&flows, "connections", log, |sample| u64::from(sample.connections).into())?;
+    column(&flows, "cwnd_bytes", log, |sample| sample.window.map(|window| window.cwnd))?;
+    column(&flows, "ssthresh_bytes", log, |sample| sample.window?.ssthresh)?;
+    column(&flows, "flight_size_bytes", log, |sample| {
+        sample.window.map(|window| window.flight_size)
+    })?;
+    column(&flows, "srtt_ns", log, |sample| sample.srtt.map(|srtt| srtt.as_nanos()))?;
+    answer.set_item("flows", flows)?;
+
+    let queues = table(py, &trace.queues)?;
+    column(&queues, "queue", &trace.queues, |sample| u64::from(sample.queue).into())?;
+    column(&queues, "packets", &trace.queues, |sample| sample.packets.into())?;
+    answer.set_item("queues", queues)?;
+
+    let events = table(py, &trace.events)?;
+    let log = &trace.events;
+    column(&events, "event", log, |event| (event.kind as u64).into())?;
+    column(&events, "flow", log, |event| u64::from(event.flow).into())?;
+    column(&events, "queue", log, |event| event.queue.map(u64::from))?;
+    column(&events, "cwnd_bytes", log, |event| event.sender.map(|(window, _)| window.cwnd))?;
+    column(&events, "ssthresh_bytes", log, |event| event.sender?.0.ssthresh)?;
+    column(&events, "flight_size_bytes", log, |event| {
+        event.sender.map(|(window, _)| window.flight_size)
+    })?;
+    column(&events, "cwnd_after_bytes", log, |event| event.sender.map(|(_, after)| after))?;
+    answer.set_item("events", events)?;
+    Ok(answer)
+}
+
+fn table<'py, R>(py: Python<'py>, log: &Log<R>) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let times: Vec<u8> =
+        log.entries().iter().flat_map(|(at, _)| at.as_nanos().to_le_bytes()).collect();
+    table.set_item("time_ns", PyBytes::new(py, &times))?;
+    Ok(table)
+}
+
+fn column<R>(
+    table: &Bound<'_, PyDict>,
+    name: &str,
+    log: &Log<R>,
+    value: impl Fn(&R) -> Option<u64>,
+) -> PyResult<()> {
+    let number =
+        |record| value(record).map_or(-1, |value| i64::try_from(value).unwrap_or(i64::MAX));
+    let values: Vec<u8> =
+        log.entries().iter().flat_map(|(_, record)| number(record).to_le_bytes()).collect();
+    table.set_item(name, PyBytes::new(table.py(), &values))
+}

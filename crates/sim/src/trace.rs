@@ -1,0 +1,116 @@
+//! What a traced run saw: samples of flows and queues at equal intervals, and what happened when.
+//!
+//! Every record tells the state just before its time. Knows what is in a trace, not how it is
+//! taken (`world::record`) and no file.
+
+use airtcp_kernel::{Duration, Log};
+
+/// What one replication saw.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The time between two samples.
+    pub interval: Duration,
+    /// `flow/index`, by the number that records have.
+    pub flow_names: Vec<String>,
+    /// The queues of nodes, then those of wired links, by the number that records have.
+    pub queue_names: Vec<String>,
+    /// One record per flow and interval.
+    pub flows: Log<FlowSample>,
+    /// One record per queue and interval.
+    pub queues: Log<QueueSample>,
+    /// What happened.
+    pub events: Log<Event>,
+}
+
+/// A flow at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// Its number.
+    pub flow: u32,
+    /// Payload bytes delivered in order to the application since the start of the run.
+    pub delivered_bytes: u64,
+    /// TCP connections whose data sender has something left to send or to be acknowledged.
+    pub connections: u32,
+    /// What their senders know; `None` without a connection.
+    pub window: Option<Window>,
+    /// Smoothed round-trip time of the connection that began last; `None` if not measured yet.
+    pub srtt: Option<Duration>,
+}
+
+/// The sender of one connection, or the sums over several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The congestion window in bytes.
+    pub cwnd: u64,
+    /// The slow start threshold in bytes; `None` if there is none yet, and for several connections.
+    pub ssthresh: Option<u64>,
+    /// Payload bytes sent and not acknowledged.
+    pub flight_size: u64,
+}
+
+/// A queue at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSample {
+    /// Its number.
+    pub queue: u32,
+    /// Packets in it, the one being sent included.
+    pub packets: u64,
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// The flow that it happened to.
+    pub flow: u32,
+    /// The queue that a packet was lost in.
+    pub queue: Option<u32>,
+    /// Where the sender stood that it happened to, and its congestion window afterwards.
+    pub sender: Option<(Window, u64)>,
+}
+
+/// What can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A transfer began.
+    TransferStart,
+    /// The receiver has the last byte of a transfer.
+    TransferEnd,
+    /// The retransmission timer expired.
+    Timeout,
+    /// The sender learned of a loss and entered fast recovery.
+    FastRetransmit,
+    /// A segment was sent again.
+    Retransmission,
+    /// A packet found a queue full, or made room in it for another.
+    QueueDrop,
+    /// A frame was given up at the retry limit.
+    MacDrop,
+}
+
+impl EventKind {
+    /// All of them; the place of each is its number.
+    pub const ALL: [Self; 7] = [
+        Self::TransferStart,
+        Self::TransferEnd,
+        Self::Timeout,
+        Self::FastRetransmit,
+        Self::Retransmission,
+        Self::QueueDrop,
+        Self::MacDrop,
+    ];
+
+    /// As a file calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TransferStart => "transfer_start",
+            Self::TransferEnd => "transfer_end",
+            Self::Timeout => "timeout",
+            Self::FastRetransmit => "fast_retransmit",
+            Self::Retransmission => "retransmission",
+            Self::QueueDrop => "queue_drop",
+            Self::MacDrop => "mac_drop",
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a run writes down while it goes on, if it is asked to.
+//!
+//! Each hook looks first whether anyone listens, which is all that a run costs that nobody watches.
+//! Hooks read the world and change nothing in it. What the records mean is in
+//! [`trace`](crate::trace).
+
+use airtcp_kernel::{Duration, Log, Ticks, Time};
+use airtcp_tcp::{Counters, Endpoint};
+
+use super::World;
+use super::measure::Drop;
+use crate::connection::{Connection, Side};
+use crate::trace::{Event, EventKind, FlowSample, QueueSample, Trace, Window};
+
+/// Takes the trace of one replication.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    ticks: Ticks,
+    flows: Log<FlowSample>,
+    queues: Log<QueueSample>,
+    events: Log<Event>,
+    /// Payload bytes delivered so far, by flow.
+    delivered: Vec<u64>,
+    /// What the sender of each connection was like when it was seen last, by place and side.
+    seen: Vec<[Seen; 2]>,
+}
+
+/// One end of a connection when it was seen last.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    window: Window,
+    counters: Counters,
+}
+
+impl Recorder {
+    pub(super) fn new(interval: Duration, flows: usize) -> Self {
+        Self {
+            ticks: Ticks::new(interval),
+            flows: Log::new(),
+            queues: Log::new(),
+            events: Log::new(),
+            delivered: vec![0; flows],
+            seen: Vec::new(),
+        }
+    }
+}
+
+impl World<'_> {
+    /// When the next sample is due, if that is no later than `stop`.
+    pub(super) fn next_sample(&mut self, stop: Time) -> Option<Time> {
+        self.recorder.as_mut()?.ticks.next_until(stop)
+    }
+
+    /// The trace of a run that has ended.
+    pub(super) fn take_trace(&mut self) -> Option<Trace> {
+        let recorder = *self.recorder.take()?;
+        Some(Trace {
+            interval: recorder.ticks.interval(),
+            flow_names: self.flows.iter().map(|flow| flow.name.clone()).collect(),
+            queue_names: self.queue_names(),
+            flows: recorder.flows,
+            queues: recorder.queues,
+            events: recorder.events,
+        })
+    }
+
+    fn queue_names(&self) -> Vec<String> {
+        let nodes = self.transmitters.iter().map(|transmitter| {
+            let node = &self.nodes[transmitter.node as usize].name;
+            match transmitter.category {
+                None => node.clone(),
+                Some(category) => format!("{node} {category}"),
+            }
+        });
+        nodes.chain(self.wires.iter().map(|wire| wire.name().to_owned())).collect()
+    }
+
+    /// The state of all flows and queues now, that is before anything happens at this instant.
+    pub(super) fn sample(&mut self) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let now = self.now;
+        let mut samples: Vec<FlowSample> = (0..)
+            .zip(&recorder.delivered)
+            .map(|(flow, &delivered_bytes)| FlowSample {
+                flow,
+                delivered_bytes,
+                connections: 0,
+                window: None,
+                srtt: None,
+            })
+            .collect();
+        let mut began = vec![Time::ZERO; samples.len()];
+        for connection in self.connections.iter().filter(|connection| connection.is_sending()) {
+            let flow = connection.flow as usize;
+            let sender = connection.end(connection.sender_side());
+            let sample = &mut samples[flow];
+            sample.connections += 1;
+            let window = window_of(sender);
+            sample.window = Some(sample.window.map_or(window, |sum| Window {
+                cwnd: sum.cwnd + window.cwnd,
+                ssthresh: None,
+                flight_size: sum.flight_size + window.flight_size,
+            }));
+            if connection.transfer.started >= began[flow] {
+                began[flow] = connection.transfer.started;
+                sample.srtt = sender.srtt();
+            }
+        }
+        for sample in samples {
+            recorder.flows.record(now, sample);
+        }
+        let nodes = self.transmitters.iter().map(|transmitter| Some(transmitter.queue.len()));
+        let wires = self.wires.iter().map(|wire| wire.queued_before(now));
+        for (queue, packets) in (0..).zip(nodes.chain(wires)) {
+            if let Some(packets) = packets {
+                recorder.queues.record(now, QueueSample { queue, packets: packets as u64 });
+            }
+        }
+    }
+
+    /// Payload reached an application.
+    #[inline]
+    pub(super) fn record_delivery(&mut self, flow: u32, bytes: u64) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.delivered[flow as usize] += bytes;
+        }
+    }
+
+    /// A connection has been put in place `id`.
+    #[inline]
+    pub(super) fn record_start(&mut self, id: u32) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let connection = &self.connections[id as usize];
+        let seen = [Side::Station, Side::Server].map(|side| Seen::of(connection.end(side)));
+        match recorder.seen.get_mut(id as usize) {
+            Some(place) => *place = seen,
+            // Places are filled in order before any is used again.
+            None => recorder.seen.push(seen),
+        }
+        let event = Event::of_flow(EventKind::TransferStart, connection.flow);
+        recorder.events.record(self.now, event);
+    }
+
+    /// A receiver has the last byte of a transfer.
+    #[inline]
+    pub(super) fn record_end(&mut self, flow: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.events.record(self.now, Event::of_flow(EventKind::TransferEnd, flow));
+        }
+    }
+
+    /// A packet of `flow` was lost.
+    pub(super) fn record_drop(&mut self, flow: u32, place: Drop) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let (kind, queue) = match place {
+            Drop::Queue(id) => (EventKind::QueueDrop, id),
+            Drop::Wire(wire) => (EventKind::QueueDrop, self.transmitters.len() as u32 + wire),
+            Drop::Mac(id) => (EventKind::MacDrop, id),
+        };
+        let event = Event { queue: Some(queue), ..Event::of_flow(kind, flow) };
+        recorder.events.record(self.now, event);
+    }
+
+    /// One end of a connection has taken what came and sent what it could.
+    #[inline]
+    pub(super) fn record_end_of_turn(&mut self, id: u32, side: Side) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.compare(self.now, id, side, &self.connections[id as usize]);
+        }
+    }
+}
+
+impl Recorder {
+    /// Writes down what one end counted since it was seen last.
+    fn compare(&mut self, at: Time, id: u32, side: Side, connection: &Connection) {
+        let before = &mut self.seen[id as usize][side as usize];
+        let after = Seen::of(connection.end(side));
+        let Seen { window, counters } = std::mem::replace(before, after);
+        let is_sender = side == connection.sender_side();
+        let sender = is_sender.then_some((window, after.window.cwnd));
+        let counted = [
+            (EventKind::Timeout, u64::from(after.counters.timeouts - counters.timeouts)),
+            (
+                EventKind::FastRetransmit,
+                u64::from(after.counters.fast_retransmits - counters.fast_retransmits),
+            ),
+            (EventKind::Retransmission, after.counters.retransmissions - counters.retransmissions),
+        ];
+        for (kind, count) in counted {
+            for _ in 0..count {
+                let event = Event { sender, ..Event::of_flow(kind, connection.flow) };
+                self.events.record(at, event);
+            }
+        }
+    }
+}
+
+impl Seen {
+    fn of(endpoint: &Endpoint) -> Self {
+        Self { window: window_of(endpoint), counters: endpoint.counters() }
+    }
+}
+
+impl Event {
+    fn of_flow(kind: EventKind, flow: u32) -> Self {
+        Self { kind, flow, queue: None, sender: None }
+    }
+}
+
+fn window_of(sender: &Endpoint) -> Window {
+    Window {
+        cwnd: sender.cwnd(),
+        ssthresh: Some(sender.ssthresh()).filter(|&ssthresh| ssthresh < u64::MAX),
+        flight_size: sender.flight_size(),
+    }
+}

@@ -1,0 +1,175 @@
+"""The trace of one replication: flows and queues at equal intervals, and what happened when.
+
+Every number tells the state just before its time, which counts from the start of the run, warm-up
+included. Knows what is in a trace; files are the business of `airtcp.trace_file`, epochs and
+convergence that of `airtcp.epochs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Columns of whole numbers as the core gives them; -1 stands for what does not exist.
+Table = Mapping[str, "NDArray[np.int64]"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSeries:
+    """One flow at the ends of equal intervals; NaN where a value does not exist.
+
+    `delivered_bytes` is payload given to the application since the start of the run, `goodput_bps`
+    what of it came in the interval that ends at `time_s`. The others are those of the TCP senders
+    of its data: `connections` with something left to send or to be acknowledged, `cwnd_bytes` and
+    `flight_size_bytes` (sent and not acknowledged) summed over them, `ssthresh_bytes` where there
+    is one connection and a threshold, `srtt_s` of the connection that began last.
+    """
+
+    time_s: NDArray[np.float64]
+    delivered_bytes: NDArray[np.int64]
+    goodput_bps: NDArray[np.float64]
+    connections: NDArray[np.int64]
+    cwnd_bytes: NDArray[np.float64]
+    ssthresh_bytes: NDArray[np.float64]
+    flight_size_bytes: NDArray[np.float64]
+    srtt_s: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSeries:
+    """One queue at the ends of equal intervals: packets, the one being sent included."""
+
+    time_s: NDArray[np.float64]
+    packets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What happened, in the order of time.
+
+    `event` is one of `Trace.event_names`, `flow` whose it was, `queue` where a packet was lost
+    (empty otherwise). What happened to the sender of a flow's data also has its `cwnd_bytes`,
+    `ssthresh_bytes` and `flight_size_bytes` just before, and its window `cwnd_after_bytes`; NaN
+    otherwise.
+    """
+
+    time_s: NDArray[np.float64]
+    event: NDArray[np.str_]
+    flow: NDArray[np.str_]
+    queue: NDArray[np.str_]
+    cwnd_bytes: NDArray[np.float64]
+    ssthresh_bytes: NDArray[np.float64]
+    flight_size_bytes: NDArray[np.float64]
+    cwnd_after_bytes: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What one replication of a traced simulation saw.
+
+    `flow_names`, `queue_names` and `event_names` are what can be asked for. A queue is called
+    `ap` or `group/index`, with EDCA `ap AC_BE` and the like; those of wired links `link to server`
+    and `link to ap`, where a link without a name is called after its flow: `flow/index hop 0`.
+    """
+
+    interval_s: float
+    flow_names: tuple[str, ...]
+    queue_names: tuple[str, ...]
+    event_names: tuple[str, ...]
+    flow_table: Table
+    queue_table: Table
+    event_table: Table
+
+    @classmethod
+    def of_core(cls, answer: Mapping[str, Any]) -> Trace:
+        """Take the answer of the core apart."""
+        return cls(
+            interval_s=answer["interval_ns"] / 1e9,
+            flow_names=tuple(answer["flow_names"]),
+            queue_names=tuple(answer["queue_names"]),
+            event_names=tuple(answer["event_names"]),
+            flow_table=_columns(answer["flows"]),
+            queue_table=_columns(answer["queues"]),
+            event_table=_columns(answer["events"]),
+        )
+
+    def flow(self, name: str) -> FlowSeries:
+        """The samples of a flow, by name `flow/index`. Raises ValueError if there is none."""
+        rows = _rows(self.flow_table, "flow", _number(name, self.flow_names, "flow"))
+        return FlowSeries(
+            time_s=rows["time_ns"] / 1e9,
+            delivered_bytes=rows["delivered_bytes"],
+            goodput_bps=_rates(rows["delivered_bytes"], self.interval_s),
+            connections=rows["connections"],
+            cwnd_bytes=_floats(rows["cwnd_bytes"]),
+            ssthresh_bytes=_floats(rows["ssthresh_bytes"]),
+            flight_size_bytes=_floats(rows["flight_size_bytes"]),
+            srtt_s=_floats(rows["srtt_ns"]) / 1e9,
+        )
+
+    def queue(self, name: str) -> QueueSeries:
+        """The samples of a queue, by name. Raises ValueError if there is none."""
+        rows = _rows(self.queue_table, "queue", _number(name, self.queue_names, "queue"))
+        return QueueSeries(rows["time_ns"] / 1e9, rows["packets"])
+
+    def events(self, event: str | None = None, *, flow: str | None = None) -> Events:
+        """What happened: all, or what is called `event`, or what happened to a flow.
+
+        Raises ValueError if there is no such event or flow.
+        """
+        rows = self.event_table
+        if event is not None:
+            rows = _rows(rows, "event", _number(event, self.event_names, "event"))
+        if flow is not None:
+            rows = _rows(rows, "flow", _number(flow, self.flow_names, "flow"))
+        return Events(
+            time_s=rows["time_ns"] / 1e9,
+            event=named(self.event_names, rows["event"]),
+            flow=named(self.flow_names, rows["flow"]),
+            queue=named(self.queue_names, rows["queue"]),
+            cwnd_bytes=_floats(rows["cwnd_bytes"]),
+            ssthresh_bytes=_floats(rows["ssthresh_bytes"]),
+            flight_size_bytes=_floats(rows["flight_size_bytes"]),
+            cwnd_after_bytes=_floats(rows["cwnd_after_bytes"]),
+        )
+
+    def goodput_bps(self) -> NDArray[np.float64]:
+        """Goodput of every flow in every interval of all flows, one row per flow."""
+        delivered = self.flow_table["delivered_bytes"].reshape(-1, max(1, len(self.flow_names)))
+        return np.apply_along_axis(_rates, 0, delivered, self.interval_s).T
+
+
+def named(names: Sequence[str], numbers: NDArray[np.int64]) -> NDArray[np.str_]:
+    """The names that numbers stand for; -1 is the empty one."""
+    return np.array([*names, ""], dtype=np.str_)[numbers]
+
+
+def _columns(table: Mapping[str, bytes]) -> Table:
+    return {name: np.frombuffer(column, dtype="<i8") for name, column in table.items()}
+
+
+def _rows(table: Table, column: str, number: int) -> Table:
+    wanted = table[column] == number
+    return {name: values[wanted] for name, values in table.items()}
+
+
+def _number(name: str, names: Sequence[str], noun: str) -> int:
+    try:
+        return names.index(name)
+    except ValueError:
+        known = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        raise ValueError(f"the trace has no {noun} {name!r}, only {known}") from None
+
+
+def _floats(column: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.where(column < 0, np.nan, column)
+
+
+def _rates(delivered: NDArray[np.int64], interval_s: float) -> NDArray[np.float64]:
+    return np.diff(delivered, prepend=0) * (8.0 / interval_s)

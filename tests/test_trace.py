@@ -1,0 +1,295 @@
+"""Traces say what the results say, row by row; files of them are whole or not there."""
+
+import math
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import airtcp
+import numpy as np
+import pyarrow.csv
+import pytest
+from airtcp import OutputError
+from airtcp.results import SimulationResult
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.trace import Trace
+from airtcp.trace_file import schema
+from pyarrow import parquet
+
+# Losses of every kind: full queues of a link and of the access point, few MAC retries.
+LOSSY = """
+[phy]
+standard = "802.11b"
+[mac]
+short_retry_limit = 2
+long_retry_limit = 2
+[ap]
+queue = { discipline = "fifo", limit = 8 }
+[[stations]]
+name = "a"
+count = 3
+[[stations]]
+name = "b"
+count = 3
+[links.uplink]
+rate = "3 Mb/s"
+delay = "10 ms"
+queue = 5
+[[flows]]
+stations = "a"
+direction = "upload"
+application = { kind = "bulk" }
+path = ["uplink"]
+[[flows]]
+stations = "b"
+direction = "download"
+[flows.application]
+kind = "web"
+size = { distribution = "exponential", mean = "100 kB" }
+think_time = { distribution = "exponential", mean = "500 ms" }
+[run]
+warmup = "0 s"
+duration = "20 s"
+replications = 2
+seed = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def scenario() -> ResolvedScenario:
+    return loads(LOSSY)
+
+
+@pytest.fixture(scope="module")
+def traced(scenario: ResolvedScenario) -> SimulationResult:
+    return airtcp.simulate(scenario, threads=1, trace=True, trace_interval_s=0.01)
+
+
+def trace_of(result: SimulationResult, replication: int = 0) -> Trace:
+    trace = result.simulation.runs[replication].trace
+    assert trace is not None
+    return trace
+
+
+def test_events_are_as_many_as_the_counts_say(traced: SimulationResult) -> None:
+    """Without a warm-up they count the same."""
+    for replication, run in enumerate(traced.simulation.runs):
+        trace, counts = trace_of(traced, replication), run.answer["counts"]
+
+        drops = trace.events("queue_drop").queue
+        assert sum(drops == "ap") == counts["ap_queue_drops"] > 0
+        assert sum(drops == "uplink to server") == counts["wired_drops"] > 0
+        for event, count in (
+            ("retransmission", counts["tcp_retransmissions"]),
+            ("timeout", counts["tcp_timeouts"]),
+            ("mac_drop", counts["mac_drops"]),
+            ("transfer_end", counts["transfers"]),
+        ):
+            assert len(trace.events(event).time_s) == count > 0
+        for flow in run.answer["flows"]:
+            mine = trace.events("retransmission", flow=flow["name"])
+            assert len(mine.time_s) == flow["retransmissions"]
+
+
+def test_goodput_adds_up_to_that_of_the_flow(traced: SimulationResult) -> None:
+    trace = trace_of(traced)
+    rates = trace.goodput_bps()
+
+    for index, flow in enumerate(traced.simulation.runs[0].answer["flows"]):
+        series = trace.flow(flow["name"])
+        assert series.time_s[-1] == 20.0
+        # The last sample is that of the end: nothing came after it.
+        assert series.delivered_bytes[-1] * 8 / 20.0 == pytest.approx(flow["goodput_bps"])
+        np.testing.assert_array_equal(series.goodput_bps, rates[index])
+        assert series.goodput_bps.mean() == pytest.approx(flow["goodput_bps"])
+
+
+def test_the_average_of_a_queue_is_that_of_the_result(traced: SimulationResult) -> None:
+    """2000 samples of a queue of 0 .. 8 packets whose level changes within some 20 ms.
+
+    So at least 500 of them are independent: their mean has a standard error of at most
+    4 / sqrt(500) = 0.18, of which the bound is three times.
+    """
+    trace = trace_of(traced)
+    average = traced.simulation.runs[0].answer["metrics"]["ap_queue_packets"]
+
+    packets = trace.queue("ap").packets
+    assert packets.max() == 8
+    assert abs(packets.mean() - average) < 0.54
+    assert trace.queue("uplink to server").packets.max() == 5
+    assert trace.queue("uplink to ap").packets.max() > 0
+
+
+def test_windows_are_those_of_a_sender(traced: SimulationResult) -> None:
+    trace = trace_of(traced)
+    series = trace.flow("a/0")
+    losses = trace.events("fast_retransmit", flow="a/0")
+    timeouts = trace.events("timeout", flow="a/0")
+
+    assert (series.connections == 1).all()
+    assert np.nanmax(series.flight_size_bytes) <= 65536
+    # RFC 5681 (4) and (3): half of the flight, and three segments on top; NewReno.
+    half = np.maximum(losses.flight_size_bytes // 2, 2 * 1460)
+    assert (losses.cwnd_after_bytes >= half).all()
+    assert (losses.cwnd_after_bytes <= half + 3 * 1460).all()
+    assert (timeouts.cwnd_after_bytes == 1460).all()
+    web = trace.flow("b/0")
+    assert np.isnan(web.cwnd_bytes[web.connections == 0]).all()
+    assert not np.isnan(web.cwnd_bytes[web.connections == 1]).any()
+    # A user may go on while the last ACK of the page before is lost.
+    assert {0, 1} <= set(web.connections)
+    assert 0.01 < np.nanmedian(series.srtt_s) < 1.0
+
+
+def test_both_kinds_of_files_have_the_rows_of_python(
+    scenario: ResolvedScenario, traced: SimulationResult, tmp_path: Path
+) -> None:
+    for name in ("t.parquet", "t.csv"):
+        written = airtcp.simulate(scenario, threads=2, trace=tmp_path / name, trace_interval_s=0.01)
+        assert all(run.trace is None for run in written.simulation.runs)
+    packed = parquet.read_table(tmp_path / "t.parquet")
+    # Everything else than text is read as numbers.
+    options = pyarrow.csv.ConvertOptions(
+        column_types=schema(), strings_can_be_null=True, quoted_strings_can_be_null=True
+    )
+    assert packed.schema == schema()
+    plain = pyarrow.csv.read_csv(tmp_path / "t.csv", convert_options=options)
+    assert plain.equals(packed)
+
+    rows = packed.to_pylist()
+    assert [row["replication"] for row in rows] == sorted(row["replication"] for row in rows)
+    for replication in (0, 1):
+        trace = trace_of(traced, replication)
+        mine = [row for row in rows if row["replication"] == replication]
+        assert [row["time_s"] for row in mine] == sorted(row["time_s"] for row in mine)
+        assert len(mine) == sum(
+            len(table["time_ns"])
+            for table in (trace.flow_table, trace.queue_table, trace.event_table)
+        )
+        flow = [row for row in mine if row["record"] == "flow" and row["flow"] == "b/1"]
+        series = trace.flow("b/1")
+        assert [row["time_s"] for row in flow] == list(series.time_s)
+        assert [row["goodput_bps"] for row in flow] == list(series.goodput_bps)
+        assert [row["cwnd_bytes"] or math.nan for row in flow] == pytest.approx(
+            list(series.cwnd_bytes), nan_ok=True
+        )
+        queue = [row for row in mine if row["record"] == "queue" and row["queue"] == "ap"]
+        assert [row["queue_packets"] for row in queue] == list(trace.queue("ap").packets)
+        events = [row for row in mine if row["record"] == "event"]
+        assert [row["event"] for row in events] == list(trace.events().event)
+        assert [row["queue"] or "" for row in events] == list(trace.events().queue)
+
+
+def test_queues_of_categories_have_their_names() -> None:
+    text = LOSSY.replace(
+        "[ap]",
+        '[mac.edca.ap.AC_VO]\naifsn = 2\n[mac.classify]\ntcp_ack = "AC_VO"\n[ap]',
+    )
+    result = airtcp.simulate(loads(text), replications=1, trace=True)
+
+    names = trace_of(result).queue_names
+    assert names[:4] == ("ap AC_VO", "ap AC_BE", "a/0 AC_VO", "a/0 AC_BE")
+
+
+def test_what_is_not_there_cannot_be_asked_for(traced: SimulationResult) -> None:
+    trace = trace_of(traced)
+    with pytest.raises(ValueError, match=r"no flow 'c/0', only a/0, a/1"):
+        trace.flow("c/0")
+    with pytest.raises(ValueError, match=r"no queue 'AP', only ap"):
+        trace.queue("AP")
+    with pytest.raises(ValueError, match=r"no event 'loss', only transfer_start"):
+        trace.events("loss")
+
+
+@pytest.mark.parametrize("interval", [0.0, -1.0, math.inf, math.nan])
+def test_an_absurd_interval_is_refused(scenario: ResolvedScenario, interval: float) -> None:
+    with pytest.raises(ValueError, match="must be positive"):
+        airtcp.simulate(scenario, trace=True, trace_interval_s=interval)
+
+
+def test_too_many_rows_are_refused_with_an_interval_that_works(scenario: ResolvedScenario) -> None:
+    with pytest.raises(OutputError, match=r"take an interval of 2\.1e-05 s or more"):
+        airtcp.simulate(scenario, trace=True, trace_interval_s=1e-6)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "s.toml"
+    path.write_text(LOSSY)
+    return path
+
+
+def simulate(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "airtcp", "simulate", str(file), "--quiet", *options]
+    return subprocess.run(command, cwd=file.parent, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--trace", "t.txt"], "must end in .parquet or .csv"),
+        (["--trace", "trace"], "must end in .parquet or .csv"),
+        (["--trace", "nowhere/t.csv"], "cannot write to nowhere/t.csv: No such file"),
+        (["--trace", "folder.csv"], "folder.csv: it is not a regular file"),
+        (["--trace", "t.csv", "--trace-interval", "3"], "has no unit"),
+        (["--trace", "t.csv", "--trace-interval", "0 s"], "1 ns or more"),
+        (["--trace", "t.csv", "--trace-interval", "1 us"], "take an interval of"),
+        (["--trace-interval", "1 s"], "there is no --trace"),
+    ],
+)
+def test_wrong_options_are_one_clear_error(file: Path, options: list[str], message: str) -> None:
+    (file.parent / "folder.csv").mkdir()
+    done = simulate(file, *options)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert {path.name for path in file.parent.iterdir()} == {"s.toml", "folder.csv"}
+
+
+def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
+    """A limit on the size of files stands for the disk."""
+    (file.parent / "t.csv").write_text("before")
+    command = f"ulimit -f 50; exec {sys.executable} -m airtcp simulate s.toml -q --trace t.csv"
+    done = subprocess.run(
+        ["bash", "-c", f"trap '' XFSZ; {command}"],
+        cwd=file.parent,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 2
+    assert "cannot write to t.csv: " in done.stderr
+    assert "File too large" in done.stderr
+    assert (file.parent / "t.csv").read_text() == "before"
+    assert {path.name for path in file.parent.iterdir()} == {"s.toml", "t.csv"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_an_interrupted_run_leaves_a_whole_file(file: Path, ending: str) -> None:
+    """With the replications that had ended, or none if none had."""
+    command = [sys.executable, "-m", "airtcp", "simulate", "s.toml", "--quiet"]
+    command += ["--replications", "100000", "--threads", "2", "--trace", f"t.{ending}"]
+    running = subprocess.Popen(
+        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    aside = file.parent / f".t.{ending}.{running.pid}"
+    deadline = time.monotonic() + 60
+    # The first replication is in it.
+    while not (aside.exists() and aside.stat().st_size > 10_000):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    printed, said = running.communicate(timeout=60)
+
+    assert running.returncode == 130
+    assert "interrupted" in said
+    assert not aside.exists()
+    path = file.parent / f"t.{ending}"
+    rows = pyarrow.csv.read_csv(path) if ending == "csv" else parquet.read_table(path)
+    replications = set(rows["replication"].to_pylist())
+    assert f"{len(replications)} replications" in said
+    assert printed != ""
