@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,6 +40,9 @@ CLAIMS: Final = "claims"
 
 _NEAREST = 3
 
+_KINDS = ("eq", "fig", "figA", "table")
+_PARTS = re.compile(r"(\D*)(\d*)(.*)")
+
 
 class UnknownItemError(AirtcpError):
     """There is no item or paper of that name; the text offers the nearest."""
@@ -48,9 +52,9 @@ def items() -> dict[str, Item]:
     """Every item by its name, paper by paper."""
     for paper in PAPERS.values():
         importlib.import_module(f"airtcp.reproduce.{paper.package}")
-    return {
-        name: item for letter in PAPERS for name, item in REGISTRY.items() if item.paper == letter
-    }
+    letters = list(PAPERS)
+    order = sorted(REGISTRY, key=lambda name: (letters.index(name[0]), _place(name)))
+    return {name: REGISTRY[name] for name in order}
 
 
 def find(wanted: str) -> list[Item]:
@@ -67,6 +71,14 @@ def find(wanted: str) -> list[Item]:
     if wanted.lower() in by_lower:
         return [by_lower[wanted.lower()]]
     raise UnknownItemError(_unknown(wanted, known))
+
+
+def _place(name: str) -> tuple[int, int, str]:
+    """Where an item stands in its paper: figures, those of the appendix, tables, our own."""
+    found = _PARTS.fullmatch(name.partition(".")[2])
+    if found is not None and found[1] in _KINDS:
+        return _KINDS.index(found[1]), int(found[2] or 0), found[3]
+    return len(_KINDS), 0, name
 
 
 def _unknown(wanted: str, known: dict[str, Item]) -> str:

@@ -48,6 +48,19 @@ def over_runs(simulation: Simulation, number: Callable[[int], float | None]) -> 
     )
 
 
+def mapped(simulation: Simulation, metric: str, change: Callable[[float], float]) -> Interval:
+    """The interval of a metric that is changed in each replication."""
+    return student_interval(
+        [None if value is None else change(value) for value in samples(simulation, metric)],
+        simulation.confidence,
+    )
+
+
+def scaled(simulations: Sequence[Simulation], metric: str, unit: float) -> list[Value]:
+    """A metric of several simulations in another unit: Mb/s with 1e6, milliseconds with 1e-3."""
+    return [mapped(one, metric, lambda value: value / unit) for one in simulations]
+
+
 def flow_goodputs(simulation: Simulation, index: int) -> list[float]:
     """The goodput of each flow in one replication, b/s."""
     return [flow["goodput_bps"] for flow in simulation.runs[index].answer["flows"]]

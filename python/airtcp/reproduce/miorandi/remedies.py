@@ -1,0 +1,133 @@
+"""Paper M's remarks as figures of our own: persistent users, scheduling per flow, RED.
+
+Sections 4.2 and 5 say what should help without showing it. Knows web users and endless downloads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.item import Outcome, Value, item
+from airtcp.reproduce.measure import words
+from airtcp.reproduce.miorandi.users import EXPONENTIAL, LARGE, PARETO, Users, web
+
+_TIME: Final = "mean session delay (s)"
+_USERS: Final = 10
+_HOGS: Final = (0, 1, 2, 3, 4)
+_LIMIT: Final = 100
+_QUEUES: Final[dict[str, dict[str, Any]]] = {
+    "first in, first out": {"discipline": "fifo", "limit": _LIMIT},
+    "RED": {"discipline": "red", "limit": _LIMIT},
+    "per flow": {"discipline": "per-flow", "limit": _LIMIT},
+}
+
+
+def _beside(bench: Bench, hogs: int, window: int, queue: str) -> Users:
+    keys: dict[str, Any] = {"ap.queue": _QUEUES[queue]}
+    if hogs == 0:
+        # As the file of the mixture, without its second group.
+        run = {"run.duration": "2000 s", "run.replications": 10}
+        threshold = {"flows.laptop.tcp.initial_ssthresh": {"segments": window}}
+        return web(bench, _USERS, window, keys | run | threshold)
+    keys |= {"stations.hog.count": hogs, "flows.hog.tcp.receive_window.segments": window}
+    return web(bench, _USERS, window, keys, file="mixed")
+
+
+@item(
+    "M.persistent",
+    title="Web users beside endless downloads",
+    caption="Mean session delay of ten web users beside some stations whose downloads never end, "
+    "when all have a small or a large window; the access point's queue holds 100 packets. "
+    "A figure of our own.",
+    states="Few persistent users take all of the bandwidth and starve web users; a small window "
+    "would prevent that, but is not in the operator's hands (section 4.2).",
+)
+def persistent(bench: Bench) -> Outcome:
+    fifo = "first in, first out"
+    users = {
+        window: [_beside(bench, hogs, window, fifo) for hogs in _HOGS] for window in (1, LARGE)
+    }
+    series = [
+        Series(f"W* = {window}", _HOGS, [one.time_s for one in some], "simulation")
+        for window, some in users.items()
+    ]
+    worse = users[LARGE][1].over(users[LARGE][0])
+    small = users[1][1].over(users[1][0])
+    between = users[LARGE][1].over(users[1][1])
+    x = "endless downloads"
+    return Outcome(
+        data=table_of(series, x=x, y=_TIME),
+        found=f"One endless download makes sessions {words(worse)} times as long with a large "
+        f"window, and {words(small)} times with W* = 1, where it is one more user of a shared "
+        f"channel. Beside one, a large window is {words(between)} times as slow as a small one.",
+        values={"worse": worse, "worse_small": small, "large_over_small": between},
+        figure=chart(series, x=x, y=_TIME, y_scale="log", whole_x=True),
+    )
+
+
+_STATIONS = (5, 10, 20, 30, 40)
+_PER_FLOW: Final = {"ap.queue": {"discipline": "per-flow"}}
+
+
+@item(
+    "M.perflow",
+    title="Scheduling per flow at the access point",
+    caption="Mean session delay of web users with Pareto sizes: one queue with a large and with a "
+    "small window, and a queue for each flow with a large window (no limit to any queue). "
+    "A figure of our own.",
+    states="Scheduling per flow would share the channel as a small window does, without its help "
+    "(sections 4.2, 5).",
+)
+def perflow(bench: Bench) -> Outcome:
+    one_queue = [web(bench, n, LARGE, PARETO) for n in _STATIONS]
+    small = [web(bench, n, 1, PARETO) for n in _STATIONS]
+    turns = [web(bench, n, LARGE, PARETO, _PER_FLOW) for n in _STATIONS]
+    series = [
+        Series("one queue, W* = 1000", _STATIONS, _times(one_queue), "simulation"),
+        Series("one queue, W* = 1", _STATIONS, _times(small), "simulation"),
+        Series("queue per flow, W* = 1000", _STATIONS, _times(turns), "simulation"),
+    ]
+    gain = turns[-1].over(one_queue[-1])
+    beside = turns[-1].over(small[-1])
+    law = turns[-1].over(web(bench, _STATIONS[-1], LARGE, EXPONENTIAL, _PER_FLOW))
+    x = "stations"
+    return Outcome(
+        data=table_of(series, x=x, y=_TIME),
+        found=f"With 40 stations a queue for each flow takes {words(gain)} of the time of one "
+        f"queue with the same window, and {words(beside)} of that of one queue with W* = 1. "
+        f"Pareto sizes then take {words(law)} times as long as exponential ones.",
+        values={"gain": gain, "over_small_window": beside, "pareto_over_exponential": law},
+        figure=chart(series, x=x, y=_TIME, from_zero=True),
+    )
+
+
+@item(
+    "M.red",
+    title="Random early detection at the access point",
+    caption="Mean session delay of ten web users beside endless downloads, all with a large "
+    "window, for three ways to run the access point's queue of 100 packets. A figure of our own.",
+    states="A few random losses should make long flows yield, so that web users are served "
+    "better (sections 4.2, 5).",
+)
+def red(bench: Bench) -> Outcome:
+    users = {queue: [_beside(bench, hogs, LARGE, queue) for hogs in _HOGS] for queue in _QUEUES}
+    series = [Series(queue, _HOGS, _times(some), "simulation") for queue, some in users.items()]
+    fifo, early, turns = users.values()
+    gain, alone = early[1].over(fifo[1]), early[0].over(fifo[0])
+    fair = turns[1].over(early[1])
+    x = "endless downloads"
+    return Outcome(
+        data=table_of(series, x=x, y=_TIME),
+        found=f"Beside one endless download RED takes {words(gain)} of the time of a plain queue, "
+        f"and a queue for each flow {words(fair)} of the time of RED. Without endless downloads "
+        f"RED takes {words(alone)} times as long as a plain queue: it drops packets of short "
+        "transfers, which wait for timeouts.",
+        values={"gain": gain, "alone": alone, "per_flow_over_red": fair},
+        figure=chart(series, x=x, y=_TIME, y_scale="log", whole_x=True),
+    )
+
+
+def _times(users: list[Users]) -> list[Value]:
+    return [one.time_s for one in users]
