@@ -16,6 +16,7 @@ from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: Inches: printed at the width of a column, letters are still about 7 points high.
@@ -66,6 +67,9 @@ def chart(
         axes.set_xscale(x_scale)
         axes.set_yscale(y_scale)
         _draw(axes, series)
+        for axis, scale in ((axes.xaxis, x_scale), (axes.yaxis, y_scale)):
+            if scale == "log":
+                _plain_numbers(axis)
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         if whole_x:
@@ -135,6 +139,17 @@ def _draw(axes: Axes, series: Sequence[Series]) -> None:
                 label=one.label,
                 zorder=3,
             )
+
+
+def _plain_numbers(axis: Axis) -> None:
+    """Label a logarithmic axis that spans little with 0.1, 0.2, 0.5 and so on; others as usual."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    low, high = axis.get_view_interval()
+    if high < 1000.0 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.set_minor_locator(NullLocator())
 
 
 def _errors(values: Sequence[Value]) -> tuple[list[float], list[float], list[float]]:

@@ -139,7 +139,7 @@ def _border(
     node: Node, ux: float, uy: float, left: tuple[float, float], bend: float
 ) -> tuple[float, float]:
     """Where an edge in the direction (ux, uy) leaves the node, a little aside if it bends."""
-    if node.shape != "circle":
+    if node.shape == "box":
         return node.x, node.y
     aside = 0.55 if bend > 0 else -0.55 if bend < 0 else 0.0
     x, y = ux + aside * left[0], uy + aside * left[1]
