@@ -101,13 +101,15 @@ pub struct AckSkip {
     pub after_segment: u64,
 }
 
-/// Which end of the handshake an endpoint takes; without a handshake both are the same.
+/// Which end of the handshake an endpoint takes; with [`Handshake::None`] all are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// Sends the SYN.
     Active,
     /// Waits for a SYN.
     Passive,
+    /// Neither: the connection was opened long ago.
+    Established,
 }
 
 /// Units of [`Aimd`] in 1.

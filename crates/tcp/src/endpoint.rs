@@ -39,6 +39,11 @@ impl Endpoint {
         self.sender.write(bytes);
     }
 
+    /// The application has written all it had: a FIN follows the last byte, with it if it can.
+    pub fn close(&mut self) {
+        self.sender.close();
+    }
+
     /// A segment of the other end arrived, whose SACK option, if it has one, is in `sacks`.
     #[inline]
     pub fn on_segment(
@@ -61,10 +66,12 @@ impl Endpoint {
             if segment.option_bytes() > 0 {
                 self.on_sack(config, now, segment, sacks);
             } else {
-                self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+                self.sender.on_ack(config, now, segment.ack, segment.end() == segment.seq);
             }
         }
-        if segment.len > 0 {
+        if segment.flags.contains(Flags::FIN) {
+            self.receiver.on_fin(config, now, segment.seq, segment.end());
+        } else if segment.len > 0 {
             self.receiver.on_data(config, now, segment.seq, segment.end());
         }
     }
@@ -120,6 +127,21 @@ impl Endpoint {
         self.sender.acked()
     }
 
+    /// Whether data may flow.
+    pub fn is_established(&self) -> bool {
+        self.state == State::Established
+    }
+
+    /// Whether the other end's FIN has come, and all its data: the end of file of its application.
+    pub fn has_reached_end(&self) -> bool {
+        self.receiver.has_reached_end()
+    }
+
+    /// Whether the own FIN is acknowledged.
+    pub fn is_close_acknowledged(&self) -> bool {
+        self.sender.is_close_acknowledged()
+    }
+
     /// What was counted since the endpoint was made.
     pub fn counters(&self) -> Counters {
         self.sender.counters
@@ -168,7 +190,18 @@ impl Endpoint {
     fn segment(&mut self, seq: u64, len: u32) -> Segment {
         self.sender.counters.segments_sent += 1;
         self.receiver.on_ack_sent();
-        Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK }
+        let segment = Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK };
+        if self.sender.is_closing() { self.with_fin(segment) } else { segment }
+    }
+
+    /// `segment`, whose last number may be that of the FIN.
+    #[cold]
+    fn with_fin(&self, segment: Segment) -> Segment {
+        if segment.len > 0 && self.sender.is_end(segment.end()) {
+            Segment { len: segment.len - 1, flags: segment.flags | Flags::FIN, ..segment }
+        } else {
+            segment
+        }
     }
 
     /// The acknowledgment of a segment with a SACK option.
@@ -176,7 +209,7 @@ impl Endpoint {
     fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SackOptions) {
         match config.variant {
             Variant::Reno | Variant::NewReno => {
-                self.sender.on_ack(config, now, segment.ack, segment.len == 0);
+                self.sender.on_ack(config, now, segment.ack, segment.end() == segment.seq);
             }
             Variant::Sack => {
                 self.sender.on_selective_ack(config, now, segment.ack, sacks.blocks(segment));

@@ -42,7 +42,7 @@ pub(crate) enum Answer {
 impl State {
     pub(crate) fn new(config: &Config, opening: Opening) -> Self {
         match (config.handshake, opening) {
-            (Handshake::None, _) => Self::Established,
+            (Handshake::None, _) | (_, Opening::Established) => Self::Established,
             (_, Opening::Active) => Self::SynSent(Syn::NEW),
             (_, Opening::Passive) => Self::Listen,
         }

@@ -19,8 +19,10 @@
 //!
 //! - Sequence numbers are 64 bits and never wrap, the initial one is 0, and the first byte of data
 //!   is number 1 whichever [`Handshake`] is used.
-//! - There is no FIN, no RST, no urgent data, no simultaneous opening, and no option but SACK, which
+//! - There is no RST, no urgent data, no simultaneous opening, and no option but SACK, which
 //!   both ends are taken to have permitted if the [`Variant`] is [`Variant::Sack`].
+//! - [`Endpoint::close`] sends a FIN, but a connection need not be closed, and one that is closed at both
+//!   ends is forgotten when the caller drops it: there is no TIME-WAIT.
 //! - RFC 2018 section 4 wants a SACK option in each acknowledgment while something is held; a segment
 //!   with payload has none here, because a full one would exceed the path's MTU. Whenever there is
 //!   something new to tell, a segment without payload goes first.

@@ -4,6 +4,8 @@
 //! know what the endpoint sends: it is told when an acknowledgment has left, on its own or with
 //! data.
 
+use std::num::NonZeroU64;
+
 use airtcp_kernel::Time;
 
 use crate::reassembly::Reassembly;
@@ -23,6 +25,8 @@ pub(crate) struct Receiver {
     ack_owed: AckOwed,
     /// How many acknowledgments have been left out since the last one.
     skipped: u32,
+    /// The number of the other end's FIN; `None` until it has come.
+    fin: Option<NonZeroU64>,
     /// What arrived beyond a gap; `None`: nothing.
     ahead: Option<Box<Reassembly>>,
 }
@@ -48,6 +52,7 @@ impl Receiver {
             acknowledged: FIRST_BYTE,
             ack_owed: AckOwed::None,
             skipped: 0,
+            fin: None,
             ahead: None,
         }
     }
@@ -61,7 +66,13 @@ impl Receiver {
     /// Payload bytes given to the application, which reads at once.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
-        self.rcv_nxt - FIRST_BYTE
+        self.rcv_nxt - FIRST_BYTE - u64::from(self.has_reached_end())
+    }
+
+    /// Whether the FIN has come, and everything before it.
+    #[inline]
+    pub(crate) fn has_reached_end(&self) -> bool {
+        self.fin.is_some_and(|fin| self.rcv_nxt > fin.get())
     }
 
     #[inline]
@@ -86,6 +97,19 @@ impl Receiver {
             self.delay_ack(config, now);
         } else {
             self.on_disorder(config, start, end);
+        }
+    }
+
+    /// A segment arrived that takes the numbers `start .. end`, the last of which is a FIN. RFC 9293
+    /// section 3.10.7.4, step 8: "send an acknowledgment for the FIN", which stacks do not delay.
+    #[cold]
+    pub(crate) fn on_fin(&mut self, config: &Config, now: Time, start: u64, end: u64) {
+        if self.fin.is_none() && end > self.rcv_nxt {
+            self.fin = NonZeroU64::new(end - 1);
+        }
+        self.on_data(config, now, start, end);
+        if self.ack_owed != AckOwed::Bare {
+            self.ack_owed = AckOwed::Now;
         }
     }
 

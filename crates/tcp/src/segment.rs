@@ -20,9 +20,10 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The number after the last byte of the payload.
+    /// The number after the last byte of the payload, and after that of the FIN.
+    #[inline]
     pub const fn end(&self) -> u64 {
-        self.seq + self.len as u64
+        self.seq + self.len as u64 + (self.flags.0 & Flags::FIN.0) as u64
     }
 
     /// Bytes that its SACK option adds to the TCP header: two of padding, kind and length, and eight
@@ -56,6 +57,8 @@ pub struct Flags(u32);
 impl Flags {
     /// No bit set.
     pub const NONE: Self = Self(0);
+    /// Nothing more will come from this end. Takes the number after the payload.
+    pub const FIN: Self = Self(0x01);
     /// Synchronise: the first segment of each direction.
     pub const SYN: Self = Self(0x02);
     /// The acknowledgment number counts.
@@ -74,20 +77,26 @@ impl BitOr for Flags {
     }
 }
 
-/// As a packet transcript writes it: `1:1001 ack 1`, `SYN 0 ack 1`, `ack 2001`. The blocks of a SACK
+/// As a packet transcript writes it: `1:1001 ack 1`, `SYN 0 ack 1`, `FIN 1 ack 1`, `ack 2001`. The blocks of a SACK
 /// option are not the segment's to tell.
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let syn = self.flags.contains(Flags::SYN);
-        if syn {
+        let end = self.seq + u64::from(self.len);
+        let mut gap = "";
+        if self.flags.contains(Flags::SYN) {
             write!(f, "SYN {}", self.seq)?;
+            gap = " ";
         }
         if self.len > 0 {
-            write!(f, "{}{}:{}", if syn { " " } else { "" }, self.seq, self.end())?;
+            write!(f, "{gap}{}:{end}", self.seq)?;
+            gap = " ";
+        }
+        if self.flags.contains(Flags::FIN) {
+            write!(f, "{gap}FIN {end}")?;
+            gap = " ";
         }
         if self.flags.contains(Flags::ACK) {
-            let first = !syn && self.len == 0;
-            write!(f, "{}ack {}", if first { "" } else { " " }, self.ack)?;
+            write!(f, "{gap}ack {}", self.ack)?;
         }
         Ok(())
     }
@@ -120,11 +129,14 @@ mod tests {
         let syn = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN };
         let syn_ack = Segment { ack: 1, flags: Flags::SYN | Flags::ACK, ..syn };
         let ack = Segment { seq: 1, ack: 2001, len: 0, flags: Flags::ACK };
+        let fin = Segment { flags: Flags::FIN | Flags::ACK, ..data };
 
         assert_eq!(data.to_string(), "1:1001 ack 1");
         assert_eq!(syn.to_string(), "SYN 0");
         assert_eq!(syn_ack.to_string(), "SYN 0 ack 1");
         assert_eq!(ack.to_string(), "ack 2001");
+        assert_eq!((fin.to_string().as_str(), fin.end()), ("1:1001 FIN 1001 ack 1", 1002));
+        assert_eq!(Segment { len: 0, ..fin }.to_string(), "FIN 1 ack 1");
     }
 
     #[test]

@@ -29,8 +29,10 @@ pub(crate) struct Sender {
     /// The number after the highest one ever sent. I.e. `snd_nxt`, except that a timeout pulls
     /// `snd_nxt` back and leaves this.
     snd_max: u64,
-    /// The number after the last byte written by the application.
+    /// The number after the last byte written by the application, and after the FIN if it has closed.
     written: u64,
+    /// The application has closed, so `written - 1` is the number of the FIN.
+    closing: bool,
     /// The variable `recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 2, plus one:
     /// the number after the highest one sent before the last recovery began.
     recover: u64,
@@ -70,6 +72,7 @@ impl Sender {
             snd_nxt: FIRST_BYTE,
             snd_max: FIRST_BYTE,
             written: FIRST_BYTE,
+            closing: false,
             // RFC 6582 section 3.2, step 1, takes the initial sequence number, which would forbid
             // the fast retransmit of the very first segment. Nothing has been in a recovery yet,
             // so this takes one less, and the comparison of step 2 can stay strict.
@@ -86,7 +89,30 @@ impl Sender {
 
     #[inline]
     pub(crate) fn write(&mut self, bytes: u64) {
+        debug_assert!(!self.closing, "written after the close");
         self.written = self.written.saturating_add(bytes).min(END_OF_TIME);
+    }
+
+    /// RFC 9293 section 3.10.4: the FIN is sent when all data has been.
+    pub(crate) fn close(&mut self) {
+        if !self.closing {
+            self.written += 1;
+            self.closing = true;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing
+    }
+
+    /// Whether `end` is the number after the FIN, if there is to be one.
+    pub(crate) fn is_end(&self, end: u64) -> bool {
+        end == self.written
+    }
+
+    pub(crate) fn is_close_acknowledged(&self) -> bool {
+        self.closing && self.snd_una == self.written
     }
 
     /// SND.NXT, the number that a segment without data carries.
@@ -98,7 +124,7 @@ impl Sender {
     /// Payload bytes acknowledged.
     #[inline]
     pub(crate) fn acked(&self) -> u64 {
-        self.snd_una - FIRST_BYTE
+        self.snd_una - FIRST_BYTE - u64::from(self.is_close_acknowledged())
     }
 
     /// FlightSize of RFC 5681 section 2; after a timeout only what was sent since counts, the rest
@@ -190,13 +216,20 @@ impl Sender {
         }
         let room = self.send_window(config).saturating_sub(flight_size);
         let mss = u64::from(config.mss);
-        let len = mss.min(unsent).min(room);
+        let len = self.longest(mss, unsent).min(room);
         if len == 0 || (len < mss && len < unsent && flight_size > 0) {
             // RFC 9293 section 3.8.6.2.1: a full-sized segment, or all there is. Its override timer
             // is not needed: what is in flight opens the window when it is acknowledged.
             return None;
         }
         Some(self.transmit(now, len))
+    }
+
+    /// The numbers that the next segment takes at most: those of its payload, and of a FIN that is
+    /// all that would be left.
+    #[inline]
+    fn longest(&self, mss: u64, unsent: u64) -> u64 {
+        if self.closing && unsent == mss + 1 { unsent } else { mss.min(unsent) }
     }
 
     #[inline]

@@ -110,7 +110,7 @@ impl Sender {
         let flight_size = self.flight_size();
         let room = config.receive_window.saturating_sub(flight_size);
         let mss = u64::from(config.mss);
-        let len = mss.min(unsent).min(room);
+        let len = self.longest(mss, unsent).min(room);
         let is_silly = len < mss && len < unsent && flight_size > 0;
         (len > 0 && !is_silly).then(|| self.transmit(now, len))
     }

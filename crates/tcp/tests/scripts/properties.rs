@@ -100,9 +100,10 @@ struct Tally {
 impl Tally {
     fn count(&mut self, segment: &Segment) {
         let syn = segment.flags.contains(Flags::SYN);
+        let takes_numbers = segment.end() > segment.seq;
         self.segments += 1;
-        self.data_segments += u64::from(segment.len > 0);
-        if syn || segment.len > 0 {
+        self.data_segments += u64::from(takes_numbers);
+        if syn || takes_numbers {
             self.retransmissions += u64::from(segment.seq < self.sent_up_to);
             self.sent_up_to = self.sent_up_to.max(segment.end() + u64::from(syn));
         }
@@ -115,7 +116,7 @@ impl Tally {
     }
 }
 
-/// The bytes that have arrived at one end, one by one.
+/// The bytes that have arrived at one end, one by one, and the FIN as one more.
 #[derive(Default)]
 struct Arrived(BTreeSet<u64>);
 
@@ -160,12 +161,16 @@ impl Told {
 }
 
 /// Sends `upload` bytes from `A` to `B` and `download` bytes back, over a wire that does to the
-/// first segments of each end what is listed, and then delivers all.
-fn transfer(config: &Config, upload: u64, download: u64, fates: &[Vec<Fate>; 2]) {
+/// first segments of each end what is listed, and then delivers all. With `close` both ends close.
+fn transfer(config: &Config, upload: u64, download: u64, close: bool, fates: &[Vec<Fate>; 2]) {
     let rule =
         |sent: &Sent| fates[sent.from as usize].get(sent.index).cloned().unwrap_or(Fate::Deliver);
     let mut pair = Pair::sending_over(config, upload, rule);
     pair.b.write(download);
+    if close {
+        pair.a.close();
+        pair.b.close();
+    }
 
     let mut tallies = [Tally::default(), Tally::default()];
     let mut arrived = [Arrived::default(), Arrived::default()];
@@ -194,9 +199,10 @@ fn transfer(config: &Config, upload: u64, download: u64, fates: &[Vec<Fate>; 2])
                 arrived[*from as usize].assert_isolated(segment.ack, *block);
             }
             let tally = &mut tallies[*from as usize];
-            sent_new[*from as usize] |= segment.len > 0 && segment.seq >= tally.sent_up_to;
+            sent_new[*from as usize] |=
+                segment.end() > segment.seq && segment.seq >= tally.sent_up_to;
             tally.count(segment);
-            let written = if *from == End::A { upload } else { download };
+            let written = if *from == End::A { upload } else { download } + u64::from(close);
             // With SACK a hole may be shorter than a segment: the receiver cuts off what lies beyond
             // its window.
             let full = segment.len == config.mss || config.variant == Variant::Sack;
@@ -209,7 +215,7 @@ fn transfer(config: &Config, upload: u64, download: u64, fates: &[Vec<Fate>; 2])
             let other = if end == End::A { &pair.b } else { &pair.a };
             assert!(me.acked() <= other.delivered(), "acknowledged before it arrived");
             assert!(other.delivered() <= written);
-            assert!(me.acked() + me.flight_size() <= written);
+            assert!(me.acked() + me.flight_size() <= written + u64::from(close));
             assert!(me.flight_size() <= config.receive_window);
             // Two segments more than cwnd at most, those of limited transmit; in a recovery with
             // SACK what is held by the other end does not count.
@@ -217,13 +223,17 @@ fn transfer(config: &Config, upload: u64, download: u64, fates: &[Vec<Fate>; 2])
             let is_bounded = config.variant != Variant::Sack && sent_new[end as usize];
             assert!(!is_bounded || me.flight_size() <= most, "beyond cwnd");
             assert!(me.cwnd() >= u64::from(config.mss));
-            assert_eq!(me.delivered(), arrived[end as usize].in_order(), "not what came in order");
+            let in_order = me.delivered() + u64::from(me.has_reached_end());
+            assert_eq!(in_order, arrived[end as usize].in_order(), "not what came in order");
         }
     }
 
     assert_eq!((pair.a.acked(), pair.b.delivered()), (upload, upload));
     assert_eq!((pair.b.acked(), pair.a.delivered()), (download, download));
     assert_eq!((pair.a.flight_size(), pair.b.flight_size()), (0, 0));
+    for end in [&pair.a, &pair.b] {
+        assert_eq!((end.has_reached_end(), end.is_close_acknowledged()), (close, close));
+    }
     tallies[0].assert_agrees(pair.a.counters());
     tallies[1].assert_agrees(pair.b.counters());
 }
@@ -235,9 +245,10 @@ proptest! {
     fn every_transfer_ends_complete_and_in_order(
         config in configs(),
         upload in 0_u64..6000,
+        close in any::<bool>(),
         fates in [vec(fate(), 0..60), vec(fate(), 0..60)],
     ) {
-        transfer(&config, upload, 0, &fates);
+        transfer(&config, upload, 0, close, &fates);
     }
 
     #[test]
@@ -245,8 +256,9 @@ proptest! {
         config in configs(),
         upload in 0_u64..3000,
         download in 0_u64..3000,
+        close in any::<bool>(),
         fates in [vec(fate(), 0..60), vec(fate(), 0..60)],
     ) {
-        transfer(&config, upload, download, &fates);
+        transfer(&config, upload, download, close, &fates);
     }
 }

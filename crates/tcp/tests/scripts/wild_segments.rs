@@ -13,6 +13,8 @@ use crate::properties::{ack_skip, aimd, delayed_ack, variant};
 #[derive(Clone, Debug)]
 enum Operation {
     Write(u64),
+    /// Nothing is written after it.
+    Close,
     Arrive(Segment, Vec<Block>),
     /// An acknowledgment of so many bytes beyond the acknowledged ones: a likely one.
     Acknowledge(u64),
@@ -29,6 +31,8 @@ fn operation() -> impl Strategy<Value = Operation> {
     let number = || prop_oneof![0_u64..10, 0_u64..50_000];
     let flags = prop_oneof![
         4 => Just(Flags::ACK),
+        1 => Just(Flags::FIN | Flags::ACK),
+        1 => Just(Flags::SYN | Flags::FIN),
         1 => Just(Flags::SYN),
         1 => Just(Flags::SYN | Flags::ACK),
         1 => Just(Flags::NONE)
@@ -41,6 +45,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     );
     prop_oneof![
         prop_oneof![0_u64..5000, Just(u64::MAX)].prop_map(Operation::Write),
+        Just(Operation::Close),
         segment,
         (1_u64..4000).prop_map(Operation::Acknowledge),
         Just(Operation::Duplicate),
@@ -79,12 +84,14 @@ proptest! {
     #[test]
     fn nothing_that_arrives_breaks_an_endpoint(
         config in any_config(),
-        opening in prop_oneof![Just(Opening::Active), Just(Opening::Passive)],
+        opening in
+            prop_oneof![Just(Opening::Active), Just(Opening::Passive), Just(Opening::Established)],
         operations in vec(operation(), 0..80),
     ) {
         let mut endpoint = Endpoint::new(&config, opening);
         let mut now = Time::ZERO;
         let mut sent_up_to = 0;
+        let mut closed = false;
         for operation in operations {
             let acked = endpoint.acked();
             let delivered = endpoint.delivered();
@@ -95,7 +102,12 @@ proptest! {
                 endpoint.on_segment(&config, now, &segment, &sacks);
             };
             match operation {
-                Operation::Write(bytes) => endpoint.write(bytes),
+                Operation::Write(bytes) if !closed => endpoint.write(bytes),
+                Operation::Write(_) => {}
+                Operation::Close => {
+                    endpoint.close();
+                    closed = true;
+                }
                 Operation::Arrive(segment, blocks) => arrive(segment, &blocks),
                 Operation::Acknowledge(more) => arrive(bare(1 + acked + more), &[]),
                 Operation::Duplicate => arrive(bare(1 + acked), &[]),
