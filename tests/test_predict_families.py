@@ -530,3 +530,16 @@ def test_a_transfer_that_is_alone_takes_its_effective_service_time() -> None:
 )
 def test_what_paper_h_lacks_is_named(mac: str, words: str) -> None:
     assert words in broken(predict(browsing(mac=mac)), "H (19), few sources")
+
+
+def test_a_lone_transfer_with_delayed_acks_is_paper_m_s_too() -> None:
+    """W* = d = 2 and no handshake: access point and station take turns, as the model has it."""
+    mac = '[mac]\nrules = { preset = "bianchi" }\n'
+    asked = browsing(1, application=BULK, window=2, mac=mac)
+
+    said = predict(asked)
+    run = asked.run.model_copy(update={"warmup_ns": 0, "replications": 40})
+    measured = simulate(asked.model_copy(update={"run": run})).metrics
+
+    told = values(said, "transfer_time_s")["M (14), corrected"]
+    assert told == pytest.approx(measured["transfer_time_s"].mean, rel=0.01)

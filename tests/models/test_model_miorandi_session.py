@@ -296,3 +296,49 @@ def test_bad_sizes_are_named() -> None:
         affine_session_time(-1, TABLE_1)
     with pytest.raises(ValueError, match=r"^sizes.mean\(\) must be finite"):
         mean_session_time(Fixed(math.nan), TABLE_1)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_delayed_acks_of_a_session_by_hand(d: int) -> None:
+    """Seven segments: of their ACKs 7/d are sent, rounded up."""
+    p = TABLE_1
+
+    time = float(session_time(7_000, p, d=d))
+
+    packet, answer = p.t_tcp_data_s + 310e-6, p.t_tcp_ack_s + 310e-6
+    assert time == pytest.approx(setup_time(p) + 7 * packet + math.ceil(7 / d) * answer)
+
+
+def test_the_mean_over_a_law_with_delayed_acks_is_the_mean_of_draws() -> None:
+    law = Pareto(1.5, 10_000.0)
+    quantile = (np.arange(1_000_000) + 0.5) / 1_000_000
+    sizes = law.scale * quantile ** (-1.0 / law.shape)
+
+    mean = mean_session_time(law, TABLE_1, CORRECTED, d=2)
+
+    # The largest millionth of a Pareto law carries a hundredth of its mean.
+    assert np.mean(session_time(sizes, TABLE_1, CORRECTED, d=2)) == pytest.approx(mean, rel=0.011)
+
+
+def test_long_sessions_are_as_fast_as_endless_ones_with_delayed_acks() -> None:
+    """One station with W* = d takes turns with the access point: (12), M11 corrected."""
+    size = 1e9
+    time = float(session_time(size, TABLE_1, CORRECTED, d=3))
+
+    endless = capacity(1, TABLE_1, CORRECTED, d=3)[0]
+
+    assert 8 * size / time == pytest.approx(float(endless), rel=1e-5)
+
+
+def test_many_stations_with_delayed_acks_have_the_capacities_of_12() -> None:
+    said = session_delay(5, TABLE_1, CORRECTED, think_time_s=1.0, mean_size_bytes=30_000, d=2.0)
+
+    expected = processor_sharing(5, capacity(5, TABLE_1, CORRECTED, d=2.0), 1.0, 30_000)
+    assert float(said.transfer_s) == float(expected.transfer_s)
+
+
+def test_bad_acks_are_named() -> None:
+    with pytest.raises(ValueError, match="d must be"):
+        session_time(1000, TABLE_1, d=0)
+    with pytest.raises(ValueError, match="d must be"):
+        mean_session_time(Fixed(1000.0), TABLE_1, d=1.5)  # type: ignore[arg-type]

@@ -6,25 +6,18 @@ equal. All arithmetic is on integers: nothing is rounded but where the standard 
 
 Clauses are those of IEEE Std 802.11-2012: 16 (DSSS), 17 (HR/DSSS), 18 (OFDM), 19 (ERP).
 
-802.11b with the long preamble, 11 Mb/s and a control rate of 2 Mb/s: a 1500-byte packet takes, with
-36 bytes of headers, 1310 us, and 1568 us with SIFS and MAC ACK.
+With 34 bytes of MAC header, a packet of 1500 bytes is 1308 us on the air at 11 Mb/s, and 1566 us
+with SIFS and a MAC ACK at 2 Mb/s.
 
->>> phy = Phy(
-...     data_rate=Rate(11_000_000, "dsss"), control_rate=Rate(2_000_000, "dsss"),
-...     slot_time_ns=20_000, sifs_ns=10_000, difs_ns=50_000, eifs_ns=364_000,
-...     dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000), ofdm=None,
-...     symbol_rounding=True, propagation_delay_ns=0, cw_min=31, cw_max=1023,
-...     rts_bits=160, cts_bits=112, ack_bits=112, mac_header_bits=224, llc_bits=64,
-... )
->>> int(frame_time_ns(phy, 8 * 1500))
-1310000
->>> exchange_time_ns(phy, [8 * 40, 8 * 1500], rts=False)
-array([ 506000, 1568000])
+>>> int(frame_time_ns(HOT_SPOT, 8 * 1500))
+1307637
+>>> exchange_time_ns(HOT_SPOT, [8 * 40, 8 * 1500], rts=False)
+array([ 503819, 1565637])
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias, cast
+from typing import Final, Literal, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from airtcp.models import _checks
 
 __all__ = [
+    "HOT_SPOT",
     "Dsss",
     "Ofdm",
     "Phy",
@@ -144,6 +138,10 @@ class Phy:
         """The `phy` section of a resolved scenario.
 
         Raises `ValueError` naming the key that is missing or has a value that cannot be.
+
+        >>> from dataclasses import asdict
+        >>> Phy.from_resolved(asdict(HOT_SPOT)) == HOT_SPOT
+        True
         """
         dsss, ofdm = _checks.section_value(section, "dsss"), _checks.section_value(section, "ofdm")
         return cls(
@@ -169,7 +167,13 @@ def rate_from_resolved(value: object) -> Rate:
 
 
 def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:
-    """Bits of the MPDU that carries an MSDU (an IP packet): MAC header, FCS and LLC are added."""
+    """Bits of the MPDU that carries an MSDU (an IP packet): MAC header, FCS and LLC are added.
+
+    Raises `ValueError` unless `msdu_bits` is whole and >= 0.
+
+    >>> mpdu_bits(HOT_SPOT, [0, 12000])
+    array([  272, 12272])
+    """
     bits = _bits("msdu_bits", msdu_bits)
     return np.asarray(bits + (phy.mac_header_bits + phy.llc_bits))[()]
 
@@ -183,6 +187,9 @@ def ppdu_time_ns(phy: Phy, rate: Rate, bits: ArrayLike) -> Nanoseconds:
     rounded up to a nanosecond without `symbol_rounding`), and the signal extension of ERP-OFDM.
 
     Raises `ValueError` if `bits` is not whole and >= 0, or if `phy` lacks the modulation.
+
+    >>> ppdu_time_ns(HOT_SPOT, HOT_SPOT.control_rate, [112, 160])
+    array([248000, 272000])
     """
     payload = _bits("bits", bits)
     if rate.modulation == "dsss":
@@ -212,6 +219,9 @@ def frame_time_ns(phy: Phy, msdu_bits: ArrayLike, *, data_rate: Rate | None = No
     """Duration of the data frame that carries an MSDU of `msdu_bits` bits, nanoseconds.
 
     `data_rate` defaults to that of `phy`. Errors as `ppdu_time_ns`.
+
+    >>> int(frame_time_ns(HOT_SPOT, 12000, data_rate=Rate(1_000_000, "dsss")))
+    12464000
     """
     return ppdu_time_ns(phy, data_rate or phy.data_rate, mpdu_bits(phy, msdu_bits))
 
@@ -229,6 +239,9 @@ def exchange_time_ns(
     Basic access: DATA, SIFS, ACK. With `rts`: RTS, SIFS, CTS, SIFS before it (802.11-2012,
     9.3.2). A propagation delay follows each frame. DIFS and backoff are not included. The rates
     default to those of `phy`. Errors as `ppdu_time_ns`.
+
+    >>> int(exchange_time_ns(HOT_SPOT, 12000, rts=True))
+    2105637
     """
     control = control_rate or phy.control_rate
     gap = phy.sifs_ns + phy.propagation_delay_ns
@@ -252,6 +265,9 @@ def collision_time_ns(
 
     `msdu_bits` is the longest MSDU among those that collide; with `rts` all of them are RTS. What
     everyone waits after that (EIFS, ACK timeout, DIFS) is not included. Errors as `ppdu_time_ns`.
+
+    >>> [int(collision_time_ns(HOT_SPOT, 12000, rts=rts)) for rts in (False, True)]
+    [1307637, 272000]
     """
     if rts:
         shape = np.shape(_bits("msdu_bits", msdu_bits))
@@ -281,3 +297,25 @@ def _integers(section: object, name: str, of: type[Dsss | Ofdm]) -> dict[str, in
     if not isinstance(section, Mapping):
         raise ValueError(f"{name} must be a section, not {section!r}")
     return {field: _checks.section_integer(section, field) for field in of.__dataclass_fields__}
+
+
+HOT_SPOT: Final = Phy(
+    data_rate=Rate(11_000_000, "dsss"),
+    control_rate=Rate(2_000_000, "dsss"),
+    slot_time_ns=20_000,
+    sifs_ns=10_000,
+    difs_ns=50_000,
+    eifs_ns=364_000,
+    dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000),
+    ofdm=None,
+    symbol_rounding=False,
+    propagation_delay_ns=0,
+    cw_min=31,
+    cw_max=1023,
+    rts_bits=160,
+    cts_bits=112,
+    ack_bits=112,
+    mac_header_bits=272,
+    llc_bits=0,
+)
+"""The 802.11b cell of papers M, B and L: long preamble, MAC ACK at 2 Mb/s, 34 bytes of header."""

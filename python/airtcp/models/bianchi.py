@@ -163,6 +163,12 @@ def saturation(
     `w0`. (ns-3's tables are of this variant, but without the slot after a collision.)
 
     Raises `ValueError` for an unknown variant, or `w0` missing or below 2 there.
+
+    >>> ten = fixed_point(10, 32, 5)
+    >>> round(float(saturation(ten, FHSS_BASIC).utilization), 4)
+    0.7579
+    >>> round(float(saturation(ten, FHSS_BASIC, variant="freezing", w0=32).utilization), 4)
+    0.7578
     """
     _checks.choice("variant", variant, ("bianchi", "freezing"))
     payload = np.asarray(times.payload_s)
@@ -255,6 +261,11 @@ def slot_times(
     headers aside: `payload_bits` of it, default the whole MSDU.
 
     Raises `ValueError` as `airtcp.models.airtime`.
+
+    >>> from airtcp.models.airtime import HOT_SPOT
+    >>> times = slot_times(HOT_SPOT, 12000, rts=True)
+    >>> round(times.success_s * 1e6, 1), round(times.collision_s * 1e6, 1)
+    (2155.6, 322.0)
     """
     waits = {"difs": phy.difs_ns, "eifs": phy.eifs_ns, "eifs+difs": phy.eifs_ns + phy.difs_ns}
     _checks.choice("after_collision", after_collision, tuple(waits))

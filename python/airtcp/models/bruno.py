@@ -34,7 +34,7 @@ from scipy.special import betainc, xlog1py
 from airtcp.models import _checks
 from airtcp.models._checks import Values
 from airtcp.models._solve import increasing_root
-from airtcp.models.airtime import Dsss, Phy, Rate, collision_time_ns, exchange_time_ns
+from airtcp.models.airtime import HOT_SPOT, Phy, Rate, collision_time_ns, exchange_time_ns
 
 __all__ = [
     "Limit",
@@ -64,27 +64,6 @@ _SHARE_SERIES: Final = [(k - 1) / math.factorial(k) for k in range(32, 1, -1)]
 
 _TCP_ACK_BITS = 320
 """The 40-byte packets that the stations send (section 3.1, footnote 6)."""
-
-_HOT_SPOT: Final = Phy(
-    data_rate=Rate(11_000_000, "dsss"),
-    control_rate=Rate(2_000_000, "dsss"),
-    slot_time_ns=20_000,
-    sifs_ns=10_000,
-    difs_ns=50_000,
-    eifs_ns=364_000,
-    dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000),
-    ofdm=None,
-    symbol_rounding=False,
-    propagation_delay_ns=0,
-    cw_min=31,
-    cw_max=1023,
-    rts_bits=160,
-    cts_bits=112,
-    ack_bits=112,
-    mac_header_bits=272,
-    llc_bits=0,
-)
-"""802.11b with the long preamble and the MAC ACK at 2 Mb/s: the reading of B5 and B6."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +101,9 @@ class Overheads:
         or the frame and the "eifs" of the PHY.
 
         Raises `ValueError` as `airtcp.models.airtime`.
+
+        >>> Overheads.from_phy(HOT_SPOT, collision="difs")
+        Overheads(slot_s=2e-05, success_s=0.000553819, collision_s=0.000295819)
         """
         _checks.choice("collision", collision, ("as-success", "difs", "eifs"))
         rates = {"data_rate": data_rate, "control_rate": control_rate}
@@ -143,7 +125,7 @@ class Overheads:
         >>> Overheads.hot_spot(collision="eifs")
         Overheads(slot_s=2e-05, success_s=0.000553819, collision_s=0.000609819)
         """
-        return cls.from_phy(_HOT_SPOT, collision=collision)
+        return cls.from_phy(HOT_SPOT, collision=collision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +307,7 @@ def maximum_goodput(
 
 
 def theoretical_limit(
-    phy: Phy = _HOT_SPOT,
+    phy: Phy = HOT_SPOT,
     *,
     payload_bits: int = 12_000,
     header_bits: int = _TCP_ACK_BITS,

@@ -192,6 +192,10 @@ def phy_exchange_s(
     """T without t_cont on any PHY: DIFS and the exchange of an MSDU (IP packet), seconds.
 
     Raises `ValueError` as `airtcp.models.airtime`.
+
+    >>> from airtcp.models.airtime import HOT_SPOT
+    >>> round(float(phy_exchange_s(HOT_SPOT, 12000, rts=False)) * 1e6, 1)
+    1615.6
     """
     exchange = exchange_time_ns(
         phy, msdu_bits, rts=rts, data_rate=data_rate, control_rate=control_rate

@@ -37,6 +37,8 @@ class LoneSender:
 def mean_backoff_s(cw_min: ArrayLike, slot_s: ArrayLike) -> Values:
     """Mean of a backoff uniform over 0 .. `cw_min` slots of `slot_s` seconds.
 
+    Raises `ValueError` for a negative argument, or shapes that do not broadcast.
+
     >>> round(float(mean_backoff_s(31, 20e-6)) * 1e6, 6)
     310.0
     """
@@ -81,6 +83,10 @@ def lone_sender(
     last as in `airtcp.models.airtime`, whole symbols where the PHY rounds so.
 
     Raises `ValueError` naming an argument that is out of range, or shapes that do not broadcast.
+
+    >>> from airtcp.models.airtime import HOT_SPOT
+    >>> lone_sender(HOT_SPOT, [320, 12000], rts=False).throughput_bps.round(-4)
+    array([ 370000., 6230000.])
     """
     counted = msdu_bits if payload_bits is None else payload_bits
     exchange = np.asarray(

@@ -23,7 +23,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     common += assumptions.web_window(connections, transfers.scv)
     common += assumptions.web_first_ack(connections)
     with answers.attempt("M (14), corrected"):
-        time = mean_session_time(transfers, connections.parameters, transfers.variant)
+        time = mean_session_time(
+            transfers, connections.parameters, transfers.variant, d=round(connections.every)
+        )
         time += transfers.setup_s() - setup_time(connections.parameters, transfers.variant)
         answers.add(
             Origin(_BY, "M (14), corrected", assumptions.WEB, common),

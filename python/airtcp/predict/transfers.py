@@ -29,9 +29,7 @@ class Transfers:
         self.connections = Connections.of(scenario, scenario.flows)
         self.sizes = [size_of(flow) for flow in scenario.flows]
         self.mean_size_bytes = self.over_flows(lambda flow: size_of(flow).mean())
-        self.segments = self.over_flows(
-            lambda flow: size_of(flow).expected_segments(tcp_of(flow).mss_bytes)
-        )
+        self.segments = self.expected_segments(self.connections.parameters.tcp_payload_bits // 8)
         self.padded = all(tcp_of(flow).pad_last_segment for flow in scenario.flows)
 
     def over_flows(self, value: Callable[[Flow], float]) -> float:
@@ -44,8 +42,11 @@ class Transfers:
         return self.mean_size_bytes
 
     def expected_segments(self, mss_bytes: int) -> float:
-        """E[ceil(X / mss)] at the segment sizes of the flows."""
-        return self.segments
+        """E[ceil(X / mss)] where a mean segment is so long: those of the flows in proportion."""
+        longer = 8 * mss_bytes / self.connections.parameters.tcp_payload_bits
+        return self.over_flows(
+            lambda flow: size_of(flow).expected_segments(round(longer * tcp_of(flow).mss_bytes))
+        )
 
     def survival(self, x: float) -> float:
         """P(X > x), over all connections."""

@@ -63,7 +63,9 @@ def _one(traffic: _Traffic, answers: Answers) -> None:
     parameters = traffic.connections.parameters
     last_ack = traffic.last_ack_s
     paper = mean_session_time(traffic, parameters, PAPER)
-    corrected = mean_session_time(traffic, parameters, traffic.variant)
+    corrected = mean_session_time(
+        traffic, parameters, traffic.variant, d=round(traffic.connections.every)
+    )
     corrected += traffic.setup_s() - setup_time(parameters, traffic.variant)
     for session, variant, label in ((corrected, CORRECTED, ", corrected"), (paper, PAPER, "")):
         cycle = session + traffic.think_time_s

@@ -186,6 +186,11 @@ class Beacon:
         """A beacon of `bits` bits, header and FCS included, at `rate` on any PHY.
 
         Raises `ValueError` as `airtcp.models.airtime.ppdu_time_ns`.
+
+        >>> from airtcp.models.airtime import HOT_SPOT
+        >>> beacon = Beacon.from_phy(HOT_SPOT, Rate(1_000_000, "dsss"), interval_s=0.1024)
+        >>> round(beacon.frame_s * 1e6)
+        776
         """
         return cls(frame_s=int(ppdu_time_ns(phy, rate, bits)) / 1e9, interval_s=interval_s)
 
@@ -251,6 +256,10 @@ class Parameters:
         has the 584 bits of Table II; an interval of None leaves it out.
 
         Raises `ValueError` naming what cannot be.
+
+        >>> quiet = Parameters.from_radio(TABLE_1["802.11a"], llc_bits=0, beacon_interval_s=None)
+        >>> quiet.upper_bits, quiet.beacon is None
+        (320, True)
         """
         _checks.choice("symbols", symbols, ("ignored", "rounded"))
         _checks.scalar("tcp_ip_bits", tcp_ip_bits, at_least=0, whole=True)
@@ -325,6 +334,11 @@ class Parameters:
         whole microseconds, OFDM to whole symbols.
 
         Raises `ValueError` naming what cannot be, or if the PHY lacks the modulation of a rate.
+
+        >>> from airtcp.models.airtime import HOT_SPOT
+        >>> cell = Parameters.from_phy(HOT_SPOT, mss_bytes=1460, header_bits=320)
+        >>> round(cell.mac_ack_s * 1e6)
+        248
         """
         data_rate, control_rate = data_rate or phy.data_rate, control_rate or phy.control_rate
         _checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
@@ -364,6 +378,12 @@ class Parameters:
         A group's own rates go in `data_rate` and `control_rate`.
 
         Raises `ValueError` naming a key that is missing or out of range.
+
+        >>> from dataclasses import asdict
+        >>> from airtcp.models.airtime import HOT_SPOT
+        >>> tcp = {"mss_bytes": 1460, "header_bits": 320}
+        >>> Parameters.from_resolved(asdict(HOT_SPOT), tcp).mss_bits
+        11680
         """
         return cls.from_phy(
             Phy.from_resolved(phy),

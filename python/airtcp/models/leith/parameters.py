@@ -66,6 +66,8 @@ class Parameters:
         printed without a delta. `mac_header_bits` includes FCS and LLC. The printed T_s1 has no
         term for the TCP and IP headers of a data packet: they are "sent" here with the payload, or
         left out as "printed" (with the lengths of `of_figures` about 1 % of throughput).
+
+        Raises `ValueError` naming an argument that cannot be.
         """
         rates = {"data_rate_bps": data_rate_bps, "control_rate_bps": control_rate_bps}
         for name, rate in rates.items():
@@ -152,16 +154,9 @@ class Parameters:
 
         `aifs_ns` is AIFS_0, the access point's (default: DIFS); rates default to the PHY's own.
 
-        >>> from airtcp.models.airtime import Dsss
-        >>> phy = Phy(
-        ...     data_rate=Rate(11_000_000, "dsss"), control_rate=Rate(2_000_000, "dsss"),
-        ...     slot_time_ns=20_000, sifs_ns=10_000, difs_ns=50_000, eifs_ns=364_000,
-        ...     dsss=Dsss(144_000, 48_000), ofdm=None, symbol_rounding=False,
-        ...     propagation_delay_ns=0, cw_min=31, cw_max=1023,
-        ...     rts_bits=160, cts_bits=112, ack_bits=112, mac_header_bits=272, llc_bits=0,
-        ... )
+        >>> from airtcp.models.airtime import HOT_SPOT
         >>> times = Parameters.from_phy(
-        ...     phy, mss_bytes=1460, header_bits=320, ack_timeout_ns=222_000)
+        ...     HOT_SPOT, mss_bytes=1460, header_bits=320, ack_timeout_ns=222_000)
         >>> round(times.t_s1_s * 1e6, 1), round(times.t_c_s * 1e6, 1)
         (1615.6, 1579.6)
         """
@@ -201,6 +196,13 @@ class Parameters:
         """From the sections `phy` and a flow's `tcp` of a resolved scenario; rest as `from_phy`.
 
         Raises `ValueError` naming a key that is missing or out of range.
+
+        >>> from dataclasses import asdict
+        >>> from airtcp.models.airtime import HOT_SPOT
+        >>> phy = {**asdict(HOT_SPOT), "ack_timeout_ns": 222_000}
+        >>> tcp = {"mss_bytes": 1460, "header_bits": 320}
+        >>> round(Parameters.from_resolved(phy, tcp).t_s1_s * 1e6, 1)
+        1615.6
         """
         return cls.from_phy(
             Phy.from_resolved(phy),

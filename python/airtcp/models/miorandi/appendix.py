@@ -68,6 +68,9 @@ def window_throughput_by_chain(
     """(A.2): the same from the stationary distribution (A.1), by Markov renewal reward.
 
     Raises `ValueError` unless window is whole and >= 1, `ConvergenceError`.
+
+    >>> round(window_throughput_by_chain(1, Parameters.table_1()), -3)  # as `window_throughput`
+    2250000.0
     """
     pi = window_distribution(window)
     two = contention(2.0, parameters, variant)

@@ -88,7 +88,9 @@ class Parameters:
         """The paper's arithmetic (section 2.3): a frame takes T_P + T_PHY + bits / rate.
 
         `header_bits` is L_IPH (TCP and IP); `use_rts` False is basic access, the paper's equations
-        with the RTS, the CTS and two SIFS left out.
+        with the RTS, the CTS and two SIFS left out. `table_1` calls it with the paper's lengths.
+
+        Raises `ValueError` naming an argument that cannot be.
         """
         for name, rate in (
             ("data_rate_bps", data_rate_bps),
@@ -164,6 +166,14 @@ class Parameters:
 
         RTS/CTS precedes the frames whose MPDU is longer than `rts_threshold_bytes` (None: never).
         `retry_limit` is m, the number of transmissions at most.
+
+        Raises `ValueError` naming an argument that cannot be.
+
+        >>> from airtcp.models.airtime import HOT_SPOT
+        >>> basic = Parameters.from_phy(HOT_SPOT, mss_bytes=1460, header_bits=320, retry_limit=7,
+        ...                             rts_threshold_bytes=None)
+        >>> round(basic.t_tcp_data_s * 1e6, 1), round(basic.t_tcp_ack_s * 1e6, 1)
+        (1615.6, 553.8)
         """
         data_rate, control_rate = data_rate or phy.data_rate, control_rate or phy.control_rate
         _checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
@@ -210,6 +220,14 @@ class Parameters:
         `control_rate`.
 
         Raises `ValueError` naming a key that is missing or out of range.
+
+        >>> from dataclasses import asdict
+        >>> from airtcp.models.airtime import HOT_SPOT
+        >>> mac = {"rts_threshold_bytes": 0, "short_retry_limit": 7}
+        >>> tcp = {"mss_bytes": 1000, "header_bits": 320}
+        >>> cell, table = Parameters.from_resolved(asdict(HOT_SPOT), mac, tcp), Parameters.table_1()
+        >>> round(cell.t_tcp_data_s * 1e6), round(table.t_tcp_data_s * 1e6)  # the RTS: M8
+        (1821, 1831)
         """
         threshold = _checks.section_value(mac, "rts_threshold_bytes")
         return cls.from_phy(

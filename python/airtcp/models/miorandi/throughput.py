@@ -131,6 +131,9 @@ def capacity(
     """C_k = k S_TCP(k, d) for k = 1 .. `most` active connections, bits per second (section 4.2).
 
     Raises `ValueError` unless `most` is whole, >= 1 and <= 20000, `ConvergenceError`.
+
+    >>> capacity(3, Parameters.table_1()).round(-3)
+    array([2371000., 2341000., 2334000.])
     """
     count = _checks.scalar("most", most, at_least=1, at_most=_MOST_STATIONS, whole=True)
     active = np.arange(1.0, count + 1.0)
