@@ -316,13 +316,16 @@ def _access(parameters: AccessParameters) -> str:
 def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     group = scenario.group(flow.stations)
     app = flow.application
-    what = {"bulk": "bulk", "web": "web", "udp": "UDP"}[app.kind]
+    what = {"bulk": "bulk", "web": "web", "ftp": "FTP", "udp": "UDP"}[app.kind]
     words = f"{group.count} x {what} {flow.direction} ({group.name}"
     if group.data_rate != scenario.phy.data_rate:
         words += f" at {format_rate(group.data_rate.bps)}"
     words += "): "
     if app.kind == "web":
         words += f"{law(app.size, 'B')}, think time {law(app.think_time, 's')}"
+    elif app.kind == "ftp":
+        words += f"{law(app.size, 'B')}, one every {law(app.interarrival, 's')}"
+        words += "" if app.control is None else ", with dialogue"
     elif app.kind == "udp":
         rate = "saturated" if app.rate_bps is None else format_rate(app.rate_bps)
         words += f"{rate}, packets of {app.packet_bytes} bytes"

@@ -13,6 +13,8 @@ from airtcp.scenario import (
     DsssPhy,
     Empirical,
     Exponential,
+    Ftp,
+    FtpMessages,
     Hyperexponential,
     Link,
     Lognormal,
@@ -144,7 +146,7 @@ def test_defaults_are_those_of_the_standards() -> None:
 
 def test_every_key_arrives() -> None:
     scenario = valid("every_key")
-    pages, file, noise = scenario.flows
+    pages, file, archive, noise = scenario.flows
 
     assert scenario.phy.model_dump() == {
         "standard": "802.11b",
@@ -237,6 +239,15 @@ def test_every_key_arrives() -> None:
     }
     assert (file.direction, file.application.size) == ("upload", Deterministic(value=1e7))
     assert file.application.start == Uniform(low=0.0, high=1.0)
+    assert archive.application == Ftp(
+        kind="ftp",
+        interarrival=Exponential(mean=20.0),
+        size=Deterministic(value=1e6),
+        # Paper H, Table II: 48, 392, 272, 704 and 184 bits.
+        control=FtpMessages(
+            pasv_bytes=6, reply_227_bytes=49, retr_bytes=34, reply_150_bytes=88, reply_226_bytes=23
+        ),
+    )
     assert noise.application == Udp(kind="udp", packet_bytes=1500, rate_bps=200_000)
     assert noise.tcp is None
     assert scenario.run.model_dump() == {
@@ -281,7 +292,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written_traffic.Link, flow["path"][1]),
         (written_traffic.Web, flow["application"]),
         (written_traffic.Bulk, data["flows"][1]["application"]),
-        (written_traffic.Udp, data["flows"][2]["application"]),
+        (written_traffic.Ftp, data["flows"][2]["application"]),
+        (written_traffic.Udp, data["flows"][3]["application"]),
     ]
     for table, keys in tables:
         assert set(table.allowed_keys()) == set(keys), table

@@ -11,7 +11,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 
-create_exception!(_core, SimulationFailed, PyRuntimeError, "A conservation law does not hold.");
+create_exception!(
+    _core,
+    SimulationFailed,
+    PyRuntimeError,
+    "The run has no outcome: a mistake, or overload."
+);
 create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 
 fn invalid(error: InvalidScenario) -> PyErr {
@@ -21,7 +26,9 @@ fn invalid(error: InvalidScenario) -> PyErr {
 fn failed(error: RunError) -> PyErr {
     match error {
         RunError::Cancelled => Cancelled::new_err(error.to_string()),
-        RunError::LawViolated(_) => SimulationFailed::new_err(error.to_string()),
+        RunError::LawViolated(_) | RunError::Overloaded(_) => {
+            SimulationFailed::new_err(error.to_string())
+        }
     }
 }
 

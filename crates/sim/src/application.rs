@@ -1,8 +1,8 @@
 //! What the applications of a flow want, and when. Draws sizes and times; knows no network.
 
-use airtcp_kernel::{Duration, RandomStream, Sampler};
+use airtcp_kernel::{Distribution, Duration, RandomStream, Sampler};
 
-use crate::scenario::ApplicationConfig;
+use crate::scenario::{ApplicationConfig, FtpMessages};
 
 /// An application, ready to draw from its laws; shared by all flows of one entry.
 #[derive(Debug)]
@@ -11,9 +11,19 @@ pub(crate) enum Application {
     Bulk { size: Option<Sampler>, start: Sampler },
     /// Transfers with think times between them.
     Web { size: Sampler, think_time: Sampler, request_bytes: u64 },
+    /// Transfers that begin however many are under way, and what is said around each.
+    Ftp { interarrival: Interarrival, size: Sampler, control: Option<FtpMessages> },
     /// Datagrams of this many bytes with their headers, at this many bits per second; without a
     /// rate there is always one more.
     Datagrams { packet_bytes: u32, rate_bps: Option<u64> },
+}
+
+/// The law of the times between arrivals.
+#[derive(Debug)]
+pub(crate) struct Interarrival {
+    law: Sampler,
+    /// They are all the same.
+    is_constant: bool,
 }
 
 /// The random numbers of one flow.
@@ -38,6 +48,14 @@ impl Application {
                 think_time: Sampler::new(think_time.clone()),
                 request_bytes: *request_bytes,
             },
+            ApplicationConfig::Ftp { interarrival, size, control } => Self::Ftp {
+                interarrival: Interarrival {
+                    law: Sampler::new(interarrival.clone()),
+                    is_constant: matches!(interarrival, Distribution::Deterministic { .. }),
+                },
+                size: Sampler::new(size.clone()),
+                control: *control,
+            },
             ApplicationConfig::Udp { packet_bytes, rate_bps } => {
                 Self::Datagrams { packet_bytes: *packet_bytes, rate_bps: *rate_bps }
             }
@@ -52,6 +70,11 @@ impl Application {
                 Duration::from_secs_f64(think_time.draw(&mut draws.times))
             }
             // Sources of a constant rate are not in step with each other.
+            Self::Ftp { interarrival, .. } => {
+                let whole = interarrival.law.draw(&mut draws.times);
+                let share = if interarrival.is_constant { draws.times.unit() } else { 1.0 };
+                Duration::from_secs_f64(share * whole)
+            }
             Self::Datagrams { rate_bps: Some(_), .. } => {
                 Duration::from_secs_f64(draws.times.unit() * self.datagram_time(1).as_secs_f64())
             }
@@ -75,7 +98,18 @@ impl Application {
             Self::Web { think_time, .. } => {
                 Some(Duration::from_secs_f64(think_time.draw(&mut draws.times)))
             }
-            Self::Bulk { .. } | Self::Datagrams { .. } => None,
+            Self::Bulk { .. } | Self::Ftp { .. } | Self::Datagrams { .. } => None,
+        }
+    }
+
+    /// How long from the beginning of a transfer to that of the next; `None` if that depends on its
+    /// end.
+    pub(crate) fn next_arrival(&self, draws: &mut Draws) -> Option<Duration> {
+        match self {
+            Self::Ftp { interarrival, .. } => {
+                Some(Duration::from_secs_f64(interarrival.law.draw(&mut draws.times)))
+            }
+            Self::Bulk { .. } | Self::Web { .. } | Self::Datagrams { .. } => None,
         }
     }
 
@@ -83,7 +117,7 @@ impl Application {
     pub(crate) fn transfer_bytes(&self, draws: &mut Draws) -> Option<u64> {
         let size = match self {
             Self::Bulk { size, .. } => size.as_ref()?,
-            Self::Web { size, .. } => size,
+            Self::Web { size, .. } | Self::Ftp { size, .. } => size,
             Self::Datagrams { .. } => return None,
         };
         Some(size.draw(&mut draws.sizes).ceil().clamp(1.0, LARGEST) as u64)
@@ -93,16 +127,32 @@ impl Application {
     pub(crate) fn request_bytes(&self) -> u64 {
         match self {
             Self::Web { request_bytes, .. } => *request_bytes,
-            Self::Bulk { .. } | Self::Datagrams { .. } => 0,
+            Self::Bulk { .. } | Self::Ftp { .. } | Self::Datagrams { .. } => 0,
+        }
+    }
+
+    /// What is said around a transfer over a control connection, if there is one.
+    pub(crate) fn control(&self) -> Option<&FtpMessages> {
+        match self {
+            Self::Ftp { control, .. } => control.as_ref(),
+            Self::Bulk { .. } | Self::Web { .. } | Self::Datagrams { .. } => None,
+        }
+    }
+
+    /// What its stream of times is for.
+    fn times_are(&self) -> &'static str {
+        match self {
+            Self::Ftp { .. } => "arrival",
+            Self::Bulk { .. } | Self::Web { .. } | Self::Datagrams { .. } => "pause",
         }
     }
 }
 
 impl Draws {
-    pub(crate) fn new(seed: u64, replication: u64, flow: &str) -> Self {
+    pub(crate) fn new(seed: u64, replication: u64, flow: &str, application: &Application) -> Self {
         Self {
             sizes: RandomStream::new(seed, replication, flow, "transfer size"),
-            times: RandomStream::new(seed, replication, flow, "pause"),
+            times: RandomStream::new(seed, replication, flow, application.times_are()),
         }
     }
 }

@@ -13,11 +13,21 @@ pub(crate) enum Side {
     Server,
 }
 
+impl Side {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Station => Self::Server,
+            Self::Server => Self::Station,
+        }
+    }
+}
+
 /// A connection and its transfer.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) flow: u32,
     pub(crate) direction: Direction,
+    pub(crate) purpose: Purpose,
     station: Endpoint,
     server: Endpoint,
     /// SACK options of the packets on their way.
@@ -31,6 +41,17 @@ pub(crate) struct Connection {
     baseline: [Counters; 2],
     /// Whether this place holds a connection.
     pub(crate) open: bool,
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A transfer, which begins and ends with it.
+    Transfer,
+    /// The file of a transfer whose dialogue goes over another connection, that of this session.
+    Data(u32),
+    /// The dialogues of a session; stays open.
+    Control(u32),
 }
 
 /// What a connection carries.
@@ -75,36 +96,99 @@ impl Connection {
         now: Time,
     ) -> Self {
         // The client opens; but the two-way handshake begins with a SYN of the data sender.
-        let active = match (handshake, direction) {
-            (Handshake::TwoWay, Direction::Download) => Side::Server,
-            _ => Side::Station,
+        let openings = match (handshake, direction) {
+            (Handshake::TwoWay, Direction::Download) => [Opening::Passive, Opening::Active],
+            _ => [Opening::Active, Opening::Passive],
         };
-        let opening = |side| if side == active { Opening::Active } else { Opening::Passive };
-        let mut connection = Self {
-            flow,
-            direction,
-            station: Endpoint::new(config, opening(Side::Station)),
-            server: Endpoint::new(config, opening(Side::Server)),
-            sacks: SackOptions::new(),
-            armed: [Time::NEVER; 2],
-            in_network: 0,
-            transfer: Transfer {
-                started: now,
-                bytes,
-                request,
-                delivered: 0,
-                received: false,
-                acknowledged: false,
-            },
-            baseline: [Counters::default(); 2],
-            open: true,
-        };
+        let mut connection =
+            Self::silent(config, openings, flow, direction, Purpose::Transfer, bytes, now);
+        connection.transfer.request = request;
         if request > 0 {
             connection.station.write(request);
         } else {
             connection.sender().write(bytes);
         }
         connection
+    }
+
+    /// A connection that the client opens at `now` to carry `bytes` when it is told to, and to be
+    /// closed then.
+    pub(crate) fn for_data(
+        config: &Config,
+        flow: u32,
+        direction: Direction,
+        session: u32,
+        bytes: u64,
+        now: Time,
+    ) -> Self {
+        let openings = [Opening::Active, Opening::Passive];
+        Self::silent(config, openings, flow, direction, Purpose::Data(session), bytes, now)
+    }
+
+    /// A connection that has been open for long, for the dialogues of `session`.
+    pub(crate) fn for_control(
+        config: &Config,
+        flow: u32,
+        direction: Direction,
+        session: u32,
+        now: Time,
+    ) -> Self {
+        let openings = [Opening::Established; 2];
+        Self::silent(config, openings, flow, direction, Purpose::Control(session), 0, now)
+    }
+
+    /// A connection on which nobody has written anything.
+    fn silent(
+        config: &Config,
+        openings: [Opening; 2],
+        flow: u32,
+        direction: Direction,
+        purpose: Purpose,
+        bytes: u64,
+        now: Time,
+    ) -> Self {
+        let [station, server] = openings.map(|opening| Endpoint::new(config, opening));
+        Self {
+            flow,
+            direction,
+            purpose,
+            station,
+            server,
+            sacks: SackOptions::new(),
+            armed: [Time::NEVER; 2],
+            in_network: 0,
+            transfer: Transfer {
+                started: now,
+                bytes,
+                request: 0,
+                delivered: 0,
+                received: false,
+                acknowledged: false,
+            },
+            baseline: [Counters::default(); 2],
+            open: true,
+        }
+    }
+
+    /// The data sender's application sends its file, and closes after it; which end that is.
+    pub(crate) fn send_file(&mut self) -> Side {
+        let bytes = self.transfer.bytes;
+        let sender = self.sender();
+        sender.write(bytes);
+        sender.close();
+        self.sender_side()
+    }
+
+    /// Whether the receiver's application has the whole file.
+    pub(crate) fn has_file_arrived(&self) -> bool {
+        self.end(self.sender_side().other()).has_reached_end()
+    }
+
+    /// The receiver's application closes, too; which end that is.
+    pub(crate) fn close_receiver(&mut self) -> Side {
+        let side = self.sender_side().other();
+        self.endpoint(side).close();
+        side
     }
 
     pub(crate) fn endpoint(&mut self, side: Side) -> &mut Endpoint {
@@ -244,14 +328,26 @@ impl Connection {
         counts
     }
 
+    /// Whether this is where the data of a transfer are, and not what is said about them.
+    pub(crate) fn carries_data(&self) -> bool {
+        !matches!(self.purpose, Purpose::Control(_))
+    }
+
     /// Whether the sender of the data has some left to send, or to be acknowledged.
     pub(crate) fn is_sending(&self) -> bool {
-        self.open && !self.transfer.acknowledged
+        self.open && self.carries_data() && !self.transfer.acknowledged
     }
 
     /// Whether nothing is left to happen on this connection.
     pub(crate) fn is_over(&self) -> bool {
-        self.transfer.received && self.transfer.acknowledged && self.in_network == 0
+        self.in_network == 0
+            && match self.purpose {
+                Purpose::Transfer => self.transfer.received && self.transfer.acknowledged,
+                Purpose::Data(_) => {
+                    self.station.is_close_acknowledged() && self.server.is_close_acknowledged()
+                }
+                Purpose::Control(_) => false,
+            }
     }
 }
 

@@ -36,6 +36,9 @@ impl RunControl {
 pub enum RunError {
     /// The caller asked for it; nothing is wrong.
     Cancelled,
+    /// Transfers begin so much faster than they end that memory would run out: the scenario asks for
+    /// more than its network carries. The text names the flow and the time.
+    Overloaded(String),
     /// A conservation law does not hold: a mistake of this program. The text names the law, the
     /// seed and the replication.
     LawViolated(String),
@@ -45,6 +48,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the run was cancelled"),
+            Self::Overloaded(text) => f.write_str(text),
             Self::LawViolated(law) => write!(f, "a conservation law is violated: {law}"),
         }
     }

@@ -2,8 +2,8 @@
 //! applications over TCP and UDP, and what is measured of them.
 //!
 //! From the bottom: [`scenario`] is the resolved form that a run is made from; `packet`,
-//! `queue` (with `red`) and `wire` are the places where a packet can be; `connection` and `application` make
-//! packets; `world` is the event loop that moves them; `statistics` and `airtime` measure;
+//! `queue` (with `red`) and `wire` are the places where a packet can be; `connection`, `application` and `ftp`
+//! make packets; `world` is the event loop that moves them; `statistics` and `airtime` measure;
 //! `conservation` checks at the end of every run that nothing was lost or made up; [`outcome`]
 //! is the answer, and [`trace`] what a run tells on its way if it is asked to. Random numbers, event order and time come from `airtcp-kernel`, contention
 //! from `airtcp-wlan`, TCP from `airtcp-tcp`. Knows no file and no thread.
@@ -13,6 +13,7 @@ mod application;
 mod connection;
 mod conservation;
 mod control;
+mod ftp;
 pub mod outcome;
 mod packet;
 mod queue;
@@ -49,8 +50,9 @@ impl Simulation {
     /// `replication` alone.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`] if `control` asked for it, [`RunError::LawViolated`] if the books
-    /// do not balance at the end, which is a mistake of this program.
+    /// [`RunError::Cancelled`] if `control` asked for it, [`RunError::Overloaded`] if transfers pile
+    /// up without bound, [`RunError::LawViolated`] if the books do not balance at the end, which is
+    /// a mistake of this program.
     pub fn run(
         &self,
         seed: u64,

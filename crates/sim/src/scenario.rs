@@ -167,6 +167,15 @@ pub enum ApplicationConfig {
         /// Bytes that the client asks with; none if zero.
         request_bytes: u64,
     },
+    /// Transfers that begin however many are under way.
+    Ftp {
+        /// Seconds from the beginning of a transfer to the beginning of the next.
+        interarrival: Distribution,
+        /// Bytes of each transfer.
+        size: Distribution,
+        /// What is said around each of them; nothing if `None`.
+        control: Option<FtpMessages>,
+    },
     /// Datagrams.
     Udp {
         /// Size of the IP packet.
@@ -174,6 +183,18 @@ pub enum ApplicationConfig {
         /// Bits of IP packets per second; `None`: there is always one more waiting.
         rate_bps: Option<u64>,
     },
+}
+
+/// Bytes of the commands and replies of an FTP transfer (RFC 959), without headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FtpMessages {
+    pub(crate) pasv_bytes: u64,
+    pub(crate) reply_227_bytes: u64,
+    /// RETR, or STOR of an upload.
+    pub(crate) retr_bytes: u64,
+    pub(crate) reply_150_bytes: u64,
+    pub(crate) reply_226_bytes: u64,
 }
 
 /// How long and how often to simulate.
@@ -203,6 +224,27 @@ impl fmt::Display for InvalidScenario {
 }
 
 impl std::error::Error for InvalidScenario {}
+
+impl ApplicationConfig {
+    fn check(&self, tcp: &TcpConfig) -> Result<(), &'static str> {
+        let Self::Ftp { control: Some(messages), .. } = self else { return Ok(()) };
+        let FtpMessages {
+            pasv_bytes,
+            reply_227_bytes,
+            retr_bytes,
+            reply_150_bytes,
+            reply_226_bytes,
+        } = *messages;
+        let sizes = [pasv_bytes, reply_227_bytes, retr_bytes, reply_150_bytes, reply_226_bytes];
+        if tcp.handshake == Handshake::TwoWay {
+            Err("the client opens the data connection, not the data sender")
+        } else if !sizes.iter().all(|bytes| (1..=MAX_MESSAGE_BYTES).contains(bytes)) {
+            Err("need FTP messages of 1 to 65536 bytes")
+        } else {
+            Ok(())
+        }
+    }
+}
 
 impl Scenario {
     /// Reads the resolved form.
@@ -275,10 +317,11 @@ impl Scenario {
                     }
                 }
                 (ApplicationConfig::Udp { .. }, Some(_)) | (_, None) => {
-                    return fail(format!("flow {}: TCP goes with bulk and web only", flow.name));
+                    return fail(format!("flow {}: TCP goes with all but udp", flow.name));
                 }
-                (_, Some(tcp)) => {
-                    tcp.check().or_else(|reason| fail(format!("flow {}: {reason}", flow.name)))?;
+                (application, Some(tcp)) => {
+                    let checks = tcp.check().and_then(|()| application.check(tcp));
+                    checks.or_else(|reason| fail(format!("flow {}: {reason}", flow.name)))?;
                 }
             }
         }
@@ -305,6 +348,9 @@ impl Scenario {
         self.measure_from() + self.run.duration
     }
 }
+
+/// Lines of text are far shorter.
+const MAX_MESSAGE_BYTES: u64 = 1 << 16;
 
 /// Larger windows mean nothing in 802.11, where aCWmax is at most 1023, and would need a long
 /// ring of slots.

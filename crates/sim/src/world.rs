@@ -7,6 +7,7 @@
 //! to packets outside the air is in `traffic`.
 
 mod conclude;
+mod dialogue;
 mod flow;
 mod measure;
 mod node;
@@ -19,6 +20,7 @@ use airtcp_wlan::{ContenderId, Contention, FrameTable, FrameTimes, Retry, Statio
 use crate::airtime::{AirtimeAccount, Cargo};
 use crate::connection::{Connection, Side};
 use crate::control::{RunControl, RunError};
+use crate::ftp::Session;
 use crate::outcome::Outcome;
 use crate::packet::{Owner, Packet};
 use crate::scenario::Scenario;
@@ -59,12 +61,16 @@ pub(crate) struct World<'a> {
     flows: Vec<Flow>,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
+    /// Of all FTP flows with a dialogue.
+    sessions: Vec<Session>,
     /// Each link twice: towards the server, towards the access point.
     wires: Vec<Wire>,
     measures: Measures,
     airtime: AirtimeAccount,
     /// Writes down what happens, if someone asked for it.
     recorder: Option<Box<Recorder>>,
+    /// Why the run cannot go on, if it cannot.
+    failure: Option<RunError>,
 }
 
 /// What can be pending.
@@ -125,12 +131,14 @@ impl<'a> World<'a> {
             colliding: Vec::new(),
             measures: Measures::new(scenario, transmitters.len()),
             airtime: AirtimeAccount::new(from, to),
+            failure: None,
             nodes,
             transmitters,
             kinds,
             flows,
             connections: Vec::new(),
             free_connections: Vec::new(),
+            sessions: Vec::new(),
             wires,
             recorder: None,
         };
@@ -208,7 +216,11 @@ impl<'a> World<'a> {
                 return Err(RunError::Cancelled);
             }
         }
-        if control.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None if control.is_cancelled() => Err(RunError::Cancelled),
+            None => Ok(()),
+        }
     }
 
     fn schedule(&mut self, time: Time, event: Event) {

@@ -189,6 +189,16 @@ fn path() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// The messages of an FTP dialogue, now and then of several segments.
+fn messages() -> impl Strategy<Value = Value> {
+    let names =
+        ["pasv_bytes", "reply_227_bytes", "retr_bytes", "reply_150_bytes", "reply_226_bytes"];
+    let sizes = prop_oneof![Just([6_u64, 49, 34, 88, 23]), prop::array::uniform5(1_u64..5000)];
+    sizes.prop_map(move |sizes| {
+        Value::Object(names.into_iter().map(str::to_owned).zip(sizes.map(Value::from)).collect())
+    })
+}
+
 fn flow(groups: usize) -> impl Strategy<Value = Value> {
     let bulk = (prop::option::of(law(20_000.0)), law(0.05))
         .prop_map(|(size, start)| json!({ "kind": "bulk", "size": size, "start": start }));
@@ -199,15 +209,26 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
             })
         },
     );
+    let ftp = (law(0.1), law(10_000.0), prop::option::of(messages())).prop_map(
+        |(interarrival, size, control)| {
+            json!({
+                "kind": "ftp", "interarrival": interarrival, "size": size, "control": control,
+            })
+        },
+    );
     let rates =
         prop_oneof![Just(None), Just(Some(1_u64)), Just(Some(777_777)), Just(Some(2_000_000))];
     let udp = (prop_oneof![Just(40_u32), Just(1500)], rates).prop_map(
         |(packet, rate)| json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": rate }),
     );
-    let application = prop_oneof![2 => bulk, 3 => web, 1 => udp];
+    let application = prop_oneof![2 => bulk, 3 => web, 2 => ftp, 1 => udp];
     let direction = prop_oneof![Just("download"), Just("upload")];
     (0..groups, direction, application, tcp(), path()).prop_map(
-        |(group, direction, application, tcp, path)| {
+        |(group, direction, application, mut tcp, path)| {
+            // A dialogue needs a data connection that the client opens.
+            if application["control"].is_object() && tcp["handshake"] == "two-way" {
+                tcp["handshake"] = json!("three-way");
+            }
             let is_udp = application["kind"] == "udp";
             json!({
                 "name": "set later", "stations": format!("group{group}"),

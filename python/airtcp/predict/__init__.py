@@ -102,6 +102,11 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         ), ""
     if all(app.kind == "web" for app in apps):
         return _transfers(scenario, web.predict, effective.web), ""
+    if any(app.kind == "ftp" for app in apps):
+        return (), (
+            "FTP transfers begin however many are under way; paper M has endless transfers, or "
+            "transfers that come back after a think time"
+        )
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
         return _transfers(scenario, lone.predict, effective.alone), ""
     return (), (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import TypeVar
 
@@ -138,6 +139,7 @@ def _flows(
         if isinstance(application, resolved.Udp):
             _check_udp(flow, application, scenario, here)
         tcp = None if udp else resolve_tcp(flow.tcp or Tcp(), (*here, "tcp"))
+        _check_dialogue(application, tcp, here)
         _check_msdu(phy, application, tcp, here)
         flows.append(
             resolved.Flow(
@@ -239,6 +241,8 @@ def _application(
             ),
             request_bytes=_or(application.request, 0),
         )
+    if isinstance(application, written_traffic.Ftp):
+        return _ftp(application, here, base)
     if application.packet <= standards.UDP_IP_HEADER_BYTES:
         raise InvalidError(
             (*here, "packet"),
@@ -251,6 +255,33 @@ def _application(
         packet_bytes=application.packet,
         rate_bps=rate if isinstance(rate, int) else None,
     )
+
+
+def _ftp(application: written_traffic.Ftp, here: Path, base: FilePath) -> resolved.Ftp:
+    interarrival = _distribution(application.interarrival, (*here, "interarrival"), base, of="time")
+    if interarrival.mean() <= 0:
+        raise InvalidError(
+            (*here, "interarrival"),
+            "transfers would begin all at once and without end; allowed: a mean above 0 s",
+        )
+    return resolved.Ftp(
+        kind="ftp",
+        interarrival=interarrival,
+        size=_distribution(application.size, (*here, "size"), base, of="size"),
+        control=resolved.FtpMessages(**asdict(standards.FTP)) if application.control else None,
+    )
+
+
+def _check_dialogue(
+    application: resolved.Application, tcp: resolved.Tcp | None, here: Path
+) -> None:
+    has_dialogue = isinstance(application, resolved.Ftp) and application.control is not None
+    if has_dialogue and tcp is not None and tcp.handshake == "two-way":
+        raise InvalidError(
+            (*here, "tcp", "handshake"),
+            "with the dialogue of FTP the client opens the data connection, and not the sender of "
+            'the data; allowed: "three-way", "none"',
+        )
 
 
 def _check_msdu(

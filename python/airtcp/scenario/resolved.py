@@ -34,6 +34,8 @@ __all__ = [
     "DsssPhy",
     "Edca",
     "Flow",
+    "Ftp",
+    "FtpMessages",
     "Link",
     "Mac",
     "OfdmPhy",
@@ -234,6 +236,28 @@ class Web(_Resolved):
     request_bytes: NotNegative
 
 
+class FtpMessages(_Resolved):
+    """Bytes of the commands and replies around a transfer; `retr` is STOR of an upload."""
+
+    pasv_bytes: Positive
+    reply_227_bytes: Positive
+    retr_bytes: Positive
+    reply_150_bytes: Positive
+    reply_226_bytes: Positive
+
+
+class Ftp(_Resolved):
+    """A transfer of `size` bytes every `interarrival` seconds, whether others have ended or not.
+
+    `control`: the messages of the dialogue that goes with each; none: a connection alone.
+    """
+
+    kind: Literal["ftp"]
+    interarrival: Distribution
+    size: Distribution
+    control: FtpMessages | None
+
+
 class Udp(_Resolved):
     """UDP packets of `packet_bytes` (the IP packet), at `rate_bps` of IP packets.
 
@@ -245,7 +269,7 @@ class Udp(_Resolved):
     rate_bps: Positive | None
 
 
-Application = Annotated[Bulk | Web | Udp, Field(discriminator="kind")]
+Application = Annotated[Bulk | Web | Ftp | Udp, Field(discriminator="kind")]
 
 
 class DelayedAck(_Resolved):

@@ -88,6 +88,7 @@ _SECTIONS = {
     "Flow": "`[[flows]]`",
     "Bulk": '`application`, `kind = "bulk"`',
     "Web": '`application`, `kind = "web"`',
+    "Ftp": '`application`, `kind = "ftp"`',
     "Udp": '`application`, `kind = "udp"`',
     "Tcp": "`tcp`",
     "Aimd": "`aimd`, of `tcp`",

@@ -43,6 +43,7 @@ __all__ = [
     "Bulk",
     "Distribution",
     "Flow",
+    "Ftp",
     "Link",
     "Udp",
     "Web",
@@ -163,17 +164,11 @@ class _OrText:
         return {"anyOf": [handler(schema), text], "x-unit": text["x-unit"]}
 
 
-def _checked_tag(
-    value: dict[str, object], tag: str, allowed: list[str], later: tuple[str, ...] = ()
-) -> dict[str, object]:
+def _checked_tag(value: dict[str, object], tag: str, allowed: list[str]) -> dict[str, object]:
     """The table, after a look at the key that says which table it is."""
     if tag not in value:
         raise PydanticCustomError("no_tag", "", {"key": tag, "allowed": allowed})
     name = value[tag]
-    if name in later:
-        raise PydanticCustomError(
-            "later_value", "", {"key": tag, "value": name, "allowed": allowed}
-        )
     if name not in allowed:
         raise PydanticCustomError("bad_tag", "", {"key": tag, "value": name, "allowed": allowed})
     return value
@@ -273,17 +268,33 @@ class Udp(Table):
     )
 
 
+class Ftp(Table):
+    """Transfers that begin at given intervals, however many of the station are under way."""
+
+    kind: Literal["ftp"]
+    interarrival: TimeDistribution = needed(
+        "From the beginning of a station's transfer to that of its next one, and before the first. "
+        "Exponential: a Poisson process."
+    )
+    size: SizeDistribution = needed("Size of a transfer.")
+    control: bool | None = key(
+        "The dialogue of FTP around each transfer: PASV, 227, RETR, 150, the file, 226.",
+        default="false",
+        source="RFC 959; paper H, II.B and Table II",
+    )
+
+
 class _ApplicationInput:
     def __call__(self, value: object) -> object:
         if not isinstance(value, dict):
             if isinstance(value, Table):
                 return value
             raise PydanticCustomError("not_an_application", "")
-        return _checked_tag(value, "kind", ["bulk", "web", "udp"], later=("ftp",))
+        return _checked_tag(value, "kind", ["bulk", "web", "ftp", "udp"])
 
 
 Application = Annotated[
-    Bulk | Web | Udp, Field(discriminator="kind"), BeforeValidator(_ApplicationInput())
+    Bulk | Web | Ftp | Udp, Field(discriminator="kind"), BeforeValidator(_ApplicationInput())
 ]
 
 
@@ -316,7 +327,7 @@ class Flow(Table):
     direction: Literal["download", "upload"] = needed(
         "`download`: server, access point, station; `upload`: the other way."
     )
-    application: Application = needed("What is sent: `bulk`, `web` or `udp`.")
+    application: Application = needed("What is sent: `bulk`, `web`, `ftp` or `udp`.")
     tcp: Tcp | None = key("TCP of the flow; none with `udp`.", default="all defaults")
     path: list[PathElement] | None = key(
         "Wired links from the access point to the server, in order: each a table, or the name of "

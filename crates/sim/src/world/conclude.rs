@@ -135,7 +135,7 @@ impl World<'_> {
         let endless = |kind: usize| match &self.kinds[kind].application {
             Application::Bulk { size, .. } => size.is_none(),
             Application::Datagrams { rate_bps, .. } => rate_bps.is_none(),
-            Application::Web { .. } => false,
+            Application::Web { .. } | Application::Ftp { .. } => false,
         };
         let shares: Vec<u64> = self
             .flows

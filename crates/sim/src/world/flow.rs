@@ -41,6 +41,8 @@ pub(super) struct Flow {
     /// Links from the access point to the server.
     pub(super) path: Vec<u32>,
     pub(super) draws: Draws,
+    /// Sessions without a dialogue, for the next transfers to take.
+    pub(super) idle_sessions: Vec<u32>,
     /// When the first datagram was sent, and how many were since.
     pub(super) datagrams: (Time, u64),
     pub(super) books: Books,
@@ -88,7 +90,8 @@ pub(super) fn build(
                         })
                         .collect();
                     flows.push(Flow {
-                        draws: Draws::new(seed, replication, &name),
+                        draws: Draws::new(seed, replication, &name, &kinds[kind].application),
+                        idle_sessions: Vec::new(),
                         name,
                         kind,
                         station: station + index,

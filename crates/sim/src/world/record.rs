@@ -128,7 +128,7 @@ impl World<'_> {
 
     /// A connection has been put in place `id`.
     #[inline]
-    pub(super) fn record_start(&mut self, id: u32) {
+    pub(super) fn record_connection(&mut self, id: u32) {
         let Some(recorder) = &mut self.recorder else { return };
         let connection = &self.connections[id as usize];
         let seen = [Side::Station, Side::Server].map(|side| Seen::of(connection.end(side)));
@@ -137,8 +137,14 @@ impl World<'_> {
             // Places are filled in order before any is used again.
             None => recorder.seen.push(seen),
         }
-        let event = Event::of_flow(EventKind::TransferStart, connection.flow);
-        recorder.events.record(self.now, event);
+    }
+
+    /// A transfer has begun.
+    #[inline]
+    pub(super) fn record_start(&mut self, flow: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.events.record(self.now, Event::of_flow(EventKind::TransferStart, flow));
+        }
     }
 
     /// A receiver has the last byte of a transfer.
@@ -176,7 +182,7 @@ impl Recorder {
         let before = &mut self.seen[id as usize][side as usize];
         let after = Seen::of(connection.end(side));
         let Seen { window, counters } = std::mem::replace(before, after);
-        let is_sender = side == connection.sender_side();
+        let is_sender = connection.carries_data() && side == connection.sender_side();
         let sender = is_sender.then_some((window, after.window.cwnd));
         let counted = [
             (EventKind::Timeout, u64::from(after.counters.timeouts - counters.timeouts)),

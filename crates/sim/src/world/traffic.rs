@@ -7,10 +7,15 @@ use airtcp_wlan::{ContenderId, StationId};
 use super::measure::Drop;
 use super::{AP, Event, World};
 use crate::application::Application;
-use crate::connection::{Connection, ENDLESS, News, Side};
+use crate::connection::{Connection, ENDLESS, News, Purpose, Side};
+use crate::control::RunError;
 use crate::packet::{Owner, Packet, TrafficClass};
 use crate::scenario::{Direction, UDP_HEADER_BYTES};
 use crate::wire::Offered;
+
+/// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
+/// a kilobyte; nobody waits behind so many.
+const MOST_TRANSFERS: usize = 100_000;
 
 impl World<'_> {
     pub(super) fn schedule_first_transfers(&mut self) {
@@ -20,7 +25,9 @@ impl World<'_> {
             let pause = application.first_pause(&mut flow.draws);
             let event = match application {
                 Application::Datagrams { .. } => Event::Datagrams(index as u32),
-                Application::Bulk { .. } | Application::Web { .. } => Event::Transfer(index as u32),
+                Application::Bulk { .. } | Application::Web { .. } | Application::Ftp { .. } => {
+                    Event::Transfer(index as u32)
+                }
             };
             self.schedule(Time::ZERO + pause, event);
         }
@@ -30,7 +37,7 @@ impl World<'_> {
         match event {
             Event::WireArrival(wire) => self.wire_arrival(wire),
             Event::Timer(connection, side) => self.timer(connection, side),
-            Event::Transfer(flow) => self.start_transfer(flow),
+            Event::Transfer(flow) => self.transfer_is_due(flow),
             Event::Datagrams(flow) => self.offer_datagram(flow),
         }
     }
@@ -45,7 +52,20 @@ impl World<'_> {
         }
     }
 
-    /// A flow begins a transfer on a connection of its own.
+    /// A flow begins its next transfer; one that does not wait for its end schedules another.
+    fn transfer_is_due(&mut self, flow_id: u32) {
+        let flow = &mut self.flows[flow_id as usize];
+        if let Some(pause) = self.kinds[flow.kind].application.next_arrival(&mut flow.draws) {
+            if self.measures.active.value() >= MOST_TRANSFERS {
+                self.overloaded(flow_id);
+                return;
+            }
+            self.schedule(self.now + pause, Event::Transfer(flow_id));
+        }
+        self.start_transfer(flow_id);
+    }
+
+    /// A transfer begins, on a connection of its own.
     fn start_transfer(&mut self, flow_id: u32) {
         let flow = &mut self.flows[flow_id as usize];
         let kind = &self.kinds[flow.kind];
@@ -53,6 +73,10 @@ impl World<'_> {
         let mut bytes = kind.application.transfer_bytes(&mut flow.draws).unwrap_or(ENDLESS);
         if tcp.pad_last_segment {
             bytes = bytes.next_multiple_of(u64::from(tcp.endpoint.mss));
+        }
+        if kind.application.control().is_some() {
+            self.begin_dialogue(flow_id, bytes);
+            return;
         }
         let request = match kind.direction {
             Direction::Download => kind.application.request_bytes(),
@@ -67,6 +91,13 @@ impl World<'_> {
             bytes,
             self.now,
         );
+        let id = self.add_connection(connection);
+        self.transfer_started(flow_id);
+        self.drain(id, Side::Station);
+        self.drain(id, Side::Server);
+    }
+
+    pub(super) fn add_connection(&mut self, connection: Connection) -> u32 {
         let id = match self.free_connections.pop() {
             Some(id) => {
                 self.connections[id as usize] = connection;
@@ -77,14 +108,31 @@ impl World<'_> {
                 self.connections.len() as u32 - 1
             }
         };
+        self.record_connection(id);
+        id
+    }
+
+    pub(super) fn transfer_started(&mut self, flow: u32) {
         self.measures.transfer_started(self.now);
-        self.record_start(id);
-        self.drain(id, Side::Station);
-        self.drain(id, Side::Server);
+        self.record_start(flow);
+    }
+
+    /// More transfers are under way than anybody waits for: the run ends with an error.
+    #[cold]
+    fn overloaded(&mut self, flow_id: u32) {
+        let (name, now) = (&self.flows[flow_id as usize].name, self.now);
+        self.failure.get_or_insert_with(|| {
+            RunError::Overloaded(format!(
+                "flow {name} begins transfers faster than the network carries them: \
+                 {MOST_TRANSFERS} are under way after {:.3} s of simulated time; allowed: fewer or \
+                 smaller transfers, or a shorter run",
+                now.as_secs_f64()
+            ))
+        });
     }
 
     /// Sends all that one end of a connection has to send, and sets its timer.
-    fn drain(&mut self, id: u32, side: Side) {
+    pub(super) fn drain(&mut self, id: u32, side: Side) {
         let flow = self.connections[id as usize].flow;
         let kind = self.flows[flow as usize].kind;
         loop {
@@ -169,8 +217,14 @@ impl World<'_> {
                 flow.books.received.add(packet.segment.len);
                 let tcp = self.kinds[flow.kind].tcp.as_ref().expect("connections are TCP");
                 connection.arrive(side, &tcp.endpoint, self.now, &packet.segment);
-                self.advance_transfer(id, side);
-                self.drain(id, side);
+                match connection.purpose {
+                    Purpose::Transfer => {
+                        self.advance_transfer(id, side);
+                        self.drain(id, side);
+                    }
+                    Purpose::Data(session) => self.arrive_for_data(id, side, session),
+                    Purpose::Control(session) => self.arrive_for_control(id, side, session),
+                }
                 self.close_if_over(id);
             }
         }
@@ -194,7 +248,7 @@ impl World<'_> {
     }
 
     /// The receiver has the last byte: its user thinks before the next transfer.
-    fn transfer_received(&mut self, flow_id: u32, started: Time) {
+    pub(super) fn transfer_received(&mut self, flow_id: u32, started: Time) {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
         if self.measures.transfer_received(self.now, started) {
@@ -207,7 +261,7 @@ impl World<'_> {
         }
     }
 
-    fn deliver(&mut self, flow: u32, bytes: u64) {
+    pub(super) fn deliver(&mut self, flow: u32, bytes: u64) {
         self.record_delivery(flow, bytes);
         if self.measures.delivered(self.now, bytes) {
             self.flows[flow as usize].measured.delivered_bytes += bytes;
