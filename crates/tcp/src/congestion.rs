@@ -4,7 +4,7 @@
 //! Knows byte counts. Does not know sequence numbers, timers, or which event comes when: that is
 //! the [sender](crate::sender)'s state machine. Integers alone, so that every machine agrees.
 
-use crate::Config;
+use crate::{Aimd, Config};
 
 /// `cwnd` and `ssthresh` in bytes.
 #[derive(Clone, Debug)]
@@ -95,9 +95,15 @@ impl CongestionWindow {
     /// The retransmission timer expired: `cwnd` falls to the loss window, one segment.
     /// `flight_size` is `None` if this segment was sent again by the timer before: RFC 5681
     /// section 3.1, "the value of ssthresh is held constant".
+    ///
+    /// Half of it is left at most, as (4) says, whatever a loss leaves that duplicate ACKs tell of:
+    /// with more than half the slow start that follows overshoots a queue by as much as the last
+    /// one did, and a connection never leaves the timeouts.
     pub(crate) fn on_timeout(&mut self, config: &Config, flight_size: Option<u64>) {
         if let Some(flight_size) = flight_size {
             self.decrease(config, flight_size);
+            let half = Aimd::STANDARD.decreased(flight_size).max(2 * u64::from(config.mss));
+            self.ssthresh = self.ssthresh.min(half);
         }
         self.set_cwnd(u64::from(config.mss));
     }
@@ -215,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decrease_of_seven_eighths_keeps_seven_eighths() {
+    fn a_decrease_of_seven_eighths_keeps_seven_eighths_but_of_a_timeout_a_half() {
         let config = Config { aimd: Aimd::new(1.0, 0.875), ..example() };
 
         let mut duplicates = window(16_000, 8000);
@@ -224,7 +230,7 @@ mod tests {
 
         let mut timeout = window(16_000, 8000);
         timeout.on_timeout(&config, Some(16_000));
-        assert_eq!((timeout.ssthresh(), timeout.cwnd()), (14_000, 1000));
+        assert_eq!((timeout.ssthresh(), timeout.cwnd()), (8000, 1000));
     }
 
     #[test]

@@ -174,7 +174,14 @@ impl Sender {
         self.counters.timeouts += 1;
         // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
         let again = self.phase == Phase::Loss { head: self.snd_una };
-        self.window.on_timeout(config, (!again).then(|| self.flight_size()));
+        let mut flight_size = self.flight_size();
+        if self.scoreboard.is_some() {
+            // With SACK a recovery goes on for as long as a hole stays open, and all that has
+            // arrived beyond it counts in FlightSize: soon several windows. RFC 5681 means what is
+            // in the network, and cwnd bounds that.
+            flight_size = flight_size.min(self.window.cwnd());
+        }
+        self.window.on_timeout(config, (!again).then_some(flight_size));
         // RFC 6582 section 3.2, step 4; needed for Reno too, because the duplicate ACKs for what
         // is sent twice now must not start a fast retransmit.
         self.recover = self.snd_max;

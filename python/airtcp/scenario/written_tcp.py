@@ -101,7 +101,9 @@ class Aimd(Table):
         source="RFC 5681, (3)",
     )
     decrease: Annotated[float, Field(ge=0.01, le=0.99)] | None = key(
-        "What is left of the window after a loss.", default="0.5", source="RFC 5681, (4)"
+        "What a loss leaves of the window; of a timeout half at most.",
+        default="0.5",
+        source="RFC 5681, (4)",
     )
 
 
