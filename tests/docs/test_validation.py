@@ -47,7 +47,7 @@ def test_the_model_is_too_low_for_two_senders_and_too_high_for_many() -> None:
 #: Groups of rows that differ for a reason that the page gives.
 EXPLAINED = {
     "ns-2": {"upload-ack-skip"},
-    "ns-3": {"tcp-download", "udp-both-ways"},
+    "ns-3": {"udp-both-ways"},
 }
 
 

@@ -4,9 +4,8 @@
 preset here (`[mac.rules] preset = "ns-3"`), and every row is met under it, most of them within
 their interval or half a percent. What is left is TCP's own:
 
-- Twenty downloads overflow the access point's queue. ns-3's TCP loses less of each window there:
-  it sends 2.4 % of the segments twice and 0.60 TCP ACKs a segment, ours 3 % and 0.63 (segments out
-  of order are acknowledged at once).
+- Five downloads and more overflow the access point's queue. What is lost and when timers expire
+  differs a little between two TCPs: goodput here is 0.3 to 0.7 % higher.
 - Ten uploads with prioritised ACKs: ns-3's TCP sends 1.0 to 1.4 % of the segments twice, though
   nothing is lost; ours sends hardly any twice. The exchanges of the stations are as many.
 
@@ -38,11 +37,12 @@ STANDARD = 'preset = "ns-3", arrival_before_own_ack = "busy"'
 #: Where TCP loses segments or believes so, and does not do the same after it: how far goodput may
 #: be away because of that. See above; exchanges on the air are held to tighter bounds.
 SENT_TWICE = {
-    Point("tcp-download", "n=20 every=2 control=2Mb/s ap_queue=100"): 0.015,
+    **{
+        Point("tcp-download", f"n={n} every=2 control=2Mb/s ap_queue=100"): 0.01
+        for n in (5, 10, 20)
+    },
     Point("tcp-upload-edca", "n=10 every=1"): 0.014,
 }
-#: Twenty downloads: 0.03 TCP ACKs a segment more make as many more stations active.
-MORE_ACKS = {Point("tcp-download", "n=20 every=2 control=2Mb/s ap_queue=100"): 0.05}
 
 
 def bound(point: Point, name: str, reference: Reference, half: float) -> float:
@@ -51,13 +51,13 @@ def bound(point: Point, name: str, reference: Reference, half: float) -> float:
     if name.startswith("goodput"):
         return max(joint, SENT_TWICE.get(point, 0.005) * reference.mean)
     if name.startswith("active"):
-        return max(joint, MORE_ACKS.get(point, 0.01) * reference.mean)
+        return max(joint, (0.015 if point in SENT_TWICE else 0.01) * reference.mean)
     if name.startswith("mean_cw"):
         return max(joint, 0.01 * reference.mean)
     if name.startswith("collision"):
         return max(joint, 0.004)
     if name.startswith("exchanges"):
-        return max(joint, MORE_ACKS.get(point, 0.005) * reference.mean)
+        return max(joint, 0.005 * reference.mean)
     assert name in ("jain_index", "starved_flows")
     return joint + 1e-3
 
@@ -79,12 +79,12 @@ def test_every_row(point: Point) -> None:
 def test_the_table_is_the_one_that_is_meant() -> None:
     groups = [point.group for point in ROWS]
     assert {group: groups.count(group) for group in groups} == {
-        "tcp-download": 3,
-        "udp-both-ways": 3,
-        "tcp-upload-dcf": 4,
-        "tcp-upload-edca": 2,
+        "tcp-download": 5,
+        "udp-both-ways": 4,
+        "tcp-upload-dcf": 5,
+        "tcp-upload-edca": 3,
     }
-    assert set(ROWS) >= {*SENT_TWICE, *MORE_ACKS}
+    assert set(ROWS) >= set(SENT_TWICE)
     assert all(len(rows) >= 6 for rows in ROWS.values())
 
 
