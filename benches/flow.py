@@ -3,8 +3,7 @@
 Knows what is measured and how; judges nothing. Both simulate M/G/1-PS at the same load with the
 same law of sizes in the same call, one thread each, and both are measured in CPU time from the
 empty system to the last number, so that the ratio means something on any machine. Their random
-numbers are their own: they are to agree within their intervals. Ciw is not needed for anything else
-and is not among the dependencies (pip install ciw==3.2.7).
+numbers are their own: they are to agree within their intervals.
 
     .venv/bin/python benches/flow.py           # a table, about a minute
     .venv/bin/python benches/flow.py --quick   # fewer jobs

@@ -467,7 +467,6 @@ def test_examples_of_the_documentation_hold() -> None:
 
 @pytest.mark.verify
 def test_against_ciw() -> None:
-    pytest.importorskip("ciw")
     bench = Path(__file__).parents[1] / "benches" / "flow.py"
     done = subprocess.run(
         [sys.executable, str(bench), "--json"], capture_output=True, text=True, check=True
