@@ -1,6 +1,7 @@
 """What the tests of the documentation share: its pages, and the scripts that make numbers."""
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +16,7 @@ def script(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses look for their annotations
     spec.loader.exec_module(module)
     return module
 
@@ -27,3 +29,8 @@ def make_readme() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_validation() -> ModuleType:
     return script("make_validation")
+
+
+@pytest.fixture(scope="session")
+def make_models() -> ModuleType:
+    return script("make_models")

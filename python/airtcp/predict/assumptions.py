@@ -51,6 +51,7 @@ WEB: Final = (
 _DROPS: Final = 1e-3
 #: An interval of the squared coefficient of variation in which W* > 1 matters little.
 SPREAD: Final = 2.0
+LITTLE_SPREAD: Final = 0.5
 
 
 def network(connections: Connections) -> Iterator[str]:
@@ -110,6 +111,11 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
             f"{here}, and sizes are heavy-tailed (variance {spread}): large files fill the access "
             "point's queue, the many small ones wait behind them, and the mean time depends on the "
             f"law of sizes; {OPTIMISTIC}"
+        )
+    elif scv < LITTLE_SPREAD:
+        yield (
+            f"{here}, and sizes hardly differ: the access point's queue serves transfers nearly "
+            f"one after the other, which is better for all than to share; {PESSIMISTIC}"
         )
     else:
         yield (
@@ -224,6 +230,7 @@ def losses(connections: Connections) -> Iterator[str]:
                 f"{flow.stations} from an average of {at_station.red.min_threshold:g} packets on, "
                 f"and the window is {_segments(window)}; {UNKNOWN}"
             )
+    yield from _timers(connections)
     drop = float(contention(2.0, connections.parameters, CORRECTED).p_drop)
     if drop > _DROPS:
         yield (
@@ -231,6 +238,19 @@ def losses(connections: Connections) -> Iterator[str]:
             f"{connections.parameters.m} time{'s' if connections.parameters.m > 1 else ''} at most "
             f"and about {100 * drop:.2g} % are given up, which TCP takes for congestion; "
             f"{OPTIMISTIC}"
+        )
+
+
+def _timers(connections: Connections) -> Iterator[str]:
+    parameters, limit = connections.parameters, connections.scenario.ap.queue.limit
+    under_way = min(connections.total_window, limit or connections.total_window)
+    least_s = min(tcp_of(flow).min_rto_ns for flow in connections.flows) / 1e9
+    round_s = under_way * (parameters.t_tcp_data_s + parameters.t_tcp_ack_s / connections.every)
+    if round_s > least_s:
+        yield (
+            f"TCP's timer never expires; here the windows together take {round_s:.2g} s, and the "
+            f"least RTO is {least_s:.2g} s: as round trips grow, timers may expire without a loss; "
+            f"{UNKNOWN}"
         )
 
 

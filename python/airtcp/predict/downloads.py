@@ -78,6 +78,11 @@ def _one(connections: Connections, answers: Answers) -> None:
             with answers.attempt(origin.source):
                 goodput = float(window_throughput(window, connections.parameters, variant))
                 answers.add(origin, {"goodput_bps": goodput, "flow_goodput_bps": goodput})
+    if d > 1.0 and window > d:
+        source = "M (6) over (8)"
+        with answers.attempt(source):
+            origin = Origin(_CONTENTION, source, assumptions.LONE, contending)
+            answers.add(origin, _collisions_of_two(connections))
     for variant, label in _VARIANTS:
         source = f"M ({7 if d == 1.0 else 8}){label}"
         origin = Origin(_THROUGHPUT, source, assumptions.LONE, contending)
@@ -109,6 +114,21 @@ def _state(said: Throughput, connections: Connections, answers: Answers, origin:
             # (9) and (11) have no variants.
             state = replace(origin, source="M (9)" if connections.every == 1.0 else "M (11)")
             answers.add(state, {"mean_backlogged_nodes": float(said.mean_backlogged_nodes)})
+
+
+def _collisions_of_two(connections: Connections) -> dict[str, float | list[float]]:
+    """Collision probability over all attempts, where the station has a packet for one in d.
+
+    (6) is that of two backlogged nodes. Each TCP ACK meets c = P/(1-P) collisions, all of them with
+    the access point, which sends d segments for it: attempts are 1 + c and d + c.
+    """
+    p = float(contention(2.0, connections.parameters, CORRECTED).p_c)
+    meets, d = p / (1.0 - p), connections.every
+    return {
+        "collision_probability": 2.0 * meets / (d + 1.0 + 2.0 * meets),
+        "collision_probability_ap": meets / (d + meets),
+        "collision_probability_stations": p,
+    }
 
 
 def _collisions_by_state(connections: Connections) -> dict[str, float | list[float]]:

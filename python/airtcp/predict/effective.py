@@ -239,10 +239,18 @@ def _broken(transfers: Transfers) -> Iterator[str]:
             f"those who hear a collision wait {format_time_ns(wait)} (EIFS); here "
             f"{connections.scenario.mac.rules.after_collision.upper()}; times are off by little"
         )
-    shared = connections.scenario.ap.queue.discipline == "per-flow" or connections.count == 1
-    if not shared and max(windows) > 2 and transfers.scv > assumptions.SPREAD:
+    turns = connections.scenario.ap.queue.discipline == "per-flow" or connections.count == 1
+    if turns or max(windows) <= 2:
+        return
+    if transfers.scv > assumptions.SPREAD:
         yield (
             "transfers share the channel equally; here the access point's queue is shared by "
             "windows, and sizes are heavy-tailed: the many small files wait behind the few large "
             f"ones, and the mean time depends on the law of sizes; {assumptions.OPTIMISTIC}"
+        )
+    elif transfers.scv < assumptions.LITTLE_SPREAD:
+        yield (
+            "transfers share the channel equally; here sizes hardly differ, and the access "
+            "point's queue serves transfers nearly one after the other, which is better for all; "
+            f"{assumptions.PESSIMISTIC}"
         )
