@@ -1,7 +1,7 @@
 """Whether the papers' claims are met: computed, and as it was when it was last looked at.
 
-A verdict that changes is looked into before `verdicts.toml` is. Cheap items are made in every test run,
-all of them in `make verify`.
+A verdict that changes is looked into before `verdicts.toml` is. Cheap items are made in every run
+of the tests, all of them in `make verify`.
 """
 
 import tomllib

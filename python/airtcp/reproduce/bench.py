@@ -12,9 +12,10 @@ import base64
 import copy
 import gzip
 import hashlib
+import inspect
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -111,7 +112,7 @@ class Bench:
         Raises SimulationError, OutputError, and KeyboardInterrupt if it was interrupted.
         """
         scenario = self.scenario(name, changes, quick)
-        key = _hash("packets", transfer_times, scenario.to_json())
+        key = key_of("packets", transfer_times, scenario.to_json())
 
         def run() -> Any:
             result = run_packets(scenario, threads=self.settings.threads, progress=self.on_run)
@@ -120,6 +121,39 @@ class Bench:
             return _simulation_dict(result.simulation, transfer_times=transfer_times)
 
         return _simulation(self.remember(key, run))
+
+    def traced(
+        self,
+        name: str,
+        changes: Changes | None = None,
+        *,
+        reduce: Callable[[ResolvedScenario, Sequence[Replication]], Any],
+        interval_s: float,
+        quick: Changes | None = None,
+    ) -> Any:
+        """What `reduce` makes of the traces of a varied scenario file; see `scenario`.
+
+        `reduce` gets the scenario and its replications, each with its trace sampled every
+        `interval_s`, and gives plain JSON. Only that is kept: it is made again when the module of
+        `reduce` changes. Errors as `simulate`.
+        """
+        scenario = self.scenario(name, changes, quick)
+        code = Path(inspect.getfile(reduce)).read_text(encoding="utf-8")
+        key = key_of("trace", reduce.__name__, code, interval_s, scenario.to_json())
+
+        def run() -> Any:
+            result = run_packets(
+                scenario,
+                threads=self.settings.threads,
+                progress=self.on_run,
+                trace=True,
+                trace_interval_s=interval_s,
+            )
+            if result.simulation.stopped == "interrupted":
+                raise KeyboardInterrupt
+            return reduce(scenario, result.simulation.runs)
+
+        return self.remember(key, run)
 
     def remember(self, key: str, compute: Callable[[], Any]) -> Any:
         """What `compute` gives (plain JSON), from the store if it was computed before.
@@ -143,8 +177,11 @@ class Bench:
 
 
 def key_of(kind: str, *parts: object) -> str:
-    """A key for `Bench.remember`: the hash of what is computed and of all that it depends on."""
-    return _hash(kind, *parts)
+    """A key for `Bench.remember`: the hash of what is computed and of all that it depends on.
+
+    The compiled core is always one of those; `parts` are plain JSON.
+    """
+    return hashlib.sha256(json.dumps([core_digest(), kind, *parts]).encode()).hexdigest()
 
 
 def set_key(data: dict[str, Any], path: str, value: Any) -> None:
@@ -186,10 +223,6 @@ def core_digest() -> str:
     from airtcp import _core
 
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()
-
-
-def _hash(*parts: object) -> str:
-    return hashlib.sha256(json.dumps([core_digest(), *parts]).encode()).hexdigest()
 
 
 def _simulation_dict(simulation: Simulation, *, transfer_times: bool) -> dict[str, Any]:

@@ -28,6 +28,12 @@ _PAPERS = (
         "D. Miorandi, A. A. Kherani, E. Altman, A queueing model for HTTP traffic over IEEE 802.11 "
         "WLANs, Computer Networks 50(1), 2006",
     ),
+    Paper(
+        "L",
+        "leith",
+        "D. J. Leith, P. Clifford, Using the 802.11e EDCF to achieve TCP upload fairness over WLAN "
+        "links, WiOpt 2005",
+    ),
 )
 
 #: The papers by letter, in the order in which they are made.

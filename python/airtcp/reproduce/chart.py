@@ -26,14 +26,15 @@ HEIGHT: Final = 3.5
 _MARKERS: Final = ("o", "s", "^", "v", "P", "X")
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
-Kind = Literal["model", "simulation", "paper", "trace"]
+Kind = Literal["model", "dotted", "simulation", "paper", "trace", "bars"]
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """One curve: what the legend calls it, its points, and where they come from.
 
-    `kind` "trace" is a simulated line without markers. `colour` is an index of the palette, for
+    `kind` "dotted" is a second model of the same thing, "trace" a simulated line without markers,
+    "bars" a simulation where x has no order to connect. `colour` is an index of the palette, for
     model and simulation of the same thing to share one; by default each series has its own.
     """
 
@@ -56,11 +57,13 @@ def chart(
     columns: int = 2,
     x_limits: tuple[float, float] | None = None,
     y_limits: tuple[float, float] | None = None,
+    x_ticks: Sequence[float] | None = None,
 ) -> Figure:
     """A figure of curves. `x` and `y` label the axes, with their unit in brackets.
 
     `from_zero` begins the y axis at zero, `whole_x` puts ticks at whole numbers only, `columns` is
-    the width of the legend, which stands above the axes.
+    the most columns of the legend, which stands above the axes.
+    `x_ticks` are the only values of x that are labelled.
     """
     with styled():
         figure, axes = new_figure(WIDTH, HEIGHT)
@@ -76,13 +79,16 @@ def chart(
             from matplotlib.ticker import MaxNLocator
 
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if x_ticks is not None:
+            axes.set_xticks(x_ticks, [f"{tick:g}" for tick in x_ticks])
+            axes.set_xticks([], minor=True)
         if from_zero:
             axes.set_ylim(bottom=0.0)
         if x_limits is not None:
             axes.set_xlim(*x_limits)
         if y_limits is not None:
             axes.set_ylim(*y_limits)
-        legend_above(figure, axes, columns)
+        _legend(figure, axes, columns)
         return figure
 
 
@@ -98,6 +104,16 @@ def table_of(series: Sequence[Series], *, x: str, y: str) -> Data:
     return Data(["series", x, y, "low", "high"], rows)
 
 
+def _legend(figure: Figure, axes: Axes, columns: int) -> None:
+    """A legend of as many columns as the figure is wide enough for, at most `columns`."""
+    for wanted in range(columns, 0, -1):
+        legend_above(figure, axes, wanted)
+        figure.draw_without_rendering()
+        if wanted == 1 or figure.legends[-1].get_window_extent().x1 <= figure.bbox.x1:
+            return
+        figure.legends.pop().remove()
+
+
 def _draw(axes: Axes, series: Sequence[Series]) -> None:
     models = simulations = 0
     for number, one in enumerate(series):
@@ -108,8 +124,15 @@ def _draw(axes: Axes, series: Sequence[Series]) -> None:
             dashes = _DASHES[models % len(_DASHES)]
             models += 1
             axes.plot(one.x, means, color=ink, linestyle=dashes, linewidth=1.7, label=one.label)
+        elif one.kind == "dotted":
+            axes.plot(one.x, means, color=ink, linestyle=":", linewidth=1.4, label=one.label)
         elif one.kind == "trace":
             axes.plot(one.x, means, color=ink, linewidth=1.3, label=one.label)
+        elif one.kind == "bars":
+            axes.bar(one.x, means, width=0.75, color=ink, label=one.label, zorder=2)
+            axes.errorbar(
+                one.x, means, yerr=[below, above], fmt="none", ecolor=INK, capsize=2.5, zorder=3
+            )
         elif one.kind == "paper":
             axes.plot(
                 one.x,

@@ -1,0 +1,4 @@
+"""Paper L: Leith and Clifford 2005, uploads that share an access point fairly."""
+
+from airtcp.reproduce.leith import fairness as fairness
+from airtcp.reproduce.leith import throughput as throughput
