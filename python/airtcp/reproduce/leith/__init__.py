@@ -2,3 +2,4 @@
 
 from airtcp.reproduce.leith import fairness as fairness
 from airtcp.reproduce.leith import throughput as throughput
+from airtcp.reproduce.leith import wired as wired
