@@ -218,3 +218,20 @@ def test_constant_rates_are_in_no_model(flows: str, reason: str) -> None:
     assert said.uncovered is not None
     assert reason in said.uncovered
     assert not said.uncovered.startswith("saturated")
+
+
+def test_no_model_has_an_access_point_that_sends_in_bursts() -> None:
+    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=download())
+    bursts = text.replace("[ap]\n", '[ap]\naccess = { scheme = "adaptive-burst" }\n')
+
+    said = predict(loads(bursts))
+
+    assert said.model == {}
+    assert "sends in bursts" in (said.uncovered or "")
+
+
+def test_where_only_stations_send_the_access_point_may_do_as_it_likes() -> None:
+    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=datagrams())
+    bursts = text.replace("[ap]\n", '[ap]\naccess = { scheme = "adaptive-burst" }\n')
+
+    assert predict(loads(bursts)).model == predict(loads(text)).model != {}

@@ -4,7 +4,7 @@ import pytest
 from airtcp import summary
 from airtcp.compare import compare
 from airtcp.results import Comparison
-from airtcp.scenario import loads
+from airtcp.scenario import AdaptiveBurst, loads
 from airtcp.simulate import simulate
 
 WEB = """
@@ -108,6 +108,15 @@ def test_both_sides_of_a_category_are_told_where_both_use_it() -> None:
     assert lines[1] == (
         "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0; stations AIFS 50 us, CW 7 to 15, TXOP 3.264 ms"
     )
+
+
+def test_bursts_are_told(web: Comparison) -> None:
+    bursts = AdaptiveBurst(scheme="adaptive-burst", window_slots=32, target_active=8)
+    ap = web.scenario.ap.model_copy(update={"access": bursts})
+
+    network, _ = summary.subject(web.scenario.model_copy(update={"ap": ap}))
+
+    assert network.endswith(", AP sends in bursts")
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,8 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         f"{stations} station{'s' if stations > 1 else ''}",
         _queue(scenario.ap.queue),
     ]
+    if scenario.ap.access.scheme == "adaptive-burst":
+        network.append("AP sends in bursts")
     flows = (_flow(scenario, flow) for flow in scenario.flows)
     return [", ".join(network), *_categories(scenario), *flows]
 

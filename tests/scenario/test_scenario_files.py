@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import (
+    AdaptiveBurst,
     Bulk,
     Deterministic,
     DsssPhy,
@@ -24,6 +25,7 @@ from airtcp.scenario import (
     Rate,
     ResolvedScenario,
     Rules,
+    StandardAccess,
     Udp,
     Uniform,
     load,
@@ -113,6 +115,7 @@ def test_defaults_are_those_of_the_standards() -> None:
     assert scenario.mac.edca is None
     assert set(scenario.classify.model_dump().values()) == {"AC_BE"}
     assert scenario.ap.queue == PlainQueue(discipline="fifo", limit=None)
+    assert scenario.ap.access == StandardAccess(scheme="standard")
     assert scenario.links == {}
     assert flow.path == ()
     assert flow.application == Bulk(kind="bulk", size=None, start=Deterministic(value=0.0))
@@ -261,12 +264,42 @@ def test_every_key_arrives() -> None:
     }
 
 
+def test_access_schemes() -> None:
+    """The defaults are paper B's: w = aCWmin + 1 virtual slots, m* = w / 4 stations in them."""
+    text = (SCENARIOS / "valid" / "minimal.toml").read_text()
+
+    def access(written: str, phy: str = "") -> object:
+        return loads(
+            f"{text}\n[ap]\naccess = {{ {written} }}\n".replace("[phy]", f"[phy]\n{phy}")
+        ).ap.access
+
+    bursts = 'scheme = "adaptive-burst"'
+    assert loads(text).ap.access == access("") == StandardAccess(scheme="standard")
+    for written, phy, window, target in (
+        ("", "", 32, 8),
+        ("", "cw_min = 15", 16, 4),
+        ("", "cw_min = 1", 2, 1),
+        (", window_slots = 11", "", 11, 2),
+        (", target_active = 5", "", 32, 5),
+        (", window_slots = 7, target_active = 7", "", 7, 7),
+    ):
+        found = access(bursts + written, phy)
+        assert found == AdaptiveBurst(
+            scheme="adaptive-burst", window_slots=window, target_active=target
+        )
+    assert valid("bursts").ap.access == AdaptiveBurst(
+        scheme="adaptive-burst", window_slots=40, target_active=9
+    )
+
+
 def test_the_file_with_every_key_has_every_key() -> None:
     """Each table of the format, compared with what the file writes."""
     from airtcp.scenario import written, written_tcp, written_traffic
 
     with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
         data = tomllib.load(file)
+    with (SCENARIOS / "valid" / "bursts.toml").open("rb") as file:
+        bursts = tomllib.load(file)
     flow = data["flows"][0]
     tables = [
         (written.Scenario, data),
@@ -279,6 +312,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written.EdcaCategory, {**data["mac"]["edca"]["ap"]["AC_VO"], "aifsn": 2}),
         (written.Classify, data["mac"]["classify"]),
         (written.Ap, data["ap"]),
+        # bursts and access categories exclude each other
+        (written.Access, bursts["ap"]["access"]),
         (written.Queue, data["ap"]["queue"]),
         (written.Stations, data["stations"][0]),
         # precision and replications exclude each other

@@ -9,7 +9,7 @@ use std::fmt;
 
 use airtcp_kernel::{Distribution, Duration, Time};
 use airtcp_wlan::phy::{Modulation, Rate};
-use airtcp_wlan::{AccessCategory, AccessParameters, MacConfig, PhyConfig};
+use airtcp_wlan::{AccessCategory, AccessParameters, AccessScheme, MacConfig, PhyConfig};
 use serde::Deserialize;
 
 pub use self::queue::{Discipline, QueueConfig, RedConfig};
@@ -68,6 +68,8 @@ impl Classify {
 pub struct AccessPoint {
     /// Its queue towards the stations.
     pub queue: QueueConfig,
+    /// How it gets at the medium.
+    pub access: AccessScheme,
 }
 
 /// A group of like stations.
@@ -276,6 +278,14 @@ impl Scenario {
         }
         if self.phy.eifs < self.phy.difs {
             return fail("eifs_ns is below difs_ns".into());
+        }
+        if let AccessScheme::AdaptiveBurst(bursts) = &self.ap.access {
+            if self.mac.edca.is_some() {
+                return fail("bursts and access categories exclude each other".into());
+            }
+            if bursts.window_slots == 0 || bursts.target_active == 0 {
+                return fail(format!("contradictory bursts: {bursts:?}"));
+            }
         }
         let mut contenders = vec![self.phy.dcf()];
         if let Some(edca) = &self.mac.edca {

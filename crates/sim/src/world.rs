@@ -15,7 +15,9 @@ mod record;
 mod traffic;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
-use airtcp_wlan::{ContenderId, Contention, FrameTable, FrameTimes, Retry, StationId};
+use airtcp_wlan::{
+    ArrivalBeforeOwnAck, ContenderId, Contention, FrameTable, FrameTimes, Retry, StationId,
+};
 
 use crate::airtime::{AirtimeAccount, Cargo};
 use crate::connection::{Connection, Side};
@@ -104,8 +106,8 @@ enum OnAir {
     Silence,
     /// An exchange whose data frame has not been received yet.
     Sending { by: ContenderId, start: Time, times: FrameTimes },
-    /// An exchange whose data frame `receiver` has received; its MAC ACK begins at `ack_start`.
-    Acknowledging { by: ContenderId, receiver: StationId, ack_start: Time, end: Time },
+    /// An exchange whose data frame has been received; the MAC ACK begins at `ack_start`.
+    Acknowledging { by: ContenderId, ack_start: Time, end: Time },
     /// A collision.
     Collision { end: Time },
 }
@@ -240,14 +242,9 @@ impl<'a> World<'a> {
         match self.on_air {
             OnAir::Silence => self.access_medium(),
             OnAir::Sending { by, start, times } => {
-                let packet = self.first_packet(by);
-                self.on_air = OnAir::Acknowledging {
-                    by,
-                    receiver: self.receiver(by, &packet),
-                    ack_start: self.now + self.scenario.phy.sifs,
-                    end: start + times.total,
-                };
-                self.data_frame_received(by, packet);
+                let ack_start = self.now + self.scenario.phy.sifs;
+                self.on_air = OnAir::Acknowledging { by, ack_start, end: start + times.total };
+                self.data_frame_received(by);
             }
             OnAir::Acknowledging { by, .. } => {
                 self.on_air = OnAir::Silence;
@@ -355,20 +352,22 @@ impl<'a> World<'a> {
     }
 
     /// Whom the data frame is for with which `by` sends `packet`.
-    #[inline]
     fn receiver(&self, by: ContenderId, packet: &Packet) -> StationId {
         if self.transmitters[by as usize].node == AP { self.flow_of(packet).station } else { AP }
     }
 
-    /// Whether `node` has received a data frame and has not begun its MAC ACK.
+    /// Whether `node` has received a data frame and has not begun its MAC ACK. Only asked for where
+    /// that matters.
     #[inline]
     fn is_before_own_ack(&self, node: StationId) -> bool {
-        matches!(self.on_air, OnAir::Acknowledging { receiver, ack_start, .. }
-            if receiver == node && self.now < ack_start)
+        self.scenario.mac.rules.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle
+            && matches!(self.on_air, OnAir::Acknowledging { by, ack_start, .. }
+                if self.now < ack_start && self.receiver(by, &self.first_packet(by)) == node)
     }
 
     /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.
-    fn data_frame_received(&mut self, by: ContenderId, packet: Packet) {
+    fn data_frame_received(&mut self, by: ContenderId) {
+        let packet = self.first_packet(by);
         let class = self.flow_of(&packet).rate_class;
         self.measures.payload_received(class, packet.segment.len);
         self.cross_air(self.transmitters[by as usize].node, packet);

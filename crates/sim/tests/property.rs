@@ -79,6 +79,14 @@ fn mac() -> impl Strategy<Value = Value> {
     )
 }
 
+/// How the access point gets at the medium.
+fn access() -> impl Strategy<Value = Value> {
+    let bursts = (1_u32..40, 1_u32..12).prop_map(|(window, target)| {
+        json!({ "scheme": "adaptive-burst", "window_slots": window, "target_active": target })
+    });
+    prop_oneof![2 => Just(json!({ "scheme": "standard" })), 1 => bursts]
+}
+
 /// Parameters of all access categories.
 fn edcafs() -> impl Strategy<Value = Value> {
     let aifs = prop_oneof![Just(50_000_u64), Just(90_000), Just(30_000), Just(34_567)];
@@ -245,8 +253,12 @@ fn scenario() -> impl Strategy<Value = Value> {
         let stations = prop::collection::vec(group, groups);
         let flows = prop::collection::vec(flow(groups), 1..5);
         let times = (0_u64..300, 1_u64..700);
-        (Just(phy), mac(), classify(), stations, queue(), flows, times).prop_map(
-            |(phy, mac, classify, groups, ap_queue, mut flows, (warmup, duration))| {
+        (Just(phy), mac(), classify(), stations, (queue(), access()), flows, times).prop_map(
+            |(phy, mac, classify, groups, (queue, access), mut flows, (warmup, duration))| {
+                // Bursts and access categories exclude each other.
+                let standard = json!({ "scheme": "standard" });
+                let access = if mac["edca"].is_null() { access } else { standard };
+                let ap = json!({ "queue": queue, "access": access });
                 for (index, flow) in flows.iter_mut().enumerate() {
                     flow["name"] = json!(format!("flow{index}"));
                 }
@@ -261,7 +273,7 @@ fn scenario() -> impl Strategy<Value = Value> {
                     })
                     .collect();
                 json!({
-                    "title": "random", "phy": phy, "mac": mac, "classify": classify, "ap": { "queue": ap_queue },
+                    "title": "random", "phy": phy, "mac": mac, "classify": classify, "ap": ap,
                     "stations": stations, "flows": flows,
                     "links": {
                         "uplink": { "rate_bps": 5_000_000, "delay_ns": 3_000_000, "queue": 10 },

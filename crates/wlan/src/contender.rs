@@ -39,6 +39,8 @@ pub(crate) enum State {
     Backoff,
     /// Counts slots from an instant of its own, see [`Stray`].
     Stray,
+    /// Sends in bursts instead of backing off, see [`crate::burst`].
+    Bursts,
     /// Takes part in what is on the air.
     Exchanging,
 }
@@ -46,10 +48,10 @@ pub(crate) enum State {
 impl Contender {
     /// A contender without a frame, of the group of its inter-frame space.
     pub(crate) fn new(config: ContenderConfig, groups: &[Group]) -> Self {
-        let ContenderConfig { station, access, backoffs } = config;
+        let ContenderConfig { station, access, backoffs, bursts } = config;
         let group = groups.iter().position(|group| group.aifs == access.aifs);
         Self {
-            state: State::Idle,
+            state: if bursts.is_some() { State::Bursts } else { State::Idle },
             station,
             group: group.expect("every inter-frame space has a group") as u32,
             cw: access.cw_min,

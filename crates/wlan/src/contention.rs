@@ -21,12 +21,14 @@
 //!                          (or stray)                                     backoff or post-backoff
 //! ```
 
-use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_kernel::{RandomStream, Time};
 
+use crate::burst::{BurstConfig, Bursts};
 use crate::config::{AccessParameters, ArrivalBeforeOwnAck, Colliders, MacConfig, PhyConfig};
 use crate::contender::{Contender, Retry, State};
 use crate::counters::MacCounters;
 use crate::group::{Group, groups_of};
+use crate::settings::Settings;
 
 /// A station, the access point included, by its number in the cell.
 pub type StationId = u32;
@@ -44,6 +46,8 @@ pub struct ContenderConfig {
     pub access: AccessParameters,
     /// Where its backoffs are drawn from.
     pub backoffs: RandomStream,
+    /// Sends in bursts instead of backing off; one contender of a cell at most.
+    pub bursts: Option<BurstConfig>,
 }
 
 /// The state of contention in one cell.
@@ -53,6 +57,8 @@ pub struct Contention {
     contenders: Vec<Contender>,
     groups: Vec<Group>,
     strays: Vec<Stray>,
+    /// The contender that sends in bursts.
+    bursts: Option<Box<Bursts>>,
     /// Counts busy periods; tells a post-backoff of zero slots drawn in this one from one that
     /// has ended.
     busy_periods: u64,
@@ -60,22 +66,6 @@ pub struct Contention {
     transmitting: Vec<ContenderId>,
     internal_collisions: Vec<ContenderId>,
     next_access: Time,
-}
-
-#[derive(Debug)]
-struct Settings {
-    slot_time: Duration,
-    wait_after_collision: Duration,
-    ack_timeout: Duration,
-    retry_limit: u32,
-    immediate_access: bool,
-    post_backoff: bool,
-    post_backoff_after_drop: bool,
-    colliders: Colliders,
-    arrival_before_own_ack: ArrivalBeforeOwnAck,
-    /// Slots that a backoff counts beyond those that pass: under EDCA one for the boundary at which
-    /// AIFS ends (IEEE 802.11-2016, 10.22.2.4).
-    boundary_slots: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -92,27 +82,19 @@ struct Stray {
 impl Contention {
     /// A cell at time zero with an idle medium.
     pub fn new(phy: &PhyConfig, mac: &MacConfig, contenders: Vec<ContenderConfig>) -> Self {
-        let settings = Settings {
-            slot_time: phy.slot_time,
-            wait_after_collision: phy.wait_after_collision(mac.rules.after_collision),
-            ack_timeout: phy.ack_timeout,
-            retry_limit: mac.short_retry_limit,
-            immediate_access: mac.rules.immediate_access,
-            post_backoff: mac.rules.post_backoff,
-            post_backoff_after_drop: mac.rules.post_backoff_after_drop,
-            colliders: mac.rules.colliders,
-            arrival_before_own_ack: mac.rules.arrival_before_own_ack,
-            boundary_slots: u64::from(mac.edca.is_some()),
-        };
         let groups = groups_of(&contenders);
+        let bursts = (0..).zip(&contenders).find_map(|(id, config)| {
+            config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
+        });
         Self {
-            settings,
+            settings: Settings::new(phy, mac),
             contenders: contenders
                 .into_iter()
                 .map(|config| Contender::new(config, &groups))
                 .collect(),
             groups,
             strays: Vec::new(),
+            bursts,
             busy_periods: 0,
             busy: false,
             transmitting: Vec::new(),
@@ -147,6 +129,7 @@ impl Contention {
             }
             // Only a post-backoff after a drop leaves a stray without a frame.
             State::Stray => self.frame_for_stray(contender, now),
+            State::Bursts => self.frame_for_burst(contender, now),
             State::Backoff => unreachable!("contender {contender} has a frame already"),
             // The queue refills after a success or drop is settled, never before.
             State::Exchanging => unreachable!("contender {contender} is on the air"),
@@ -173,6 +156,11 @@ impl Contention {
             );
         }
         self.settle_strays(now);
+        if let Some(bursts) = &mut self.bursts
+            && bursts.medium_busy(now, self.settings.slot_time)
+        {
+            self.transmitting.push(bursts.contender);
+        }
         if self.transmitting.len() > 1 {
             self.find_internal_collisions();
         }
@@ -212,12 +200,16 @@ impl Contention {
     pub fn end_success(&mut self, now: Time, has_frame: bool) {
         let id = self.only_transmitter();
         self.medium_idle_from(now);
+        let was_burst =
+            self.bursts.as_mut().is_some_and(|bursts| bursts.exchange_succeeded(id, has_frame));
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         // IEEE 802.11-2016, 10.3.3: CW and the retry count go back after every success.
         contender.cw = contender.cw_min;
         contender.retry_count = 0;
-        if has_frame || self.settings.post_backoff {
+        if was_burst {
+            contender.state = State::Bursts;
+        } else if has_frame || self.settings.post_backoff {
             let until =
                 self.groups[contender.group as usize].slot + u64::from(contender.draw_backoff());
             if has_frame {
@@ -252,16 +244,24 @@ impl Contention {
     ) {
         let settings = &self.settings;
         let contender = &mut self.contenders[id as usize];
-        if !has_frame && !settings.post_backoff_after_drop {
-            debug_assert!(retry == Retry::Dropped);
-            contender.state = State::Idle;
-            return;
-        }
         let aifs = self.groups[contender.group as usize].aifs;
         let from = match settings.colliders {
             Colliders::AsOthers => end + settings.wait_after_collision + aifs,
             Colliders::AckTimeoutThenDifs => (own_end + settings.ack_timeout).max(end) + aifs,
         };
+        if let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.contender == id) {
+            bursts.collided(from);
+            if retry == Retry::Dropped {
+                bursts.packet_done(false, has_frame);
+            }
+            contender.state = State::Bursts;
+            return;
+        }
+        if !has_frame && !settings.post_backoff_after_drop {
+            debug_assert!(retry == Retry::Dropped);
+            contender.state = State::Idle;
+            return;
+        }
         let slots = contender.draw_backoff();
         contender.state = State::Stray;
         self.strays.push(Stray { contender: id, from, slots, has_frame, immediate: false });
@@ -296,6 +296,9 @@ impl Contention {
     /// [`Self::back_off_after_collision`].
     pub fn end_collision(&mut self, end: Time) {
         self.medium_idle_from(end + self.settings.wait_after_collision);
+        if let Some(bursts) = &mut self.bursts {
+            bursts.stations_collided();
+        }
         self.find_next_access();
     }
 
@@ -333,6 +336,16 @@ impl Contention {
         contender.state = State::Stray;
         self.next_access = self.next_access.min(self.access_time(&stray));
         self.strays.push(stray);
+    }
+
+    fn frame_for_burst(&mut self, id: ContenderId, now: Time) {
+        let Some(bursts) = &mut self.bursts else { unreachable!("{id} sends in bursts") };
+        let group = &self.groups[self.contenders[id as usize].group as usize];
+        let from = if self.settings.immediate_access { now } else { now + group.aifs };
+        bursts.frame_queued(now, self.busy, from.max(group.origin), self.settings.slot_time);
+        if !self.busy {
+            self.next_access = self.next_access.min(bursts.access_time(self.settings.slot_time));
+        }
     }
 
     fn frame_for_stray(&mut self, id: ContenderId, now: Time) {
@@ -437,6 +450,10 @@ impl Contention {
         for group in &mut self.groups {
             group.origin = time + group.aifs;
         }
+        if let Some(bursts) = &mut self.bursts {
+            let group = self.contenders[bursts.contender as usize].group;
+            bursts.medium_idle(self.groups[group as usize].origin);
+        }
     }
 
     fn find_next_access(&mut self) {
@@ -450,6 +467,9 @@ impl Contention {
             if stray.has_frame {
                 next = next.min(self.access_time(stray));
             }
+        }
+        if let Some(bursts) = &self.bursts {
+            next = next.min(bursts.access_time(self.settings.slot_time));
         }
         self.next_access = next;
     }

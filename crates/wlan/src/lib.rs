@@ -5,6 +5,7 @@
 //! Knows stations by number, frames by size, and time. Knows no queue, no packet and no TCP: the
 //! caller says that a station has a frame, and gets told whose exchange starts when.
 
+mod burst;
 pub mod config;
 mod contender;
 pub mod contention;
@@ -12,8 +13,10 @@ mod counters;
 pub mod exchange;
 mod group;
 pub mod phy;
+mod settings;
 mod slot_ring;
 
+pub use burst::{AccessScheme, BurstConfig};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, ArrivalBeforeOwnAck, Colliders, EdcaConfig,
     MacConfig, PhyConfig, Rules,

@@ -1,6 +1,7 @@
 """How the nodes of a scenario contend, as models take it: one way for all, the DCF's.
 
-Knows when access categories are as good as a DCF of their own, and what of them no model has.
+Knows when access categories are as good as a DCF of their own, and what of them no model has; that
+no model has bursts of the access point.
 Judges no model of TCP (`assumptions`).
 """
 
@@ -33,7 +34,14 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
 
     With one category in use, and the same AIFS and CWmin at the access point and at stations, EDCA
     is a DCF whose DIFS is that AIFS. A TXOP limit and CWmax are then all that can differ from it.
+    An access point that sends in bursts is like no DCF.
     """
+    if scenario.ap.access.scheme != "standard" and _access_point_sends(scenario):
+        return Access(
+            None,
+            reason="all nodes contend alike in the models; here the access point sends in bursts "
+            "without backoff, and leaves the medium to the stations between them",
+        )
     edca = scenario.mac.edca
     if edca is None:
         return Access(scenario)
@@ -70,6 +78,11 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     return Access(
         scenario.model_copy(update={"phy": changed, "mac": mac}), tuple(_broken(parameters))
     )
+
+
+def _access_point_sends(scenario: ResolvedScenario) -> bool:
+    """TCP always makes it send: data or ACKs."""
+    return any(flow.tcp is not None or flow.direction == "download" for flow in scenario.flows)
 
 
 def _used(scenario: ResolvedScenario, flow: Flow) -> list[tuple[str, AccessCategory]]:

@@ -22,6 +22,7 @@ from .load import load, loads, resolve
 from .resolved import (
     AccessParameters,
     AccessPoint,
+    AdaptiveBurst,
     Application,
     Bulk,
     Classify,
@@ -43,6 +44,7 @@ from .resolved import (
     ResolvedScenario,
     Rules,
     Run,
+    StandardAccess,
     StationGroup,
     Tcp,
     Udp,
@@ -53,6 +55,7 @@ from .schema import schema
 __all__ = [
     "AccessParameters",
     "AccessPoint",
+    "AdaptiveBurst",
     "Application",
     "Bulk",
     "Classify",
@@ -81,6 +84,7 @@ __all__ = [
     "ResolvedScenario",
     "Rules",
     "Run",
+    "StandardAccess",
     "StationGroup",
     "Tcp",
     "Udp",

@@ -16,7 +16,7 @@ from .. import standards
 from . import distributions, resolved, written, written_traffic
 from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError
-from .resolve_mac import check_txop_limits, resolve_classify, resolve_mac
+from .resolve_mac import check_txop_limits, resolve_access, resolve_classify, resolve_mac
 from .resolve_phy import resolve_phy, station_rates
 from .resolve_queue import resolve_queue
 from .resolve_tcp import resolve_tcp
@@ -57,7 +57,7 @@ def resolve_scenario(
         phy=phy,
         mac=resolve_mac(mac, phy),
         classify=resolve_classify(mac),
-        ap=resolved.AccessPoint(queue=ap_queue),
+        ap=resolved.AccessPoint(queue=ap_queue, access=resolve_access(ap.access, mac, phy)),
         stations=groups,
         links=links,
         flows=_flows(scenario, phy, links, base),

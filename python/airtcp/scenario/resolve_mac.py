@@ -1,7 +1,7 @@
 """From the written `[mac]` to the resolved one: rules, access categories, classification.
 
-Knows how AIFS follows from AIFSN, and what of an access category contradicts the rest of the
-scenario. Does not know the numbers of the standards.
+Knows how AIFS follows from AIFSN, and what of an access category or of an access point's bursts
+contradicts the rest of the scenario. Does not know the numbers of the standards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import resolved, written
 from .errors import InvalidError
 from .frame_time import exchange_ns
 
-__all__ = ["check_txop_limits", "resolve_classify", "resolve_mac"]
+__all__ = ["check_txop_limits", "resolve_access", "resolve_classify", "resolve_mac"]
 
 Side = Literal["ap", "stations"]
 T = TypeVar("T")
@@ -58,6 +58,43 @@ def resolve_mac(mac: written.Mac, phy: resolved.Phy) -> resolved.Mac:
             ap=_categories(edca, "ap", phy), stations=_categories(edca, "stations", phy)
         ),
     )
+
+
+def resolve_access(
+    access: written.Access | None, mac: written.Mac, phy: resolved.Phy
+) -> resolved.Access:
+    """How the access point gets at the medium.
+
+    Raises:
+        InvalidError: bursts beside access categories, keys of bursts without them, or more
+            stations that are to contend than there are slots.
+    """
+    here = ("ap", "access")
+    access = access or written.Access()
+    if access.scheme != "adaptive-burst":
+        for key in ("window_slots", "target_active"):
+            if getattr(access, key) is not None:
+                raise InvalidError(
+                    (*here, key),
+                    'means nothing to the scheme "standard"; '
+                    'allowed: together with scheme = "adaptive-burst"',
+                )
+        return resolved.StandardAccess(scheme="standard")
+    if mac.edca is not None:
+        raise InvalidError(
+            (*here, "scheme"),
+            '"adaptive-burst" is for an access point with one queue under the DCF, and [mac.edca] '
+            "gives it a queue for each access category; allowed: one of the two",
+        )
+    slots = _or(access.window_slots, phy.cw_min + 1)
+    target = _or(access.target_active, max(slots // 4, 1))
+    if target > slots:
+        raise InvalidError(
+            (*here, "target_active" if access.target_active is not None else "window_slots"),
+            f"target_active is {target} and window_slots {slots}: not even every second station "
+            "would succeed; allowed: target_active <= window_slots",
+        )
+    return resolved.AdaptiveBurst(scheme="adaptive-burst", window_slots=slots, target_active=target)
 
 
 def resolve_classify(mac: written.Mac) -> resolved.Classify:

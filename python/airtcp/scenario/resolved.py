@@ -23,9 +23,11 @@ from ..standards import (
 from .distributions import Distribution
 
 __all__ = [
+    "Access",
     "AccessParameters",
     "AccessPoint",
     "AckSkip",
+    "AdaptiveBurst",
     "Aimd",
     "Application",
     "Bulk",
@@ -48,6 +50,7 @@ __all__ = [
     "ResolvedScenario",
     "Rules",
     "Run",
+    "StandardAccess",
     "StationGroup",
     "Tcp",
     "Udp",
@@ -195,10 +198,31 @@ class RedQueue(_Resolved):
 Queue = Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
 
 
+class StandardAccess(_Resolved):
+    """The access point contends as every station does."""
+
+    scheme: Literal["standard"]
+
+
+class AdaptiveBurst(_Resolved):
+    """Bursts without backoff, and `window_slots` virtual slots between them (paper B, 3.2).
+
+    A burst is as long as (8) says for `target_active` stations, m*, and two packets at least.
+    """
+
+    scheme: Literal["adaptive-burst"]
+    window_slots: Positive
+    target_active: Positive
+
+
+Access = Annotated[StandardAccess | AdaptiveBurst, Field(discriminator="scheme")]
+
+
 class AccessPoint(_Resolved):
     """The access point."""
 
     queue: Queue
+    access: Access
 
 
 class StationGroup(_Resolved):

@@ -313,9 +313,25 @@ class Queue(Table):
 class Access(Table):
     """How the access point gets at the medium."""
 
-    later_values: ClassVar[dict[str, frozenset[str]]] = {"scheme": frozenset({"adaptive-burst"})}
-
-    scheme: Literal["standard"] | None = key("As every station does.", default='"standard"')
+    scheme: Literal["standard", "adaptive-burst"] | None = key(
+        "`standard`: as every station does; `adaptive-burst`: bursts without backoff, and windows "
+        "between them that are left to the stations.",
+        default='"standard"',
+        source="Bruno, Conti, Gregori (2004), 3.2",
+    )
+    window_slots: Annotated[int, Field(ge=1, le=2**20)] | None = key(
+        "`adaptive-burst`: virtual slots between bursts: idle slots, successes and collisions of "
+        "stations, one each.",
+        default="aCWmin + 1",
+        source="Bruno, Conti, Gregori (2004), 3.2",
+        unit="slots",
+    )
+    target_active: Annotated[int, Field(ge=1, le=2**20)] | None = key(
+        "`adaptive-burst`: stations that are to contend in the window (m*).",
+        default="`window_slots` / 4, 1 at least",
+        source="Bruno, Conti, Gregori (2004), 3.1",
+        unit="stations",
+    )
 
 
 class Ap(Table):

@@ -4,7 +4,9 @@
 use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, RandomStream};
-use airtcp_wlan::{AccessCategory, AccessParameters, ContenderConfig, ContenderId, StationId};
+use airtcp_wlan::{
+    AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId, StationId,
+};
 
 use super::AP;
 use super::measure::NodeCounts;
@@ -70,6 +72,10 @@ pub(super) fn build(
                 station: node,
                 access,
                 backoffs: RandomStream::new(seed, replication, &entity, "backoff"),
+                bursts: match scenario.ap.access {
+                    AccessScheme::AdaptiveBurst(bursts) if node == AP => Some(bursts),
+                    _ => None,
+                },
             });
             transmitters.push(Transmitter {
                 node,

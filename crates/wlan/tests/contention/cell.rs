@@ -4,8 +4,8 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
 use airtcp_wlan::{
-    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, Colliders, ContenderConfig, Contention,
-    MacConfig, PhyConfig, Retry, Rules, StationId,
+    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BurstConfig, Colliders, ContenderConfig,
+    Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -39,11 +39,31 @@ impl Cell {
         phy: &PhyConfig,
         mac: &MacConfig,
     ) -> Self {
+        Self::build(queues, phy, mac, None)
+    }
+
+    /// A cell whose station 0, the access point, sends in bursts.
+    pub(crate) fn with_bursts(stations: usize, mac: &MacConfig, bursts: BurstConfig) -> Self {
+        let queues = (0..stations as StationId).map(|station| (station, phy().dcf())).collect();
+        Self::build(queues, &phy(), mac, Some(bursts))
+    }
+
+    fn build(
+        queues: Vec<(StationId, AccessParameters)>,
+        phy: &PhyConfig,
+        mac: &MacConfig,
+        bursts: Option<BurstConfig>,
+    ) -> Self {
         let backoffs = streams(queues.len());
-        let contenders = queues
-            .into_iter()
-            .zip(streams(backoffs.len()))
-            .map(|((station, access), backoffs)| ContenderConfig { station, access, backoffs });
+        let contenders =
+            queues.into_iter().zip(streams(backoffs.len())).map(|((station, access), backoffs)| {
+                ContenderConfig {
+                    station,
+                    access,
+                    backoffs,
+                    bursts: (station == 0).then_some(bursts).flatten(),
+                }
+            });
         Self { contention: Contention::new(phy, mac, contenders.collect()), backoffs }
     }
 

@@ -1,0 +1,225 @@
+//! The access point of paper B, section 3.2: bursts without backoff, and windows between them that
+//! it leaves to the stations.
+//!
+//! R. Bruno, M. Conti, E. Gregori, "Throughput evaluation and enhancement of TCP clients in Wi-Fi
+//! hot spots", WONS 2004. A cycle is a burst of l packets, each sent as soon as the medium was idle
+//! for DIFS, and then w virtual slots in which the access point does not contend: an idle slot, a
+//! success or a collision of stations is one each. From what it observed there follows, by (8), the
+//! next l. Knows time and slots; what is on the air is `contention`'s business.
+
+use airtcp_kernel::{Duration, Time};
+use serde::Deserialize;
+
+use crate::contention::ContenderId;
+
+/// How the access point gets at the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "scheme", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AccessScheme {
+    /// As every station does.
+    Standard {},
+    /// In bursts (paper B, section 3.2).
+    AdaptiveBurst(BurstConfig),
+}
+
+/// The parameters of paper B's scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BurstConfig {
+    /// w: virtual slots that are left to the stations after each burst.
+    pub window_slots: u32,
+    /// m*: stations that are to contend in them.
+    pub target_active: u32,
+}
+
+/// (8) has no floor, and can come out zero or negative (erratum B7). Two packets cause one TCP ACK
+/// under delayed ACK, so that the cycle goes on.
+const LEAST_BURST: u32 = 2;
+
+/// Where the access point is in its cycle.
+#[derive(Debug)]
+pub(crate) struct Bursts {
+    pub(crate) contender: ContenderId,
+    config: BurstConfig,
+    has_frame: bool,
+    /// Since when, or from when on, the medium is idle for the access point's slots to count.
+    from: Time,
+    /// The same after a collision of its own, until the medium is idle.
+    own_from: Option<Time>,
+    /// Virtual slots until the access point may send: what is left of the window, 0 in a burst.
+    slots_left: u64,
+    /// Whether what is on the air is one of the virtual slots of the window.
+    in_window: bool,
+    /// Packets that the burst still has; 0 between bursts.
+    packets_left: u32,
+    /// l_i: packets of the burst that were acknowledged.
+    sent: u32,
+    /// ns_i: successes of stations in the window.
+    successes: u32,
+    /// nc_i: collisions of stations in the window.
+    collisions: u32,
+}
+
+impl Bursts {
+    /// Before the first burst, as if all stations of the one before had succeeded: it has 2 m*
+    /// packets.
+    pub(crate) fn new(contender: ContenderId, config: BurstConfig, difs: Duration) -> Self {
+        Self {
+            contender,
+            config,
+            has_frame: false,
+            from: Time::ZERO + difs,
+            own_from: None,
+            slots_left: 0,
+            in_window: false,
+            packets_left: 0,
+            sent: 0,
+            successes: 0,
+            collisions: 0,
+        }
+    }
+
+    /// When the access point sends if nobody does before.
+    pub(crate) fn access_time(&self, slot_time: Duration) -> Time {
+        if self.has_frame { self.window_end(slot_time) } else { Time::NEVER }
+    }
+
+    fn window_end(&self, slot_time: Duration) -> Time {
+        self.from + slot_time * self.slots_left
+    }
+
+    /// The queue is no longer empty at `now`, when the medium is busy or, if it is idle and the
+    /// window over, an access could begin at `earliest`.
+    pub(crate) fn frame_queued(
+        &mut self,
+        now: Time,
+        busy: bool,
+        earliest: Time,
+        slot_time: Duration,
+    ) {
+        self.has_frame = true;
+        if !busy && self.window_end(slot_time) < now {
+            self.slots_left = 0;
+            self.from = earliest;
+        }
+    }
+
+    /// The medium becomes busy at `now`. Tells whether the access point sends; else what is on the
+    /// air is a virtual slot, like the idle slots before it.
+    pub(crate) fn medium_busy(&mut self, now: Time, slot_time: Duration) -> bool {
+        if self.access_time(slot_time) == now {
+            self.slots_left = 0;
+            self.in_window = false;
+            if self.packets_left == 0 {
+                self.begin_burst();
+            }
+            return true;
+        }
+        let idle = now.saturating_since(self.from) / slot_time;
+        self.slots_left = self.slots_left.saturating_sub(idle);
+        self.in_window = self.slots_left > 0;
+        self.slots_left = self.slots_left.saturating_sub(1);
+        false
+    }
+
+    /// The exchange of `id` has succeeded, and it has another frame if `has_frame`. Tells whether it
+    /// was the access point's; a station's counts if it was in the window.
+    pub(crate) fn exchange_succeeded(&mut self, id: ContenderId, has_frame: bool) -> bool {
+        if id == self.contender {
+            self.packet_done(true, has_frame);
+            return true;
+        }
+        self.successes += u32::from(self.in_window);
+        false
+    }
+
+    /// Those on the air have collided; in the window they are stations.
+    pub(crate) fn stations_collided(&mut self) {
+        self.collisions += u32::from(self.in_window);
+    }
+
+    /// A packet of the burst is done, acknowledged or given up; `has_frame`: there is another.
+    pub(crate) fn packet_done(&mut self, acknowledged: bool, has_frame: bool) {
+        self.has_frame = has_frame;
+        self.sent += u32::from(acknowledged);
+        self.packets_left -= 1;
+        if self.packets_left == 0 || !has_frame {
+            self.packets_left = 0;
+            self.slots_left = u64::from(self.config.window_slots);
+        }
+    }
+
+    /// The access point took part in a collision: its slots count from `from` on.
+    pub(crate) fn collided(&mut self, from: Time) {
+        self.own_from = Some(from);
+    }
+
+    /// The medium is idle, and slots count from `from` on.
+    pub(crate) fn medium_idle(&mut self, from: Time) {
+        self.from = self.own_from.take().unwrap_or(from);
+    }
+
+    /// (8): l_(i+1) = 2 (m* - max(floor(l_i/2) - ns_i, 0) - nc_i), at least [`LEAST_BURST`].
+    fn begin_burst(&mut self) {
+        let waiting = (self.sent / 2).saturating_sub(self.successes);
+        let wanted = self.config.target_active.saturating_sub(waiting + self.collisions);
+        self.packets_left = (2 * wanted).max(LEAST_BURST);
+        self.sent = 0;
+        self.successes = 0;
+        self.collisions = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOT: Duration = Duration::from_micros(20);
+
+    fn bursts() -> Bursts {
+        let config = BurstConfig { window_slots: 32, target_active: 8 };
+        Bursts::new(0, config, Duration::from_micros(50))
+    }
+
+    /// The numbers of `airtcp.models.bruno.burst_size`'s example, and the floor.
+    #[test]
+    fn the_next_burst_follows_from_what_the_stations_did() {
+        for (sent, successes, collisions, expected) in [
+            (0, 0, 0, 16),
+            (16, 8, 0, 16),
+            (16, 6, 1, 10),
+            (16, 9, 2, 12),
+            (17, 8, 0, 16),
+            (16, 2, 3, 2),
+            (16, 0, 0, 2),
+            (16, 8, 9, 2),
+        ] {
+            let mut bursts = Bursts { sent, successes, collisions, ..bursts() };
+
+            bursts.begin_burst();
+
+            assert_eq!(bursts.packets_left, expected, "after {sent}, {successes}, {collisions}");
+        }
+    }
+
+    /// 3 idle slots and a success: four virtual slots. Then a collision without an idle slot: one.
+    #[test]
+    fn idle_slots_successes_and_collisions_are_virtual_slots() {
+        let at = |micros| Time::ZERO + Duration::from_micros(micros);
+        let mut bursts = Bursts { packets_left: 1, ..bursts() };
+        bursts.packet_done(true, true);
+        bursts.medium_idle(at(1_050));
+        assert_eq!(bursts.access_time(SLOT), at(1_050 + 32 * 20));
+
+        assert!(!bursts.medium_busy(at(1_050 + 3 * 20), SLOT));
+        assert!(!bursts.exchange_succeeded(1, false));
+        bursts.medium_idle(at(2_050));
+        assert_eq!(bursts.access_time(SLOT), at(2_050 + 28 * 20));
+        assert!(!bursts.medium_busy(at(2_050), SLOT));
+        bursts.stations_collided();
+        bursts.medium_idle(at(3_050));
+
+        assert_eq!(bursts.access_time(SLOT), at(3_050 + 27 * 20));
+        assert_eq!((bursts.successes, bursts.collisions), (1, 1));
+    }
+}

@@ -1,0 +1,38 @@
+//! What contention needs of the settings of PHY and MAC, ready to use. Knows no state.
+
+use airtcp_kernel::Duration;
+
+use crate::config::{ArrivalBeforeOwnAck, Colliders, MacConfig, PhyConfig};
+
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) slot_time: Duration,
+    pub(crate) wait_after_collision: Duration,
+    pub(crate) ack_timeout: Duration,
+    pub(crate) retry_limit: u32,
+    pub(crate) immediate_access: bool,
+    pub(crate) post_backoff: bool,
+    pub(crate) post_backoff_after_drop: bool,
+    pub(crate) colliders: Colliders,
+    pub(crate) arrival_before_own_ack: ArrivalBeforeOwnAck,
+    /// Slots that a backoff counts beyond those that pass: under EDCA one for the boundary at which
+    /// AIFS ends (IEEE 802.11-2016, 10.22.2.4).
+    pub(crate) boundary_slots: u64,
+}
+
+impl Settings {
+    pub(crate) fn new(phy: &PhyConfig, mac: &MacConfig) -> Self {
+        Self {
+            slot_time: phy.slot_time,
+            wait_after_collision: phy.wait_after_collision(mac.rules.after_collision),
+            ack_timeout: phy.ack_timeout,
+            retry_limit: mac.short_retry_limit,
+            immediate_access: mac.rules.immediate_access,
+            post_backoff: mac.rules.post_backoff,
+            post_backoff_after_drop: mac.rules.post_backoff_after_drop,
+            colliders: mac.rules.colliders,
+            arrival_before_own_ack: mac.rules.arrival_before_own_ack,
+            boundary_slots: u64::from(mac.edca.is_some()),
+        }
+    }
+}
