@@ -159,6 +159,15 @@ def _browsing(
     return _PHY + _group("sta", count) + flow + _run(duration_s, warmup_s=100)
 
 
+def _ftp(every_s: float) -> str:
+    application = (
+        '{ kind = "ftp", size = { distribution = "exponential", mean = "200 kB" }, control = true, '
+        f'interarrival = {{ distribution = "exponential", mean = "{every_s:g} s" }} }}'
+    )
+    flow = _flow("sta", application, tcp=_tcp(6))
+    return _PHY + _group("sta", 1) + flow + _run(3000, warmup_s=100)
+
+
 def _one_transfer(size: str, window: int) -> str:
     sized = f'{{ kind = "bulk", size = {{ distribution = "deterministic", value = "{size}" }} }}'
     flow = _flow("sta", sized, tcp=_tcp(window))
@@ -182,6 +191,7 @@ _ONE_ACK = "an ACK for each segment; here one for two"
 _POISSON = "stations wait for one transfer to end before the next"
 _OF_TWO = "of two backlogged nodes; here the station has an ACK for every second segment alone"
 _CROWDED = "a mean of backlogged nodes, blind to the crowded states"
+_WINDOWS_OPEN = "windows share the queue not quite equally"
 _EIFS = "the simulation waits EIFS after a collision"
 
 GRIDS: dict[str, Grid] = {
@@ -324,6 +334,22 @@ GRIDS: dict[str, Grid] = {
             "overlap",
             "H (29)": _POISSON,
             "H (26)": "sharing by windows is not quite equal; stations are not endlessly many",
+        },
+    ),
+    "ftp": Grid(
+        "s between transfers",
+        {f"{s}": _ftp(s) for s in (1.5, 0.75, 0.6, 0.5)},
+        (
+            "transfer_time_s",
+            "active_flows",
+            "transfer_time_p50_s",
+            "transfer_time_p90_s",
+            "transfer_time_p99_s",
+        ),
+        {
+            "M (16), Poisson arrivals": "the dialogue and the set-up wait for nobody",
+            "H (26)": _WINDOWS_OPEN,
+            "H (26), H2 corrected": _WINDOWS_OPEN,
         },
     ),
     "tails": Grid(

@@ -20,8 +20,6 @@ NAMES = [
     "saturated-stations",
     "web-hotspot",
 ]
-#: What no model covers, and a part of the reason that is given.
-UNCOVERED = {"ftp-downloads": "begin however many are under way"}
 LOG = "semicomplete-2015-05.access.log.gz"
 
 
@@ -57,11 +55,8 @@ def test_an_example_written_out_runs(name: str, tmp_path: Path) -> None:
     result = compare(load(path), replications=1)
 
     assert result.scenario.title == tomllib.loads(path.read_text())["title"]
-    if name in UNCOVERED:
-        assert UNCOVERED[name] in (result.uncovered or "")
-    else:
-        assert result.uncovered is None
-        assert result.comparison
+    assert result.uncovered is None
+    assert result.comparison
     goodput = result.simulation.metrics["goodput_bps"].mean
     assert goodput is not None
     assert goodput > 1e6

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from airtcp import models
 from airtcp.exceptions import ConvergenceError
-from airtcp.models.airtime import Phy
 from airtcp.models.miorandi import CORRECTED, PAPER, Parameters, Throughput, Variant
 from airtcp.predict import downloads, effective, predict, web
 from airtcp.predict.transfers import incomplete
@@ -362,71 +361,6 @@ def test_the_timer_of_the_last_ack_is_predicted() -> None:
 UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
 
 
-def udp(count: int, rules: str = "", direction: str = "upload") -> ResolvedScenario:
-    flow = f'[[flows]]\nstations = "sta"\ndirection = "{direction}"\napplication = {UDP}\n'
-    run = '[run]\nwarmup = "1 s"\nduration = "20 s"\nreplications = 4\n'
-    head = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
-    return loads(head + rules + STATIONS.format(count=count) + flow + run)
-
-
-def test_saturated_stations_are_bianchi_s() -> None:
-    asked = udp(10)
-
-    said = predict(asked)
-
-    point = models.bianchi.fixed_point(10, 32, 5, 6)
-    p = values(said, "collision_probability")["Bianchi (2000) (9)"]
-    assert p == pytest.approx(float(point.p), rel=1e-12)
-    assert said.model["collision_probability"][0].source == "Bianchi (2000) (9)"
-    times = models.bianchi.slot_times(
-        Phy.from_resolved(asked.phy.model_dump()), 12_000, rts=False, after_collision="difs"
-    )
-    rate = models.bianchi.saturation(point, times).success_rate_per_s
-    assert values(said, "goodput_bps")["Bianchi (2000) (13)"] == pytest.approx(
-        float(rate) * 8 * 1472, rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("count", [2, 10, 30])
-def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
-    asked = udp(count)
-
-    said, measured = predict(asked), simulate(asked).metrics
-
-    goodput, collisions = said.best("goodput_bps"), said.best("collision_probability")
-    assert goodput is not None
-    assert collisions is not None
-    assert goodput.value == pytest.approx(measured["goodput_bps"].mean, rel=0.015)
-    assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
-
-
-def test_the_access_point_is_one_more_saturated_node() -> None:
-    both = udp(4).model_dump(mode="json", by_alias=True)
-    both["flows"].append({**both["flows"][0], "name": "down", "direction": "download"})
-    asked = ResolvedScenario.from_dict(both)
-
-    said = predict(asked)
-
-    assert values(said, "mean_backlogged_nodes") == {"Bianchi (2000) (9)": 5.0}
-    assert values(said, "collision_probability")["Bianchi (2000) (9)"] == pytest.approx(
-        float(models.bianchi.fixed_point(5, 32, 5, 6).p)
-    )
-
-
-@pytest.mark.parametrize(("count", "direction"), [(1, "upload"), (7, "download")])
-def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, direction: str) -> None:
-    asked = udp(count, direction=direction)
-    phy = Phy.from_resolved(asked.phy.model_dump())
-
-    said = predict(asked)
-
-    alone = models.max_throughput.lone_sender(phy, 12_000, rts=False, payload_bits=8 * 1472)
-    goodput = float(alone.throughput_bps)
-    assert values(said, "goodput_bps") == {"Jun et al. (2003)": pytest.approx(goodput)}
-    assert values(said, "flow_goodput_bps")["Jun et al. (2003)"] == pytest.approx(goodput / count)
-    assert simulate(asked).metrics["goodput_bps"].mean == pytest.approx(goodput, rel=0.005)
-
-
 def test_a_scenario_that_meets_every_assumption_breaks_none() -> None:
     assert broken(predict(scenario())) == ""
     assert broken(predict(scenario(EXPONENTIAL)), "transfer_time_to_last_ack_s") == ""
@@ -615,4 +549,6 @@ def test_every_valid_scenario_gets_an_answer_or_a_reason(path: Path) -> None:
             assert entry.by.startswith("models.")
             assert entry.source
             assert entry.assumes
+    for metric, entries in said.model.items():
+        assert list(said.by_source(metric).values()) == entries
     assert said.to_json()

@@ -268,6 +268,13 @@ class Prediction:
         """The best prediction of a metric, None if there is none."""
         return next(iter(self.model.get(metric, ())), None)
 
+    def by_source(self, metric: str) -> dict[str, Predicted]:
+        """The predictions of a metric by paper and equation, best first; empty if there are none.
+
+        No source has two predictions of a metric.
+        """
+        return {entry.source: entry for entry in self.model.get(metric, ())}
+
     def to_dict(self) -> dict[str, Any]:
         """Keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`."""
         return _head(self.scenario, self.provenance) | {

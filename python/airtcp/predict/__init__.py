@@ -14,7 +14,8 @@ scenario is none of its business it gives none.
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
 - `cycles`: the same as a cycle without contention or with the mean one; paper B, Heusse
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
-- `effective`: the same as processor sharing by their effective service time, paper H
+- `arrivals`: transfers that wait for no others, at the capacities of paper M
+- `effective`: both as processor sharing by their effective service time, paper H
 - `lone`: the one transfer of a scenario, paper M (14)
 - `transfers`: sizes and segments of transfers that end
 - `access`: whether access categories are as good as a DCF, which is what most models have
@@ -64,6 +65,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """The families of models that the flows call for with their names, or none and why."""
     from airtcp.predict import (
+        arrivals,
         bottleneck,
         categories,
         cycles,
@@ -102,10 +104,12 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         ), ""
     if all(app.kind == "web" for app in apps):
         return _transfers(scenario, web.predict, effective.web), ""
+    if all(app.kind == "ftp" for app in apps):
+        return _transfers(scenario, arrivals.predict, effective.ftp), ""
     if any(app.kind == "ftp" for app in apps):
         return (), (
-            "FTP transfers begin however many are under way; paper M has endless transfers, or "
-            "transfers that come back after a think time"
+            "FTP transfers begin however many are under way, and other transfers share the air "
+            "with them; the models have either alone"
         )
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
         return _transfers(scenario, lone.predict, effective.alone), ""

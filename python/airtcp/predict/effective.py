@@ -25,7 +25,14 @@ from airtcp.models.processor_sharing import (
 from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers, Origin
 from airtcp.predict.facts import rate_of, tcp_of
-from airtcp.predict.transfers import Transfers, request_bytes, size_of, think_time
+from airtcp.predict.transfers import (
+    Transfers,
+    dialogue_of,
+    interarrival,
+    request_bytes,
+    size_of,
+    think_time,
+)
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
@@ -47,6 +54,8 @@ _SMALL_WINDOW: Final = 8
 #: States of a distribution below this probability are left out at its end.
 _NEGLIGIBLE: Final = 1e-9
 _MOST_STATES: Final = 1000
+#: Independent streams of arrivals that together are nearly a Poisson process.
+_MANY: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +114,44 @@ def web(scenario: ResolvedScenario, answers: Answers) -> None:
         _open(transfers, service, rate, answers, [*broken, few])
 
 
+def ftp(scenario: ResolvedScenario, answers: Answers) -> None:
+    """Transfer times and transfers in progress of FTP, whose transfers wait for no others."""
+    transfers = Transfers(scenario)
+    broken = [*_broken(transfers), *not_poisson(transfers)]
+    rate = arrival_rate(transfers)
+    for variant, label in ((hoekstra.CORRECTED, ", H2 corrected"), (hoekstra.PAPER, "")):
+        with answers.attempt(f"H (29){label}"):
+            _open(transfers, _service(transfers, variant), rate, answers, broken, label)
+
+
+def arrival_rate(transfers: Transfers) -> float:
+    """Transfers of all FTP flows that begin in a second."""
+    connections = transfers.connections
+    return connections.count * transfers.over_flows(lambda flow: 1.0 / interarrival(flow).mean())
+
+
+def not_poisson(transfers: Transfers) -> Iterator[str]:
+    """What becomes of a Poisson process where intervals are not exponential."""
+    laws = [interarrival(flow) for flow in transfers.connections.flows]
+    if all(_exponential(law) for law in laws):
+        return
+    if transfers.connections.count >= _MANY:
+        yield (
+            "transfers begin as a Poisson process; here intervals have another law, but those of "
+            f"{transfers.connections.count} stations together are nearly one; the effect is small"
+        )
+    elif max(law.scv() for law in laws) < 1.0:
+        yield (
+            "transfers begin as a Poisson process; here intervals are more regular; "
+            f"{assumptions.PESSIMISTIC}"
+        )
+    else:
+        yield (
+            "transfers begin as a Poisson process; here intervals are less regular; "
+            f"{assumptions.OPTIMISTIC}"
+        )
+
+
 def alone(scenario: ResolvedScenario, answers: Answers) -> None:
     """The only transfer of a scenario, which has the channel for itself."""
     transfers = Transfers(scenario)
@@ -126,6 +173,7 @@ def _open(
     rate_per_s: float,
     answers: Answers,
     broken: Sequence[str],
+    label: str = "",
 ) -> None:
     """(27) to (30), and (26) where sizes are exponential."""
     rho = float(stable_load("rho_eff", rate_per_s * service.est_s))
@@ -134,7 +182,7 @@ def _open(
     states = np.arange(_MOST_STATES)
     pi = np.asarray(number_distribution(states, rho))
     answers.add(
-        Origin(_SERVICE, "H (29)", _POISSON, broken),
+        Origin(_SERVICE, f"H (29){label}", _POISSON, broken),
         {
             "transfer_time_s": sojourn - service.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s(),
@@ -144,7 +192,7 @@ def _open(
         },
     )
     answers.add(
-        Origin(_SERVICE, "H (30)", _POISSON, broken),
+        Origin(_SERVICE, f"H (30){label}", _POISSON, broken),
         {"active_flows_distribution": pi[: int(np.count_nonzero(pi > _NEGLIGIBLE))].tolist()},
     )
     if all(_exponential(law) for law in transfers.sizes):
@@ -158,7 +206,9 @@ def _open(
             ]
         p50, p90, p99 = sojourn_quantile([0.5, 0.9, 0.99], rho, service.est_s).tolist()
         answers.add(
-            Origin(_SHARING, "H (26)", (*_POISSON, "service times are exponential"), broken),
+            Origin(
+                _SHARING, f"H (26){label}", (*_POISSON, "service times are exponential"), broken
+            ),
             {
                 "transfer_time_p50_s": p50,
                 "transfer_time_p90_s": p90,
@@ -171,32 +221,44 @@ def _exponential(law: Distribution) -> bool:
     return law.kind == "exponential"
 
 
-def _service(transfers: Transfers) -> _Service:
-    """EST of (19) with the exchanges that the flows have before the data in place of FTP's.
+def _service(transfers: Transfers, variant: hoekstra.Variant = hoekstra.CORRECTED) -> _Service:
+    """EST of (19), with FTP's dialogue around the data where the flows have it.
 
-    The paper's reading of (19) and (16) is mended (H2). What closes a connection is left out: it
-    comes after the last TCP ACK, which waits for a timer here where the paper has it go at once.
+    Elsewhere the exchanges that they have before the data stand in its place, and what closes a
+    connection is left out: it comes after the last TCP ACK. That one waits for a timer here where
+    the paper has it go at once.
     """
     return _Service(
-        est_s=transfers.over_flows(lambda flow: _est_s(transfers, flow)),
+        est_s=transfers.over_flows(lambda flow: _est_s(transfers, flow, variant)),
         last_ack_s=transfers.last_ack_s,
     )
 
 
-def _est_s(transfers: Transfers, flow: Flow) -> float:
+def _est_s(transfers: Transfers, flow: Flow, variant: hoekstra.Variant) -> float:
     scenario = transfers.connections.scenario
     data_rate, control_rate = rate_of(scenario.group(flow.stations))
-    request = request_bytes(flow)
+    request, messages = request_bytes(flow), dialogue_of(flow)
+    dialogue = hoekstra.Dialogue(get_bits=8 * request)
+    if messages is not None:
+        dialogue = hoekstra.Dialogue(
+            pasv_bits=8 * messages.pasv_bytes,
+            reply_227_bits=8 * messages.reply_227_bytes,
+            retr_bits=8 * messages.retr_bytes,
+            reply_150_bits=8 * messages.reply_150_bytes,
+            reply_226_bits=8 * messages.reply_226_bytes,
+        )
     parameters = hoekstra.Parameters.from_resolved(
         scenario.phy.model_dump(),
         tcp_of(flow).model_dump(),
         data_rate=data_rate,
         control_rate=control_rate,
-        dialogue=hoekstra.Dialogue(get_bits=8 * request),
+        dialogue=dialogue,
     )
     said = hoekstra.effective_service_time(
-        size_of(flow).mean(), parameters, hoekstra.CORRECTED, model="refined"
+        size_of(flow).mean(), parameters, variant, model="refined"
     )
+    if messages is not None:
+        return float(said.est_s)
     est = float(said.est_s) - said.overhead_s
     if tcp_of(flow).handshake != "none":
         est += hoekstra.tcp_setup_time(parameters)
@@ -211,7 +273,7 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     yield from assumptions.losses(connections)
     yield from assumptions.path(connections)
     yield from assumptions.web_first_ack(connections)
-    parameters, windows = connections.parameters, connections.windows
+    parameters = connections.parameters
     if parameters.rts_before_data:
         yield "basic access; here RTS/CTS before data: exchanges take longer; times are too low"
     if connections.every != 2.0:
@@ -220,7 +282,7 @@ def _broken(transfers: Transfers) -> Iterator[str]:
             f"an ACK for every second segment; here for every {connections.every:.3g}; times are "
             f"{effect}"
         )
-    if min(windows) < 2:
+    if connections.smallest_window < 2:
         yield (
             "two segments at a time; here the window is 1 segment: each waits for its ACK; times "
             "are too low"
@@ -239,6 +301,12 @@ def _broken(transfers: Transfers) -> Iterator[str]:
             f"those who hear a collision wait {format_time_ns(wait)} (EIFS); here "
             f"{connections.scenario.mac.rules.after_collision.upper()}; times are off by little"
         )
+    yield from unequal_shares(transfers)
+
+
+def unequal_shares(transfers: Transfers) -> Iterator[str]:
+    """What becomes of equal shares where windows share the access point's queue."""
+    connections, windows = transfers.connections, transfers.connections.windows
     turns = connections.scenario.ap.queue.discipline == "per-flow" or connections.count == 1
     if turns or max(windows) <= 2:
         return

@@ -16,7 +16,7 @@ from airtcp.models.miorandi import CORRECTED, Variant
 from airtcp.predict.facts import Connections, tcp_of, weighted
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Distribution, Flow, ResolvedScenario, Tcp
+    from airtcp.scenario import Distribution, Flow, FtpMessages, ResolvedScenario, Tcp
 
 
 class Transfers:
@@ -57,6 +57,18 @@ class Transfers:
         """The corrected reading, with last packets as the scenario has them."""
         return replace(CORRECTED, last_packet="padded" if self.padded else "trimmed")
 
+    def service_bits(self, alone_bps: float) -> float:
+        """What a transfer takes of a processor that gives it `alone_bps` when it is alone.
+
+        Whole segments, less the bits that a trimmed last one does not need: they save their time
+        at the data rate.
+        """
+        parameters = self.connections.parameters
+        bits = self.segments * parameters.tcp_payload_bits
+        if not self.padded:
+            bits -= (bits - 8.0 * self.mean_size_bytes) * alone_bps / parameters.data_rate_bps
+        return bits
+
     def setup_s(self) -> float:
         """Time before the first segment of data: (13) with the packets that the scenario has."""
         return self.over_flows(self._setup_of)
@@ -64,9 +76,7 @@ class Transfers:
     def timer_s(self) -> float:
         """Mean time that the delayed-ACK timer adds to the last ACK, for want of d segments."""
         return self.over_flows(
-            lambda flow: (
-                tcp_of(flow).delayed_ack.timeout_ns / 1e9 * incomplete(size_of(flow), tcp_of(flow))
-            )
+            lambda flow: tcp_of(flow).delayed_ack.timeout_ns / 1e9 * _waits(flow)
         )
 
     @property
@@ -87,12 +97,18 @@ class Transfers:
         if request and tcp_of(flow).handshake != "three-way":
             # With a three-way handshake the request rides on its third packet.
             packets += 1
+        dialogue = dialogue_of(flow)
+        if dialogue is not None:
+            packets += _DIALOGUE_PACKETS
+            request += sum(dialogue.model_dump().values())
         one = parameters.t_tcp_ack_s + parameters.mean_first_backoff_s
         return packets * one + 8 * request / parameters.data_rate_bps
 
 
 #: Packets of headers alone before data: (13) has the two of a two-way handshake.
 _HANDSHAKE_PACKETS: Final = {"three-way": 3, "two-way": 2, "none": 0}
+#: PASV, 227, RETR, 150 and 226, and the last FIN and its ACK; the first one rides on the file.
+_DIALOGUE_PACKETS: Final = 7
 #: Segments up to which the odds of an incomplete last group are added up; of the few longer
 #: transfers, groups are incomplete as often as their lengths allow.
 _LAST_SEGMENT: Final = 200_000
@@ -122,6 +138,18 @@ def size_of(flow: Flow) -> Distribution:
     return application.size
 
 
+def dialogue_of(flow: Flow) -> FtpMessages | None:
+    """The messages of FTP around each transfer, None for none."""
+    return flow.application.control if flow.application.kind == "ftp" else None
+
+
+def _waits(flow: Flow) -> float:
+    """P(the last ACK waits for the timer); that of a dialogue's last reply always does."""
+    if dialogue_of(flow) is not None:
+        return 1.0 if tcp_of(flow).delayed_ack.every > 1 else 0.0
+    return incomplete(size_of(flow), tcp_of(flow))
+
+
 def request_bytes(flow: Flow) -> int:
     """The request that goes before the data; 0 for none."""
     return flow.application.request_bytes if flow.application.kind == "web" else 0
@@ -132,3 +160,10 @@ def think_time(flow: Flow) -> Distribution:
     if flow.application.kind != "web":
         raise ValueError(f"flow {flow.name} has no think times")
     return flow.application.think_time
+
+
+def interarrival(flow: Flow) -> Distribution:
+    """The law of the time from one transfer to the next; ValueError where a transfer waits."""
+    if flow.application.kind != "ftp":
+        raise ValueError(f"flow {flow.name} begins no transfer while another is under way")
+    return flow.application.interarrival

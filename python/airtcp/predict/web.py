@@ -91,10 +91,7 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
     """
     connections, parameters = traffic.connections, traffic.connections.parameters
     capacities = capacity(connections.count, parameters, traffic.variant, d=connections.every)
-    service_bits = traffic.segments * parameters.tcp_payload_bits
-    if not traffic.padded:
-        unneeded = service_bits - 8.0 * traffic.mean_size_bytes
-        service_bits -= unneeded * float(capacities[0]) / parameters.data_rate_bps
+    service_bits = traffic.service_bits(float(capacities[0]))
     setup, away = traffic.setup_s(), traffic.think_time_s + traffic.setup_s()
     said = processor_sharing(connections.count, capacities, away, service_bits / 8.0, setup_s=setup)
     session, rate = float(said.session_s), float(said.arrival_rate_per_s)

@@ -1,0 +1,95 @@
+"""FTP: transfers that begin whether others have ended or not, at the capacities of paper M.
+
+Processor sharing with Poisson arrivals: the weights of M (16) without its factor for few sources,
+and the speed of n transfers is C_n of (12). How the same looks with paper H's service times is
+`effective`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.models.miorandi import CORRECTED, capacity, single_station
+from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
+from airtcp.predict import assumptions
+from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.effective import arrival_rate, not_poisson, unequal_shares
+from airtcp.predict.transfers import Transfers
+
+if TYPE_CHECKING:
+    from airtcp.models._checks import Values
+    from airtcp.scenario import ResolvedScenario
+
+_BY: Final = "models.processor_sharing"
+_SOURCE: Final = "M (16), Poisson arrivals"
+_ASSUMES: Final = (
+    *assumptions.COMMON,
+    "transfers in progress share the channel equally",
+    "transfers begin as a Poisson process",
+    "what comes before the data and after them waits for nobody",
+)
+#: Stations beyond which C_k no longer changes: (9) has one of them backlogged on average.
+_MOST_STATIONS: Final = 64
+#: All states from some number on together are less likely than this; at most so many are kept.
+_NEGLIGIBLE: Final = 1e-12
+_MOST_STATES: Final = 5000
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> None:
+    """Transfer times, transfers in progress and goodput."""
+    transfers = Transfers(scenario)
+    broken = [
+        *assumptions.network(transfers.connections),
+        *assumptions.web_first_ack(transfers.connections),
+        *not_poisson(transfers),
+        *unequal_shares(transfers),
+    ]
+    with answers.attempt(_SOURCE):
+        _open(transfers, Origin(_BY, _SOURCE, _ASSUMES, broken), answers)
+
+
+def _open(transfers: Transfers, origin: Origin, answers: Answers) -> None:
+    rate, capacities = arrival_rate(transfers), _capacities(transfers)
+    service_bits = transfers.service_bits(float(capacities[0]))
+    busiest = float(
+        stable_load(
+            "load (arrivals times size over capacity)", rate * service_bits / capacities[-1]
+        )
+    )
+    most = max(capacities.size, math.ceil(math.log(_NEGLIGIBLE) / math.log(busiest)))
+    most = min(most, _MOST_STATES)
+    speeds = np.full(most, capacities[-1] / capacities[0])
+    speeds[: capacities.size] = capacities / capacities[0]
+    service_s = service_bits / float(capacities[0])
+    said = limited(rate * service_s, most, service_s, speeds=speeds)
+    pi = limited_distribution(rate * service_s, most, speeds=speeds)
+    setup = transfers.setup_s()
+    sojourn = float(said.mean_sojourn_s) + setup
+    goodput = 8.0 * transfers.mean_size_bytes * rate
+    answers.add(
+        origin,
+        {
+            "transfer_time_s": sojourn - transfers.last_ack_s,
+            "transfer_time_to_last_ack_s": sojourn + transfers.timer_s(),
+            "active_flows": float(said.mean_flows) + rate * setup,
+            "goodput_bps": goodput,
+            "flow_goodput_bps": goodput / transfers.connections.count,
+            "active_flows_distribution": pi.tolist(),
+        },
+    )
+
+
+def _capacities(transfers: Transfers) -> Values:
+    """C_k by the number of transfers; those of one station have but one node to answer for them."""
+    connections, parameters = transfers.connections, transfers.connections.parameters
+    d = connections.every
+    contending = float(single_station(d, parameters, CORRECTED).goodput_bps)
+    turns = float(capacity(1, parameters, CORRECTED, d=d)[0])
+    alone = contending if connections.smallest_window > d else turns
+    if connections.count == 1:
+        return np.array([alone, contending])
+    most = min(connections.count, _MOST_STATIONS)
+    return np.array([alone, *capacity(most, parameters, CORRECTED, d=d)[1:]])

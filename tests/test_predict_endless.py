@@ -1,0 +1,275 @@
+"""What papers L and B, and Heusse, say of endless TCP transfers, and how near they come."""
+
+import numpy as np
+import pytest
+from airtcp import models
+from airtcp.models.airtime import Phy
+from airtcp.models.leith import PAPER
+from airtcp.predict import predict
+from airtcp.results import Prediction
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.simulate import simulate
+
+RUN = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
+PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
+
+
+def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, object]:
+    return {source: entry.value for source, entry in said.by_source(metric).items()}
+
+
+def broken(said: Prediction, source: str, metric: str = "goodput_bps") -> str:
+    return "\n".join(said.by_source(metric)[source].broken)
+
+
+# Paper L: uploads whose ACKs have priority.
+
+PRIORITY = """
+[mac.edca.ap.AC_VO]
+aifs = "{ack_aifs}"
+cw_min = {ack_cw}
+cw_max = {ack_cw}
+txop_limit = "0 us"
+[mac.edca.stations.AC_BE]
+aifs = "90 us"
+cw_min = {cw_min}
+cw_max = 1023
+txop_limit = "0 us"
+[mac.classify]
+tcp_ack = "AC_VO"
+"""
+UPLOAD = """
+[[flows]]
+stations = "{stations}"
+direction = "{direction}"
+application = {{ kind = "bulk" }}
+tcp = {{ mss = "1460 B", receive_window = {{ segments = {window} }}, delayed_ack = {{ every = {d} }}, min_rto = "200 ms"{aimd} }}
+{path}
+"""  # noqa: E501
+
+
+def uploads(
+    count: int = 5,
+    *,
+    d: int = 1,
+    window: int = 40,
+    cw_min: int = 31,
+    ack_aifs: str = "50 us",
+    ack_cw: int = 0,
+    direction: str = "upload",
+    mac: str = "",
+    path: str = "",
+    more: str = "",
+) -> ResolvedScenario:
+    priority = PRIORITY.format(ack_aifs=ack_aifs, ack_cw=ack_cw, cw_min=cw_min)
+    flow = UPLOAD.format(
+        stations="sta", direction=direction, window=window, d=d, path=path, aimd=""
+    )
+    stations = f'[[stations]]\nname = "sta"\ncount = {count}\n'
+    return loads(PHY + mac + priority + stations + flow + more + RUN)
+
+
+def test_prioritised_uploads_are_paper_l_s() -> None:
+    asked = uploads(10, d=2)
+
+    said = predict(asked)
+
+    tcp = asked.flows[0].tcp
+    assert tcp is not None
+    times = models.leith.Parameters.from_resolved(
+        asked.phy.model_dump(), tcp.model_dump(), aifs_ns=50_000
+    )
+    expected = models.leith.throughput(10, 32, 5, 2, times, PAPER, d=2)
+    assert list(values(said)) == ["L (9)", "L (9), L4 and L5 corrected", "L, simplified model"]
+    assert values(said)["L (9)"] == pytest.approx(float(expected.goodput_bps), rel=1e-12)
+    assert values(said, "flow_goodput_bps")["L (9)"] == pytest.approx(values(said)["L (9)"] / 10)
+    assert "several access categories" in said.unanswered["paper M"]
+
+
+@pytest.mark.parametrize(("count", "d"), [(2, 1), (5, 1), (10, 1), (10, 2)])
+def test_prioritised_uploads_are_near_the_simulation(count: int, d: int) -> None:
+    asked = uploads(count, d=d)
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    # The paper's own reading is the nearest; what is left is EIFS and retries, which it names.
+    assert values(said)["L (9)"] == pytest.approx(measured["goodput_bps"].mean, rel=0.03)
+    assert values(said, "collision_probability_stations")["L (9)"] == pytest.approx(
+        measured["collision_probability_stations"].mean, rel=0.1
+    )
+    assert measured["jain_index"].mean > 0.98
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"count": 20}, "40 % of frames collide"),
+        ({"ack_cw": 7}, "a backoff of up to 7 slots"),
+        ({"window": 1}, "the window is 1"),
+        ({"window": 12, "path": 'path = [{ delay = "100 ms" }]'}, "segments are on their way"),
+        ({"mac": '[mac]\nrts_threshold = "0 B"\n'}, "basic access; here RTS/CTS"),
+        ({"mac": "[mac]\nshort_retry_limit = 2\n"}, "after 2 attempts"),
+    ],
+)
+def test_what_paper_l_lacks_is_named(change: dict[str, object], words: str) -> None:
+    said = predict(uploads(**change))  # type: ignore[arg-type]
+
+    assert words in broken(said, "L (9)")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ack_aifs": "130 us"}, "here they have none"),
+        ({"ack_cw": 31, "ack_aifs": "90 us"}, "here they have none"),
+        ({"ack_aifs": "65 us"}, "here 25000 ns"),
+    ],
+)
+def test_acks_without_priority_are_none_of_paper_l_s(
+    change: dict[str, object], reason: str
+) -> None:
+    said = predict(uploads(**change))  # type: ignore[arg-type]
+
+    assert said.uncovered is not None
+    assert reason in said.uncovered
+    assert "contend alike" in said.uncovered
+
+
+def test_downloads_with_priority_are_in_no_model() -> None:
+    said = predict(uploads(direction="download"))
+
+    assert said.model == {}
+    assert "contend alike" in (said.uncovered or "")
+
+
+# Paper L, section 5.1: the wired link is the bottleneck.
+
+SHARED = '[links.uplink]\nrate = "{rate}"\ndelay = "{delay}"\nqueue = {queue}\n'
+
+
+def wired(
+    rate: str = "2 Mb/s",
+    delay: str = "10 ms",
+    queue: int = 40,
+    window: int = 200,
+    far: str = "",
+    aimd: str = "",
+    direction: str = "upload",
+    mac: str = PRIORITY.format(ack_aifs="50 us", ack_cw=0, cw_min=31),
+) -> ResolvedScenario:
+    text = PHY + mac + SHARED.format(rate=rate, delay=delay, queue=queue)
+    for name, extra, special in (("near", "", ""), ("far", far, aimd)):
+        text += f'[[stations]]\nname = "{name}"\ncount = 1\n'
+        more = f', {{ delay = "{extra}" }}' if extra else ""
+        text += UPLOAD.format(
+            stations=name,
+            direction=direction,
+            window=window,
+            d=1,
+            path=f'path = ["uplink"{more}]',
+            aimd=special,
+        )
+    return loads(text + '[run]\nwarmup = "30 s"\nduration = "600 s"\nreplications = 4\n')
+
+
+def test_equal_flows_share_a_wired_bottleneck_equally() -> None:
+    asked = wired()
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    # 1460 of 1500 bytes are payload.
+    assert next(iter(values(said).items())) == ("L, section 5.1", pytest.approx(2e6 * 1460 / 1500))
+    assert values(said)["L, section 5.1"] == pytest.approx(measured["goodput_bps"].mean, rel=0.01)
+    assert values(said, "jain_index")["L, section 5.1"] == 1.0
+    assert measured["jain_index"].mean > 0.97
+    assert "a wired link has 2 Mb/s" in broken(said, "L (9)")
+
+
+def test_shares_go_as_the_square_of_round_trips() -> None:
+    asked = wired(far="30 ms")
+
+    said = predict(asked)
+
+    packet, full = 12_000 / 2e6, 41 * 12_000 / 2e6
+    assert packet < full
+    rtt = np.array([0.02 + full, 0.08 + full])
+    share = 1.0 / rtt**2
+    jain = share.sum() ** 2 / (2 * (share**2).sum())
+    assert values(said, "jain_index")["L, section 5.1"] == pytest.approx(jain)
+
+
+def test_other_aimd_parameters_have_two_forms() -> None:
+    said = predict(wired(aimd=", aimd = { increase = 0.5, decrease = 0.8 }"))
+
+    # Peaks as alpha / (1 - beta): 1/0.5 against 0.5/0.2; means (1 + beta)/2 of them.
+    peak, mean = np.array([2.0, 2.5]), np.array([2.0 * 0.75, 2.5 * 0.9])
+    for source, window in (("L, section 5.1", peak), ("L, section 5.1, mean windows", mean)):
+        jain = window.sum() ** 2 / (2 * (window**2).sum())
+        assert values(said, "jain_index")[source] == pytest.approx(jain)
+
+
+def test_without_categories_paper_m_says_what_the_air_carries() -> None:
+    said = predict(wired(mac="", direction="download"))
+
+    assert next(iter(values(said))) == "L, section 5.1"
+    assert "a wired link has 2 Mb/s" in broken(said, "M (10), corrected")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"rate": "20 Mb/s"}, "faster than the air"),
+        ({"window": 10}, "do not fill path and queue"),
+    ],
+)
+def test_a_wired_link_that_is_no_bottleneck_is_said(change: dict[str, object], reason: str) -> None:
+    said = predict(wired(**change))  # type: ignore[arg-type]
+
+    assert reason in said.unanswered["L, section 5.1"]
+    assert next(iter(values(said))) == "L (9)"
+
+
+def test_links_of_their_own_are_shared_with_nobody() -> None:
+    said = predict(uploads(path='path = [{ rate = "1 Mb/s", queue = 20 }]'))
+
+    assert "L, section 5.1" not in values(said)
+    assert "L, section 5.1" not in said.unanswered
+
+
+# Paper B's limit and Heusse's cycle.
+
+
+def downloads(count: int = 5, d: int = 1) -> ResolvedScenario:
+    flow = UPLOAD.format(stations="sta", direction="download", window=d, d=d, path="", aimd="")
+    mac = '[mac]\nrules = { preset = "bianchi" }\n'
+    stations = f'[[stations]]\nname = "sta"\ncount = {count}\n'
+    return loads(PHY + mac + stations + flow + RUN)
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_paper_b_s_limit_is_above_all_and_never_reached(d: int) -> None:
+    asked = downloads(d=d)
+
+    said, measured = predict(asked), simulate(asked).metrics["goodput_bps"].mean
+
+    told = values(said)
+    phy = Phy.from_resolved(asked.phy.model_dump())
+    limit = models.bruno.theoretical_limit(
+        phy, payload_bits=11_680, header_bits=320, acks_per_segment=1 / d
+    )
+    assert told["B, section 2, with TCP ACKs"] == pytest.approx(limit.goodput_bps, rel=1e-9)
+    alone = models.bruno.theoretical_limit(phy, payload_bits=11_680, header_bits=320)
+    assert told["B, section 2"] == pytest.approx(alone.goodput_bps, rel=1e-9)
+    assert measured < told["B, section 2, with TCP ACKs"] < told["B, section 2"]
+    assert "this is a limit" in broken(said, "B, section 2")
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_heusse_s_cycle_is_near_the_simulation(count: int) -> None:
+    asked = downloads(count)
+
+    said, measured = predict(asked), simulate(asked).metrics["goodput_bps"].mean
+
+    assert values(said)["Heusse et al. (2003), TCP, whole backoff"] == pytest.approx(
+        measured, rel=0.05
+    )

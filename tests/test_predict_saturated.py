@@ -1,0 +1,215 @@
+"""What models say of UDP senders that always have a packet, and how near they come."""
+
+import numpy as np
+import pytest
+from airtcp import models
+from airtcp.models.airtime import Phy
+from airtcp.predict import predict
+from airtcp.results import Prediction
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.simulate import simulate
+
+RUN = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
+PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
+DATAGRAMS = '{{ kind = "udp", packet = "{packet} B", rate = "saturated" }}'
+
+
+def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, object]:
+    return {source: entry.value for source, entry in said.by_source(metric).items()}
+
+
+def broken(said: Prediction, source: str, metric: str = "goodput_bps") -> str:
+    return "\n".join(said.by_source(metric)[source].broken)
+
+
+def datagrams(mac: str = "", **groups: tuple[int, str, int]) -> ResolvedScenario:
+    """Saturated UDP uploads: for each group its count, rate and packet; `ap` is a download."""
+    text = PHY + mac
+    for name, (count, rate, packet) in groups.items():
+        if name != "ap":
+            text += f'[[stations]]\nname = "{name}"\ncount = {count}\ndata_rate = "{rate}"\n'
+        direction, of = ("download", "near") if name == "ap" else ("upload", name)
+        text += (
+            f'[[flows]]\nname = "{name}"\nstations = "{of}"\ndirection = "{direction}"\n'
+            f"application = {DATAGRAMS.format(packet=packet)}\n"
+        )
+    return loads(text + RUN)
+
+
+# Bianchi, and the lone sender.
+
+
+def udp(count: int, rules: str = "", direction: str = "upload") -> ResolvedScenario:
+    application = DATAGRAMS.format(packet=1500)
+    flow = f'[[flows]]\nstations = "sta"\ndirection = "{direction}"\napplication = {application}\n'
+    run = '[run]\nwarmup = "1 s"\nduration = "20 s"\nreplications = 4\n'
+    stations = f'[[stations]]\nname = "sta"\ncount = {count}\n'
+    return loads(PHY + rules + stations + flow + run)
+
+
+def test_saturated_stations_are_bianchi_s() -> None:
+    asked = udp(10)
+
+    said = predict(asked)
+
+    point = models.bianchi.fixed_point(10, 32, 5, 6)
+    p = values(said, "collision_probability")["Bianchi (2000) (9)"]
+    assert p == pytest.approx(float(point.p), rel=1e-12)
+    assert said.model["collision_probability"][0].source == "Bianchi (2000) (9)"
+    times = models.bianchi.slot_times(
+        Phy.from_resolved(asked.phy.model_dump()), 12_000, rts=False, after_collision="difs"
+    )
+    rate = models.bianchi.saturation(point, times).success_rate_per_s
+    assert values(said, "goodput_bps")["Bianchi (2000) (13)"] == pytest.approx(
+        float(rate) * 8 * 1472, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("count", [2, 10, 30])
+def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
+    asked = udp(count)
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    goodput, collisions = said.best("goodput_bps"), said.best("collision_probability")
+    assert goodput is not None
+    assert collisions is not None
+    assert goodput.value == pytest.approx(measured["goodput_bps"].mean, rel=0.015)
+    assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
+
+
+def test_the_access_point_is_one_more_saturated_node() -> None:
+    both = udp(4).model_dump(mode="json", by_alias=True)
+    both["flows"].append({**both["flows"][0], "name": "down", "direction": "download"})
+    asked = ResolvedScenario.from_dict(both)
+
+    said = predict(asked)
+
+    assert values(said, "mean_backlogged_nodes") == {"Bianchi (2000) (9)": 5.0}
+    assert values(said, "collision_probability")["Bianchi (2000) (9)"] == pytest.approx(
+        float(models.bianchi.fixed_point(5, 32, 5, 6).p)
+    )
+
+
+@pytest.mark.parametrize(("count", "direction"), [(1, "upload"), (7, "download")])
+def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, direction: str) -> None:
+    asked = udp(count, direction=direction)
+    phy = Phy.from_resolved(asked.phy.model_dump())
+
+    said = predict(asked)
+
+    alone = models.max_throughput.lone_sender(phy, 12_000, rts=False, payload_bits=8 * 1472)
+    goodput = float(alone.throughput_bps)
+    assert values(said, "goodput_bps") == {"Jun et al. (2003)": pytest.approx(goodput)}
+    assert values(said, "flow_goodput_bps")["Jun et al. (2003)"] == pytest.approx(goodput / count)
+    assert simulate(asked).metrics["goodput_bps"].mean == pytest.approx(goodput, rel=0.005)
+
+
+# Heusse et al.: the performance anomaly.
+
+
+def test_one_slow_sender_takes_all_down_as_heusse_says() -> None:
+    asked = datagrams(near=(4, "11 Mb/s", 1500), far=(1, "1 Mb/s", 1500))
+
+    said, measured = predict(asked), simulate(asked)
+
+    goodput = values(said)["Heusse et al. (2003), whole backoff"]
+    assert goodput == pytest.approx(measured.metrics["goodput_bps"].mean, rel=0.06)
+    # Every sender gets as many packets through as any other.
+    jain = values(said, "jain_index")["Heusse et al. (2003), whole backoff"]
+    assert jain == pytest.approx(1.0)
+    assert measured.metrics["jain_index"].mean > 0.99
+
+
+def test_shares_go_by_packets_not_by_time() -> None:
+    # By the standard's rules the sender of the shorter of two frames that collided resumes first,
+    # and gets a few per cent more packets through.
+    rules = '[mac]\nrules = { preset = "bianchi" }\n'
+    asked = datagrams(rules, near=(2, "11 Mb/s", 1500), small=(2, "11 Mb/s", 528))
+
+    said, measured = predict(asked), simulate(asked)
+
+    x = np.array([1472.0, 500.0])
+    jain = values(said, "jain_index")["Heusse et al. (2003)"]
+    assert jain == pytest.approx(x.sum() ** 2 / (2 * (x**2).sum()))
+    assert measured.metrics["jain_index"].mean == pytest.approx(jain, rel=0.01)
+
+
+def test_a_published_wait_is_named_as_half() -> None:
+    said = predict(datagrams(near=(3, "11 Mb/s", 1500)))
+
+    assert "half of what CWmin makes" in broken(said, "Heusse et al. (2003)")
+    assert "half" not in broken(said, "Heusse et al. (2003), whole backoff")
+
+
+# Paper G.
+
+
+def test_simultaneous_send_counts_the_others() -> None:
+    said = predict(datagrams(near=(3, "11 Mb/s", 1500), ap=(1, "", 1500)))
+
+    told = values(said, "collision_probability")
+    # Three uploads and the access point: N = 3, the 17.6 % of the paper (G1).
+    assert told["G (1)"] == pytest.approx(0.1769, abs=1e-4)
+    assert told["G (1), next transmission"] == pytest.approx(0.0615, abs=1e-4)
+    assert "too high" in broken(said, "G (1)", "collision_probability")
+
+
+# EDCA with AIFS classes.
+
+
+def edca(ap: str, stations: str) -> str:
+    return (
+        f'[mac.edca.ap.AC_BE]\n{ap}\ntxop_limit = "0 us"\n'
+        f'[mac.edca.stations.AC_BE]\n{stations}\ntxop_limit = "0 us"\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("ap", "stations"),
+    [
+        ("aifsn = 2\ncw_min = 31\ncw_max = 1023", "aifsn = 3\ncw_min = 31\ncw_max = 1023"),
+        ("aifsn = 2\ncw_min = 15\ncw_max = 63", "aifsn = 2\ncw_min = 31\ncw_max = 1023"),
+        ("aifsn = 2\ncw_min = 15\ncw_max = 1023", "aifsn = 4\ncw_min = 63\ncw_max = 1023"),
+    ],
+)
+def test_classes_that_contend_differently_are_predicted(ap: str, stations: str) -> None:
+    asked = datagrams(edca(ap, stations), near=(5, "11 Mb/s", 1500), ap=(1, "", 1500))
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    assert said.uncovered is None
+    for metric, bound in (
+        ("goodput_bps", 0.03),
+        ("jain_index", 0.05),
+        ("collision_probability", 0.12),
+        ("collision_probability_ap", 0.15),
+        ("collision_probability_stations", 0.12),
+    ):
+        told = values(said, metric)["Ramaiyan et al. (2008)"]
+        assert told == pytest.approx(measured[metric].mean, rel=bound), metric
+
+
+def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
+    said = predict(
+        datagrams(
+            edca('aifs = "50 us"', 'aifs = "55 us"'),
+            near=(5, "11 Mb/s", 1500),
+            ap=(1, "", 1500),
+        )
+    )
+
+    assert said.uncovered is not None
+    assert "differ by whole slots; here by 5 us" in said.uncovered
+
+
+def test_an_access_point_that_always_goes_first_leaves_nothing() -> None:
+    """Its only slot comes before the stations' AIFS: they starve, in model and simulation."""
+    first = edca("aifsn = 2\ncw_min = 0\ncw_max = 0", "aifsn = 3\ncw_min = 31\ncw_max = 1023")
+    asked = datagrams(first, near=(2, "11 Mb/s", 1500), ap=(1, "", 1500))
+
+    said = predict(asked)
+
+    # One download to each of two stations; both uploads get nothing.
+    assert values(said, "jain_index")["Ramaiyan et al. (2008)"] == pytest.approx(0.5)
+    assert values(said, "collision_probability_ap")["Ramaiyan et al. (2008)"] < 1e-12
