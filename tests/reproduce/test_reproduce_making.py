@@ -8,6 +8,7 @@ import pytest
 from airtcp.cli import app
 from airtcp.reproduce import catalogue
 from airtcp.reproduce.bench import Bench, Settings, set_key
+from airtcp.reproduce.chart import Series, chart
 from airtcp.reproduce.item import Data, Item, Outcome
 from airtcp.reproduce.make import make
 from airtcp.simulate import simulate
@@ -199,6 +200,17 @@ def test_a_folder_that_cannot_be_written_is_wrong_input(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "not a directory" in result.stderr
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_legends_stay_inside_their_figures() -> None:
+    labels = ["a rather long name of a curve that is simulated", "another one of the same length"]
+    series = [
+        Series(f"{label} {k}", [1, 2], [1.0, 2.0], "model") for k in range(3) for label in labels
+    ]
+    figure = chart(series, x="x", y="y", columns=4)
+
+    (legend,) = figure.legends
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

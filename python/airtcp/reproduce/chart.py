@@ -26,7 +26,7 @@ HEIGHT: Final = 3.5
 _MARKERS: Final = ("o", "s", "^", "v", "P", "X")
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
-Kind = Literal["model", "dotted", "simulation", "paper", "trace", "bars"]
+Kind = Literal["model", "dotted", "simulation", "paper", "trace", "marks", "bars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,9 @@ class Series:
     """One curve: what the legend calls it, its points, and where they come from.
 
     `kind` "dotted" is a second model of the same thing, "trace" a simulated line without markers,
-    "bars" a simulation where x has no order to connect. `colour` is an index of the palette, for
-    model and simulation of the same thing to share one; by default each series has its own.
+    "marks" points on it, "bars" a simulation where x has no order to connect. `colour` is an index
+    of the palette, for model and simulation of the same thing to share one; by default each series
+    has its own.
     """
 
     label: str
@@ -111,7 +112,7 @@ def _legend(figure: Figure, axes: Axes, columns: int) -> None:
         figure.draw_without_rendering()
         if wanted == 1 or figure.legends[-1].get_window_extent().x1 <= figure.bbox.x1:
             return
-        figure.legends.pop().remove()
+        figure.legends[-1].remove()
 
 
 def _draw(axes: Axes, series: Sequence[Series]) -> None:
@@ -128,6 +129,19 @@ def _draw(axes: Axes, series: Sequence[Series]) -> None:
             axes.plot(one.x, means, color=ink, linestyle=":", linewidth=1.4, label=one.label)
         elif one.kind == "trace":
             axes.plot(one.x, means, color=ink, linewidth=1.3, label=one.label)
+        elif one.kind == "marks":
+            marker = "+" if colour % 2 == 0 else "x"
+            axes.plot(
+                one.x,
+                means,
+                linestyle="none",
+                marker=marker,
+                markersize=7,
+                markeredgewidth=1.6,
+                color=ink,
+                label=one.label,
+                zorder=3,
+            )
         elif one.kind == "bars":
             axes.bar(one.x, means, width=0.75, color=ink, label=one.label, zorder=2)
             axes.errorbar(

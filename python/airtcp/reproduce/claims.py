@@ -159,10 +159,9 @@ def _objection(claim: Claim, ours: Value) -> str | None:
         return None if low > bound else "our interval is not above it"
     if claim.relation == "<":
         return None if high < bound else "our interval is not below it"
-    if high - low > 4.0 * tolerance:
-        return "our interval is too wide to tell"
-    inside = low <= bound + tolerance and high >= bound - tolerance
-    return None if inside else "our interval lies outside the tolerance"
+    if low > bound + tolerance or high < bound - tolerance:
+        return "our interval lies outside the tolerance"
+    return None if high - low <= 4.0 * tolerance else "our interval is too wide to tell"
 
 
 def ends(value: Value) -> tuple[float, float]:

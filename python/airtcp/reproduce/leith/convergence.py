@@ -1,0 +1,307 @@
+"""Paper L, Fig. 9 to 11: how two flows converge after the second has begun.
+
+A congestion epoch ends when the bottleneck's queue overflows; drops of one overflow come within a
+round trip. Means are ensemble averages over runs. Knows traces; knows nothing of the MAC.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from airtcp.models.aimd import convergence_epochs
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.item import Outcome, item
+from airtcp.reproduce.measure import mean, words
+from airtcp.results import Replication
+from airtcp.scenario import ResolvedScenario
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.trace import Trace
+
+_FLOWS: Final = ("a/0", "b/0")
+_WIRE: Final = "wire to server"
+_INTERVAL_S: Final = 0.05
+#: Longer than the round trips here with their queues, shorter than an epoch.
+_SAME_OVERFLOW_S: Final = 0.4
+#: Epochs over which the state that is converged to is averaged, and those before them.
+_LATE: Final = 20
+_MOST_EPOCHS: Final = 60
+_CONVERGED: Final = 0.95
+#: As in the paper, in quick runs too.
+_RUNS: Final = 50
+_AS_WRITTEN: Final[Mapping[str, Any]] = {}
+_NOISE: Final = 0.1
+
+#: When the second flow begins, without slow start: the theory is about congestion avoidance.
+_START_S: Final = 60.0
+_SECOND: Final[Mapping[str, Any]] = {
+    "flows.b.application.start": f"{_START_S:g} s",
+    "flows.b.tcp.initial_ssthresh": {"segments": 2},
+    "run.warmup": "0 s",
+    "run.duration": "240 s",
+    "run.replications": _RUNS,
+}
+_SLOW: Final[Mapping[str, Any]] = {"flows.b.tcp.aimd": {"increase": 0.2, "decrease": 0.95}}
+_AIR: Final[Mapping[str, Any]] = {
+    "links.wire.rate": "10 Mb/s",
+    "links.wire.queue": 100,
+    "run.duration": "300 s",
+}
+
+
+def histories(scenario: ResolvedScenario, runs: Sequence[Replication]) -> dict[str, Any]:
+    """Mean windows over time, those at the ends of epochs, and each run's first losses of b.
+
+    Windows in segments. `epochs` has for each run and epoch: time, window of a, window of b. `one`
+    is the first run alone.
+    """
+    traces = [run.trace for run in runs if run.trace is not None]
+    tcp = scenario.flows[0].tcp
+    if tcp is None or not traces:
+        raise ValueError("there are no traces of TCP flows")
+    series = [[trace.flow(flow) for flow in _FLOWS] for trace in traces]
+    windows = np.array([[one.cwnd_bytes for one in both] for both in series]) / tcp.mss_bytes
+    # Before it begins a flow has no window.
+    windows = np.nan_to_num(windows)
+    return {
+        "time_s": series[0][0].time_s.tolist(),
+        "mean": windows.mean(axis=0).tolist(),
+        "one": windows[0].tolist(),
+        "epochs": [_epochs(trace, tcp.mss_bytes) for trace in traces],
+        "losses_b": [_peaks(trace, tcp.mss_bytes) for trace in traces],
+    }
+
+
+def _epochs(trace: Trace, mss_bytes: int) -> list[list[float]]:
+    drops = trace.events("queue_drop")
+    times = drops.time_s[(drops.queue == _WIRE) & (drops.time_s >= _START_S)]
+    first = [
+        float(time)
+        for index, time in enumerate(times)
+        if index == 0 or time - times[index - 1] > _SAME_OVERFLOW_S
+    ]
+    flows = [trace.flow(flow) for flow in _FLOWS]
+    ends = []
+    for time in first:
+        # The sample before the drop: windows before anybody knows of it.
+        at = int(time / trace.interval_s) - 1
+        windows = [float(flow.cwnd_bytes[at]) / mss_bytes for flow in flows]
+        # An overflow in the very instant in which b begins finds it without a window.
+        if all(math.isfinite(window) for window in windows):
+            ends.append([time, *windows])
+    return ends[:_MOST_EPOCHS]
+
+
+def _peaks(trace: Trace, mss_bytes: int) -> list[list[float]]:
+    """When b found out about a loss, and its window then."""
+    losses = trace.events("fast_retransmit", flow=_FLOWS[1])
+    return [
+        [float(time), float(window) / mss_bytes]
+        for time, window in zip(losses.time_s, losses.cwnd_bytes, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Convergence:
+    """The ensemble at the ends of epochs 0, 1, 2, ..."""
+
+    time_s: list[float]
+    a: list[float]
+    b: list[float]
+
+    @classmethod
+    def of(cls, runs: Sequence[Sequence[Sequence[float]]]) -> _Convergence:
+        count = min(len(run) for run in runs)
+        means = np.array([run[:count] for run in runs]).mean(axis=0)
+        return cls(*(column.tolist() for column in means.T))
+
+    def left(self) -> list[float]:
+        """The share of b that is still missing, of what it has in the end."""
+        share = [b / (a + b) for a, b in zip(self.a, self.b, strict=True)]
+        final = math.fsum(share[-_LATE:]) / _LATE
+        return [1.0 - one / final for one in share]
+
+    def epochs(self) -> float:
+        """Epochs in which 95 % of what is missing vanishes.
+
+        What is missing decays geometrically: the rate is that of the straight line through its
+        logarithms, over the epochs in which it is still more than a tenth of what it was.
+        """
+        left = self.left()
+        count = next((index for index, one in enumerate(left) if one < _NOISE * left[0]), len(left))
+        slope, _ = np.polyfit(range(count), np.log(left[:count]), 1)
+        return float(math.log(1.0 - _CONVERGED) / slope)
+
+
+def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
+    """The epochs of the ensemble, and their interval from ensembles without one run (jackknife).
+
+    Each pseudo-value n f - (n - 1) f_i counts as a sample of its own (Tukey 1958).
+    """
+    n = len(runs)
+    whole = _Convergence.of(runs).epochs()
+    without = [_Convergence.of([*runs[:k], *runs[k + 1 :]]).epochs() for k in range(n)]
+    spread = student_interval([n * whole - (n - 1) * one for one in without])
+    half = spread.half_width or 0.0
+    return Interval(whole, whole - half, whole + half, n)
+
+
+_X, _Y = "time (s)", "congestion window (segments)"
+
+
+def _history(bench: Bench, file: str, *changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for some in changes:
+        merged |= some
+    found: dict[str, Any] = bench.traced(
+        file, merged, reduce=histories, interval_s=_INTERVAL_S, quick=_AS_WRITTEN
+    )
+    return found
+
+
+def _curves(found: Mapping[str, Any], what: str, until_s: float) -> list[Series]:
+    """Windows over time from a little before b begins, thinned to what a picture can show."""
+    time = np.array(found["time_s"])
+    wanted = np.flatnonzero((time >= _START_S - 10.0) & (time <= until_s))
+    kept = wanted[:: max(1, len(wanted) // 600)]
+    return [
+        Series(f"{name} flow", time[kept].tolist(), np.array(window)[kept].tolist(), "trace", index)
+        for index, (name, window) in enumerate(zip(("first", "second"), found[what], strict=True))
+    ]
+
+
+def _marks(ensemble: _Convergence, until_s: float) -> list[Series]:
+    kept = [index for index, time in enumerate(ensemble.time_s) if time <= until_s]
+    time = [ensemble.time_s[index] for index in kept]
+    return [
+        Series(f"{name}, ends of epochs", time, [window[index] for index in kept], "marks", colour)
+        for colour, (name, window) in enumerate((("first", ensemble.a), ("second", ensemble.b)))
+    ]
+
+
+@item(
+    "L.fig9",
+    title="Convergence of two flows over a wired link",
+    caption="Congestion windows of two standard flows on a link of 10 Mb/s with a round trip of "
+    "100 ms and a queue of 40 packets, the second from 60 s on: one run, and means over runs at "
+    "the ends of congestion epochs.",
+    states="95 % of the way to equal windows is gone in four congestion epochs.",
+)
+def fig9(bench: Bench) -> Outcome:
+    found = _history(bench, "two-flows")
+    ensemble = _Convergence.of(found["epochs"])
+    predicted = float(convergence_epochs([1.0, 1.0], 0.5))
+    until = 110.0
+    series = [*_curves(found, "one", until), *_marks(ensemble, until)]
+    epochs = _epochs_to_converge(found["epochs"])
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found=f"It takes {words(epochs)} epochs over {len(found['epochs'])} runs; the theory says "
+        f"{predicted:.2f} when both flows lose in every epoch, and four epochs leave 6.25 %. The "
+        "second flow begins without slow start.",
+        values={"epochs": epochs, "predicted": predicted},
+        figure=chart(series, x=_X, y=_Y, from_zero=True),
+    )
+
+
+def _wired(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
+    found = _history(bench, "wired", _SECOND, more)
+    ensemble = _Convergence.of(found["epochs"])
+    increase, decrease = (0.2, 0.95) if more else (1.0, 0.5)
+    predicted = float(convergence_epochs([1.0, increase], [0.5, decrease]))
+    series = [*_curves(found, "mean", until_s), *_marks(ensemble, until_s)]
+    epochs = _epochs_to_converge(found["epochs"])
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found=f"95 % of the way is gone after {words(epochs)} congestion epochs, means over "
+        f"{len(found['epochs'])} runs; the theory says {predicted:.1f} for flows with equal RTTs "
+        "that both lose in every epoch.",
+        values={"epochs": epochs, "predicted": predicted},
+        figure=chart(series, x=_X, y=_Y, from_zero=True),
+    )
+
+
+@item(
+    "L.fig10a",
+    title="Convergence with a wired bottleneck, beta = 0.5",
+    caption="Ensemble averages of the congestion windows of two uploads with a wired bottleneck "
+    "(B = 4 Mb/s), the second from 60 s on; marked are the ends of congestion epochs.",
+    states="Converges within few epochs.",
+)
+def fig10a(bench: Bench) -> Outcome:
+    return _wired(bench, 100.0, {})
+
+
+@item(
+    "L.fig10b",
+    title="Convergence with a wired bottleneck, beta = 0.95",
+    caption="The same when the second flow has alpha = 0.2 and beta = 0.95.",
+    states="A larger beta makes convergence, counted in epochs, visibly slower.",
+)
+def fig10b(bench: Bench) -> Outcome:
+    outcome, fast = _wired(bench, 140.0, _SLOW), _wired(bench, 100.0, {})
+    ratio = mean(outcome.values["epochs"]) / mean(fast.values["epochs"])
+    return Outcome(
+        data=outcome.data,
+        found=f"{outcome.found} That is {ratio:.1f} times as many as with beta = 0.5.",
+        values=outcome.values | {"slow_over_fast": ratio},
+        figure=outcome.figure,
+    )
+
+
+def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
+    found = _history(bench, "wired", _SECOND, _AIR, more)
+    series = _curves(found, "mean", until_s)
+    # The window at b's first loss, against those at its later ones: without epochs to converge.
+    firsts = student_interval(
+        [
+            peaks[0][1] / (math.fsum(window for _, window in peaks[1:]) / (len(peaks) - 1))
+            for peaks in found["losses_b"]
+            if len(peaks) > 1
+        ]
+    )
+    when = student_interval([peaks[0][0] - _START_S for peaks in found["losses_b"] if peaks])
+    steady = student_interval([window for peaks in found["losses_b"] for _, window in peaks[1:]])
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found=f"The second flow's first loss comes after {words(when, 's')}, when its window is "
+        f"{words(firsts)} of what it is at later losses ({mean(steady):.0f} segments: 50 in its "
+        "station's queue, the rest under way). Up to then it grows without a loss, whatever the "
+        "first flow does: after its first epoch it is where it stays.",
+        values={"first_peak": firsts, "first_loss_s": when},
+        figure=chart(series, x=_X, y=_Y, from_zero=True),
+    )
+
+
+_STATES_11 = (
+    "The new flow's window grows steadily and without a loss up to its steady value, which its own "
+    "queue and path determine; counted in epochs, convergence does not depend on beta."
+)
+
+
+@item(
+    "L.fig11a",
+    title="Convergence with a wireless bottleneck, beta = 0.5",
+    caption="Ensemble averages of the congestion windows of two uploads with the air as the "
+    "bottleneck (B = 10 Mb/s), the second from 60 s on.",
+    states=_STATES_11,
+)
+def fig11a(bench: Bench) -> Outcome:
+    return _wireless(bench, 150.0, {})
+
+
+@item(
+    "L.fig11b",
+    title="Convergence with a wireless bottleneck, beta = 0.95",
+    caption="The same when the second flow has alpha = 0.2 and beta = 0.95.",
+    states=_STATES_11,
+)
+def fig11b(bench: Bench) -> Outcome:
+    return _wireless(bench, 200.0, _SLOW)
