@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp import _core, predict
+from airtcp import _core
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp.simulate import simulate
 
@@ -165,11 +165,3 @@ def test_an_overload_grows_with_the_run_and_says_so_when_it_is_too_much() -> Non
 
     with pytest.raises(Exception, match=r"flow client/0 begins transfers faster .* 100000 are"):
         simulate(scenario(interarrival='"1 us"', size='"200 kB"', duration=1))
-
-
-def test_no_model_of_paper_m_answers_for_transfers_that_do_not_wait() -> None:
-    prediction = predict(scenario())
-
-    assert prediction.model == {} or all(
-        "M (" not in entry.source for entries in prediction.model.values() for entry in entries
-    )

@@ -38,6 +38,7 @@ __all__ = [
     "SHORT_RETRY_LIMIT",
     "STANDARDS",
     "TCP",
+    "TCP_RULES",
     "UDP_IP_HEADER_BYTES",
     "AccessCategory",
     "AfterCollision",
@@ -45,6 +46,7 @@ __all__ = [
     "Colliders",
     "DsssPreamble",
     "EdcaDefaults",
+    "LossWindow",
     "MacRules",
     "Modulation",
     "Preset",
@@ -52,6 +54,8 @@ __all__ = [
     "RunDefaults",
     "Standard",
     "TcpDefaults",
+    "TcpPreset",
+    "TcpRules",
     "edca_defaults",
     "initial_window_segments",
     "response_rate_bps",
@@ -62,6 +66,8 @@ Preset = Literal["standard", "ns-2", "ns-3", "bianchi"]
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 Colliders = Literal["ack-timeout+difs", "as-others"]
 ArrivalBeforeOwnAck = Literal["busy", "idle"]
+LossWindow = Literal["flight-size", "cwnd"]
+TcpPreset = Literal["standard", "ns-2"]
 AccessCategory = Literal["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 
 DSSS: Modulation = "dsss"
@@ -370,6 +376,24 @@ class TcpDefaults:
 
 
 TCP = TcpDefaults()
+
+
+@dataclass(frozen=True)
+class TcpRules:
+    """How the TCP of the RFCs or of a peer treats the cases in which they differ."""
+
+    loss_window: LossWindow
+    fast_retransmit_once_per_window: bool
+
+
+# "standard": RFC 5681, (4) and 3.2. "ns-2": tcp.cc and tcp-reno.cc of ns-2 2.35, where
+# `slowdown` halves the window and `recover_` is Reno's, too (`bugFix_`).
+TCP_RULES: Mapping[TcpPreset, TcpRules] = MappingProxyType(
+    {
+        "standard": TcpRules("flight-size", False),
+        "ns-2": TcpRules("cwnd", True),
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -357,6 +357,8 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
     if tcp.ack_skip is not None and tcp.ack_skip.skip > 0:
         skip, begin = tcp.ack_skip.skip, tcp.ack_skip.after_segment
         yield f"{skip} of {skip + 1} ACKs left out" + (f" from {begin} on" if begin > 1 else "")
+    if tcp.rules.preset != "standard":
+        yield f"rules of {tcp.rules.preset}"
     if (tcp.aimd.increase, tcp.aimd.decrease) != (TCP.aimd_increase, TCP.aimd_decrease):
         yield f"AIMD {tcp.aimd.increase:g} and {tcp.aimd.decrease:g}"
 

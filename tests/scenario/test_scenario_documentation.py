@@ -194,6 +194,9 @@ def test_other_defaults() -> None:
 
 def test_the_rules_of_the_page_are_the_presets() -> None:
     page = PAGE.read_text()
+    for tcp_name, tcp in standards.TCP_RULES.items():
+        once = str(tcp.fast_retransmit_once_per_window).lower()
+        assert f'| `"{tcp_name}"` | `"{tcp.loss_window}"` | {once} |' in page
     for name, rules in standards.MAC_RULES.items():
         cells = [
             str(rules.immediate_access).lower(),

@@ -127,6 +127,11 @@ def test_defaults_are_those_of_the_standards() -> None:
         "initial_window_bytes": 3 * 1460,
         "initial_ssthresh_bytes": None,
         "aimd": {"increase": 1.0, "decrease": 0.5},
+        "rules": {
+            "preset": "standard",
+            "loss_window": "flight-size",
+            "fast_retransmit_once_per_window": False,
+        },
         "handshake": "three-way",
         "initial_rto_ns": S,
         "min_rto_ns": S,
@@ -228,6 +233,11 @@ def test_every_key_arrives() -> None:
         "initial_window_bytes": 2000,
         "initial_ssthresh_bytes": 65536,
         "aimd": {"increase": 0.2, "decrease": 0.95},
+        "rules": {
+            "preset": "ns-2",
+            "loss_window": "flight-size",
+            "fast_retransmit_once_per_window": True,
+        },
         "handshake": "two-way",
         "initial_rto_ns": 3 * S,
         "min_rto_ns": 200_000_000,
@@ -321,6 +331,7 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written_traffic.Flow, flow),
         (written_tcp.Tcp, flow["tcp"]),
         (written_tcp.Aimd, flow["tcp"]["aimd"]),
+        (written_tcp.TcpRules, flow["tcp"]["rules"]),
         # every and thresholds exclude each other
         (written_tcp.DelayedAck, {**flow["tcp"]["delayed_ack"], "every": 1}),
         (written_tcp.AckSkip, flow["tcp"]["ack_skip"]),

@@ -121,6 +121,7 @@ initial_window = 1
 initial_ssthresh = {{ segments = 20 }}
 delayed_ack = {{ every = 1 }}
 ack_skip = {{ skip = {skip}, after_segment = 50 }}
+rules = {{ preset = "{rules}" }}
 handshake = "two-way"
 min_rto = "{min_rto} s"
 initial_rto = "3 s"
@@ -196,9 +197,15 @@ def files(
 
 @cache
 def uploads(
-    stations: int, million_bytes: int, retries: str, skip: int, min_rto: str, delay: str
+    stations: int,
+    million_bytes: int,
+    retries: str,
+    skip: int,
+    min_rto: str,
+    delay: str,
+    rules: str = "ns-2",
 ) -> list[Answer]:
-    """Uploads of the group `upload-ack-skip`."""
+    """Uploads of the group `upload-ack-skip`, by the rules of ns-2's TCP or by others."""
     text = UPLOAD.format(
         stations=stations,
         size=1020 * million_bytes,
@@ -206,6 +213,7 @@ def uploads(
         skip=skip,
         min_rto=min_rto,
         delay=delay,
+        rules=rules,
     )
     return answers(text)
 
@@ -272,7 +280,7 @@ def _files(point: Point) -> dict[str, list[float]]:
     }
 
 
-def of_uploads(point: Point) -> list[Answer]:
+def of_uploads(point: Point, rules: str = "ns-2") -> list[Answer]:
     """The answers to a point of the group `upload-ack-skip`."""
     given = point.settings
     return uploads(
@@ -282,6 +290,7 @@ def of_uploads(point: Point) -> list[Answer]:
         int(given["skip"]),
         given["minrto"],
         given["delay"],
+        rules,
     )
 
 

@@ -164,10 +164,11 @@ fn tcp() -> impl Strategy<Value = Value> {
         .prop_map(|(skip, after)| json!({ "skip": skip, "after_segment": after }));
     let skip = prop_oneof![4 => Just(Value::Null), 1 => skip];
     let aimd = prop_oneof![3 => Just((1.0, 0.5)), 1 => (0.001..=1000.0, 0.01..=0.99)];
-    let policies = (thresholds, skip, aimd, any::<bool>());
+    let rules = (prop_oneof![Just("flight-size"), Just("cwnd")], any::<bool>());
+    let policies = (thresholds, skip, aimd, rules, any::<bool>());
     (variant, handshake, mss, windows, times, policies).prop_map(
         |(variant, handshake, mss, (window, initial, low), (rto, timeout), policies)| {
-            let (thresholds, skip, (increase, decrease), pad) = policies;
+            let (thresholds, skip, (increase, decrease), (loss_window, once), pad) = policies;
             json!({
                 "variant": variant, "mss_bytes": mss, "header_bits": 320,
                 "receive_window_bytes": window * mss, "initial_window_bytes": initial * mss,
@@ -175,6 +176,10 @@ fn tcp() -> impl Strategy<Value = Value> {
                 "initial_rto_ns": 3 * rto * MILLISECOND, "min_rto_ns": rto * MILLISECOND,
                 "max_rto_ns": 2_000 * MILLISECOND, "clock_granularity_ns": MILLISECOND,
                 "aimd": { "increase": increase, "decrease": decrease },
+                "rules": {
+                    "preset": "standard", "loss_window": loss_window,
+                    "fast_retransmit_once_per_window": once,
+                },
                 "delayed_ack": {
                     "thresholds": thresholds, "timeout_ns": timeout * MILLISECOND,
                 },

@@ -19,6 +19,8 @@ pub struct Config {
     pub initial_ssthresh: Option<u64>,
     /// How the congestion window grows and shrinks outside slow start.
     pub aimd: Aimd,
+    /// Where peers do otherwise than the RFCs.
+    pub rules: Rules,
     /// How a connection opens.
     pub handshake: Handshake,
     /// The retransmission timeout before any round trip is measured: RFC 6298 (2.1) says 1 s.
@@ -57,6 +59,32 @@ pub struct Aimd {
     increase: u32,
     /// What is left of the window after a loss; one half in RFC 5681 (4).
     decrease: u32,
+}
+
+/// Where other simulators do otherwise than the RFCs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// What a loss leaves [`Aimd`]'s part of.
+    pub loss_window: LossWindow,
+    /// A fast retransmit sets the variable `recover` of RFC 6582 for Reno, too: no other follows until
+    /// all that was sent before is acknowledged.
+    pub fast_retransmit_once_per_window: bool,
+}
+
+/// What a loss halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossWindow {
+    /// FlightSize, and at a second timeout of a segment nothing: RFC 5681 (4).
+    FlightSize,
+    /// The window, which is the smaller one of cwnd and the advertised window, at every timeout.
+    Cwnd,
+}
+
+impl Rules {
+    /// RFC 5681.
+    pub const STANDARD: Self =
+        Self { loss_window: LossWindow::FlightSize, fast_retransmit_once_per_window: false };
 }
 
 /// How a connection opens.
@@ -185,6 +213,7 @@ pub(crate) fn example() -> Config {
         initial_window: 2000,
         initial_ssthresh: None,
         aimd: Aimd::STANDARD,
+        rules: Rules::STANDARD,
         handshake: Handshake::None,
         initial_rto: Duration::from_secs(1),
         min_rto: Duration::from_millis(200),

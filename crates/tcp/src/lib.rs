@@ -49,7 +49,9 @@ mod segment;
 mod sender;
 
 pub use blocks::Block;
-pub use config::{AckSkip, Aimd, Config, DelayedAck, Handshake, Opening, Threshold, Variant};
+pub use config::{
+    AckSkip, Aimd, Config, DelayedAck, Handshake, LossWindow, Opening, Rules, Threshold, Variant,
+};
 pub use counters::Counters;
 pub use endpoint::Endpoint;
 pub use sack::SackOptions;

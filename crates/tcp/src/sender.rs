@@ -14,7 +14,7 @@ use crate::congestion::CongestionWindow;
 use crate::receiver::FIRST_BYTE;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{DUP_THRESH, Scoreboard};
-use crate::{Block, Config, Counters, Variant};
+use crate::{Block, Config, Counters, LossWindow, Variant};
 
 /// More than anybody sends, and small enough that sums of two such numbers do not overflow.
 const END_OF_TIME: u64 = 1 << 62;
@@ -174,14 +174,11 @@ impl Sender {
         self.counters.timeouts += 1;
         // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
         let again = self.phase == Phase::Loss { head: self.snd_una };
-        let mut flight_size = self.flight_size();
-        if self.scoreboard.is_some() {
-            // With SACK a recovery goes on for as long as a hole stays open, and all that has
-            // arrived beyond it counts in FlightSize: soon several windows. RFC 5681 means what is
-            // in the network, and cwnd bounds that.
-            flight_size = flight_size.min(self.window.cwnd());
-        }
-        self.window.on_timeout(config, (!again).then_some(flight_size));
+        let halved = match config.rules.loss_window {
+            LossWindow::FlightSize => (!again).then(|| self.flight_at_timeout()),
+            LossWindow::Cwnd => Some(self.window_to_halve(config)),
+        };
+        self.window.on_timeout(config, halved);
         // RFC 6582 section 3.2, step 4; needed for Reno too, because the duplicate ACKs for what
         // is sent twice now must not start a fast retransmit.
         self.recover = self.snd_max;
@@ -399,8 +396,12 @@ impl Sender {
 
     fn enter_fast_recovery(&mut self, config: &Config, flight_size: u64) {
         self.counters.fast_retransmits += 1;
+        let flight_size = match config.rules.loss_window {
+            LossWindow::FlightSize => flight_size,
+            LossWindow::Cwnd => self.window_to_halve(config),
+        };
         self.phase = Phase::FastRecovery { resend: true, partial_acks: 0 };
-        if config.variant != Variant::Reno {
+        if config.variant != Variant::Reno || config.rules.fast_retransmit_once_per_window {
             self.recover = self.snd_max;
         }
         if config.variant == Variant::Sack {
@@ -408,6 +409,24 @@ impl Sender {
         } else {
             self.window.on_fast_retransmit(config, flight_size);
         }
+    }
+
+    /// FlightSize when the timer expires. With SACK a recovery goes on for as long as a hole stays
+    /// open, and all that has arrived beyond it counts in FlightSize: soon several windows. RFC 5681
+    /// means what is in the network, and cwnd bounds that.
+    fn flight_at_timeout(&self) -> u64 {
+        let most = if self.scoreboard.is_some() { self.window.cwnd() } else { u64::MAX };
+        self.flight_size().min(most)
+    }
+
+    /// The window of [`LossWindow::Cwnd`], without what duplicate ACKs have added to it in a recovery:
+    /// ns-2 keeps that apart.
+    fn window_to_halve(&self, config: &Config) -> u64 {
+        let cwnd = match self.phase {
+            Phase::FastRecovery { .. } => self.window.cwnd().min(self.window.ssthresh()),
+            Phase::Open { .. } | Phase::Loss { .. } => self.window.cwnd(),
+        };
+        cwnd.min(config.receive_window)
     }
 }
 

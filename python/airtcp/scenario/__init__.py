@@ -47,6 +47,7 @@ from .resolved import (
     StandardAccess,
     StationGroup,
     Tcp,
+    TcpRules,
     Udp,
     Web,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "StandardAccess",
     "StationGroup",
     "Tcp",
+    "TcpRules",
     "Udp",
     "Uniform",
     "Web",

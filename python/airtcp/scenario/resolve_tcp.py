@@ -41,6 +41,7 @@ def resolve_tcp(tcp: written_tcp.Tcp, here: Path) -> resolved.Tcp:
             increase=float(_or(aimd.increase, default.aimd_increase)),
             decrease=float(_or(aimd.decrease, default.aimd_decrease)),
         ),
+        rules=_rules(tcp.rules or written_tcp.TcpRules()),
         handshake=_or(tcp.handshake, default.handshake),
         initial_rto_ns=initial_rto,
         min_rto_ns=min_rto,
@@ -53,6 +54,18 @@ def resolve_tcp(tcp: written_tcp.Tcp, here: Path) -> resolved.Tcp:
             skip=tcp.ack_skip.skip, after_segment=_or(tcp.ack_skip.after_segment, 0)
         ),
         pad_last_segment=_or(tcp.pad_last_segment, default.pad_last_segment),
+    )
+
+
+def _rules(rules: written_tcp.TcpRules) -> resolved.TcpRules:
+    preset: standards.TcpPreset = rules.preset or "standard"
+    named = standards.TCP_RULES[preset]
+    return resolved.TcpRules(
+        preset=preset,
+        loss_window=_or(rules.loss_window, named.loss_window),
+        fast_retransmit_once_per_window=_or(
+            rules.fast_retransmit_once_per_window, named.fast_retransmit_once_per_window
+        ),
     )
 
 

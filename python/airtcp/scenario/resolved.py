@@ -17,8 +17,10 @@ from ..standards import (
     AfterCollision,
     ArrivalBeforeOwnAck,
     Colliders,
+    LossWindow,
     Modulation,
     Preset,
+    TcpPreset,
 )
 from .distributions import Distribution
 
@@ -53,6 +55,7 @@ __all__ = [
     "StandardAccess",
     "StationGroup",
     "Tcp",
+    "TcpRules",
     "Udp",
     "Web",
 ]
@@ -331,6 +334,14 @@ class Aimd(_Resolved):
     decrease: Annotated[float, Field(gt=0, lt=1)]
 
 
+class TcpRules(_Resolved):
+    """How a sender's loss recovery treats what RFCs and peers treat differently."""
+
+    preset: TcpPreset
+    loss_window: LossWindow
+    fast_retransmit_once_per_window: bool
+
+
 class Tcp(_Resolved):
     """Parameters of both ends of a TCP connection."""
 
@@ -341,6 +352,7 @@ class Tcp(_Resolved):
     initial_window_bytes: Positive
     initial_ssthresh_bytes: Positive | None
     aimd: Aimd
+    rules: TcpRules
     handshake: Literal["three-way", "two-way", "none"]
     initial_rto_ns: Positive
     min_rto_ns: NotNegative

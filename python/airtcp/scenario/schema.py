@@ -92,6 +92,7 @@ _SECTIONS = {
     "Udp": '`application`, `kind = "udp"`',
     "Tcp": "`tcp`",
     "Aimd": "`aimd`, of `tcp`",
+    "TcpRules": "`rules`, of `tcp`",
     "DelayedAck": "`delayed_ack`, of `tcp`",
     "AckSkip": "`ack_skip`, of `tcp`",
     "Segments": "`receive_window` and `initial_ssthresh`, of `tcp`, as tables",

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from .quantities import PositiveSizeBytes, PositiveTimeNs, Table, TimeNs, key, needed
 
-__all__ = ["AckSkip", "Aimd", "DelayedAck", "Segments", "Tcp", "text_or_table"]
+__all__ = ["AckSkip", "Aimd", "DelayedAck", "Segments", "Tcp", "TcpRules", "text_or_table"]
 
 
 class Segments(Table):
@@ -107,6 +107,25 @@ class Aimd(Table):
     )
 
 
+class TcpRules(Table):
+    """What the RFCs and other simulators do differently in a sender's loss recovery."""
+
+    preset: Literal["standard", "ns-2"] | None = key(
+        "A named set of the keys below; a key given beside it wins.", default='"standard"'
+    )
+    loss_window: Literal["flight-size", "cwnd"] | None = key(
+        "What a loss leaves the part `aimd.decrease` of: what is under way, or the window.",
+        default='"flight-size" (ns-2: "cwnd")',
+        source="RFC 5681, (4)",
+    )
+    fast_retransmit_once_per_window: bool | None = key(
+        "With `reno`, no second fast retransmit until all is acknowledged that was sent before the "
+        "first. `newreno` and `sack` have none anyway.",
+        default="false (ns-2: true)",
+        source="RFC 5681, 3.2",
+    )
+
+
 class Tcp(Table):
     """Both ends of a TCP connection."""
 
@@ -143,6 +162,7 @@ class Tcp(Table):
         source="RFC 5681, 3.1",
     )
     aimd: Aimd | None = key("How the congestion window grows and shrinks.", default="1.0 and 0.5")
+    rules: TcpRules | None = key("Rules of loss recovery.", default="those of the RFCs")
     handshake: Literal["three-way", "two-way", "none"] | None = key(
         "`two-way`: a SYN from the data sender and its ACK, as in ns-2; `none`: data at once.",
         default='"three-way"',

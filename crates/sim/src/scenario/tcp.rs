@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use airtcp_kernel::Duration;
-use airtcp_tcp::{AckSkip, Aimd, DelayedAck, Threshold};
+use airtcp_tcp::{AckSkip, Aimd, DelayedAck, LossWindow, Rules, Threshold};
 use serde::Deserialize;
 
 /// The settings of TCP at both ends of a flow.
@@ -27,6 +27,7 @@ pub struct TcpConfig {
     #[serde(rename = "clock_granularity_ns")]
     clock_granularity: Duration,
     aimd: AimdConfig,
+    rules: RulesConfig,
     delayed_ack: DelayedAckConfig,
     ack_skip: Option<AckSkipConfig>,
     pub(crate) pad_last_segment: bool,
@@ -46,6 +47,16 @@ enum TcpVariant {
 struct AimdConfig {
     increase: f64,
     decrease: f64,
+}
+
+/// Where peers do otherwise than the RFCs; `preset` is the user's name for it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RulesConfig {
+    #[serde(rename = "preset")]
+    _preset: String,
+    loss_window: LossWindow,
+    fast_retransmit_once_per_window: bool,
 }
 
 /// How a connection is opened.
@@ -110,6 +121,10 @@ impl TcpConfig {
             initial_window: self.initial_window_bytes,
             initial_ssthresh: self.initial_ssthresh_bytes,
             aimd: Aimd::new(self.aimd.increase, self.aimd.decrease),
+            rules: Rules {
+                loss_window: self.rules.loss_window,
+                fast_retransmit_once_per_window: self.rules.fast_retransmit_once_per_window,
+            },
             handshake: match self.handshake {
                 Handshake::ThreeWay => airtcp_tcp::Handshake::ThreeWay,
                 Handshake::TwoWay => airtcp_tcp::Handshake::TwoWay,

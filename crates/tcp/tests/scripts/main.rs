@@ -10,6 +10,7 @@ mod golden;
 mod handshake;
 mod pair;
 mod properties;
+mod rules;
 mod selective;
 mod timeouts;
 mod wild_segments;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
-    Aimd, Config, DelayedAck, Endpoint, Handshake, Opening, SackOptions, Segment, Variant,
+    Aimd, Config, DelayedAck, Endpoint, Handshake, Opening, Rules, SackOptions, Segment, Variant,
 };
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 
@@ -23,6 +23,7 @@ pub(crate) fn config() -> Config {
         initial_window: 2000,
         initial_ssthresh: None,
         aimd: Aimd::STANDARD,
+        rules: Rules::STANDARD,
         handshake: Handshake::None,
         initial_rto: Duration::from_secs(1),
         min_rto: Duration::from_millis(200),

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
-    AckSkip, Aimd, Block, Config, Counters, DelayedAck, Flags, Handshake, Segment, Threshold,
-    Variant,
+    AckSkip, Aimd, Block, Config, Counters, DelayedAck, Flags, Handshake, LossWindow, Rules,
+    Segment, Threshold, Variant,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -47,6 +47,14 @@ pub(crate) fn ack_skip() -> impl Strategy<Value = Option<AckSkip>> {
     prop_oneof![3 => Just(None), 1 => some]
 }
 
+pub(crate) fn rules() -> impl Strategy<Value = Rules> {
+    let loss_window = prop_oneof![Just(LossWindow::FlightSize), Just(LossWindow::Cwnd)];
+    (loss_window, any::<bool>()).prop_map(|(loss_window, fast_retransmit_once_per_window)| Rules {
+        loss_window,
+        fast_retransmit_once_per_window,
+    })
+}
+
 pub(crate) fn aimd() -> impl Strategy<Value = Aimd> {
     let other =
         (0.01..20.0, 0.01..0.99).prop_map(|(increase, decrease)| Aimd::new(increase, decrease));
@@ -66,6 +74,7 @@ prop_compose! {
         delayed_ack in delayed_ack(),
         ack_skip in ack_skip(),
         aimd in aimd(),
+        rules in rules(),
         min_rto in 1_u64..1000,
     ) -> Config {
         let smss = u64::from(mss);
@@ -76,6 +85,7 @@ prop_compose! {
             initial_window: initial_segments * smss,
             initial_ssthresh: ssthresh_segments.map(|segments| segments * smss),
             aimd,
+            rules,
             handshake,
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(min_rto),

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::pair::{config, property};
-use crate::properties::{ack_skip, aimd, delayed_ack, variant};
+use crate::properties::{ack_skip, aimd, delayed_ack, rules, variant};
 
 /// Everything that can happen to an endpoint.
 #[derive(Clone, Debug)]
@@ -59,16 +59,17 @@ fn any_config() -> impl Strategy<Value = Config> {
     let handshake =
         prop_oneof![Just(Handshake::None), Just(Handshake::TwoWay), Just(Handshake::ThreeWay)];
     let window = prop_oneof![4 => 1_u64..20_000, 1 => Just(u64::MAX)];
-    let policies = (aimd(), delayed_ack(), ack_skip());
+    let policies = (aimd(), rules(), delayed_ack(), ack_skip());
     (variant(), handshake, 1_u32..2000, window, 0_u64..5000, policies).prop_map(
         |(variant, handshake, mss, receive_window, initial_window, policies)| {
-            let (aimd, delayed_ack, ack_skip) = policies;
+            let (aimd, rules, delayed_ack, ack_skip) = policies;
             Config {
                 variant,
                 mss,
                 receive_window,
                 initial_window,
                 aimd,
+                rules,
                 handshake,
                 delayed_ack,
                 ack_skip,

@@ -1,0 +1,111 @@
+//! What ns-2 does otherwise than the RFCs, rule by rule.
+
+use airtcp_tcp::{Config, LossWindow, Rules, Variant};
+
+use crate::pair::{Fate, Pair, config, lose_once};
+
+const HALVE_CWND: Rules = Rules { loss_window: LossWindow::Cwnd, ..Rules::STANDARD };
+const ONCE: Rules = Rules { fast_retransmit_once_per_window: true, ..Rules::STANDARD };
+
+/// Ten segments in flight from the start, in congestion avoidance.
+fn ten(rules: Rules) -> Config {
+    Config {
+        variant: Variant::Reno,
+        initial_window: 10_000,
+        initial_ssthresh: Some(10_000),
+        rules,
+        ..config()
+    }
+}
+
+#[test]
+fn reno_repairs_a_second_loss_of_a_window_by_the_timer_if_it_may_not_retransmit_twice() {
+    // The first and the fourth of ten. The ACK of the first one sent again, 3001, ends Reno's recovery;
+    // what was sent in it then makes duplicates of it.
+    let counters = |rules| {
+        let mut pair = Pair::sending_over(&ten(rules), 30_000, lose_once(&[1, 3001]));
+        pair.run();
+        assert_eq!(pair.b.delivered(), 30_000);
+        let counters = pair.a.counters();
+        (counters.fast_retransmits, counters.timeouts)
+    };
+
+    assert_eq!(counters(Rules::STANDARD), (2, 0));
+    assert_eq!(counters(ONCE), (1, 1));
+}
+
+#[test]
+fn the_next_window_may_retransmit_again() {
+    // 10001 is sent after the first recovery has begun, and so belongs to the next window.
+    let mut pair = Pair::sending_over(&ten(ONCE), 30_000, lose_once(&[1, 14_001]));
+    pair.run();
+
+    let counters = pair.a.counters();
+    assert_eq!((counters.fast_retransmits, counters.timeouts), (2, 0));
+}
+
+#[test]
+fn a_loss_halves_the_window_or_what_is_under_way() {
+    // Six segments are all there is: half of them are three, half of the window five.
+    let threshold = |rules| {
+        let mut pair = Pair::sending_over(&ten(rules), 6000, lose_once(&[1]));
+        pair.run();
+        assert_eq!(pair.a.counters().fast_retransmits, 1);
+        pair.a.ssthresh()
+    };
+
+    assert_eq!(threshold(Rules::STANDARD), 3000);
+    assert_eq!(threshold(HALVE_CWND), 5000);
+}
+
+#[test]
+fn the_window_that_is_halved_is_no_larger_than_the_advertised_one() {
+    let config = Config { receive_window: 8000, ..ten(HALVE_CWND) };
+    let mut pair = Pair::sending_over(&config, 8000, lose_once(&[1]));
+    pair.run();
+
+    assert_eq!(pair.a.ssthresh(), 4000);
+}
+
+#[test]
+fn a_timeout_in_a_recovery_halves_what_the_recovery_left() {
+    // The first segment is lost twice. In the recovery the window is 5 segments, and 10 with what
+    // duplicate ACKs add; at the timeout some ten are under way.
+    let threshold = |rules| {
+        let mut lost = 0;
+        let mut pair = Pair::sending_over(&ten(rules), 30_000, move |sent| {
+            let again = sent.segment.len > 0 && sent.segment.seq == 1 && lost < 2;
+            lost += u32::from(again);
+            if again { Fate::Lose } else { Fate::Deliver }
+        });
+        while pair.a.counters().timeouts == 0 {
+            assert!(pair.step(airtcp_kernel::Time::NEVER));
+        }
+        (pair.a.counters().fast_retransmits, pair.a.ssthresh())
+    };
+
+    let (fast, flight) = threshold(Rules::STANDARD);
+    assert_eq!(fast, 1);
+    assert!(flight >= 5000, "{flight}");
+    assert_eq!(threshold(HALVE_CWND), (1, 2500));
+}
+
+#[test]
+fn a_second_timeout_of_a_segment_halves_a_window_of_one() {
+    // RFC 5681 section 3.1 holds ssthresh constant then; ns-2 does not, and two segments are the
+    // least.
+    let threshold = |rules| {
+        let mut lost = 0;
+        let mut pair = Pair::sending_over(&ten(rules), 10_000, move |_| {
+            lost += 1;
+            if lost <= 12 { Fate::Lose } else { Fate::Deliver }
+        });
+        while pair.a.counters().timeouts < 2 {
+            assert!(pair.step(airtcp_kernel::Time::NEVER));
+        }
+        pair.a.ssthresh()
+    };
+
+    assert_eq!(threshold(Rules::STANDARD), 5000);
+    assert_eq!(threshold(HALVE_CWND), 2000);
+}
