@@ -43,7 +43,15 @@ test: test-rust test-python ## Run every fast test (minutes)
 test-rust:
 	cargo test --workspace --exclude airtcp-py --quiet
 
-test-python: build
+# Wireshark's reader is a witness of captures; without it those tests are skipped, and say so.
+$(STAMPS)/tshark: $(STAMPS)/venv
+	@command -v tshark > /dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
+			&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends tshark > /dev/null; } \
+		|| echo 'tshark is not there and cannot be installed: captures are not tested against it.' >&2
+	@touch $@
+
+test-python: build $(STAMPS)/tshark
 	$(BIN)/python -m pytest -q -n 2 -m 'not verify'
 
 verify: build ## Compare with the reference results at length, and try many more random scenarios

@@ -3,6 +3,7 @@
 Called by `airtcp.simulate` and `airtcp.flows` alone.
 """
 
+from os import PathLike
 from typing import Any, Final, Self, final
 
 __all__ = [
@@ -50,15 +51,24 @@ class Simulation:
         Gives the answer as JSON (docs/resolved-form.md) and the transfer times in seconds as the
         bytes of a little-endian float64 array. Raises `SimulationFailed` or `Cancelled`.
         """
-    def run_traced(
-        self, seed: int, replication: int, interval_ns: int, control: RunControl
-    ) -> tuple[str, bytes, dict[str, Any]]:
-        """The same with a trace, which `airtcp.trace` takes apart.
+    def run_recorded(
+        self,
+        seed: int,
+        replication: int,
+        control: RunControl,
+        *,
+        sample_interval_ns: int | None,
+        pcap: str | PathLike[str] | None,
+        snaplen: int,
+    ) -> tuple[str, bytes, dict[str, Any] | None]:
+        """The same with a trace, which `airtcp.trace` takes apart, and a capture file.
 
-        A dictionary with `interval_ns`; `flow_names`, `queue_names` and `event_names`; and the
-        tables `flows`, `queues` and `events`, each a dictionary of columns as the bytes of
-        little-endian int64 arrays, in which -1 stands for what does not exist. Raises ValueError
-        if `interval_ns` is 0.
+        `pcap` is overwritten with what is on the air, the first `snaplen` bytes of each frame.
+        With a sample interval there is a trace: a dictionary with `interval_ns`; `flow_names`,
+        `queue_names` and `event_names`; and the tables `flows`, `queues` and `events`, each a
+        dictionary of columns as the bytes of little-endian int64 arrays, in which -1 stands for
+        what does not exist. Raises ValueError if `sample_interval_ns` is 0, OSError if the file
+        cannot be written.
         """
 
 @final

@@ -53,8 +53,8 @@ def aside(path: Path) -> Iterator[Path]:
     """Write aside, then rename: the file is there as a whole, or as it was.
 
     Gives the name for now, under which there is an empty file. Only a block that ends without an
-    error makes the file. Raises OutputError if it cannot be written, before the block if that can
-    be known.
+    error, and has not removed it, makes the file. Raises OutputError if it cannot be written,
+    before the block if that can be known.
     """
     if path.exists() and not path.is_file():
         # Renaming over a device would take it from everyone else.
@@ -63,7 +63,8 @@ def aside(path: Path) -> Iterator[Path]:
     try:
         beside.touch()
         yield beside
-        beside.replace(path)
+        if beside.exists():
+            beside.replace(path)
     except OSError as error:
         raise OutputError(_cannot_write(path, error)) from error
     finally:

@@ -16,13 +16,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from airtcp.exceptions import OutputError, SimulationError
+from airtcp.files import aside
 from airtcp.processors import processors
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 #: The metrics whose intervals `precision` is about. One without a value in any replication (no
 #: transfers) does not count.
 HEADLINES = ("goodput_bps", "transfer_time_s")
+
+#: How many bytes of each frame a capture has: all headers, and the messages of FTP.
+SNAPLEN = 256
+LEAST_SNAPLEN = 64
+MOST_SNAPLEN = 65_535
 
 #: How far apart the samples of a trace are, if the caller does not say.
 TRACE_INTERVAL_S = 0.1
@@ -54,6 +60,8 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     trace: bool | str | Path = False,
     trace_interval_s: float = TRACE_INTERVAL_S,
+    pcap: str | Path | None = None,
+    snaplen: int = SNAPLEN,
 ) -> SimulationResult:
     """Simulate a scenario packet by packet, in independent replications.
 
@@ -71,7 +79,8 @@ def simulate(
     `trace` asks for time series of flows and queues, a sample every `trace_interval_s`, and for
     what happened, of all replications: True keeps them as `simulation.runs[i].trace`
     (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there instead
-    (docs/traces.md). It changes no other number.
+    (docs/traces.md). `pcap` is a file for what was on the air in replication 0, as Wireshark reads
+    it, of each frame the first `snaplen` bytes. Neither changes a number of the result.
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
     the scenario, ValueError for a number of replications or threads below one or an interval that
@@ -80,6 +89,8 @@ def simulate(
     """
     from airtcp import _core
 
+    if not LEAST_SNAPLEN <= snaplen <= MOST_SNAPLEN:
+        raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     scenario = scenario.with_run(seed=seed, replications=replications)
@@ -94,8 +105,13 @@ def simulate(
     with (
         _Interruption() as interruption,
         _trace_file(trace) as file,
+        nullcontext() if pcap is None else aside(Path(pcap)) as capture,
         _Replications(
-            core, scenario.run.seed, threads, progress, interruption, interval_ns, file
+            _Runner(core, scenario.run.seed, interval_ns, capture, snaplen),
+            threads,
+            progress,
+            interruption,
+            file,
         ) as done,
     ):
         try:
@@ -106,6 +122,9 @@ def simulate(
             stopped = "interrupted"
         if file is not None:
             file.finish()
+        if capture is not None and 0 not in done.finished:
+            # Interrupted: there is half a capture at most.
+            capture.unlink()
     run = scenario.run
     simulation = Simulation.gather(
         done.in_order(),
@@ -208,25 +227,59 @@ class _Interruption:
         self._asked = True
 
 
+@dataclass(frozen=True)
+class _Runner:
+    """Runs single replications, and has them write down what is asked for."""
+
+    core: _core.Simulation
+    seed: int
+    trace_interval_ns: int | None
+    pcap: Path | None
+    snaplen: int
+
+    def run(self, index: int, control: _core.RunControl) -> Replication:
+        """One replication, to its end."""
+        import numpy as np
+
+        from airtcp.trace import Trace
+
+        trace = None
+        # The replications of a scenario are alike: one capture shows what there is to see.
+        pcap = self.pcap if index == 0 else None
+        if self.trace_interval_ns is None and pcap is None:
+            answer, times = self.core.run(self.seed, index, control)
+        else:
+            answer, times, trace = self.core.run_recorded(
+                self.seed,
+                index,
+                control,
+                sample_interval_ns=self.trace_interval_ns,
+                pcap=pcap,
+                snaplen=self.snaplen,
+            )
+        return Replication(
+            index,
+            json.loads(answer),
+            np.frombuffer(times, dtype="<f8"),
+            None if trace is None else Trace.of_core(trace),
+        )
+
+
 class _Replications:
     """Runs replications on threads and keeps those that ended, by their index."""
 
     def __init__(
         self,
-        core: _core.Simulation,
-        seed: int,
+        runner: _Runner,
         threads: int,
         progress: Callable[[float], None] | None,
         interruption: _Interruption,
-        trace_interval_ns: int | None,
         trace_file: TraceFile | None,
     ) -> None:
         self.finished: dict[int, Replication] = {}
-        self._core = core
-        self._seed = seed
+        self._runner = runner
         self._progress = progress
         self._interruption = interruption
-        self._trace_interval_ns = trace_interval_ns
         self._trace_file = trace_file
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="airtcp")
         # Some more than there are threads, so that none waits for the next to be handed in.
@@ -270,24 +323,9 @@ class _Replications:
 
         for index in itertools.islice(waiting, self._most_under_way - len(self._under_way)):
             control = _core.RunControl()
-            future = self._pool.submit(self._one, index, control)
+            future = self._pool.submit(self._runner.run, index, control)
             self._under_way[future] = index, control
             future.add_done_callback(self._ended.put)
-
-    def _one(self, index: int, control: _core.RunControl) -> Replication:
-        import numpy as np
-
-        trace = None
-        if self._trace_interval_ns is None:
-            answer, times = self._core.run(self._seed, index, control)
-        else:
-            from airtcp.trace import Trace
-
-            answer, times, traced = self._core.run_traced(
-                self._seed, index, self._trace_interval_ns, control
-            )
-            trace = Trace.of_core(traced)
-        return Replication(index, json.loads(answer), np.frombuffer(times, dtype="<f8"), trace)
 
     def _keep(self, future: Future[Replication]) -> None:
         """Take the result of a future that ended. Raises SimulationError if its run failed."""
@@ -298,7 +336,7 @@ class _Replications:
             self._finish(index, future.result())
         except _core.SimulationFailed as error:
             raise SimulationError(
-                f"replication {index} with seed {self._seed} failed: {error}"
+                f"replication {index} with seed {self._runner.seed} failed: {error}"
             ) from error
 
     def _finish(self, index: int, run: Replication) -> None:

@@ -112,16 +112,21 @@ def test_one_thread_or_two_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -
 
 
 def test_with_and_without_a_trace_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -> None:
-    """Of the results on one thread and two, and of the traces themselves."""
+    """Of the results on one thread and two, and of traces and captures themselves."""
     plain = without_times(airtcp("simulate", str(mixed), "--threads", "1", "--json"))
     for threads in "12":
-        file = str(tmp_path / f"{threads}.csv")
-        options = ["--threads", threads, "--json", "--trace", file, "--trace-interval", "20 ms"]
-        assert without_times(airtcp("simulate", str(mixed), *options)) == plain
+        options = ["--threads", threads, "--json"]
+        trace = ["--trace", str(tmp_path / f"{threads}.csv"), "--trace-interval", "20 ms"]
+        pcap = ["--pcap", str(tmp_path / f"{threads}.pcap")]
+        for recording in (trace, pcap, trace + pcap):
+            assert without_times(airtcp("simulate", str(mixed), *options, *recording)) == plain
 
     one, two = ((tmp_path / f"{threads}.csv").read_bytes() for threads in "12")
     assert one == two
     assert all(f'"{event}"'.encode() in one for event in ("retransmission", "queue_drop"))
+    one, two = ((tmp_path / f"{threads}.pcap").read_bytes() for threads in "12")
+    assert one == two
+    assert len(one) > 1_000_000
 
 
 def test_another_seed_is_another_run(mixed: Path) -> None:

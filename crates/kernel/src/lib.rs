@@ -14,4 +14,4 @@ pub use distribution::{Distribution, Sampler};
 pub use event_queue::EventQueue;
 pub use random_stream::RandomStream;
 pub use time::{Duration, Time};
-pub use trace::{Log, Ticks};
+pub use trace::{ByteSink, Log, Ticks};

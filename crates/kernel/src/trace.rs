@@ -1,8 +1,11 @@
 //! Where a run puts what it sees on its way: records with their times, at equal intervals or
-//! whenever something happens.
+//! whenever something happens, and bytes for a file.
 //!
 //! Knows times and the order of records, not what they say. Nothing here draws a random number or
 //! schedules an event, so that a run that is traced is the run that it would have been.
+
+use std::fmt;
+use std::io::{self, Write};
 
 use crate::time::{Duration, Time};
 
@@ -69,6 +72,45 @@ impl Ticks {
     }
 }
 
+/// Bytes for a file. The first failure ends it: what comes then is not written, and the run can ask
+/// when it likes.
+pub struct ByteSink {
+    out: Box<dyn Write + Send>,
+    failure: Option<io::Error>,
+}
+
+impl ByteSink {
+    /// Writes to `out`, which should have a buffer.
+    pub fn new(out: Box<dyn Write + Send>) -> Self {
+        Self { out, failure: None }
+    }
+
+    /// Adds some bytes.
+    pub fn write(&mut self, bytes: &[u8]) {
+        if self.failure.is_none() {
+            self.failure = self.out.write_all(bytes).err();
+        }
+    }
+
+    /// Why something could not be written, if so.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.failure.as_ref()
+    }
+
+    /// Writes what is still in the buffer.
+    pub fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.out.flush().err();
+        }
+    }
+}
+
+impl fmt::Debug for ByteSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ByteSink").field("failure", &self.failure).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +128,35 @@ mod tests {
         assert_eq!(until(8), [4, 8]);
         assert_eq!(until(8), []);
         assert_eq!(until(17), [12, 16]);
+    }
+
+    /// Takes so many bytes.
+    struct Disk(usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if bytes.len() > self.0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.0 -= bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_first_failure_is_the_last() {
+        let mut sink = ByteSink::new(Box::new(Disk(4)));
+        sink.write(b"abc");
+        assert!(sink.failure().is_none());
+        sink.write(b"de");
+        sink.write(b"f");
+        sink.flush();
+
+        assert_eq!(sink.failure().unwrap().kind(), io::ErrorKind::StorageFull);
     }
 
     #[test]

@@ -4,11 +4,14 @@ mod flow;
 mod trace;
 
 use airtcp_kernel::Duration;
-use airtcp_sim::{InvalidScenario, Outcome, RunControl, RunError, Simulation};
+use airtcp_sim::{InvalidScenario, Outcome, Recording, RunControl, RunError, Simulation};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 create_exception!(
@@ -26,6 +29,7 @@ fn invalid(error: InvalidScenario) -> PyErr {
 fn failed(error: RunError) -> PyErr {
     match error {
         RunError::Cancelled => Cancelled::new_err(error.to_string()),
+        RunError::CaptureFailed(_) => PyOSError::new_err(error.to_string()),
         RunError::LawViolated(_) | RunError::Overloaded(_) => {
             SimulationFailed::new_err(error.to_string())
         }
@@ -83,27 +87,40 @@ impl PySimulation {
         Ok((json, PyBytes::new(py, &times)))
     }
 
-    /// The same with a trace: samples every `interval_ns`, which must not be zero, and events.
-    fn run_traced<'py>(
+    /// The same, with a trace if there is a sample interval, which must not be zero, and with a
+    /// capture of the first `snaplen` bytes of each frame if there is a file for it.
+    #[pyo3(signature = (seed, replication, control, *, sample_interval_ns, pcap, snaplen))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    fn run_recorded<'py>(
         &self,
         py: Python<'py>,
         seed: u64,
         replication: u64,
-        interval_ns: u64,
         control: &PyRunControl,
-    ) -> PyResult<(String, Bound<'py, PyBytes>, Bound<'py, PyDict>)> {
-        if interval_ns == 0 {
-            return Err(PyValueError::new_err("interval_ns must not be zero"));
+        sample_interval_ns: Option<u64>,
+        pcap: Option<PathBuf>,
+        snaplen: u32,
+    ) -> PyResult<(String, Bound<'py, PyBytes>, Option<Bound<'py, PyDict>>)> {
+        if sample_interval_ns == Some(0) {
+            return Err(PyValueError::new_err("sample_interval_ns must not be zero"));
+        }
+        let mut recording = Recording {
+            sample_interval: sample_interval_ns.map(Duration::from_nanos),
+            ..Recording::default()
+        };
+        if let Some(path) = pcap {
+            recording.capture = Some((Box::new(BufWriter::new(File::create(path)?)), snaplen));
         }
         let control = Arc::clone(&control.0);
-        let interval = Duration::from_nanos(interval_ns);
         let ((json, times), trace) = py
             .detach(|| {
-                let (outcome, trace) = self.0.run_traced(seed, replication, interval, &control)?;
+                let (outcome, trace) =
+                    self.0.run_recorded(seed, replication, recording, &control)?;
                 Ok((written(&outcome), trace))
             })
             .map_err(failed)?;
-        Ok((json, PyBytes::new(py, &times), trace::to_python(py, &trace)?))
+        let trace = trace.map(|trace| trace::to_python(py, &trace)).transpose()?;
+        Ok((json, PyBytes::new(py, &times), trace))
     }
 }
 

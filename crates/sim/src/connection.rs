@@ -2,7 +2,7 @@
 //! that they carry.
 
 use airtcp_kernel::Time;
-use airtcp_tcp::{Config, Counters, Endpoint, Opening, SackOptions, Segment};
+use airtcp_tcp::{Block, Config, Counters, Endpoint, Opening, SackOptions, Segment};
 
 use crate::scenario::{Direction, Handshake};
 
@@ -268,6 +268,11 @@ impl Connection {
         let last = !transfer.received && transfer.delivered >= transfer.bytes;
         transfer.received |= last;
         News::Delivered { bytes, last }
+    }
+
+    /// The blocks of the SACK option of a segment on its way; none if it has no such option.
+    pub(crate) fn sack_blocks(&self, segment: &Segment) -> &[Block] {
+        self.sacks.blocks(segment)
     }
 
     /// How many segments with a SACK option are on their way.

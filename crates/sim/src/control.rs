@@ -39,6 +39,8 @@ pub enum RunError {
     /// Transfers begin so much faster than they end that memory would run out: the scenario asks for
     /// more than its network carries. The text names the flow and the time.
     Overloaded(String),
+    /// The capture file did not take what was written. The text says why.
+    CaptureFailed(String),
     /// A conservation law does not hold: a mistake of this program. The text names the law, the
     /// seed and the replication.
     LawViolated(String),
@@ -49,6 +51,7 @@ impl fmt::Display for RunError {
         match self {
             Self::Cancelled => f.write_str("the run was cancelled"),
             Self::Overloaded(text) => f.write_str(text),
+            Self::CaptureFailed(why) => write!(f, "{why}"),
             Self::LawViolated(law) => write!(f, "a conservation law is violated: {law}"),
         }
     }

@@ -16,6 +16,7 @@ mod control;
 mod ftp;
 pub mod outcome;
 mod packet;
+mod pcap;
 mod queue;
 mod red;
 pub mod scenario;
@@ -24,12 +25,23 @@ pub mod trace;
 mod wire;
 mod world;
 
+use std::io::Write;
+
 use airtcp_kernel::Duration;
 pub use airtcp_kernel::random_stream::GENERATOR;
 pub use control::{RunControl, RunError};
 pub use outcome::Outcome;
 pub use scenario::{InvalidScenario, Scenario};
 pub use trace::Trace;
+
+/// What a run is asked to write down on its way; by default nothing.
+#[derive(Default)]
+pub struct Recording {
+    /// Between two samples of flows and queues in the trace.
+    pub sample_interval: Option<Duration>,
+    /// Where a pcap file goes of what is on the air, and how many bytes it has of each frame at most.
+    pub capture: Option<(Box<dyn Write + Send>, u32)>,
+}
 
 /// A scenario that can be simulated, any number of times and from several threads at once.
 #[derive(Debug)]
@@ -63,24 +75,29 @@ impl Simulation {
         world.run(control).map(|(outcome, _)| outcome)
     }
 
-    /// The same, with a sample of all flows and queues every `interval`. The outcome is that of
-    /// [`Self::run`].
+    /// The same, and writes down what `recording` asks for: there is a trace if it has a sample
+    /// interval. The outcome is that of [`Self::run`].
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// As [`Self::run`], and [`RunError::CaptureFailed`] if the capture cannot be written.
     ///
     /// # Panics
-    /// If `interval` is zero.
-    pub fn run_traced(
+    /// If the sample interval is zero.
+    pub fn run_recorded(
         &self,
         seed: u64,
         replication: u64,
-        interval: Duration,
+        recording: Recording,
         control: &RunControl,
-    ) -> Result<(Outcome, Trace), RunError> {
-        let world = world::World::new(&self.scenario, seed, replication).traced(interval);
-        let (outcome, trace) = world.run(control)?;
-        Ok((outcome, trace.expect("a traced run has a trace")))
+    ) -> Result<(Outcome, Option<Trace>), RunError> {
+        let mut world = world::World::new(&self.scenario, seed, replication);
+        if let Some(interval) = recording.sample_interval {
+            world = world.traced(interval);
+        }
+        if let Some((out, snaplen)) = recording.capture {
+            world = world.captured(out, snaplen);
+        }
+        world.run(control)
     }
 
     /// The scenario.

@@ -6,6 +6,7 @@
 //! that all frames that start at t are known before anything reacts to one of them. What happens
 //! to packets outside the air is in `traffic`.
 
+mod capture;
 mod conclude;
 mod dialogue;
 mod flow;
@@ -28,6 +29,7 @@ use crate::packet::{Owner, Packet};
 use crate::scenario::Scenario;
 use crate::trace::Trace;
 use crate::wire::Wire;
+use capture::Capture;
 use flow::{Flow, Kind};
 use measure::{Drop, Measures};
 use node::{Node, Transmitter};
@@ -73,6 +75,8 @@ pub(crate) struct World<'a> {
     recorder: Option<Box<Recorder>>,
     /// Why the run cannot go on, if it cannot.
     failure: Option<RunError>,
+    /// Writes what is on the air, if someone asked for it.
+    capture: Option<Box<Capture>>,
 }
 
 /// What can be pending.
@@ -143,6 +147,7 @@ impl<'a> World<'a> {
             sessions: Vec::new(),
             wires,
             recorder: None,
+            capture: None,
         };
         world.schedule_first_transfers();
         world
@@ -165,6 +170,7 @@ impl<'a> World<'a> {
         self.start_measuring();
         self.run_until(to, from, to, control)?;
         self.now = to;
+        self.finish_capture()?;
         let trace = self.take_trace();
         Ok((self.conclude()?, trace))
     }
@@ -193,6 +199,7 @@ impl<'a> World<'a> {
             self.run_step(due, control)?;
             self.sample();
         }
+        self.check_capture()?;
         self.run_step(stop, control)
     }
 
@@ -276,6 +283,7 @@ impl<'a> World<'a> {
         let times = self.frame_times(&packet);
         let cargo = if packet.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
         self.airtime.exchange(start, &times, cargo, self.frames.phy());
+        self.capture_exchange(by, start, &times);
         self.on_air = OnAir::Sending { by, start, times };
     }
 
@@ -293,6 +301,7 @@ impl<'a> World<'a> {
         let end = frames_end + self.scenario.phy.propagation_delay;
         self.airtime.collision(start, frames_end, end);
         self.measures.collision(self.is_simultaneous_send());
+        self.capture_collision(start);
         self.on_air = OnAir::Collision { end };
     }
 

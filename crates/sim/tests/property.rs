@@ -4,7 +4,7 @@
 
 use airtcp_kernel::Duration;
 use airtcp_sim::trace::{EventKind, Trace};
-use airtcp_sim::{Outcome, RunControl, Simulation};
+use airtcp_sim::{Outcome, Recording, RunControl, Simulation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -299,11 +299,16 @@ fn run(scenario: &Value, seed: u64) -> Outcome {
     simulation.run(seed, 0, &RunControl::default()).expect("the laws hold")
 }
 
-/// The same with a sample every 10 ms.
-fn run_traced(scenario: &Value, seed: u64) -> (Outcome, Trace) {
+/// The same with a sample every 10 ms, and a capture.
+fn run_recorded(scenario: &Value, seed: u64) -> (Outcome, Trace) {
     let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
-    let interval = Duration::from_millis(10);
-    simulation.run_traced(seed, 0, interval, &RunControl::default()).expect("the laws hold")
+    let recording = Recording {
+        sample_interval: Some(Duration::from_millis(10)),
+        capture: Some((Box::new(std::io::sink()), 256)),
+    };
+    let (outcome, trace) =
+        simulation.run_recorded(seed, 0, recording, &RunControl::default()).expect("the laws hold");
+    (outcome, trace.expect("it was asked for"))
 }
 
 fn happened(trace: &Trace, kind: EventKind, from_ns: u64) -> u64 {
@@ -347,7 +352,7 @@ proptest! {
             <= outcome.counts.mac_attempts + 1);
         prop_assert!(outcome.counts.simultaneous_sends <= outcome.counts.collisions);
 
-        let (again, trace) = run_traced(&scenario, seed);
+        let (again, trace) = run_recorded(&scenario, seed);
         prop_assert_eq!(&again, &outcome);
         let warmup = scenario["run"]["warmup_ns"].as_u64().unwrap();
         let total = warmup + scenario["run"]["duration_ns"].as_u64().unwrap();

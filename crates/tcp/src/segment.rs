@@ -64,6 +64,11 @@ impl Flags {
     /// The acknowledgment number counts.
     pub const ACK: Self = Self(0x10);
 
+    /// The control bits as they stand in the TCP header (RFC 9293 section 3.1).
+    pub const fn bits(self) -> u8 {
+        self.0 as u8
+    }
+
     /// Whether all bits of `other` are set in `self`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -12,6 +12,7 @@ import typer
 
 from airtcp.cli.outcome import Status, note, outcome
 from airtcp.exceptions import OutputError
+from airtcp.simulate import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, SimulationResult
@@ -44,6 +45,13 @@ Trace = Annotated[
 TraceInterval = Annotated[
     str | None,
     typer.Option("--trace-interval", metavar="TIME", help="Between samples; default 100 ms."),
+]
+Pcap = Annotated[
+    Path | None,
+    typer.Option("--pcap", metavar="FILE", help="Write what is on the air in replication 0 here."),
+]
+Snaplen = Annotated[
+    int, typer.Option(min=LEAST_SNAPLEN, max=MOST_SNAPLEN, help="Bytes of each frame in a capture.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
 
@@ -91,6 +99,8 @@ def simulate(
     threads: Threads = None,
     trace: Trace = None,
     trace_interval: TraceInterval = None,
+    pcap: Pcap = None,
+    snaplen: Snaplen = SNAPLEN,
     quiet: Quiet = False,
 ) -> None:
     """What the packet-level simulator says about a scenario."""
@@ -110,6 +120,8 @@ def simulate(
                 progress=progress,
                 trace=trace or False,
                 trace_interval_s=interval_s,
+                pcap=pcap,
+                snaplen=snaplen,
             )
         _answer(result, scenario, json=json, out=out, quiet=quiet)
 

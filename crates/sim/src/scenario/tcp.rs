@@ -108,6 +108,21 @@ impl TcpConfig {
         }
     }
 
+    /// The advertised window in bytes.
+    pub(crate) fn receive_window(&self) -> u64 {
+        self.receive_window_bytes
+    }
+
+    /// The MSS as an option of a SYN can say it.
+    pub(crate) fn mss(&self) -> u16 {
+        u16::try_from(self.mss_bytes).unwrap_or(u16::MAX)
+    }
+
+    /// Whether both ends know SACK.
+    pub(crate) fn has_sack(&self) -> bool {
+        matches!(self.variant, TcpVariant::Sack)
+    }
+
     /// The same for one endpoint.
     pub(crate) fn endpoint(&self) -> airtcp_tcp::Config {
         airtcp_tcp::Config {

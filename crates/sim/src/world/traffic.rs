@@ -109,6 +109,7 @@ impl World<'_> {
             }
         };
         self.record_connection(id);
+        self.capture_connection(id);
         id
     }
 

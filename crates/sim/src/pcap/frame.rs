@@ -1,0 +1,203 @@
+//! MPDUs of IEEE 802.11-2016, clause 9: data, RTS, CTS and MAC ACK, byte by byte.
+//!
+//! Knows headers and the FCS. Payload is zeros, so it is a number.
+
+/// Octets of an address.
+pub(crate) type Address = [u8; 6];
+
+/// A frame check sequence.
+pub(crate) const FCS_BYTES: usize = 4;
+
+/// 9.2.4.1: type and subtype in the first octet of Frame Control.
+const DATA: u8 = 0x08;
+const QOS_DATA: u8 = 0x88;
+const RTS: u8 = 0xb4;
+const CTS: u8 = 0xc4;
+const ACK: u8 = 0xd4;
+/// Bits of its second octet.
+const TO_DS: u8 = 0x01;
+const FROM_DS: u8 = 0x02;
+const RETRY: u8 = 0x08;
+/// RFC 1042: SNAP with EtherType IPv4.
+const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
+
+/// A frame without its FCS: some bytes, and then so many zeros.
+#[derive(Debug, Default)]
+pub(crate) struct Frame {
+    head: Vec<u8>,
+    zeros: usize,
+}
+
+/// The header of a data frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DataHeader {
+    /// From the access point to a station, or to it.
+    pub(crate) from_ap: bool,
+    /// Sent before, and not acknowledged.
+    pub(crate) retry: bool,
+    /// Microseconds that the rest of the exchange takes after this frame (9.2.5).
+    pub(crate) duration: u16,
+    pub(crate) station: Address,
+    pub(crate) bssid: Address,
+    /// Who the packet is from or for behind the access point.
+    pub(crate) distant: Address,
+    /// Counts MSDUs, modulo 4096.
+    pub(crate) sequence_number: u16,
+    /// The TID of a QoS data frame.
+    pub(crate) tid: Option<u8>,
+}
+
+impl Frame {
+    /// A data frame that carries an IPv4 packet: `head`, and then `zeros` zeros.
+    pub(crate) fn data(&mut self, header: &DataHeader, head: &[u8], zeros: usize) {
+        let DataHeader { from_ap, station, bssid, distant, .. } = *header;
+        let kind = if header.tid.is_some() { QOS_DATA } else { DATA };
+        let direction = if from_ap { FROM_DS } else { TO_DS };
+        let retry = if header.retry { RETRY } else { 0 };
+        // Table 9-26: receiver, transmitter, and the one behind the access point.
+        let addresses = if from_ap { [station, bssid, distant] } else { [bssid, station, distant] };
+        self.begin(kind, direction | retry, header.duration);
+        self.head.extend(addresses.as_flattened());
+        self.head.extend((header.sequence_number << 4).to_le_bytes());
+        if let Some(tid) = header.tid {
+            self.head.extend([tid, 0]);
+        }
+        self.head.extend(LLC_SNAP_IPV4);
+        self.head.extend(head);
+        self.zeros = zeros;
+    }
+
+    /// A request to send, of `transmitter`.
+    pub(crate) fn rts(&mut self, duration: u16, receiver: Address, transmitter: Address) {
+        self.begin(RTS, 0, duration);
+        self.head.extend(receiver);
+        self.head.extend(transmitter);
+    }
+
+    /// The answer to the RTS of `receiver`.
+    pub(crate) fn cts(&mut self, duration: u16, receiver: Address) {
+        self.begin(CTS, 0, duration);
+        self.head.extend(receiver);
+    }
+
+    /// The acknowledgment of a frame of `receiver`.
+    pub(crate) fn ack(&mut self, receiver: Address) {
+        self.begin(ACK, 0, 0);
+        self.head.extend(receiver);
+    }
+
+    fn begin(&mut self, first: u8, second: u8, duration: u16) {
+        self.zeros = 0;
+        self.head.clear();
+        self.head.extend([first, second]);
+        self.head.extend(duration.to_le_bytes());
+    }
+
+    /// The bytes before the zeros.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    pub(crate) fn zeros(&self) -> usize {
+        self.zeros
+    }
+
+    /// Without FCS.
+    pub(crate) fn len(&self) -> usize {
+        self.head.len() + self.zeros
+    }
+
+    /// 9.2.4.8: the CRC-32 of all before it, sent with the lowest bit of each octet first.
+    pub(crate) fn fcs(&self) -> u32 {
+        let zeros = std::iter::repeat_n(&0, self.zeros);
+        !self
+            .head
+            .iter()
+            .chain(zeros)
+            .fold(!0, |crc: u32, &byte| CRC_TABLE[usize::from(crc as u8 ^ byte)] ^ (crc >> 8))
+    }
+}
+
+/// The CRC-32 of each octet alone: x^32 + x^26 + ... + 1, bits reversed.
+const CRC_TABLE: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut octet = 0;
+    while octet < 256 {
+        let mut crc = octet as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+            bit += 1;
+        }
+        table[octet] = crc;
+        octet += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATION: Address = [2, 0, 0, 0, 0, 1];
+    const AP: Address = [2, 0, 0, 0, 0, 0];
+    const SERVER: Address = [2, 1, 0, 0, 0, 9];
+
+    fn header() -> DataHeader {
+        DataHeader {
+            from_ap: true,
+            retry: false,
+            duration: 314,
+            station: STATION,
+            bssid: AP,
+            distant: SERVER,
+            sequence_number: 0x123,
+            tid: None,
+        }
+    }
+
+    /// The check value of CRC-32/ISO-HDLC for "123456789" is CBF43926.
+    #[test]
+    fn the_fcs_is_the_crc_32() {
+        let frame = Frame { head: b"123456789".to_vec(), zeros: 0 };
+        assert_eq!(frame.fcs(), 0xcbf4_3926);
+
+        let zeros = Frame { head: b"12".to_vec(), zeros: 3 };
+        let written = Frame { head: b"12\0\0\0".to_vec(), zeros: 0 };
+        assert_eq!(zeros.fcs(), written.fcs());
+        assert_eq!(zeros.len(), 5);
+    }
+
+    #[test]
+    fn a_data_frame_has_24_octets_before_llc_and_with_qos_26() {
+        let mut frame = Frame::default();
+        frame.data(&header(), &[0x45], 7);
+
+        assert_eq!(frame.head()[..4], [0x08, 0x02, 0x3a, 0x01]);
+        assert_eq!(frame.head()[4..22], *[STATION, AP, SERVER].as_flattened());
+        // The sequence number is above the four bits of the fragment number.
+        assert_eq!(frame.head()[22..24], [0x30, 0x12]);
+        assert_eq!(frame.head()[24..], [&LLC_SNAP_IPV4[..], &[0x45]].concat());
+        assert_eq!((frame.zeros(), frame.len()), (7, 40));
+
+        let uplink = DataHeader { from_ap: false, retry: true, tid: Some(6), ..header() };
+        frame.data(&uplink, &[], 0);
+        assert_eq!(frame.head()[..2], [0x88, 0x01 | 0x08]);
+        assert_eq!(frame.head()[4..22], *[AP, STATION, SERVER].as_flattened());
+        assert_eq!(frame.head()[24..26], [6, 0]);
+        assert_eq!(frame.len(), 34);
+    }
+
+    #[test]
+    fn control_frames_have_the_standards_lengths() {
+        let mut frame = Frame::default();
+
+        frame.rts(1, AP, STATION);
+        assert_eq!(frame.len() + FCS_BYTES, 20);
+        frame.cts(1, STATION);
+        assert_eq!(frame.len() + FCS_BYTES, 14);
+        frame.ack(STATION);
+        assert_eq!(frame.len() + FCS_BYTES, 14);
+        assert_eq!(frame.head(), [&[0xd4, 0, 0, 0][..], &STATION].concat());
+    }
+}

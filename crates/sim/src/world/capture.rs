@@ -1,0 +1,344 @@
+//! Which frames go into a capture file, and with whose addresses and which numbers.
+//!
+//! Hooks look first whether there is a file, and change nothing in the world. An exchange is written
+//! when it begins: nothing else can be on the air before it ends. What the bytes are is in
+//! [`pcap`](crate::pcap).
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::Flags;
+use airtcp_wlan::{AccessCategory, ContenderId, FrameTimes, Rate, StationId};
+
+use super::{AP, World};
+use crate::connection::{Purpose, Side};
+use crate::control::RunError;
+use crate::packet::{Owner, Packet};
+use crate::pcap::PcapWriter;
+use crate::pcap::frame::{Address, DataHeader, Frame};
+use crate::pcap::packet::{
+    Endpoints, Ip, TcpHeader, on_wire, options, syn_options, tcp, udp, wrapped,
+};
+use crate::scenario::TcpConfig;
+
+/// Sequence numbers of MSDUs wrap here (IEEE 802.11-2016, 9.2.4.4.2).
+const SEQUENCE_NUMBERS: u16 = 1 << 12;
+/// RFC 6335: ports that nobody owns, from here on.
+const FIRST_EPHEMERAL_PORT: u16 = 49_152;
+const EPHEMERAL_PORTS: u32 = 65_536 - 49_152;
+/// Ports of servers. Not those of FTP: there, Wireshark would look for text.
+const SERVER_PORT: u16 = 5_001;
+const DIALOGUE_PORT: u16 = 5_002;
+const FILE_PORT: u16 = 5_003;
+/// Connections after one another begin so far apart (4.4BSD), so that a port that is used again is
+/// not taken for the connection before.
+const ISN_STEP: u32 = 64_000;
+
+/// Writes the capture file of one replication.
+#[derive(Debug)]
+pub(super) struct Capture {
+    pcap: PcapWriter,
+    frame: Frame,
+    packet: Vec<u8>,
+    /// The MSDU that each transmitter has sent last.
+    sent: Vec<Sent>,
+    /// The last sequence number: of a node, under EDCA of a queue and a receiver.
+    sequence_numbers: BTreeMap<(ContenderId, StationId), u16>,
+    /// The last identification of an IP packet, by sender.
+    ids: BTreeMap<Ip, u16>,
+    /// The numbers of each connection, by place.
+    connections: Vec<Numbers>,
+    /// How many connections each flow has opened.
+    opened: Vec<u32>,
+}
+
+/// An MSDU on the air.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// How many its transmitter had done with before.
+    ordinal: u64,
+    sequence_number: u16,
+    id: u16,
+    /// Whether the data frame was on the air, not an RTS alone.
+    data: bool,
+}
+
+/// What tells a connection from the others of its flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    client_port: u16,
+    server_port: u16,
+    /// Initial sequence numbers, by [`Side`].
+    isn: [u32; 2],
+}
+
+impl World<'_> {
+    /// The same world, which writes what is on the air; of each frame the first `snaplen` bytes.
+    pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
+        let nobody = Sent { ordinal: u64::MAX, sequence_number: 0, id: 0, data: false };
+        self.capture = Some(Box::new(Capture {
+            pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
+            frame: Frame::default(),
+            packet: Vec::new(),
+            sent: vec![nobody; self.transmitters.len()],
+            sequence_numbers: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            connections: Vec::new(),
+            opened: vec![0; self.flows.len()],
+        }));
+        self
+    }
+
+    /// Whether the file still takes what is written.
+    pub(super) fn check_capture(&self) -> Result<(), RunError> {
+        let failure = self.capture.as_ref().and_then(|capture| capture.pcap.failure());
+        failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
+    }
+
+    /// Writes what is left to write.
+    pub(super) fn finish_capture(&mut self) -> Result<(), RunError> {
+        if let Some(capture) = &mut self.capture {
+            capture.pcap.finish();
+        }
+        self.check_capture()
+    }
+
+    /// A connection has been put in place `id`.
+    #[inline]
+    pub(super) fn capture_connection(&mut self, id: u32) {
+        let Some(capture) = &mut self.capture else { return };
+        let connection = &self.connections[id as usize];
+        let opened = &mut capture.opened[connection.flow as usize];
+        let isn = opened.wrapping_mul(ISN_STEP);
+        let numbers = Numbers {
+            server_port: match connection.purpose {
+                Purpose::Transfer => SERVER_PORT,
+                Purpose::Control(_) => DIALOGUE_PORT,
+                Purpose::Data(_) => FILE_PORT,
+            },
+            client_port: FIRST_EPHEMERAL_PORT + (*opened % EPHEMERAL_PORTS) as u16,
+            isn: [isn, isn.wrapping_add(1 << 31)],
+        };
+        *opened += 1;
+        match capture.connections.get_mut(id as usize) {
+            Some(place) => *place = numbers,
+            // Places are filled in order before any is used again.
+            None => capture.connections.push(numbers),
+        }
+    }
+
+    /// `by` sends its first packet in an exchange that begins at `start`.
+    #[inline]
+    pub(super) fn capture_exchange(&mut self, by: ContenderId, start: Time, times: &FrameTimes) {
+        if let Some(mut capture) = self.capture.take() {
+            self.write_exchange(&mut capture, by, start, times);
+            self.capture = Some(capture);
+        }
+    }
+
+    /// The first frames of those in `self.colliding` collide.
+    #[inline]
+    pub(super) fn capture_collision(&mut self, start: Time) {
+        if let Some(mut capture) = self.capture.take() {
+            for index in 0..self.colliding.len() {
+                self.write_collider(&mut capture, self.colliding[index].0, start);
+            }
+            self.capture = Some(capture);
+        }
+    }
+
+    fn write_exchange(
+        &mut self,
+        capture: &mut Capture,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+    ) {
+        let packet = self.first_packet(by);
+        let (data_rate, control_rate) = self.rates(&packet);
+        let [sender, receiver] = self.addresses_on_air(by, &packet);
+        let [rts, cts, data, ack] = times.intervals(self.frames.phy());
+        let left = |end: Duration| micros_up(ack.1 - end);
+        if times.rts > Duration::ZERO {
+            capture.frame.rts(left(rts.1), receiver, sender);
+            capture.pcap.write(start + rts.0, control_rate, true, &capture.frame);
+            capture.frame.cts(left(cts.1), sender);
+            capture.pcap.write(start + cts.0, control_rate, true, &capture.frame);
+        }
+        self.build_data(capture, by, &packet, left(data.1));
+        capture.pcap.write(start + data.0, data_rate, true, &capture.frame);
+        capture.frame.ack(sender);
+        capture.pcap.write(start + ack.0, control_rate, true, &capture.frame);
+    }
+
+    fn write_collider(&mut self, capture: &mut Capture, by: ContenderId, start: Time) {
+        let packet = self.first_packet(by);
+        let (data_rate, control_rate) = self.rates(&packet);
+        let times = self.frame_times(&packet);
+        let [rts, _, data, ack] = times.intervals(self.frames.phy());
+        if times.rts > Duration::ZERO {
+            let [sender, receiver] = self.addresses_on_air(by, &packet);
+            capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
+            capture.pcap.write(start, control_rate, false, &capture.frame);
+        } else {
+            self.build_data(capture, by, &packet, micros_up(ack.1 - data.1));
+            capture.pcap.write(start, data_rate, false, &capture.frame);
+        }
+    }
+
+    /// Makes the data frame that carries the first packet of `by`.
+    fn build_data(&self, capture: &mut Capture, by: ContenderId, packet: &Packet, duration: u16) {
+        let transmitter = &self.transmitters[by as usize];
+        let from_ap = transmitter.node == AP;
+        let flow = self.flow_of(packet);
+        let side = if from_ap { Side::Server } else { Side::Station };
+        let counters = self.contention.counters(by);
+        let ordinal = counters.successes + counters.drops;
+        let last = &mut capture.sent[by as usize];
+        if last.ordinal != ordinal {
+            // 10.3.2.11.2: one count for each receiver and TID, or one for all without QoS.
+            let key = match transmitter.category {
+                None => (by, AP),
+                Some(_) => (by, self.receiver(by, packet)),
+            };
+            let source = ip_of(flow.kind, flow.station, side);
+            *last = Sent {
+                ordinal,
+                sequence_number: next(&mut capture.sequence_numbers, key) % SEQUENCE_NUMBERS,
+                id: next(&mut capture.ids, source),
+                data: false,
+            };
+        }
+        let retry = std::mem::replace(&mut last.data, true);
+        let header = DataHeader {
+            from_ap,
+            retry,
+            duration,
+            station: address_of(flow.station),
+            bssid: address_of(AP),
+            distant: server_address(flow.kind),
+            sequence_number: last.sequence_number,
+            tid: transmitter.category.map(tid),
+        };
+        let id = last.id;
+        capture.packet.clear();
+        self.build_packet(capture, packet, side, id);
+        capture.frame.data(&header, &capture.packet, packet.segment.len as usize);
+    }
+
+    /// Makes the headers of an IP packet that `side` sent.
+    fn build_packet(&self, capture: &mut Capture, packet: &Packet, side: Side, id: u16) {
+        let flow = self.flow_of(packet);
+        let payload = packet.segment.len as usize;
+        let numbers = match packet.owner {
+            Owner::Datagrams(_) => {
+                Numbers { client_port: SERVER_PORT, server_port: SERVER_PORT, isn: [0; 2] }
+            }
+            Owner::Connection(id) => capture.connections[id as usize],
+        };
+        let station = (ip_of(flow.kind, flow.station, Side::Station), numbers.client_port);
+        let server = (ip_of(flow.kind, flow.station, Side::Server), numbers.server_port);
+        let (from, to) = match side {
+            Side::Station => (station, server),
+            Side::Server => (server, station),
+        };
+        let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id };
+        let Owner::Connection(place) = packet.owner else {
+            udp(&mut capture.packet, &ends, payload);
+            return;
+        };
+        let config = self.scenario.flows[flow.kind].tcp.as_ref().expect("connections are TCP");
+        let (mine, theirs) = match side {
+            Side::Station => (numbers.isn[0], numbers.isn[1]),
+            Side::Server => (numbers.isn[1], numbers.isn[0]),
+        };
+        let segment = &packet.segment;
+        let filling = (config.header_bits.saturating_sub(320) / 8) as usize;
+        let (shift, window) = scaled_window(config);
+        let mut option_bytes = Vec::new();
+        let syn = segment.flags.contains(Flags::SYN);
+        if syn {
+            syn_options(&mut option_bytes, config.mss(), config.has_sack(), shift, filling);
+        } else {
+            let blocks = self.connections[place as usize].sack_blocks(segment);
+            let blocks = blocks.iter().map(|block| on_wire(theirs, block));
+            options(&mut option_bytes, blocks, filling);
+        }
+        let acknowledges = segment.flags.contains(Flags::ACK);
+        let header = TcpHeader {
+            seq: wrapped(mine, segment.seq),
+            ack: if acknowledges { wrapped(theirs, segment.ack) } else { 0 },
+            flags: segment.flags.bits(),
+            // RFC 7323 section 2.2: the window of a SYN is not scaled.
+            window: if syn { window_of_syn(config) } else { window },
+            options: &option_bytes,
+        };
+        tcp(&mut capture.packet, &ends, &header, payload);
+    }
+
+    /// Who sends the data frame, and to whom.
+    fn addresses_on_air(&self, by: ContenderId, packet: &Packet) -> [Address; 2] {
+        let sender = self.transmitters[by as usize].node;
+        [address_of(sender), address_of(self.receiver(by, packet))]
+    }
+
+    /// Data and control rate of the exchange of a packet.
+    fn rates(&self, packet: &Packet) -> (Rate, Rate) {
+        let group = &self.scenario.stations[self.flow_of(packet).rate_class as usize];
+        (group.data_rate, group.control_rate)
+    }
+}
+
+/// The address of a node: locally administered, and its number.
+fn address_of(node: StationId) -> Address {
+    let [a, b, c, d] = node.to_be_bytes();
+    [2, 0, a, b, c, d]
+}
+
+/// The address of what is behind the access point on the way to a flow's server.
+fn server_address(kind: usize) -> Address {
+    let [a, b, c, d] = (kind as u32).to_be_bytes();
+    [2, 1, a, b, c, d]
+}
+
+/// Stations are 10.0.0.1 and so on; the servers of each entry of the scenario have one address, in a
+/// network for such tests (RFC 2544): 198.18.0.1 and so on.
+fn ip_of(kind: usize, station: StationId, side: Side) -> Ip {
+    match side {
+        Side::Station => (10 << 24 | station).to_be_bytes(),
+        Side::Server => (198 << 24 | 18 << 16 | (kind as u32 + 1)).to_be_bytes(),
+    }
+}
+
+/// IEEE 802.11-2016, table 10-1: the first user priority of the category; with EDCA the TID is one.
+fn tid(category: AccessCategory) -> u8 {
+    match category {
+        AccessCategory::Voice => 6,
+        AccessCategory::Video => 5,
+        AccessCategory::BestEffort => 0,
+        AccessCategory::Background => 1,
+    }
+}
+
+/// RFC 7323: by how much the window is shifted, and what then stands in a header.
+fn scaled_window(config: &TcpConfig) -> (u8, u16) {
+    let window = config.receive_window();
+    let shift = (0..14).find(|&shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(14);
+    (shift, u16::try_from(window >> shift).unwrap_or(u16::MAX))
+}
+
+fn window_of_syn(config: &TcpConfig) -> u16 {
+    u16::try_from(config.receive_window()).unwrap_or(u16::MAX)
+}
+
+/// The next number of a count that begins with 0.
+fn next<K: Ord>(counts: &mut BTreeMap<K, u16>, key: K) -> u16 {
+    let count = counts.entry(key).or_insert(u16::MAX);
+    *count = count.wrapping_add(1);
+    *count
+}
+
+fn micros_up(span: Duration) -> u16 {
+    u16::try_from(span.as_nanos().div_ceil(1_000)).unwrap_or(i16::MAX as u16).min(i16::MAX as u16)
+}

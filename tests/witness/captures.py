@@ -1,0 +1,292 @@
+"""Captures to look at, and a reader of them that shares nothing with the writer.
+
+Knows pcap with radiotap, as their documents have them, and as much of 802.11, IPv4 and TCP as the
+tests ask about. What lasts how long is written down here once more, from the standard.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from airtcp import simulate
+from airtcp.scenario import loads
+
+WARMUP_S, DURATION_S = 1, 4
+
+UPLINK = """
+[links.uplink]
+rate = "3 Mb/s"
+delay = "20 ms"
+queue = 8
+"""
+LOSSY = 'path = ["uplink"]'
+
+
+def scenario_text(
+    standard: str,
+    count: int,
+    flows: str,
+    *,
+    phy: str = "",
+    mac: str = "",
+    links: str = "",
+    warmup_s: int = WARMUP_S,
+    duration_s: int = DURATION_S,
+) -> str:
+    return f"""
+[phy]
+standard = "{standard}"
+{phy}
+[mac]
+{mac}
+[[stations]]
+name = "a"
+count = {count}
+{links}
+{flows}
+[run]
+warmup = "{warmup_s} s"
+duration = "{duration_s} s"
+replications = 2
+seed = 7
+"""
+
+
+def flow(
+    direction: str, *keys: str, application: str = 'kind = "bulk"', name: str = "f", tcp: str = ""
+) -> str:
+    return "\n".join(
+        [
+            "[[flows]]",
+            f'name = "{name}"',
+            'stations = "a"',
+            f'direction = "{direction}"',
+            f"application = {{ {application} }}",
+            f"tcp = {{ {tcp} }}" if tcp else "",
+            *keys,
+        ]
+    )
+
+
+EDCA = """
+[mac.edca.ap.AC_VO]
+aifsn = 2
+[mac.edca.stations.AC_BE]
+txop_limit = "5 ms"
+[mac.classify]
+tcp_ack = "AC_VO"
+"""
+PAGES = """kind = "web", size = { distribution = "pareto", mean = "30 kB", shape = 1.5 },
+think_time = { distribution = "exponential", mean = "200 ms" }, request = "300 B" """.replace(
+    "\n", " "
+)
+
+FILES = """kind = "ftp", size = { distribution = "exponential", mean = "50 kB" },
+interarrival = { distribution = "exponential", mean = "1 s" }, control = true """.replace("\n", " ")
+
+#: What the tests go through: every kind of frame and header.
+SCENARIOS = {
+    "downloads": scenario_text("802.11b", 5, flow("download")),
+    "uploads, some with RTS": scenario_text(
+        "802.11g", 5, flow("upload", LOSSY), mac='rts_threshold = "500 B"', links=UPLINK
+    ),
+    "RTS for all, 802.11a": scenario_text(
+        "802.11a", 5, flow("upload"), mac='rts_threshold = "0 B"'
+    ),
+    "EDCA, SACK, losses": scenario_text(
+        "802.11b", 5, flow("upload", LOSSY, tcp='variant = "sack"'), mac=EDCA, links=UPLINK
+    ),
+    "UDP both ways, short preamble": scenario_text(
+        "802.11b",
+        4,
+        flow("upload", application='kind = "udp", packet = "1500 B", rate = "saturated"')
+        + "\n"
+        + flow(
+            "download", application='kind = "udp", packet = "200 B", rate = "500 kb/s"', name="g"
+        ),
+        phy='preamble = "short"\ncontrol_rate = "2 Mb/s"',
+    ),
+    "scaled windows, longer headers": scenario_text(
+        "802.11g",
+        2,
+        flow(
+            "upload",
+            LOSSY,
+            tcp='variant = "sack", receive_window = "4 MiB", header_bits = 416',
+        ),
+        links=UPLINK,
+    ),
+    "other handshakes": scenario_text(
+        "802.11b",
+        4,
+        flow("download", tcp='handshake = "two-way"')
+        + "\n"
+        + flow("upload", tcp='handshake = "none"', name="g"),
+    ),
+    "web pages": scenario_text("802.11b", 8, flow("download", application=PAGES)),
+    "FTP": scenario_text(
+        "802.11b",
+        6,
+        flow("download", application=FILES) + "\n" + flow("upload", application=FILES, name="g"),
+    ),
+    "bursts": scenario_text(
+        "802.11b", 6, flow("download"), links='[ap]\naccess = { scheme = "adaptive-burst" }'
+    ),
+    "few retries": scenario_text(
+        "802.11b", 12, flow("upload"), mac="short_retry_limit = 2\nlong_retry_limit = 2"
+    ),
+}
+
+
+def capture(text: str, path: Path, **options: Any) -> dict[str, Any]:
+    """Captures replication 0 of a scenario; gives what it answered."""
+    result = simulate(loads(text), threads=1, replications=1, pcap=path, **options)
+    return dict(result.simulation.runs[0].answer)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One record: when its frame began, and what radiotap says of it; `mpdu` without the FCS."""
+
+    start_ns: int
+    length: int
+    rate_bps: int
+    short_preamble: bool
+    bad: bool
+    tsft_us: int
+    channel_flags: int
+    mpdu: bytes
+    fcs: int | None
+    #: What `header_bits` of the scenario says, in bytes.
+    header_bytes: int
+
+    @property
+    def kind(self) -> str:
+        first = self.mpdu[0]
+        names = {0x08: "data", 0x88: "data", 0xB4: "rts", 0xC4: "cts", 0xD4: "ack"}
+        return names[first]
+
+    @property
+    def duration_us(self) -> int:
+        return int.from_bytes(self.mpdu[2:4], "little")
+
+    @property
+    def retry(self) -> bool:
+        return bool(self.mpdu[1] & 0x08)
+
+    @property
+    def transmitter(self) -> bytes:
+        return self.mpdu[10:16]
+
+    @property
+    def receiver(self) -> bytes:
+        return self.mpdu[4:10]
+
+    @property
+    def sequence_number(self) -> int:
+        return int.from_bytes(self.mpdu[22:24], "little") >> 4
+
+    @property
+    def packet(self) -> bytes:
+        """The IP packet, behind the header of the data frame, LLC and SNAP."""
+        assert self.kind == "data"
+        return self.mpdu[34 if self.mpdu[0] == 0x88 else 32 :]
+
+    @property
+    def ip_length(self) -> int:
+        return int.from_bytes(self.packet[2:4], "big")
+
+    @property
+    def payload(self) -> int:
+        """Bytes of TCP or UDP payload."""
+        if self.packet[9] == 17:
+            return self.ip_length - 28
+        return self.ip_length - 20 - 4 * (self.packet[32] >> 4)
+
+    @property
+    def syn_options(self) -> int:
+        """Bytes of the options of a SYN that `header_bits` does not count."""
+        is_syn = self.packet[9] == 6 and self.packet[33] & 0x02
+        return 20 + 4 * (self.packet[32] >> 4) - self.header_bytes if is_syn else 0
+
+    @property
+    def air_ns(self) -> int:
+        """IEEE 802.11-2016, 16.3.4 (HR/DSSS), 17.4.3 and 18.5.3.2 (OFDM, ERP-OFDM)."""
+        length = self.length - (self.syn_options if self.kind == "data" else 0)
+        bits = 8 * length
+        if self.channel_flags & 0x20:
+            return (96_000 if self.short_preamble else 192_000) + 1000 * -(
+                -bits * 1_000_000 // self.rate_bps
+            )
+        symbols = -(-(16 + bits + 6) * 1_000_000 // (4 * self.rate_bps))
+        erp = self.channel_flags & 0x80
+        return 20_000 + 4_000 * symbols + (6_000 if erp else 0)
+
+    @property
+    def end_ns(self) -> int:
+        return self.start_ns + self.air_ns
+
+
+def read(path: Path, header_bytes: int = 40) -> list[Frame]:
+    """All records of a capture of a scenario with so many bytes of IP and TCP headers."""
+    content = path.read_bytes()
+    magic, major, minor, _, _, snaplen, link = struct.unpack_from("<IHHIIII", content)
+    assert (magic, major, minor, link) == (0xA1B23C4D, 2, 4, 127)
+    place, frames = 24, []
+    while place < len(content):
+        seconds, nanos, kept, length = struct.unpack_from("<IIII", content, place)
+        place += 16
+        record = content[place : place + kept]
+        place += kept
+        assert len(record) == kept == min(length, snaplen)
+        assert nanos < 1_000_000_000
+        start_ns = seconds * 1_000_000_000 + nanos
+        frames.append(_frame(start_ns, record, length, header_bytes))
+    return frames
+
+
+def _frame(start_ns: int, record: bytes, length: int, header_bytes: int) -> Frame:
+    version, header, present = struct.unpack_from("<BxHI", record)
+    assert (version, header, present) == (0, 22, 0b1111)
+    tsft, flags, rate, megahertz, channel = struct.unpack_from("<QBBHH", record, 8)
+    assert flags & 0x10
+    assert (megahertz, channel & 0x180) in ((2412, 0x80), (5180, 0x100))
+    whole = len(record) == length
+    return Frame(
+        start_ns=start_ns,
+        length=length - header,
+        rate_bps=500_000 * rate,
+        short_preamble=bool(flags & 0x02),
+        bad=bool(flags & 0x40),
+        tsft_us=tsft,
+        channel_flags=channel,
+        mpdu=record[header:-4] if whole else record[header:],
+        fcs=int.from_bytes(record[-4:], "little") if whole else None,
+        header_bytes=header_bytes,
+    )
+
+
+def airtime_ns(frames: list[Frame]) -> dict[str, int]:
+    """What of the measured time went to what, as `airtime` of a result has it."""
+    begin, end = WARMUP_S * 1_000_000_000, (WARMUP_S + DURATION_S) * 1_000_000_000
+
+    def measured(start: int, finish: int) -> int:
+        return max(0, min(finish, end) - max(start, begin))
+
+    parts = {"data": 0, "tcp_ack": 0, "control": 0, "collision": 0}
+    collided_until = 0
+    for frame in frames:
+        if frame.bad:
+            # Those of one collision begin together: what they cover counts once.
+            start = max(frame.start_ns, collided_until)
+            parts["collision"] += measured(start, frame.end_ns)
+            collided_until = max(collided_until, frame.end_ns)
+            continue
+        cargo = "control"
+        if frame.kind == "data":
+            cargo = "data" if frame.payload else "tcp_ack"
+        parts[cargo] += measured(frame.start_ns, frame.end_ns)
+    return parts

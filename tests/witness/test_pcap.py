@@ -1,0 +1,310 @@
+"""A capture is what the simulation says was on the air: frame by frame, to the nanosecond.
+
+`captures` reads files anew, from the documents of the formats. Wireshark's opinion is in
+test_tshark.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp import OutputError, simulate
+from airtcp.scenario import loads
+from captures import DURATION_S, SCENARIOS, Frame, airtime_ns, capture, read
+
+Captured = tuple[list[Frame], dict[str, Any], Path]
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+    path = tmp_path_factory.mktemp("pcap") / "air.pcap"
+    text = SCENARIOS[request.param]
+    answer = capture(text, path, snaplen=65_535)
+    return read(path, 52 if "header_bits = 416" in text else 40), answer, path
+
+
+def test_airtime_from_rates_and_lengths_is_that_of_the_result(captured: Captured) -> None:
+    """To less than a nanosecond: shares are floats."""
+    frames, answer, _ = captured
+    parts = airtime_ns(frames)
+
+    total = DURATION_S * 1_000_000_000
+    for part, time_ns in parts.items():
+        assert abs(answer["airtime"][part] * total - time_ns) < 0.1, part
+    assert abs(answer["airtime"]["idle"] * total - (total - sum(parts.values()))) < 0.1
+
+
+def test_frames_are_as_many_as_the_counts_say(captured: Captured) -> None:
+    """Counts are of the measured time: the capture has the warm-up too."""
+    frames, answer, _ = captured
+    begin, end = 1_000_000_000, 5_000_000_000
+    ended = [frame for frame in frames if frame.kind == "ack" and begin <= frame.end_ns < end]
+    collided = {frame.start_ns for frame in frames if frame.bad and begin <= frame.start_ns < end}
+    begun = [
+        frame for frame in frames if frame.kind in ("data", "rts") and begin <= frame.start_ns < end
+    ]
+    behind_rts = sum(frame.kind == "cts" and begin <= frame.start_ns < end for frame in frames)
+
+    assert len(ended) == answer["counts"]["mac_exchanges"]
+    assert len(collided) == answer["counts"]["collisions"]
+    # The data frame of an exchange that begins with an RTS is no attempt of its own; an exchange
+    # may lie across one end of the measured time.
+    assert abs(len(begun) - behind_rts - answer["counts"]["mac_attempts"]) <= 1
+
+
+def test_frames_do_not_overlap_but_where_they_collide(captured: Captured) -> None:
+    frames, _, _ = captured
+    for before, after in itertools.pairwise(frames):
+        if before.bad and after.bad and before.start_ns == after.start_ns:
+            continue
+        assert after.start_ns >= before.end_ns
+
+
+def test_answers_come_after_sifs_and_durations_say_when_it_is_over(captured: Captured) -> None:
+    """SIFS is 10 us at 2.4 GHz and 16 us at 5 GHz, and the propagation delay 0 here."""
+    frames, _, _ = captured
+    sifs = 16_000 if frames[0].channel_flags & 0x100 else 10_000
+    for index, frame in enumerate(frames):
+        if frame.kind == "ack":
+            assert frame.duration_us == 0
+        if frame.bad or frame.kind == "ack":
+            continue
+        answer = frames[index + 1]
+        assert answer.kind == {"rts": "cts", "cts": "data", "data": "ack"}[frame.kind]
+        assert answer.start_ns == frame.end_ns + sifs
+        if frame.kind == "cts":
+            assert answer.transmitter == frame.receiver
+        else:
+            assert answer.receiver == frame.transmitter
+        over = next(other for other in frames[index:] if other.kind == "ack")
+        assert frame.duration_us == -(-(over.end_ns - frame.end_ns) // 1000)
+
+
+def test_radiotap_times_are_those_of_the_first_bit(captured: Captured) -> None:
+    frames, _, _ = captured
+    for frame in frames:
+        preamble = 20_000
+        if frame.channel_flags & 0x20:
+            preamble = 96_000 if frame.short_preamble else 192_000
+        assert frame.tsft_us == (frame.start_ns + preamble) // 1000
+
+
+def test_the_fcs_is_right_but_for_collisions(captured: Captured) -> None:
+    frames, _, _ = captured
+    for frame in frames:
+        assert (zlib.crc32(frame.mpdu) == frame.fcs) != frame.bad
+        assert frame.length == len(frame.mpdu) + 4
+
+
+def test_checksums_are_right(captured: Captured) -> None:
+    """The sum of what a checksum covers, itself included, is all ones: RFC 1071."""
+
+    def total(content: bytes) -> int:
+        content += b"\0" * (len(content) % 2)
+        value = sum(int.from_bytes(content[i : i + 2], "big") for i in range(0, len(content), 2))
+        while value > 0xFFFF:
+            value = (value & 0xFFFF) + (value >> 16)
+        return value
+
+    frames, _, _ = captured
+    for frame in [frame for frame in frames if frame.kind == "data"][:2000]:
+        packet = frame.packet
+        assert total(packet[:20]) == 0xFFFF
+        assert frame.ip_length == len(packet)
+        pseudo = packet[12:20] + bytes([0, packet[9]]) + (len(packet) - 20).to_bytes(2, "big")
+        assert total(pseudo + packet[20:]) == 0xFFFF
+
+
+def test_a_retry_is_the_same_frame_with_the_retry_bit(captured: Captured) -> None:
+    frames, _, _ = captured
+    last: dict[tuple[bytes, bytes], Frame] = {}
+    retries = 0
+    for frame in [frame for frame in frames if frame.kind == "data"]:
+        tid = frame.mpdu[24:26] if frame.mpdu[0] == 0x88 else b""
+        # One count for each receiver and TID with QoS, else one for each transmitter.
+        key = (frame.transmitter, tid and tid + frame.receiver)
+        before = last.get(key)
+        if before is None:
+            assert frame.sequence_number == 0
+            assert not frame.retry
+        elif frame.retry:
+            retries += 1
+            assert before.bad
+            assert frame.sequence_number == before.sequence_number
+            assert frame.packet == before.packet
+        else:
+            assert frame.sequence_number == (before.sequence_number + 1) % 4096
+            assert frame.packet[4:6] != before.packet[4:6] or frame.transmitter[-1] == 0
+        last[key] = frame
+    collided_data = sum(frame.bad and frame.kind == "data" for frame in frames)
+    # One that was given up is not sent again; one that waits at the end has not been yet.
+    assert retries <= collided_data
+    assert retries > 0 or collided_data < 20
+
+
+def test_addresses_tell_direction_and_node(captured: Captured) -> None:
+    frames, answer, _ = captured
+    ap = bytes([2, 0, 0, 0, 0, 0])
+    sent: Counter[str] = Counter()
+    for frame in [frame for frame in frames if frame.kind == "data"]:
+        packet = frame.packet
+        if frame.mpdu[1] & 0x02:
+            assert frame.transmitter == ap
+            assert packet[12:14] == bytes([198, 18])
+            assert packet[16:20] == bytes([10, 0, 0, frame.receiver[-1]])
+        else:
+            assert frame.mpdu[1] & 0x01
+            assert frame.receiver == ap
+            assert packet[12:16] == bytes([10, 0, 0, frame.transmitter[-1]])
+        begin = 1_000_000_000
+        if not frame.bad and frame.start_ns >= begin:
+            sent[f"a/{frame.transmitter[-1] - 1}" if frame.mpdu[1] & 1 else "ap"] += 1
+    for station in answer["stations"]:
+        # The exchange across the beginning, and that across the end.
+        assert abs(sent[station["name"]] - station["successes"]) <= 1
+
+
+def test_segments_of_a_connection_follow_one_another(captured: Captured) -> None:
+    """Numbers begin with the SYN, and what is acknowledged has been sent before."""
+    frames, _, _ = captured
+    sent: dict[bytes, int] = {}
+    first: dict[bytes, int] = {}
+    for frame in frames:
+        if frame.kind != "data" or frame.bad or frame.packet[9] != 6:
+            continue
+        packet = frame.packet
+        ends = packet[12:20] + packet[20:24]
+        back = packet[16:20] + packet[12:16] + packet[22:24] + packet[20:22]
+        seq = int.from_bytes(packet[24:28], "big")
+        ack = int.from_bytes(packet[28:32], "big")
+        flags = packet[33]
+        options = packet[40 : 20 + 4 * (packet[32] >> 4)]
+        if flags & 0x02:
+            first[ends] = seq
+            assert options[:2] == bytes([2, 4])
+        # SYN and FIN take a number each.
+        length = frame.payload + bool(flags & 0x02) + bool(flags & 0x01)
+        # Half of all numbers are before, half behind.
+        if ends in first:
+            assert (seq - first[ends]) % 2**32 < 2**31
+        if flags & 0x10 and back in sent:
+            assert (sent[back] - ack) % 2**32 < 2**31
+        sent[ends] = max(sent.get(ends, 0), seq + length)
+        assert int.from_bytes(packet[34:36], "big") > 0
+
+
+def test_a_capture_has_the_first_bytes_of_each_frame(tmp_path: Path) -> None:
+    text = SCENARIOS["EDCA, SACK, losses"]
+    capture(text, tmp_path / "whole.pcap", snaplen=65_535)
+    capture(text, tmp_path / "cut.pcap", snaplen=100)
+    capture(text, tmp_path / "default.pcap")
+    whole, cut, default = (read(tmp_path / f"{name}.pcap") for name in ("whole", "cut", "default"))
+
+    assert len(whole) == len(cut) == len(default)
+    for one, two, three in zip(whole, cut, default, strict=True):
+        assert (one.start_ns, one.length, one.bad) == (two.start_ns, two.length, two.bad)
+        assert one.mpdu.startswith(two.mpdu)
+        assert one.mpdu.startswith(three.mpdu)
+        assert two.fcs == (one.fcs if one.length <= 78 else None)
+        # All headers.
+        assert len(three.mpdu) >= min(len(one.mpdu), 34 + 80)
+    assert max(len(frame.mpdu) for frame in whole) == 30 + 8 + 1500 - 4
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "s.toml"
+    path.write_text(SCENARIOS["downloads"])
+    return path
+
+
+def airtcp(file: Path, *options: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    command = f'{before} exec "{sys.executable}" -m airtcp simulate "$@"'
+    return subprocess.run(
+        ["bash", "-c", command, "airtcp", str(file), "--quiet", *options],
+        cwd=file.parent,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pcap", "nowhere/air.pcap"], "cannot write to nowhere/air.pcap: No such file"),
+        (["--pcap", "folder"], "folder: it is not a regular file"),
+        (["--pcap", "/dev/null"], "/dev/null: it is not a regular file"),
+        (["--pcap", "air.pcap", "--snaplen", "10"], "64"),
+    ],
+)
+def test_wrong_options_are_one_clear_error(file: Path, options: list[str], message: str) -> None:
+    (file.parent / "folder").mkdir()
+    done = airtcp(file, *options)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path.name for path in file.parent.iterdir()} == {"s.toml", "folder"}
+
+
+def test_an_absurd_snaplen_is_refused() -> None:
+    with pytest.raises(ValueError, match="snaplen must be 64 to 65535, not 63"):
+        simulate(loads(SCENARIOS["downloads"]), pcap="x.pcap", snaplen=63)
+    with pytest.raises(OutputError, match="No such file"):
+        simulate(loads(SCENARIOS["downloads"]), pcap="/nowhere/x.pcap")
+
+
+def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
+    """A limit on the size of files stands for the disk."""
+    (file.parent / "air.pcap").write_text("before")
+    done = airtcp(file, "--pcap", "air.pcap", before="trap '' XFSZ; ulimit -f 50;")
+
+    assert done.returncode == 2
+    assert "cannot write to air.pcap: " in done.stderr
+    assert "File too large" in done.stderr
+    assert (file.parent / "air.pcap").read_text() == "before"
+    assert {path.name for path in file.parent.iterdir()} == {"s.toml", "air.pcap"}
+
+
+@pytest.mark.parametrize("long_first", [True, False])
+def test_an_interrupted_run_leaves_a_whole_capture_or_none(file: Path, long_first: bool) -> None:
+    text = SCENARIOS["downloads"]
+    if long_first:
+        text = text.replace('duration = "4 s"', 'duration = "100000 s"')
+    else:
+        text = text.replace("replications = 2", "replications = 100000")
+    file.write_text(text)
+    command = [sys.executable, "-m", "airtcp", "simulate", "s.toml", "-q", "--pcap", "air.pcap"]
+    running = subprocess.Popen(
+        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    aside = file.parent / f".air.pcap.{running.pid}"
+    deadline = time.monotonic() + 60
+    # Far more than the first replication of the short run writes.
+    while not (aside.exists() and aside.stat().st_size > 500_000):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    if not long_first:
+        time.sleep(1.0)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+
+    assert running.returncode == 130
+    assert "interrupted" in said
+    found = {path.name for path in file.parent.iterdir()}
+    if long_first:
+        assert found == {"s.toml"}
+    else:
+        assert found == {"s.toml", "air.pcap"}
+        expected = file.parent / "expected.pcap"
+        capture(SCENARIOS["downloads"], expected)
+        assert (file.parent / "air.pcap").read_bytes() == expected.read_bytes()

@@ -1,0 +1,216 @@
+"""Wireshark's opinion of captures: its reader of frames, of TCP, and of how long frames last.
+
+tshark comes with Debian's package of that name; `make test` installs it where it can.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captures import DURATION_S, SCENARIOS, UPLINK, WARMUP_S, capture, flow, scenario_text
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("tshark") is None,
+    reason="NOT TESTED: captures against Wireshark, because tshark is not installed "
+    "(Debian: apt install tshark)",
+)
+
+#: Wireshark leaves checksums alone unless it is told otherwise.
+CHECKS = [
+    option for name in ("ip", "tcp", "udp") for option in ("-o", f"{name}.check_checksum:TRUE")
+]
+
+
+def tshark(path: Path, *options: str) -> list[str]:
+    """The lines that tshark prints."""
+    command = ["tshark", "-n", "-r", str(path), *CHECKS, *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
+    """Fields of each frame that the display filter `only` lets through."""
+    wanted = [option for name in names for option in ("-e", name)]
+    lines = tshark(path, *(["-Y", only] if only else []), "-T", "fields", *wanted)
+    return [line.split("\t") for line in lines]
+
+
+Captured = tuple[Path, dict[str, Any]]
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+    path = tmp_path_factory.mktemp("tshark") / "air.pcap"
+    return path, capture(SCENARIOS[request.param], path, snaplen=65_535)
+
+
+def test_nothing_is_malformed_and_every_checksum_is_right(captured: Captured) -> None:
+    path, _ = captured
+    assert fields(path, "frame.number", only="_ws.malformed || _ws.short") == []
+    # 1 is "good"; UDP has no TCP checksum and control frames have none at all.
+    found = Counter(
+        tuple(row)
+        for row in fields(
+            path, "tcp.checksum.status", "udp.checksum.status", "ip.checksum.status", only="ip"
+        )
+    )
+    assert set(found) <= {("1", "", "1"), ("", "1", "1")}
+    assert sum(found.values()) > 1000
+
+
+def test_the_fcs_is_bad_in_collisions_and_nowhere_else(captured: Captured) -> None:
+    path, _ = captured
+    lines = tshark(
+        path,
+        *("-o", "wlan.check_checksum:TRUE", "-T", "fields"),
+        *("-e", "wlan.fcs.status", "-e", "radiotap.flags.badfcs"),
+    )
+    # Good and not flagged, or bad and flagged.
+    assert set(lines) <= {"1\t0", "0\t1"}
+    assert "1\t0" in lines
+
+
+def test_no_frame_has_an_error_or_a_warning_but_for_the_order_of_segments(
+    captured: Captured,
+) -> None:
+    """Severities: 4194304 note, 6291456 warning, 8388608 error (epan/proto.h)."""
+    path, _ = captured
+    # What Wireshark warns of where segments are lost, or sent again by the MAC.
+    usual = {
+        "This frame is a (suspected) out-of-order segment",
+        "Previous segment(s) not captured (common at capture start)",
+        "ACKed segment that wasn't captured (common at capture start)",
+    }
+    only = "_ws.expert.severity >= 6291456"
+    messages = {row[0] for row in fields(path, "_ws.expert.message", only=only)}
+    assert {part for message in messages for part in message.split(",")} <= usual
+
+
+def test_wiresharks_airtime_is_that_of_the_result(captured: Captured) -> None:
+    """Its own formulas, in whole microseconds, from radiotap's rate and the frame's length.
+
+    They leave out the signal extension of ERP-OFDM (18.5.3.2), 6 us, which is added here; the rest
+    agrees to the nanosecond. A SYN lasts longer for Wireshark by its options: 12 bytes at most, at
+    11 Mb/s and more.
+    """
+    path, answer = captured
+    channel = "radiotap.channel.flags"
+    rows = fields(
+        path,
+        *("frame.time_epoch", "wlan_radio.duration", "wlan.fc.type_subtype", "tcp.len"),
+        *("udp.length", f"{channel}.ofdm", f"{channel}.2ghz", "tcp.flags.syn"),
+        only="radiotap.flags.badfcs == 0",
+    )
+    yes = ("1", "True")
+    parts = {"data": 0.0, "tcp_ack": 0.0, "control": 0.0}
+    syns = 0
+    for epoch, duration, kind, tcp_len, udp_length, ofdm, band, syn in rows:
+        part = "control"
+        if int(kind, 0) in (0x20, 0x28):
+            part = "data" if udp_length or int(tcp_len) > 0 else "tcp_ack"
+        extension_us = 6.0 if ofdm in yes and band in yes else 0.0
+        start = float(epoch) - WARMUP_S
+        end = start + (float(duration) + extension_us) * 1e-6
+        parts[part] += max(0.0, min(end, DURATION_S) - max(start, 0.0))
+        syns += syn in yes
+    bounds_s = {"data": 1e-9, "tcp_ack": 1e-9 + syns * 12 * 8 / 11e6, "control": 1e-9}
+    for part, time_s in parts.items():
+        assert abs(answer["airtime"][part] * DURATION_S - time_s) < bounds_s[part]
+
+
+def lossy(variant: str, rts: bool) -> str:
+    return scenario_text(
+        "802.11b",
+        4,
+        flow("upload", 'path = ["uplink"]', tcp=f'variant = "{variant}"'),
+        mac='rts_threshold = "500 B"' if rts else "",
+        links=UPLINK,
+        warmup_s=0,
+        duration_s=20,
+    )
+
+
+@pytest.mark.parametrize("rts", [False, True], ids=["basic", "RTS"])
+@pytest.mark.parametrize("variant", ["reno", "newreno", "sack"])
+def test_tcp_analysis_finds_our_retransmissions(variant: str, rts: bool, tmp_path: Path) -> None:
+    """Uploads lose packets on the wire: whatever is sent again has crossed the air before.
+
+    A receiver does not hand on a frame with a bad FCS, so these are taken out first: Wireshark
+    takes what the MAC sends again for TCP's doing.
+    """
+    answer = capture(lossy(variant, rts), tmp_path / "air.pcap")
+    tshark(
+        tmp_path / "air.pcap",
+        *("-Y", "radiotap.flags.badfcs == 0", "-w", str(tmp_path / "good.pcap")),
+    )
+    again = "tcp.analysis.retransmission || tcp.analysis.out_of_order"
+    found = Counter(row[0] for row in fields(tmp_path / "good.pcap", "ip.src", only=again))
+
+    for record in answer["flows"]:
+        station = int(record["station"].removeprefix("a/")) + 1
+        # The last one may still wait in the station's queue when the time is over.
+        assert 0 <= record["retransmissions"] - found[f"10.0.0.{station}"] <= 1, record
+    assert answer["counts"]["tcp_retransmissions"] > 50
+    assert answer["counts"]["wired_drops"] > 30
+
+
+def test_sack_blocks_name_what_came(tmp_path: Path) -> None:
+    """Each block ends where data that were sent before end, above the acknowledgment."""
+    path = tmp_path / "air.pcap"
+    capture(lossy("sack", rts=False), path)
+    rows = fields(
+        path,
+        *("tcp.srcport", "ip.addr", "tcp.nxtseq", "tcp.ack"),
+        *("tcp.options.sack_le", "tcp.options.sack_re"),
+        only="tcp && radiotap.flags.badfcs == 0",
+    )
+    ends: dict[str, set[int]] = {}
+    blocks = 0
+    for source, addresses, after, ack, left, right in rows:
+        station = next(address for address in addresses.split(",") if address.startswith("10."))
+        if source != "5001":
+            ends.setdefault(station, set()).add(int(after))
+            assert left == ""
+        elif left:
+            for begin, end in zip(left.split(","), right.split(","), strict=True):
+                blocks += 1
+                assert int(ack) < int(begin) < int(end)
+                assert {int(begin), int(end)} <= ends[station]
+    assert blocks > 100
+    permitted = fields(path, "tcp.flags.syn", only="tcp.options.sack_perm")
+    assert len(permitted) >= 8
+    assert all(syn in (["1"], ["True"]) for syn in permitted)
+
+
+def test_windows_are_the_receivers_once_scaled(tmp_path: Path) -> None:
+    """4 MiB take a shift of 7: 2^22 / 2^7 = 32768."""
+    path = tmp_path / "air.pcap"
+    capture(SCENARIOS["scaled windows, longer headers"], path)
+    rows = fields(
+        path, "tcp.window_size", "tcp.hdr_len", only="tcp.flags.syn == 0 && tcp.srcport == 5001"
+    )
+
+    assert {int(window) for window, _ in rows} == {4 * 2**20}
+    # 52 bytes of headers less 20 of IP; SACK options come on top of that, 40 bytes at most.
+    assert {int(length) for _, length in rows} <= {32, 44, 52, 60}
+    shifts = {row[0] for row in fields(path, "tcp.options.wscale.shift", only="tcp.flags.syn == 1")}
+    assert shifts == {"7"}
+
+
+def test_categories_are_told_by_the_tid(tmp_path: Path) -> None:
+    """AC_VO has user priority 6, AC_BE 0."""
+    path = tmp_path / "air.pcap"
+    capture(SCENARIOS["EDCA, SACK, losses"], path)
+    rows = fields(path, "wlan.qos.tid", "tcp.len", "tcp.flags.syn", only="tcp")
+
+    found = {
+        (tid, "data" if int(length) > 0 or syn in ("1", "True") else "ack")
+        for tid, length, syn in rows
+    }
+    assert found == {("6", "ack"), ("0", "data")}
