@@ -70,6 +70,7 @@ lint: build ## Check style, types and documentation comments
 
 bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/run.py
+	$(BIN)/python benches/models.py
 	$(BIN)/python benches/flow.py
 
 $(STAMPS)/docs: $(STAMPS)/build

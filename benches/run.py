@@ -1,8 +1,8 @@
 """Measures how fast airtcp is, and writes what came out into benches/README.md.
 
-Knows what is measured and how; judges nothing. Rust is measured by Criterion, whole processes and
-Python calls here. ns-2 runs beside airtcp in the same call if it is installed, so that the ratio
-means something on any machine.
+Knows what is measured and how; judges nothing. Rust is measured by Criterion, whole processes
+here, the models in `models.py`. ns-2 runs beside airtcp in the same call if it is installed, so
+that the ratio means something on any machine.
 
     make bench                               # measure and print
     .venv/bin/python benches/run.py --write  # and replace the table of benches/README.md
@@ -109,43 +109,9 @@ def memory_row() -> Row:
     return ("10 active of 2000 stations, peak memory", f"{peak:.0f} MiB", "whole process")
 
 
-def model_rows() -> list[Row]:
-    """The models, called as a slider would call them."""
-    import numpy as np
-    from airtcp.models import bianchi, miorandi
-    from airtcp.models.processor_sharing import sojourn_tail
-
-    table = miorandi.Parameters.table_1()
-    corrected = miorandi.CORRECTED
-    nodes = np.arange(1, 1001)
-    stations = np.arange(1, 201)
-    times = np.linspace(0.0, 40.0, 200)
-    calls: dict[str, Callable[[], object]] = {
-        "P_C of paper M, n_b = 1 .. 1000": lambda: miorandi.contention(nodes, table, corrected),
-        "Fig. 8 of paper M, 1 .. 200 stations": lambda: miorandi.session_delay(
-            stations, table, think_time_s=10.0, mean_size_bytes=30_000
-        ),
-        "Bianchi's fixed point, n = 1 .. 1000": lambda: bianchi.fixed_point(nodes, 32, 5),
-        "(26) of paper H, 200 points": lambda: sojourn_tail(times, 0.78),
-    }
-    return [
-        (name, f"{best_seconds(call) * 1e3:.1f} ms", "one vectorised call, best of 9")
-        for name, call in calls.items()
-    ]
-
-
-def predict_row() -> Row:
-    """`predict` on the example of the README, with Python and its libraries already loaded."""
-    import airtcp
-
-    scenario = airtcp.load(ROOT / "python/airtcp/examples/web-hotspot.toml")
-    seconds = best_seconds(lambda: airtcp.predict(scenario))
-    return ("predict, example web-hotspot", f"{seconds * 1e3:.1f} ms", "best of 9")
-
-
 def measure() -> list[Row]:
     """All rows. Memory comes first, for the peak of all children is what the system tells."""
-    return [memory_row(), *rust_rows(), *ns2_rows(), *model_rows(), predict_row()]
+    return [memory_row(), *rust_rows(), *ns2_rows()]
 
 
 def as_table(rows: list[Row]) -> str:

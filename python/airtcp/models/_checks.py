@@ -4,6 +4,7 @@ Every function here turns an argument into a float array, or raises `ValueError`
 argument's name in it. Knows nothing of any model.
 """
 
+import math
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -42,6 +43,10 @@ def real(
         ) from None
     if array.size == 0:
         raise ValueError(f"{name} must not be empty")
+    low, high = float(array.min()), float(array.max())
+    bounds = (at_least, above, at_most)
+    if _between(low, high, *bounds) and not (whole and np.any(array != np.floor(array))):
+        return array
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, not {_offender(array, ~np.isfinite(array))}")
     _refuse(name, array, np.abs(array) > _LARGEST, f"at most {_LARGEST:g} in size")
@@ -63,6 +68,11 @@ def scalar(
     whole: bool = False,
 ) -> float:
     """Like `real`, for an argument that cannot be an array."""
+    if isinstance(value, float) or (type(value) is int and abs(value) < 2**53):
+        number = float(value)
+        inside = _between(number, number, at_least, above, at_most)
+        if inside and not (whole and number != math.floor(number)):
+            return number
     array = real(name, value, at_least=at_least, above=above, at_most=at_most, whole=whole)
     if array.ndim:
         raise ValueError(f"{name} must be a single number, not an array of shape {array.shape}")
@@ -98,6 +108,19 @@ def section_integer(section: Mapping[str, object], name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{name} must be an integer, not {value!r}")
     return value
+
+
+def _between(
+    low: float, high: float, at_least: float | None, above: float | None, at_most: float | None
+) -> bool:
+    """Whether all from `low` to `high` is allowed. What is not is told in words by `_refuse`."""
+    return (
+        low >= (-_LARGEST if at_least is None else at_least)
+        and (above is None or low > above)
+        and (above != 0.0 or low >= _SMALLEST)
+        and high <= (_LARGEST if at_most is None else min(at_most, _LARGEST))
+        and low >= -_LARGEST
+    )
 
 
 def _refuse(name: str, array: Values, bad: NDArray[np.bool_] | bool, wanted: str) -> None:

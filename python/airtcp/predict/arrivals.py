@@ -73,7 +73,7 @@ def _open(transfers: Transfers, origin: Origin, answers: Answers) -> None:
         origin,
         {
             "transfer_time_s": sojourn - transfers.last_ack_s,
-            "transfer_time_to_last_ack_s": sojourn + transfers.timer_s(),
+            "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
             "active_flows": float(said.mean_flows) + rate * setup,
             "goodput_bps": goodput,
             "flow_goodput_bps": goodput / transfers.connections.count,

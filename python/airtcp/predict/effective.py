@@ -24,7 +24,7 @@ from airtcp.models.processor_sharing import (
 )
 from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers, Origin
-from airtcp.predict.facts import rate_of, tcp_of
+from airtcp.predict.facts import Connections, rate_of, tcp_of
 from airtcp.predict.transfers import (
     Transfers,
     dialogue_of,
@@ -71,7 +71,7 @@ def fits(scenario: ResolvedScenario) -> bool:
 
     Then EST is nearer than paper M, whose access point and station never contend.
     """
-    connections = Transfers(scenario).connections
+    connections = Connections.of(scenario, scenario.flows)
     return (
         connections.smallest_window > 1
         and connections.every == 2.0
@@ -86,24 +86,7 @@ def web(scenario: ResolvedScenario, answers: Answers) -> None:
     broken = list(_broken(transfers))
     with answers.attempt("H (19), few sources"):
         service = _service(transfers)
-        think_s = transfers.over_flows(lambda flow: think_time(flow).mean())
-        ratio = service.est_s / think_s
-        said = engset(count, ratio, mean_service_s=service.est_s)
-        sojourn = float(said.mean_sojourn_s)
-        bits = 8.0 * transfers.mean_size_bytes * float(said.carried) / service.est_s
-        answers.add(
-            Origin(_SERVICE, "H (19), few sources", _FEW, broken),
-            {
-                "transfer_time_s": sojourn - service.last_ack_s,
-                "transfer_time_to_last_ack_s": sojourn + transfers.timer_s(),
-                "active_flows": float(said.mean_flows),
-                "goodput_bps": bits,
-                "flow_goodput_bps": bits / count,
-                "active_flows_distribution": engset_distribution(count, ratio).tolist(),
-            },
-        )
-    with answers.attempt("H (29)"):
-        service = _service(transfers)
+        _few_sources(transfers, service, answers, broken)
         rate = transfers.over_flows(lambda flow: 1.0 / think_time(flow).mean()) * count
         few = (
             f"transfers begin as a Poisson process; here {count} stations wait for one to end "
@@ -111,7 +94,30 @@ def web(scenario: ResolvedScenario, answers: Answers) -> None:
             if count < _MOST_STATES
             else f"a Poisson process; here {count:,} stations, which are as good as one"
         )
-        _open(transfers, service, rate, answers, [*broken, few])
+        with answers.attempt("H (29)"):
+            _open(transfers, service, rate, answers, [*broken, few])
+
+
+def _few_sources(
+    transfers: Transfers, service: _Service, answers: Answers, broken: Sequence[str]
+) -> None:
+    """EST shared by stations that think after each transfer: an Engset queue."""
+    count = transfers.connections.count
+    ratio = service.est_s / transfers.over_flows(lambda flow: think_time(flow).mean())
+    said = engset(count, ratio, mean_service_s=service.est_s)
+    sojourn = float(said.mean_sojourn_s)
+    bits = 8.0 * transfers.mean_size_bytes * float(said.carried) / service.est_s
+    answers.add(
+        Origin(_SERVICE, "H (19), few sources", _FEW, broken),
+        {
+            "transfer_time_s": sojourn - service.last_ack_s,
+            "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
+            "active_flows": float(said.mean_flows),
+            "goodput_bps": bits,
+            "flow_goodput_bps": bits / count,
+            "active_flows_distribution": engset_distribution(count, ratio).tolist(),
+        },
+    )
 
 
 def ftp(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -162,7 +168,7 @@ def alone(scenario: ResolvedScenario, answers: Answers) -> None:
             Origin(_SERVICE, "H (19)", _EST, broken),
             {
                 "transfer_time_s": service.est_s - service.last_ack_s,
-                "transfer_time_to_last_ack_s": service.est_s + transfers.timer_s(),
+                "transfer_time_to_last_ack_s": service.est_s + transfers.timer_s,
             },
         )
 
@@ -185,7 +191,7 @@ def _open(
         Origin(_SERVICE, f"H (29){label}", _POISSON, broken),
         {
             "transfer_time_s": sojourn - service.last_ack_s,
-            "transfer_time_to_last_ack_s": sojourn + transfers.timer_s(),
+            "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
             "active_flows": rho / (1.0 - rho),
             "goodput_bps": bits,
             "flow_goodput_bps": bits / transfers.connections.count,

@@ -31,7 +31,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
             Origin(_BY, "M (14), corrected", assumptions.WEB, common),
             {
                 "transfer_time_s": time - transfers.last_ack_s,
-                "transfer_time_to_last_ack_s": time + transfers.timer_s(),
+                "transfer_time_to_last_ack_s": time + transfers.timer_s,
             },
         )
     broken = [*common, *assumptions.web_transfers(connections)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -73,6 +74,7 @@ class Transfers:
         """Time before the first segment of data: (13) with the packets that the scenario has."""
         return self.over_flows(self._setup_of)
 
+    @cached_property
     def timer_s(self) -> float:
         """Mean time that the delayed-ACK timer adds to the last ACK, for want of d segments."""
         return self.over_flows(

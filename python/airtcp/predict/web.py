@@ -77,7 +77,7 @@ def _one(traffic: _Traffic, answers: Answers) -> None:
             "active_flows_distribution": [traffic.think_time_s / cycle, session / cycle],
         }
         if variant is CORRECTED:
-            values["transfer_time_to_last_ack_s"] = session + traffic.timer_s()
+            values["transfer_time_to_last_ack_s"] = session + traffic.timer_s
             values["transfer_time_s"] = session - last_ack
         answers.add(_origin(traffic, f"M (14){label}"), values)
 
@@ -100,7 +100,7 @@ def _several_corrected(traffic: _Traffic, answers: Answers) -> None:
         _origin(traffic, "M (17), corrected"),
         {
             "transfer_time_s": session - traffic.last_ack_s,
-            "transfer_time_to_last_ack_s": session + traffic.timer_s(),
+            "transfer_time_to_last_ack_s": session + traffic.timer_s,
             "active_flows": float(said.mean_active) + rate * setup,
             "goodput_bps": 8.0 * rate * traffic.mean_size_bytes,
             "flow_goodput_bps": 8.0 * rate * traffic.mean_size_bytes / connections.count,
