@@ -71,5 +71,7 @@ class Answers:
         try:
             with np.errstate(divide="raise", invalid="raise", over="raise"):
                 yield
-        except (ModelError, ValueError, ArithmeticError) as error:
+        except (ModelError, ValueError) as error:
             self.unanswered[source] = str(error)
+        except ArithmeticError as error:
+            self.unanswered[source] = f"there is no such number ({error})"
