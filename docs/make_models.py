@@ -11,12 +11,12 @@ written.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import tables
 from airtcp import predict, simulate
 from airtcp.metrics import METRICS, quantity_with_interval
 from airtcp.scenario import loads
@@ -428,14 +428,13 @@ def table(grid: Grid) -> str:
     """A grid in Markdown. ValueError where a model is off and no reason is known."""
     simulated, rows = rows_of(grid)
     head = [grid.axis, *grid.points, "within 1 %", "within 5 %", "elsewhere"]
-    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] * len(head)) + " |"]
+    lines = []
     for name in grid.metrics:
         label, unit = METRICS[name].label, METRICS[name].unit
         cells = [_shown(simulated[name][point], unit) for point in grid.points]
-        lines.append("| " + " | ".join([f"**{label}**", *cells, "", "", ""]) + " |")
-        for row in rows[name]:
-            lines.append("| " + " | ".join(_cells(grid, name, row)) + " |")
-    return "\n".join(lines)
+        lines.append([f"**{label}**", *cells, "", "", ""])
+        lines.extend(_cells(grid, name, row) for row in rows[name])
+    return tables.markdown(head, lines)
 
 
 def _cells(grid: Grid, metric: str, row: Row) -> list[str]:
@@ -467,12 +466,7 @@ def _shown(interval: Interval, unit: str) -> str:
 
 def with_table(page: str, name: str) -> str:
     """The page with the table `name` made again."""
-    pattern = re.compile(
-        rf"(<!-- table {name}: begins -->\n).*?(<!-- table {name}: ends -->)", re.DOTALL
-    )
-    if not pattern.search(page):
-        raise ValueError(f"there is no place for the table {name} on the page")
-    return pattern.sub(lambda match: f"{match[1]}\n{table(GRIDS[name])}\n\n{match[2]}", page)
+    return tables.put(page, name, table(GRIDS[name]))
 
 
 def main() -> None:

@@ -9,12 +9,12 @@ scenarios and seeds are fixed, so that whoever runs this gets the same tables.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import tables
 from airtcp import compare, simulate
 from airtcp.scenario import loads
 from airtcp.stats import Interval
@@ -58,11 +58,9 @@ seed = 1
 
 def saturated_table() -> str:
     """Collision probability and goodput of saturated senders, in Markdown."""
-    lines = [
-        "| n | P, model | P, its rules | P, standard | Mb/s, model | Mb/s, its rules | "
-        "Mb/s, standard |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    head = ("n", "P, model", "P, its rules", "P, standard")
+    head += ("Mb/s, model", "Mb/s, its rules", "Mb/s, standard")
+    lines = []
     for count in SENDERS:
         plain = compare(loads(_SATURATED.format(preset="bianchi", count=count)))
         standard = simulate(loads(_SATURATED.format(preset="standard", count=count)))
@@ -76,8 +74,8 @@ def saturated_table() -> str:
             _shown(plain.simulation.metrics["goodput_bps"], 3, 1e6),
             _shown(standard.metrics["goodput_bps"], 3, 1e6),
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return tables.markdown(head, lines)
 
 
 def peer_table(peer: str) -> str:
@@ -102,10 +100,16 @@ def beginning(ssthresh: int, min_rto_s: float, warmup_s: int, duration_s: int = 
 
 def beginnings_table() -> str:
     """What five endless downloads with W = 1000 still know of how they began, in Markdown."""
-    lines = [
-        "| threshold | least RTO | after | P, stations | backlogged | AP queue | Jain index |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    head = (
+        "threshold",
+        "least RTO",
+        "after",
+        "P, stations",
+        "backlogged",
+        "AP queue",
+        "Jain index",
+    )
+    lines = []
     for ssthresh, min_rto_s, warmup_s in BEGINNINGS:
         measured = simulate(loads(beginning(ssthresh, min_rto_s, warmup_s))).metrics
         cells = [
@@ -117,8 +121,8 @@ def beginnings_table() -> str:
             _shown(measured["ap_queue_packets"], 0),
             f"{measured['jain_index'].mean:.4f}",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(cells)
+    return tables.markdown(head, lines)
 
 
 def _shown(interval: Interval, decimals: int, unit: float = 1.0) -> str:
@@ -138,12 +142,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def with_table(page: str, name: str) -> str:
     """The page with the table `name` made again."""
-    pattern = re.compile(
-        rf"(<!-- table {name}: begins -->\n).*?(<!-- table {name}: ends -->)", re.DOTALL
-    )
-    if not pattern.search(page):
-        raise ValueError(f"there is no place for the table {name} on the page")
-    return pattern.sub(lambda match: f"{match[1]}\n{TABLES[name]()}\n\n{match[2]}", page)
+    return tables.put(page, name, TABLES[name]())
 
 
 def main() -> None:

@@ -9,6 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+# The scripts share a module of their own.
+sys.path.insert(0, str(ROOT / "docs"))
+
 
 def script(name: str) -> ModuleType:
     """The script docs/`name`.py as a module."""
