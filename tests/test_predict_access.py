@@ -235,3 +235,42 @@ def test_where_only_stations_send_the_access_point_may_do_as_it_likes() -> None:
     bursts = text.replace("[ap]\n", '[ap]\naccess = { scheme = "adaptive-burst" }\n')
 
     assert predict(loads(bursts)).model == predict(loads(text)).model != {}
+
+
+def test_beacons_break_models_that_have_none() -> None:
+    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=download())
+    beacons = text.replace("[mac]\n", "[mac]\nbeacon = {}\n")
+
+    said, without = predict(loads(beacons)), predict(loads(text))
+
+    # 776 us and DIFS in 102.4 ms.
+    sentence = "no beacons; here one every 102.4 ms takes 0.81 % of the time; "
+    for metric, entries in said.model.items():
+        for entry, plain in zip(entries, without.model[metric], strict=True):
+            assert entry.value == plain.value
+            assert entry.broken[-1].startswith(sentence)
+            assert not any("beacons" in broken for broken in plain.broken)
+
+
+def test_paper_h_has_beacons() -> None:
+    """(22): times are longer by the time of a beacon, its DIFS and its mean backoff, over BI."""
+    web = (
+        '{ kind = "web", size = { distribution = "exponential", mean = "100 kB" }, '
+        'think_time = { distribution = "exponential", mean = "100 s" } }'
+    )
+    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=1, flows=download(web, window=40))
+    beacons = text.replace("[mac]\n", "[mac]\nbeacon = {}\n")
+    with_them, without = (
+        [
+            entry
+            for entry in predict(loads(one)).model["transfer_time_s"]
+            if entry.by == "models.hoekstra.service_time"
+        ]
+        for one in (beacons, text)
+    )
+
+    assert with_them
+    for entry, plain in zip(with_them, without, strict=True):
+        assert not any("beacons" in broken for broken in entry.broken)
+        longer = (50e-6 + 776e-6 + 31 / 2 * 20e-6) / 0.1024
+        assert entry.value == pytest.approx(plain.value * (1 + longer), rel=1e-3)

@@ -4,7 +4,7 @@ import pytest
 from airtcp import summary
 from airtcp.compare import compare
 from airtcp.results import Comparison
-from airtcp.scenario import AdaptiveBurst, loads
+from airtcp.scenario import AdaptiveBurst, Beacon, loads
 from airtcp.simulate import simulate
 
 WEB = """
@@ -110,13 +110,16 @@ def test_both_sides_of_a_category_are_told_where_both_use_it() -> None:
     )
 
 
-def test_bursts_are_told(web: Comparison) -> None:
+def test_bursts_and_beacons_are_told(web: Comparison) -> None:
     bursts = AdaptiveBurst(scheme="adaptive-burst", window_slots=32, target_active=8)
     ap = web.scenario.ap.model_copy(update={"access": bursts})
+    rate = web.scenario.phy.data_rate
+    beacon = Beacon(interval_ns=102_400_000, size_bits=584, rate=rate)
+    mac = web.scenario.mac.model_copy(update={"beacon": beacon})
 
-    network, _ = summary.subject(web.scenario.model_copy(update={"ap": ap}))
+    network, _ = summary.subject(web.scenario.model_copy(update={"ap": ap, "mac": mac}))
 
-    assert network.endswith(", AP sends in bursts")
+    assert network.endswith(", AP sends in bursts, a beacon every 102.4 ms")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from typing import Literal
 
 __all__ = [
     "ACK_BITS",
+    "BEACON",
     "CTS_BITS",
     "DSSS",
     "EDCA_CATEGORIES",
@@ -43,6 +44,7 @@ __all__ = [
     "AccessCategory",
     "AfterCollision",
     "ArrivalBeforeOwnAck",
+    "BeaconDefaults",
     "Colliders",
     "DsssPreamble",
     "EdcaDefaults",
@@ -232,6 +234,18 @@ PROPAGATION_DELAY_NS = 0
 
 SHORT_RETRY_LIMIT = 7  # dot11ShortRetryLimit, Annex C; transmissions of a frame at most (9.3.4.4)
 LONG_RETRY_LIMIT = 4  # dot11LongRetryLimit, Annex C
+
+
+@dataclass(frozen=True)
+class BeaconDefaults:
+    """Beacons where a scenario has them and says no more."""
+
+    interval_ns: int
+    size_bits: int
+
+
+# 100 time units of 1024 us; the size is that of paper H, Table I, without optional elements.
+BEACON = BeaconDefaults(interval_ns=102_400_000, size_bits=584)
 
 
 @dataclass(frozen=True)

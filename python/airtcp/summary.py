@@ -77,6 +77,8 @@ def subject(scenario: ResolvedScenario) -> list[str]:
     ]
     if scenario.ap.access.scheme == "adaptive-burst":
         network.append("AP sends in bursts")
+    if mac.beacon is not None:
+        network.append(f"a beacon every {format_time_ns(mac.beacon.interval_ns)}")
     flows = (_flow(scenario, flow) for flow in scenario.flows)
     return [", ".join(network), *_categories(scenario), *flows]
 
@@ -207,7 +209,12 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
             "MAC",
             f"{counts['mac_exchanges']:,} exchanges, {counts['mac_attempts']:,} attempts, "
             f"{counts['collisions']:,} collisions ({counts['simultaneous_sends']:,} simultaneous "
-            f"sends), {counts['mac_drops']:,} drops at the limit",
+            f"sends), {counts['mac_drops']:,} drops at the limit"
+            + (
+                f", {counts['beacons']:,} beacons ({counts['beacon_collisions']:,} collided)"
+                if counts["beacons"]
+                else ""
+            ),
         )
     )
     drops = counts["ap_queue_drops"] + counts["station_queue_drops"] + counts["wired_drops"]

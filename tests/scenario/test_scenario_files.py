@@ -9,6 +9,7 @@ import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import (
     AdaptiveBurst,
+    Beacon,
     Bulk,
     Deterministic,
     DsssPhy,
@@ -113,6 +114,7 @@ def test_defaults_are_those_of_the_standards() -> None:
         arrival_before_own_ack="busy",
     )
     assert scenario.mac.edca is None
+    assert scenario.mac.beacon is None
     assert set(scenario.classify.model_dump().values()) == {"AC_BE"}
     assert scenario.ap.queue == PlainQueue(discipline="fifo", limit=None)
     assert scenario.ap.access == StandardAccess(scheme="standard")
@@ -191,6 +193,11 @@ def test_every_key_arrives() -> None:
             "arrival_before_own_ack": "busy",
         },
         "edca": scenario.mac.edca.model_dump(),  # test_access_categories has it
+        "beacon": {
+            "interval_ns": 100_000_000,
+            "size_bits": 600,
+            "rate": {"bps": 2_000_000, "modulation": "dsss"},
+        },
     }
     assert scenario.classify.model_dump() == {
         "tcp_ack": "AC_VO",
@@ -302,6 +309,24 @@ def test_access_schemes() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("phy", "rate"),
+    [
+        ('standard = "802.11b"', Rate(bps=1_000_000, modulation="dsss")),
+        ('standard = "802.11g"', Rate(bps=1_000_000, modulation="dsss")),
+        ('standard = "802.11a"', Rate(bps=6_000_000, modulation="ofdm")),
+        ('standard = "802.11b"\npreamble = "short"', Rate(bps=2_000_000, modulation="dsss")),
+        ('standard = "802.11g"\npreamble = "short"', Rate(bps=2_000_000, modulation="dsss")),
+    ],
+)
+def test_beacons_are_those_of_paper_h_by_default(phy: str, rate: Rate) -> None:
+    text = (SCENARIOS / "valid" / "minimal.toml").read_text()
+
+    scenario = loads(text.replace('standard = "802.11b"', phy) + "\n[mac]\nbeacon = {}\n")
+
+    assert scenario.mac.beacon == Beacon(interval_ns=102_400_000, size_bits=584, rate=rate)
+
+
 def test_the_file_with_every_key_has_every_key() -> None:
     """Each table of the format, compared with what the file writes."""
     from airtcp.scenario import written, written_tcp, written_traffic
@@ -321,6 +346,7 @@ def test_the_file_with_every_key_has_every_key() -> None:
         # aifs and aifsn exclude each other
         (written.EdcaCategory, {**data["mac"]["edca"]["ap"]["AC_VO"], "aifsn": 2}),
         (written.Classify, data["mac"]["classify"]),
+        (written.Beacon, data["mac"]["beacon"]),
         (written.Ap, data["ap"]),
         # bursts and access categories exclude each other
         (written.Access, bursts["ap"]["access"]),

@@ -135,6 +135,13 @@ SCENARIOS = {
     "bursts": scenario_text(
         "802.11b", 6, flow("download"), links='[ap]\naccess = { scheme = "adaptive-burst" }'
     ),
+    "beacons": scenario_text("802.11b", 6, flow("download"), mac="beacon = {}"),
+    "beacons of 802.11a, EDCA": scenario_text(
+        "802.11a",
+        4,
+        flow("upload"),
+        mac='beacon = { interval = "3 ms", size_bits = 2000, rate = "12 Mb/s" }\n' + EDCA,
+    ),
     "few retries": scenario_text(
         "802.11b", 12, flow("upload"), mac="short_retry_limit = 2\nlong_retry_limit = 2"
     ),
@@ -166,7 +173,7 @@ class Frame:
     @property
     def kind(self) -> str:
         first = self.mpdu[0]
-        names = {0x08: "data", 0x88: "data", 0xB4: "rts", 0xC4: "cts", 0xD4: "ack"}
+        names = {0x80: "beacon", 0x08: "data", 0x88: "data", 0xB4: "rts", 0xC4: "cts", 0xD4: "ack"}
         return names[first]
 
     @property

@@ -50,7 +50,9 @@ def test_frames_are_as_many_as_the_counts_say(captured: Captured) -> None:
     ended = [frame for frame in frames if frame.kind == "ack" and begin <= frame.end_ns < end]
     collided = {frame.start_ns for frame in frames if frame.bad and begin <= frame.start_ns < end}
     begun = [
-        frame for frame in frames if frame.kind in ("data", "rts") and begin <= frame.start_ns < end
+        frame
+        for frame in frames
+        if frame.kind in ("data", "rts", "beacon") and begin <= frame.start_ns < end
     ]
     behind_rts = sum(frame.kind == "cts" and begin <= frame.start_ns < end for frame in frames)
 
@@ -76,7 +78,7 @@ def test_answers_come_after_sifs_and_durations_say_when_it_is_over(captured: Cap
     for index, frame in enumerate(frames):
         if frame.kind == "ack":
             assert frame.duration_us == 0
-        if frame.bad or frame.kind == "ack":
+        if frame.bad or frame.kind in ("ack", "beacon"):
             continue
         answer = frames[index + 1]
         assert answer.kind == {"rts": "cts", "cts": "data", "data": "ack"}[frame.kind]
@@ -149,6 +151,20 @@ def test_a_retry_is_the_same_frame_with_the_retry_bit(captured: Captured) -> Non
     # One that was given up is not sent again; one that waits at the end has not been yet.
     assert retries <= collided_data
     assert retries > 0 or collided_data < 20
+
+
+def test_beacons_are_as_many_as_the_counts_say(captured: Captured) -> None:
+    frames, answer, _ = captured
+    beacons = [frame for frame in frames if frame.kind == "beacon"]
+    measured = [frame for frame in beacons if 1_000_000_000 <= frame.start_ns < 5_000_000_000]
+
+    assert len(measured) == answer["counts"]["beacons"]
+    assert sum(frame.bad for frame in measured) == answer["counts"]["beacon_collisions"]
+    for number, frame in enumerate(beacons):
+        assert frame.receiver == b"\xff" * 6
+        assert frame.transmitter == bytes([2, 0, 0, 0, 0, 0])
+        assert frame.sequence_number == number % 4096
+        assert int.from_bytes(frame.mpdu[24:32], "little") == frame.start_ns // 1000
 
 
 def test_addresses_tell_direction_and_node(captured: Captured) -> None:

@@ -68,6 +68,14 @@ impl AirtimeAccount {
         self.parts.control += control;
     }
 
+    /// A frame to all is on the air from `start` to `frame_end`, and the medium is its until `end`
+    /// (a propagation delay later).
+    pub(crate) fn broadcast(&mut self, start: Time, frame_end: Time, end: Time) {
+        let sent = self.measured(start, frame_end);
+        self.settle(start, end, sent);
+        self.parts.control += sent;
+    }
+
     /// Frames that collided covered the time from `start` to `frames_end`, and the medium was
     /// theirs until `end` (a propagation delay later).
     pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {

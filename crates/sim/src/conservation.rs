@@ -45,13 +45,13 @@ impl Books {
     }
 }
 
-/// Every attempt succeeded or collided; one may still be on the air.
+/// Every attempt succeeded or collided, or was for all; one may still be on the air.
 pub(crate) fn attempts_ended(
     station: &str,
     counters: &airtcp_wlan::MacCounters,
     on_air: bool,
 ) -> Result<(), String> {
-    let ended = counters.successes + counters.collisions + u64::from(on_air);
+    let ended = counters.successes + counters.collisions + counters.broadcasts + u64::from(on_air);
     if counters.attempts == ended {
         Ok(())
     } else {

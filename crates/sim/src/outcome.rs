@@ -35,7 +35,7 @@ pub struct AirtimeShares {
     pub data: f64,
     /// Frames with a TCP segment without payload.
     pub tcp_ack: f64,
-    /// RTS, CTS and MAC ACK.
+    /// RTS, CTS, MAC ACK and beacons.
     pub control: f64,
     /// Frames that collided.
     pub collision: f64,
@@ -53,6 +53,10 @@ pub struct Counts {
     /// Those of two frames, each for the sender of the other: the access point's and one of the
     /// station that it is for.
     pub simultaneous_sends: u64,
+    /// Beacons that went on the air.
+    pub beacons: u64,
+    /// Those that collided.
+    pub beacon_collisions: u64,
     /// Frames given up at the retry limit.
     pub mac_drops: u64,
     /// Packets that found the access point's queue full.

@@ -264,7 +264,8 @@ impl Scenario {
     fn check(&self) -> Result<(), InvalidScenario> {
         let fail = |text: String| Err(InvalidScenario(text));
         let rates = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
-        for rate in rates.chain([self.phy.data_rate, self.phy.control_rate]) {
+        let beacons = self.mac.beacon.iter().map(|beacon| beacon.rate);
+        for rate in rates.chain([self.phy.data_rate, self.phy.control_rate]).chain(beacons) {
             let has_timing = match rate.modulation {
                 Modulation::Dsss => self.phy.dsss.is_some(),
                 Modulation::Ofdm => self.phy.ofdm.is_some(),
@@ -302,6 +303,16 @@ impl Scenario {
             if cw_min > cw_max || cw_max > MAX_CW {
                 return fail(format!("need cw_min <= cw_max <= {MAX_CW}"));
             }
+        }
+        if let Some(beacon) = &self.mac.beacon
+            && beacon.interval == Duration::ZERO
+        {
+            return fail("the beacon interval is 0".into());
+        }
+        if let (Some(_), Some(edca)) = (&self.mac.beacon, &self.mac.edca)
+            && !edca.ap.contains_key(&AccessCategory::Voice)
+        {
+            return fail("no EDCA parameters for beacons".into());
         }
         if self.mac.short_retry_limit == 0 {
             return fail("short_retry_limit is 0".into());

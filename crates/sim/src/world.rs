@@ -6,6 +6,7 @@
 //! that all frames that start at t are known before anything reacts to one of them. What happens
 //! to packets outside the air is in `traffic`.
 
+mod beacon;
 mod capture;
 mod conclude;
 mod dialogue;
@@ -29,6 +30,7 @@ use crate::packet::{Owner, Packet};
 use crate::scenario::Scenario;
 use crate::trace::Trace;
 use crate::wire::Wire;
+use beacon::Beacons;
 use capture::Capture;
 use flow::{Flow, Kind};
 use measure::{Drop, Measures};
@@ -69,6 +71,8 @@ pub(crate) struct World<'a> {
     sessions: Vec<Session>,
     /// Each link twice: towards the server, towards the access point.
     wires: Vec<Wire>,
+    /// The access point's, if it sends any.
+    beacons: Option<Beacons>,
     measures: Measures,
     airtime: AirtimeAccount,
     /// Writes down what happens, if someone asked for it.
@@ -90,15 +94,18 @@ enum Event {
     Transfer(u32),
     /// A flow of datagrams fills its place in the queue for the first time.
     Datagrams(u32),
+    /// The access point is to send a beacon.
+    Beacon,
 }
 
 impl Event {
-    /// Among events of one instant: arrivals, then timers, then what users do.
+    /// Among events of one instant: arrivals, then timers, then what users do, then beacons.
     fn class(self) -> u8 {
         match self {
             Self::WireArrival(_) => 0,
             Self::Timer(..) => 1,
             Self::Transfer(_) | Self::Datagrams(_) => 2,
+            Self::Beacon => 3,
         }
     }
 }
@@ -112,6 +119,8 @@ enum OnAir {
     Sending { by: ContenderId, start: Time, times: FrameTimes },
     /// An exchange whose data frame has been received; the MAC ACK begins at `ack_start`.
     Acknowledging { by: ContenderId, ack_start: Time, end: Time },
+    /// A frame to all.
+    Broadcast { end: Time },
     /// A collision.
     Collision { end: Time },
 }
@@ -138,6 +147,7 @@ impl<'a> World<'a> {
             measures: Measures::new(scenario, transmitters.len()),
             airtime: AirtimeAccount::new(from, to),
             failure: None,
+            beacons: Beacons::new(scenario),
             nodes,
             transmitters,
             kinds,
@@ -150,6 +160,7 @@ impl<'a> World<'a> {
             capture: None,
         };
         world.schedule_first_transfers();
+        world.schedule_beacon();
         world
     }
 
@@ -241,7 +252,9 @@ impl<'a> World<'a> {
         match self.on_air {
             OnAir::Silence => self.contention.next_access(),
             OnAir::Sending { start, times, .. } => start + times.data_received,
-            OnAir::Acknowledging { end, .. } | OnAir::Collision { end } => end,
+            OnAir::Acknowledging { end, .. }
+            | OnAir::Broadcast { end }
+            | OnAir::Collision { end } => end,
         }
     }
 
@@ -257,6 +270,10 @@ impl<'a> World<'a> {
                 self.on_air = OnAir::Silence;
                 self.exchange_succeeded(by);
             }
+            OnAir::Broadcast { .. } => {
+                self.on_air = OnAir::Silence;
+                self.beacon_ended();
+            }
             OnAir::Collision { end } => {
                 self.on_air = OnAir::Silence;
                 self.collision_ended(end);
@@ -268,8 +285,12 @@ impl<'a> World<'a> {
     fn access_medium(&mut self) {
         let start = self.now;
         if let [by] = *self.contention.begin() {
-            self.txop_end = start + self.transmitters[by as usize].txop_limit;
-            self.exchange_begins(by, start);
+            if self.is_beacon_due(by) {
+                self.beacon_begins(start);
+            } else {
+                self.txop_end = start + self.transmitters[by as usize].txop_limit;
+                self.exchange_begins(by, start);
+            }
         } else {
             self.collision_begins(start);
         }
@@ -293,8 +314,7 @@ impl<'a> World<'a> {
         colliding.extend(self.contention.transmitting().iter().map(|&id| (id, start)));
         let mut frames_end = start;
         for (id, own_end) in &mut colliding {
-            let packet = self.first_packet(*id);
-            *own_end = start + self.frame_times(&packet).first();
+            *own_end = start + self.first_frame_time(*id);
             frames_end = frames_end.max(*own_end);
         }
         self.colliding = colliding;
@@ -302,13 +322,26 @@ impl<'a> World<'a> {
         self.airtime.collision(start, frames_end, end);
         self.measures.collision(self.is_simultaneous_send());
         self.capture_collision(start);
+        self.beacon_collides();
         self.on_air = OnAir::Collision { end };
+    }
+
+    /// Airtime of the frame that `id` sends first.
+    fn first_frame_time(&mut self, id: ContenderId) -> Duration {
+        if let Some(beacon) = self.beacon_time(id) {
+            return beacon;
+        }
+        let packet = self.first_packet(id);
+        self.frame_times(&packet).first()
     }
 
     /// Whether the frames that collide are two, each for the sender of the other: the access point's
     /// and that of the station which it sends to. Neither hears the other's (paper G).
     fn is_simultaneous_send(&self) -> bool {
         let &[(first, _), (second, _)] = &self.colliding[..] else { return false };
+        if self.is_beacon_due(first) || self.is_beacon_due(second) {
+            return false;
+        }
         let node = |id: ContenderId| self.transmitters[id as usize].node;
         self.receiver(first, &self.first_packet(first)) == node(second)
             && self.receiver(second, &self.first_packet(second)) == node(first)
@@ -328,12 +361,18 @@ impl<'a> World<'a> {
     fn after_failure(&mut self, id: ContenderId, retry: Retry) -> bool {
         match retry {
             Retry::Again => true,
+            Retry::Broadcast => self.has_frame(id),
             Retry::Dropped => {
                 let packet = self.first_packet(id);
                 self.packet_dropped(&packet, Drop::Mac(id));
                 self.remove_first(id)
             }
         }
+    }
+
+    /// Whether queue `id` has anything to send.
+    fn has_frame(&self, id: ContenderId) -> bool {
+        self.transmitters[id as usize].queue.len() > 0 || self.is_beacon_due(id)
     }
 
     fn first_packet(&self, id: ContenderId) -> Packet {
@@ -390,7 +429,7 @@ impl<'a> World<'a> {
             let active = self.measures.backlogged.value() - u64::from(ap_waits);
             self.measures.ap_success(active);
         }
-        if has_frame && self.now < self.txop_end {
+        if has_frame && self.now < self.txop_end && !self.is_beacon_due(by) {
             let start = self.now + self.scenario.phy.sifs;
             let packet = self.first_packet(by);
             if start + self.frame_times(&packet).total <= self.txop_end {
@@ -406,7 +445,11 @@ impl<'a> World<'a> {
     fn collision_ended(&mut self, end: Time) {
         let colliding = std::mem::take(&mut self.colliding);
         for &(id, own_end) in &colliding {
-            let retry = self.contention.collided(id);
+            let retry = if self.beacon_collided(id) {
+                self.contention.broadcast_collided(id)
+            } else {
+                self.contention.collided(id)
+            };
             let has_frame = self.after_failure(id, retry);
             self.contention.back_off_after_collision(id, retry, own_end, end, has_frame);
         }

@@ -62,11 +62,25 @@ fn mac() -> impl Strategy<Value = Value> {
     let before_own_ack = prop_oneof![Just("busy"), Just("idle")];
     let limit = prop_oneof![1_u32..3, Just(7)];
     let edca = prop::option::of((edcafs(), edcafs()));
+    // 896 us at 1 Mb/s: some intervals are so short that beacons are left out.
+    let interval = prop_oneof![1_000_000_u64..5_000_000, Just(102_400_000), Just(900_000)];
+    let limit = (limit, prop::option::of(interval));
     (threshold, limit, flags, after, (colliders, before_own_ack), edca).prop_map(
-        |(threshold, limit, (immediate, post, post_drop), after, (colliders, before), edca)| {
+        |(
+            threshold,
+            (limit, interval),
+            (immediate, post, post_drop),
+            after,
+            (colliders, before),
+            edca,
+        )| {
             let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
             json!({
                 "edca": edca,
+                "beacon": interval.map(|interval| json!({
+                    "interval_ns": interval, "size_bits": 584,
+                    "rate": { "bps": 1_000_000, "modulation": "dsss" },
+                })),
                 "rts_threshold_bytes": threshold,
                 "short_retry_limit": limit, "long_retry_limit": 4,
                 "rules": {
@@ -350,6 +364,7 @@ proptest! {
         prop_assert!(payload_ms <= measured_ms + 12.0, "{payload_ms} ms of payload");
         prop_assert!(outcome.counts.mac_exchanges + outcome.counts.collisions
             <= outcome.counts.mac_attempts + 1);
+        prop_assert!(outcome.counts.beacon_collisions <= outcome.counts.beacons);
         prop_assert!(outcome.counts.simultaneous_sends <= outcome.counts.collisions);
 
         let (again, trace) = run_recorded(&scenario, seed);

@@ -93,6 +93,22 @@ pub struct MacConfig {
     pub rules: Rules,
     /// The access categories; `None`: the DCF.
     pub edca: Option<EdcaConfig>,
+    /// What the access point announces itself with; `None`: it does not.
+    pub beacon: Option<BeaconConfig>,
+}
+
+/// Beacons of the access point (IEEE 802.11-2016, 11.1.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BeaconConfig {
+    /// From one target beacon transmission time to the next; the first is this long after the
+    /// start.
+    #[serde(rename = "interval_ns")]
+    pub interval: Duration,
+    /// The whole frame, MAC header and FCS included.
+    pub size_bits: u64,
+    /// What it is sent at.
+    pub rate: Rate,
 }
 
 /// The access categories of EDCA, the one with the highest priority first (IEEE 802.11-2016,

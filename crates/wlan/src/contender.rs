@@ -13,6 +13,8 @@ pub enum Retry {
     Again,
     /// It was sent as often as the retry limit allows, and is dropped.
     Dropped,
+    /// It was for all: nobody acknowledges it, and it is sent once.
+    Broadcast,
 }
 
 #[derive(Debug)]
@@ -68,6 +70,12 @@ impl Contender {
         self.counters.draws += 1;
         self.counters.cw_sum += u64::from(self.cw);
         self.backoffs.up_to(self.cw)
+    }
+
+    /// A frame to all was sent, or collided, which nobody can tell: CW goes back, and the retry
+    /// count of the frame that had to wait for it stays.
+    pub(crate) fn broadcast(&mut self) {
+        self.cw = self.cw_min;
     }
 
     /// A transmission failed.

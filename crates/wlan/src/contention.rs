@@ -21,11 +21,13 @@
 //!                          (or stray)                                     backoff or post-backoff
 //! ```
 
+mod failures;
+
 use airtcp_kernel::{RandomStream, Time};
 
 use crate::burst::{BurstConfig, Bursts};
-use crate::config::{AccessParameters, ArrivalBeforeOwnAck, Colliders, MacConfig, PhyConfig};
-use crate::contender::{Contender, Retry, State};
+use crate::config::{AccessParameters, ArrivalBeforeOwnAck, MacConfig, PhyConfig};
+use crate::contender::{Contender, State};
 use crate::counters::MacCounters;
 use crate::group::{Group, groups_of};
 use crate::settings::Settings;
@@ -199,15 +201,36 @@ impl Contention {
     /// `has_frame` says whether it has another frame to send.
     pub fn end_success(&mut self, now: Time, has_frame: bool) {
         let id = self.only_transmitter();
-        self.medium_idle_from(now);
-        let was_burst =
-            self.bursts.as_mut().is_some_and(|bursts| bursts.exchange_succeeded(id, has_frame));
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         // IEEE 802.11-2016, 10.3.3: CW and the retry count go back after every success.
         contender.cw = contender.cw_min;
         contender.retry_count = 0;
-        if was_burst {
+        let is_burst =
+            self.bursts.as_mut().is_some_and(|bursts| bursts.exchange_succeeded(id, has_frame));
+        self.end_transmission(id, now, has_frame, is_burst);
+    }
+
+    /// The frame to all of the one contender on the air has ended at `now`.
+    pub fn end_broadcast(&mut self, now: Time, has_frame: bool) {
+        let id = self.only_transmitter();
+        let contender = &mut self.contenders[id as usize];
+        contender.counters.broadcasts += 1;
+        contender.broadcast();
+        let burst = self.bursts.as_mut().filter(|bursts| bursts.contender == id);
+        let is_burst = burst.is_some();
+        if let Some(bursts) = burst {
+            bursts.packet_done(false, has_frame);
+        }
+        self.end_transmission(id, now, has_frame, is_burst);
+    }
+
+    /// What `id` sent alone has ended at `now`: the medium is idle, and it draws its next backoff.
+    #[inline]
+    fn end_transmission(&mut self, id: ContenderId, now: Time, has_frame: bool, is_burst: bool) {
+        self.medium_idle_from(now);
+        let contender = &mut self.contenders[id as usize];
+        if is_burst {
             contender.state = State::Bursts;
         } else if has_frame || self.settings.post_backoff {
             let until =
@@ -219,85 +242,6 @@ impl Contention {
             }
         } else {
             contender.state = State::Idle;
-        }
-        self.find_next_access();
-    }
-
-    /// The frame of `contender` collided: whether it may be sent again. Then comes
-    /// [`Self::back_off_after_collision`].
-    pub fn collided(&mut self, contender: ContenderId) -> Retry {
-        let contender = &mut self.contenders[contender as usize];
-        contender.counters.collisions += 1;
-        contender.fail(self.settings.retry_limit)
-    }
-
-    /// `id` took part in a collision whose last frame ended at `end`; its own ended at `own_end`.
-    /// `has_frame` says whether it has a frame, that one or another. When all colliders are
-    /// settled, [`Self::end_collision`] goes on.
-    pub fn back_off_after_collision(
-        &mut self,
-        id: ContenderId,
-        retry: Retry,
-        own_end: Time,
-        end: Time,
-        has_frame: bool,
-    ) {
-        let settings = &self.settings;
-        let contender = &mut self.contenders[id as usize];
-        let aifs = self.groups[contender.group as usize].aifs;
-        let from = match settings.colliders {
-            Colliders::AsOthers => end + settings.wait_after_collision + aifs,
-            Colliders::AckTimeoutThenDifs => (own_end + settings.ack_timeout).max(end) + aifs,
-        };
-        if let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.contender == id) {
-            bursts.collided(from);
-            if retry == Retry::Dropped {
-                bursts.packet_done(false, has_frame);
-            }
-            contender.state = State::Bursts;
-            return;
-        }
-        if !has_frame && !settings.post_backoff_after_drop {
-            debug_assert!(retry == Retry::Dropped);
-            contender.state = State::Idle;
-            return;
-        }
-        let slots = contender.draw_backoff();
-        contender.state = State::Stray;
-        self.strays.push(Stray { contender: id, from, slots, has_frame, immediate: false });
-    }
-
-    /// The frame of `contender` lost an internal collision: whether it may be sent again. Then
-    /// comes [`Self::back_off_after_internal_collision`].
-    pub fn collided_internally(&mut self, contender: ContenderId) -> Retry {
-        let contender = &mut self.contenders[contender as usize];
-        contender.counters.internal_collisions += 1;
-        contender.fail(self.settings.retry_limit)
-    }
-
-    /// `id` lost an internal collision and backs off as if it had been on the air
-    /// (10.22.2.4); `has_frame` says whether it has a frame, that one or another.
-    pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
-        let contender = &mut self.contenders[id as usize];
-        if !has_frame && !self.settings.post_backoff_after_drop {
-            contender.state = State::Idle;
-            return;
-        }
-        let until =
-            self.groups[contender.group as usize].slot + u64::from(contender.draw_backoff());
-        if has_frame {
-            self.enter_ring(id, until);
-        } else {
-            contender.state = State::PostBackoff { until, since: self.busy_periods };
-        }
-    }
-
-    /// All frames of a collision have ended at `end`, and all colliders were settled by
-    /// [`Self::back_off_after_collision`].
-    pub fn end_collision(&mut self, end: Time) {
-        self.medium_idle_from(end + self.settings.wait_after_collision);
-        if let Some(bursts) = &mut self.bursts {
-            bursts.stations_collided();
         }
         self.find_next_access();
     }

@@ -11,6 +11,8 @@ pub struct MacCounters {
     pub collisions: u64,
     /// Those that led to a MAC ACK.
     pub successes: u64,
+    /// Frames to all that did not collide.
+    pub broadcasts: u64,
     /// Frames given up at the retry limit.
     pub drops: u64,
     /// Backoffs drawn.
@@ -27,6 +29,7 @@ impl MacCounters {
             attempts: with(self.attempts, other.attempts),
             collisions: with(self.collisions, other.collisions),
             successes: with(self.successes, other.successes),
+            broadcasts: with(self.broadcasts, other.broadcasts),
             drops: with(self.drops, other.drops),
             draws: with(self.draws, other.draws),
             cw_sum: with(self.cw_sum, other.cw_sum),

@@ -144,6 +144,7 @@ pub(crate) mod tests {
                 arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
             },
             edca: None,
+            beacon: None,
         }
     }
 

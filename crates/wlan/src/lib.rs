@@ -18,8 +18,8 @@ mod slot_ring;
 
 pub use burst::{AccessScheme, BurstConfig};
 pub use config::{
-    AccessCategory, AccessParameters, AfterCollision, ArrivalBeforeOwnAck, Colliders, EdcaConfig,
-    MacConfig, PhyConfig, Rules,
+    AccessCategory, AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BeaconConfig, Colliders,
+    EdcaConfig, MacConfig, PhyConfig, Rules,
 };
 pub use contender::Retry;
 pub use contention::{ContenderConfig, ContenderId, Contention, StationId};

@@ -46,6 +46,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
     has anything to say.
     """
+    from airtcp.predict import access, effective
     from airtcp.predict.answers import Answers
 
     answers = Answers()
@@ -54,6 +55,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
         declined = family(scenario, answers)
         if declined:
             answers.unanswered[name] = declined
+    answers.add_broken(access.beacons(scenario), but_by=effective.SERVICE)
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason

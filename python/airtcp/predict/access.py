@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from airtcp.metrics import percent
+from airtcp.models.airtime import Phy, Rate, ppdu_time_ns
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
@@ -78,6 +80,26 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     return Access(
         scenario.model_copy(update={"phy": changed, "mac": mac}), tuple(_broken(parameters))
     )
+
+
+def beacons(scenario: ResolvedScenario) -> list[str]:
+    """What beacons of the access point break in models that have none."""
+    beacon = scenario.mac.beacon
+    if beacon is None:
+        return []
+    phy = scenario.phy
+    frame = int(
+        ppdu_time_ns(
+            Phy.from_resolved(phy.model_dump()),
+            Rate(beacon.rate.bps, beacon.rate.modulation),
+            beacon.size_bits,
+        )
+    )
+    share = percent((phy.difs_ns + frame) / beacon.interval_ns)
+    return [
+        f"no beacons; here one every {format_time_ns(beacon.interval_ns)} takes {share} of the "
+        "time; the model is too optimistic: goodput too high, times too low"
+    ]
 
 
 def _access_point_sends(scenario: ResolvedScenario) -> bool:

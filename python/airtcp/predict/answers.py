@@ -48,11 +48,12 @@ class Answers:
             )
             self.model.setdefault(metric, []).append(entry)
 
-    def add_broken(self, sentences: Sequence[str]) -> None:
-        """Append to what the scenario breaks, for all predictions made so far."""
+    def add_broken(self, sentences: Sequence[str], *, but_by: str = "") -> None:
+        """Append to what the scenario breaks, for all predictions so far but one module's."""
         for entries in self.model.values():
             for entry in entries:
-                entry.broken.extend(sentences)
+                if entry.by != but_by:
+                    entry.broken.extend(sentences)
 
     def append(self, others: Answers) -> None:
         """Append what others collected, after the own answers of each metric."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from airtcp.models import hoekstra
+from airtcp.models.airtime import Phy, Rate
 from airtcp.models.processor_sharing import (
     engset,
     engset_distribution,
@@ -38,7 +39,8 @@ from airtcp.units import format_time_ns
 if TYPE_CHECKING:
     from airtcp.scenario import Distribution, Flow, ResolvedScenario
 
-_SERVICE: Final = "models.hoekstra.service_time"
+#: Where beacons are part of the model (22).
+SERVICE: Final = "models.hoekstra.service_time"
 _SHARING: Final = "models.processor_sharing"
 _EST: Final = (
     "downloads alone, all alike, and the server at the access point",
@@ -108,7 +110,7 @@ def _few_sources(
     sojourn = float(said.mean_sojourn_s)
     bits = 8.0 * transfers.mean_size_bytes * float(said.carried) / service.est_s
     answers.add(
-        Origin(_SERVICE, "H (19), few sources", _FEW, broken),
+        Origin(SERVICE, "H (19), few sources", _FEW, broken),
         {
             "transfer_time_s": sojourn - service.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
@@ -165,7 +167,7 @@ def alone(scenario: ResolvedScenario, answers: Answers) -> None:
     with answers.attempt("H (19)"):
         service = _service(transfers)
         answers.add(
-            Origin(_SERVICE, "H (19)", _EST, broken),
+            Origin(SERVICE, "H (19)", _EST, broken),
             {
                 "transfer_time_s": service.est_s - service.last_ack_s,
                 "transfer_time_to_last_ack_s": service.est_s + transfers.timer_s,
@@ -188,7 +190,7 @@ def _open(
     states = np.arange(_MOST_STATES)
     pi = np.asarray(number_distribution(states, rho))
     answers.add(
-        Origin(_SERVICE, f"H (29){label}", _POISSON, broken),
+        Origin(SERVICE, f"H (29){label}", _POISSON, broken),
         {
             "transfer_time_s": sojourn - service.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
@@ -198,7 +200,7 @@ def _open(
         },
     )
     answers.add(
-        Origin(_SERVICE, f"H (30){label}", _POISSON, broken),
+        Origin(SERVICE, f"H (30){label}", _POISSON, broken),
         {"active_flows_distribution": pi[: int(np.count_nonzero(pi > _NEGLIGIBLE))].tolist()},
     )
     if all(_exponential(law) for law in transfers.sizes):
@@ -259,18 +261,31 @@ def _est_s(transfers: Transfers, flow: Flow, variant: hoekstra.Variant) -> float
         data_rate=data_rate,
         control_rate=control_rate,
         dialogue=dialogue,
+        beacon=_beacon(scenario),
     )
     said = hoekstra.effective_service_time(
         size_of(flow).mean(), parameters, variant, model="refined"
     )
     if messages is not None:
-        return float(said.est_s)
+        return float(said.est_with_beacons_s)
     est = float(said.est_s) - said.overhead_s
     if tcp_of(flow).handshake != "none":
         est += hoekstra.tcp_setup_time(parameters)
     if request:
         est += hoekstra.ftp_get_time(parameters)
-    return est
+    return est * said.beacon_factor
+
+
+def _beacon(scenario: ResolvedScenario) -> hoekstra.Beacon | None:
+    beacon = scenario.mac.beacon
+    if beacon is None:
+        return None
+    return hoekstra.Beacon.from_phy(
+        Phy.from_resolved(scenario.phy.model_dump()),
+        Rate(beacon.rate.bps, beacon.rate.modulation),
+        interval_s=beacon.interval_ns / 1e9,
+        bits=beacon.size_bits,
+    )
 
 
 def _broken(transfers: Transfers) -> Iterator[str]:

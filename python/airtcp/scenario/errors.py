@@ -35,7 +35,7 @@ def scenario_error(
     """The error as the user reads it; `data` is the written form as parsed."""
     if isinstance(error, InvalidError):
         return ScenarioError(file, key_path(data, error.path), error.message)
-    details = sorted(error.errors(include_url=False), key=_urgency)
+    details = error.errors(include_url=False)
     problems = [problem for detail in details for problem in _problems(data, detail)]
     (key, message), *more = dict.fromkeys(problems)
     return ScenarioError(file, key, message, more)
@@ -70,15 +70,6 @@ def _step(here: Any, part: str | int) -> Any:
     return None
 
 
-def _urgency(detail: ErrorDetails) -> int:
-    """What is not available yet comes first: it explains what else may be wrong in that table."""
-    if detail["type"] == "later_value":
-        return 0
-    if detail["type"] == "unknown_keys" and detail["ctx"]["later"]:
-        return 0
-    return 1
-
-
 def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
     """The problems of one of pydantic's errors as (key, message)."""
     path = _written_path(data, detail["loc"])
@@ -87,12 +78,6 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
         case "unknown_keys":
             allowed = context["allowed"]
             return [
-                (
-                    key_path(data, (*path, name)),
-                    f"is not available yet; allowed: {', '.join(allowed)}",
-                )
-                for name in context["later"]
-            ] + [
                 (key_path(data, (*path, name)), _unknown(name, allowed))
                 for name in context["unknown"]
             ]
@@ -100,14 +85,6 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             return [
                 (key_path(data, (*path, name)), f"is missing; {what}")
                 for name, what in context["missing"].items()
-            ]
-        case "later_value":
-            message = f'"{context["value"]}" is not available yet; allowed: '
-            return [
-                (
-                    key_path(data, (*path, context["key"])),
-                    message + _quoted(context["allowed"]),
-                )
             ]
         case "no_tag":
             return [

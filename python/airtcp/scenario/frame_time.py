@@ -1,8 +1,8 @@
 """How long frames are on the air, in whole nanoseconds, from the resolved `[phy]`.
 
 Knows what the resolver needs of it: the ACK that EIFS allows for, the exchange that a TXOP limit
-must have room for, the packet time of random early detection. Does not know contention. The models
-and the simulator have airtimes of their own; a test holds all of them equal.
+must have room for, the packet time of random early detection, how long a beacon is. Does not know
+contention. The models and the simulator have airtimes of their own; a test holds all of them equal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..standards import DSSS
 from . import resolved
 
-__all__ = ["dsss_ns", "exchange_ns", "ofdm_ns"]
+__all__ = ["dsss_ns", "exchange_ns", "ofdm_ns", "ppdu_ns"]
 
 _S = 1_000_000_000
 _US = 1_000
@@ -50,14 +50,15 @@ def exchange_ns(
     (IEEE 802.11-2012, 9.3.2). The propagation delay comes after every frame.
     """
     mpdu_bits = phy.mac_header_bits + phy.llc_bits + packet_bits
-    frames = [_ppdu_ns(phy, mpdu_bits, data_rate), _ppdu_ns(phy, phy.ack_bits, control_rate)]
+    frames = [ppdu_ns(phy, mpdu_bits, data_rate), ppdu_ns(phy, phy.ack_bits, control_rate)]
     if rts_threshold_bytes is not None and mpdu_bits > 8 * rts_threshold_bytes:
-        frames += [_ppdu_ns(phy, bits, control_rate) for bits in (phy.rts_bits, phy.cts_bits)]
+        frames += [ppdu_ns(phy, bits, control_rate) for bits in (phy.rts_bits, phy.cts_bits)]
     spaces = (len(frames) - 1) * phy.sifs_ns
     return sum(frames) + spaces + len(frames) * phy.propagation_delay_ns
 
 
-def _ppdu_ns(phy: resolved.Phy, bits: int, rate: resolved.Rate) -> int:
+def ppdu_ns(phy: resolved.Phy, bits: int, rate: resolved.Rate) -> int:
+    """A frame of `bits` at one of the scenario's rates, preamble and header included."""
     if rate.modulation == DSSS:
         assert phy.dsss is not None, "rates are checked first"
         return dsss_ns(phy.dsss, bits, rate.bps, rounding=phy.symbol_rounding)

@@ -6,8 +6,8 @@ which keys a scenario has; `errors` turns what is refused here into messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, get_args
+from collections.abc import Callable
+from typing import Annotated, Any, get_args
 
 from pydantic import (
     AfterValidator,
@@ -40,10 +40,7 @@ __all__ = [
 
 
 class Table(BaseModel):
-    """A TOML table. Its keys are its fields; anything else is refused by name.
-
-    `later_keys` and `later_values` name what is part of the scenario format and does not work yet.
-    """
+    """A TOML table. Its keys are its fields; anything else is refused by name."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -52,9 +49,6 @@ class Table(BaseModel):
         allow_inf_nan=False,
         populate_by_name=False,
     )
-
-    later_keys: ClassVar[frozenset[str]] = frozenset()
-    later_values: ClassVar[Mapping[str, frozenset[str]]] = {}
 
     @classmethod
     def allowed_keys(cls) -> list[str]:
@@ -69,20 +63,9 @@ class Table(BaseModel):
         allowed = cls.allowed_keys()
         if not isinstance(data, dict):
             raise PydanticCustomError("not_a_table", "", {"keys": allowed})
-        for name, values in cls.later_values.items():
-            # First of all: it explains what else this table may hold.
-            if isinstance(data.get(name), str) and data[name] in values:
-                names = _literals(cls.model_fields[name].annotation)
-                raise PydanticCustomError(
-                    "later_value", "", {"key": name, "value": data[name], "allowed": names}
-                )
         unknown = [name for name in data if name not in allowed]
         if unknown:
-            later = [name for name in unknown if name in cls.later_keys]
-            others = [name for name in unknown if name not in cls.later_keys]
-            raise PydanticCustomError(
-                "unknown_keys", "", {"later": later, "unknown": others, "allowed": allowed}
-            )
+            raise PydanticCustomError("unknown_keys", "", {"unknown": unknown, "allowed": allowed})
         missing = {
             name: _wanted(field)
             for name, field in cls.model_fields.items()
@@ -99,15 +82,6 @@ def _wanted(field: FieldInfo) -> str:
     if names:
         return "allowed: " + ", ".join(f'"{name}"' for name in names)
     return f"expected: {(field.description or '').rstrip('.')}"
-
-
-def _literals(annotation: Any) -> list[str]:
-    """The texts of a `Literal[...] | None`."""
-    return [
-        value
-        for part in get_args(annotation)
-        for value in ([part] if isinstance(part, str) else _literals(part))
-    ]
 
 
 def key(description: str, *, default: str, source: str = "", unit: str = "") -> Any:

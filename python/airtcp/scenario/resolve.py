@@ -55,7 +55,7 @@ def resolve_scenario(
     result = resolved.ResolvedScenario(
         title=_or(scenario.title, title),
         phy=phy,
-        mac=resolve_mac(mac, phy),
+        mac=resolve_mac(mac, phy, scenario.phy),
         classify=resolve_classify(mac),
         ap=resolved.AccessPoint(queue=ap_queue, access=resolve_access(ap.access, mac, phy)),
         stations=groups,

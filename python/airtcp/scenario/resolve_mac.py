@@ -1,7 +1,7 @@
-"""From the written `[mac]` to the resolved one: rules, access categories, classification.
+"""From the written `[mac]` to the resolved one: rules, access categories, classification, beacons.
 
-Knows how AIFS follows from AIFSN, and what of an access category or of an access point's bursts
-contradicts the rest of the scenario. Does not know the numbers of the standards.
+Knows how AIFS follows from AIFSN, and what of an access category, of beacons, or of an access
+point's bursts contradicts the rest of the scenario. Does not know the numbers of the standards.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
 from . import resolved, written
 from .errors import InvalidError
-from .frame_time import exchange_ns
+from .frame_time import exchange_ns, ppdu_ns
+from .resolve_phy import beacon_rate
 
 __all__ = ["check_txop_limits", "resolve_access", "resolve_classify", "resolve_mac"]
 
@@ -24,11 +25,11 @@ T = TypeVar("T")
 _SIDES: tuple[Side, ...] = ("ap", "stations")
 
 
-def resolve_mac(mac: written.Mac, phy: resolved.Phy) -> resolved.Mac:
+def resolve_mac(mac: written.Mac, phy: resolved.Phy, written_phy: written.Phy) -> resolved.Mac:
     """The resolved `[mac]`; AIFS and the windows of access categories follow from the PHY.
 
     Raises:
-        InvalidError: an access category that contradicts itself.
+        InvalidError: an access category that contradicts itself, or beacons that cannot be sent.
     """
     rules = mac.rules or written.Rules()
     preset: standards.Preset = rules.preset or "standard"
@@ -57,7 +58,23 @@ def resolve_mac(mac: written.Mac, phy: resolved.Phy) -> resolved.Mac:
         else resolved.Edca(
             ap=_categories(edca, "ap", phy), stations=_categories(edca, "stations", phy)
         ),
+        beacon=None if mac.beacon is None else _beacon(mac.beacon, phy, written_phy),
     )
+
+
+def _beacon(beacon: written.Beacon, phy: resolved.Phy, written_phy: written.Phy) -> resolved.Beacon:
+    here = ("mac", "beacon")
+    interval = _or(beacon.interval, standards.BEACON.interval_ns)
+    size_bits = _or(beacon.size_bits, standards.BEACON.size_bits)
+    rate = beacon_rate(written_phy, beacon.rate, (*here, "rate"))
+    needed = phy.difs_ns + ppdu_ns(phy, size_bits, rate) + phy.propagation_delay_ns
+    if interval <= needed:
+        raise InvalidError(
+            (*here, "interval"),
+            f"is {format_time_ns(interval)}, and DIFS and a beacon of {size_bits} bits take "
+            f"{format_time_ns(needed)}; allowed: more than that",
+        )
+    return resolved.Beacon(interval_ns=interval, size_bits=size_bits, rate=rate)
 
 
 def resolve_access(

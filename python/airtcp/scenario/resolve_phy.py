@@ -16,7 +16,7 @@ from . import resolved, written
 from .errors import InvalidError
 from .frame_time import dsss_ns, ofdm_ns
 
-__all__ = ["resolve_phy", "station_rates"]
+__all__ = ["beacon_rate", "resolve_phy", "station_rates"]
 
 Path = tuple[str | int, ...]
 T = TypeVar("T")
@@ -112,6 +112,24 @@ def station_rates(phy: written.Phy, group: written.Stations) -> tuple[resolved.R
     return _rate(standard, data_rate), _rate(standard, control_rate)
 
 
+def beacon_rate(phy: written.Phy, rate_bps: int | None, path: Path) -> resolved.Rate:
+    """The rate of beacons: the one given, or the lowest mandatory one that has the preamble.
+
+    Raises:
+        InvalidError: no rate of the standard, or one without the short preamble that is asked for.
+    """
+    standard = standards.STANDARDS[phy.standard]
+    short = _is_short(phy, _modulation(standard, _data_rate(phy)))
+    if rate_bps is None:
+        _, rate_bps = standard.lowest_mandatory
+        if short:
+            rate_bps = max(rate_bps, standards.SHORT_PREAMBLE_SLOWEST_BPS)
+    _check_rate(standard, rate_bps, path)
+    if short:
+        _check_short(rate_bps, path)
+    return _rate(standard, rate_bps)
+
+
 def _or(given: T | None, default: T) -> T:
     return default if given is None else given
 
@@ -140,8 +158,7 @@ def _check_preamble(
             f"{standard.name} has no long and short preamble; allowed: no such key, or "
             "preamble_time",
         )
-    overridden = modulation == DSSS and phy.preamble_time is not None
-    if phy.preamble != "short" or overridden:
+    if not _is_short(phy, modulation):
         return
     used: list[tuple[Path, int]] = [
         (("phy", "data_rate"), data_rate),
@@ -154,12 +171,22 @@ def _check_preamble(
             (("stations", index, "data_rate"), control.bps),
         ]
     for path, rate in used:
-        if rate < standards.SHORT_PREAMBLE_SLOWEST_BPS:
-            raise InvalidError(
-                path,
-                f'"{format_rate(rate)}" has no short preamble; '
-                'allowed: "2 Mb/s" or more, or phy.preamble = "long"',
-            )
+        _check_short(rate, path)
+
+
+def _is_short(phy: written.Phy, modulation: Modulation) -> bool:
+    """Whether DSSS frames have the standard's short preamble; `modulation` is of `data_rate`."""
+    overridden = modulation == DSSS and phy.preamble_time is not None
+    return phy.preamble == "short" and not overridden
+
+
+def _check_short(rate_bps: int, path: Path) -> None:
+    if rate_bps < standards.SHORT_PREAMBLE_SLOWEST_BPS:
+        raise InvalidError(
+            path,
+            f'"{format_rate(rate_bps)}" has no short preamble; '
+            'allowed: "2 Mb/s" or more, or phy.preamble = "long"',
+        )
 
 
 def _dsss(phy: written.Phy, standard: Standard, modulation: Modulation) -> resolved.DsssPhy | None:

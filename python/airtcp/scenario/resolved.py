@@ -32,6 +32,7 @@ __all__ = [
     "AdaptiveBurst",
     "Aimd",
     "Application",
+    "Beacon",
     "Bulk",
     "Classify",
     "DelayedAck",
@@ -145,6 +146,14 @@ class Edca(_Resolved):
     stations: dict[AccessCategory, AccessParameters]
 
 
+class Beacon(_Resolved):
+    """Beacons of the access point: one of `size_bits`, header and FCS included, per interval."""
+
+    interval_ns: Positive
+    size_bits: Positive
+    rate: Rate
+
+
 class Mac(_Resolved):
     """Medium access; a retry limit is the number of transmissions of a frame at most.
 
@@ -156,6 +165,7 @@ class Mac(_Resolved):
     long_retry_limit: Positive
     rules: Rules
     edca: Edca | None
+    beacon: Beacon | None
 
 
 class Classify(_Resolved):

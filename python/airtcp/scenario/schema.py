@@ -77,6 +77,7 @@ _SECTIONS = {
     "Phy": "`[phy]`",
     "Mac": "`[mac]`",
     "Rules": "`[mac.rules]`",
+    "Beacon": "`beacon`, of `[mac]`",
     "Edca": "`[mac.edca]`",
     "EdcaCategories": "`[mac.edca.ap]` and `[mac.edca.stations]`",
     "EdcaCategory": "`[mac.edca.ap.AC_VO]`, `[mac.edca.stations.AC_BE]` and the like",

@@ -6,7 +6,7 @@ keys of different tables depend on each other.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -25,7 +25,9 @@ from .quantities import (
 from .written_traffic import Flow, Link
 
 __all__ = [
+    "Access",
     "Ap",
+    "Beacon",
     "Classify",
     "Edca",
     "EdcaCategories",
@@ -249,10 +251,27 @@ class Classify(Table):
     udp: AccessCategory | None = key("UDP packets.", default='"AC_BE"')
 
 
+class Beacon(Table):
+    """What the access point announces itself with; this table switches it on, empty or not."""
+
+    interval: PositiveTimeNs | None = key(
+        "From one beacon to the next.", default='"102.4 ms"', source="100 time units of 1.024 ms"
+    )
+    size_bits: Annotated[int, Field(ge=336, le=10**5)] | None = key(
+        "The whole frame, MAC header and FCS included.",
+        default="584",
+        source="Hoekstra, van der Mei, Diaz-Feraren (2013), Table I",
+        unit="bits",
+    )
+    rate: RateBps | None = key(
+        "What it is sent at, one of the standard's rates.",
+        default="the lowest mandatory rate that has the preamble: 1 Mb/s (b, g; short: 2), "
+        "6 Mb/s (a)",
+    )
+
+
 class Mac(Table):
     """Medium access: the DCF, or EDCA."""
-
-    later_keys: ClassVar[frozenset[str]] = frozenset({"beacon"})
 
     rts_threshold: SizeBytes | None = key(
         "RTS/CTS before frames (MAC header to FCS) longer than this.",
@@ -273,6 +292,7 @@ class Mac(Table):
     classify: Classify | None = key(
         "Which traffic goes into which access category.", default="all in AC_BE"
     )
+    beacon: Beacon | None = key("Beacons of the access point.", default="none")
 
 
 class Queue(Table):

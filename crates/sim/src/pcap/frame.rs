@@ -1,4 +1,4 @@
-//! MPDUs of IEEE 802.11-2016, clause 9: data, RTS, CTS and MAC ACK, byte by byte.
+//! MPDUs of IEEE 802.11-2016, clause 9: data, RTS, CTS, MAC ACK and beacons, byte by byte.
 //!
 //! Knows headers and the FCS. Payload is zeros, so it is a number.
 
@@ -14,10 +14,20 @@ const QOS_DATA: u8 = 0x88;
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
+const BEACON: u8 = 0x80;
 /// Bits of its second octet.
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
+const BROADCAST: Address = [0xff; 6];
+/// 9.4.1.4: part of an infrastructure network.
+const CAPABILITY_ESS: u16 = 1;
+/// Elements (9.4.2.1).
+const SSID: u8 = 0;
+const MAX_SSID: usize = 32;
+const VENDOR_SPECIFIC: u8 = 221;
+/// With its identifier and length, and the three octets of an organization.
+const LEAST_VENDOR_SPECIFIC: usize = 5;
 /// RFC 1042: SNAP with EtherType IPv4.
 const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
 
@@ -84,6 +94,41 @@ impl Frame {
     pub(crate) fn ack(&mut self, receiver: Address) {
         self.begin(ACK, 0, 0);
         self.head.extend(receiver);
+    }
+
+    /// A beacon of `bytes` in all, FCS included; `timestamp` counts microseconds, `interval` time
+    /// units (9.3.3.3). What is not said of the network is filled with elements that say nothing.
+    pub(crate) fn beacon(
+        &mut self,
+        bssid: Address,
+        sequence_number: u16,
+        timestamp: u64,
+        interval: u16,
+        bytes: usize,
+    ) {
+        self.begin(BEACON, 0, 0);
+        self.head.extend(BROADCAST);
+        self.head.extend(bssid);
+        self.head.extend(bssid);
+        self.head.extend((sequence_number << 4).to_le_bytes());
+        self.head.extend(timestamp.to_le_bytes());
+        self.head.extend(interval.to_le_bytes());
+        self.head.extend(CAPABILITY_ESS.to_le_bytes());
+        self.element(SSID, bytes, MAX_SSID);
+        while self.head.len() + FCS_BYTES < bytes {
+            self.element(VENDOR_SPECIFIC, bytes, u8::MAX.into());
+        }
+    }
+
+    /// 9.4.2.1: an element of `longest` zeros, or fewer, so that the frame has `bytes` in the end.
+    fn element(&mut self, id: u8, bytes: usize, longest: usize) {
+        let room = bytes.saturating_sub(self.head.len() + 2 + FCS_BYTES);
+        let mut len = room.min(longest);
+        if (1..LEAST_VENDOR_SPECIFIC).contains(&(room - len)) {
+            len = room.saturating_sub(LEAST_VENDOR_SPECIFIC);
+        }
+        self.head.extend([id, len as u8]);
+        self.head.resize(self.head.len() + len, 0);
     }
 
     fn begin(&mut self, first: u8, second: u8, duration: u16) {
@@ -186,6 +231,24 @@ mod tests {
         assert_eq!(frame.head()[4..22], *[AP, STATION, SERVER].as_flattened());
         assert_eq!(frame.head()[24..26], [6, 0]);
         assert_eq!(frame.len(), 34);
+    }
+
+    #[test]
+    fn beacons_have_the_length_that_is_asked_for_and_whole_elements() {
+        let mut frame = Frame::default();
+        for bytes in 42..1_000 {
+            frame.beacon(AP, 7, 1_000, 100, bytes);
+
+            assert_eq!(frame.len() + FCS_BYTES, bytes);
+            let mut elements = &frame.head()[36..];
+            while let [id, len, rest @ ..] = elements {
+                assert!(*id == SSID || *len >= 3, "no organization in {bytes} bytes");
+                elements = &rest[usize::from(*len)..];
+            }
+            assert!(elements.is_empty());
+        }
+        assert_eq!(frame.head()[..4], [0x80, 0, 0, 0]);
+        assert_eq!(frame.head()[4..24], [&BROADCAST[..], &AP, &AP, &[0x70, 0]].concat());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::Flags;
 use airtcp_wlan::{AccessCategory, ContenderId, FrameTimes, Rate, StationId};
 
+use super::beacon::FIRST_OF_AP;
 use super::{AP, World};
 use crate::connection::{Purpose, Side};
 use crate::control::RunError;
@@ -24,6 +25,10 @@ use crate::scenario::TcpConfig;
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2016, 9.2.4.4.2).
 const SEQUENCE_NUMBERS: u16 = 1 << 12;
+/// Whom a beacon is for.
+const EVERYBODY: StationId = StationId::MAX;
+/// A TU (IEEE 802.11-2016, 3.1).
+const TIME_UNIT_NS: u64 = 1_024_000;
 /// RFC 6335: ports that nobody owns, from here on.
 const FIRST_EPHEMERAL_PORT: u16 = 49_152;
 const EPHEMERAL_PORTS: u32 = 65_536 - 49_152;
@@ -142,9 +147,33 @@ impl World<'_> {
     pub(super) fn capture_collision(&mut self, start: Time) {
         if let Some(mut capture) = self.capture.take() {
             for index in 0..self.colliding.len() {
+                if self.is_beacon_due(self.colliding[index].0) {
+                    continue;
+                }
                 self.write_collider(&mut capture, self.colliding[index].0, start);
             }
             self.capture = Some(capture);
+        }
+    }
+
+    /// The access point sends a beacon at `start`.
+    #[inline]
+    pub(super) fn capture_beacon(&mut self, start: Time, intact: bool) {
+        if let Some(capture) = &mut self.capture
+            && let Some(beacon) = self.scenario.mac.beacon
+        {
+            // A count of their own, so that a frame that waits behind a beacon keeps its number.
+            let sequence_number =
+                next(&mut capture.sequence_numbers, (FIRST_OF_AP, EVERYBODY)) % SEQUENCE_NUMBERS;
+            let interval = beacon.interval.as_nanos() / TIME_UNIT_NS;
+            capture.frame.beacon(
+                address_of(AP),
+                sequence_number,
+                start.as_nanos() / 1_000,
+                u16::try_from(interval).unwrap_or(u16::MAX),
+                beacon.size_bits.div_ceil(8) as usize,
+            );
+            capture.pcap.write(start, beacon.rate, intact, &capture.frame);
         }
     }
 

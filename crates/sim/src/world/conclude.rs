@@ -113,6 +113,8 @@ impl World<'_> {
             mac_attempts: mac.iter().map(|node| node.attempts).sum(),
             collisions: self.measures.collisions,
             simultaneous_sends: self.measures.simultaneous_sends,
+            beacons: self.measures.beacons,
+            beacon_collisions: self.measures.beacon_collisions,
             mac_drops: drops.mac,
             ap_queue_drops: drops.ap_queue,
             station_queue_drops: drops.station_queues,

@@ -52,6 +52,8 @@ pub(super) struct Measures {
     pub(super) active_after_ap_success: Mean,
     pub(super) collisions: u64,
     pub(super) simultaneous_sends: u64,
+    pub(super) beacons: u64,
+    pub(super) beacon_collisions: u64,
     pub(super) drops: Drops,
     /// Bits of payload that crossed the air, by rate class of the station.
     pub(super) payload_bits: Vec<u64>,
@@ -90,6 +92,8 @@ impl Measures {
             active_after_ap_success: Mean::default(),
             collisions: 0,
             simultaneous_sends: 0,
+            beacons: 0,
+            beacon_collisions: 0,
             drops: Drops::default(),
             payload_bits: vec![0; scenario.stations.len()],
             mac_baseline: vec![MacCounters::default(); contenders],
@@ -147,6 +151,12 @@ impl Measures {
     }
 
     /// A packet was lost; `node` is whose queue or frame it was, if it was a node's.
+    /// A beacon goes on the air, and collides or does not.
+    pub(super) fn beacon(&mut self, collides: bool) {
+        self.beacons += u64::from(self.measuring);
+        self.beacon_collisions += u64::from(self.measuring && collides);
+    }
+
     pub(super) fn dropped(&mut self, place: Drop, node: Option<StationId>) {
         let drops = &mut self.drops;
         let count = match place {

@@ -105,10 +105,13 @@ fn queues_of(scenario: &Scenario, ap: bool) -> Vec<(Option<AccessCategory>, Acce
     };
     let parameters = if ap { &edca.ap } else { &edca.stations };
     let used = scenario.classify.categories();
+    let sends_beacons = ap && scenario.mac.beacon.is_some();
     // The map is ordered by priority.
     parameters
         .iter()
-        .filter(|(category, _)| used.contains(category))
+        .filter(|&(category, _)| {
+            used.contains(category) || sends_beacons && *category == AccessCategory::Voice
+        })
         .map(|(&category, &access)| (Some(category), access))
         .collect()
 }

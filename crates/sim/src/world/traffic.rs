@@ -39,6 +39,7 @@ impl World<'_> {
             Event::Timer(connection, side) => self.timer(connection, side),
             Event::Transfer(flow) => self.transfer_is_due(flow),
             Event::Datagrams(flow) => self.offer_datagram(flow),
+            Event::Beacon => self.offer_beacon(),
         }
     }
 
@@ -294,8 +295,10 @@ impl World<'_> {
             if node.backlogged_queues == 1 {
                 self.measures.backlogged.increment(self.now);
             }
-            let before_own_ack = self.is_before_own_ack(node_id);
-            self.contention.frame_queued(id, self.now, before_own_ack);
+            if !self.is_busy_with_beacon(id) {
+                let before_own_ack = self.is_before_own_ack(node_id);
+                self.contention.frame_queued(id, self.now, before_own_ack);
+            }
         }
         if let Some(packet) = dropped {
             self.nodes[node_id as usize].counts.queue_drops += 1;
@@ -312,7 +315,7 @@ impl World<'_> {
     }
 
     /// Takes the packet out that was sent or given up, and lets a flow of datagrams put its next
-    /// one in. Tells whether queue `id` has a packet.
+    /// one in. Tells whether queue `id` has anything to send.
     pub(super) fn remove_first(&mut self, id: ContenderId) -> bool {
         let transmitter = &mut self.transmitters[id as usize];
         let node_id = transmitter.node;
@@ -334,7 +337,7 @@ impl World<'_> {
                 self.measures.backlogged.decrement(self.now);
             }
         }
-        has_packet
+        has_packet || self.is_beacon_due(id)
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not

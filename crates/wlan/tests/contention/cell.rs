@@ -173,6 +173,7 @@ pub(crate) fn standard() -> MacConfig {
             arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
         },
         edca: None,
+        beacon: None,
     }
 }
 

@@ -317,6 +317,50 @@ fn a_frame_whose_wait_is_interrupted_backs_off() {
 }
 
 /// With a window that does not grow beyond 0, two senders collide for ever.
+/// A beacon: nobody acknowledges it, so it ends with itself, and a backoff follows.
+#[test]
+fn a_frame_to_all_is_over_when_it_ends() {
+    let mut cell = Cell::new(1, &standard());
+    cell.queue(0, 1_000);
+    cell.begin();
+
+    cell.contention.end_broadcast(at(1_776), true);
+
+    assert_eq!(cell.begin(), (1_776 + DIFS + SLOT * cell.backoff(0, 31), vec![0]));
+    let counters = cell.contention.counters(0);
+    assert_eq!((counters.attempts, counters.broadcasts, counters.successes), (2, 1, 0));
+}
+
+/// Its sender does not know that it collided: no timeout, and no doubled window. The other does.
+#[test]
+fn a_frame_to_all_that_collides_is_not_sent_again() {
+    let mut cell = two_collide(&standard(), 0);
+
+    assert_eq!(cell.contention.broadcast_collided(0), Retry::Broadcast);
+    assert_eq!(cell.contention.collided(1), Retry::Again);
+    cell.contention.back_off_after_collision(0, Retry::Broadcast, at(1_776), at(2_000), true);
+    cell.contention.back_off_after_collision(1, Retry::Again, at(2_000), at(2_000), true);
+    cell.contention.end_collision(at(2_000));
+
+    let sender = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
+    let other = 2_000 + ACK_TIMEOUT + DIFS + SLOT * cell.backoff(1, 63);
+    assert_eq!(cell.next(), Some(sender.min(other)));
+    assert_eq!(cell.contention.counters(0).collisions, 1);
+}
+
+/// A frame that has collided before lets a beacon go first, and then has as many tries left.
+#[test]
+fn a_frame_to_all_leaves_the_retry_count_of_the_next_alone() {
+    let mac = MacConfig { short_retry_limit: 2, ..standard() };
+    let mut cell = two_collide(&mac, 0);
+    cell.collide(&[(0, 2_000), (1, 2_000)]);
+    cell.begin();
+    let [by] = cell.contention.transmitting()[..] else { panic!("one is first, with this seed") };
+    cell.contention.end_broadcast(at(5_000), true);
+
+    assert_eq!(cell.contention.collided(by), Retry::Dropped);
+}
+
 #[test]
 fn a_frame_is_dropped_at_the_retry_limit() {
     for limit in [1, 3] {

@@ -1,0 +1,103 @@
+//! Frames that did not get through: what becomes of them, and of those who sent them.
+
+use airtcp_kernel::Time;
+
+use super::{ContenderId, Contention, Stray};
+use crate::config::Colliders;
+use crate::contender::{Retry, State};
+
+impl Contention {
+    /// The frame of `contender` collided: whether it may be sent again. Then comes
+    /// [`Self::back_off_after_collision`].
+    pub fn collided(&mut self, contender: ContenderId) -> Retry {
+        let contender = &mut self.contenders[contender as usize];
+        contender.counters.collisions += 1;
+        contender.fail(self.settings.retry_limit)
+    }
+
+    /// The frame to all of `contender` collided, which it does not know. Then comes
+    /// [`Self::back_off_after_collision`].
+    pub fn broadcast_collided(&mut self, contender: ContenderId) -> Retry {
+        let contender = &mut self.contenders[contender as usize];
+        contender.counters.collisions += 1;
+        contender.broadcast();
+        Retry::Broadcast
+    }
+
+    /// `id` took part in a collision whose last frame ended at `end`; its own ended at `own_end`.
+    /// `has_frame` says whether it has a frame, that one or another. When all colliders are
+    /// settled, [`Self::end_collision`] goes on.
+    pub fn back_off_after_collision(
+        &mut self,
+        id: ContenderId,
+        retry: Retry,
+        own_end: Time,
+        end: Time,
+        has_frame: bool,
+    ) {
+        let settings = &self.settings;
+        let contender = &mut self.contenders[id as usize];
+        let aifs = self.groups[contender.group as usize].aifs;
+        let from = match settings.colliders {
+            Colliders::AsOthers => end + settings.wait_after_collision + aifs,
+            // It waits for no answer, and has not heard the other frame begin.
+            Colliders::AckTimeoutThenDifs if retry == Retry::Broadcast => end + aifs,
+            Colliders::AckTimeoutThenDifs => (own_end + settings.ack_timeout).max(end) + aifs,
+        };
+        if let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.contender == id) {
+            bursts.collided(from);
+            if retry != Retry::Again {
+                bursts.packet_done(false, has_frame);
+            }
+            contender.state = State::Bursts;
+            return;
+        }
+        let post_backoff = match retry {
+            Retry::Broadcast => settings.post_backoff,
+            Retry::Again | Retry::Dropped => settings.post_backoff_after_drop,
+        };
+        if !has_frame && !post_backoff {
+            debug_assert!(retry != Retry::Again);
+            contender.state = State::Idle;
+            return;
+        }
+        let slots = contender.draw_backoff();
+        contender.state = State::Stray;
+        self.strays.push(Stray { contender: id, from, slots, has_frame, immediate: false });
+    }
+
+    /// The frame of `contender` lost an internal collision: whether it may be sent again. Then
+    /// comes [`Self::back_off_after_internal_collision`].
+    pub fn collided_internally(&mut self, contender: ContenderId) -> Retry {
+        let contender = &mut self.contenders[contender as usize];
+        contender.counters.internal_collisions += 1;
+        contender.fail(self.settings.retry_limit)
+    }
+
+    /// `id` lost an internal collision and backs off as if it had been on the air
+    /// (10.22.2.4); `has_frame` says whether it has a frame, that one or another.
+    pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
+        let contender = &mut self.contenders[id as usize];
+        if !has_frame && !self.settings.post_backoff_after_drop {
+            contender.state = State::Idle;
+            return;
+        }
+        let until =
+            self.groups[contender.group as usize].slot + u64::from(contender.draw_backoff());
+        if has_frame {
+            self.enter_ring(id, until);
+        } else {
+            contender.state = State::PostBackoff { until, since: self.busy_periods };
+        }
+    }
+
+    /// All frames of a collision have ended at `end`, and all colliders were settled by
+    /// [`Self::back_off_after_collision`].
+    pub fn end_collision(&mut self, end: Time) {
+        self.medium_idle_from(end + self.settings.wait_after_collision);
+        if let Some(bursts) = &mut self.bursts {
+            bursts.stations_collided();
+        }
+        self.find_next_access();
+    }
+}
