@@ -203,10 +203,9 @@ def test_a_folder_that_cannot_be_written_is_wrong_input(tmp_path: Path) -> None:
 
 
 def test_legends_stay_inside_their_figures() -> None:
-    labels = ["a rather long name of a curve that is simulated", "another one of the same length"]
-    series = [
-        Series(f"{label} {k}", [1, 2], [1.0, 2.0], "model") for k in range(3) for label in labels
-    ]
+    names = ["a rather long name of a curve that is simulated", "another one of the same length"]
+    labels = [f"{name} {number}" for name in names for number in range(3)]
+    series = [Series(label, [1, 2], [1.0, 2.0], "model") for label in labels]
     figure = chart(series, x="x", y="y", columns=4)
 
     (legend,) = figure.legends

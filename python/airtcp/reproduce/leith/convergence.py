@@ -34,8 +34,9 @@ _SAME_OVERFLOW_S: Final = 0.4
 _LATE: Final = 20
 _MOST_EPOCHS: Final = 60
 _CONVERGED: Final = 0.95
-#: As in the paper, in quick runs too.
+#: As in the paper.
 _RUNS: Final = 50
+#: Quick runs are as long: what a few runs say about epochs is noise.
 _AS_WRITTEN: Final[Mapping[str, Any]] = {}
 _NOISE: Final = 0.1
 
@@ -147,6 +148,8 @@ def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
     """
     n = len(runs)
     whole = _Convergence.of(runs).epochs()
+    if n == 1:
+        return Interval(whole, None, None, 1)
     without = [_Convergence.of([*runs[:k], *runs[k + 1 :]]).epochs() for k in range(n)]
     spread = student_interval([n * whole - (n - 1) * one for one in without])
     half = spread.half_width or 0.0

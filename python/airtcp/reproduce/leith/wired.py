@@ -136,7 +136,7 @@ def _air_bps() -> float:
 
 
 _INCREASES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
-_DECREASES: Final = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
+_DECREASES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 def _aimd(bench: Bench, key: str, values: Sequence[float], symbol: str) -> Outcome:
