@@ -54,6 +54,7 @@ tbody tr:first-child td, tr.again td { border-top: 0; }
 .undecided, .not-simulated { color: var(--muted); }
 figure { margin: 2.25rem 0 0; }
 figure svg { display: block; width: 100%; height: auto; }
+.column svg { max-width: 38rem; }
 figcaption { color: var(--muted); font-size: .9rem; margin-top: .35rem; }
 dl { margin: .5rem 0; font-size: .93rem; }
 dl div {

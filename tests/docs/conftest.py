@@ -37,3 +37,8 @@ def make_validation() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_models() -> ModuleType:
     return script("make_models")
+
+
+@pytest.fixture(scope="session")
+def make_scoreboard() -> ModuleType:
+    return script("make_scoreboard")

@@ -23,7 +23,7 @@ def reproduce(
     wanted: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ITEM]...",
+            metavar="ITEM",
             help="Items (M.fig5), papers (M), `all`, or `claims`: whether what they state is met.",
         ),
     ] = None,

@@ -67,10 +67,11 @@ class Claim:
     @property
     def states(self) -> str:
         """What the paper states, as people read it."""
-        number = quantity(self.bound, self.unit)
-        if self.relation != "=":
-            return f"{self.relation} {number}"
-        return f"{number} (± {quantity(self.tolerance, self.unit, 2)})"
+        bound, tolerance = (self._as_printed(value) for value in (self.bound, self.tolerance))
+        return f"{bound} (± {tolerance})" if self.relation == "=" else f"{self.relation} {bound}"
+
+    def _as_printed(self, value: float) -> str:
+        return quantity(value, self.unit) if self.unit else f"{value:g}"
 
 
 @dataclass(frozen=True, slots=True)

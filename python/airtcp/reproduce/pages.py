@@ -93,7 +93,8 @@ def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Pat
     parts = [f"<h2 id='{stem}'>{escape(item.name)}: {escape(item.title)}</h2>"]
     if record["figure"]:
         picture = inlined(_read(folder / f"{stem}.svg"), stem, item.title)
-        parts.append(f"<figure>{picture}<figcaption>{escape(item.caption)}</figcaption></figure>")
+        caption = f"<figcaption>{escape(item.caption)}</figcaption>"
+        parts.append(f"<figure class='column'>{picture}{caption}</figure>")
     else:
         parts += [f"<p class='muted'>{escape(item.caption)}</p>", _rows(record)]
     told = [("the paper", item.states), ("here", record["found"])]
@@ -126,7 +127,7 @@ def _claims(about: Sequence[Judgement]) -> str:
     head = ["claim", "paper", "ours", "", ""]
     rows = [
         [
-            f"{verdict.claim.quantity} ({verdict.claim.where})",
+            f"{verdict.claim.id}: {verdict.claim.quantity} ({verdict.claim.where})",
             verdict.claim.states,
             "–" if verdict.ours is None else words(verdict.ours, verdict.claim.unit),
             verdict.verdict,
