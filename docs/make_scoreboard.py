@@ -8,11 +8,11 @@ stand. Makes no item: `make verify` does, and compares each verdict.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+import tables
 from airtcp.reproduce.catalogue import PAPERS, items
 from airtcp.reproduce.claims import VERDICTS, Claim, load_claims
 
@@ -56,21 +56,13 @@ TABLES = {"scoreboard": scoreboard, "claims": exceptions}
 
 def with_table(name: str) -> str:
     """The page of that table with the table made anew."""
-    text = PAGES[name].read_text(encoding="utf-8")
-    begin, end = f"<!-- {name}: begins -->\n", f"<!-- {name}: ends -->"
-    return re.sub(
-        f"({re.escape(begin)}).*?({re.escape(end)})",
-        lambda found: f"{found[1]}\n{TABLES[name]()}\n{found[2]}",
-        text,
-        flags=re.DOTALL,
-    )
+    return tables.put(PAGES[name].read_text(encoding="utf-8"), name, TABLES[name]())
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     # A bar would end a cell, an asterisk begin emphasis: W* is a window here.
     cells = [[str(cell).replace("|", "\\|").replace("W*", "W\\*") for cell in row] for row in rows]
-    lines = [head, ["---"] * len(head), *cells]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return tables.markdown(head, cells)
 
 
 if __name__ == "__main__":
