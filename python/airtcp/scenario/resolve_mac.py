@@ -164,11 +164,13 @@ def _category(
         raise InvalidError((*here, "aifs"), "stands beside aifsn; allowed: one of the two")
     # IEEE 802.11-2016, 10.3.2.3.6: AIFS[AC] = AIFSN[AC] aSlotTime + aSIFSTime.
     aifs = _or(given.aifs, phy.sifs_ns + _or(given.aifsn, default.aifsn) * phy.slot_time_ns)
-    if aifs < phy.sifs_ns:
+    pifs = phy.sifs_ns + phy.slot_time_ns
+    if aifs < pifs:
         raise InvalidError(
             (*here, "aifs"),
-            f"is {format_time_ns(aifs)}, and a MAC ACK comes after a SIFS of "
-            f"{format_time_ns(phy.sifs_ns)}; allowed: SIFS or more",
+            f"is {format_time_ns(aifs)}; after a SIFS of {format_time_ns(phy.sifs_ns)} come MAC "
+            "ACKs and the next frames of a TXOP, which others need a slot to hear; allowed: "
+            f"{format_time_ns(pifs)} (PIFS) or more",
         )
     cw_min, cw_max = _or(given.cw_min, default.cw_min), _or(given.cw_max, default.cw_max)
     if cw_min > cw_max:

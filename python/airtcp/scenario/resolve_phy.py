@@ -49,6 +49,13 @@ def resolve_phy(
     slot = _or(phy.slot_time, standard.slot_time_ns)
     sifs = _or(phy.sifs, standard.sifs_ns)
     difs = _or(phy.difs, sifs + 2 * slot)
+    if difs < sifs + slot:
+        raise InvalidError(
+            ("phy", "difs"),
+            f"is {format_time_ns(difs)}; after a SIFS of {format_time_ns(sifs)} come MAC ACKs, "
+            f"which others need a slot to hear; allowed: {format_time_ns(sifs + slot)} (PIFS) or "
+            "more",
+        )
     ack_bits = _or(phy.ack_bits, standards.ACK_BITS)
     rounding = _or(phy.symbol_rounding, True)
     header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
@@ -72,6 +79,12 @@ def resolve_phy(
         eifs = sifs + _eifs_ack_ns(phy, standard, ofdm, ack_bits, rounding) + difs
     if phy.ack_timeout is not None:
         ack_timeout = phy.ack_timeout
+        if ack_timeout < sifs:
+            raise InvalidError(
+                ("phy", "ack_timeout"),
+                f"is {format_time_ns(ack_timeout)}, and a MAC ACK comes after a SIFS of "
+                f"{format_time_ns(sifs)}; allowed: SIFS or more",
+            )
     else:
         responses = {_modulation(standard, control_rate)} | {
             rate.modulation for group in groups for rate in station_rates(phy, group)[1:]
