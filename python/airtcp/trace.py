@@ -115,8 +115,12 @@ class Trace:
 
     def queue(self, name: str) -> QueueSeries:
         """The samples of a queue, by name. Raises ValueError if there is none."""
-        rows = _rows(self.queue_table, "queue", _number(name, self.queue_names, "queue"))
+        rows = _rows(self.queue_table, "queue", self.queue_number(name))
         return QueueSeries(rows["time_ns"] / 1e9, rows["packets"])
+
+    def queue_number(self, name: str) -> int:
+        """The place of a queue in `queue_names`. Raises ValueError if there is none."""
+        return _number(name, self.queue_names, "queue")
 
     def events(self, event: str | None = None, *, flow: str | None = None) -> Events:
         """What happened: all, or what is called `event`, or what happened to a flow.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from airtcp.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 from airtcp.models.aimd import convergence_epochs
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
@@ -30,15 +31,11 @@ _WIRE: Final = "wire to server"
 _INTERVAL_S: Final = 0.05
 #: Longer than the round trips here with their queues, shorter than an epoch.
 _SAME_OVERFLOW_S: Final = 0.4
-#: Epochs over which the state that is converged to is averaged, and those before them.
-_LATE: Final = 20
 _MOST_EPOCHS: Final = 60
-_CONVERGED: Final = 0.95
 #: As in the paper.
 _RUNS: Final = 50
 #: Quick runs are as long: what a few runs say about epochs is noise.
 _AS_WRITTEN: Final[Mapping[str, Any]] = {}
-_NOISE: Final = 0.1
 
 #: When the second flow begins, without slow start: the theory is about congestion avoidance.
 _START_S: Final = 60.0
@@ -81,32 +78,17 @@ def histories(scenario: ResolvedScenario, runs: Sequence[Replication]) -> dict[s
 
 
 def _epochs(trace: Trace, mss_bytes: int) -> list[list[float]]:
-    drops = trace.events("queue_drop")
-    times = drops.time_s[(drops.queue == _WIRE) & (drops.time_s >= _START_S)]
-    first = [
-        float(time)
-        for index, time in enumerate(times)
-        if index == 0 or time - times[index - 1] > _SAME_OVERFLOW_S
-    ]
-    flows = [trace.flow(flow) for flow in _FLOWS]
-    ends = []
-    for time in first:
-        # The sample before the drop: windows before anybody knows of it.
-        at = int(time / trace.interval_s) - 1
-        windows = [float(flow.cwnd_bytes[at]) / mss_bytes for flow in flows]
-        # An overflow in the very instant in which b begins finds it without a window.
-        if all(math.isfinite(window) for window in windows):
-            ends.append([time, *windows])
-    return ends[:_MOST_EPOCHS]
+    found = epochs_of_queue(trace, _WIRE, _FLOWS, from_s=_START_S, apart_s=_SAME_OVERFLOW_S)
+    rows = np.column_stack([found.end_s, found.cwnd_bytes / mss_bytes])
+    ends: list[list[float]] = rows[:_MOST_EPOCHS].tolist()
+    return ends
 
 
 def _peaks(trace: Trace, mss_bytes: int) -> list[list[float]]:
     """When b found out about a loss, and its window then."""
-    losses = trace.events("fast_retransmit", flow=_FLOWS[1])
-    return [
-        [float(time), float(window) / mss_bytes]
-        for time, window in zip(losses.time_s, losses.cwnd_bytes, strict=True)
-    ]
+    found = epochs_of_flow(trace, _FLOWS[1])
+    peaks: list[list[float]] = np.column_stack([found.end_s, found.cwnd_bytes / mss_bytes]).tolist()
+    return peaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,37 +105,10 @@ class _Convergence:
         means = np.array([run[:count] for run in runs]).mean(axis=0)
         return cls(*(column.tolist() for column in means.T))
 
-    def left(self) -> list[float]:
-        """The share of b that is still missing, of what it has in the end."""
-        share = [b / (a + b) for a, b in zip(self.a, self.b, strict=True)]
-        final = math.fsum(share[-_LATE:]) / _LATE
-        return [1.0 - one / final for one in share]
-
-    def epochs(self) -> float:
-        """Epochs in which 95 % of what is missing vanishes.
-
-        What is missing decays geometrically: the rate is that of the straight line through its
-        logarithms, over the epochs in which it is still more than a tenth of what it was.
-        """
-        left = self.left()
-        count = next((index for index, one in enumerate(left) if one < _NOISE * left[0]), len(left))
-        slope, _ = np.polyfit(range(count), np.log(left[:count]), 1)
-        return float(math.log(1.0 - _CONVERGED) / slope)
-
 
 def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
-    """The epochs of the ensemble, and their interval from ensembles without one run (jackknife).
-
-    Each pseudo-value n f - (n - 1) f_i counts as a sample of its own (Tukey 1958).
-    """
-    n = len(runs)
-    whole = _Convergence.of(runs).epochs()
-    if n == 1:
-        return Interval(whole, None, None, 1)
-    without = [_Convergence.of([*runs[:k], *runs[k + 1 :]]).epochs() for k in range(n)]
-    spread = student_interval([n * whole - (n - 1) * one for one in without])
-    half = spread.half_width or 0.0
-    return Interval(whole, whole - half, whole + half, n)
+    """The epochs of the ensemble; each row of a run is time, window of a, window of b."""
+    return convergence_interval([np.array(run)[:, 1:] for run in runs])
 
 
 _X, _Y = "time (s)", "congestion window (segments)"

@@ -1,0 +1,227 @@
+"""Congestion epochs: windows when flows lose, and in how many epochs flows converge.
+
+A congestion epoch is the time between two losses (D. J. Leith, P. Clifford, "Using the 802.11e EDCF
+to achieve TCP upload fairness over WLAN links", 2005, section 5). Flows that share a bottleneck's
+queue share its overflows, which end the epochs of them all; an upload over the air loses in its own
+station's queue, and has epochs of its own. Knows traces (`airtcp.trace`) and windows at the ends of
+epochs; what a theory expects is in `airtcp.models.aimd`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from airtcp.trace import Trace
+
+__all__ = [
+    "Epochs",
+    "convergence_interval",
+    "epochs_of_flow",
+    "epochs_of_queue",
+    "epochs_to_converge",
+]
+
+#: Epochs at the end over which the state that is converged to is averaged, if nobody says.
+_LATE = 20
+#: What is missing is told from noise down to this part of what was missing at first.
+_NOISE = 0.1
+_CONVERGED = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Epochs:
+    """The congestion epochs of some flows; one row per epoch, one column per flow.
+
+    `end_s` is when an epoch ended, since the start of the run; `cwnd_bytes` the congestion windows
+    then, the peaks of the epoch; `lost` says which flows lost.
+    """
+
+    flows: tuple[str, ...]
+    end_s: NDArray[np.float64]
+    cwnd_bytes: NDArray[np.float64]
+    lost: NDArray[np.bool_]
+
+    @property
+    def loss_probability(self) -> NDArray[np.float64]:
+        """The fraction of epochs in which each flow lost: lambda of section 5.1.
+
+        NaN without epochs.
+        """
+        if not len(self.end_s):
+            return np.full(len(self.flows), np.nan)
+        return np.asarray(self.lost.mean(axis=0))
+
+
+def epochs_of_queue(
+    trace: Trace,
+    queue: str,
+    flows: Sequence[str] | None = None,
+    *,
+    from_s: float = 0.0,
+    apart_s: float | None = None,
+) -> Epochs:
+    """The epochs that overflows of a queue end, for flows that share it.
+
+    `flows` are those that lose there if they are not given. Drops that follow one another within
+    `apart_s` are one overflow; without it within two of the longest round trips that the flows
+    measure at that time, since senders hear of a loss a round trip later. Windows are those of the
+    last sample before the first drop, before anybody knows of it: the interval of the trace should
+    be less than a round trip. Overflows before `from_s`, and those at which a flow has no
+    connection, are left out.
+
+    Raises ValueError if the trace has no such queue or flow.
+    """
+    drops = trace.events("queue_drop")
+    there = drops.queue == trace.queue_names[trace.queue_number(queue)]
+    times, losers = drops.time_s[there], drops.flow[there]
+    names = tuple(flows) if flows is not None else tuple(sorted(set(losers.tolist())))
+    series = [trace.flow(name) for name in names]
+    shape = (len(names), -1) if names else (0, 0)
+    windows = np.array([one.cwnd_bytes for one in series]).reshape(shape).T
+    round_trip = np.array([one.srtt_s for one in series]).reshape(shape).T
+    starts = _overflows(times, apart_s, round_trip, trace.interval_s)
+    ends, peaks, lost = [], [], []
+    for number, first in enumerate(starts):
+        last = starts[number + 1] if number + 1 < len(starts) else len(times)
+        at = _sample_before(times[first], trace.interval_s)
+        if times[first] < from_s or at < 0 or np.isnan(windows[at]).any():
+            continue
+        ends.append(times[first])
+        peaks.append(windows[at])
+        lost.append([name in losers[first:last] for name in names])
+    return Epochs(
+        flows=names,
+        end_s=np.array(ends),
+        cwnd_bytes=np.array(peaks).reshape(len(ends), len(names)),
+        lost=np.array(lost, dtype=np.bool_).reshape(len(ends), len(names)),
+    )
+
+
+def epochs_of_flow(trace: Trace, flow: str, *, from_s: float = 0.0) -> Epochs:
+    """The epochs that a flow's own losses end: each entry into fast recovery, and each timeout.
+
+    The peak is the window when the sender learns of the loss. For flows whose losses are nobody
+    else's, such as uploads that overflow the queue of their own station.
+
+    Raises ValueError if the trace has no such flow.
+    """
+    events = trace.events(flow=flow)
+    is_loss = np.isin(events.event, ("fast_retransmit", "timeout"))
+    # A SYN that is sent again is no loss of data, and has no window.
+    wanted = is_loss & ~np.isnan(events.cwnd_bytes) & (events.time_s >= from_s)
+    peaks = events.cwnd_bytes[wanted]
+    return Epochs(
+        flows=(flow,),
+        end_s=events.time_s[wanted],
+        cwnd_bytes=peaks.reshape(-1, 1),
+        lost=np.ones((len(peaks), 1), dtype=np.bool_),
+    )
+
+
+def epochs_to_converge(
+    windows: ArrayLike, *, convergence: float = _CONVERGED, late: int = _LATE
+) -> float:
+    """In how many epochs a fraction of a disturbance vanishes, section 5.2.
+
+    `windows` has one row for each epoch from the disturbance on (the start of a flow) and one
+    column for each flow; over an ensemble of runs, means. Shares of the windows tend to what they
+    are in the mean over the last `late` epochs; half the sum of their distances from that decays
+    geometrically. Its rate is that of the straight line through its logarithms, over the epochs in
+    which it is still more than a tenth of what it was at first, the rest being noise.
+
+    Raises ValueError unless there are more epochs than are averaged, 0 < convergence < 1, and the
+    distance falls.
+
+    >>> from airtcp.models.aimd import convergence_epochs, window_history
+    >>> history = window_history([40.0, 0.0], 60, [1.0, 1.0], 0.5)
+    >>> round(epochs_to_converge(history), 3), round(float(convergence_epochs(1.0, [0.5, 0.5])), 3)
+    (4.322, 4.322)
+    """
+    rows = np.asarray(windows, dtype=np.float64)
+    if not 0.0 < convergence < 1.0:
+        raise ValueError(f"convergence must lie between 0 and 1, not {convergence}")
+    if rows.ndim != 2 or not 1 <= late < len(rows):
+        raise ValueError(f"need windows of more than {late} epochs, one row for each")
+    share = rows / rows.sum(axis=1, keepdims=True)
+    distance = np.abs(share - share[-late:].mean(axis=0)).sum(axis=1) / 2.0
+    noise = np.flatnonzero(distance < _NOISE * distance[0])
+    count = max(2, int(noise[0]) if len(noise) else len(distance))
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(distance[:count])
+    if not np.isfinite(logarithms).all():
+        raise ValueError("the flows have converged from the first epoch on")
+    slope = float(np.polyfit(np.arange(count), logarithms, 1)[0])
+    if slope >= 0.0:
+        raise ValueError("the flows do not converge")
+    return math.log(1.0 - convergence) / slope
+
+
+def convergence_interval(
+    runs: Sequence[ArrayLike],
+    *,
+    convergence: float = _CONVERGED,
+    late: int = _LATE,
+    confidence: float = 0.95,
+) -> Interval:
+    """`epochs_to_converge` of the mean over runs, and its confidence interval.
+
+    Each run has its windows by epoch and flow; epochs that not all of them have are left out. The
+    interval is that of the jackknife: each pseudo-value n f - (n - 1) f_i, where f_i leaves out run
+    i, counts as a sample (J. W. Tukey, 1958).
+
+    Raises ValueError as `epochs_to_converge`, and without runs.
+    """
+    if not runs:
+        raise ValueError("there are no runs")
+    arrays = [np.asarray(run, dtype=np.float64) for run in runs]
+    count = min(len(run) for run in arrays)
+    stack = np.array([run[:count] for run in arrays])
+    n, total = len(stack), stack.sum(axis=0)
+
+    def of(sums: NDArray[np.float64], number: int) -> float:
+        return epochs_to_converge(sums / number, convergence=convergence, late=late)
+
+    whole = of(total, n)
+    if n == 1:
+        return Interval(whole, None, None, 1)
+    without = [of(total - run, n - 1) for run in stack]
+    spread = student_interval([n * whole - (n - 1) * one for one in without], confidence)
+    half = spread.half_width or 0.0
+    return Interval(whole, whole - half, whole + half, n)
+
+
+def _overflows(
+    times: NDArray[np.float64],
+    apart_s: float | None,
+    round_trip: NDArray[np.float64],
+    interval_s: float,
+) -> list[int]:
+    """Where each overflow begins in a list of drops."""
+    starts: list[int] = []
+    for index, time in enumerate(times):
+        if index > 0:
+            gap = apart_s
+            if gap is None:
+                at = _sample_before(times[index - 1], interval_s)
+                known = round_trip[at] if at >= 0 else np.array([])
+                known = known[~np.isnan(known)]
+                gap = 2.0 * float(known.max()) if len(known) else 0.0
+            if time - times[index - 1] <= gap:
+                continue
+        starts.append(index)
+    return starts
+
+
+def _sample_before(time_s: float, interval_s: float) -> int:
+    """The index of the last sample before a time; -1 if there is none."""
+    return int(time_s / interval_s) - 1

@@ -1,0 +1,263 @@
+"""Congestion epochs: found in traces, and converging as the theory of AIMD says."""
+
+from pathlib import Path
+
+import airtcp
+import numpy as np
+import pytest
+from airtcp.epochs import (
+    Epochs,
+    convergence_interval,
+    epochs_of_flow,
+    epochs_of_queue,
+    epochs_to_converge,
+)
+from airtcp.models import aimd
+from airtcp.scenario import loads
+from airtcp.trace import Trace
+
+LEITH = Path(airtcp.__file__).parent / "reproduce" / "leith"
+SECOND = 1_000_000_000
+
+
+def table(**columns: list[int]) -> dict[str, np.ndarray]:
+    return {name: np.array(column, dtype=np.int64) for name, column in columns.items()}
+
+
+def by_hand() -> Trace:
+    """Two flows, a sample every second for 10 s, and drops in two queues.
+
+    The window of a is 10, 20, 30, ... bytes, that of b 5, 5, ..., from the third second on.
+    """
+    times = [second * SECOND for second in range(1, 11) for _ in "ab"]
+    window_b = [-1, -1] + [5] * 8
+    drops = [
+        # time (ms), flow, queue
+        (3500, 0, 1),
+        (3600, 1, 1),
+        (3700, 0, 0),
+        (4300, 0, 1),
+        (7200, 1, 1),
+        (1500, 0, 1),
+    ]
+    drops.sort()
+    events = [(time, 2, flow, queue, -1) for time, flow, queue in drops]
+    # A loss of a and a timeout of b; a timeout of a SYN, which has no window; a second of b.
+    events += [(4400, 1, 0, -1, 45), (4500, 0, 1, -1, 5), (4600, 0, 0, -1, -1), (7500, 1, 1, -1, 7)]
+    events.sort()
+    return Trace(
+        interval_s=1.0,
+        flow_names=("a/0", "b/0"),
+        queue_names=("ap", "wire to server", "wire to ap"),
+        event_names=("timeout", "fast_retransmit", "queue_drop"),
+        flow_table=table(
+            time_ns=times,
+            flow=[0, 1] * 10,
+            delivered_bytes=[0] * 20,
+            connections=[1] * 20,
+            cwnd_bytes=[w for i in range(10) for w in (10 * (i + 1), window_b[i])],
+            ssthresh_bytes=[-1] * 20,
+            flight_size_bytes=[0] * 20,
+            srtt_ns=[SECOND // 5] * 20,
+        ),
+        queue_table=table(time_ns=[], queue=[], packets=[]),
+        event_table=table(
+            time_ns=[time * 1_000_000 for time, *_ in events],
+            event=[kind for _, kind, *_ in events],
+            flow=[flow for _, _, flow, *_ in events],
+            queue=[queue for _, _, _, queue, _ in events],
+            cwnd_bytes=[window for *_, window in events],
+            ssthresh_bytes=[-1] * len(events),
+            flight_size_bytes=[-1] * len(events),
+            cwnd_after_bytes=[-1] * len(events),
+        ),
+    )
+
+
+def test_overflows_of_a_queue_end_epochs() -> None:
+    """Two round trips are 0.4 s: 3.5 and 3.6 s are one overflow, 4.3 s is the next.
+
+    At 1.5 s flow b has no window. The drop at 3.7 s is in another queue.
+    """
+    epochs = epochs_of_queue(by_hand(), "wire to server")
+
+    assert epochs.flows == ("a/0", "b/0")
+    assert epochs.end_s.tolist() == [3.5, 4.3, 7.2]
+    assert epochs.cwnd_bytes.tolist() == [[30, 5], [40, 5], [70, 5]]
+    assert epochs.lost.tolist() == [[True, True], [True, False], [False, True]]
+    np.testing.assert_allclose(epochs.loss_probability, [2 / 3, 2 / 3])
+
+
+def test_what_is_one_overflow_can_be_said() -> None:
+    trace = by_hand()
+    one = epochs_of_queue(trace, "wire to server", apart_s=1.0)
+    many = epochs_of_queue(trace, "wire to server", apart_s=0.01)
+    late = epochs_of_queue(trace, "wire to server", from_s=4.0)
+    only_a = epochs_of_queue(trace, "wire to server", ["a/0"])
+
+    assert one.end_s.tolist() == [3.5, 7.2]
+    assert one.lost.tolist() == [[True, True], [False, True]]
+    assert many.end_s.tolist() == [3.5, 3.6, 4.3, 7.2]
+    assert late.end_s.tolist() == [4.3, 7.2]
+    assert only_a.end_s.tolist() == [1.5, 3.5, 4.3, 7.2]
+    assert only_a.lost[:, 0].tolist() == [True, True, True, False]
+
+
+def test_a_queue_that_never_overflows_has_no_epochs() -> None:
+    trace = by_hand()
+    epochs = epochs_of_queue(trace, "wire to server", ["b/0"], from_s=9.0)
+
+    nobody = epochs_of_queue(trace, "wire to ap")
+    assert (nobody.flows, nobody.cwnd_bytes.shape) == ((), (0, 0))
+    assert len(epochs.end_s) == 0
+    assert epochs.cwnd_bytes.shape == (0, 1)
+    assert np.isnan(epochs.loss_probability).all()
+
+
+def test_losses_of_a_flow_end_its_own_epochs() -> None:
+    a, b = (epochs_of_flow(by_hand(), name) for name in ("a/0", "b/0"))
+
+    assert (a.end_s.tolist(), a.cwnd_bytes.tolist()) == ([4.4], [[45]])
+    assert (b.end_s.tolist(), b.cwnd_bytes.tolist()) == ([4.5, 7.5], [[5], [7]])
+    assert epochs_of_flow(by_hand(), "b/0", from_s=5.0).end_s.tolist() == [7.5]
+
+
+def test_what_is_not_there_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no queue 'wire'"):
+        epochs_of_queue(by_hand(), "wire")
+    with pytest.raises(ValueError, match="no flow 'c/0'"):
+        epochs_of_queue(by_hand(), "ap", ["c/0"])
+    with pytest.raises(ValueError, match="no flow 'c/0'"):
+        epochs_of_flow(by_hand(), "c/0")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "lost"),
+    [([1, 1], [0.5, 0.5], 1.0), ([1, 0.2], [0.5, 0.95], 1.0), ([2, 1], [0.7, 0.6], [0.9, 0.5])],
+)
+@pytest.mark.parametrize("convergence", [0.95, 0.5])
+def test_windows_of_the_model_converge_as_it_says(
+    alpha: list[float], beta: list[float], lost: float, convergence: float
+) -> None:
+    """Over 300 epochs the last 20 are steady: what is left of 0.9 ** 280 is nothing."""
+    history = aimd.window_history([40.0, 1.0], 300, alpha, beta, lost)
+    expected = aimd.convergence_epochs(alpha, beta, lost, convergence=convergence)
+
+    found = epochs_to_converge(history, convergence=convergence)
+    assert found == pytest.approx(float(expected), rel=1e-6)
+    interval = convergence_interval([history] * 3, convergence=convergence)
+    assert interval.mean == pytest.approx(float(expected), rel=1e-6)
+    assert interval.half_width == pytest.approx(0.0, abs=1e-6)
+    assert convergence_interval([history]).low is None
+
+
+@pytest.mark.parametrize(
+    ("windows", "message"),
+    [
+        (np.ones((20, 2)), "more than 20 epochs"),
+        (np.ones(40), "more than 20 epochs"),
+        (np.ones((40, 2)), "converged from the first epoch on"),
+        (np.stack([np.ones(22), np.r_[1.5, 1.8, np.ones(20)]], axis=1), "do not converge"),
+    ],
+)
+def test_windows_that_say_nothing_are_refused(windows: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        epochs_to_converge(windows)
+
+
+def test_absurd_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1, not 1"):
+        epochs_to_converge(np.ones((40, 2)), convergence=1.0)
+    with pytest.raises(ValueError, match="no runs"):
+        convergence_interval([])
+
+
+def wired(increase: float, queue: int, replications: int, duration: str) -> list[Epochs]:
+    """Two flows over 10 Mb/s and 100 ms, the second from 60 s on, without slow start."""
+    text = (LEITH / "two-flows.toml").read_text(encoding="utf-8")
+    for old, new in (
+        ("increase = 1.0", f"increase = {increase}"),
+        ("replications = 50", f"replications = {replications}"),
+        ("queue = 40", f"queue = {queue}"),
+        ('duration     = "180 s"', f'duration     = "{duration}"'),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    result = airtcp.simulate(loads(text), trace=True, trace_interval_s=0.05)
+    traces = [run.trace for run in result.simulation.runs if run.trace is not None]
+    return [
+        epochs_of_queue(trace, "wire to server", ["a/0", "b/0"], from_s=60.0) for trace in traces
+    ]
+
+
+def test_synchronised_flows_on_a_wire_converge_as_the_model_says() -> None:
+    """Two segments more each round trip: both flows lose in every overflow.
+
+    The model's 4.32 epochs lie in the interval, and so do the 4.42 that it would say if it knew
+    that windows grow by ACKs (RFC 5681 (3)), from W to the root of W^2 + 2 alpha W in a round
+    trip, which is a little less than alpha for a small window.
+    """
+    runs = wired(2.0, 100, 8, "400 s")
+    assert min(len(run.end_s) for run in runs) > 60
+    assert all((run.loss_probability == 1.0).all() for run in runs)
+
+    found = convergence_interval([run.cwnd_bytes for run in runs])
+    expected = float(aimd.convergence_epochs([1.0, 1.0], 0.5))
+    assert expected == pytest.approx(4.32, abs=0.01)
+    assert found.half_width is not None
+    assert found.half_width < 0.4
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < expected
+    assert found.high > 4.42
+
+
+def test_flows_that_lose_apart_converge_as_the_model_says_with_their_losses() -> None:
+    """Erratum L10: with the lambda that was measured."""
+    runs = wired(1.0, 40, 16, "180 s")
+    lost = np.mean([run.loss_probability for run in runs], axis=0)
+    assert ((lost > 0.8) & (lost < 1.0)).all()
+
+    found = convergence_interval([run.cwnd_bytes for run in runs])
+    expected = float(aimd.convergence_epochs([1.0, 1.0], 0.5, lost))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < expected < found.high
+
+
+@pytest.mark.parametrize(
+    "second",
+    ["increase = 1.0, decrease = 0.5", "increase = 0.2, decrease = 0.95"],
+    ids=["standard", "slow"],
+)
+def test_an_upload_over_the_air_is_where_it_stays_after_its_first_epoch(second: str) -> None:
+    """Paper L, Fig. 11: its own queue overflows, whatever the other flow does, and whatever beta.
+
+    Peaks of an epoch vary by one or two segments of some 60 with the luck of the MAC; the first of
+    ten runs agrees with the later ones in the mean to within 10 %, where a flow that had to take
+    its share from the other would begin at half of it or less.
+    """
+    text = (LEITH / "wired.toml").read_text(encoding="utf-8")
+    for old, new in (
+        ('rate  = "4 Mb/s"', 'rate  = "10 Mb/s"'),
+        ("queue = 40", "queue = 100"),
+        ('start = { distribution = "uniform", low = "0 s", high = "1 s" }', 'start = "20 s"'),
+        ('warmup       = "100 s"', 'warmup       = "0 s"'),
+        ('duration     = "600 s"', 'duration     = "200 s"'),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    head, tail = text.rsplit("increase = 1.0, decrease = 0.5", 1)
+    text = head + second + tail
+    text = text.replace("variant        = ", "initial_ssthresh = { segments = 2 }\n    variant = ")
+    result = airtcp.simulate(loads(text), trace=True, trace_interval_s=0.1)
+    ratios = []
+    for run in result.simulation.runs:
+        assert run.trace is not None
+        epochs = epochs_of_flow(run.trace, "b/0", from_s=20.0)
+        peaks = epochs.cwnd_bytes[:, 0]
+        assert len(peaks) > 1
+        ratios.append(peaks[0] / peaks[1:].mean())
+        drops = run.trace.events("queue_drop", flow="b/0")
+        assert set(drops.queue) == {"b/0 AC_BE"}
+    assert abs(np.mean(ratios) - 1.0) < 0.1
