@@ -1,9 +1,11 @@
 """Items are made whole, once, and the same each time; what is wrong is said in one line."""
 
+import ast
 import json
 import os
 from pathlib import Path
 
+import airtcp
 import pytest
 from airtcp.cli import app
 from airtcp.reproduce import catalogue
@@ -11,6 +13,7 @@ from airtcp.reproduce.bench import Bench, Settings, set_key
 from airtcp.reproduce.chart import Series, chart
 from airtcp.reproduce.item import Data, Item, Outcome
 from airtcp.reproduce.make import make
+from airtcp.scenario import load
 from airtcp.simulate import simulate
 from typer.testing import CliRunner, Result
 
@@ -191,6 +194,30 @@ def test_every_item_has_its_words() -> None:
         assert len(one.title) > 5, one.name
         assert len(one.caption) > 20, one.name
         assert len(one.states) > 20, one.name
+
+
+def test_only_the_command_line_imports_reproduce() -> None:
+    root = Path(airtcp.__file__).parent
+    for path in root.rglob("*.py"):
+        if path.relative_to(root).parts[0] not in ("reproduce", "cli"):
+            assert "airtcp.reproduce" not in _imports(path), path
+
+
+def _imports(path: Path) -> str:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return " ".join(
+        ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
+def test_scenario_files_run_as_they_are() -> None:
+    """Each is a whole scenario, and opens with what it is."""
+    files = list(Path(catalogue.__file__).parent.glob("*/*.toml"))
+
+    assert len(files) >= 7
+    for file in files:
+        assert load(file).title, file
+        assert file.read_text(encoding="utf-8").startswith("# "), file
 
 
 def test_a_folder_that_cannot_be_written_is_wrong_input(tmp_path: Path) -> None:
