@@ -27,7 +27,9 @@ from airtcp.scenario import (
     Lognormal,
     Pareto,
     Uniform,
+    loads,
 )
+from airtcp.simulate import simulate
 from airtcp.stats import Interval, student_interval
 from scipy import optimize
 
@@ -485,3 +487,43 @@ def test_against_ciw() -> None:
         assert abs(ciw.mean - ours.mean) <= math.hypot(ciw.half_width, ours.half_width), row
         assert contains(ours, row["theory"], width=0.15)
         assert row["ratio"] >= 100, row
+
+
+def test_packets_and_flows_carry_the_same_transfers() -> None:
+    """Jobs of a flow of the packet simulator, at a load so low that they end in order."""
+    law = Exponential(mean=20_000.0)
+    scenario = loads(
+        """
+        stations = [{ name = "client", count = 1 }]
+        run = { warmup = "0 s", duration = "1000 s", replications = 1, seed = 7 }
+        [phy]
+        standard = "802.11b"
+        [[flows]]
+        stations = "client"
+        direction = "download"
+        [flows.application]
+        kind = "ftp"
+        interarrival = { distribution = "exponential", mean = "5 s" }
+        size = { distribution = "exponential", mean = "20 kB" }
+        """
+    )
+    packets = simulate(scenario).simulation
+    count = packets.counts["transfers"]
+
+    flows = processor_sharing(
+        law,
+        capacity=1e6,
+        arrival_rate=0.2,
+        jobs=count,
+        warmup_jobs=0,
+        replications=1,
+        seed=7,
+        transfers_of="client/0",
+        keep_jobs=True,
+    )
+
+    sizes, _ = flows.jobs()
+    goodput = packets.metrics["goodput_bps"].mean
+    assert goodput is not None
+    assert sum(math.ceil(size) for size in sizes) == pytest.approx(goodput * 1000 / 8, abs=1)
+    assert flows.work_per_s.mean == pytest.approx(goodput / 8, rel=0.02)

@@ -67,6 +67,7 @@ def processor_sharing(
     arrival_rate: float | None = None,
     interarrival: Distribution | None = None,
     limit: int | None = None,
+    transfers_of: str | None = None,
     jobs: int = 1_000_000,
     warmup_jobs: int | None = None,
     seed: int = 1,
@@ -89,6 +90,9 @@ def processor_sharing(
             `load`, `arrival_rate` and `interarrival` must be given.
         limit: a job that finds so many is blocked: lost, and counted. Required at a load of 1 or
             more.
+        transfers_of: name of an `ftp` flow of one station, such as `client/0`. Given the same laws
+            (sizes in bytes), seed and replication, the n-th job is that flow's n-th transfer in
+            `airtcp.simulate`: packets and flows on common random numbers.
         jobs: jobs that each replication measures, from one departure to another.
         warmup_jobs: jobs that leave before, beginning with an empty system (default: a tenth of
             `jobs`).
@@ -126,6 +130,7 @@ def processor_sharing(
         "sizes": size_law,
         "capacity": capacities,
         "limit": None if limit is None else _whole("limit", limit, 1),
+        "transfers_of": transfers_of,
     }
     return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
 

@@ -36,6 +36,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
 
 use airtcp_kernel::RandomStream;
+use airtcp_kernel::random_stream::{ARRIVAL, TRANSFER_SIZE};
 pub use airtcp_kernel::{Distribution, random_stream::GENERATOR};
 
 pub use outcome::Outcome;
@@ -111,9 +112,13 @@ impl Simulation {
         // whatever the capacity: capacities are compared on common random numbers.
         let stream = |purpose| RandomStream::new(seed, replication, "flows", purpose);
         let outcome = match &self.system {
-            System::Open { interarrival, sizes, capacity, limit } => {
-                let gaps = (interarrival, stream("interarrival"));
-                let source = OpenSource::new(gaps, (sizes, stream("size")));
+            System::Open { interarrival, sizes, capacity, limit, transfers_of } => {
+                let of_flow = |flow, purpose| RandomStream::new(seed, replication, flow, purpose);
+                let (gaps, of_sizes) = match transfers_of {
+                    Some(flow) => (of_flow(flow, ARRIVAL), of_flow(flow, TRANSFER_SIZE)),
+                    None => (stream("interarrival"), stream("size")),
+                };
+                let source = OpenSource::new((interarrival, gaps), (sizes, of_sizes));
                 Run::new(source, Server::new(Capacity::new(capacity), *limit))
                     .measure(plan, cancelled)
             }

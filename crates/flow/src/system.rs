@@ -25,6 +25,9 @@ pub enum System {
         capacity: Vec<f64>,
         /// An arrival that finds so many jobs is blocked: lost, and counted.
         limit: Option<usize>,
+        /// A flow of the packet simulator with the same laws, whose transfers are the jobs, one by
+        /// one, of the same seed and replication; `None`: jobs of their own.
+        transfers_of: Option<String>,
     },
     /// Each of `sources` thinks, sends a job, waits until it is served, and thinks again: the
     /// queueing model of paper M, section 4.2.
@@ -46,7 +49,7 @@ const MOST_SOURCES: usize = 10_000_000;
 impl System {
     pub(crate) fn check(&self) -> Result<(), InvalidSystem> {
         match self {
-            Self::Open { interarrival, sizes, capacity, limit } => {
+            Self::Open { interarrival, sizes, capacity, limit, .. } => {
                 check_service(sizes, capacity)?;
                 check_law("interarrival", interarrival)?;
                 match limit {
@@ -125,6 +128,7 @@ mod tests {
             sizes: Distribution::Exponential { mean },
             capacity: capacity.to_vec(),
             limit,
+            transfers_of: None,
         }
     }
 

@@ -45,7 +45,7 @@ fn capacity() -> impl Strategy<Value = Vec<f64>> {
 fn open_system() -> impl Strategy<Value = System> {
     let limit = prop_oneof![Just(None), (1_usize..50).prop_map(Some), Just(Some(100_000))];
     (law(), law(), capacity(), limit).prop_map(|(interarrival, sizes, capacity, limit)| {
-        System::Open { interarrival, sizes, capacity, limit }
+        System::Open { interarrival, sizes, capacity, limit, transfers_of: None }
     })
 }
 
@@ -168,7 +168,13 @@ proptest! {
         sizes in law(), load in 0.05..0.95_f64, rate in magnitude(), seed in any::<u64>()
     ) {
         let interarrival = Distribution::Exponential { mean: mean(&sizes) / (rate * load) };
-        let system = System::Open { interarrival, sizes, capacity: vec![rate], limit: None };
+        let system = System::Open {
+            interarrival,
+            sizes,
+            capacity: vec![rate],
+            limit: None,
+            transfers_of: None,
+        };
         let plan = Plan {
             warmup_jobs: 0,
             jobs: NonZeroU64::new(2_000).expect("positive"),
@@ -192,6 +198,7 @@ proptest! {
             sizes: Distribution::Exponential { mean: 0.5 },
             capacity: vec![1.0],
             limit: None,
+            transfers_of: None,
         })
         .expect("stable");
         let plan = Plan { warmup_jobs: 0, jobs: NonZeroU64::MIN, keep_jobs: false };

@@ -20,7 +20,7 @@ struct Waiting {
 /// Sojourn time and size of the jobs in the order of their end, and how many were blocked.
 fn slow_processor_sharing(system: &System, seed: u64, jobs: u64) -> (Vec<(f64, f64)>, u64) {
     let (pauses, sizes, capacity, limit, sources, purpose) = match system {
-        System::Open { interarrival, sizes, capacity, limit } => {
+        System::Open { interarrival, sizes, capacity, limit, .. } => {
             (interarrival, sizes, capacity, limit.unwrap_or(usize::MAX), None, "interarrival")
         }
         System::Closed { sources, think_times, sizes, capacity } => {
@@ -103,6 +103,7 @@ fn open_system_agrees_draw_for_draw() {
         sizes: Distribution::Pareto { shape: 1.5, scale: 1.0 },
         capacity: vec![3.0 / 0.9],
         limit: None,
+        transfers_of: None,
     };
 
     assert_alike(&system, 11, 20_000);
@@ -115,6 +116,7 @@ fn open_system_with_a_limit_and_a_table_agrees() {
         sizes: Distribution::Hyperexponential { probability: 0.1, mean_1: 5.0, mean_2: 0.5 },
         capacity: vec![1.0, 0.5, 0.9, 0.8],
         limit: Some(6),
+        transfers_of: None,
     };
 
     let outcome = assert_alike(&system, 11, 20_000);

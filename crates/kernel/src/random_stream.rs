@@ -11,6 +11,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Name and version of the generator, as results state it.
 pub const GENERATOR: &str = "xoshiro256++/splitmix64-key-1";
 
+/// The purpose of the times between transfers that begin whatever else is under way. Packets and
+/// flows draw the same transfers, if they are asked to.
+pub const ARRIVAL: &str = "arrival";
+
+/// The purpose of the sizes of transfers.
+pub const TRANSFER_SIZE: &str = "transfer size";
+
 /// One independent stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct RandomStream(Xoshiro256PlusPlus);

@@ -1,5 +1,6 @@
 //! What the applications of a flow want, and when. Draws sizes and times; knows no network.
 
+use airtcp_kernel::random_stream::{ARRIVAL, TRANSFER_SIZE};
 use airtcp_kernel::{Distribution, Duration, RandomStream, Sampler};
 
 use crate::scenario::{ApplicationConfig, FtpMessages};
@@ -142,7 +143,7 @@ impl Application {
     /// What its stream of times is for.
     fn times_are(&self) -> &'static str {
         match self {
-            Self::Ftp { .. } => "arrival",
+            Self::Ftp { .. } => ARRIVAL,
             Self::Bulk { .. } | Self::Web { .. } | Self::Datagrams { .. } => "pause",
         }
     }
@@ -151,7 +152,7 @@ impl Application {
 impl Draws {
     pub(crate) fn new(seed: u64, replication: u64, flow: &str, application: &Application) -> Self {
         Self {
-            sizes: RandomStream::new(seed, replication, flow, "transfer size"),
+            sizes: RandomStream::new(seed, replication, flow, TRANSFER_SIZE),
             times: RandomStream::new(seed, replication, flow, application.times_are()),
         }
     }
