@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp import plot_trace
 from airtcp.drawing import (
     BLUE,
     GREEN,
@@ -40,7 +41,12 @@ CAPTIONS: Final[dict[str, str]] = {
     "stations": "Goodput of each station, least to most.",
     "active-transfers": "How many transfers are in progress at a time.",
     "goodput": "Goodput over the measured time.",
+    "flow-goodput": "Goodput of each flow in replication 0, over time; dashed: end of the warm-up.",
+    "windows": "Congestion windows in replication 0, as far as receivers' windows let them count.",
 }
+
+#: Those that need a trace.
+TRACED: Final = ("flow-goodput", "windows")
 
 #: The parts of `airtime` from useful to idle: key, label, colour.
 AIRTIME: Final = (
@@ -62,7 +68,7 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     """The pictures that make sense for a result, by name, in the order of `CAPTIONS`.
 
     `comparison` needs a model that covers the scenario, `transfer-times` and `active-transfers`
-    need transfers, `stations` at least two stations.
+    need transfers, `stations` at least two stations, `flow-goodput` and `windows` a trace.
     """
     simulation = result.simulation
     comparison = isinstance(result, Comparison)
@@ -78,6 +84,7 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
             "stations": _stations(simulation),
             "active-transfers": _active_transfers(simulation, model),
             "goodput": _goodput(simulation, warmup_s, duration_s),
+            **_traced(result, warmup_s),
         }
     return {name: figure for name, figure in figures.items() if figure is not None}
 
@@ -350,6 +357,17 @@ def _goodput(simulation: Simulation, warmup_s: float, duration_s: float) -> Figu
     axes.set_ylabel(f"goodput ({unit})")
     legend_above(figure, axes)
     return figure
+
+
+def _traced(result: Comparison | SimulationResult, warmup_s: float) -> dict[str, Figure | None]:
+    """The pictures of the trace of replication 0, if it was kept."""
+    first = next(iter(result.simulation.runs), None)
+    if first is None or first.trace is None:
+        return {}
+    return {
+        "flow-goodput": plot_trace.flow_goodput(first.trace, warmup_s),
+        "windows": plot_trace.windows(first.trace, result.scenario, warmup_s),
+    }
 
 
 def _bars(

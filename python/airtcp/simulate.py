@@ -78,9 +78,10 @@ def simulate(
 
     `trace` asks for time series of flows and queues, a sample every `trace_interval_s`, and for
     what happened, of all replications: True keeps them as `simulation.runs[i].trace`
-    (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there instead
-    (docs/traces.md). `pcap` is a file for what was on the air in replication 0, as Wireshark reads
-    it, of each frame the first `snaplen` bytes. Neither changes a number of the result.
+    (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there and keeps that of
+    replication 0 (docs/traces.md). `pcap` is a file for what was on the air in replication 0, as
+    Wireshark reads it, of each frame the first `snaplen` bytes. Neither changes a number of the
+    result.
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
     the scenario, ValueError for a number of replications or threads below one or an interval that
@@ -342,7 +343,9 @@ class _Replications:
     def _finish(self, index: int, run: Replication) -> None:
         if self._trace_file is not None and run.trace is not None:
             self._trace_file.add(index, run.trace)
-            run = replace(run, trace=None)
+            if index > 0:
+                # One is kept for pictures; all of them may not fit into memory.
+                run = replace(run, trace=None)
         self.finished[index] = run
 
     def _report(self, target: int) -> None:

@@ -1,0 +1,141 @@
+"""Pictures of traces: lines for a few flows, a map for many; and in a report when there is one."""
+
+import re
+from pathlib import Path
+
+import airtcp
+import numpy as np
+import pytest
+from airtcp import drawing, plot, plot_trace, report
+from airtcp.results import SimulationResult
+from airtcp.scenario import loads
+
+SCENARIO = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = {count}
+[[flows]]
+stations = "laptop"
+direction = "upload"
+application = {application}
+[run]
+warmup = "2 s"
+duration = "18 s"
+replications = 2
+"""
+BULK = '{ kind = "bulk", start = { distribution = "uniform", low = "0 s", high = "10 s" } }'
+UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
+
+
+def traced(count: int, application: str = BULK, **options: object) -> SimulationResult:
+    scenario = loads(SCENARIO.format(count=count, application=application))
+    return airtcp.simulate(scenario, trace=True, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def few() -> SimulationResult:
+    return traced(3)
+
+
+@pytest.fixture(scope="module")
+def many() -> SimulationResult:
+    return traced(12)
+
+
+def test_a_few_flows_are_lines_with_their_goodput(few: SimulationResult) -> None:
+    figure = plot.pictures(few)["flow-goodput"]
+    [axes] = figure.axes
+    trace = few.simulation.runs[0].trace
+    assert trace is not None
+
+    lines = {patch.get_label(): patch for patch in axes.patches}
+    assert set(lines) == set(trace.flow_names)
+    for name in trace.flow_names:
+        heights, edges, _ = lines[name].get_data()
+        # 200 samples of 100 ms are a point each.
+        np.testing.assert_allclose(heights * 1e6, trace.flow(name).goodput_bps)
+        assert (edges[0], edges[-1]) == (0.0, pytest.approx(20.0))
+    assert axes.get_ylabel() == "goodput (Mb/s)"
+    # The end of the warm-up.
+    assert [line.get_xdata()[0] for line in axes.lines] == [2.0]
+
+
+def test_windows_count_up_to_the_receivers(few: SimulationResult) -> None:
+    """64 KiB less one byte by default, though the congestion window grows on."""
+    trace = few.simulation.runs[0].trace
+    assert trace is not None
+    assert np.nanmax(trace.flow("laptop/0").cwnd_bytes) > 65_535
+
+    [axes] = plot.pictures(few)["windows"].axes
+    heights = np.concatenate([patch.get_data()[0] for patch in axes.patches])
+    assert np.nanmax(heights) == 65.535
+    # Before a flow begins it has no window.
+    assert np.isnan(heights).any()
+    assert axes.get_ylabel() == "congestion window (kB)"
+
+
+def test_many_flows_are_a_map(many: SimulationResult) -> None:
+    figure = plot.pictures(many)["flow-goodput"]
+    axes, scale = figure.axes
+    trace = many.simulation.runs[0].trace
+    assert trace is not None
+
+    [image] = axes.images
+    rates = np.array([trace.flow(name).goodput_bps for name in trace.flow_names])
+    np.testing.assert_allclose(np.asarray(image.get_array()) * 1e6, rates)
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(trace.flow_names)
+    assert scale.get_ylabel() == "goodput (Mb/s)"
+    assert image.get_extent() == [0.0, pytest.approx(20.0), 11.5, -0.5]
+
+
+def test_points_are_means_where_there_are_more_samples_than_points() -> None:
+    trace = traced(2, trace_interval_s=0.01).simulation.runs[0].trace
+    assert trace is not None
+    figure = plot_trace.flow_goodput(trace, 0.0)
+    assert figure is not None
+
+    [axes] = figure.axes
+    heights, edges, _ = axes.patches[0].get_data()
+    assert len(heights) == 200
+    mean = trace.flow("laptop/0").goodput_bps.reshape(200, 10).mean(axis=1)
+    np.testing.assert_allclose(heights * 1e6, mean)
+    assert edges[-1] == pytest.approx(20.0)
+    assert not axes.lines
+
+
+def test_what_makes_no_sense_is_not_drawn() -> None:
+    datagrams = plot.pictures(traced(2, UDP))
+    alone = plot.pictures(traced(1))
+
+    assert "flow-goodput" in datagrams
+    assert "windows" not in datagrams
+    assert "windows" in alone
+    assert "flow-goodput" not in alone
+
+
+def test_without_a_trace_there_are_no_such_pictures() -> None:
+    scenario = loads(SCENARIO.format(count=3, application=BULK))
+
+    assert not {"flow-goodput", "windows"} & set(plot.pictures(airtcp.simulate(scenario)))
+
+
+def test_a_report_has_the_trace_and_loads_nothing(many: SimulationResult, tmp_path: Path) -> None:
+    """The map is inside the page, too."""
+    report.write(many, tmp_path)
+    page = (tmp_path / "report.html").read_text()
+
+    assert 'id="flow-goodput"' in page or "id='flow-goodput'" in page
+    assert plot.CAPTIONS["windows"] in page
+    references = set(re.findall(r'(?:src|href)="([^"]{0,12})', page))
+    assert all(reference.startswith(("#", "data:image/")) for reference in references)
+    assert "http" not in re.sub(r'href="data:[^"]*"', "", page)
+    assert (tmp_path / "windows.svg").exists()
+
+
+def test_the_same_trace_gives_the_same_bytes(many: SimulationResult) -> None:
+    one, two = (plot.pictures(many)["flow-goodput"] for _ in range(2))
+
+    assert drawing.svg(one) == drawing.svg(two)
+    assert drawing.png(one) == drawing.png(two)
