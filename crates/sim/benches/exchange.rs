@@ -7,11 +7,16 @@ use airtcp_sim::{RunControl, Simulation};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Name, resolved scenario, and whether every attempt counts or only successful exchanges.
-const SCENARIOS: [(&str, &str, bool); 3] = [
+const SCENARIOS: [(&str, &str, bool); 4] = [
     ("10 endless downloads, per exchange", include_str!("scenarios/downloads-10.json"), false),
     (
         "10 active of 2000 stations, per exchange",
         include_str!("scenarios/downloads-10-of-2000.json"),
+        false,
+    ),
+    (
+        "20 flows, EDCA, per-flow queues, SACK, per exchange",
+        include_str!("scenarios/categories-20.json"),
         false,
     ),
     ("50 saturated stations, per transmission", include_str!("scenarios/saturated-50.json"), true),
