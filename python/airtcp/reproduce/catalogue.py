@@ -34,6 +34,12 @@ _PAPERS = (
         "D. J. Leith, P. Clifford, Using the 802.11e EDCF to achieve TCP upload fairness over WLAN "
         "links, WiOpt 2005",
     ),
+    Paper(
+        "G",
+        "gopal",
+        "S. Gopal, S. Paul, D. Raychaudhuri, Investigation of the TCP simultaneous-send problem in "
+        "802.11 wireless local area networks, 2004",
+    ),
 )
 
 #: The papers by letter, in the order in which they are made.

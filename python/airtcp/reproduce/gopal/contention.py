@@ -1,0 +1,74 @@
+"""Paper G, (1): how often nodes that always have a frame send in the same slot. Knows no TCP."""
+
+from __future__ import annotations
+
+from airtcp.models.gopal import simultaneous_send
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.item import Outcome, Value, item
+from airtcp.reproduce.measure import over_runs, words
+from airtcp.results import Simulation
+
+_CW = 32
+_OTHERS = tuple(range(1, 11))
+_SIMULATED = (1, 2, 3, 5, 10)
+#: The paper's numbers for one and three sessions; it prints the first as 3 %.
+_PRINTED = {1: 0.03, 3: 0.176}
+
+
+@item(
+    "G.eq1",
+    title="Probability that nodes which always have a frame choose the same slot",
+    caption="An access point and N stations with a frame always ready, backoff over 32 slots: "
+    "equation (1), that any two of the N + 1 slots are equal; the chance that the next "
+    "transmission fails if all draw at once; and what simulated nodes meet, per transmission and "
+    "per frame.",
+    states="3 % for one TCP session, 1.5 % after a failure, which doubles the window; 17.6 % for "
+    "three sessions. (1) is called the likelihood of a failed transmission.",
+)
+def eq1(bench: Bench) -> Outcome:
+    said = simultaneous_send(_OTHERS, _CW)
+    any_two = [float(p) for p in said.any_two]
+    next_one = [float(p) for p in said.next_transmission]
+    runs = {n: bench.simulate("saturated", {"stations.node.count": n}) for n in _SIMULATED}
+    failing = {n: _failing(one) for n, one in runs.items()}
+    frames: dict[int, Value] = {n: one.metrics["collision_probability"] for n, one in runs.items()}
+    series = [
+        Series("(1), any two slots", _OTHERS, any_two, "model"),
+        Series("the earliest slot", _OTHERS, next_one, "model"),
+        Series("transmissions, simulated", _SIMULATED, list(failing.values()), "simulation"),
+        Series("frames, simulated", _SIMULATED, list(frames.values()), "simulation"),
+        Series("paper", list(_PRINTED), list(_PRINTED.values()), "paper"),
+    ]
+    both = runs[1].metrics["simultaneous_send_probability"]
+    doubled = float(simultaneous_send(1, 2 * _CW).any_two)
+    three = _OTHERS.index(3)
+    x, y = "stations N besides the access point", "probability"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"One station: {any_two[0]:.5f} by (1), {words(both)} in the simulation; "
+        f"{doubled:.4f} with a window of 64. Three stations: {any_two[three]:.4f} by (1), which "
+        "the paper prints truncated (erratum G1). That is the chance that any two slots coincide, "
+        f"not that the next transmission fails (G2): of the simulated ones {words(failing[3])} "
+        f"do. Of the frames {words(frames[3])} collide: each collision takes two, and three "
+        "others may hit a frame; that it comes near (1) is particular to three stations.",
+        values={
+            "one": any_two[0],
+            "one_simulated": both,
+            "one_doubled": doubled,
+            "three": any_two[three],
+            "three_failing": failing[3],
+            "three_frames": frames[3],
+        },
+        figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
+    )
+
+
+def _failing(simulation: Simulation) -> Value:
+    """Collisions over all times that somebody sent."""
+
+    def share(index: int) -> float:
+        counts = simulation.runs[index].answer["counts"]
+        return float(counts["collisions"] / (counts["collisions"] + counts["mac_exchanges"]))
+
+    return over_runs(simulation, share)
