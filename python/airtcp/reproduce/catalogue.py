@@ -29,6 +29,12 @@ _PAPERS = (
         "WLANs, Computer Networks 50(1), 2006",
     ),
     Paper(
+        "B",
+        "bruno",
+        "R. Bruno, M. Conti, E. Gregori, Throughput evaluation and enhancement of TCP clients in "
+        "Wi-Fi hot spots, WONS 2004",
+    ),
+    Paper(
         "L",
         "leith",
         "D. J. Leith, P. Clifford, Using the 802.11e EDCF to achieve TCP upload fairness over WLAN "

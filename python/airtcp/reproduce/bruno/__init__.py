@@ -1,0 +1,5 @@
+"""Paper B: Bruno, Conti and Gregori 2004, downloads in a hot spot, bursts of the access point."""
+
+from airtcp.reproduce.bruno import bursts as bursts
+from airtcp.reproduce.bruno import cells as cells
+from airtcp.reproduce.bruno import slots as slots

@@ -1,0 +1,176 @@
+"""Paper B, Fig. 1 to 3: goodput, contention windows and active stations, TCP beside UDP.
+
+Windows are given as the paper counts them, W = CW + 1.
+"""
+
+from __future__ import annotations
+
+from airtcp.models.bruno import theoretical_limit
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.item import Outcome, Value, item
+from airtcp.reproduce.measure import mapped, mean, ratio, scaled, words
+from airtcp.results import Simulation
+from airtcp.stats import student_interval
+
+STATIONS = (1, 2, 3, 5, 7, 10, 15, 20)
+MBPS = 1e6
+_X = "stations"
+#: As most operating systems have it; RFC 6298, which the scenario follows, says 1 s.
+_SHORT_RTO = {"flows.station.tcp.min_rto": "200 ms"}
+
+
+def downloads(bench: Bench, stations: int, **changes: object) -> Simulation:
+    """The TCP case with so many stations; `changes` as of `Bench.scenario`."""
+    return bench.simulate("hotspot", {"stations.station.count": stations, **changes})
+
+
+def datagrams(bench: Bench, stations: int, **changes: object) -> Simulation:
+    """The UDP case with so many stations."""
+    return bench.simulate("datagrams", {"stations.station.count": stations, **changes})
+
+
+def _downlink(simulation: Simulation) -> list[float]:
+    """What the access point gets across in each replication, b/s."""
+    return [
+        sum(flow["goodput_bps"] for flow in run.answer["flows"] if flow["direction"] == "download")
+        for run in simulation.runs
+    ]
+
+
+@item(
+    "B.fig1",
+    title="Goodput against stations, TCP and UDP",
+    caption="Endless downloads over TCP, an ACK for every second segment; and saturated UDP, the "
+    "access point's packets and all.",
+    states="TCP hardly depends on the number of stations: with 20 it has 93 % of what one has, a "
+    "channel utilization of 0.474. UDP collapses: with 20 stations the access point has 15 % of "
+    "what it has with one. At most 7.28 Mb/s are possible, a utilization of 0.66.",
+)
+def fig1(bench: Bench) -> Outcome:
+    tcp = [downloads(bench, n) for n in STATIONS]
+    udp = [datagrams(bench, n) for n in STATIONS]
+    limit = theoretical_limit()
+    downlink: list[Value] = [
+        student_interval([goodput / MBPS for goodput in _downlink(one)], one.confidence)
+        for one in udp
+    ]
+    series = [
+        Series("TCP", STATIONS, scaled(tcp, "goodput_bps", MBPS), "simulation"),
+        Series("UDP, all", STATIONS, scaled(udp, "goodput_bps", MBPS), "simulation"),
+        Series("UDP, of the access point", STATIONS, downlink, "simulation"),
+        Series("limit without contention", STATIONS, [limit.goodput_bps / MBPS] * 8, "dotted"),
+    ]
+    pairs = zip(_downlink(udp[-1]), _downlink(udp[0]), strict=True)
+    share = student_interval([twenty / one for twenty, one in pairs], udp[0].confidence)
+    kept = ratio(tcp[-1], tcp[0], "goodput_bps")
+    short = [downloads(bench, n, **_SHORT_RTO) for n in (1, 20)]
+    kept_short = ratio(short[1], short[0], "goodput_bps")
+    rate = bench.scenario("hotspot").phy.data_rate.bps
+    used = mapped(tcp[0], "goodput_bps", lambda goodput: goodput / rate)
+    return Outcome(
+        data=table_of(series, x=_X, y="goodput (Mb/s)"),
+        found=f"One download uses {words(used)} of the channel; twenty together get {words(kept)} "
+        f"of its goodput, {words(kept_short)} if TCP's timer may expire after 200 ms: a full queue "
+        "of 100 packets takes longer than that, so that timers expire and segments go twice. The "
+        f"access point's UDP keeps {words(share)}.",
+        values={
+            "utilization": used,
+            "tcp_ratio": kept,
+            "tcp_ratio_short_rto": kept_short,
+            "udp_ratio": share,
+            "limit": limit.goodput_bps,
+            "limit_utilization": limit.utilization,
+        },
+        figure=chart(series, x=_X, y="goodput (Mb/s)", from_zero=True, whole_x=True),
+    )
+
+
+def _windows(simulations: list[Simulation], side: str) -> list[Value]:
+    return [mapped(one, f"mean_cw_{side}", lambda cw: cw + 1.0) for one in simulations]
+
+
+@item(
+    "B.fig2",
+    title="Mean contention window against stations",
+    caption="The mean window W = CW + 1 over backoffs drawn, of the access point and of the "
+    "stations, in the TCP and the UDP case.",
+    states="With TCP the windows are a little above 32, whatever the number of stations, and the "
+    "access point's is below the stations'; with UDP they grow to 59 with 20 stations.",
+)
+def fig2(bench: Bench) -> Outcome:
+    tcp = [downloads(bench, n) for n in STATIONS]
+    udp = [datagrams(bench, n) for n in STATIONS]
+    curves = {
+        f"{case}, {name}": _windows(simulations, side)
+        for case, simulations in (("TCP", tcp), ("UDP", udp))
+        for name, side in (("access point", "ap"), ("stations", "stations"))
+    }
+    series = [Series(name, STATIONS, values, "simulation") for name, values in curves.items()]
+    ap, stations = ([mean(one) for one in curves[f"TCP, {who}"]] for who in _WHO)
+    fewer = {
+        limit: _windows([datagrams(bench, 20, **{"mac.short_retry_limit": limit})], "stations")[0]
+        for limit in (3, 4)
+    }
+    last = curves["UDP, stations"][-1]
+    collisions = udp[-1].metrics["collision_probability"]
+    y = "mean contention window (slots)"
+    return Outcome(
+        data=table_of(series, x=_X, y=y),
+        found=f"TCP: {min(ap):.1f} to {max(ap):.1f} at the access point, {min(stations):.1f} to "
+        f"{max(stations):.1f} at the stations. UDP with 20 stations: {words(last)}, for "
+        f"{words(collisions)} of the attempts collide. With at most four transmissions of a frame "
+        f"it is {words(fewer[4])}, with three {words(fewer[3])}.",
+        values={
+            "tcp_smallest": min(*ap, *stations),
+            "tcp_largest": max(*ap, *stations),
+            "tcp_stations_less_ap": min(
+                mean(s) - mean(a)
+                for a, s in zip(*(curves[f"TCP, {who}"] for who in _WHO), strict=True)
+            ),
+            "udp_stations": last,
+            "udp_four_transmissions": fewer[4],
+            "udp_three_transmissions": fewer[3],
+        },
+        figure=chart(series, x=_X, y=y, from_zero=True, whole_x=True),
+    )
+
+
+_WHO = ("access point", "stations")
+
+
+@item(
+    "B.fig3",
+    title="Active stations after a success of the access point",
+    caption="How many stations have a packet in their queue when an exchange of the access point "
+    "has just succeeded, the TCP ACK that it caused included.",
+    states="With UDP all of them; with TCP less than one on average, from 0.78 with one station "
+    "to 0.95 with 20.",
+)
+def fig3(bench: Bench) -> Outcome:
+    name = "active_stations_after_ap_success"
+    tcp: list[Value] = [downloads(bench, n).metrics[name] for n in STATIONS]
+    udp = [datagrams(bench, n) for n in STATIONS]
+    short = downloads(bench, 20, **_SHORT_RTO).metrics[name]
+    post = downloads(bench, 1, **{"mac.rules": {"post_backoff": True}}).metrics[name]
+    all_of_them = student_interval(
+        [mean(one.metrics[name]) / n for n, one in zip(STATIONS, udp, strict=True)], 0.95
+    )
+    series = [Series("TCP", STATIONS, tcp, "simulation")]
+    y = "active stations"
+    return Outcome(
+        data=table_of(series, x=_X, y=y),
+        found=f"{words(tcp[0])} with one station and {words(tcp[-1])} with twenty; with UDP all "
+        f"of them. A backoff that runs on after each success, as the standard has it, leaves "
+        f"{words(post)} with one station; a least RTO of 200 ms makes it {words(short)} with "
+        "twenty, for data that come again are acknowledged at once.",
+        values={
+            "one": tcp[0],
+            "twenty": tcp[-1],
+            "growth": mean(tcp[-1]) - mean(tcp[0]),
+            "udp_share": all_of_them,
+            "one_post_backoff": post,
+            "twenty_short_rto": short,
+        },
+        figure=chart(series, x=_X, y=y, from_zero=True, whole_x=True),
+    )
