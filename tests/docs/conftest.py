@@ -40,5 +40,10 @@ def make_models() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def make_paper_b() -> ModuleType:
+    return script("make_paper_b")
+
+
+@pytest.fixture(scope="session")
 def make_scoreboard() -> ModuleType:
     return script("make_scoreboard")

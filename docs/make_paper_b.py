@@ -1,0 +1,185 @@
+"""Make the tables of docs/paper-b.md: what moves the numbers that paper B states.
+
+Knows the variations behind the tables, and the markers between which they stand. Scenarios are
+those of `airtcp reproduce B`; seeds are fixed, so that whoever runs this gets the same tables.
+
+    .venv/bin/python docs/make_paper_b.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import airtcp.reproduce
+import tables
+from airtcp import simulate
+from airtcp.reproduce.bench import Bench, Settings
+from airtcp.results import Simulation
+from airtcp.stats import Interval, student_interval
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "paper-b.md"
+FOLDER = Path(airtcp.reproduce.__file__).parent / "bruno"
+
+TCP = "flows.station.tcp"
+#: What is done otherwise than in the scenario file, one at a time.
+VARIATIONS: Mapping[str, Mapping[str, Any]] = {
+    "as in the scenario": {},
+    "backoff after each success (the standard)": {"mac.rules": {"post_backoff": True}},
+    "rules of ns-3": {"mac.rules": {"preset": "ns-3"}},
+    "rules of ns-2": {"mac.rules": {"preset": "ns-2"}},
+    "MAC ACK at 1 Mb/s": {"phy.control_rate": "1 Mb/s"},
+    "MSS of 1460 bytes": {f"{TCP}.mss": "1460 B"},
+    "an ACK for each segment": {f"{TCP}.delayed_ack": {"every": 1}},
+    "delayed-ACK timer of 100 ms": {f"{TCP}.delayed_ack": {"every": 2, "timeout": "100 ms"}},
+    "access point's queue without limit": {"ap.queue": {"discipline": "fifo"}},
+    "NewReno": {f"{TCP}.variant": "newreno"},
+    "least RTO of 500 ms": {f"{TCP}.min_rto": "500 ms"},
+    "least RTO of 200 ms": {f"{TCP}.min_rto": "200 ms"},
+    "least RTO of 200 ms, SACK": {f"{TCP}.min_rto": "200 ms", f"{TCP}.variant": "sack"},
+}
+TRANSMISSIONS = (3, 4, 5, 7, 255)
+STATIONS = (1, 2, 3, 5, 7, 10, 15, 20)
+BURSTS = {"ap.access": {"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8}}
+
+
+@cache
+def _bench() -> Bench:
+    # Nothing is kept: each simulation is run once.
+    return Bench(FOLDER, FOLDER, Settings(threads=1))
+
+
+def run(file: str, stations: int, changes: Mapping[str, Any] | None = None) -> Simulation:
+    """The simulation of a scenario file of paper B with so many stations, varied."""
+    varied = {"stations.station.count": stations, **(changes or {})}
+    return simulate(_bench().scenario(file, varied), threads=1).simulation
+
+
+def downlink(simulation: Simulation) -> list[float]:
+    """What the access point gets across in each replication, b/s."""
+    return [
+        sum(flow["goodput_bps"] for flow in one.answer["flows"] if flow["direction"] == "download")
+        for one in simulation.runs
+    ]
+
+
+def quotient(above: Sequence[float], below: Sequence[float]) -> Interval:
+    """The interval of a quotient over pairs of replications."""
+    return student_interval([a / b for a, b in zip(above, below, strict=True)], 0.95)
+
+
+def sent_twice(simulation: Simulation, mss_bytes: int, measured_s: float) -> float:
+    """The share of the access point's exchanges that carried nothing new."""
+    segments = sum(downlink(simulation)) / 8.0 / mss_bytes * measured_s
+    sent = sum(one.answer["stations"][0]["successes"] for one in simulation.runs)
+    # A segment may lie across an end of the measured time.
+    return float(max(0.0, 1.0 - segments / sent))
+
+
+def acks_per_segment(simulation: Simulation) -> float:
+    """TCP ACKs on the air for each segment on the air."""
+    nodes = [one.answer["stations"] for one in simulation.runs]
+    acks = sum(station["successes"] for answer in nodes for station in answer[1:])
+    return float(acks / sum(answer[0]["successes"] for answer in nodes))
+
+
+def mean(simulation: Simulation, metric: str) -> float:
+    """The mean of a metric over replications."""
+    value = simulation.metrics[metric].mean
+    assert value is not None
+    return value
+
+
+def downloads_table() -> str:
+    """Utilization, goodput with 20 stations, active stations: one row for each variation."""
+    head = ["varied", "utilization, 1", "goodput, 20 : 1", "active, 1", "active, 20"]
+    head += ["W of AP, 20", "W of stations, 20", "sent twice, 20", "ACKs a segment, 20"]
+    active = "active_stations_after_ap_success"
+    rows = []
+    for name, changes in VARIATIONS.items():
+        one, twenty = (run("hotspot", n, changes) for n in (1, 20))
+        mss = 1460 if "1460" in name else 1500
+        rows.append(
+            [
+                name,
+                f"{mean(one, 'goodput_bps') / 11e6:.3f}",
+                _shown(quotient(downlink(twenty), downlink(one))),
+                _shown(one.metrics[active]),
+                _shown(twenty.metrics[active]),
+                f"{mean(twenty, 'mean_cw_ap') + 1:.1f}",
+                f"{mean(twenty, 'mean_cw_stations') + 1:.1f}",
+                f"{100 * sent_twice(twenty, mss, 100.0):.1f} %",
+                f"{acks_per_segment(twenty):.3f}",
+            ]
+        )
+    return tables.markdown(head, rows)
+
+
+def datagrams_table() -> str:
+    """Windows, collisions and what is left of goodput with 20 stations, by transmissions."""
+    head = ["transmissions at most", "W of stations", "P", "access point's goodput, 20 : 1"]
+    rows = []
+    for limit in TRANSMISSIONS:
+        one, twenty = (run("datagrams", n, {"mac.short_retry_limit": limit}) for n in (1, 20))
+        rows.append(
+            [
+                str(limit),
+                f"{mean(twenty, 'mean_cw_stations') + 1:.1f}",
+                _shown(twenty.metrics["collision_probability"]),
+                _shown(quotient(downlink(twenty), downlink(one))),
+            ]
+        )
+    return tables.markdown(head, rows)
+
+
+def bursts_table() -> str:
+    """Goodput with and without bursts, and how often stations collide."""
+    head = ["stations", "standard, Mb/s", "bursts, Mb/s", "gain", "P of stations", "with bursts"]
+    rows = []
+    for stations in STATIONS:
+        standard, bursts = (run("hotspot", stations, changes) for changes in ({}, BURSTS))
+        gain = mean(bursts, "goodput_bps") / mean(standard, "goodput_bps") - 1.0
+        rows.append(
+            [
+                str(stations),
+                _shown(standard.metrics["goodput_bps"], 3, 1e6),
+                _shown(bursts.metrics["goodput_bps"], 3, 1e6),
+                f"{100 * gain:.1f} %",
+                f"{mean(standard, 'collision_probability_stations'):.3f}",
+                f"{mean(bursts, 'collision_probability_stations'):.3f}",
+            ]
+        )
+    return tables.markdown(head, rows)
+
+
+def _shown(interval: Interval, decimals: int = 3, unit: float = 1.0) -> str:
+    assert interval.mean is not None
+    assert interval.half_width is not None
+    return f"{interval.mean / unit:.{decimals}f} ± {interval.half_width / unit:.{decimals}f}"
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "downloads": downloads_table,
+    "datagrams": datagrams_table,
+    "bursts": bursts_table,
+}
+
+
+def with_table(page: str, name: str) -> str:
+    """The page with the table `name` made again."""
+    return tables.put(page, name, TABLES[name]())
+
+
+def main() -> None:
+    """Write all tables."""
+    page = PAGE.read_text(encoding="utf-8")
+    for name in TABLES:
+        page = with_table(page, name)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
