@@ -45,5 +45,10 @@ def make_paper_b() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def make_paper_g() -> ModuleType:
+    return script("make_paper_g")
+
+
+@pytest.fixture(scope="session")
 def make_scoreboard() -> ModuleType:
     return script("make_scoreboard")

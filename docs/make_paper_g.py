@@ -1,0 +1,139 @@
+"""Make the tables of docs/paper-g.md: what uploads gain from skipped ACKs, and what moves that.
+
+Knows the variations behind the tables, and the markers between which they stand. The scenario is
+that of `airtcp reproduce G`; seeds are fixed, so that whoever runs this gets the same tables.
+
+    .venv/bin/python docs/make_paper_g.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import airtcp.reproduce
+import tables
+from airtcp import simulate
+from airtcp.reproduce.bench import Bench, Settings
+from airtcp.reproduce.gopal.skipping import Uploads, gain
+from airtcp.stats import Interval
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "paper-g.md"
+FOLDER = Path(airtcp.reproduce.__file__).parent / "gopal"
+
+TCP = "flows.node.tcp"
+SKIPS = (0, 1, 2, 3, 4)
+#: The paper's cases: transmissions of a frame, uploads at a time, MB of each.
+CASES = [(limit, flows, megabytes) for limit in (1, 7) for flows in (1, 3) for megabytes in (1, 10)]
+#: What is done otherwise than in the scenario file, one at a time.
+VARIATIONS: Mapping[str, Mapping[str, Any]] = {
+    "as in the scenario": {},
+    "rules of RFC 5681": {f"{TCP}.rules": {"preset": "standard"}},
+    "a loss halves FlightSize": {f"{TCP}.rules": {"preset": "ns-2", "loss_window": "flight-size"}},
+    "any number of fast retransmits": {
+        f"{TCP}.rules": {"preset": "ns-2", "fast_retransmit_once_per_window": False}
+    },
+    "NewReno": {f"{TCP}.variant": "newreno"},
+    "SACK": {f"{TCP}.variant": "sack"},
+    "least RTO of 0.2 s": {f"{TCP}.min_rto": "200 ms"},
+    "threshold of 20 segments at first": {f"{TCP}.initial_ssthresh": {"segments": 20}},
+    "MAC ACK at 2 Mb/s": {"phy.control_rate": "2 Mb/s"},
+    "rules of the standard's MAC": {"mac.rules": {"preset": "standard"}},
+    "wired delay of 15 ms": {
+        "flows.node.path": [{"rate": "100 Mb/s", "delay": "15 ms", "queue": 50}]
+    },
+}
+
+
+@cache
+def _bench() -> Bench:
+    # Nothing is kept: each simulation is run once.
+    return Bench(FOLDER, FOLDER, Settings(threads=1))
+
+
+def run(
+    skip: int,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    limit: int = 1,
+    flows: int = 1,
+    megabytes: int = 10,
+) -> Uploads:
+    """The uploads of a case of the paper, varied."""
+    varied = {
+        "mac.short_retry_limit": limit,
+        "stations.node.count": flows,
+        "flows.node.application.size": f"{megabytes} MB",
+        f"{TCP}.ack_skip": {"skip": skip, "after_segment": 50},
+        **(changes or {}),
+    }
+    return Uploads(simulate(_bench().scenario("uploads", varied), threads=1).simulation, megabytes)
+
+
+def skips_table() -> str:
+    """Goodput per flow in Mb/s and the share that ends, by case and number of skipped ACKs."""
+    rows = []
+    for limit, flows, megabytes in CASES:
+        case = f"{flows} x {megabytes} MB, {'no MAC retries' if limit == 1 else 'MAC retries'}"
+        uploads = [run(skip, limit=limit, flows=flows, megabytes=megabytes) for skip in SKIPS]
+        cells = []
+        for one in uploads:
+            share = one.finished().mean
+            assert share is not None
+            ends = "" if share == 1.0 else f" ({100 * share:.0f} %)"
+            cells.append(_shown(one.goodputs()) + ends)
+        rows.append([case, *cells])
+    return tables.markdown(["uploads", *(f"skip {skip}" for skip in SKIPS)], rows)
+
+
+def variations_table() -> str:
+    """One upload of 10 MB: goodput and timeouts, and what skipping one ACK adds."""
+    head = ["varied", "no retries, Mb/s", "timeouts", "gain", "retries, Mb/s", "timeouts", "gain"]
+    rows = []
+    for name, changes in VARIATIONS.items():
+        cells = [name]
+        for limit in (1, 7):
+            none, one = (run(skip, changes, limit=limit) for skip in (0, 1))
+            timeouts = none.timeouts().mean
+            assert timeouts is not None
+            cells += [_shown(none.goodputs()), f"{timeouts:.1f}", _percent(gain(one, none))]
+        rows.append(cells)
+    return tables.markdown(head, rows)
+
+
+def _shown(interval: Interval) -> str:
+    assert interval.mean is not None
+    assert interval.half_width is not None
+    return f"{interval.mean:.3f} ± {interval.half_width:.3f}"
+
+
+def _percent(interval: Interval) -> str:
+    assert interval.mean is not None
+    assert interval.half_width is not None
+    return f"{100 * interval.mean:+.0f} ± {100 * interval.half_width:.0f} %"
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "skips": skips_table,
+    "variations": variations_table,
+}
+
+
+def with_table(page: str, name: str) -> str:
+    """The page with the table `name` made again."""
+    return tables.put(page, name, TABLES[name]())
+
+
+def main() -> None:
+    """Write all tables."""
+    page = PAGE.read_text(encoding="utf-8")
+    for name in TABLES:
+        page = with_table(page, name)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

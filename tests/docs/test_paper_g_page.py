@@ -1,0 +1,61 @@
+"""The tables of docs/paper-g.md are what airtcp says now, and the text about them holds."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "paper-g.md").read_text(encoding="utf-8")
+
+
+def rows(name: str) -> dict[str, list[str]]:
+    """The cells of the table `name` on the page, by the first of each row."""
+    match = re.search(rf"(?s)<!-- table {name}: begins -->\n(.*?)\n\n<!-- table", PAGE)
+    assert match is not None
+    lines = [line.strip("|").split("|") for line in match[1].strip().splitlines()[2:]]
+    return {first.strip(): [cell.strip() for cell in cells] for first, *cells in lines}
+
+
+def number(cell: str) -> float:
+    return float(cell.split()[0])
+
+
+@pytest.mark.parametrize("name", ["skips", "variations"])
+def test_a_table_is_up_to_date(make_paper_g: ModuleType, name: str) -> None:
+    assert make_paper_g.with_table(PAGE, name) == PAGE, "run: python docs/make_paper_g.py"
+
+
+def test_the_page_has_every_table(make_paper_g: ModuleType) -> None:
+    assert re.findall(r"<!-- table (\S+): begins", PAGE) == list(make_paper_g.TABLES)
+
+
+def test_what_is_said_of_skipping() -> None:
+    table = rows("skips")
+    long, short = (table[f"1 x {size} MB, no MAC retries"] for size in (10, 1))
+    retries = table["1 x 10 MB, MAC retries"]
+
+    assert number(long[1]) / number(long[0]) - 1 == pytest.approx(0.67, abs=0.02)
+    assert number(short[1]) / number(short[0]) == pytest.approx(1.65, abs=0.1)
+    assert number(retries[1]) / number(retries[0]) - 1 == pytest.approx(0.30, abs=0.02)
+    assert all("(0 %)" in cell for cell in long[2:])
+    assert all("%" in cell for cell in retries[2:])
+    three = table["3 x 10 MB, MAC retries"]
+    assert number(three[1]) < number(three[0])
+
+
+def test_what_is_said_of_variations() -> None:
+    table = rows("variations")
+    goodput = {name: number(cells[0]) for name, cells in table.items()}
+    gain = {name: number(cells[2]) for name, cells in table.items()}
+    scenario = "as in the scenario"
+
+    assert number(table[scenario][1]) == pytest.approx(80, abs=2)
+    assert goodput["any number of fast retransmits"] / goodput[scenario] == pytest.approx(
+        4 / 3, 0.05
+    )
+    assert min(goodput["NewReno"], goodput["SACK"]) > 2 * goodput[scenario]
+    assert max(gain.values()) < 98 - 15
+    assert gain["SACK"] < gain["NewReno"] < gain["least RTO of 0.2 s"] < gain[scenario]
+    for name in ("MAC ACK at 2 Mb/s", "threshold of 20 segments at first"):
+        assert goodput[name] == pytest.approx(goodput[scenario], rel=0.08)

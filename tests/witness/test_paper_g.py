@@ -1,0 +1,116 @@
+"""Paper G by our simulator: that the explanations of docs/paper-g.md are right.
+
+The scenario is that of `airtcp reproduce G`, which is held to the paper's statements; ns-2's own
+rows with skipped ACKs are in `test_ns2_acks`. Here is where packets are lost, and what follows.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import airtcp.reproduce
+import pytest
+from airtcp.models.gopal import any_two_coincide
+from airtcp.reproduce.bench import Bench, Settings
+from airtcp.simulate import simulate
+
+FOLDER = Path(airtcp.reproduce.__file__).parent / "gopal"
+
+
+@cache
+def run(
+    *, retries: bool = False, skip: int = 0, delay_ms: int = 2, flows: int = 1
+) -> list[dict[str, Any]]:
+    """Twenty uploads of 10 MB each."""
+    changes = {
+        "mac.short_retry_limit": 7 if retries else 1,
+        "stations.node.count": flows,
+        "flows.node.tcp.ack_skip": {"skip": skip, "after_segment": 50},
+        "flows.node.path": [{"rate": "100 Mb/s", "delay": f"{delay_ms} ms", "queue": 50}],
+        "run.replications": 20,
+    }
+    scenario = Bench(FOLDER, FOLDER, Settings()).scenario("uploads", changes)
+    return [one.answer for one in simulate(scenario, threads=1).simulation.runs]
+
+
+def count(runs: list[dict[str, Any]], name: str) -> float:
+    return fmean(one["counts"][name] for one in runs)
+
+
+def metric(runs: list[dict[str, Any]], name: str) -> float:
+    return fmean(one["metrics"][name] for one in runs)
+
+
+def test_without_retries_it_is_simultaneous_send_that_loses_packets() -> None:
+    """Section I: each costs the access point's packet and the station's.
+
+    "The sole cause" is a little much: one upload of ten overflows its queue once, early on.
+    """
+    runs = run()
+
+    assert count(runs, "simultaneous_sends") == count(runs, "collisions") > 200
+    assert count(runs, "mac_drops") == 2 * count(runs, "collisions")
+    overflows = [count(runs, f"{place}_drops") for place in ("station_queue", "ap_queue", "wired")]
+    assert sum(overflows) < 0.01 * count(runs, "mac_drops")
+
+
+def test_with_retries_it_is_the_queues() -> None:
+    """Section IV.A: no frame is given up, and queues of 50 packets overflow."""
+    runs = run(retries=True)
+
+    assert count(runs, "mac_drops") == 0
+    assert count(runs, "station_queue_drops") > 20
+
+
+def test_one_in_32_transmissions_collides_while_both_have_packets() -> None:
+    """Section II.C; a little more, because after a timeout windows are of one slot less at first.
+
+    Attempts count each collision twice. A station without a packet after a timeout collides with
+    nobody, which takes some away.
+    """
+    collisions = metric(run(), "collision_probability")
+
+    assert collisions == pytest.approx(float(any_two_coincide(1, 32)), rel=0.15)
+
+
+def test_skipping_an_ack_halves_collisions_and_with_them_the_timeouts() -> None:
+    """Section IV.A: "the reduced MAC traffic simply cuts MAC failures by half".
+
+    The access point sends somewhat more than half: duplicate ACKs are not skipped.
+    """
+    none, one = run(), run(skip=1)
+
+    sent = [fmean(answer["stations"][0]["attempts"] for answer in runs) for runs in (none, one)]
+    assert 0.5 < sent[1] / sent[0] < 0.65
+    for name in ("collisions", "tcp_timeouts"):
+        assert count(one, name) / count(none, name) == pytest.approx(0.5, abs=0.06)
+
+
+def test_on_a_longer_path_data_and_acks_meet_less_often() -> None:
+    """Why goodput without retries grows with the delay, which the paper does not find."""
+    near, far = run(), run(delay_ms=15)
+
+    assert count(far, "collisions") < 0.5 * count(near, "collisions")
+    assert count(far, "tcp_timeouts") < 0.5 * count(near, "tcp_timeouts")
+
+
+def test_three_stations_collide_among_themselves_where_the_access_point_sends_less() -> None:
+    """Why three uploads with retries gain nothing from a skipped ACK."""
+    none, one = (run(retries=True, skip=skip, flows=3) for skip in (0, 1))
+
+    assert metric(one, "collision_probability") > 1.15 * metric(none, "collision_probability")
+    for runs in (none, one):
+        others = 1 - count(runs, "simultaneous_sends") / count(runs, "collisions")
+        assert 0.2 < others < 0.8
+
+
+@pytest.mark.parametrize("skip", [2, 3, 4])
+def test_without_retries_more_skipping_stalls(skip: int) -> None:
+    """All that moves a stalled upload is its timer, which backs off to 64 s."""
+    runs = run(skip=skip)
+
+    assert sum(one["counts"]["transfers"] for one in runs) == 0
+    assert count(runs, "tcp_timeouts") == pytest.approx(21, abs=1)
