@@ -74,7 +74,8 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     comparison = isinstance(result, Comparison)
     model = result.model if isinstance(result, Comparison) else {}
     rows = result.comparison if isinstance(result, Comparison) else []
-    warmup_s = result.scenario.run.warmup_ns / 1e9
+    # What was simulated had one, given or found.
+    warmup_s = (result.scenario.run.warmup_ns or 0) / 1e9
     duration_s = result.scenario.run.duration_ns / 1e9
     with styled():
         figures = {

@@ -16,6 +16,7 @@ from airtcp.simulate import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, SimulationResult
+    from airtcp.scenario import ResolvedScenario
 
 _SEEDS = 2**63 - 1
 
@@ -76,6 +77,7 @@ def run(
             result = compare(
                 loaded, seed=seed, replications=replications, threads=threads, progress=progress
             )
+        _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, scenario, json=json, out=out, quiet=quiet)
 
 
@@ -123,7 +125,19 @@ def simulate(
                 pcap=pcap,
                 snaplen=snaplen,
             )
+        _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, scenario, json=json, out=out, quiet=quiet)
+
+
+def _tell_warmup(
+    asked: ResolvedScenario, result: Comparison | SimulationResult, *, quiet: bool
+) -> None:
+    """Say which warm-up was found, if it was left to us."""
+    from airtcp.units import format_time_ns
+
+    found = result.scenario.run.warmup_ns
+    if asked.run.warmup_ns is None and found is not None and not quiet:
+        note(f"warm-up: {format_time_ns(found)}, found by MSER-5")
 
 
 def _trace_interval_s(trace: Path | None, interval: str | None) -> float:

@@ -23,9 +23,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from .. import units
+from ..exceptions import UnitError
 
 __all__ = [
-    "RATE_SCHEMA",
     "MeanSizeBytes",
     "Name",
     "Percent",
@@ -36,6 +36,8 @@ __all__ = [
     "TimeS",
     "key",
     "positive",
+    "rate_or",
+    "time_or",
 ]
 
 
@@ -129,8 +131,36 @@ _SIZE = _quantity(units.parse_size_bytes, units.SIZE, "1460 B")
 _MEAN_SIZE = _quantity(units.parse_mean_size_bytes, units.SIZE)
 _PERCENT = _quantity(units.parse_percent, units.PERCENT)
 
-#: What a rate looks like in the JSON Schema, for keys that hold a rate or a word.
-RATE_SCHEMA = _RATE[1].json_schema
+
+def time_or(word: str) -> tuple[object, ...]:
+    """What a key takes that holds a time or a word: nanoseconds, or the word."""
+    return _or_word(word, units.parse_time_ns, _TIME_NS)
+
+
+def rate_or(word: str) -> tuple[object, ...]:
+    """What a key takes that holds a rate or a word: bits per second, more than 0, or the word."""
+    return _or_word(word, lambda value: positive(units.parse_rate_bps(value)), _RATE)
+
+
+def _or_word(
+    word: str,
+    parse: Callable[[object], float],
+    quantity: tuple[BeforeValidator, WithJsonSchema],
+) -> tuple[object, ...]:
+    def read(value: object) -> object:
+        if value == word:
+            return value
+        try:
+            return parse(value)
+        except UnitError as error:
+            raise PydanticCustomError(
+                "bad_quantity", '{reason}, or "{word}"', {"reason": str(error), "word": word}
+            ) from None
+
+    schema = quantity[1].json_schema or {}
+    known = {"anyOf": [schema, {"const": word}], "x-unit": schema["x-unit"]}
+    return BeforeValidator(read), WithJsonSchema(known)
+
 
 TimeNs = Annotated[int, *_TIME_NS]
 PositiveTimeNs = Annotated[int, AfterValidator(positive), *_TIME_NS]

@@ -329,7 +329,7 @@ def _run(run: written.Run) -> resolved.Run:
         raise InvalidError(("run", "duration"), 'is too short; allowed: "1 ms" or more')
     replications = _or(run.replications, default.replications)
     return resolved.Run(
-        warmup_ns=_or(run.warmup, default.warmup_ns),
+        warmup_ns=None if run.warmup == "auto" else _or(run.warmup, default.warmup_ns),
         duration_ns=duration,
         seed=_or(run.seed, default.seed),
         confidence=_or(run.confidence, default.confidence),

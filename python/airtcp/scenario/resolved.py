@@ -385,9 +385,12 @@ class Flow(_Resolved):
 
 
 class Run(_Resolved):
-    """How long, how often, how exactly. Either `replications` or `precision` is given."""
+    """How long, how often, how exactly. Either `replications` or `precision` is given.
 
-    warmup_ns: NotNegative
+    A warm-up of None is to be found by `airtcp.warmup` before anything is simulated.
+    """
+
+    warmup_ns: NotNegative | None
     duration_ns: Positive
     seed: NotNegative
     confidence: Annotated[float, Field(gt=0, lt=1)]
@@ -460,8 +463,15 @@ class ResolvedScenario(_Resolved):
         """The wired links of a flow from the access point to the server, names looked up."""
         return tuple(self.links[link] if isinstance(link, str) else link for link in flow.path)
 
-    def with_run(self, *, seed: int | None = None, replications: int | None = None) -> Self:
-        """The same scenario with another seed, or with a fixed number of replications.
+    def with_run(
+        self,
+        *,
+        seed: int | None = None,
+        replications: int | None = None,
+        warmup_ns: int | None = None,
+        duration_ns: int | None = None,
+    ) -> Self:
+        """The same scenario with another seed, other times, or a fixed number of replications.
 
         Raises:
             pydantic.ValidationError: a negative seed, or fewer than one replication.
@@ -469,6 +479,10 @@ class ResolvedScenario(_Resolved):
         run = self.run.model_dump()
         if seed is not None:
             run["seed"] = seed
+        if warmup_ns is not None:
+            run["warmup_ns"] = warmup_ns
+        if duration_ns is not None:
+            run["duration_ns"] = duration_ns
         if replications is not None:
             run["replications"] = replications
             run["precision"] = None

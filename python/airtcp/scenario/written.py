@@ -21,6 +21,7 @@ from .quantities import (
     TimeNs,
     key,
     needed,
+    time_or,
 )
 from .written_traffic import Flow, Link
 
@@ -375,7 +376,9 @@ class Stations(Table):
 class Run(Table):
     """How long, how often, how exactly."""
 
-    warmup: TimeNs | None = key("Simulated and not counted.", default='"10 s"')
+    warmup: Annotated[int | Literal["auto"], *time_or("auto")] | None = key(
+        "Simulated and not counted; `auto`: found by MSER-5, from pilot runs.", default='"10 s"'
+    )
     duration: PositiveTimeNs | None = key("Measured time.", default='"100 s"')
     replications: Annotated[int, Field(ge=1, le=10**6)] | None = key(
         "Independent runs. Not together with `precision`.", default="10"

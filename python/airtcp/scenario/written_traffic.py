@@ -14,15 +14,11 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     Tag,
-    WithJsonSchema,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from ..exceptions import UnitError
-from ..units import parse_rate_bps
 from .quantities import (
-    RATE_SCHEMA,
     MeanSizeBytes,
     Name,
     PositiveSizeBytes,
@@ -34,7 +30,7 @@ from .quantities import (
     TimeS,
     key,
     needed,
-    positive,
+    rate_or,
 )
 from .written_tcp import Tcp, text_or_table
 
@@ -232,36 +228,12 @@ class Web(Table):
     )
 
 
-def _udp_rate(value: object) -> object:
-    """A rate, or "saturated"."""
-    if value == "saturated":
-        return value
-    try:
-        return positive(parse_rate_bps(value))
-    except UnitError as error:
-        raise PydanticCustomError(
-            "bad_rate", '{reason}, or "saturated"', {"reason": str(error)}
-        ) from None
-
-
 class Udp(Table):
     """UDP packets without flow control."""
 
     kind: Literal["udp"]
     packet: SizeBytes = needed("Size of the IP packet, its 28 bytes of headers included.")
-    rate: (
-        Annotated[
-            int | Literal["saturated"],
-            BeforeValidator(_udp_rate),
-            WithJsonSchema(
-                {
-                    "anyOf": [RATE_SCHEMA, {"const": "saturated"}],
-                    "x-unit": RATE_SCHEMA["x-unit"],
-                }
-            ),
-        ]
-        | None
-    ) = key(
+    rate: Annotated[int | Literal["saturated"], *rate_or("saturated")] | None = key(
         "Constant bit rate of IP packets, evenly spaced; `saturated`: there is always a packet to "
         "send.",
         default='"saturated"',

@@ -37,7 +37,7 @@ _T2_S: Final = 0.040
 
 def flows(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
     """For each run and flow: goodput, mean smoothed RTT, mean peak window, number of losses."""
-    warmup_s = scenario.run.warmup_ns / 1e9
+    warmup_s = (scenario.run.warmup_ns or 0) / 1e9
     return [{name: _flow(run, name, warmup_s) for name in (_A, _B)} for run in runs]
 
 

@@ -1,0 +1,163 @@
+"""How long a scenario needs to reach its steady state: MSER-5 on pilot runs.
+
+MSER (K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
+Simulation 69(6), 1997) deletes as many observations from the beginning of a series as make the
+standard error of the mean of the rest least; MSER-5 looks at means of five (K. P. White, M. J.
+Cobb, S. C. Spratt, "A comparison of five steady-state truncation heuristics for simulation", WSC
+2000). The series is a mean over several pilots, as K. Hoad, S. Robinson and R. Davies take it
+("Automating warm-up length estimation", J. Oper. Res. Soc. 61, 2010). Knows series and traces; the
+pilots have random streams that no measured replication has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from airtcp.exceptions import SimulationError
+from airtcp.replications import Interruption, Replications, Runner
+from airtcp.standards import RUN
+from airtcp.units import format_time_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.trace import Trace
+
+__all__ = ["find_warmup_ns", "mser5", "with_warmup"]
+
+#: As Hoad, Robinson and Davies advise, five.
+PILOTS = 5
+#: Far from the numbers of replications that anyone asks for.
+_FIRST_PILOT = 2**32
+#: The series of a pilot has so many points, fewer for very many flows.
+_MOST_SAMPLES, _FEWEST_SAMPLES, _MOST_ROWS = 1000, 200, 2_000_000
+#: A pilot is as long as a replication measures, but not so short that nothing happens in it.
+_SHORTEST_NS = 2 * RUN.warmup_ns
+#: If that is too short, it becomes up to so many times as long.
+_LONGEST = 16
+#: Means at the end that are never all that is left: a few may agree by chance (White 2000).
+_LEAST_LEFT = 5
+
+
+def mser5(series: ArrayLike, *, batch: int = 5) -> int | None:
+    """How many observations to delete from the beginning of a series; a multiple of `batch`.
+
+    Of z_1 .. z_n, the means of `batch` observations in a row, the first d are deleted that make
+    sum over i > d of (z_i - mean of those)^2 / (n - d)^2 least; the smallest d if there are
+    several, so nothing of a constant series. None if that is more than half of them: then the
+    series is too short to tell, or has no steady state.
+
+    Raises ValueError unless the series is one row of at least 10 batches of finite numbers.
+    """
+    values = np.asarray(series, dtype=np.float64)
+    if values.ndim != 1 or batch < 1 or len(values) < 2 * _LEAST_LEFT * batch:
+        raise ValueError(f"need a row of at least {2 * _LEAST_LEFT} batches of {batch}")
+    if not np.isfinite(values).all():
+        raise ValueError("observations must be finite")
+    n = len(values) // batch
+    means = values[: n * batch].reshape(n, batch).mean(axis=1)
+    # Relative to the last one: equal numbers then have a spread of exactly zero.
+    means = means - means[-1]
+    left = np.arange(n, 0, -1.0)
+    # Sums from the end: over all that is left after d.
+    sums = np.cumsum(means[::-1])[::-1]
+    squares = np.cumsum(means[::-1] ** 2)[::-1]
+    spread = np.maximum(squares - sums**2 / left, 0.0) / left**2
+    first = int(np.argmin(spread[: n - _LEAST_LEFT + 1]))
+    return None if first > n // 2 else first * batch
+
+
+def with_warmup(
+    scenario: ResolvedScenario, *, threads: int, interruption: Interruption | None = None
+) -> ResolvedScenario:
+    """The scenario with a warm-up: its own, or the one that is found if it leaves that to us.
+
+    Raises as `find_warmup_ns`.
+    """
+    if scenario.run.warmup_ns is not None:
+        return scenario
+    found = find_warmup_ns(scenario, threads=threads, interruption=interruption)
+    return scenario.with_run(warmup_ns=found)
+
+
+def find_warmup_ns(
+    scenario: ResolvedScenario, *, threads: int, interruption: Interruption | None = None
+) -> int:
+    """The warm-up of a scenario: the longest that MSER-5 finds for any of four series.
+
+    They are goodput, payload in flight, packets in queues, and connections with something to send,
+    each over all flows or queues, from the start of the run on and in the mean over five pilots,
+    which are as long as a replication measures, 20 s at least. If one of them has no end within
+    half of that, the pilots become longer, up to sixteen times. The same for the same scenario and
+    seed, on any number of threads.
+
+    Raises SimulationError if no end is found then, or a pilot fails.
+    """
+    run = scenario.run
+    for factor in (1, 4, _LONGEST):
+        length_ns = factor * max(run.duration_ns, _SHORTEST_NS)
+        interval_ns = max(1, length_ns // _samples(scenario))
+        traces = _pilots(scenario, length_ns, interval_ns, threads, interruption)
+        found = [mser5(series) for series in _series(traces)]
+        ends = [end for end in found if end is not None]
+        if len(ends) == len(found):
+            return max(ends) * interval_ns
+    raise SimulationError(
+        f"no steady state within {format_time_ns(length_ns)} of {PILOTS} pilot runs, so no warm-up "
+        'can be found: give run.warmup a time, such as "10 s", or run.duration a longer one'
+    )
+
+
+def _pilots(
+    scenario: ResolvedScenario,
+    length_ns: int,
+    interval_ns: int,
+    threads: int,
+    interruption: Interruption | None,
+) -> list[Trace]:
+    from airtcp import _core
+
+    pilot = scenario.with_run(warmup_ns=0, duration_ns=length_ns)
+    runner = Runner(
+        core=_core.Simulation(pilot.to_json()),
+        seed=scenario.run.seed,
+        trace_interval_ns=interval_ns,
+        pcap=None,
+        snaplen=0,
+        first=_FIRST_PILOT,
+    )
+    with Replications(runner, threads, None, interruption or Interruption(), None) as done:
+        done.run_until(PILOTS)
+    return [run.trace for run in done.in_order() if run.trace is not None]
+
+
+def _series(traces: Sequence[Trace]) -> list[NDArray[np.float64]]:
+    """What becomes steady, each in the mean over pilots."""
+    means = np.mean([_totals(trace) for trace in traces], axis=0)
+    return list(means)
+
+
+def _totals(trace: Trace) -> NDArray[np.float64]:
+    flows = len(trace.flow_names)
+    queue = trace.queue_table
+    ticks = len(queue["time_ns"]) // len(np.unique(queue["queue"]))
+    in_flight = np.maximum(trace.flow_table["flight_size_bytes"], 0)
+    return np.array(
+        [
+            trace.goodput_bps().sum(axis=0),
+            in_flight.reshape(-1, flows).sum(axis=1),
+            trace.flow_table["connections"].reshape(-1, flows).sum(axis=1),
+            queue["packets"].reshape(ticks, -1).sum(axis=1),
+        ]
+    )
+
+
+def _samples(scenario: ResolvedScenario) -> int:
+    counts = {group.name: group.count for group in scenario.stations}
+    series = 1 + sum(counts.values()) + sum(counts[flow.stations] for flow in scenario.flows)
+    return int(min(_MOST_SAMPLES, max(_FEWEST_SAMPLES, _MOST_ROWS // series)))

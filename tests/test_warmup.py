@@ -1,0 +1,214 @@
+"""The warm-up: MSER-5 as it is defined, on series whose transient is known, and in scenarios."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import numpy as np
+import pytest
+from airtcp import SimulationError
+from airtcp.scenario import loads
+from airtcp.warmup import find_warmup_ns, mser5
+
+RNG = np.random.default_rng(20)
+
+
+def by_definition(series: np.ndarray) -> int | None:
+    """White 1997, over means of five: the width of the interval of the mean, as it is written."""
+    means = [sum(series[i : i + 5]) / 5 for i in range(0, len(series) - 4, 5)]
+    n = len(means)
+    best, width = 0, math.inf
+    for d in range(n - 5 + 1):
+        rest = means[d:]
+        mean = sum(rest) / len(rest)
+        found = sum((z - mean) ** 2 for z in rest) / (n - d) ** 2
+        if found < width * (1 - 1e-12):
+            best, width = d, found
+    return None if best > n // 2 else 5 * best
+
+
+def ar1(n: int, rho: float) -> np.ndarray:
+    """A steady series whose neighbours are alike, with variance 1 / (1 - rho^2)."""
+    values = np.zeros(n)
+    values[0] = RNG.normal() / math.sqrt(1 - rho**2)
+    for i in range(1, n):
+        values[i] = rho * values[i - 1] + RNG.normal()
+    return values
+
+
+@pytest.mark.parametrize("n", [50, 203, 1000])
+def test_it_is_what_the_definition_says(n: int) -> None:
+    for _ in range(20):
+        noise = RNG.normal(size=n) + 5.0 * np.exp(-np.arange(n) / RNG.uniform(1, n / 3))
+        assert mser5(noise) == by_definition(noise)
+        steps = RNG.integers(0, 3, size=n) + 1e9
+        assert mser5(steps) == by_definition(steps - 1e9)
+
+
+def test_a_step_is_deleted_and_no_more() -> None:
+    """Whole batches: of 12 observations that are off, three of five go."""
+    for length, deleted in ((0, 0), (5, 5), (12, 15), (100, 100), (250, 250)):
+        series = np.ones(500)
+        series[:length] = 9.0
+        assert mser5(series) == deleted
+
+
+def test_a_transient_is_deleted_until_the_noise_hides_it() -> None:
+    """y = e^(-i/40) * 10 + noise of variance 1, of 1000: the bias that stays is small against it.
+
+    Deleting d leaves a bias of b = 10 * 40 e^(-d/40) / (1000 - d) in the mean. The standard error
+    of a mean of 1000 is 0.032; MSER weighs both, so what it leaves is of that order: less than
+    twice it in the mean over 100 series, where nothing deleted would leave 0.4.
+    """
+    left = []
+    for _ in range(100):
+        deleted = mser5(10.0 * np.exp(-np.arange(1000) / 40.0) + RNG.normal(size=1000))
+        assert deleted is not None
+        assert 40 < deleted < 400
+        left.append(400.0 * math.exp(-deleted / 40.0) / (1000 - deleted))
+    assert np.mean(left) < 0.064
+
+
+def test_a_steady_series_loses_little() -> None:
+    """Also where neighbours are alike (AR(1), rho = 0.5): a tenth at most in the mean of 100."""
+    for rho in (0.0, 0.5):
+        found = [mser5(ar1(1000, rho)) for _ in range(100)]
+        kept = [500 if one is None else one for one in found]
+        assert np.mean(kept) < 100
+
+
+def test_what_never_settles_has_no_warmup() -> None:
+    assert mser5(np.arange(1000.0)) is None
+    assert mser5(np.r_[np.zeros(700), np.ones(300)]) is None
+
+
+@pytest.mark.parametrize(
+    ("series", "message"),
+    [
+        (np.ones(49), "at least 10 batches of 5"),
+        (np.ones((10, 10)), "a row of"),
+        (np.r_[np.ones(50), np.nan], "finite"),
+    ],
+)
+def test_series_that_say_nothing_are_refused(series: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        mser5(series)
+
+
+# Ten uploads with windows of four segments, which begin one after the other in 20 s.
+RAMP = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "a"
+count = 10
+[[flows]]
+stations = "a"
+direction = "upload"
+tcp = { receive_window = { segments = 4 } }
+[flows.application]
+kind = "bulk"
+start = { distribution = "uniform", low = "0 s", high = "20 s" }
+[run]
+warmup = "auto"
+duration = "100 s"
+replications = 2
+seed = 1
+"""
+
+
+# 20 Mb/s into a cell of 11 Mb/s.
+OVERLOAD = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "a"
+count = 1
+[[flows]]
+stations = "a"
+direction = "download"
+application = { kind = "udp", packet = "1500 B", rate = "20 Mb/s" }
+[run]
+warmup = "auto"
+duration = "1 s"
+"""
+
+
+def test_a_scenario_is_measured_when_all_have_begun() -> None:
+    """The last of ten begins after 20 * 10/11 = 18.2 s in the mean, after 15 s nearly always.
+
+    In five pilots one begins after 19 s with probability 1 - 0.95^50 = 0.92. From the mean over
+    pilots nothing beyond 25 s, which is a quarter of the series, can be told from noise.
+    """
+    scenario = loads(RAMP)
+    assert scenario.run.warmup_ns is None
+    found = find_warmup_ns(scenario, threads=1)
+
+    assert 15e9 < found < 25e9
+    assert find_warmup_ns(scenario, threads=2) == found
+    assert find_warmup_ns(loads(RAMP.replace("seed = 1", "seed = 2")), threads=2) != found
+
+
+def test_short_pilots_become_longer() -> None:
+    for duration in ("10 s", "100 ms"):
+        short = loads(RAMP.replace('"100 s"', f'"{duration}"'))
+        assert 15e9 < find_warmup_ns(short, threads=1) < 25e9
+
+
+def test_a_queue_that_grows_for_ever_has_no_warmup() -> None:
+    with pytest.raises(SimulationError, match=r"no steady state within 320 s .* give run.warmup"):
+        find_warmup_ns(loads(OVERLOAD), threads=2)
+
+
+def test_what_is_steady_from_the_start_needs_no_warmup() -> None:
+    text = RAMP[: RAMP.index("tcp =")] + "\n"
+    text += 'application = { kind = "udp", packet = "1500 B", rate = "saturated" }\n'
+    text += RAMP[RAMP.index("[run]") :]
+
+    assert find_warmup_ns(loads(text), threads=1) <= 5e9
+
+
+def test_the_result_has_the_warmup_that_was_found() -> None:
+    """And it says the same when it is run again with it."""
+    result = airtcp.simulate(loads(RAMP), threads=1)
+    found = result.scenario.run.warmup_ns
+    assert found == find_warmup_ns(loads(RAMP), threads=1)
+
+    given = loads(RAMP.replace('"auto"', f'"{found} ns"'))
+    again = airtcp.simulate(given, threads=1)
+    assert again.scenario.to_json() == result.scenario.to_json()
+    for one, two in zip(result.simulation.runs, again.simulation.runs, strict=True):
+        assert one.answer == two.answer
+    assert result.simulation.simulated_s == pytest.approx(2 * (100 + found / 1e9))
+
+
+def run(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "airtcp", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_command_says_what_it_found(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(RAMP)
+    found = find_warmup_ns(loads(RAMP), threads=1)
+
+    for command in ("simulate", "run"):
+        done = run(command, file)
+        assert done.returncode == 0
+        assert done.stderr == f"airtcp: warm-up: {found / 1e9:g} s, found by MSER-5\n"
+        assert run(command, file, "--quiet").stderr == ""
+    assert run("predict", file).returncode == 0
+
+    file.write_text(OVERLOAD)
+    done = run("simulate", file)
+    assert done.returncode == 1
+    assert "no steady state" in done.stderr
+    assert "Traceback" not in done.stderr
+    file.write_text(RAMP.replace('"auto"', '"automatic"'))
+    done = run("simulate", file)
+    assert done.returncode == 2
+    assert 'run.warmup: "automatic" is not a time' in done.stderr
+    assert 'or "auto"' in done.stderr
