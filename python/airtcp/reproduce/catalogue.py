@@ -41,6 +41,12 @@ _PAPERS = (
         "links, WiOpt 2005",
     ),
     Paper(
+        "H",
+        "hoekstra",
+        "G. J. Hoekstra, R. D. van der Mei, N. Diaz-Feraren, Engineering elastic traffic in TCP-"
+        "based networks: processor sharing and effective service time, 2013",
+    ),
+    Paper(
         "G",
         "gopal",
         "S. Gopal, S. Paul, D. Raychaudhuri, Investigation of the TCP simultaneous-send problem in "

@@ -1,0 +1,214 @@
+"""Paper H, Fig. 2 to 5: how transfer times and the number of downloads are distributed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from airtcp.models.processor_sharing import sojourn_tail
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.hoekstra.testbed import (
+    LAWS,
+    STATED,
+    FloatArray,
+    Point,
+    gaps,
+    observe,
+    service_s,
+    tail,
+)
+from airtcp.reproduce.item import Outcome, Value, item
+from airtcp.reproduce.measure import mean, over_runs
+from airtcp.stats import Interval
+
+_X, _Y = "t (s)", "P(R > t)"
+#: Below this a tail is drawn no longer.
+_LEAST = 1e-3
+_MOST_FLOWS = 25
+
+
+def _stated(bench: Bench, law: str) -> Point:
+    return observe(bench, law, gaps(law)[STATED], transfer_times=True)
+
+
+def _packets(point: Point, at: FloatArray) -> list[Interval]:
+    times = [run.transfer_times_s for run in point.packets.runs]
+    return tail(times, at, point.packets.confidence)
+
+
+def _flows(point: Point, at: FloatArray) -> list[float]:
+    times = [run.sojourns_s for run in point.flows]
+    return [mean(value) for value in tail(times, at, point.packets.confidence)]
+
+
+def _apart(measured: list[Interval], expected: list[float]) -> float:
+    """The largest distance of two tails: that of Kolmogorov and Smirnov, on the points drawn."""
+    return max(abs(mean(one) - other) for one, other in zip(measured, expected, strict=True))
+
+
+def _shown(values: list[Interval]) -> list[Value]:
+    """Without an interval where it would reach down to nothing on a logarithmic axis."""
+    return [
+        value if value.low is not None and value.low > _LEAST / 10 else mean(value)
+        for value in values
+    ]
+
+
+def _marks(label: str, at: FloatArray, values: list[Interval], colour: int) -> Series:
+    """Packets, at every fourth point, so that markers leave the lines to be seen."""
+    return Series(label, at[::4].tolist(), _shown(values[::4]), "simulation", colour)
+
+
+def _figure(series: list[Series], top_s: float) -> Outcome:
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found="",
+        figure=chart(
+            series,
+            x=_X,
+            y=_Y,
+            y_scale="log",
+            x_limits=(0.0, top_s),
+            y_limits=(_LEAST, 1.2),
+            columns=2,
+        ),
+    )
+
+
+@item(
+    "H.fig2",
+    title="Tail of transfer times, exponential sizes",
+    caption="Probability that a download takes longer than t, exponential sizes of 200 kB on "
+    "average, one every 0.40 s: packets, and (26) with beta_eff and rho_eff of the refined model.",
+    states="With beta_eff = 0.312 s and rho_eff = 0.78 model and test bed are extremely close.",
+)
+def fig2(bench: Bench) -> Outcome:
+    point = _stated(bench, "exponential")
+    at = np.linspace(0.0, 14.0, 57)
+    found = _packets(point, at)
+    model = [float(p) for p in np.asarray(sojourn_tail(at, point.rho, point.beta_s))]
+    alone = service_s("exponential", beacons=False)
+    without = sojourn_tail(at, alone / point.gap_s, alone)
+    series = [
+        Series("(26), with beacons (22)", at.tolist(), model, "model", 0),
+        Series("(26), 0.312 s and 0.78", at.tolist(), np.asarray(without).tolist(), "dotted", 1),
+        _marks("packets", at, found, 2),
+    ]
+    drawn = _figure(series, 14.0)
+    apart = _apart(found, _flows(point, at))
+    return Outcome(
+        data=drawn.data,
+        found=f"At 5 s packets have {mean(found[20]):.4f}, the model {model[20]:.4f}. The tails "
+        f"are {_apart(found, model):.3f} apart at most; from processor sharing of the same "
+        f"transfers, whose tail is (26) but for chance, packets are {apart:.3f} apart.",
+        values={"apart": apart},
+        figure=drawn.figure,
+    )
+
+
+@item(
+    "H.fig3",
+    title="Tails of transfer times, hyperexponential and Pareto-2 sizes",
+    caption="As Fig. 2 for sizes with a squared coefficient of variation of 4 and with infinite "
+    "variance. Lines are processor sharing, simulated as flows on the same transfers.",
+    states="Processor sharing with the effective service time matches the test bed closely, for "
+    "both laws.",
+)
+def fig3(bench: Bench) -> Outcome:
+    at = np.linspace(0.0, 14.0, 57)
+    series, apart = [], {}
+    for number, law in enumerate(("hyperexponential", "Pareto-2")):
+        point = _stated(bench, law)
+        found, shared = _packets(point, at), _flows(point, at)
+        apart[law] = _apart(found, shared)
+        series += [
+            Series(f"{law}, flows", at.tolist(), shared, "model", number),
+            _marks(f"{law}, packets", at, found, number),
+        ]
+    drawn = _figure(series, 14.0)
+    return Outcome(
+        data=drawn.data,
+        found="Packets and flows are "
+        + " and ".join(f"{value:.3f} ({law})" for law, value in apart.items())
+        + " apart at most, most of it where t is below a second: processor sharing gives a small "
+        "file its share from its first instant on, TCP only after the dialogue and the handshake, "
+        "each packet of which waits in the access point's queue.",
+        values={f"apart_{law}": value for law, value in apart.items()},
+        figure=drawn.figure,
+    )
+
+
+@item(
+    "H.fig4",
+    title="Tail of transfer times, files of 1 MB",
+    caption="As Fig. 3 for files of 1 MB, one every 1.93 s on average.",
+    states="Processor sharing with the effective service time matches the test bed closely.",
+)
+def fig4(bench: Bench) -> Outcome:
+    at = np.linspace(0.0, 50.0, 51)
+    point = _stated(bench, "deterministic")
+    found, shared = _packets(point, at), _flows(point, at)
+    series = [
+        Series("flows", at.tolist(), shared, "model", 0),
+        _marks("packets", at, found, 0),
+    ]
+    drawn = _figure(series, 50.0)
+    apart = _apart(found, shared)
+    return Outcome(
+        data=drawn.data,
+        found=f"Packets and flows are {apart:.3f} apart at most.",
+        values={"apart": apart},
+        figure=drawn.figure,
+    )
+
+
+def _at_least(point: Point, n: int) -> Interval:
+    """P(N >= n) of the packets."""
+    simulation = point.packets
+    return over_runs(
+        simulation,
+        lambda run: sum(simulation.runs[run].answer["active_flows_distribution"][n:]),
+    )
+
+
+@item(
+    "H.fig5",
+    title="Number of downloads in progress",
+    caption="Probability that at least n downloads are in progress, at the fifth of the eight "
+    "loads, for four laws of file sizes, and rho_eff^n of (30).",
+    states="The number is nearly geometric with rho_eff, and hardly depends on the law of sizes.",
+)
+def fig5(bench: Bench) -> Outcome:
+    numbers = list(range(_MOST_FLOWS + 1))
+    points = {law: _stated(bench, law) for law in LAWS}
+    rho = points["exponential"].rho
+    series = [
+        Series("(30), 200 kB", numbers, [rho**n for n in numbers], "model", 0),
+    ]
+    apart = {}
+    for number, (law, point) in enumerate(points.items(), 1):
+        found = [_at_least(point, n) for n in numbers]
+        apart[law] = _apart(found, [point.rho**n for n in numbers])
+        series.append(Series(law, numbers, _shown(found), "simulation", number))
+    ratio = mean(_at_least(points["exponential"], 10)) / rho**10
+    return Outcome(
+        data=table_of(series, x="n", y="P(N >= n)"),
+        found="From rho_eff^n the tails are "
+        + ", ".join(f"{value:.3f} ({law})" for law, value in apart.items())
+        + f" apart at most; ten downloads and more are {ratio:.2f} times as likely as (30) says "
+        "for exponential sizes.",
+        values={
+            "apart_exponential": apart["exponential"],
+            "apart_any": max(apart.values()),
+            "idle": mean(_at_least(points["exponential"], 1)),
+        },
+        figure=chart(
+            series,
+            x="downloads in progress n",
+            y="P(N >= n)",
+            y_scale="log",
+            y_limits=(_LEAST, 1.2),
+            columns=3,
+            whole_x=True,
+        ),
+    )

@@ -1,0 +1,149 @@
+"""The test bed of paper H: its loads and laws, simulated as packets and as processor sharing.
+
+Knows how a point of the paper's figures becomes a scenario, and how packets and flows are set side
+by side on the same transfers. Draws nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from airtcp.flows import FlowReplication, processor_sharing
+from airtcp.models.hoekstra import Parameters, effective_service_time
+from airtcp.reproduce.bench import Bench
+from airtcp.results import Simulation
+from airtcp.stats import Interval, student_interval
+
+FloatArray = NDArray[np.float64]
+
+#: File sizes of section IV.A by name: Pareto-2 has P(B > x) = 1 / (4 x^2) in units of the mean.
+LAWS: Final[dict[str, dict[str, Any]]] = {
+    "deterministic": {"distribution": "deterministic", "value": "1 MB"},
+    "exponential": {"distribution": "exponential", "mean": "200 kB"},
+    "hyperexponential": {"distribution": "hyperexponential", "mean": "200 kB", "scv": 4.0},
+    "Pareto-2": {"distribution": "pareto", "mean": "200 kB", "shape": 2.0},
+}
+#: Mean times between downloads in seconds, Table II: eight loads, by mean size in bytes.
+GAPS_S: Final[dict[float, tuple[float, ...]]] = {
+    200e3: (0.48, 0.46, 0.44, 0.42, 0.40, 0.38, 0.36, 0.35),
+    1e6: (2.34, 2.22, 2.12, 2.02, 1.93, 1.85, 1.77, 1.70),
+}
+#: The load of Fig. 2 to 5, the fifth of the eight.
+STATED: Final = 4
+#: Files of 1 MB take five times as long.
+_LONG: Final = {"run.warmup": "1000 s", "run.duration": "10000 s"}
+_QUICK: Final = {"run.duration": "1000 s", "run.replications": 5}
+_QUICK_LONG: Final = {"run.duration": "5000 s", "run.replications": 5}
+
+
+def mean_size(law: str) -> float:
+    """The mean size of a law in bytes."""
+    return 1e6 if law == "deterministic" else 200e3
+
+
+def gaps(law: str) -> tuple[float, ...]:
+    """The eight mean times between downloads of a law in seconds, from the lightest load on."""
+    return GAPS_S[mean_size(law)]
+
+
+def service_s(
+    law: str, *, model: Literal["basic", "refined"] = "refined", beacons: bool = True
+) -> float:
+    """beta_eff of (27) in the test bed, seconds: EST'' of (22), or EST' without beacons."""
+    llc = 64 if model == "refined" else 0
+    service = effective_service_time(mean_size(law), Parameters.testbed(llc_bits=llc), model=model)
+    return float(service.est_with_beacons_s if beacons else service.est_s)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A law at one load: packets, and the same transfers as processor sharing.
+
+    `gap_s` is the mean time between downloads. `flows` have beta_eff of the refined model as the
+    mean service time of a file, in proportion to its size.
+    """
+
+    law: str
+    gap_s: float
+    packets: Simulation
+    flows: tuple[FlowReplication, ...]
+
+    @property
+    def beta_s(self) -> float:
+        """beta_eff (27), refined model with beacons."""
+        return service_s(self.law)
+
+    @property
+    def rho(self) -> float:
+        """rho_eff (28)."""
+        return self.beta_s / self.gap_s
+
+    @property
+    def model_s(self) -> float:
+        """E[R] (29)."""
+        return self.beta_s / (1.0 - self.rho)
+
+    @property
+    def plain(self) -> Interval:
+        """The mean transfer time of the packets, seconds, as it was measured."""
+        return self.packets.metrics["transfer_time_s"]
+
+    @cached_property
+    def adjusted(self) -> Interval:
+        """The same, as far as it differs from processor sharing of these very transfers.
+
+        (29) is exact for processor sharing. What the sample of arrivals and sizes does to the mean,
+        it does to both; their ratio times (29) is free of most of it. The interval is that of a
+        ratio of means over replications (linearised).
+        """
+        times = np.array([run.answer["metrics"]["transfer_time_s"] for run in self.packets.runs])
+        shared = np.array([run.answer["mean_sojourn_s"] for run in self.flows])
+        ratio = float(times.mean() / shared.mean())
+        ratios = ratio + (times - ratio * shared) / float(shared.mean())
+        return student_interval((self.model_s * ratios).tolist(), self.packets.confidence)
+
+
+def observe(bench: Bench, law: str, gap_s: float, *, transfer_times: bool = False) -> Point:
+    """A law at one load, of the same seed and transfers as packets and as flows."""
+    long = mean_size(law) > 200e3
+    changes = {
+        "flows.client.application.interarrival": {
+            "distribution": "exponential",
+            "mean": f"{gap_s} s",
+        },
+        "flows.client.application.size": LAWS[law],
+        **(_LONG if long else {}),
+    }
+    quick = _QUICK_LONG if long else _QUICK
+    packets = bench.simulate("downloads", changes, quick=quick, transfer_times=transfer_times)
+    run = (scenario := bench.scenario("downloads", changes, quick)).run
+    application = scenario.flows[0].application
+    assert application.kind == "ftp"
+    result = processor_sharing(
+        application.size,
+        capacity=mean_size(law) / service_s(law),
+        interarrival=application.interarrival,
+        jobs=math.ceil(run.duration_ns / 1e9 / gap_s),
+        warmup_jobs=round(run.warmup_ns / 1e9 / gap_s),
+        seed=run.seed,
+        replications=len(packets.runs),
+        threads=bench.settings.threads,
+        keep_jobs=transfer_times,
+        transfers_of="client/0",
+    )
+    return Point(law, gap_s, packets, result.runs)
+
+
+def tail(times: list[FloatArray], at: FloatArray, confidence: float) -> list[Interval]:
+    """P(R > t) at each t, over replications' times."""
+    shares = [1.0 - np.searchsorted(np.sort(one), at, side="right") / one.size for one in times]
+    return [
+        student_interval([float(share[index]) for share in shares], confidence)
+        for index in range(at.size)
+    ]
