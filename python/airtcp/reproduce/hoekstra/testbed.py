@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from airtcp.flows import FlowReplication, processor_sharing
 from airtcp.models.hoekstra import Parameters, effective_service_time
-from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.bench import Bench, Changes
 from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
@@ -109,8 +109,18 @@ class Point:
         return student_interval((self.model_s * ratios).tolist(), self.packets.confidence)
 
 
-def observe(bench: Bench, law: str, gap_s: float, *, transfer_times: bool = False) -> Point:
-    """A law at one load, of the same seed and transfers as packets and as flows."""
+def observe(
+    bench: Bench,
+    law: str,
+    gap_s: float,
+    *,
+    transfer_times: bool = False,
+    varied: Changes | None = None,
+) -> Point:
+    """A law at one load, of the same seed and transfers as packets and as flows.
+
+    `varied` are further changes of the scenario, to what the packets do.
+    """
     long = mean_size(law) > 200e3
     changes = {
         "flows.client.application.interarrival": {
@@ -119,12 +129,14 @@ def observe(bench: Bench, law: str, gap_s: float, *, transfer_times: bool = Fals
         },
         "flows.client.application.size": LAWS[law],
         **(_LONG if long else {}),
+        **(varied or {}),
     }
     quick = _QUICK_LONG if long else _QUICK
     packets = bench.simulate("downloads", changes, quick=quick, transfer_times=transfer_times)
     run = (scenario := bench.scenario("downloads", changes, quick)).run
     application = scenario.flows[0].application
     assert application.kind == "ftp"
+    assert run.warmup_ns is not None
     result = processor_sharing(
         application.size,
         capacity=mean_size(law) / service_s(law),
