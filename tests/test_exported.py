@@ -5,6 +5,7 @@ import sys
 
 import airtcp
 import airtcp.results
+from airtcp import _core
 
 
 def test_everything_exported_is_there_and_sorted() -> None:
@@ -56,7 +57,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_the_version_is_that_of_the_core() -> None:
-    assert airtcp.__version__ == airtcp._core.__version__
+    assert airtcp.__version__ == _core.__version__
 
 
 def test_importing_airtcp_imports_nothing_heavy() -> None:
