@@ -6,6 +6,7 @@ says how. In the figures its goodput is what arrived in 1000 s, as in the paper.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
@@ -50,6 +51,38 @@ class Uploads:
         """The mean of `goodput` over runs."""
         return over_runs(self.simulation, self.goodput)
 
+    def together(self, run: int) -> float:
+        """What all flows bring until the last has ended, Mb/s; what arrived in 1000 s if not."""
+        flows = self.simulation.runs[run].answer["flows"]
+        times_s = [flow["mean_transfer_time_s"] for flow in flows]
+        if None in times_s:
+            return float(sum(flow["goodput_bps"] for flow in flows)) / _MBPS
+        return 8.0 * self.megabytes * len(flows) / float(max(times_s))
+
+    def collisions(self, run: int) -> float:
+        """Collisions in a run."""
+        return float(self.simulation.runs[run].answer["counts"]["collisions"])
+
+    def queue_drops(self, run: int) -> float:
+        """Packets that found a full queue, at a station, the access point or the wired link."""
+        counts = self.simulation.runs[run].answer["counts"]
+        return float(
+            sum(counts[f"{place}_drops"] for place in ("station_queue", "ap_queue", "wired"))
+        )
+
+    def lost_in_air(self) -> float:
+        """Of the packets that were lost, the share that the MAC gave up."""
+        runs = range(len(self.simulation.runs))
+        given_up = sum(one.answer["counts"]["mac_drops"] for one in self.simulation.runs)
+        return float(given_up / (given_up + sum(self.queue_drops(run) for run in runs)))
+
+    def crossed(self) -> float:
+        """Collisions of the access point with stations that its frame is not for, of all."""
+        answers = [one.answer for one in self.simulation.runs]
+        of_ap = sum(answer["stations"][0]["collisions"] for answer in answers)
+        both = sum(answer["counts"]["simultaneous_sends"] for answer in answers)
+        return float((of_ap - both) / sum(answer["counts"]["collisions"] for answer in answers))
+
     def finished(self) -> Interval:
         """The share of the uploads that came to an end."""
         return over_runs(
@@ -90,15 +123,24 @@ def observe(
     return Uploads(simulation, megabytes)
 
 
-def gain(more: Uploads, less: Uploads) -> Interval:
-    """How much more goodput, relative; runs of both are independent."""
-    ratio = mean(more.goodputs()) / mean(less.goodputs())
-    base = mean(less.goodputs())
-    pairs = [
-        ratio + (more.goodput(run) - ratio * less.goodput(run)) / base
-        for run in range(len(less.simulation.runs))
-    ]
-    return student_interval([one - 1.0 for one in pairs], less.simulation.confidence)
+#: A number of one replication of some uploads.
+Number = Callable[[Uploads, int], float]
+
+
+def gains(more: Uploads, less: Uploads, number: Number = Uploads.goodput) -> list[float]:
+    """How much more there is of a number, relative: samples of the ratio of the means less one.
+
+    Runs of both are independent; the deviation of each is linearised.
+    """
+    runs = range(len(less.simulation.runs))
+    base = fmean(number(less, run) for run in runs)
+    ratio = fmean(number(more, run) for run in runs) / base
+    return [ratio - 1.0 + (number(more, run) - ratio * number(less, run)) / base for run in runs]
+
+
+def gain(more: Uploads, less: Uploads, number: Number = Uploads.goodput) -> Interval:
+    """The interval of `gains`."""
+    return student_interval(gains(more, less, number), less.simulation.confidence)
 
 
 def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Outcome:
@@ -123,13 +165,31 @@ def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Outcome:
             f"finished_two_{flows}": uploads[2].finished(),
             f"finished_most_{flows}": min(finished[2:]),
             f"timeouts_{flows}": uploads[0].timeouts(),
+            f"simultaneous_{flows}": uploads[0].simulation.metrics["simultaneous_send_probability"],
+            f"lost_in_air_{flows}": uploads[0].lost_in_air(),
+            f"crossed_{flows}": uploads[0].crossed(),
+            f"collisions_{flows}": gain(uploads[1], uploads[0], Uploads.collisions),
+            f"together_{flows}": gain(uploads[1], uploads[0], Uploads.together),
         }
+        if retries:
+            values[f"overflow_{flows}"] = gain(uploads[1], uploads[0], Uploads.queue_drops)
         parts.append(
             f"With {label} {words(goodputs[0])} Mb/s without skipping; skipping one ACK changes "
             f"that by {100 * mean(gained):+.0f} %; of the uploads that skip 0 to 4 ACKs "
             + ", ".join(f"{100 * share:.0f}" for share in finished)
-            + " % end within 1000 s."
+            + " % end within 1000 s. Without skipping "
+            f"{100 * uploads[0].lost_in_air():.0f} % of what is lost is lost in the air."
         )
+    longer, shorter = (
+        gains(
+            observe(bench, 1, megabytes=size, retries=retries),
+            observe(bench, 0, megabytes=size, retries=retries),
+        )
+        for size in (10, 1)
+    )
+    values["longer_gains"] = student_interval(
+        [long - short for long, short in zip(longer, shorter, strict=True)]
+    )
     return Outcome(
         data=table_of(series, x=_X, y=_Y),
         found=" ".join(parts),
