@@ -1,0 +1,71 @@
+"""Run ns-2 on uploads as in paper G, over several seeds, and print the rows of uploads.csv.
+
+Knows: how to start uploads.tcl and what it prints. Knows nothing of airtcp. `goodput_bps` is the
+file over its time, or what arrived in 1000 s; one of two ACKs is left out from the first packet
+on, since that is what an unmodified ns-2 can do.
+
+    python3 uploads.py --delay 15ms --skip 1 --retries off --seeds 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from rows import MOST_RUNS, print_rows
+from run import PACKET_BYTES, require_ns
+
+SCENARIO = Path(__file__).with_name("uploads.tcl")
+PACKETS = 10_000
+
+
+def run_seed(ns: str, delay: str, skip: int, retries: bool, seed: int) -> dict[str, float]:
+    """One independent run."""
+    settings = {
+        "packets": PACKETS,
+        "delay": delay,
+        "skip": skip,
+        "retries": int(retries),
+        "seed": seed,
+    }
+    command = [ns, str(SCENARIO), *(f"{name}={value}" for name, value in settings.items())]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    (report,) = (line for line in result.stdout.splitlines() if line.startswith("REPORT"))
+    packets, seconds, timeouts = (float(word) for word in report.split()[1:])
+    return {
+        "goodput_bps": 8.0 * PACKET_BYTES * packets / seconds,
+        "tcp_timeouts": timeouts,
+        "finished_flows": float(packets >= PACKETS),
+    }
+
+
+def main() -> None:
+    """Run all seeds of one point and print its rows."""
+    parser = argparse.ArgumentParser(description="ns-2 on an upload of 10 MB, as in paper G")
+    parser.add_argument("--delay", default="2ms", help="of the wired link, as ns-2 writes it")
+    parser.add_argument("--skip", type=int, choices=[0, 1], default=0, help="ACKs left out")
+    parser.add_argument("--retries", choices=["on", "off"], default="off", help="of the MAC")
+    parser.add_argument("--seeds", type=int, default=5, help="number of runs, at most 31")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
+    args = parser.parse_args()
+    if not 1 <= args.seeds <= MOST_RUNS:
+        parser.error(f"--seeds must be 1 .. {MOST_RUNS}")
+    ns = require_ns()
+    retries = args.retries == "on"
+    with ThreadPoolExecutor(args.jobs) as pool:
+        runs = list(
+            pool.map(
+                lambda seed: run_seed(ns, args.delay, args.skip, retries, seed),
+                range(1, args.seeds + 1),
+            )
+        )
+    label = f"MB=10 retries={args.retries} skip={args.skip} delay={args.delay}"
+    print_rows("upload-wired", label, runs)
+
+
+if __name__ == "__main__":
+    main()
