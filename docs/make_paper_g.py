@@ -8,6 +8,7 @@ that of `airtcp reproduce G`; seeds are fixed, so that whoever runs this gets th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,10 @@ from airtcp.reproduce.gopal.skipping import Uploads, gain
 from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
+# The rows of ns-2, and what reads them, are no part of the package.
+sys.path.insert(0, str(ROOT / "validation"))
+from peers.references import VALIDATION, by_point, read  # noqa: E402
+
 PAGE = ROOT / "docs" / "paper-g.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "gopal"
 
@@ -104,10 +109,46 @@ def variations_table() -> str:
     return tables.markdown(head, rows)
 
 
-def _shown(interval: Interval) -> str:
+def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
+    """The uploads of a row of ns-2, as far as an unmodified one can skip ACKs."""
+    changes = {
+        "flows.node.path": [{"rate": "100 Mb/s", "delay": delay, "queue": 50}],
+        f"{TCP}.ack_skip": {"skip": skip, "after_segment": 1},
+        "phy.cw_min": 30,
+        "phy.cw_max": 1022,
+    }
+    return run(skip, changes, limit=7 if retries else 1)
+
+
+def ns2_table() -> str:
+    """One upload of 10 MB through a wired link, by ns-2 and here: goodput and timeouts."""
+    head = ["upload", "theirs, Mb/s", "ours, Mb/s", "difference", "timeouts, theirs", "ours"]
+    rows = []
+    for point, metrics in by_point(read(VALIDATION / "ns2" / "uploads.csv")).items():
+        given = point.settings
+        retries = given["retries"] == "on"
+        delay = given["delay"].replace("ms", " ms")
+        uploads = peer(delay, int(given["skip"]), retries=retries)
+        theirs, ours = metrics["goodput_bps"], uploads.goodputs()
+        timeouts = metrics["tcp_timeouts"]
+        assert ours.mean is not None
+        rows.append(
+            [
+                f"{'MAC retries' if retries else 'no MAC retries'}, {delay}, skip {given['skip']}",
+                f"{theirs.mean / 1e6:.3f} ± {theirs.half_width / 1e6:.3f}",
+                _shown(ours),
+                f"{100 * (1e6 * ours.mean / theirs.mean - 1):+.1f} %",
+                f"{timeouts.mean:.1f} ± {timeouts.half_width:.1f}",
+                _shown(uploads.timeouts(), 1),
+            ]
+        )
+    return tables.markdown(head, rows)
+
+
+def _shown(interval: Interval, decimals: int = 3) -> str:
     assert interval.mean is not None
     assert interval.half_width is not None
-    return f"{interval.mean:.3f} ± {interval.half_width:.3f}"
+    return f"{interval.mean:.{decimals}f} ± {interval.half_width:.{decimals}f}"
 
 
 def _percent(interval: Interval) -> str:
@@ -119,6 +160,7 @@ def _percent(interval: Interval) -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     "skips": skips_table,
     "variations": variations_table,
+    "ns-2": ns2_table,
 }
 
 
