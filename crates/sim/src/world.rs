@@ -55,6 +55,8 @@ pub(crate) struct World<'a> {
     contention: Contention,
     frames: FrameTable,
     on_air: OnAir,
+    /// When the next step of what is on the air is.
+    on_air_until: Time,
     /// Until when the TXOP of the exchange on the air may last.
     txop_end: Time,
     /// Who takes part in the collision on the air, and when their own frames end.
@@ -71,8 +73,8 @@ pub(crate) struct World<'a> {
     sessions: Vec<Session>,
     /// Each link twice: towards the server, towards the access point.
     wires: Vec<Wire>,
-    /// The access point's, if it sends any.
-    beacons: Option<Beacons>,
+    /// The access point's.
+    beacons: Beacons,
     measures: Measures,
     airtime: AirtimeAccount,
     /// Writes down what happens, if someone asked for it.
@@ -118,9 +120,9 @@ enum OnAir {
     /// An exchange whose data frame has not been received yet.
     Sending { by: ContenderId, start: Time, times: FrameTimes },
     /// An exchange whose data frame has been received; the MAC ACK begins at `ack_start`.
-    Acknowledging { by: ContenderId, ack_start: Time, end: Time },
+    Acknowledging { by: ContenderId, ack_start: Time },
     /// A frame to all.
-    Broadcast { end: Time },
+    Broadcast,
     /// A collision.
     Collision { end: Time },
 }
@@ -142,6 +144,7 @@ impl<'a> World<'a> {
             contention: Contention::new(&scenario.phy, &scenario.mac, contenders),
             frames: FrameTable::new(scenario.phy.clone(), scenario.mac.clone(), classes),
             on_air: OnAir::Silence,
+            on_air_until: Time::NEVER,
             txop_end: Time::ZERO,
             colliding: Vec::new(),
             measures: Measures::new(scenario, transmitters.len()),
@@ -249,13 +252,14 @@ impl<'a> World<'a> {
 
     #[inline]
     fn medium_at(&self) -> Time {
-        match self.on_air {
-            OnAir::Silence => self.contention.next_access(),
-            OnAir::Sending { start, times, .. } => start + times.data_received,
-            OnAir::Acknowledging { end, .. }
-            | OnAir::Broadcast { end }
-            | OnAir::Collision { end } => end,
-        }
+        // There is no next access while something is on the air.
+        self.contention.next_access().min(self.on_air_until)
+    }
+
+    #[inline]
+    fn set_on_air(&mut self, what: OnAir, until: Time) {
+        self.on_air = what;
+        self.on_air_until = until;
     }
 
     fn step_medium(&mut self) {
@@ -263,19 +267,19 @@ impl<'a> World<'a> {
             OnAir::Silence => self.access_medium(),
             OnAir::Sending { by, start, times } => {
                 let ack_start = self.now + self.scenario.phy.sifs;
-                self.on_air = OnAir::Acknowledging { by, ack_start, end: start + times.total };
+                self.set_on_air(OnAir::Acknowledging { by, ack_start }, start + times.total);
                 self.data_frame_received(by);
             }
             OnAir::Acknowledging { by, .. } => {
-                self.on_air = OnAir::Silence;
+                self.set_on_air(OnAir::Silence, Time::NEVER);
                 self.exchange_succeeded(by);
             }
-            OnAir::Broadcast { .. } => {
-                self.on_air = OnAir::Silence;
+            OnAir::Broadcast => {
+                self.set_on_air(OnAir::Silence, Time::NEVER);
                 self.beacon_ended();
             }
             OnAir::Collision { end } => {
-                self.on_air = OnAir::Silence;
+                self.set_on_air(OnAir::Silence, Time::NEVER);
                 self.collision_ended(end);
             }
         }
@@ -305,7 +309,7 @@ impl<'a> World<'a> {
         let cargo = if packet.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
         self.airtime.exchange(start, &times, cargo, self.frames.phy());
         self.capture_exchange(by, start, &times);
-        self.on_air = OnAir::Sending { by, start, times };
+        self.set_on_air(OnAir::Sending { by, start, times }, start + times.data_received);
     }
 
     fn collision_begins(&mut self, start: Time) {
@@ -323,7 +327,7 @@ impl<'a> World<'a> {
         self.measures.collision(self.is_simultaneous_send());
         self.capture_collision(start);
         self.beacon_collides();
-        self.on_air = OnAir::Collision { end };
+        self.set_on_air(OnAir::Collision { end }, end);
     }
 
     /// Airtime of the frame that `id` sends first.
