@@ -50,5 +50,10 @@ def make_paper_g() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def make_paper_h() -> ModuleType:
+    return script("make_paper_h")
+
+
+@pytest.fixture(scope="session")
 def make_scoreboard() -> ModuleType:
     return script("make_scoreboard")

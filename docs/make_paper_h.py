@@ -1,0 +1,194 @@
+"""Make the tables of docs/paper-h.md: transfer times beside paper H's model, and what is between.
+
+Knows the variations behind the tables, and the markers between which they stand. The scenario is
+that of `airtcp reproduce H`; seeds are fixed, so that whoever runs this gets the same tables.
+
+    .venv/bin/python docs/make_paper_h.py         # all tables, some minutes
+    .venv/bin/python docs/make_paper_h.py cycle   # one of them
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import airtcp.reproduce
+import tables
+from airtcp import simulate
+from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_time
+from airtcp.reproduce.bench import Bench, Settings
+from airtcp.reproduce.hoekstra.testbed import (
+    GAPS_S,
+    LAWS,
+    STATED,
+    Point,
+    gaps,
+    observe,
+    service_s,
+)
+from airtcp.results import Simulation
+from airtcp.stats import Interval
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "paper-h.md"
+FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
+
+#: What is done otherwise than in the scenario file, one at a time.
+VARIATIONS: Mapping[str, Mapping[str, Any]] = {
+    "as in the scenario": {},
+    "no beacons, here and in the model": {"mac": {}},
+    "initial window of 3 segments (RFC 5681)": {"flows.client.tcp.initial_window": 3},
+    "initial window of 1 segment (RFC 2001)": {"flows.client.tcp.initial_window": 1},
+    "the same, delayed-ACK timer of 40 ms": {
+        "flows.client.tcp.initial_window": 1,
+        "flows.client.tcp.delayed_ack": {"every": 2, "timeout": "40 ms"},
+    },
+    "a backoff before every frame": {"mac.rules": {"immediate_access": False}},
+    "no dialogue": {"flows.client.application.control": False},
+}
+#: Seconds for the cycles of an endless download.
+_ENDLESS = {
+    "flows.client.application": {"kind": "bulk"},
+    "run.warmup": "10 s",
+    "run.duration": "200 s",
+    "run.replications": 10,
+}
+
+
+@cache
+def _bench(*, quick: bool = False) -> Bench:
+    store = tempfile.mkdtemp(prefix="airtcp-paper-h-")
+    return Bench(FOLDER, Path(store), Settings(quick=quick, threads=1))
+
+
+def point(law: str, gap_s: float) -> Point:
+    """A law at one load."""
+    return observe(_bench(), law, gap_s)
+
+
+def varied_point(law: str, variation: str) -> Point:
+    """A law at the fifth load, varied; a quick run, which tells variations apart."""
+    return observe(_bench(quick=True), law, gaps(law)[STATED], varied=VARIATIONS[variation])
+
+
+def relative(one: Point, *, beacons: bool = True) -> Interval:
+    """The mean transfer time over (29), less one."""
+    beta = service_s(one.law, beacons=beacons)
+    model = beta / (1.0 - beta / one.gap_s)
+    found = one.adjusted
+    assert found.mean is not None
+    assert found.low is not None
+    assert found.high is not None
+    return Interval(found.mean / model - 1, found.low / model - 1, found.high / model - 1, found.n)
+
+
+def means_table() -> str:
+    """How far means are from (29): eight loads, four laws."""
+    head = ["1/lambda of 200 kB", "rho_eff", "(29)"]
+    head += [law for law in LAWS if law != "deterministic"]
+    head += ["1/lambda of 1 MB", "rho_eff", "(29)", "deterministic"]
+    rows = []
+    for number in range(len(GAPS_S[200e3])):
+        cells = []
+        for laws in (("exponential", "hyperexponential", "Pareto-2"), ("deterministic",)):
+            points = [point(law, gaps(law)[number]) for law in laws]
+            first = points[0]
+            cells += [f"{first.gap_s:.2f} s", f"{first.rho:.3f}", f"{first.model_s:.3f} s"]
+            cells += [_percent(relative(one)) for one in points]
+        rows.append(cells)
+    return tables.markdown(head, rows)
+
+
+def variations_table() -> str:
+    """How far means are from (29) at the fifth load, one thing varied at a time."""
+    laws = ("exponential", "hyperexponential", "deterministic")
+    rows = []
+    for name in VARIATIONS:
+        beacons = "no beacons" not in name
+        rows.append(
+            [
+                name,
+                *(_percent(relative(varied_point(law, name), beacons=beacons)) for law in laws),
+            ]
+        )
+    return tables.markdown(["varied", *laws], rows)
+
+
+@cache
+def endless(beacons: bool = True) -> Simulation:
+    """One download without end in the test bed."""
+    changes = dict(_ENDLESS) if beacons else {**_ENDLESS, "mac": {}}
+    return simulate(_bench().scenario("downloads", changes), threads=1).simulation
+
+
+def cycle_s(simulation: Simulation) -> float:
+    """How long two full segments and their TCP ACK take."""
+    goodput = simulation.metrics["goodput_bps"].mean
+    assert goodput is not None
+    return float(2 * Parameters.testbed().mss_bits / goodput)
+
+
+def cycle_table() -> str:
+    """The cycle (4): what it is made of, in the model and on the air."""
+    testbed = Parameters.testbed()
+    simulation = endless(beacons=False)
+    found, model = cycle_s(simulation), cycle_time(testbed)
+    exchanges = simulation.counts["mac_exchanges"]
+    collisions = 3.0 * simulation.counts["collisions"] / exchanges
+    longest = testbed.slot_s * testbed.cw_min
+    cw = testbed.cw_min
+    backoff = longest / 2 + longest * (4 * cw + 5) / (6 * (cw + 1))
+    factor = cycle_s(endless()) / found
+    service = effective_service_time(200_000, testbed)
+    rows = [
+        ["T_cycle (4)", f"{1e3 * model:.3f} ms", f"{1e3 * found:.3f} ms"],
+        ["backoff in a cycle", f"{1e3 * backoff:.3f} ms", f"{1e3 * idle_s():.3f} ms"],
+        ["collisions in a cycle", f"{1 / (cw + 1):.4f}", f"{collisions:.4f}"],
+        ["stretched by beacons (22)", f"{service.beacon_factor:.4f}", f"{factor:.4f}"],
+    ]
+    return tables.markdown(["", "model", "simulation"], rows)
+
+
+def idle_s() -> float:
+    """Time without a frame in a cycle, less the spaces of three exchanges: backoff.
+
+    What colliders wait beyond DIFS after a collision is in it, 222 us for one in 19 cycles.
+    """
+    testbed = Parameters.testbed()
+    simulation = endless(beacons=False)
+    spaces = 3.0 * (testbed.difs_s + testbed.sifs_s + 2.0 * testbed.propagation_s)
+    return simulation.airtime["idle"] * cycle_s(simulation) - spaces
+
+
+def _percent(interval: Interval) -> str:
+    assert interval.mean is not None
+    assert interval.half_width is not None
+    return f"{100 * interval.mean:+.1f} ± {100 * interval.half_width:.1f} %"
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "means": means_table,
+    "cycle": cycle_table,
+    "variations": variations_table,
+}
+
+
+def with_table(page: str, name: str) -> str:
+    """The page with the table `name` made again."""
+    return tables.put(page, name, TABLES[name]())
+
+
+def main(names: list[str]) -> None:
+    """Write the tables of these names, or all."""
+    page = PAGE.read_text(encoding="utf-8")
+    for name in names or TABLES:
+        page = with_table(page, name)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
