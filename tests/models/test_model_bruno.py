@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.models.airtime import Dsss, Phy, Rate
+from airtcp.models.airtime import HOT_SPOT, Rate
 from airtcp.models.bruno import (
     Overheads,
     attempt_distribution,
@@ -30,25 +30,8 @@ ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
 
 KINDS = ("success", "collision", "idle")
 
-PHY = Phy(
-    data_rate=Rate(11_000_000, "dsss"),
-    control_rate=Rate(2_000_000, "dsss"),
-    slot_time_ns=20_000,
-    sifs_ns=10_000,
-    difs_ns=50_000,
-    eifs_ns=364_000,
-    dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000),
-    ofdm=None,
-    symbol_rounding=True,
-    propagation_delay_ns=0,
-    cw_min=31,
-    cw_max=1023,
-    rts_bits=160,
-    cts_bits=112,
-    ack_bits=112,
-    mac_header_bits=272,
-    llc_bits=0,
-)
+#: Frames last whole microseconds here.
+PHY = dataclasses.replace(HOT_SPOT, symbol_rounding=True)
 
 
 @functools.cache
