@@ -106,9 +106,9 @@ def downloads_table() -> str:
             [
                 name,
                 f"{mean(one, 'goodput_bps') / 11e6:.3f}",
-                _shown(quotient(downlink(twenty), downlink(one))),
-                _shown(one.metrics[active]),
-                _shown(twenty.metrics[active]),
+                tables.shown(quotient(downlink(twenty), downlink(one))),
+                tables.shown(one.metrics[active]),
+                tables.shown(twenty.metrics[active]),
                 f"{mean(twenty, 'mean_cw_ap') + 1:.1f}",
                 f"{mean(twenty, 'mean_cw_stations') + 1:.1f}",
                 f"{100 * sent_twice(twenty, mss, 100.0):.1f} %",
@@ -128,8 +128,8 @@ def datagrams_table() -> str:
             [
                 str(limit),
                 f"{mean(twenty, 'mean_cw_stations') + 1:.1f}",
-                _shown(twenty.metrics["collision_probability"]),
-                _shown(quotient(downlink(twenty), downlink(one))),
+                tables.shown(twenty.metrics["collision_probability"]),
+                tables.shown(quotient(downlink(twenty), downlink(one))),
             ]
         )
     return tables.markdown(head, rows)
@@ -145,20 +145,14 @@ def bursts_table() -> str:
         rows.append(
             [
                 str(stations),
-                _shown(standard.metrics["goodput_bps"], 3, 1e6),
-                _shown(bursts.metrics["goodput_bps"], 3, 1e6),
+                tables.shown(standard.metrics["goodput_bps"], 3, 1e6),
+                tables.shown(bursts.metrics["goodput_bps"], 3, 1e6),
                 f"{100 * gain:.1f} %",
                 f"{mean(standard, 'collision_probability_stations'):.3f}",
                 f"{mean(bursts, 'collision_probability_stations'):.3f}",
             ]
         )
     return tables.markdown(head, rows)
-
-
-def _shown(interval: Interval, decimals: int = 3, unit: float = 1.0) -> str:
-    assert interval.mean is not None
-    assert interval.half_width is not None
-    return f"{interval.mean / unit:.{decimals}f} ± {interval.half_width / unit:.{decimals}f}"
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
@@ -175,10 +169,7 @@ def with_table(page: str, name: str) -> str:
 
 def main() -> None:
     """Write all tables."""
-    page = PAGE.read_text(encoding="utf-8")
-    for name in TABLES:
-        page = with_table(page, name)
-    PAGE.write_text(page, encoding="utf-8")
+    tables.remake(PAGE, TABLES)
 
 
 if __name__ == "__main__":

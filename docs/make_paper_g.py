@@ -89,7 +89,7 @@ def skips_table() -> str:
             share = one.finished().mean
             assert share is not None
             ends = "" if share == 1.0 else f" ({100 * share:.0f} %)"
-            cells.append(_shown(one.goodputs()) + ends)
+            cells.append(tables.shown(one.goodputs()) + ends)
         rows.append([case, *cells])
     return tables.markdown(["uploads", *(f"skip {skip}" for skip in SKIPS)], rows)
 
@@ -104,7 +104,7 @@ def variations_table() -> str:
             none, one = (run(skip, changes, limit=limit) for skip in (0, 1))
             timeouts = none.timeouts().mean
             assert timeouts is not None
-            cells += [_shown(none.goodputs()), f"{timeouts:.1f}", _percent(gain(one, none))]
+            cells += [tables.shown(none.goodputs()), f"{timeouts:.1f}", _percent(gain(one, none))]
         rows.append(cells)
     return tables.markdown(head, rows)
 
@@ -136,19 +136,13 @@ def ns2_table() -> str:
             [
                 f"{'MAC retries' if retries else 'no MAC retries'}, {delay}, skip {given['skip']}",
                 f"{theirs.mean / 1e6:.3f} ± {theirs.half_width / 1e6:.3f}",
-                _shown(ours),
+                tables.shown(ours),
                 f"{100 * (1e6 * ours.mean / theirs.mean - 1):+.1f} %",
                 f"{timeouts.mean:.1f} ± {timeouts.half_width:.1f}",
-                _shown(uploads.timeouts(), 1),
+                tables.shown(uploads.timeouts(), 1),
             ]
         )
     return tables.markdown(head, rows)
-
-
-def _shown(interval: Interval, decimals: int = 3) -> str:
-    assert interval.mean is not None
-    assert interval.half_width is not None
-    return f"{interval.mean:.{decimals}f} ± {interval.half_width:.{decimals}f}"
 
 
 def _percent(interval: Interval) -> str:
@@ -171,10 +165,7 @@ def with_table(page: str, name: str) -> str:
 
 def main() -> None:
     """Write all tables."""
-    page = PAGE.read_text(encoding="utf-8")
-    for name in TABLES:
-        page = with_table(page, name)
-    PAGE.write_text(page, encoding="utf-8")
+    tables.remake(PAGE, TABLES)
 
 
 if __name__ == "__main__":

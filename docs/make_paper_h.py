@@ -184,10 +184,7 @@ def with_table(page: str, name: str) -> str:
 
 def main(names: list[str]) -> None:
     """Write the tables of these names, or all."""
-    page = PAGE.read_text(encoding="utf-8")
-    for name in names or TABLES:
-        page = with_table(page, name)
-    PAGE.write_text(page, encoding="utf-8")
+    tables.remake(PAGE, TABLES, names)
 
 
 if __name__ == "__main__":

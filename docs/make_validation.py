@@ -17,7 +17,6 @@ from pathlib import Path
 import tables
 from airtcp import compare, simulate
 from airtcp.scenario import loads
-from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "validation.md"
@@ -68,11 +67,11 @@ def saturated_table() -> str:
         cells = [
             str(count),
             f"{model['collision_probability'][0].value:.4f}",
-            _shown(plain.simulation.metrics["collision_probability"], 4),
-            _shown(standard.metrics["collision_probability"], 4),
+            tables.shown(plain.simulation.metrics["collision_probability"], 4),
+            tables.shown(standard.metrics["collision_probability"], 4),
             f"{model['goodput_bps'][0].value / 1e6:.3f}",
-            _shown(plain.simulation.metrics["goodput_bps"], 3, 1e6),
-            _shown(standard.metrics["goodput_bps"], 3, 1e6),
+            tables.shown(plain.simulation.metrics["goodput_bps"], 3, 1e6),
+            tables.shown(standard.metrics["goodput_bps"], 3, 1e6),
         ]
         lines.append(cells)
     return tables.markdown(head, lines)
@@ -116,19 +115,13 @@ def beginnings_table() -> str:
             f"{ssthresh} segments",
             f"{min_rto_s:g} s",
             f"{warmup_s} s",
-            _shown(measured["collision_probability_stations"], 4),
-            _shown(measured["mean_backlogged_nodes"], 3),
-            _shown(measured["ap_queue_packets"], 0),
+            tables.shown(measured["collision_probability_stations"], 4),
+            tables.shown(measured["mean_backlogged_nodes"], 3),
+            tables.shown(measured["ap_queue_packets"], 0),
             f"{measured['jain_index'].mean:.4f}",
         ]
         lines.append(cells)
     return tables.markdown(head, lines)
-
-
-def _shown(interval: Interval, decimals: int, unit: float = 1.0) -> str:
-    assert interval.mean is not None
-    assert interval.half_width is not None
-    return f"{interval.mean / unit:.{decimals}f} ± {interval.half_width / unit:.{decimals}f}"
 
 
 #: The tables of the page by the name in their markers.
@@ -147,10 +140,7 @@ def with_table(page: str, name: str) -> str:
 
 def main() -> None:
     """Write all tables."""
-    page = PAGE.read_text(encoding="utf-8")
-    for name in TABLES:
-        page = with_table(page, name)
-    PAGE.write_text(page, encoding="utf-8")
+    tables.remake(PAGE, TABLES)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,10 @@ no numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from airtcp.stats import Interval
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -24,3 +27,18 @@ def put(page: str, name: str, table: str) -> str:
     if not pattern.search(page):
         raise ValueError(f"there is no place for the table {name} on the page")
     return pattern.sub(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", page)
+
+
+def remake(path: Path, makers: Mapping[str, Callable[[], str]], names: Sequence[str] = ()) -> None:
+    """Write the tables of these names, or all, on the page at `path`."""
+    page = path.read_text(encoding="utf-8")
+    for name in names or makers:
+        page = put(page, name, makers[name]())
+    path.write_text(page, encoding="utf-8")
+
+
+def shown(interval: Interval, decimals: int = 3, unit: float = 1.0) -> str:
+    """Mean and half width of an interval that has both, in multiples of `unit`."""
+    assert interval.mean is not None
+    assert interval.half_width is not None
+    return f"{interval.mean / unit:.{decimals}f} ± {interval.half_width / unit:.{decimals}f}"
