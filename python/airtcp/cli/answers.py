@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.progress import bars
 from airtcp.exceptions import OutputError
 from airtcp.simulate import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 
 if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
     from airtcp.results import Comparison, Prediction, SimulationResult
     from airtcp.scenario import ResolvedScenario
 
@@ -210,20 +213,22 @@ def _answer(
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[float], None] | None]:
     """A progress bar with the time left on stderr, if a person is looking there."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    with bars(quiet, _columns) as bar:
+        if bar is None:
+            yield None
+            return
+        task = bar.add_task("simulating", total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
+
+
+def _columns() -> tuple[ProgressColumn, ...]:
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
 
-    columns = (
+    return (
         TextColumn("simulating"),
         BarColumn(),
         TaskProgressColumn(),
         TimeLeft(),
         TextColumn("left"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction)

@@ -12,8 +12,11 @@ import typer
 
 from airtcp.cli.answers import Json, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.progress import bars
 
 if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
     from airtcp.reproduce.claims import Judgement
     from airtcp.reproduce.item import Item
     from airtcp.reproduce.make import Made, Progress
@@ -138,29 +141,27 @@ def _show(about: list[Judgement]) -> None:
 @contextmanager
 def _progress(total: int, quiet: bool) -> Iterator[Progress | None]:
     """A bar over items with the name of the one under way, if a person is looking at stderr."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
+    with bars(quiet, _columns) as shown:
+        yield None if shown is None else _Bar(shown, total)
 
-    columns = (
+
+def _columns() -> tuple[ProgressColumn, ...]:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+    return (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        yield _Bar(bars, total)
 
 
 class _Bar:
     """The bar: it moves with items, its words with the simulations of the one under way."""
 
-    def __init__(self, bars: Any, total: int) -> None:
-        self._bars = bars
-        self._task = bars.add_task("", total=total)
+    def __init__(self, shown: Any, total: int) -> None:
+        self._bars = shown
+        self._task = shown.add_task("", total=total)
         self._name = ""
         self._runs = 0
         self._last = 1.0
