@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from airtcp import compare, drawing, load, plot, summary
+from airtcp import compare, load
+from airtcp.present import drawing, plot, summary
 from airtcp.results import Comparison
 
 ROOT = Path(__file__).parents[1]

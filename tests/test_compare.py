@@ -4,8 +4,8 @@ import pytest
 from airtcp.compare import compare, difference, side_by_side, verdict
 from airtcp.predict import predict
 from airtcp.results import Predicted, Prediction
+from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.simulate import simulate
 from airtcp.stats import Interval
 
 DOWNLOADS = """

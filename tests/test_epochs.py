@@ -5,16 +5,16 @@ from pathlib import Path
 import airtcp
 import numpy as np
 import pytest
-from airtcp.epochs import (
+from airtcp.models import aimd
+from airtcp.results.epochs import (
     Epochs,
     convergence_interval,
     epochs_of_flow,
     epochs_of_queue,
     epochs_to_converge,
 )
-from airtcp.models import aimd
+from airtcp.results.trace import Trace
 from airtcp.scenario import loads
-from airtcp.trace import Trace
 
 LEITH = Path(airtcp.__file__).parent / "reproduce" / "leith"
 SECOND = 1_000_000_000

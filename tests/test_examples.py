@@ -9,7 +9,7 @@ from airtcp import load
 from airtcp.cli import app
 from airtcp.cli.examples import examples
 from airtcp.compare import compare
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 from typer.testing import CliRunner, Result
 
 NAMES = [

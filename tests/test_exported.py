@@ -34,10 +34,11 @@ def test_the_face_is_what_is_promised() -> None:
 def test_verbs_stay_functions_whatever_is_imported() -> None:
     # The modules have the names of their verbs.
     code = (
-        "import airtcp.simulate, airtcp.predict.web, airtcp.compare, airtcp.scenario.load, airtcp\n"
+        "import airtcp.run.simulate, airtcp.predict.web, airtcp.compare, airtcp.scenario.load\n"
+        "import airtcp\n"
         "assert all(callable(f) for f in (airtcp.simulate, airtcp.predict, airtcp.compare, "
         "airtcp.load))\n"
-        "from airtcp.simulate import HEADLINES\n"
+        "from airtcp.run.simulate import HEADLINES\n"
         "assert callable(airtcp.simulate)\n"
     )
 

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp import _core, flows
+from airtcp import _core
 from airtcp.exceptions import SimulationError
-from airtcp.flows import FlowResult, Histogram, closed_processor_sharing, processor_sharing
 from airtcp.models import miorandi
+from airtcp.run import flows
+from airtcp.run.flows import FlowResult, Histogram, closed_processor_sharing, processor_sharing
+from airtcp.run.simulate import simulate
 from airtcp.scenario import (
     Deterministic,
     Distribution,
@@ -29,7 +31,6 @@ from airtcp.scenario import (
     Uniform,
     loads,
 )
-from airtcp.simulate import simulate
 from airtcp.stats import Interval, student_interval
 from scipy import optimize
 
@@ -445,7 +446,7 @@ def test_an_interrupted_run_stops_soon() -> None:
     # Alone in a process, for the interrupt goes to its main thread.
     code = (
         "import _thread, threading\n"
-        "from airtcp.flows import processor_sharing\n"
+        "from airtcp.run.flows import processor_sharing\n"
         "from airtcp.scenario import Exponential\n"
         "threading.Timer(0.5, _thread.interrupt_main).start()\n"
         "try:\n"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp import _core
+from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.simulate import simulate
 
 SCENARIO = """
 [phy]

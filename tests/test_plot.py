@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from airtcp import drawing, plot
 from airtcp.compare import compare
+from airtcp.present import drawing, plot
 from airtcp.results import Comparison
+from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
-from airtcp.simulate import simulate
 from matplotlib.image import imread
 
 SCENARIO = """

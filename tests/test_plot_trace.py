@@ -6,7 +6,7 @@ from pathlib import Path
 import airtcp
 import numpy as np
 import pytest
-from airtcp import drawing, plot, plot_trace, report
+from airtcp.present import drawing, plot, plot_trace, report
 from airtcp.results import SimulationResult
 from airtcp.scenario import loads
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from airtcp import models
+from airtcp.distributions import Exponential, Pareto
 from airtcp.exceptions import ConvergenceError
 from airtcp.models.miorandi import CORRECTED, PAPER, Parameters, Throughput, Variant
 from airtcp.predict import downloads, effective, predict, web
 from airtcp.predict.transfers import incomplete
 from airtcp.results import Prediction
+from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, load, loads
-from airtcp.scenario.distributions import Exponential, Pareto
-from airtcp.simulate import simulate
 
 VALID = sorted((Path(__file__).parent / "scenarios" / "valid").glob("*.toml"))
 

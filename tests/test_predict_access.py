@@ -4,8 +4,8 @@ import pytest
 from airtcp.predict import predict
 from airtcp.predict.access import as_dcf
 from airtcp.results import Prediction
+from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.simulate import simulate
 
 #: Few assumptions broken: the rules are those of paper M.
 SCENARIO = """

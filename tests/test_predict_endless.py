@@ -7,8 +7,8 @@ from airtcp.models.airtime import Phy
 from airtcp.models.leith import PAPER
 from airtcp.predict import predict
 from airtcp.results import Prediction
+from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.simulate import simulate
 
 RUN = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
 PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'

@@ -4,8 +4,8 @@ import pytest
 from airtcp import models
 from airtcp.predict import predict
 from airtcp.results import Prediction
+from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.simulate import simulate
 
 PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import airtcp.scenario
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 
 SCENARIO = """
 [phy]

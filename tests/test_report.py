@@ -8,13 +8,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from airtcp import files, plot, report
+from airtcp import files
 from airtcp.compare import compare
 from airtcp.exceptions import OutputError
 from airtcp.predict import predict
+from airtcp.present import plot, report
 from airtcp.results import Comparison
+from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
-from airtcp.simulate import simulate
 
 WRITTEN = """
 title = "Laptops <b>&</b> 'phones'"   # 1 < 2

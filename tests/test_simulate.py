@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from airtcp import SimulationError, _core
 from airtcp.results import SimulationResult
+from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.simulate import simulate
 
 WEB = """
 title = "Four laptops"

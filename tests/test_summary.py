@@ -1,11 +1,11 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
 import pytest
-from airtcp import summary
 from airtcp.compare import compare
+from airtcp.present import summary
 from airtcp.results import Comparison
+from airtcp.run.simulate import simulate
 from airtcp.scenario import AdaptiveBurst, Beacon, loads
-from airtcp.simulate import simulate
 
 WEB = """
 title = "Three laptops"

@@ -13,9 +13,9 @@ import pyarrow.csv
 import pytest
 from airtcp import OutputError
 from airtcp.results import SimulationResult
+from airtcp.results.trace import Trace
+from airtcp.results.trace_file import schema
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.trace import Trace
-from airtcp.trace_file import schema
 from pyarrow import parquet
 
 # Losses of every kind: full queues of a link and of the access point, few MAC retries.

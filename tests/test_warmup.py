@@ -10,8 +10,8 @@ import airtcp
 import numpy as np
 import pytest
 from airtcp import SimulationError
+from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
-from airtcp.warmup import find_warmup_ns, mser5
 
 RNG = np.random.default_rng(20)
 

@@ -23,12 +23,11 @@ from airtcp.exceptions import (
     SimulationError,
 )
 from airtcp.predict import predict
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 
 if TYPE_CHECKING:
+    from airtcp._version import __version__
     from airtcp.scenario.load import load
-
-    __version__: str
 
 __all__ = [
     "AirtcpError",
@@ -52,9 +51,9 @@ def __getattr__(name: str) -> Any:
 
         return load
     if name == "__version__":
-        from importlib.metadata import version
+        from airtcp._version import __version__
 
-        return version("airtcp")
+        return __version__
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,6 +1,6 @@
 """The Rust core: the packet-level and the flow-level simulator.
 
-Called by `airtcp.simulate` and `airtcp.flows` alone.
+Called by `airtcp.run` alone.
 """
 
 from os import PathLike
@@ -61,7 +61,7 @@ class Simulation:
         pcap: str | PathLike[str] | None,
         snaplen: int,
     ) -> tuple[str, bytes, dict[str, Any] | None]:
-        """The same with a trace, which `airtcp.trace` takes apart, and a capture file.
+        """The same with a trace, which `airtcp.results.trace` takes apart, and a capture file.
 
         `pcap` is overwritten with what is on the air, the first `snaplen` bytes of each frame.
         With a sample interval there is a trace: a dictionary with `interval_ns`; `flow_names`,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.metrics import METRICS
 from airtcp.predict import predict
 from airtcp.results import Comparison, Prediction, Row, SimulationResult
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from airtcp.reproduce.bench import Bench, Settings, set_key
 from airtcp.reproduce.chart import Series, chart
 from airtcp.reproduce.item import Data, Item, Outcome
 from airtcp.reproduce.make import make
+from airtcp.run.simulate import simulate
 from airtcp.scenario import load
-from airtcp.simulate import simulate
 from typer.testing import CliRunner, Result
 
 CHEAP = "M.fig1"

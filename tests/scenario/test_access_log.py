@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from airtcp.distributions import Empirical
 from airtcp.scenario.access_log import DataFileError, read_access_log, read_csv_column
-from airtcp.scenario.distributions import Empirical
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
-from airtcp.simulate import simulate
 from peers.samples import Answer, answers
 
 MIXED = """

@@ -18,7 +18,7 @@ import pytest
 from airtcp.models import bianchi
 from airtcp.models.bruno import theoretical_limit
 from airtcp.reproduce.bench import Bench, Settings
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 from peers import ns3
 from peers.references import Point
 from peers.samples import Answer, interval, metric

@@ -15,7 +15,7 @@ import airtcp.reproduce
 import pytest
 from airtcp.models.gopal import any_two_coincide
 from airtcp.reproduce.bench import Bench, Settings
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 from two_senders import two_senders, windows
 
 SIMULTANEOUS = "simultaneous_send_probability"

@@ -26,7 +26,7 @@ import pytest
 from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_time
 from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.hoekstra.testbed import LAWS, STATED, Point, gaps, observe, service_s
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 
 FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
 TESTBED = Parameters.testbed()

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
-from airtcp.simulate import simulate
 from airtcp.stats import student_interval
 
 Answer = Mapping[str, Any]

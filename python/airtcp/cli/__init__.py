@@ -35,7 +35,7 @@ app.command("example")(examples.example)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from airtcp import __version__
+        from airtcp._version import __version__
 
         typer.echo(f"airtcp {__version__}")
         raise typer.Exit

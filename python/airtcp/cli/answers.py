@@ -13,7 +13,7 @@ import typer
 from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.progress import bars
 from airtcp.exceptions import OutputError
-from airtcp.simulate import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
+from airtcp.run.simulate import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -110,8 +110,8 @@ def simulate(
 ) -> None:
     """What the packet-level simulator says about a scenario."""
     with outcome():
+        from airtcp.run.simulate import simulate as simulate_scenario
         from airtcp.scenario import load
-        from airtcp.simulate import simulate as simulate_scenario
 
         interval_s = _trace_interval_s(trace, trace_interval)
         loaded = load(scenario)
@@ -146,7 +146,7 @@ def _tell_warmup(
 def _trace_interval_s(trace: Path | None, interval: str | None) -> float:
     """Between samples of a trace. Ends the command if that is no time."""
     from airtcp.exceptions import UnitError
-    from airtcp.simulate import TRACE_INTERVAL_S
+    from airtcp.run.simulate import TRACE_INTERVAL_S
     from airtcp.units import parse_time_s
 
     if interval is None:
@@ -185,7 +185,7 @@ def _answer(
 
     lost: OutputError | None = None
     if out is not None:
-        from airtcp.report import write
+        from airtcp.present.report import write
 
         try:
             write(result, out, scenario.read_text(encoding="utf-8"))

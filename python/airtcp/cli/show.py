@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from airtcp import summary
+from airtcp.present import summary
 from airtcp.reproduce.claims import Judgement
 from airtcp.reproduce.measure import words
 from airtcp.results import Comparison, Prediction, SimulationResult

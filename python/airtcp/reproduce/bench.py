@@ -24,8 +24,8 @@ from typing import Any
 from airtcp.exceptions import OutputError
 from airtcp.files import prepare, write_files
 from airtcp.results import Replication, Simulation
+from airtcp.run.simulate import simulate as run_packets
 from airtcp.scenario import ResolvedScenario, resolve
-from airtcp.simulate import simulate as run_packets
 
 #: A quick run measures a quarter of the time, in five replications at most.
 QUICK_DURATION = 0.25

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from airtcp.drawing import INK, SERIES, legend_above, new_figure, styled
+from airtcp.present.drawing import INK, SERIES, legend_above, new_figure, styled
 from airtcp.reproduce.item import Cell, Data, Value
 from airtcp.stats import Interval
 

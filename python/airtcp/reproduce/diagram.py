@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from airtcp.drawing import BLUE, INK, MUTED, PAPER, new_figure, styled
+from airtcp.present.drawing import BLUE, INK, MUTED, PAPER, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

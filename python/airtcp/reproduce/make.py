@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import airtcp
-from airtcp import drawing
 from airtcp.exceptions import AirtcpError, OutputError
 from airtcp.files import prepare, write_files
+from airtcp.present import drawing
 from airtcp.reproduce.bench import STORE, Bench, Settings, core_digest
 from airtcp.reproduce.catalogue import PAPERS
 from airtcp.reproduce.item import Cell, Item, Outcome, Value

@@ -11,10 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from airtcp.drawing import inlined
 from airtcp.exceptions import OutputError
 from airtcp.files import write_files
-from airtcp.markup import definitions, document, table
+from airtcp.present.drawing import inlined
+from airtcp.present.markup import definitions, document, table
 from airtcp.reproduce.catalogue import PAPERS, items
 from airtcp.reproduce.claims import VERDICTS, Judgement, judge, load_claims, tally
 from airtcp.reproduce.item import Item

@@ -8,7 +8,7 @@
 Knows the scenario format. Does not know models or the simulator, which both start from here.
 """
 
-from .distributions import (
+from ..distributions import (
     Deterministic,
     Distribution,
     Empirical,

@@ -19,7 +19,7 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-from .distributions import Empirical
+from ..distributions import Empirical
 
 __all__ = ["DataFileError", "read_access_log", "read_csv_column"]
 

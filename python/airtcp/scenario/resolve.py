@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import TypeVar
 
-from .. import standards
-from . import distributions, resolved, written, written_traffic
+from .. import distributions, standards
+from . import resolved, written, written_traffic
 from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError
 from .resolve_mac import check_txop_limits, resolve_access, resolve_classify, resolve_mac

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..distributions import Distribution
 from ..standards import (
     AccessCategory,
     AfterCollision,
@@ -22,7 +23,6 @@ from ..standards import (
     Preset,
     TcpPreset,
 )
-from .distributions import Distribution
 
 __all__ = [
     "Access",

@@ -12,7 +12,7 @@ from airtcp.reproduce.bruno.cycle import Burst, cycles, draw
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Data, Outcome, item
 from airtcp.reproduce.measure import mapped, mean, ratio, scaled, words
-from airtcp.simulate import simulate
+from airtcp.run.simulate import simulate
 
 if TYPE_CHECKING:
     from airtcp.stats import Interval

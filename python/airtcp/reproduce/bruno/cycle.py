@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.drawing import BLUE, GREEN, INK, SKY, VERMILION, new_figure, styled
+from airtcp.present.drawing import BLUE, GREEN, INK, SKY, VERMILION, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,10 +14,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from airtcp.flows import FlowReplication, processor_sharing
 from airtcp.models.hoekstra import Parameters, effective_service_time
 from airtcp.reproduce.bench import Bench, Changes
 from airtcp.results import Simulation
+from airtcp.run.flows import FlowReplication, processor_sharing
 from airtcp.stats import Interval, student_interval
 
 FloatArray = NDArray[np.float64]

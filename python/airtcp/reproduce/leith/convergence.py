@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from airtcp.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 from airtcp.models.aimd import convergence_epochs
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Outcome, item
 from airtcp.reproduce.measure import mean, words
 from airtcp.results import Replication
+from airtcp.results.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
-    from airtcp.trace import Trace
+    from airtcp.results.trace import Trace
 
 _FLOWS: Final = ("a/0", "b/0")
 _WIRE: Final = "wire to server"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from airtcp.distributions import Pareto
 from airtcp.models.miorandi import (
     CORRECTED,
     PAPER,
@@ -27,7 +28,6 @@ from airtcp.reproduce.miorandi.users import (
     every,
     web,
 )
-from airtcp.scenario.distributions import Pareto
 from airtcp.stats import Interval
 
 #: One station alone: how long it thinks does not matter, so not long.

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
-from airtcp.processors import processors
-from airtcp.replications import Interruption, Replications, Runner
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
+from airtcp.run.processors import processors
+from airtcp.run.replications import Interruption, Replications, Runner
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
 
 if TYPE_CHECKING:
+    from airtcp.results.trace_file import TraceFile
     from airtcp.scenario import ResolvedScenario
-    from airtcp.trace_file import TraceFile
 
 #: The metrics whose intervals `precision` is about. One without a value in any replication (no
 #: transfers) does not count.
@@ -80,7 +80,7 @@ def simulate(
     interrupted before the first replication ended.
     """
     from airtcp import _core
-    from airtcp.warmup import with_warmup
+    from airtcp.run.warmup import with_warmup
 
     if not LEAST_SNAPLEN <= snaplen <= MOST_SNAPLEN:
         raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
@@ -150,7 +150,7 @@ def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: floa
 def _trace_file(trace: bool | str | Path) -> AbstractContextManager[TraceFile | None]:
     if isinstance(trace, bool):
         return nullcontext()
-    from airtcp.trace_file import trace_file
+    from airtcp.results.trace_file import trace_file
 
     return trace_file(Path(trace))
 

@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp import plot_trace
-from airtcp.drawing import (
+from airtcp.metrics import METRICS, percent, quantity, quantity_with_interval, scaled
+from airtcp.present import plot_trace
+from airtcp.present.drawing import (
     BLUE,
     GREEN,
     GREY,
@@ -24,7 +25,6 @@ from airtcp.drawing import (
     new_figure,
     styled,
 )
-from airtcp.metrics import METRICS, percent, quantity, quantity_with_interval, scaled
 from airtcp.results import Comparison, Model, Row, Simulation, SimulationResult
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from airtcp.results import Replication
 
 if TYPE_CHECKING:
     from airtcp import _core
-    from airtcp.trace_file import TraceFile
+    from airtcp.results.trace_file import TraceFile
 
 _POLL_S = 0.1
 
@@ -78,7 +78,7 @@ class Runner:
         """One replication, to its end."""
         import numpy as np
 
-        from airtcp.trace import Trace
+        from airtcp.results.trace import Trace
 
         trace = None
         # The replications of a scenario are alike: one capture shows what there is to see.

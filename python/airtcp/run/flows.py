@@ -28,10 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp import _core
-from airtcp.exceptions import SimulationError
-from airtcp.processors import processors
-from airtcp.results import canonical_json
-from airtcp.scenario.distributions import (
+from airtcp.distributions import (
     Deterministic,
     Distribution,
     Empirical,
@@ -41,6 +38,9 @@ from airtcp.scenario.distributions import (
     Pareto,
     Uniform,
 )
+from airtcp.exceptions import SimulationError
+from airtcp.results import canonical_json
+from airtcp.run.processors import processors
 from airtcp.stats import Interval, student_interval
 
 __all__ = [

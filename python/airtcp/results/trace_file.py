@@ -16,7 +16,7 @@ import numpy as np
 
 from airtcp.exceptions import OutputError
 from airtcp.files import aside
-from airtcp.trace import Table, Trace
+from airtcp.results.trace import Table, Trace
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.drawing import INK, PAPER, SERIES, VERMILION, legend_above, new_figure
 from airtcp.metrics import scaled
+from airtcp.present.drawing import INK, PAPER, SERIES, VERMILION, legend_above, new_figure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
-    from airtcp.trace import Trace
 
 #: Points over time in a picture; more than the eye can tell would only make files large.
 _POINTS: Final = 200

@@ -21,7 +21,7 @@ from airtcp.stats import Interval, student_interval
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from airtcp.trace import Trace
+    from airtcp.results.trace import Trace
 
 __all__ = [
     "Epochs",

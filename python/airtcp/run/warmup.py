@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from airtcp.exceptions import SimulationError
-from airtcp.replications import Interruption, Replications, Runner
+from airtcp.run.replications import Interruption, Replications, Runner
 from airtcp.standards import RUN
 from airtcp.units import format_time_ns
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
-    from airtcp.trace import Trace
 
 __all__ = ["find_warmup_ns", "mser5", "with_warmup"]
 

@@ -24,8 +24,8 @@ from airtcp.standards import EDCA_CATEGORIES, TCP
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
+    from airtcp.distributions import Distribution
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.distributions import Distribution
     from airtcp.scenario.resolved import AccessParameters, Flow, Queue, Tcp
     from airtcp.standards import AccessCategory
 

@@ -1,7 +1,7 @@
 """What comes out: result objects whose attributes are the keys of the JSON that they write.
 
 Knows the shape of answers and how replications are put together. Computes no physics: numbers
-come from the simulator (`airtcp.simulate`) and from the models (`airtcp.predict`).
+come from the simulator (`airtcp.run`) and from the models (`airtcp.predict`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
-    from airtcp.trace import Trace
 
 _Record = TypeVar("_Record")
 
@@ -56,7 +56,7 @@ class Provenance:
         cls, scenario: ResolvedScenario, *, seed: int | None = None, generator: str | None = None
     ) -> Provenance:
         """The provenance of a result for `scenario` on this machine."""
-        from airtcp import __version__
+        from airtcp._version import __version__
 
         python = _platform.python_version()
         machine = f"{_platform.system()} {_platform.machine()}, Python {python}"

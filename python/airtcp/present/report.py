@@ -12,9 +12,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airtcp import drawing, plot, summary
 from airtcp.files import prepare, remove_files, write_files
-from airtcp.markup import definitions, document, items, table
+from airtcp.present import drawing, plot, summary
+from airtcp.present.markup import definitions, document, items, table
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
 
 if TYPE_CHECKING:

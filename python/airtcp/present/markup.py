@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from html import escape
 
-from airtcp.report_style import STYLE
+from airtcp.present.style import STYLE
 
 
 def document(title: str, parts: Iterable[str]) -> str:

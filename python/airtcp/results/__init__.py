@@ -1,0 +1,40 @@
+"""What comes out of models and simulation.
+
+    objects                   result objects, whose attributes are the keys of the JSON they write
+    trace, trace_file         what happened during a run, and its file
+    epochs                    congestion epochs in traces
+
+Knows the shape of answers. Does not know how they are computed or shown.
+"""
+
+from airtcp.results.objects import (
+    Comparison,
+    Flow,
+    Model,
+    Predicted,
+    Prediction,
+    Provenance,
+    Replication,
+    Row,
+    Simulation,
+    SimulationResult,
+    Station,
+    Stopped,
+    canonical_json,
+)
+
+__all__ = [
+    "Comparison",
+    "Flow",
+    "Model",
+    "Predicted",
+    "Prediction",
+    "Provenance",
+    "Replication",
+    "Row",
+    "Simulation",
+    "SimulationResult",
+    "Station",
+    "Stopped",
+    "canonical_json",
+]
