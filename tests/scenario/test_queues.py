@@ -3,12 +3,7 @@
 import json
 
 import pytest
-from airtcp import standards
-from airtcp.models.airtime import Phy, Rate, exchange_time_ns
 from airtcp.scenario import PlainQueue, Red, RedQueue, ResolvedScenario, loads
-from airtcp.scenario.frame_time import exchange_ns
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SCENARIO = """
 flows = [{{ stations = "near", direction = "upload", application = {{ kind = "bulk" }} }}]
@@ -95,38 +90,3 @@ def test_idle_packets_have_rts_and_qos_where_all_have_them() -> None:
     assert extra == (192 + 80 + 192 + 56 + 20) * 1000
     # 12304 bits at 11 Mb/s are 1118.5 us, 12288 are 1117.1: a microsecond more.
     assert qos.red.idle_packet_time_ns - plain.red.idle_packet_time_ns == 1000
-
-
-@settings(deadline=None, max_examples=200)
-@given(
-    standard=st.sampled_from(["802.11b", "802.11g"]),
-    data_bps=st.sampled_from([1_000_000, 2_000_000, 5_500_000, 11_000_000]),
-    rounding=st.booleans(),
-    rts=st.booleans(),
-    delay_ns=st.integers(0, 1000),
-    packet_bits=st.integers(0, 8 * 2304),
-)
-def test_exchanges_last_as_long_as_in_the_models(
-    standard: str, data_bps: int, rounding: bool, rts: bool, delay_ns: int, packet_bits: int
-) -> None:
-    phy = scenario(
-        standard=standard,
-        phy=f'propagation_delay = "{delay_ns} ns"\nsymbol_rounding = {str(rounding).lower()}',
-    ).phy
-    known = standards.STANDARDS[standard]
-    for rate_bps in (data_bps, 54_000_000 if standard == "802.11g" else data_bps):
-        control_bps = standards.response_rate_bps(known, rate_bps)
-        modulations = {rate: known.modulation(rate) for rate in (rate_bps, control_bps)}
-        written = [type(phy.data_rate)(bps=r, modulation=m) for r, m in modulations.items()]
-
-        ours = exchange_ns(phy, 0 if rts else None, packet_bits, written[0], written[-1])
-
-        modelled = [Rate(rate, modulation) for rate, modulation in modulations.items()]
-        theirs = exchange_time_ns(
-            Phy.from_resolved(phy.model_dump()),
-            packet_bits,
-            rts=rts,
-            data_rate=modelled[0],
-            control_rate=modelled[-1],
-        )
-        assert ours == int(theirs)

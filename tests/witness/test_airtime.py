@@ -1,8 +1,8 @@
 """Frames last equally long in the core and in the models, to the nanosecond.
 
 The two were written from the same standard and share no line: `airtcp._core.airtime_ns` is Rust,
-`airtcp.models.airtime` NumPy. Nothing here is random in the core, so the bound is equality. The
-numbers of the standard are worked out beside them.
+`airtcp.airtime` Python, called by models and resolver. Nothing here is random in the core, so the
+bound is equality. The numbers of the standard are worked out beside them.
 """
 
 from __future__ import annotations

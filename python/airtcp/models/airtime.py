@@ -1,10 +1,7 @@
-"""How long frames are on the air: PPDU durations of 802.11 DSSS and OFDM, in integer nanoseconds.
+"""How long frames are on the air, for models: `airtcp.airtime` with arguments checked, over arrays.
 
-Knows the `phy` section of a resolved scenario and nothing of contention, queues or TCP. Written
-from the same contract as the Rust core and sharing no line with it, so that a test can hold the two
-equal. All arithmetic is on integers: nothing is rounded but where the standard rounds.
-
-Clauses are those of IEEE Std 802.11-2012: 16 (DSSS), 17 (HR/DSSS), 18 (OFDM), 19 (ERP).
+Knows the `phy` section of a resolved scenario and nothing of contention, queues or TCP. The
+arithmetic, with its clauses of IEEE Std 802.11-2020, is that of `airtcp.airtime`.
 
 With 34 bytes of MAC header, a packet of 1500 bytes is 1308 us on the air at 11 Mb/s, and 1566 us
 with SIFS and a MAC ACK at 2 Mb/s.
@@ -22,6 +19,7 @@ from typing import Final, Literal, Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from airtcp import airtime
 from airtcp.models import _checks
 
 __all__ = [
@@ -39,8 +37,6 @@ __all__ = [
 
 Nanoseconds: TypeAlias = NDArray[np.int64]
 
-_NS_PER_S = 1_000_000_000
-_US_PER_S = 1_000_000
 _MOST_BITS = 8 * 10**9
 """Well beyond this `bits * 10^9` would leave 64 bits."""
 
@@ -59,7 +55,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Dsss:
-    """Preamble and PLCP header of DSSS and HR/DSSS (clauses 16.2.2, 17.2.2), nanoseconds."""
+    """Preamble and PLCP header of DSSS and HR/DSSS (16.2.2), nanoseconds."""
 
     preamble_time_ns: int
     plcp_header_time_ns: int
@@ -70,7 +66,7 @@ class Dsss:
 
 @dataclass(frozen=True, slots=True)
 class Ofdm:
-    """Timing of OFDM (Table 18-5) and signal extension of ERP-OFDM (19.8.3), nanoseconds."""
+    """Timing of OFDM (Table 17-5) and signal extension of ERP-OFDM (18.5.3), nanoseconds."""
 
     preamble_time_ns: int
     plcp_header_time_ns: int
@@ -174,15 +170,14 @@ def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:
     >>> mpdu_bits(HOT_SPOT, [0, 12000])
     array([  272, 12272])
     """
-    bits = _bits("msdu_bits", msdu_bits)
-    return np.asarray(bits + (phy.mac_header_bits + phy.llc_bits))[()]
+    return airtime.mpdu_bits(phy, _bits("msdu_bits", msdu_bits))[()]
 
 
 def ppdu_time_ns(phy: Phy, rate: Rate, bits: ArrayLike) -> Nanoseconds:
     """Duration of the PPDU that carries an MPDU (or control frame) of `bits` bits, nanoseconds.
 
-    DSSS (802.11-2012, 17.3.4): preamble + header + payload, the payload rounded up to a whole
-    microsecond (`symbol_rounding`) or to a whole nanosecond. OFDM (18.4.3): preamble + SIGNAL +
+    DSSS (16.3.4): preamble + header + payload, the payload rounded up to a whole microsecond
+    (`symbol_rounding`) or to a whole nanosecond. OFDM (17.4.3): preamble + SIGNAL +
     ceil((service + tail + bits) / bits per symbol) symbols (or (service + tail + bits) / rate
     rounded up to a nanosecond without `symbol_rounding`), and the signal extension of ERP-OFDM.
 
@@ -191,28 +186,7 @@ def ppdu_time_ns(phy: Phy, rate: Rate, bits: ArrayLike) -> Nanoseconds:
     >>> ppdu_time_ns(HOT_SPOT, HOT_SPOT.control_rate, [112, 160])
     array([248000, 272000])
     """
-    payload = _bits("bits", bits)
-    if rate.modulation == "dsss":
-        dsss = phy.dsss
-        if dsss is None:
-            raise ValueError("rate is DSSS, but phy has no dsss section")
-        overhead = dsss.preamble_time_ns + dsss.plcp_header_time_ns
-        if phy.symbol_rounding:
-            time = _ceil_div(payload * _US_PER_S, rate.bps) * (_NS_PER_S // _US_PER_S)
-        else:
-            time = _ceil_div(payload * _NS_PER_S, rate.bps)
-        return np.asarray(overhead + time)[()]
-    ofdm = phy.ofdm
-    if ofdm is None:
-        raise ValueError("rate is OFDM, but phy has no ofdm section")
-    overhead = ofdm.preamble_time_ns + ofdm.plcp_header_time_ns + ofdm.signal_extension_ns
-    coded = payload + (ofdm.service_bits + ofdm.tail_bits)
-    if phy.symbol_rounding:
-        # Bits per symbol are rate * symbol time; kept as a fraction, it need not be whole.
-        time = _ceil_div(coded * _NS_PER_S, rate.bps * ofdm.symbol_time_ns) * ofdm.symbol_time_ns
-    else:
-        time = _ceil_div(coded * _NS_PER_S, rate.bps)
-    return np.asarray(overhead + time)[()]
+    return airtime.ppdu_ns(phy, _bits("bits", bits), rate)[()]
 
 
 def frame_time_ns(phy: Phy, msdu_bits: ArrayLike, *, data_rate: Rate | None = None) -> Nanoseconds:
@@ -236,21 +210,20 @@ def exchange_time_ns(
 ) -> Nanoseconds:
     """Duration of a successful exchange from its first bit to the end of the MAC ACK, nanoseconds.
 
-    Basic access: DATA, SIFS, ACK. With `rts`: RTS, SIFS, CTS, SIFS before it (802.11-2012,
-    9.3.2). A propagation delay follows each frame. DIFS and backoff are not included. The rates
+    Basic access: DATA, SIFS, ACK. With `rts`: RTS, SIFS, CTS, SIFS before it (10.3.2).
+    A propagation delay follows each frame. DIFS and backoff are not included. The rates
     default to those of `phy`. Errors as `ppdu_time_ns`.
 
     >>> int(exchange_time_ns(HOT_SPOT, 12000, rts=True))
     2105637
     """
-    control = control_rate or phy.control_rate
-    gap = phy.sifs_ns + phy.propagation_delay_ns
-    time = frame_time_ns(phy, msdu_bits, data_rate=data_rate) + gap
-    if rts:
-        time = time + ppdu_time_ns(phy, control, phy.rts_bits) + gap
-        time = time + ppdu_time_ns(phy, control, phy.cts_bits) + gap
-    ack = ppdu_time_ns(phy, control, phy.ack_bits) + phy.propagation_delay_ns
-    return np.asarray(time + ack)[()]
+    return airtime.exchange_ns(
+        phy,
+        _bits("msdu_bits", msdu_bits),
+        data_rate or phy.data_rate,
+        control_rate or phy.control_rate,
+        rts=rts,
+    )[()]
 
 
 def collision_time_ns(
@@ -277,10 +250,6 @@ def collision_time_ns(
     else:
         frame = frame_time_ns(phy, msdu_bits, data_rate=data_rate)
     return np.asarray(frame + phy.propagation_delay_ns)[()]
-
-
-def _ceil_div(numerator: NDArray[np.int64], denominator: int) -> NDArray[np.int64]:
-    return -(-numerator // denominator)
 
 
 def _bits(name: str, value: ArrayLike) -> NDArray[np.int64]:

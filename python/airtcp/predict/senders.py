@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from airtcp.airtime import needs_rts
 from airtcp.models.airtime import Phy, Rate, collision_time_ns
 from airtcp.models.bianchi import SlotTimes, slot_times
 from airtcp.models.heusse import phy_exchange_s
@@ -133,9 +134,7 @@ def doublings(w0: int, cw_max: int) -> int:
 
 def rts_before(scenario: ResolvedScenario, packet_bytes: int) -> bool:
     """Whether an RTS goes before the frame of such an IP packet."""
-    threshold = scenario.mac.rts_threshold_bytes
-    overhead = scenario.phy.mac_header_bits + scenario.phy.llc_bits
-    return threshold is not None and 8 * packet_bytes + overhead > 8 * threshold
+    return needs_rts(scenario.phy, 8 * packet_bytes, scenario.mac.rts_threshold_bytes)
 
 
 def jain_index(senders: Sequence[Sender], node_bps: Sequence[float]) -> float:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Literal, TypeVar
 
 from .. import standards
+from ..airtime import exchange_ns, needs_rts, ppdu_ns
 from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
 from . import resolved, written
 from .errors import InvalidError
-from .frame_time import exchange_ns, ppdu_ns
 from .resolve_phy import beacon_rate
 
 __all__ = ["check_txop_limits", "resolve_access", "resolve_classify", "resolve_mac"]
@@ -204,10 +204,10 @@ def check_txop_limits(mac: written.Mac, scenario: resolved.ResolvedScenario) -> 
                 continue
             needed = exchange_ns(
                 scenario.phy,
-                scenario.mac.rts_threshold_bytes,
                 packet_bits,
                 group.data_rate,
                 group.control_rate,
+                rts=needs_rts(scenario.phy, packet_bits, scenario.mac.rts_threshold_bytes),
             )
             if limit < needed:
                 raise InvalidError(

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 from .. import standards
+from ..airtime import dsss_ns, ofdm_ns
 from ..standards import DSSS, OFDM, Modulation, Standard
 from ..units import format_rate, format_time_ns
 from . import resolved, written
 from .errors import InvalidError
-from .frame_time import dsss_ns, ofdm_ns
 
 __all__ = ["beacon_rate", "resolve_phy", "station_rates"]
 

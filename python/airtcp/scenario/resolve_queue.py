@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 from .. import standards
+from ..airtime import exchange_ns, needs_rts
 from . import resolved, written
 from .errors import InvalidError
-from .frame_time import exchange_ns
 
 __all__ = ["resolve_queue"]
 
@@ -34,9 +34,9 @@ def resolve_queue(
     """
     queue = queue or written.Queue()
     if queue.discipline == "red":
-        idle = exchange_ns(
-            phy, rts_threshold_bytes, 8 * standards.RED.idle_packet_bytes, data_rate, control_rate
-        )
+        bits = 8 * standards.RED.idle_packet_bytes
+        rts = needs_rts(phy, bits, rts_threshold_bytes)
+        idle = exchange_ns(phy, bits, data_rate, control_rate, rts=rts)
         return resolved.RedQueue(discipline="red", limit=queue.limit, red=_red(queue, here, idle))
     discipline = queue.discipline or "fifo"
     for key in ("min_threshold", "max_threshold", "max_probability", "weight"):
