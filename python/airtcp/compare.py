@@ -12,7 +12,7 @@ from airtcp.metrics import METRICS
 from airtcp.predict import predict
 from airtcp.results import Comparison, Prediction, Row, SimulationResult
 from airtcp.run.simulate import simulate
-from airtcp.stats import Interval
+from airtcp.stats import WIDE, Interval
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -24,8 +24,6 @@ CLOSE: Final = 0.10
 OFF: Final = 0.30
 #: What a model may say where the simulation saw nothing at all, and still agree.
 RARE: Final = 1e-3
-#: A relative half width beyond which an interval that holds the model decides nothing.
-WIDE: Final = 0.20
 
 
 def compare(

@@ -9,9 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 #: Replications of the first round when a run goes on until a precision is reached.
 FIRST_ROUND = 5
+
+#: A relative half width beyond which an interval decides little.
+WIDE: Final = 0.20
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from airtcp.compare import WIDE
 from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
 from airtcp.results import (
     Comparison,
@@ -21,6 +20,7 @@ from airtcp.results import (
     SimulationResult,
 )
 from airtcp.standards import EDCA_CATEGORIES, TCP
+from airtcp.stats import WIDE
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:

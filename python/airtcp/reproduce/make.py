@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-import airtcp
+from airtcp._version import __version__
 from airtcp.exceptions import AirtcpError, OutputError
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
@@ -78,7 +78,7 @@ def fingerprint(item: Item, settings: Settings) -> str:
     """The hash of all that an item's numbers and picture depend on."""
     parts = [
         item.name,
-        airtcp.__version__,
+        __version__,
         _code_digest(),
         core_digest(),
         settings.quick,
@@ -157,7 +157,7 @@ def _write(
         "scenarios": bench.used,
         "files": sorted(files),
         "fingerprint": wanted,
-        "version": airtcp.__version__,
+        "version": __version__,
         "quick": settings.quick,
         "seed": settings.seed,
         "replications": settings.replications,
@@ -181,7 +181,7 @@ def _csv(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> bytes:
 @cache
 def _code_digest() -> str:
     """SHA-256 of the Python and the scenario files of airtcp."""
-    root = Path(airtcp.__file__).parent
+    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for file in sorted(path for pattern in _SOURCES for path in root.rglob(pattern)):
         digest.update(str(file.relative_to(root)).encode())

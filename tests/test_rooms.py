@@ -1,0 +1,90 @@
+"""Which way imports run: every room of the package imports from the rooms below it alone."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import airtcp
+import pytest
+
+ROOT = Path(airtcp.__file__).parent
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__main__.py")
+
+GROUND = {
+    "_version",
+    "airtime",
+    "distributions",
+    "exceptions",
+    "files",
+    "metrics",
+    "standards",
+    "stats",
+    "units",
+}
+"""Modules of the ground floor, which may import each other."""
+
+ANSWERS = GROUND | {"scenario", "results"}
+BOTH_DEPTHS = ANSWERS | {"_core", "models", "predict", "run", "present", "compare"}
+
+ROOMS = {
+    "models": {"airtime", "exceptions"},
+    "scenario": GROUND,
+    "results": GROUND | {"scenario"},
+    "predict": ANSWERS | {"models"},
+    "run": ANSWERS | {"_core"},
+    "present": ANSWERS,
+    "compare": ANSWERS | {"predict", "run"},
+    "reproduce": BOTH_DEPTHS,
+    "cli": BOTH_DEPTHS | {"reproduce"},
+}
+"""The other rooms, and what each may import beside itself; what is in functions counts too."""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The rooms of `airtcp` that a module imports from, as often as it does."""
+    package = ["airtcp", *path.relative_to(ROOT).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            module = [*above, *(node.module.split(".") if node.module else [])]
+            # `from airtcp import present`: the name is the room.
+            names = [[*module, alias.name] for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name[0] == "airtcp":
+                yield name[1] if len(name) > 1 else "airtcp"
+
+
+def room(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[0] if parts != ("__init__",) else "airtcp"
+
+
+def test_every_module_belongs_to_a_room() -> None:
+    assert {room(path) for path in MODULES} == {"airtcp", *GROUND, *ROOMS}
+
+
+@pytest.mark.parametrize("name", [*sorted(GROUND), *ROOMS])
+def test_a_room_imports_from_below_alone(name: str) -> None:
+    allowed = ROOMS.get(name, GROUND) | {name}
+
+    upward = {
+        f"{path.relative_to(ROOT)} imports {other}"
+        for path in MODULES
+        if room(path) == name
+        for other in imports(path)
+        if other not in allowed
+    }
+
+    assert not upward
+
+
+def test_the_rooms_have_an_order() -> None:
+    """No circle: what is allowed is itself allowed from below alone."""
+    below = set(GROUND) | {"_core"}
+    for name, allowed in ROOMS.items():
+        assert allowed <= below, name
+        below.add(name)
