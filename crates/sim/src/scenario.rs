@@ -288,7 +288,7 @@ impl Scenario {
                 return fail(format!("contradictory bursts: {bursts:?}"));
             }
         }
-        let mut contenders = vec![self.phy.dcf()];
+        let mut contenders = vec![AccessParameters::dcf(&self.phy)];
         if let Some(edca) = &self.mac.edca {
             for categories in [&edca.ap, &edca.stations] {
                 contenders.extend(categories.values());

@@ -1,4 +1,4 @@
-//! The immutable settings of PHY and MAC, as the resolved form of a scenario states them. No
+//! The immutable settings of the MAC, as the resolved form of a scenario states them. No
 //! defaults live here: the standard's values come with the scenario.
 
 use std::collections::BTreeMap;
@@ -7,57 +7,7 @@ use std::fmt;
 use airtcp_kernel::Duration;
 use serde::Deserialize;
 
-use crate::phy::{DsssTiming, OfdmTiming, Rate};
-
-/// Timings and sizes of the PHY and of the frames that it carries.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PhyConfig {
-    /// Name of the standard, for messages.
-    pub standard: String,
-    /// Rate of data frames to and from stations that have no rate of their own.
-    pub data_rate: Rate,
-    /// Rate of RTS, CTS and ACK.
-    pub control_rate: Rate,
-    /// aSlotTime.
-    #[serde(rename = "slot_time_ns")]
-    pub slot_time: Duration,
-    /// aSIFSTime.
-    #[serde(rename = "sifs_ns")]
-    pub sifs: Duration,
-    /// DIFS.
-    #[serde(rename = "difs_ns")]
-    pub difs: Duration,
-    /// EIFS.
-    #[serde(rename = "eifs_ns")]
-    pub eifs: Duration,
-    /// From the end of one's own frame until the missing CTS or ACK is noticed.
-    #[serde(rename = "ack_timeout_ns")]
-    pub ack_timeout: Duration,
-    /// Timing of the DSSS and CCK rates, if the standard has them.
-    pub dsss: Option<DsssTiming>,
-    /// Timing of the OFDM rates, if the standard has them.
-    pub ofdm: Option<OfdmTiming>,
-    /// Whether payloads last whole microseconds (DSSS) or whole symbols (OFDM).
-    pub symbol_rounding: bool,
-    /// How long a frame travels.
-    #[serde(rename = "propagation_delay_ns")]
-    pub propagation_delay: Duration,
-    /// aCWmin.
-    pub cw_min: u32,
-    /// aCWmax.
-    pub cw_max: u32,
-    /// Size of an RTS in bits.
-    pub rts_bits: u64,
-    /// Size of a CTS in bits.
-    pub cts_bits: u64,
-    /// Size of a MAC ACK in bits.
-    pub ack_bits: u64,
-    /// MAC header and FCS in bits.
-    pub mac_header_bits: u64,
-    /// LLC and SNAP headers in bits.
-    pub llc_bits: u64,
-}
+use crate::phy::{PhyConfig, Rate};
 
 /// How one queue contends for the medium: as a DCF, or as one EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -97,7 +47,7 @@ pub struct MacConfig {
     pub beacon: Option<BeaconConfig>,
 }
 
-/// Beacons of the access point (IEEE 802.11-2016, 11.1.3.2).
+/// Beacons of the access point (IEEE 802.11-2020, 11.1.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BeaconConfig {
@@ -111,8 +61,8 @@ pub struct BeaconConfig {
     pub rate: Rate,
 }
 
-/// The access categories of EDCA, the one with the highest priority first (IEEE 802.11-2016,
-/// 10.2.4.2).
+/// The access categories of EDCA, the one with the highest priority first (IEEE 802.11-2020,
+/// 10.2.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum AccessCategory {
     /// AC_VO.
@@ -158,7 +108,7 @@ pub struct Rules {
     /// The named set that the others were taken from, for messages.
     pub preset: String,
     /// Whether a frame that arrives at a medium idle for DIFS goes without backoff
-    /// (IEEE 802.11-2016, 10.3.4.2). Otherwise the station senses DIFS from the arrival on and
+    /// (IEEE 802.11-2020, 10.3.4.2). Otherwise the station senses DIFS from the arrival on and
     /// backs off.
     pub immediate_access: bool,
     /// Whether a backoff follows each success even if no frame waits (10.3.4.3).
@@ -180,7 +130,7 @@ pub struct Rules {
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalBeforeOwnAck {
     /// Busy: its own MAC ACK comes before the medium was idle for DIFS, so there is a backoff
-    /// (IEEE 802.11-2016, 10.3.4.2).
+    /// (IEEE 802.11-2020, 10.3.4.2).
     Busy,
     /// Idle: nothing is on the air at that instant, so there is no backoff, and the frame goes
     /// DIFS after the MAC ACK (ns-3).
@@ -204,7 +154,7 @@ pub enum AfterCollision {
 /// How long those wait who sent the frames that collided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Colliders {
-    /// Until the missing answer is noticed, then DIFS (10.22.2.2 item c says so for EDCA).
+    /// Until the missing answer is noticed, then DIFS (10.23.2.2 item c says so for EDCA).
     #[serde(rename = "ack-timeout+difs")]
     AckTimeoutThenDifs,
     /// As long as those who heard the collision (ns-2, Bianchi's model).
@@ -212,24 +162,9 @@ pub enum Colliders {
     AsOthers,
 }
 
-impl PhyConfig {
+impl AccessParameters {
     /// The one way to contend under the DCF.
-    pub fn dcf(&self) -> AccessParameters {
-        AccessParameters {
-            aifs: self.difs,
-            cw_min: self.cw_min,
-            cw_max: self.cw_max,
-            txop_limit: Duration::ZERO,
-        }
-    }
-
-    /// What those who heard a collision wait after it, before their DIFS or AIFS begins
-    /// (IEEE 802.11-2016, 10.22.2.4 item b: EIFS - DIFS + AIFS).
-    pub fn wait_after_collision(&self, rule: AfterCollision) -> Duration {
-        match rule {
-            AfterCollision::Eifs => self.eifs - self.difs,
-            AfterCollision::Difs => Duration::ZERO,
-            AfterCollision::EifsThenDifs => self.eifs,
-        }
+    pub fn dcf(phy: &PhyConfig) -> Self {
+        Self { aifs: phy.difs, cw_min: phy.cw_min, cw_max: phy.cw_max, txop_limit: Duration::ZERO }
     }
 }

@@ -21,36 +21,26 @@
 //!                          (or stray)                                     backoff or post-backoff
 //! ```
 
+mod access_scheme;
+mod contender;
 mod failures;
+mod group;
+mod settings;
+mod slot_ring;
 
-use airtcp_kernel::{RandomStream, Time};
+use airtcp_kernel::Time;
 
-use crate::burst::{BurstConfig, Bursts};
-use crate::config::{AccessParameters, ArrivalBeforeOwnAck, MacConfig, PhyConfig};
-use crate::contender::{Contender, State};
+pub use access_scheme::{AccessScheme, BurstConfig};
+pub use contender::Retry;
+
+use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::counters::MacCounters;
-use crate::group::{Group, groups_of};
-use crate::settings::Settings;
-
-/// A station, the access point included, by its number in the cell.
-pub type StationId = u32;
-
-/// A queue of a station that contends for the medium, by its number in the cell.
-pub type ContenderId = u32;
-
-/// What a contender is made from.
-#[derive(Debug)]
-pub struct ContenderConfig {
-    /// Whose queue it is. The contenders of one station follow one another, the one with the
-    /// highest priority first.
-    pub station: StationId,
-    /// How it contends.
-    pub access: AccessParameters,
-    /// Where its backoffs are drawn from.
-    pub backoffs: RandomStream,
-    /// Sends in bursts instead of backing off; one contender of a cell at most.
-    pub bursts: Option<BurstConfig>,
-}
+use crate::phy::PhyConfig;
+use crate::station::{ContenderConfig, ContenderId};
+use access_scheme::Bursts;
+use contender::{Contender, State};
+use group::{Group, groups_of};
+use settings::Settings;
 
 /// The state of contention in one cell.
 #[derive(Debug)]
@@ -181,7 +171,7 @@ impl Contention {
     }
 
     /// Who would have been on the air too, had a contender of higher priority of the same station
-    /// not gone first (IEEE 802.11-2016, 10.22.2.4). For each of them the caller asks
+    /// not gone first (IEEE 802.11-2020, 10.23.2.4). For each of them the caller asks
     /// [`Self::collided_internally`] and calls [`Self::back_off_after_internal_collision`].
     pub fn internal_collisions(&self) -> &[ContenderId] {
         &self.internal_collisions
@@ -203,7 +193,7 @@ impl Contention {
         let id = self.only_transmitter();
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
-        // IEEE 802.11-2016, 10.3.3: CW and the retry count go back after every success.
+        // IEEE 802.11-2020, 10.3.3: CW and the retry count go back after every success.
         contender.cw = contender.cw_min;
         contender.retry_count = 0;
         let is_burst =

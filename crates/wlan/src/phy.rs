@@ -1,9 +1,57 @@
-//! How long a PPDU occupies the medium. Knows rates and bits, not what the bits mean.
+//! The settings of the PHY, and how long a PPDU occupies the medium. Knows rates and bits, not what the bits mean.
 
 use airtcp_kernel::Duration;
 use serde::Deserialize;
 
-use crate::config::PhyConfig;
+/// Timings and sizes of the PHY and of the frames that it carries.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhyConfig {
+    /// Name of the standard, for messages.
+    pub standard: String,
+    /// Rate of data frames to and from stations that have no rate of their own.
+    pub data_rate: Rate,
+    /// Rate of RTS, CTS and ACK.
+    pub control_rate: Rate,
+    /// aSlotTime.
+    #[serde(rename = "slot_time_ns")]
+    pub slot_time: Duration,
+    /// aSIFSTime.
+    #[serde(rename = "sifs_ns")]
+    pub sifs: Duration,
+    /// DIFS.
+    #[serde(rename = "difs_ns")]
+    pub difs: Duration,
+    /// EIFS.
+    #[serde(rename = "eifs_ns")]
+    pub eifs: Duration,
+    /// From the end of one's own frame until the missing CTS or ACK is noticed.
+    #[serde(rename = "ack_timeout_ns")]
+    pub ack_timeout: Duration,
+    /// Timing of the DSSS and CCK rates, if the standard has them.
+    pub dsss: Option<DsssTiming>,
+    /// Timing of the OFDM rates, if the standard has them.
+    pub ofdm: Option<OfdmTiming>,
+    /// Whether payloads last whole microseconds (DSSS) or whole symbols (OFDM).
+    pub symbol_rounding: bool,
+    /// How long a frame travels.
+    #[serde(rename = "propagation_delay_ns")]
+    pub propagation_delay: Duration,
+    /// aCWmin.
+    pub cw_min: u32,
+    /// aCWmax.
+    pub cw_max: u32,
+    /// Size of an RTS in bits.
+    pub rts_bits: u64,
+    /// Size of a CTS in bits.
+    pub cts_bits: u64,
+    /// Size of a MAC ACK in bits.
+    pub ack_bits: u64,
+    /// MAC header and FCS in bits.
+    pub mac_header_bits: u64,
+    /// LLC and SNAP headers in bits.
+    pub llc_bits: u64,
+}
 
 /// A PHY rate and how it is modulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -25,7 +73,7 @@ pub enum Modulation {
     Ofdm,
 }
 
-/// Timing of DSSS and CCK PPDUs (IEEE 802.11-2016, clauses 15 and 16).
+/// Timing of DSSS and CCK PPDUs (IEEE 802.11-2020, clauses 15 and 16).
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DsssTiming {
@@ -37,7 +85,7 @@ pub struct DsssTiming {
     pub plcp_header_time: Duration,
 }
 
-/// Timing of OFDM PPDUs (IEEE 802.11-2016, clauses 17 and 18).
+/// Timing of OFDM PPDUs (IEEE 802.11-2020, clauses 17 and 18).
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfdmTiming {
@@ -61,7 +109,7 @@ pub struct OfdmTiming {
 
 impl PhyConfig {
     /// Airtime of a PPDU whose PSDU (an MPDU, or a control frame) has `bits` bits, by
-    /// IEEE 802.11-2016, 16.3.4 (TXTIME of HR/DSSS) and 17.4.3, 18.5.3.2 (OFDM, ERP-OFDM).
+    /// IEEE 802.11-2020, 16.3.4 (TXTIME of HR/DSSS) and 17.4.3, 18.5.3.2 (OFDM, ERP-OFDM).
     ///
     /// # Panics
     /// If the PHY has no timing for the modulation of `rate`.

@@ -101,7 +101,7 @@ pub(super) fn build(
 /// The queues of a node, the one with the highest priority first; no category under the DCF.
 fn queues_of(scenario: &Scenario, ap: bool) -> Vec<(Option<AccessCategory>, AccessParameters)> {
     let Some(edca) = &scenario.mac.edca else {
-        return vec![(None, scenario.phy.dcf())];
+        return vec![(None, AccessParameters::dcf(&scenario.phy))];
     };
     let parameters = if ap { &edca.ap } else { &edca.stations };
     let used = scenario.classify.categories();

@@ -2,9 +2,9 @@
 
 use airtcp_kernel::Time;
 
+use super::contender::{Retry, State};
 use super::{ContenderId, Contention, Stray};
 use crate::config::Colliders;
-use crate::contender::{Retry, State};
 
 impl Contention {
     /// The frame of `contender` collided: whether it may be sent again. Then comes
@@ -75,7 +75,7 @@ impl Contention {
     }
 
     /// `id` lost an internal collision and backs off as if it had been on the air
-    /// (10.22.2.4); `has_frame` says whether it has a frame, that one or another.
+    /// (10.23.2.4); `has_frame` says whether it has a frame, that one or another.
     pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
         let contender = &mut self.contenders[id as usize];
         if !has_frame && !self.settings.post_backoff_after_drop {

@@ -29,7 +29,8 @@ impl Cell {
     }
 
     pub(crate) fn with_phy(stations: usize, phy: &PhyConfig, mac: &MacConfig) -> Self {
-        let contenders = (0..stations as StationId).map(|station| (station, phy.dcf()));
+        let contenders =
+            (0..stations as StationId).map(|station| (station, AccessParameters::dcf(phy)));
         Self::with_contenders(contenders.collect(), phy, mac)
     }
 
@@ -44,7 +45,9 @@ impl Cell {
 
     /// A cell whose station 0, the access point, sends in bursts.
     pub(crate) fn with_bursts(stations: usize, mac: &MacConfig, bursts: BurstConfig) -> Self {
-        let queues = (0..stations as StationId).map(|station| (station, phy().dcf())).collect();
+        let queues = (0..stations as StationId)
+            .map(|station| (station, AccessParameters::dcf(&phy())))
+            .collect();
         Self::build(queues, &phy(), mac, Some(bursts))
     }
 

@@ -77,7 +77,7 @@ fn stations_hold_after_every_busy_period_and_keep_their_slots() {
     assert_eq!(cell.begin(), (5_000 + LOW_AIFS + SLOT * (slots - 3), vec![1]));
 }
 
-/// 10.22.2.4: at each boundary, the first of which is the end of AIFS, a backoff that has not ended
+/// 10.23.2.4: at each boundary, the first of which is the end of AIFS, a backoff that has not ended
 /// counts one. So a backoff of b slots ends after b slots of silence, and one that a busy period
 /// interrupts k slots after AIFS has counted k + 1.
 #[test]

@@ -10,7 +10,7 @@
 use airtcp_kernel::{Duration, Time};
 use serde::Deserialize;
 
-use crate::contention::ContenderId;
+use crate::station::ContenderId;
 
 /// How the access point gets at the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

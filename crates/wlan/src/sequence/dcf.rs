@@ -1,10 +1,10 @@
 //! What a frame exchange consists of, and when its parts begin and end: DATA-ACK, or
-//! RTS-CTS-DATA-ACK, each after a SIFS (IEEE 802.11-2016, 10.3.2). Knows no contention.
+//! RTS-CTS-DATA-ACK, each after a SIFS (IEEE 802.11-2020, 10.3.2). Knows no contention.
 
 use airtcp_kernel::Duration;
 
-use crate::config::{MacConfig, PhyConfig};
-use crate::phy::Rate;
+use crate::config::MacConfig;
+use crate::phy::{PhyConfig, Rate};
 
 /// The times of one frame exchange, counted from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use airtcp_kernel::Duration;
 
-use crate::config::{ArrivalBeforeOwnAck, Colliders, MacConfig, PhyConfig};
+use crate::config::{AfterCollision, ArrivalBeforeOwnAck, Colliders, MacConfig};
+use crate::phy::PhyConfig;
 
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -16,7 +17,7 @@ pub(crate) struct Settings {
     pub(crate) colliders: Colliders,
     pub(crate) arrival_before_own_ack: ArrivalBeforeOwnAck,
     /// Slots that a backoff counts beyond those that pass: under EDCA one for the boundary at which
-    /// AIFS ends (IEEE 802.11-2016, 10.22.2.4).
+    /// AIFS ends (IEEE 802.11-2020, 10.23.2.4).
     pub(crate) boundary_slots: u64,
 }
 
@@ -24,7 +25,7 @@ impl Settings {
     pub(crate) fn new(phy: &PhyConfig, mac: &MacConfig) -> Self {
         Self {
             slot_time: phy.slot_time,
-            wait_after_collision: phy.wait_after_collision(mac.rules.after_collision),
+            wait_after_collision: wait_after_collision(phy, mac.rules.after_collision),
             ack_timeout: phy.ack_timeout,
             retry_limit: mac.short_retry_limit,
             immediate_access: mac.rules.immediate_access,
@@ -34,5 +35,15 @@ impl Settings {
             arrival_before_own_ack: mac.rules.arrival_before_own_ack,
             boundary_slots: u64::from(mac.edca.is_some()),
         }
+    }
+}
+
+/// What those who heard a collision wait after it, before their DIFS or AIFS begins
+/// (IEEE 802.11-2020, 10.23.2.2 item b: EIFS - DIFS + AIFS).
+fn wait_after_collision(phy: &PhyConfig, rule: AfterCollision) -> Duration {
+    match rule {
+        AfterCollision::Eifs => phy.eifs - phy.difs,
+        AfterCollision::Difs => Duration::ZERO,
+        AfterCollision::EifsThenDifs => phy.eifs,
     }
 }

@@ -2,8 +2,8 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use crate::contention::{ContenderConfig, ContenderId};
-use crate::slot_ring::SlotRing;
+use super::slot_ring::SlotRing;
+use crate::station::{ContenderConfig, ContenderId};
 
 /// All contenders with the same inter-frame space, and the slots that they count together.
 #[derive(Debug)]

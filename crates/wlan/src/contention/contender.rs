@@ -2,9 +2,9 @@
 
 use airtcp_kernel::RandomStream;
 
-use crate::contention::{ContenderConfig, StationId};
+use super::group::Group;
 use crate::counters::MacCounters;
-use crate::group::Group;
+use crate::station::{ContenderConfig, StationId};
 
 /// What becomes of a frame that collided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) enum State {
     Backoff,
     /// Counts slots from an instant of its own, see [`Stray`].
     Stray,
-    /// Sends in bursts instead of backing off, see [`crate::burst`].
+    /// Sends in bursts instead of backing off, see [`super::access_scheme`].
     Bursts,
     /// Takes part in what is on the air.
     Exchanging,
@@ -82,7 +82,7 @@ impl Contender {
     pub(crate) fn fail(&mut self, retry_limit: u32) -> Retry {
         self.retry_count += 1;
         if self.retry_count < retry_limit {
-            // IEEE 802.11-2016, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
+            // IEEE 802.11-2020, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
             self.cw = (2 * (self.cw + 1) - 1).min(self.cw_max);
             Retry::Again
         } else {

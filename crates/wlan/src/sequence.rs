@@ -1,0 +1,3 @@
+//! What follows an access to the medium: the frames of an exchange ([`dcf`]). Knows no contention.
+
+pub mod dcf;
