@@ -145,6 +145,8 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             return "is empty; allowed: at least one"
         case "not_positive":
             return f"{_shown(value)} is too small; allowed: more than 0"
+        case "too_long":
+            return f'{_shown(value)} is too long; allowed: "1 s" at most'
         case _:
             return detail["msg"]
 

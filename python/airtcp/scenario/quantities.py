@@ -26,6 +26,7 @@ from .. import units
 from ..exceptions import UnitError
 
 __all__ = [
+    "ExchangeTimeNs",
     "MeanSizeBytes",
     "Name",
     "Percent",
@@ -124,6 +125,16 @@ def positive(value: float) -> float:
     return value
 
 
+def up_to_a_second(value: int) -> int:
+    """Refuses more, for the times of a frame exchange: the standard's are below 10 ms.
+
+    Models and simulator add many of them up, and take what is near a second as it is.
+    """
+    if value > units.NS_PER_S:
+        raise PydanticCustomError("too_long", "must be 1 s at most")
+    return value
+
+
 _TIME_NS = _quantity(units.parse_time_ns, units.TIME)
 _TIME_S = _quantity(units.parse_time_s, units.TIME, "10 s")
 _RATE = _quantity(units.parse_rate_bps, units.RATE)
@@ -164,6 +175,7 @@ def _or_word(
 
 TimeNs = Annotated[int, *_TIME_NS]
 PositiveTimeNs = Annotated[int, AfterValidator(positive), *_TIME_NS]
+ExchangeTimeNs = Annotated[int, AfterValidator(up_to_a_second), *_TIME_NS]
 TimeS = Annotated[float, *_TIME_S]
 PositiveTimeS = Annotated[float, AfterValidator(positive), *_TIME_S]
 RateBps = Annotated[int, AfterValidator(positive), *_RATE]

@@ -12,13 +12,13 @@ from pydantic import Field
 
 from ..standards import AccessCategory
 from .quantities import (
+    ExchangeTimeNs,
     Name,
     Percent,
     PositiveTimeNs,
     RateBps,
     SizeBytes,
     Table,
-    TimeNs,
     key,
     needed,
     time_or,
@@ -65,43 +65,43 @@ class Phy(Table):
         default='"long"',
         source="IEEE 802.11-2012, 17.2.2",
     )
-    slot_time: PositiveTimeNs | None = key(
+    slot_time: Annotated[ExchangeTimeNs, Field(gt=0)] | None = key(
         "aSlotTime. In 802.11g: the short slot; the long one is 20 us.",
         default="20 us (b), 9 us (a, g)",
         source="IEEE 802.11-2012, 17.3.3, Tables 18-17, 19-8",
     )
-    sifs: TimeNs | None = key(
+    sifs: ExchangeTimeNs | None = key(
         "aSIFSTime.",
         default="10 us (b, g), 16 us (a)",
         source="IEEE 802.11-2012, 17.3.3, Tables 18-17, 19-8",
     )
-    difs: TimeNs | None = key(
+    difs: ExchangeTimeNs | None = key(
         "DIFS.",
         default="SIFS + 2 slots: 50 us (b), 34 us (a), 28 us (g)",
         source="IEEE 802.11-2012, 9.3.7",
     )
-    eifs: TimeNs | None = key(
+    eifs: ExchangeTimeNs | None = key(
         "EIFS.",
         default="SIFS + ACK at the lowest mandatory rate + DIFS: 364 us (b), 94 us (a), 342 us (g)",
         source="IEEE 802.11-2012, 9.3.2.3.7, 9.3.7",
     )
-    ack_timeout: TimeNs | None = key(
+    ack_timeout: ExchangeTimeNs | None = key(
         "How long a sender waits for CTS or ACK, from the end of its own frame.",
         default="SIFS + slot + aPHY-RX-START-Delay: 222 us (b, long), 126 us (b, short), "
         "50 us (a), 43 us (g)",
         source="IEEE 802.11-2012, 9.3.2.8",
     )
-    preamble_time: TimeNs | None = key(
+    preamble_time: ExchangeTimeNs | None = key(
         "Time of the preamble, for the modulation of `data_rate`.",
         default="144 us (long), 72 us (short), 16 us (OFDM)",
         source="IEEE 802.11-2012, 17.2.2, Table 18-5",
     )
-    plcp_header_time: TimeNs | None = key(
+    plcp_header_time: ExchangeTimeNs | None = key(
         "Time of the PLCP header (OFDM: of SIGNAL), for the modulation of `data_rate`.",
         default="48 us (long), 24 us (short), 4 us (OFDM)",
         source="IEEE 802.11-2012, 17.2.2, Table 18-5",
     )
-    propagation_delay: TimeNs | None = key("Added once after every frame.", default='"0 us"')
+    propagation_delay: ExchangeTimeNs | None = key("Added once after every frame.", default='"0 us"')
     cw_min: Cw | None = key(
         "aCWmin: backoff is uniform over 0 .. CW.",
         default="31 (b), 15 (a, g)",
@@ -189,7 +189,7 @@ class Rules(Table):
 class EdcaCategory(Table):
     """One access category: how it contends."""
 
-    aifs: TimeNs | None = key(
+    aifs: ExchangeTimeNs | None = key(
         "AIFS: how long the medium must be idle. Not together with `aifsn`.",
         default="SIFS + `aifsn` slots",
         source="IEEE 802.11-2016, 10.3.2.3.6",
@@ -213,7 +213,7 @@ class EdcaCategory(Table):
         source="IEEE 802.11-2016, Table 9-137; `ap`: dot11QAPEDCATable",
         unit="slots",
     )
-    txop_limit: TimeNs | None = key(
+    txop_limit: ExchangeTimeNs | None = key(
         "How long the frames may last that follow one access; 0: one frame.",
         default="3.264 ms (VO, BE, BK), 6.016 ms (VI) in b; 2.08 ms (VO), 4.096 ms (VI), "
         "2.528 ms (BE, BK) in a, g",
