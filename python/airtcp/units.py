@@ -52,6 +52,12 @@ class Quantity:
     sums of nanoseconds or bits would leave 64-bit integers."""
 
     @property
+    def most(self) -> Fraction:
+        """The largest accepted quantity in the base unit."""
+        exponent, unit = self.largest
+        return Fraction(10) ** exponent * self.units[unit]
+
+    @property
     def pattern(self) -> str:
         """A regular expression (JSON Schema dialect) that every accepted text matches."""
         units = "|".join(re.escape(unit) for unit in self.units)
@@ -238,11 +244,10 @@ def _parse(value: object, quantity: Quantity) -> Fraction:
     # The exponent is looked at first: "1e999999999 s" must not become a number of that many digits.
     decimal = Decimal(number)
     exponent, largest_unit = quantity.largest
-    largest = 10**exponent * quantity.units[largest_unit]
     digits = 0 if decimal == 0 else decimal.adjusted()
     if digits < -40:
         raise UnitError(f'"{value}" is absurdly small; allowed: 0, or more than 1e-40 {unit}')
-    if digits > 40 or Fraction(decimal) * quantity.units[unit] > largest:
+    if digits > 40 or Fraction(decimal) * quantity.units[unit] > quantity.most:
         raise UnitError(
             f'"{value}" is absurdly large; '
             f"allowed: {quantity.noun} of up to 1e{exponent} {largest_unit}"

@@ -1,12 +1,20 @@
 """Files of values: what a line of a log must look like, and what of a CSV file is read."""
 
 import gzip
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from airtcp.distributions import Empirical
-from airtcp.scenario.access_log import DataFileError, read_access_log, read_csv_column
+from airtcp.scenario import access_log
+from airtcp.scenario.access_log import (
+    LONGEST_LINE,
+    DataFileError,
+    read_access_log,
+    read_csv_column,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,7 +91,7 @@ def test_compressed_files(tmp_path: Path) -> None:
     table.write_bytes(gzip.compress(b"s\n0\n2\n"))
 
     assert read_access_log(log) == Empirical(values=(1500.0,), counts=(1,))
-    assert read_csv_column(table, "s", zero_allowed=True) == Empirical(
+    assert read_csv_column(table, "s", zero_allowed=True, most=1e15) == Empirical(
         values=(0.0, 2.0), counts=(1, 1)
     )
 
@@ -92,7 +100,7 @@ def test_csv_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
     path = tmp_path / "sizes.csv"
     path.write_bytes(b'\xef\xbb\xbfsize,"what, then"\r\n" 3 ",x\r\n\r\n3,"a\nb"\r\n1e3,\r\n')
 
-    assert read_csv_column(path, "size", zero_allowed=False) == Empirical(
+    assert read_csv_column(path, "size", zero_allowed=False, most=1e15) == Empirical(
         values=(3.0, 1000.0), counts=(2, 1)
     )
 
@@ -118,7 +126,7 @@ def test_csv_files_that_are_refused(content: str, message: str, tmp_path: Path) 
     path.write_text(content)
 
     with pytest.raises(DataFileError, match=re.escape(message)):
-        read_csv_column(path, "size", zero_allowed=False)
+        read_csv_column(path, "size", zero_allowed=False, most=1e15)
 
 
 @given(st.binary(max_size=200))
@@ -128,7 +136,10 @@ def test_any_file_is_read_or_refused(
     path = tmp_path_factory.mktemp("any") / "file"
     path.write_bytes(content)
 
-    for read in (read_access_log, lambda path: read_csv_column(path, "a", zero_allowed=True)):
+    def column_a(path: Path) -> Empirical:
+        return read_csv_column(path, "a", zero_allowed=True, most=1e15)
+
+    for read in (read_access_log, column_a):
         assert isinstance(values_or_refusal(read, path), Empirical | str)
 
 
@@ -137,3 +148,83 @@ def values_or_refusal(read, path: Path) -> Empirical | str:
         return read(path)
     except DataFileError as error:
         return str(error)
+
+
+def refusal_of(path: Path, column: str | None = None) -> str:
+    def read(path: Path) -> Empirical:
+        if column is None:
+            return read_access_log(path)
+        return read_csv_column(path, column, zero_allowed=False, most=1e15)
+
+    answer = values_or_refusal(read, path)
+    assert isinstance(answer, str), answer
+    return answer
+
+
+@pytest.mark.parametrize("rest", ["[ " * 400_000, '[] "' * 200_000, '[] "' + '\\"' * 400_000])
+def test_a_line_of_brackets_is_looked_at_once(rest: str, tmp_path: Path) -> None:
+    """Each bracket may begin the time; with a look at all of the rest for each this takes hours."""
+    path = written(tmp_path / "access.log", "10.0.0.1 - - " + rest, COMMON)
+
+    assert read_access_log(path) == Empirical(values=(1500.0,), counts=(1,))
+
+
+def test_a_line_without_end_is_one_torn_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "access.log", COMMON, "x" * (3 * LONGEST_LINE), COMMON)
+
+    assert read_access_log(path) == Empirical(values=(1500.0,), counts=(2,))
+
+
+def test_files_are_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a gigabyte of zeros takes in a file of a megabyte, with less: 4 MiB and 20 kB."""
+    monkeypatch.setattr(access_log, "MOST_BYTES", 4 * 2**20)
+    bomb = tmp_path / "access.log.gz"
+    bomb.write_bytes(gzip.compress(bytes(5 * 2**20)))
+
+    assert "has too many bytes" in refusal_of(bomb)
+    assert "has too many bytes" in refusal_of(Path("/dev/zero"))
+    assert "line 1 is too long" in refusal_of(Path("/dev/zero"), "size")
+
+
+def test_values_are_counted_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_log, "MOST_VALUES", 3)
+    table = written(tmp_path / "sizes.csv", "size", "1", "2", "3", "3", "4")
+    log = written(tmp_path / "sizes.log", *(COMMON.replace("1500", n) for n in "12334"))
+
+    assert "too many different values; allowed: 3 at most" in refusal_of(table, "size")
+    assert "too many different values; allowed: 3 at most" in refusal_of(log)
+
+
+def test_a_pipe_is_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "log"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pipe.write_text, COMMON + "\n")
+        assert read_access_log(pipe) == Empirical(values=(1500.0,), counts=(1,))
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "sizes.csv", "size,what,size", "1,a,2")
+
+    assert 'has 2 columns "size"; allowed: one of that name' in refusal_of(path, "size")
+
+
+@pytest.mark.parametrize(
+    ("first", "shown"),
+    [
+        ("bytes, time (s),x_2", "allowed: bytes, time (s), x_2"),
+        ("root:x:0:0:root:/root:/bin/bash", "allowed: a column of its first line"),
+        ("secret=hunter2", "allowed: a column of its first line"),
+        ("\x1b[31m,size", "allowed: a column of its first line"),
+        ("a" * 41, "allowed: a column of its first line"),
+        (",".join(f"c{n}" for n in range(21)), "allowed: a column of its first line"),
+    ],
+)
+def test_only_what_looks_like_a_header_is_shown(first: str, shown: str, tmp_path: Path) -> None:
+    assert refusal_of(written(tmp_path / "any", first, "1"), "n").endswith(shown)
+
+
+def test_numbers_have_a_bound(tmp_path: Path) -> None:
+    path = written(tmp_path / "sizes.csv", "size", "1e15", "1e300")
+
+    assert "line 3: 1e300 is too large; allowed: 1e+15 at most" in refusal_of(path, "size")

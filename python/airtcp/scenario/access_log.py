@@ -6,25 +6,42 @@ what the values are for. Nothing is dropped silently but what the rules below na
 Access log: Common Log Format, or Combined, which adds two fields. What counts is a line with status
 200 and a size above 0: partial answers, redirects, errors and empty answers do not. A line that is
 in neither format is skipped; if most lines are, the file is not an access log.
+
+Files are read as streams, which may be pipes, with bounds: 1 GiB of uncompressed bytes, lines of
+1 MiB, a million different values. A file beyond them is refused; only a log's line that is too long
+is skipped, for it is in no format.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
-import io
 import math
 import re
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
+from typing import Final
 
 from ..distributions import Empirical
 
 __all__ = ["DataFileError", "read_access_log", "read_csv_column"]
 
-# host ident user [time] "request" status size, and whatever follows.
-_LOG_LINE = re.compile(r'\S+ \S+ .+? \[[^\]]*\] "(?:[^"\\]|\\.)*" (\d{3}) (\d{1,15}|-)(?:\s.*)?')
+MOST_BYTES: Final = 2**30
+LONGEST_LINE: Final = 2**20
+MOST_VALUES: Final = 1_000_000
+
+# host ident user [time] "request" status size, and whatever follows. A user may have spaces. No
+# bracket in the time and nothing given back of the request: one look at each character suffices.
+_LOG_LINE = re.compile(
+    rb'\S+ \S+ .+? \[[^\[\]]*\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
+)
+# What a header of a table looks like; other files are not shown to who names them by mistake.
+_COLUMN = re.compile(r"[\w .()/%-]{1,40}")
+_MOST_COLUMNS_SHOWN = 20
 
 
 class DataFileError(Exception):
@@ -39,24 +56,33 @@ def read_access_log(path: Path) -> Empirical:
     """The sizes in bytes of the answers with status 200 and a size above 0.
 
     Raises:
-        DataFileError: unreadable, empty, not an access log, or without any such answer.
+        DataFileError: unreadable, empty, too large, not an access log, or without any such answer.
     """
-    text = _read(path).decode("utf-8", errors="replace")
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
+    requests = skipped = 0
+    sizes: Counter[int] = Counter()
+    with _opened(path) as file:
+        for line in _lines(path, file):
+            line = line.strip()
+            if not line:
+                continue
+            match = _LOG_LINE.fullmatch(line) if len(line) <= LONGEST_LINE else None
+            if match is None:
+                skipped += 1
+                continue
+            requests += 1
+            status, size = match.groups()
+            if status == b"200" and size != b"-":
+                sizes[int(size)] += 1
+                _check_count(path, sizes)
+    del sizes[0]
+    if not requests + skipped:
         raise DataFileError(f'"{path}" is empty; allowed: an access log with at least one request')
-    matches = [match for line in lines if (match := _LOG_LINE.fullmatch(line.strip()))]
-    if 2 * len(matches) < len(lines):
+    if requests < skipped:
         raise DataFileError(
-            f'"{path}" is not an access log: {len(lines) - len(matches)} of {len(lines)} lines '
+            f'"{path}" is not an access log: {skipped} of {requests + skipped} lines '
             "are not in Common or Combined Log Format; "
             "allowed: such a log, or a CSV file with its `column`"
         )
-    sizes = Counter(
-        int(size)
-        for status, size in (match.groups() for match in matches)
-        if status == "200" and size != "-" and int(size) > 0
-    )
     if not sizes:
         raise DataFileError(
             f'"{path}" has no sizes; '
@@ -65,54 +91,72 @@ def read_access_log(path: Path) -> Empirical:
     return _empirical({float(size): count for size, count in sizes.items()})
 
 
-def read_csv_column(path: Path, column: str, *, zero_allowed: bool) -> Empirical:
+def read_csv_column(path: Path, column: str, *, zero_allowed: bool, most: float) -> Empirical:
     """The numbers in a column of a CSV file with a header line.
 
     Raises:
-        DataFileError: unreadable, empty, without that column, or with a value that is no number,
-            negative, not finite, or 0 and not `zero_allowed`; the message gives its line.
+        DataFileError: unreadable, empty, too large, without that column or with two of that name,
+            or with a value that is no number, negative, above `most`, or 0 and not `zero_allowed`;
+            the message gives its line.
     """
-    try:
-        text = _read(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataFileError(
-            f'"{path}" is not UTF-8: {error.reason}; allowed: a CSV file'
-        ) from error
-    rows = csv.reader(io.StringIO(text, newline=""))
-    try:
-        header = [name.strip() for name in next(rows, [])]
-        if not header:
-            raise DataFileError(f'"{path}" is empty; allowed: a CSV file with a header line')
-        if column not in header:
+    values: Counter[float] = Counter()
+    with _opened(path) as file:
+        rows = csv.reader(_text(path, file))
+        try:
+            index = _index(path, [name.strip() for name in next(rows, [])], column)
+            for row in rows:
+                if any(cell.strip() for cell in row):
+                    cell = row[index].strip() if index < len(row) else ""
+                    value, wrong = _number(cell, zero_allowed, most)
+                    if wrong:
+                        raise DataFileError(f'"{path}", line {rows.line_num}: {wrong}')
+                    values[value] += 1
+                    _check_count(path, values)
+        except csv.Error as error:
             raise DataFileError(
-                f'"{path}" has no column "{column}"; allowed: {", ".join(header)}', key="column"
-            )
-        index = header.index(column)
-        values: Counter[float] = Counter()
-        for row in rows:
-            if any(cell.strip() for cell in row):
-                cell = row[index].strip() if index < len(row) else ""
-                values[_number(path, rows.line_num, cell, zero_allowed)] += 1
-    except csv.Error as error:
-        raise DataFileError(
-            f'"{path}", line {rows.line_num}: {error}; allowed: a CSV file'
-        ) from error
+                f'"{path}", line {rows.line_num}: {error}; allowed: a CSV file'
+            ) from error
     if not values:
         raise DataFileError(f'"{path}" has no values in column "{column}"; allowed: at least one')
     return _empirical(values)
 
 
-def _number(path: Path, line: int, cell: str, zero_allowed: bool) -> float:
-    allowed = "a number of 0 or more" if zero_allowed else "a number above 0"
+def _index(path: Path, header: list[str], column: str) -> int:
+    """Where a column stands in the header line."""
+    if not header:
+        raise DataFileError(f'"{path}" is empty; allowed: a CSV file with a header line')
+    if header.count(column) > 1:
+        raise DataFileError(
+            f'"{path}" has {header.count(column)} columns "{column}"; allowed: one of that name',
+            key="column",
+        )
+    if column not in header:
+        allowed = "a column of its first line"
+        if len(header) <= _MOST_COLUMNS_SHOWN and all(map(_COLUMN.fullmatch, header)):
+            allowed = ", ".join(header)
+        raise DataFileError(f'"{path}" has no column "{column}"; allowed: {allowed}', key="column")
+    return header.index(column)
+
+
+def _number(cell: str, zero_allowed: bool, most: float) -> tuple[float, str]:
+    """The number of a cell, and what is wrong with it, if anything."""
+    allowed = f"a number {'of 0 or more' if zero_allowed else 'above 0'}"
     try:
         value = float(cell)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise DataFileError(f'"{path}", line {line}: "{cell}" is not a number; allowed: {allowed}')
+        return value, f'"{cell}" is not a number; allowed: {allowed}'
     if value < 0 or (value == 0 and not zero_allowed):
-        raise DataFileError(f'"{path}", line {line}: {cell} is too small; allowed: {allowed}')
-    return value
+        return value, f"{cell} is too small; allowed: {allowed}"
+    return value, f"{cell} is too large; allowed: {most:g} at most" if value > most else ""
+
+
+def _check_count(path: Path, values: Counter[int] | Counter[float]) -> None:
+    if len(values) > MOST_VALUES:
+        raise DataFileError(
+            f'"{path}" has too many different values; allowed: {MOST_VALUES} at most'
+        )
 
 
 def _empirical(counts: dict[float, int]) -> Empirical:
@@ -120,10 +164,48 @@ def _empirical(counts: dict[float, int]) -> Empirical:
     return Empirical(values=tuple(values), counts=tuple(counts[value] for value in values))
 
 
-def _read(path: Path) -> bytes:
+def _lines(path: Path, file: BufferedIOBase) -> Iterator[bytes]:
+    """The lines; of one that is too long no more than shows that it is.
+
+    Raises DataFileError if there are too many bytes.
+    """
+    total = 0
+    begun = False
+    while line := file.readline(LONGEST_LINE + 1):
+        total += len(line)
+        if total > MOST_BYTES:
+            raise DataFileError(
+                f'"{path}" has too many bytes; '
+                f"allowed: {MOST_BYTES // 2**30} GiB at most, counted without compression"
+            )
+        if not begun:
+            yield line
+        begun = not line.endswith(b"\n")
+
+
+def _text(path: Path, file: BufferedIOBase) -> Iterator[str]:
+    """The lines of a CSV file as text."""
+    for number, line in enumerate(_lines(path, file), 1):
+        if len(line) > LONGEST_LINE:
+            raise DataFileError(
+                f'"{path}", line {number} is too long; allowed: {LONGEST_LINE} bytes'
+            )
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise DataFileError(
+                f'"{path}" is not UTF-8: {error.reason}; allowed: a CSV file'
+            ) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedIOBase]:
+    """The bytes of a file, uncompressed. Raises DataFileError for whatever the system refuses."""
+    if "\0" in str(path):
+        raise DataFileError(f'"{path}" is not a file name; allowed: a file name')
     try:
-        content = path.read_bytes()
-        return gzip.decompress(content) if path.suffix == ".gz" else content
+        with path.open("rb") as file:
+            yield gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
     except FileNotFoundError as error:
         raise DataFileError(
             f'there is no file "{path}"; allowed: a file that can be read'
@@ -133,10 +215,6 @@ def _read(path: Path) -> bytes:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataFileError(
             f'"{path}" is not in gzip format: {error}; allowed: a whole .gz file'
-        ) from error
-    except ValueError as error:  # a null byte in the name
-        raise DataFileError(
-            f'"{path}" is not a file name: {error}; allowed: a file name'
         ) from error
     except OSError as error:
         reason = error.strerror or str(error)

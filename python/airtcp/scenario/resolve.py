@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 from typing import TypeVar
 
 from .. import distributions, standards
+from ..units import SIZE, TIME
 from . import resolved, written, written_traffic
 from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError
@@ -382,7 +383,13 @@ def _empirical(
     file = base / written_form.file
     try:
         if written_form.column is not None:
-            return read_csv_column(file, written_form.column, zero_allowed=of == "time")
+            quantity = TIME if of == "time" else SIZE
+            return read_csv_column(
+                file,
+                written_form.column,
+                zero_allowed=of == "time",
+                most=float(quantity.most),
+            )
         if of == "time" or file.name.lower().endswith((".csv", ".csv.gz")):
             raise InvalidError(
                 (*here, "column"),
