@@ -24,9 +24,12 @@ __all__ = [
     "ScenarioError",
     "SimulationError",
     "UnitError",
+    "one_line",
 ]
 
 _PROBLEMS_SHOWN = 3
+#: Longer than any message of ours: only what someone else has written makes it so.
+_LONGEST_LINE = 1000
 
 
 class AirtcpError(Exception):
@@ -81,5 +84,17 @@ class SimulationError(AirtcpError):
 
 
 def _problem_line(file: str, key: str, message: str) -> str:
-    line = f"{file}: {key}: {message}" if key else f"{file}: {message}"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return one_line(f"{file}: {key}: {message}" if key else f"{file}: {message}")
+
+
+def one_line(text: str) -> str:
+    """Text of unknown origin as one line that a terminal can show, of at most 1000 characters.
+
+    What cannot be printed is escaped; what is too long lacks its middle, for a message says at its
+    beginning what it is about and at its end what is allowed.
+    """
+    half = _LONGEST_LINE // 2
+    if len(text) > 2 * _LONGEST_LINE:
+        text = text[:_LONGEST_LINE] + text[-_LONGEST_LINE:]
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return line if len(line) <= _LONGEST_LINE else f"{line[: half - 3]} ... {line[2 - half :]}"

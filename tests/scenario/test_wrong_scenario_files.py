@@ -1,6 +1,7 @@
 """Wrong scenario files: one message each, which names file, key and what is allowed."""
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -81,10 +82,10 @@ def test_files_that_cannot_be_read(make, message: str, tmp_path: Path) -> None:
 def test_a_file_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not with chmod: the super-user reads everything."""
 
-    def refuse(path: Path) -> bytes:
-        raise PermissionError(13, "Permission denied", str(path))
+    def refuse(path: str, mode: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("builtins.open", refuse)
 
     with pytest.raises(ScenarioError, match="cannot be read: Permission denied"):
         load("minimal.toml")
@@ -93,10 +94,10 @@ def test_a_file_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_data_file_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (SCENARIOS / "valid" / "every_distribution.toml").read_text()
 
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path, mode: str) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
 
     with pytest.raises(ScenarioError, match=r"size\.file: .* cannot be read: Permission denied"):
         loads(text, base=SCENARIOS / "valid")
@@ -121,6 +122,34 @@ def test_a_problem_is_one_line_whatever_is_written() -> None:
         r'scenario: phy.standard: "802.11b\n\x07" is unknown (did you mean "802.11b"?); '
         'allowed: "802.11b", "802.11a", "802.11g"'
     )
+
+
+def test_a_message_has_an_end_whatever_is_written() -> None:
+    """At most three problems and a last line, of at most a thousand characters each."""
+    keys = [json.dumps(letter + "\x1b" * 100_000) for letter in "abcd"]
+    with pytest.raises(ScenarioError) as caught:
+        loads("".join(f"{key} = 1\n" for key in keys))
+
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 4
+    assert max(map(len, lines)) <= 1000
+    assert lines[0].startswith(r"scenario: a\x1b\x1b")
+    assert lines[0].endswith("allowed: title, phy, mac, ap, stations, links, flows, run")
+
+
+def test_a_scenario_file_has_a_bound(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="is too large; allowed: 32 MiB at most"):
+        load("/dev/zero")
+
+
+def test_a_file_name_that_is_no_text_is_no_obstacle(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.toml")
+    path.write_bytes((SCENARIOS / "valid" / "minimal.toml").read_bytes())
+
+    scenario = load(path)
+
+    assert scenario.title == "caf?"
+    assert len(scenario.hash()) == 64
 
 
 def test_nesting_without_end_is_an_error() -> None:

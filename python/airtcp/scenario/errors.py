@@ -136,7 +136,9 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
         case "less_than_equal":
             return f"{_shown(value)} is too large; allowed: {_number(context['le'])} at most"
         case "string_pattern_mismatch":
-            return f"{_shown(value)} is not a name; allowed: letters, digits, _ and -"
+            # What was looked at, which may be a key itself.
+            name = _shown(detail["input"])
+            return f"{name} is not a name; allowed: letters, digits, _ and -, but no - in front"
         case "string_too_short":
             return "is empty; allowed: a text of at least one character"
         case "string_too_long":

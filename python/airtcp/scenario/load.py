@@ -19,7 +19,10 @@ from .resolve import resolve_scenario
 from .resolved import ResolvedScenario
 from .written import Scenario
 
-__all__ = ["load", "loads", "resolve"]
+__all__ = ["load", "loads", "read", "resolve"]
+
+#: Room for a group and a flow of its own for each of 100,000 stations.
+LARGEST_FILE_BYTES = 32 * 2**20
 
 
 def load(path: str | os.PathLike[str]) -> ResolvedScenario:
@@ -32,10 +35,19 @@ def load(path: str | os.PathLike[str]) -> ResolvedScenario:
         file, the
             key, and what is allowed there.
     """
-    file = Path(path)
+    return loads(read(path), name=os.fspath(path), base=Path(path).parent)
+
+
+def read(path: str | os.PathLike[str]) -> str:
+    """The text of a scenario file, which may be a pipe: it is read once, and from the beginning.
+
+    Raises:
+        ScenarioError: the file cannot be read, is too large, or is not UTF-8.
+    """
     name = os.fspath(path)
     try:
-        content = file.read_bytes()
+        with open(path, "rb") as file:
+            content = file.read(LARGEST_FILE_BYTES + 1)
     except FileNotFoundError:
         raise ScenarioError(name, "", "there is no such file; allowed: a scenario file") from None
     except IsADirectoryError:
@@ -47,14 +59,17 @@ def load(path: str | os.PathLike[str]) -> ResolvedScenario:
         ) from error
     except ValueError as error:  # a null byte in the name
         raise ScenarioError(name, "", f"is not a file name: {error}") from error
+    if len(content) > LARGEST_FILE_BYTES:
+        raise ScenarioError(
+            name, "", f"is too large; allowed: {LARGEST_FILE_BYTES // 2**20} MiB at most"
+        )
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ScenarioError(
             name, "", f"is not UTF-8 (line {line}); allowed: TOML, which is UTF-8 text"
         ) from error
-    return loads(text, name=name, base=file.parent)
 
 
 def loads(
@@ -93,6 +108,11 @@ def resolve(
     data = dict(data)
     try:
         written = Scenario.model_validate(data)
-        return resolve_scenario(written, title=Path(name).stem, base=Path(base))
+        return resolve_scenario(written, title=_title(name), base=Path(base))
     except (ValidationError, InvalidError) as error:
         raise scenario_error(name, data, error) from None
+
+
+def _title(name: str) -> str:
+    """What a scenario is called that does not say so; a file name may be anything but text."""
+    return Path(name).stem.encode(errors="replace").decode()

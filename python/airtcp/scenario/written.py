@@ -101,7 +101,9 @@ class Phy(Table):
         default="48 us (long), 24 us (short), 4 us (OFDM)",
         source="IEEE 802.11-2012, 17.2.2, Table 18-5",
     )
-    propagation_delay: ExchangeTimeNs | None = key("Added once after every frame.", default='"0 us"')
+    propagation_delay: ExchangeTimeNs | None = key(
+        "Added once after every frame.", default='"0 us"'
+    )
     cw_min: Cw | None = key(
         "aCWmin: backoff is uniform over 0 .. CW.",
         default="31 (b), 15 (a, g)",
