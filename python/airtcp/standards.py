@@ -38,8 +38,6 @@ __all__ = [
     "RUN",
     "SHORT_RETRY_LIMIT",
     "STANDARDS",
-    "TCP",
-    "TCP_RULES",
     "UDP_IP_HEADER_BYTES",
     "AccessCategory",
     "AfterCollision",
@@ -48,16 +46,12 @@ __all__ = [
     "Colliders",
     "DsssPreamble",
     "EdcaDefaults",
-    "LossWindow",
     "MacRules",
     "Modulation",
     "Preset",
     "RedDefaults",
     "RunDefaults",
     "Standard",
-    "TcpDefaults",
-    "TcpPreset",
-    "TcpRules",
     "edca_defaults",
     "initial_window_segments",
     "response_rate_bps",
@@ -68,8 +62,6 @@ Preset = Literal["standard", "ns-2", "ns-3", "bianchi"]
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 Colliders = Literal["ack-timeout+difs", "as-others"]
 ArrivalBeforeOwnAck = Literal["busy", "idle"]
-LossWindow = Literal["flight-size", "cwnd"]
-TcpPreset = Literal["standard", "ns-2"]
 AccessCategory = Literal["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 
 DSSS: Modulation = "dsss"
@@ -361,53 +353,6 @@ class RedDefaults:
 
 
 RED = RedDefaults()
-
-
-@dataclass(frozen=True)
-class TcpDefaults:
-    """Defaults of a TCP connection."""
-
-    variant: Literal["reno", "newreno", "sack"] = "newreno"  # RFC 6582, what is left without SACK
-    mss_bytes: int = 1460  # 1500 bytes of MTU less 40 of headers (RFC 9293, 3.7.1)
-    header_bits: int = 320  # IPv4 and TCP without options, 20 bytes each (RFC 791, RFC 9293 3.1)
-    receive_window_bytes: int = (
-        65535  # the largest that goes without window scaling (RFC 9293, 3.1)
-    )
-    aimd_increase: float = 1.0  # segments a round trip: RFC 5681, (3)
-    aimd_decrease: float = 0.5  # what is left after a loss: RFC 5681, (4)
-    handshake: Literal["three-way", "two-way", "none"] = "three-way"  # RFC 9293, 3.5
-    initial_rto_ns: int = 1_000_000_000  # RFC 6298, (2.1)
-    min_rto_ns: int = 1_000_000_000  # RFC 6298, (2.4)
-    max_rto_ns: int = 60_000_000_000  # RFC 6298, (2.5): at least 60 s
-    clock_granularity_ns: int = (
-        1_000_000  # G of RFC 6298, (2.2): 1 ms as in Linux; below 100 ms (4)
-    )
-    delayed_ack_every: int = 2  # RFC 5681, 4.2: at least every second full-sized segment
-    delayed_ack_timeout_ns: int = (
-        200_000_000  # RFC 1122, 4.2.3.2: less than 500 ms; 200 ms as in BSD
-    )
-    pad_last_segment: bool = False
-
-
-TCP = TcpDefaults()
-
-
-@dataclass(frozen=True)
-class TcpRules:
-    """How the TCP of the RFCs or of a peer treats the cases in which they differ."""
-
-    loss_window: LossWindow
-    fast_retransmit_once_per_window: bool
-
-
-# "standard": RFC 5681, (4) and 3.2. "ns-2": tcp.cc and tcp-reno.cc of ns-2 2.35, where
-# `slowdown` halves the window and `recover_` is Reno's, too (`bugFix_`).
-TCP_RULES: Mapping[TcpPreset, TcpRules] = MappingProxyType(
-    {
-        "standard": TcpRules("flight-size", False),
-        "ns-2": TcpRules("cwnd", True),
-    }
-)
 
 
 @dataclass(frozen=True)

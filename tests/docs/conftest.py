@@ -57,3 +57,8 @@ def make_paper_h() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_scoreboard() -> ModuleType:
     return script("make_scoreboard")
+
+
+@pytest.fixture(scope="session")
+def make_keys() -> ModuleType:
+    return script("make_keys")

@@ -329,7 +329,9 @@ def test_beacons_are_those_of_paper_h_by_default(phy: str, rate: Rate) -> None:
 
 def test_the_file_with_every_key_has_every_key() -> None:
     """Each table of the format, compared with what the file writes."""
-    from airtcp.scenario import written, written_tcp, written_traffic
+    from airtcp.scenario import written, written_traffic
+    from airtcp.scenario.declare import written as form
+    from airtcp.scenario.keys import tcp
 
     with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
         data = tomllib.load(file)
@@ -355,12 +357,12 @@ def test_the_file_with_every_key_has_every_key() -> None:
         # precision and replications exclude each other
         (written.Run, {**data["run"], "replications": 1}),
         (written_traffic.Flow, flow),
-        (written_tcp.Tcp, flow["tcp"]),
-        (written_tcp.Aimd, flow["tcp"]["aimd"]),
-        (written_tcp.TcpRules, flow["tcp"]["rules"]),
+        (form(tcp.Tcp), flow["tcp"]),
+        (form(tcp.Aimd), flow["tcp"]["aimd"]),
+        (form(tcp.TcpRules), flow["tcp"]["rules"]),
         # every and thresholds exclude each other
-        (written_tcp.DelayedAck, {**flow["tcp"]["delayed_ack"], "every": 1}),
-        (written_tcp.AckSkip, flow["tcp"]["ack_skip"]),
+        (form(tcp.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
+        (form(tcp.AckSkip), flow["tcp"]["ack_skip"]),
         (written_traffic.Link, flow["path"][1]),
         (written_traffic.Web, flow["application"]),
         (written_traffic.Bulk, data["flows"][1]["application"]),

@@ -19,7 +19,7 @@ from airtcp.results import (
     Simulation,
     SimulationResult,
 )
-from airtcp.standards import EDCA_CATEGORIES, TCP
+from airtcp.standards import EDCA_CATEGORIES
 from airtcp.stats import WIDE
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
@@ -366,7 +366,7 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield f"{skip} of {skip + 1} ACKs left out" + (f" from {begin} on" if begin > 1 else "")
     if tcp.rules.preset != "standard":
         yield f"rules of {tcp.rules.preset}"
-    if (tcp.aimd.increase, tcp.aimd.decrease) != (TCP.aimd_increase, TCP.aimd_decrease):
+    if tcp.aimd != type(tcp.aimd).default():
         yield f"AIMD {tcp.aimd.increase:g} and {tcp.aimd.decrease:g}"
 
 

@@ -7,7 +7,7 @@ which keys a scenario has; `errors` turns what is refused here into messages.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -35,15 +35,25 @@ __all__ = [
     "Table",
     "TimeNs",
     "TimeS",
+    "Written",
     "key",
+    "needed",
     "positive",
     "rate_or",
+    "text_or_table",
     "time_or",
 ]
 
 
-class Table(BaseModel):
+class Written(BaseModel):
     """A TOML table. Its keys are its fields; anything else is refused by name."""
+
+    table: ClassVar[Any] = None
+    """The resolved table that it is the written form of, if it was made from one (`declare`)."""
+
+    if TYPE_CHECKING:  # keys of a table that was made from declarations are known at run time only
+
+        def __getattr__(self, name: str) -> Any: ...
 
     model_config = ConfigDict(
         frozen=True,
@@ -57,6 +67,17 @@ class Table(BaseModel):
     def allowed_keys(cls) -> list[str]:
         """The keys as written, in the order of the documentation."""
         return list(cls.model_fields)
+
+    def given(self, name: str) -> bool:
+        """Whether the file has the key; otherwise it holds its default."""
+        return name in self.model_fields_set
+
+    def filled(self, **defaults: object) -> Self:
+        """The same table with values for keys that the file does not have."""
+        filled = self.model_copy()
+        left_out = {name: value for name, value in defaults.items() if not self.given(name)}
+        filled.__dict__.update(left_out)
+        return filled
 
     @model_validator(mode="before")
     @classmethod
@@ -79,6 +100,9 @@ class Table(BaseModel):
         return data
 
 
+Table = Written
+
+
 def _wanted(field: FieldInfo) -> str:
     """What a missing key should hold: the allowed texts, or its description."""
     names = [name for name in get_args(field.annotation) if isinstance(name, str)]
@@ -98,6 +122,11 @@ def key(description: str, *, default: str, source: str = "", unit: str = "") -> 
     if unit:
         extra["x-unit"] = unit
     return Field(default=None, description=description, json_schema_extra=extra)
+
+
+def text_or_table(value: object) -> str:
+    """Which of the two forms a value has that may be a text or a table."""
+    return "table" if isinstance(value, dict | Written) else "text"
 
 
 def needed(description: str, *, unit: str = "") -> Any:

@@ -16,12 +16,13 @@ from .. import distributions, standards
 from ..units import SIZE, TIME
 from . import resolved, written, written_traffic
 from .access_log import DataFileError, read_access_log, read_csv_column
+from .declare import written as written_form
 from .errors import InvalidError
+from .keys.tcp import Tcp
 from .resolve_mac import check_txop_limits, resolve_access, resolve_classify, resolve_mac
 from .resolve_phy import resolve_phy, station_rates
 from .resolve_queue import resolve_queue
 from .resolve_tcp import resolve_tcp
-from .written_tcp import Tcp
 
 __all__ = ["resolve_scenario"]
 
@@ -139,7 +140,7 @@ def _flows(
         udp = isinstance(application, resolved.Udp)
         if isinstance(application, resolved.Udp):
             _check_udp(flow, application, scenario, here)
-        tcp = None if udp else resolve_tcp(flow.tcp or Tcp(), (*here, "tcp"))
+        tcp = None if udp else resolve_tcp(flow.tcp or written_form(Tcp)(), (*here, "tcp"))
         _check_dialogue(application, tcp, here)
         _check_msdu(phy, application, tcp, here)
         flows.append(

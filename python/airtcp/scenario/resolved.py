@@ -18,11 +18,10 @@ from ..standards import (
     AfterCollision,
     ArrivalBeforeOwnAck,
     Colliders,
-    LossWindow,
     Modulation,
     Preset,
-    TcpPreset,
 )
+from .keys.tcp import AckSkip, Aimd, DelayedAck, Tcp, TcpRules
 
 __all__ = [
     "Access",
@@ -307,70 +306,6 @@ class Udp(_Resolved):
 
 
 Application = Annotated[Bulk | Web | Ftp | Udp, Field(discriminator="kind")]
-
-
-class DelayedAck(_Resolved):
-    """Pairs of a segment and how many segments an ACK waits for from there on, and the timeout.
-
-    The first pair begins at segment 0, and the others follow in ascending order; the first segment
-    of data has number 1.
-    """
-
-    thresholds: Annotated[tuple[tuple[NotNegative, Positive], ...], Field(min_length=1)]
-    timeout_ns: Positive
-
-    @property
-    def every(self) -> int:
-        """Segments for an ACK in the long run: from the last threshold on."""
-        return self.thresholds[-1][1]
-
-    @property
-    def every_at_first(self) -> int:
-        """Segments for the first ACK."""
-        return self.thresholds[0][1]
-
-
-class AckSkip(_Resolved):
-    """Of `skip` + 1 ACKs that are due in a row only the last is sent, from a segment on."""
-
-    skip: NotNegative
-    after_segment: NotNegative
-
-
-class Aimd(_Resolved):
-    """Segments that a round trip adds to the window, and what is left of it after a loss."""
-
-    increase: Annotated[float, Field(gt=0)]
-    decrease: Annotated[float, Field(gt=0, lt=1)]
-
-
-class TcpRules(_Resolved):
-    """How a sender's loss recovery treats what RFCs and peers treat differently."""
-
-    preset: TcpPreset
-    loss_window: LossWindow
-    fast_retransmit_once_per_window: bool
-
-
-class Tcp(_Resolved):
-    """Parameters of both ends of a TCP connection."""
-
-    variant: Literal["reno", "newreno", "sack"]
-    mss_bytes: Positive
-    header_bits: NotNegative
-    receive_window_bytes: Positive
-    initial_window_bytes: Positive
-    initial_ssthresh_bytes: Positive | None
-    aimd: Aimd
-    rules: TcpRules
-    handshake: Literal["three-way", "two-way", "none"]
-    initial_rto_ns: Positive
-    min_rto_ns: NotNegative
-    max_rto_ns: Positive
-    clock_granularity_ns: NotNegative
-    delayed_ack: DelayedAck
-    ack_skip: AckSkip | None
-    pad_last_segment: bool
 
 
 class Flow(_Resolved):

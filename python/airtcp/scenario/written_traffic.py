@@ -18,6 +18,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from .declare import written
+from .keys.tcp import Tcp
 from .quantities import (
     MeanSizeBytes,
     Name,
@@ -31,8 +33,8 @@ from .quantities import (
     key,
     needed,
     rate_or,
+    text_or_table,
 )
-from .written_tcp import Tcp, text_or_table
 
 __all__ = [
     "Application",
@@ -53,6 +55,8 @@ Low = TypeVar("Low")
 """A lower bound: may be 0."""
 
 SCV_MAX = 1e6
+
+TcpForm: Any = written(Tcp)
 
 
 class Deterministic(Table, Generic[Value]):
@@ -300,7 +304,7 @@ class Flow(Table):
         "`download`: server, access point, station; `upload`: the other way."
     )
     application: Application = needed("What is sent: `bulk`, `web`, `ftp` or `udp`.")
-    tcp: Tcp | None = key("TCP of the flow; none with `udp`.", default="all defaults")
+    tcp: TcpForm | None = key("TCP of the flow; none with `udp`.", default="all defaults")
     path: list[PathElement] | None = key(
         "Wired links from the access point to the server, in order: each a table, or the name of "
         "one of "

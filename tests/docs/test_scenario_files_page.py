@@ -1,33 +1,24 @@
-"""What is written about scenario files is what holds.
-
-Run as a program, this file puts the table of keys into docs/scenario-files.md.
-"""
+"""What is written about scenario files is what holds."""
 
 import re
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, get_args
 
 import pytest
 from airtcp import standards
 from airtcp.scenario import loads, resolved, schema
-from airtcp.scenario.schema import key_table
 from airtcp.units import format_time_ns
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "scenario-files.md"
 CONTRACT = ROOT / "docs" / "resolved-form.md"
-KEYS = re.compile(r"(<!-- keys: .*? -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 
 
-def with_keys(page: str) -> str:
-    """The page with the table of keys as the schema has it."""
-    return KEYS.sub(lambda match: f"{match[1]}\n{key_table()}\n{match[2]}", page)
-
-
-def test_the_table_of_keys_is_that_of_the_schema() -> None:
+def test_the_table_of_keys_is_that_of_the_schema(make_keys: ModuleType) -> None:
     page = PAGE.read_text()
 
-    assert page == with_keys(page), f"run: python {Path(__file__).relative_to(ROOT)}"
+    assert page == make_keys.with_table(page, "keys"), "run: python docs/make_keys.py"
 
 
 def test_the_scenarios_of_the_page_resolve() -> None:
@@ -158,20 +149,34 @@ def test_the_same_holds_where_two_standards_share_a_default() -> None:
     assert (A.cw_max, G.ofdm.preamble_time_ns) == (B.cw_max, A.ofdm.preamble_time_ns)
 
 
+@pytest.mark.parametrize(
+    ("table", "where"),
+    [
+        ("Tcp", "flows = [{{ {flow}, tcp.{key} }}]"),
+        ("Aimd", "flows = [{{ {flow}, tcp.aimd.{key} }}]"),
+        ("TcpRules", "flows = [{{ {flow}, tcp.rules.{key} }}]"),
+        ("DelayedAck", "flows = [{{ {flow}, tcp.delayed_ack.{key} }}]"),
+    ],
+)
+def test_a_default_may_be_written_and_changes_nothing(table: str, where: str) -> None:
+    """All that the schema gives as a value; the words of the others say what follows from what."""
+    flow = MINIMAL[MINIMAL.index("[{ stations") + 3 : MINIMAL.index(" }]\n[phy]")]
+    standard = 'phy.standard = "802.11b"\nstations = [{ name = "a", count = 1 }]\n'
+    tried = [
+        f"{name} = {key['x-default']}"
+        for name, key in schema()["$defs"][table]["properties"].items()
+        if "default" in key
+    ]
+
+    assert tried
+    for key in tried:
+        assert loads(standard + where.format(flow=flow, key=key)) == loads(
+            standard + f"flows = [{{ {flow} }}]"
+        )
+
+
 def test_other_defaults() -> None:
-    tcp, run = standards.TCP, standards.RUN
-    tcp_defaults = {
-        "variant": f'"{tcp.variant}"',
-        "mss": f'"{tcp.mss_bytes} B"',
-        "header_bits": str(tcp.header_bits),
-        "receive_window": f'"{tcp.receive_window_bytes} B"',
-        "handshake": f'"{tcp.handshake}"',
-        "initial_rto": f'"{format_time_ns(tcp.initial_rto_ns)}"',
-        "min_rto": f'"{format_time_ns(tcp.min_rto_ns)}"',
-        "max_rto": f'"{format_time_ns(tcp.max_rto_ns)}"',
-        "clock_granularity": f'"{format_time_ns(tcp.clock_granularity_ns)}"',
-        "pad_last_segment": str(tcp.pad_last_segment).lower(),
-    }
+    run = standards.RUN
     run_defaults = {
         "warmup": f'"{format_time_ns(run.warmup_ns)}"',
         "duration": f'"{format_time_ns(run.duration_ns)}"',
@@ -180,23 +185,25 @@ def test_other_defaults() -> None:
         "confidence": str(run.confidence),
         "max_replications": str(run.max_replications),
     }
-    for table, defaults in (("Tcp", tcp_defaults), ("Run", run_defaults)):
-        for name, text in defaults.items():
-            assert default(table, name) == text, name
-    assert default("Aimd", "increase") == str(tcp.aimd_increase)
-    assert default("Aimd", "decrease") == str(tcp.aimd_decrease)
-    assert default("Tcp", "aimd") == f"{tcp.aimd_increase} and {tcp.aimd_decrease}"
-    assert default("DelayedAck", "every") == str(tcp.delayed_ack_every)
-    assert default("DelayedAck", "timeout") == f'"{format_time_ns(tcp.delayed_ack_timeout_ns)}"'
+    for name, text in run_defaults.items():
+        assert default("Run", name) == text, name
     assert default("Mac", "short_retry_limit") == str(standards.SHORT_RETRY_LIMIT)
     assert default("Mac", "long_retry_limit") == str(standards.LONG_RETRY_LIMIT)
 
 
 def test_the_rules_of_the_page_are_the_presets() -> None:
     page = PAGE.read_text()
-    for tcp_name, tcp in standards.TCP_RULES.items():
-        once = str(tcp.fast_retransmit_once_per_window).lower()
-        assert f'| `"{tcp_name}"` | `"{tcp.loss_window}"` | {once} |' in page
+    for preset in get_args(resolved.TcpRules.model_fields["preset"].annotation):
+        tcp = (
+            loads(
+                MINIMAL.replace("} }]", f'}}, tcp.rules.preset = "{preset}" }}]')
+                + 'standard = "802.11b"'
+            )
+            .flows[0]
+            .tcp
+        )
+        once = str(tcp.rules.fast_retransmit_once_per_window).lower()
+        assert f'| `"{preset}"` | `"{tcp.rules.loss_window}"` | {once} |' in page
     for name, rules in standards.MAC_RULES.items():
         cells = [
             str(rules.immediate_access).lower(),
@@ -222,7 +229,3 @@ def test_the_resolved_form_is_the_one_agreed_on(model: type) -> None:
     page = CONTRACT.read_text()
     for name in model.model_fields:
         assert f'"{name}"' in page, name
-
-
-if __name__ == "__main__":
-    PAGE.write_text(with_keys(PAGE.read_text()))

@@ -1,0 +1,218 @@
+"""`tcp` of a flow: both ends of a connection.
+
+Knows the keys of TCP. Does not know how they depend on each other: `resolve_tcp` does.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
+
+from ..declare import Key, Table, by_preset, file_only, follows, key, none
+from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
+
+__all__ = ["AckSkip", "Aimd", "DelayedAck", "Segments", "Tcp", "TcpRules"]
+
+_LAST_SEGMENT = 10**9
+
+NotNegative = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Segments(Written):
+    """A size in segments of the flow's MSS."""
+
+    segments: Annotated[int, Field(ge=1, le=10**6)] = needed("How many segments.")
+
+
+Window = Annotated[
+    Annotated[PositiveSizeBytes, Tag("text")] | Annotated[Segments, Tag("table")],
+    Discriminator(text_or_table),
+]
+
+
+def _checked_thresholds(pairs: list[list[int]]) -> list[list[int]]:
+    """From segment 0 on, in ascending order, each with a number of segments."""
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise PydanticCustomError(
+            "bad_thresholds", "is no list of pairs; allowed: such as [[0, 1], [2, 2]]"
+        )
+    begins = [begin for begin, _ in pairs]
+    if begins[0] != 0 or any(here >= after for here, after in pairwise(begins)):
+        raise PydanticCustomError(
+            "bad_thresholds",
+            "must begin at segment 0 and rise; allowed: such as [[0, 1], [2, 2]]",
+        )
+    if begins[-1] > _LAST_SEGMENT or not all(1 <= every <= 1000 for _, every in pairs):
+        raise PydanticCustomError(
+            "bad_thresholds",
+            "has a number out of range; "
+            "allowed: segments up to {last}, an ACK for every 1 to 1000 of them",
+            {"last": _LAST_SEGMENT},
+        )
+    return pairs
+
+
+class DelayedAck(Table):
+    """When the receiver acknowledges data that come in order."""
+
+    every_: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=1000)],
+        "An ACK for every so many segments. Not together with `thresholds`.",
+        default=2,
+        source="RFC 5681, 4.2",
+    )
+    thresholds: Annotated[tuple[tuple[NotNegative, Positive], ...], Field(min_length=1)] = key(
+        "Pairs `[from, every]`: from this segment on, an ACK for every so many. The first begins "
+        "at 0; the first segment of data is number 1.",
+        default=follows("none: `every` throughout"),
+        reads=Annotated[list[list[int]], AfterValidator(_checked_thresholds)],
+    )
+    timeout_ns: int = key(
+        "An ACK at the latest so long after a segment.",
+        default="200 ms",
+        gt=0,
+        source="RFC 1122, 4.2.3.2 (less than 500 ms; 200 ms as in BSD)",
+    )
+
+    @property
+    def every(self) -> int:
+        """Segments for an ACK in the long run: from the last threshold on."""
+        return self.thresholds[-1][1]
+
+    @property
+    def every_at_first(self) -> int:
+        """Segments for the first ACK."""
+        return self.thresholds[0][1]
+
+
+class AckSkip(Table):
+    """ACKs that the receiver leaves out: paper G, section II.D."""
+
+    skip: int = key(
+        "How many are left out of `skip` + 1 ACKs that `delayed_ack` asks for in a row; the last "
+        "one is sent.",
+        ge=0,
+        le=1000,
+    )
+    after_segment: int = key(
+        "From this segment on; the first segment of data is number 1.",
+        default=0,
+        ge=0,
+        le=_LAST_SEGMENT,
+    )
+
+
+class Aimd(Table):
+    """Additive increase and multiplicative decrease of the congestion window."""
+
+    increase: float = key(
+        "Segments that congestion avoidance adds to the window in a round trip.",
+        default=1.0,
+        ge=0.001,
+        le=1000,
+        source="RFC 5681, (3)",
+    )
+    decrease: float = key(
+        "What a loss leaves of the window; of a timeout half at most.",
+        default=0.5,
+        ge=0.01,
+        le=0.99,
+        source="RFC 5681, (4)",
+    )
+
+
+class TcpRules(Table):
+    """What the RFCs and other simulators do differently in a sender's loss recovery.
+
+    `ns-2` is tcp.cc and tcp-reno.cc of version 2.35, where `slowdown` halves the window and
+    `recover_` is Reno's too (`bugFix_`).
+    """
+
+    preset: Literal["standard", "ns-2"] = key(
+        "A named set of the keys below; a key given beside it wins.", default="standard"
+    )
+    loss_window: Literal["flight-size", "cwnd"] = key(
+        "What a loss leaves the part `aimd.decrease` of: what is under way, or the window.",
+        default=by_preset({"standard": "flight-size", "ns-2": "cwnd"}),
+        source="RFC 5681, (4)",
+    )
+    fast_retransmit_once_per_window: bool = key(
+        "With `reno`, no second fast retransmit until all is acknowledged that was sent before the "
+        "first. `newreno` and `sack` have none anyway.",
+        default=by_preset({"standard": False, "ns-2": True}),
+        source="RFC 5681, 3.2",
+    )
+
+
+class Tcp(Table):
+    """Both ends of a TCP connection."""
+
+    variant: Literal["reno", "newreno", "sack"] = key(
+        "Loss recovery of the sender; with `sack` the receiver says what it holds.",
+        default="newreno",
+        source="RFC 5681; RFC 6582; RFC 6675, RFC 2018",
+    )
+    mss_bytes: int = key(
+        "Payload of a full segment.",
+        default="1460 B",
+        gt=0,
+        source="RFC 9293, 3.7.1 (MTU 1500)",
+    )
+    header_bits: int = key(
+        "TCP and IP headers of a segment.",
+        default=320,
+        ge=0,
+        le=960,
+        unit="bits",
+        source="RFC 791; RFC 9293, 3.1",
+    )
+    receive_window_bytes: int = key(
+        "Advertised window: a size, or `{ segments = n }`; at least one segment.",
+        default="65535 B",
+        reads=Window,
+        source="RFC 9293, 3.1 (without window scaling)",
+    )
+    initial_window_bytes: int = key(
+        "Congestion window at the start.",
+        default=follows("4 up to an MSS of 1095 B, 3 up to 2190 B, else 2"),
+        reads=Annotated[int, Field(ge=1, le=10**6)],
+        unit="segments",
+        source="RFC 5681, 3.1",
+    )
+    initial_ssthresh_bytes: int | None = key(
+        "Slow start threshold at the start: a size, or `{ segments = n }`.",
+        default=none("slow start until the first loss"),
+        reads=Window,
+        source="RFC 5681, 3.1",
+    )
+    aimd: Aimd = key("How the congestion window grows and shrinks.", default={})
+    rules: TcpRules = key("Rules of loss recovery.", default={})
+    handshake: Literal["three-way", "two-way", "none"] = key(
+        "`two-way`: a SYN from the data sender and its ACK, as in ns-2; `none`: data at once.",
+        default="three-way",
+        source="RFC 9293, 3.5",
+    )
+    initial_rto_ns: int = key(
+        "Retransmission timeout before the first measurement.",
+        default="1 s",
+        gt=0,
+        source="RFC 6298, (2.1)",
+    )
+    min_rto_ns: int = key(
+        "Smallest retransmission timeout.", default="1 s", source="RFC 6298, (2.4)"
+    )
+    max_rto_ns: int = key(
+        "Largest retransmission timeout.", default="60 s", gt=0, source="RFC 6298, (2.5)"
+    )
+    clock_granularity_ns: int = key(
+        "Tick of the timers, G in RFC 6298.", default="1 ms", source="RFC 6298, (2.2) and 4"
+    )
+    delayed_ack: DelayedAck = key("ACK policy of the receiver.", default={})
+    ack_skip: AckSkip | None = key("ACKs that the receiver leaves out.", default=none())
+    pad_last_segment: bool = key(
+        "Fill the last segment of a transfer up to the MSS, as ns-2 does.", default=False
+    )
