@@ -1,8 +1,8 @@
 //! Puts the pieces together: stations and an access point with queues, wired paths behind it,
 //! applications over TCP and UDP, and what is measured of them.
 //!
-//! From the bottom: [`scenario`] is the resolved form that a run is made from; `packet`,
-//! `queue` (with `red`) and `wire` are the places where a packet can be; `connection`, `application` and `ftp`
+//! From the bottom: [`scenario`] is the resolved form that a run is made from; `packet` is what
+//! waits in the queues and travels on the wires of `airtcp-net`; `connection`, `application` and `ftp`
 //! make packets; `world` is the event loop that moves them; `statistics` and `airtime` measure;
 //! `conservation` checks at the end of every run that nothing was lost or made up; [`outcome`]
 //! is the answer, and [`trace`] what a run tells on its way if it is asked to. Random numbers, event order and time come from `airtcp-kernel`, contention
@@ -17,12 +17,9 @@ mod ftp;
 pub mod outcome;
 mod packet;
 mod pcap;
-mod queue;
-mod red;
 pub mod scenario;
 mod statistics;
 pub mod trace;
-mod wire;
 mod world;
 
 use std::io::Write;

@@ -1,18 +1,17 @@
 //! The resolved form of a scenario, read from JSON. Holds no defaults and knows no units:
 //! `docs/resolved-form.md` describes it.
 
-mod queue;
 mod tcp;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use airtcp_kernel::{Distribution, Duration, Time};
+pub use airtcp_net::{LinkConfig, QueueConfig};
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{AccessCategory, AccessParameters, AccessScheme, MacConfig, PhyConfig};
 use serde::Deserialize;
 
-pub use self::queue::{Discipline, QueueConfig, RedConfig};
 pub(crate) use self::tcp::Handshake;
 pub use self::tcp::TcpConfig;
 
@@ -86,19 +85,6 @@ pub struct StationGroup {
     pub control_rate: Rate,
     /// The queue of each.
     pub queue: QueueConfig,
-}
-
-/// A wired link, the same in both directions.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinkConfig {
-    /// Bits per second; `None` takes no time to send.
-    pub rate_bps: Option<u64>,
-    /// Propagation delay.
-    #[serde(rename = "delay_ns")]
-    pub delay: Duration,
-    /// Packets that fit in each direction, the one being sent included; any number if `None`.
-    pub queue: Option<usize>,
 }
 
 /// A link of a path.
@@ -319,6 +305,10 @@ impl Scenario {
         }
         if self.run.duration == Duration::ZERO {
             return fail("duration_ns is 0".into());
+        }
+        let queues = self.stations.iter().map(|group| &group.queue).chain([&self.ap.queue]);
+        for queue in queues {
+            queue.check().or_else(fail)?;
         }
         for flow in &self.flows {
             if !self.stations.iter().any(|group| group.name == flow.stations) {

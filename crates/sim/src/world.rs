@@ -1,9 +1,9 @@
 //! The event loop of one replication: the medium, the stations' queues, and time.
 //!
-//! Two things can happen next: the next pending event (a timer, an arrival over a wire, the start
-//! of a transfer) or the next step of the medium (an access, the end of a data frame, the end
-//! of an exchange). Events of an instant come before the medium's step of that instant, so
-//! that all frames that start at t are known before anything reacts to one of them. What happens
+//! Three things can happen next: the next arrival over a wire, the next pending event (a timer, the
+//! start of a transfer) or the next step of the medium (an access, the end of a data frame, the end
+//! of an exchange). At one instant that is their order, so that all frames that start at t are known
+//! before anything reacts to one of them. What happens
 //! to packets outside the air is in `traffic`.
 
 mod beacon;
@@ -26,13 +26,12 @@ use crate::connection::{Connection, Side};
 use crate::control::{RunControl, RunError};
 use crate::ftp::Session;
 use crate::outcome::Outcome;
-use crate::packet::{Owner, Packet};
+use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
-use crate::wire::Wire;
 use beacon::Beacons;
 use capture::Capture;
-use flow::{Flow, Kind};
+use flow::{Flow, Kind, Links};
 use measure::{Drop, Measures};
 use node::{Node, Transmitter};
 use record::Recorder;
@@ -71,8 +70,9 @@ pub(crate) struct World<'a> {
     free_connections: Vec<u32>,
     /// Of all FTP flows with a dialogue.
     sessions: Vec<Session>,
-    /// Each link twice: towards the server, towards the access point.
-    wires: Vec<Wire>,
+    links: Links,
+    /// What queues have dropped and nobody has looked at yet; empty between two events.
+    drops: Vec<Packet>,
     /// The access point's.
     beacons: Beacons,
     measures: Measures,
@@ -88,8 +88,6 @@ pub(crate) struct World<'a> {
 /// What can be pending.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The first packet on a wire arrives.
-    WireArrival(u32),
     /// A timer of one end of a connection may be due.
     Timer(u32, Side),
     /// A flow begins its next transfer.
@@ -101,10 +99,9 @@ enum Event {
 }
 
 impl Event {
-    /// Among events of one instant: arrivals, then timers, then what users do, then beacons.
+    /// Among events of one instant: timers, then what users do, then beacons.
     fn class(self) -> u8 {
         match self {
-            Self::WireArrival(_) => 0,
             Self::Timer(..) => 1,
             Self::Transfer(_) | Self::Datagrams(_) => 2,
             Self::Beacon => 3,
@@ -133,7 +130,7 @@ impl<'a> World<'a> {
         let (nodes, transmitters, contenders) = node::build(scenario, seed, replication);
         let classes =
             scenario.stations.iter().map(|group| (group.data_rate, group.control_rate)).collect();
-        let (kinds, flows, wires) = flow::build(scenario, seed, replication);
+        let (kinds, flows, links) = flow::build(scenario, seed, replication);
         let (from, to) = (scenario.measure_from(), scenario.end());
         let mut world = Self {
             scenario,
@@ -158,7 +155,8 @@ impl<'a> World<'a> {
             connections: Vec::new(),
             free_connections: Vec::new(),
             sessions: Vec::new(),
-            wires,
+            links,
+            drops: Vec::new(),
             recorder: None,
             capture: None,
         };
@@ -220,16 +218,19 @@ impl<'a> World<'a> {
     /// The loop proper: simulates everything before `stop`.
     fn run_step(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
         for iteration in 1_u64.. {
+            let wire_at = self.links.wires.next_time();
             let event_at = self.events.next_time();
             let medium_at = self.medium_at();
-            let next = event_at.min(medium_at);
+            let next = wire_at.min(event_at).min(medium_at);
             if next >= stop {
                 self.now = stop;
                 break;
             }
             debug_assert!(next >= self.now);
             self.now = next;
-            if event_at <= medium_at {
+            if wire_at == next {
+                self.wire_arrival();
+            } else if event_at == next {
                 let (_, event) = self.events.pop().expect("its time was known");
                 self.handle(event);
             } else {
@@ -306,7 +307,7 @@ impl<'a> World<'a> {
     fn exchange_begins(&mut self, by: ContenderId, start: Time) {
         let packet = self.first_packet(by);
         let times = self.frame_times(&packet);
-        let cargo = if packet.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
+        let cargo = if packet.body.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
         self.airtime.exchange(start, &times, cargo, self.frames.phy());
         self.capture_exchange(by, start, &times);
         self.set_on_air(OnAir::Sending { by, start, times }, start + times.data_received);
@@ -347,8 +348,7 @@ impl<'a> World<'a> {
             return false;
         }
         let node = |id: ContenderId| self.transmitters[id as usize].node;
-        self.receiver(first, &self.first_packet(first)) == node(second)
-            && self.receiver(second, &self.first_packet(second)) == node(first)
+        self.first_packet(first).to == node(second) && self.first_packet(second).to == node(first)
     }
 
     /// Queues whose access a queue of higher priority of the same node took.
@@ -369,43 +369,29 @@ impl<'a> World<'a> {
             Retry::Dropped => {
                 let packet = self.first_packet(id);
                 self.packet_dropped(&packet, Drop::Mac(id));
-                self.remove_first(id)
+                self.remove_sent(id)
             }
         }
     }
 
     /// Whether queue `id` has anything to send.
     fn has_frame(&self, id: ContenderId) -> bool {
-        self.transmitters[id as usize].queue.len() > 0 || self.is_beacon_due(id)
+        !self.transmitters[id as usize].queue.is_empty() || self.is_beacon_due(id)
     }
 
     fn first_packet(&self, id: ContenderId) -> Packet {
-        *self.transmitters[id as usize].queue.first().expect("a sender has a packet")
+        self.transmitters[id as usize].sending.expect("a sender has a packet")
     }
 
     /// The exchange that carries `packet` to or from its station.
     #[inline]
     fn frame_times(&mut self, packet: &Packet) -> FrameTimes {
-        let flow = self.flow_of(packet);
-        let (class, bits) = (flow.rate_class, flow.packet_bits(packet));
-        self.frames.times(class, bits)
+        self.frames.times(self.flow_of(packet).rate_class, packet.bits)
     }
 
     #[inline]
-    fn flow_id_of(&self, packet: &Packet) -> u32 {
-        match packet.owner {
-            Owner::Connection(id) => self.connections[id as usize].flow,
-            Owner::Datagrams(flow) => flow,
-        }
-    }
-
     fn flow_of(&self, packet: &Packet) -> &Flow {
-        &self.flows[self.flow_id_of(packet) as usize]
-    }
-
-    /// Whom the data frame is for with which `by` sends `packet`.
-    fn receiver(&self, by: ContenderId, packet: &Packet) -> StationId {
-        if self.transmitters[by as usize].node == AP { self.flow_of(packet).station } else { AP }
+        &self.flows[packet.flow as usize]
     }
 
     /// Whether `node` has received a data frame and has not begun its MAC ACK. Only asked for where
@@ -414,23 +400,22 @@ impl<'a> World<'a> {
     fn is_before_own_ack(&self, node: StationId) -> bool {
         self.scenario.mac.rules.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle
             && matches!(self.on_air, OnAir::Acknowledging { by, ack_start, .. }
-                if self.now < ack_start && self.receiver(by, &self.first_packet(by)) == node)
+                if self.now < ack_start && self.first_packet(by).to == node)
     }
 
     /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.
     fn data_frame_received(&mut self, by: ContenderId) {
         let packet = self.first_packet(by);
         let class = self.flow_of(&packet).rate_class;
-        self.measures.payload_received(class, packet.segment.len);
+        self.measures.payload_received(class, packet.body.segment.len);
         self.cross_air(self.transmitters[by as usize].node, packet);
     }
 
     /// The sender has the MAC ACK: the packet leaves its queue.
     fn exchange_succeeded(&mut self, by: ContenderId) {
-        let has_frame = self.remove_first(by);
+        let has_frame = self.remove_sent(by);
         if self.transmitters[by as usize].node == AP {
-            let ap_waits = self.nodes[AP as usize].backlogged_queues > 0;
-            let active = self.measures.backlogged.value() - u64::from(ap_waits);
+            let active = self.measures.backlogged.value() - u64::from(self.is_backlogged(AP));
             self.measures.ap_success(active);
         }
         if has_frame && self.now < self.txop_end && !self.is_beacon_due(by) {

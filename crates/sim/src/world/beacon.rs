@@ -51,7 +51,7 @@ impl World<'_> {
         self.schedule_beacon();
         let waits = self.is_busy_with_beacon(FIRST_OF_AP);
         self.beacons.due = FIRST_OF_AP;
-        if !waits && self.transmitters[FIRST_OF_AP as usize].queue.len() == 0 {
+        if !waits && self.transmitters[FIRST_OF_AP as usize].queue.is_empty() {
             self.contention.frame_queued(FIRST_OF_AP, self.now, false);
         }
     }

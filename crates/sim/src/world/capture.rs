@@ -229,7 +229,7 @@ impl World<'_> {
             // 10.3.2.11.2: one count for each receiver and TID, or one for all without QoS.
             let key = match transmitter.category {
                 None => (by, AP),
-                Some(_) => (by, self.receiver(by, packet)),
+                Some(_) => (by, packet.to),
             };
             let source = ip_of(flow.kind, flow.station, side);
             *last = Sent {
@@ -253,15 +253,15 @@ impl World<'_> {
         let id = last.id;
         capture.packet.clear();
         self.build_packet(capture, packet, side, id);
-        capture.frame.data(&header, &capture.packet, packet.segment.len as usize);
+        capture.frame.data(&header, &capture.packet, packet.body.segment.len as usize);
     }
 
     /// Makes the headers of an IP packet that `side` sent.
     fn build_packet(&self, capture: &mut Capture, packet: &Packet, side: Side, id: u16) {
         let flow = self.flow_of(packet);
-        let payload = packet.segment.len as usize;
-        let numbers = match packet.owner {
-            Owner::Datagrams(_) => {
+        let payload = packet.body.segment.len as usize;
+        let numbers = match packet.body.owner {
+            Owner::Datagram => {
                 Numbers { client_port: SERVER_PORT, server_port: SERVER_PORT, isn: [0; 2] }
             }
             Owner::Connection(id) => capture.connections[id as usize],
@@ -273,7 +273,7 @@ impl World<'_> {
             Side::Server => (server, station),
         };
         let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id };
-        let Owner::Connection(place) = packet.owner else {
+        let Owner::Connection(place) = packet.body.owner else {
             udp(&mut capture.packet, &ends, payload);
             return;
         };
@@ -282,7 +282,7 @@ impl World<'_> {
             Side::Station => (numbers.isn[0], numbers.isn[1]),
             Side::Server => (numbers.isn[1], numbers.isn[0]),
         };
-        let segment = &packet.segment;
+        let segment = &packet.body.segment;
         let filling = (config.header_bits.saturating_sub(320) / 8) as usize;
         let (shift, window) = scaled_window(config);
         let mut option_bytes = Vec::new();
@@ -309,7 +309,7 @@ impl World<'_> {
     /// Who sends the data frame, and to whom.
     fn addresses_on_air(&self, by: ContenderId, packet: &Packet) -> [Address; 2] {
         let sender = self.transmitters[by as usize].node;
-        [address_of(sender), address_of(self.receiver(by, packet))]
+        [address_of(sender), address_of(packet.to)]
     }
 
     /// Data and control rate of the exchange of a packet.

@@ -11,7 +11,7 @@ use crate::connection::Connection;
 use crate::conservation::{attempts_ended, options_kept};
 use crate::control::RunError;
 use crate::outcome::{AirtimeShares, Counts, FlowRecord, Outcome, StationRecord};
-use crate::packet::{Owner, Packet};
+use crate::packet::Packet;
 use crate::statistics::{quantile, ratio};
 
 /// A flow below this part of a fair share is starved.
@@ -59,28 +59,23 @@ impl World<'_> {
     }
 
     fn check_laws(&mut self) -> Result<Parts, String> {
-        // A packet whose data frame was received but not acknowledged yet is still the first of
-        // its queue, but has been counted as received.
+        // A packet whose data frame was received but not acknowledged yet keeps its place, but has
+        // been counted as received.
         let received = match self.on_air {
             OnAir::Acknowledging { by, .. } => Some(by),
             _ => None,
         };
         let mut waiting: Vec<Packet> = Vec::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
-            let skip = usize::from(received == Some(id));
-            waiting.extend(transmitter.queue.iter().skip(skip));
+            waiting.extend(transmitter.sending.filter(|_| received != Some(id)));
+            waiting.extend(transmitter.queue.iter());
         }
-        for wire in &self.wires {
-            waiting.extend(wire.travelling());
-        }
-        let options = waiting.iter().filter(|packet| packet.segment.option_bytes() > 0).count();
+        waiting.extend(self.links.wires.travelling());
+        let has_option = |packet: &&Packet| packet.body.segment.option_bytes() > 0;
+        let options = waiting.iter().filter(has_option).count();
         options_kept(self.connections.iter().map(Connection::sacks_in_network).sum(), options)?;
         for packet in waiting {
-            let flow = match packet.owner {
-                Owner::Connection(id) => self.connections[id as usize].flow,
-                Owner::Datagrams(flow) => flow,
-            };
-            self.flows[flow as usize].books.waiting.add(packet.segment.len);
+            self.flows[packet.flow as usize].books.waiting.add(packet.body.segment.len);
         }
         for flow in &self.flows {
             flow.books.balance(&flow.name)?;
@@ -119,7 +114,7 @@ impl World<'_> {
             ap_queue_drops: drops.ap_queue,
             station_queue_drops: drops.station_queues,
             wired_drops: drops.wires,
-            events: self.events.scheduled(),
+            events: self.events.scheduled() + self.links.wires.scheduled(),
             ..Counts::default()
         };
         for flow in &self.flows {

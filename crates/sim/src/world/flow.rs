@@ -1,16 +1,15 @@
 //! The flows of a scenario, one for each station of a group, and the wires of their paths.
 
 use airtcp_kernel::Time;
+use airtcp_net::{LinkConfig, Wires};
+use airtcp_tcp::Segment;
 use airtcp_wlan::StationId;
 
 use crate::application::{Application, Draws};
 use crate::connection::TcpCounts;
 use crate::conservation::Books;
-use crate::packet::Packet;
-use crate::scenario::{
-    Direction, FlowConfig, Handshake, LinkConfig, PathElement, Scenario, UDP_HEADER_BYTES,
-};
-use crate::wire::Wire;
+use crate::packet::{Body, Owner, Packet};
+use crate::scenario::{Direction, FlowConfig, Handshake, PathElement, Scenario, UDP_HEADER_BYTES};
 
 /// What the flows of one entry of the scenario have in common.
 #[derive(Debug)]
@@ -63,10 +62,10 @@ pub(super) fn build(
     scenario: &Scenario,
     seed: u64,
     replication: u64,
-) -> (Vec<Kind>, Vec<Flow>, Vec<Wire>) {
-    let mut wires = Wires::default();
+) -> (Vec<Kind>, Vec<Flow>, Links) {
+    let mut links = Links::default();
     let shared: Vec<(&String, u32)> =
-        scenario.links.iter().map(|(name, link)| (name, wires.add(name, link))).collect();
+        scenario.links.iter().map(|(name, link)| (name, links.add(name, link))).collect();
     let mut kinds = Vec::new();
     let mut flows = Vec::new();
     for config in &scenario.flows {
@@ -82,7 +81,7 @@ pub(super) fn build(
                         .iter()
                         .enumerate()
                         .map(|(hop, element)| match element {
-                            PathElement::Own(link) => wires.add(&format!("{name} hop {hop}"), link),
+                            PathElement::Own(link) => links.add(&format!("{name} hop {hop}"), link),
                             PathElement::Shared(name) => {
                                 let known = shared.iter().find(|(known, _)| *known == name);
                                 known.expect("links were checked").1
@@ -107,19 +106,25 @@ pub(super) fn build(
             station += group.count;
         }
     }
-    (kinds, flows, wires.0)
+    (kinds, flows, links)
 }
 
-#[derive(Default)]
-struct Wires(Vec<Wire>);
+/// The wired links: each is two wires, `2 link` towards the server and `2 link + 1` towards the
+/// access point.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    pub(super) wires: Wires<Body>,
+    /// Of each wire: its link and its direction.
+    pub(super) names: Vec<String>,
+}
 
-impl Wires {
-    /// Adds both directions of a link; wires `2 link` and `2 link + 1`.
+impl Links {
     fn add(&mut self, name: &str, config: &LinkConfig) -> u32 {
-        let link = self.0.len() as u32 / 2;
-        self.0.push(Wire::new(format!("{name} to server"), config));
-        self.0.push(Wire::new(format!("{name} to ap"), config));
-        link
+        for direction in ["to server", "to ap"] {
+            self.wires.add(config);
+            self.names.push(format!("{name} {direction}"));
+        }
+        self.names.len() as u32 / 2 - 1
     }
 }
 
@@ -132,10 +137,12 @@ fn header_bits(config: &FlowConfig) -> u64 {
 }
 
 impl Flow {
-    /// Size of a packet of this flow, headers and SACK option included.
+    /// A packet of this flow, the number `id`, that node `to` is to receive from the air.
     #[inline]
-    pub(super) fn packet_bits(&self, packet: &Packet) -> u64 {
-        self.header_bits + u64::from(packet.segment.len + packet.segment.option_bytes()) * 8
+    pub(super) fn packet(&self, id: u32, to: StationId, owner: Owner, segment: Segment) -> Packet {
+        let bits = self.header_bits + u64::from(segment.len + segment.option_bytes()) * 8;
+        let body = Body { segment, owner, hop: 0 };
+        Packet { bits, arrived: Time::ZERO, flow: id, to, body }
     }
 }
 

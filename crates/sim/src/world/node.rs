@@ -2,17 +2,18 @@
 //! the DCF, one for each access category that traffic is put into under EDCA.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use airtcp_kernel::{Duration, RandomStream};
+use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_net::{Queue, QueueConfig};
 use airtcp_wlan::{
     AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId, StationId,
 };
 
 use super::AP;
 use super::measure::NodeCounts;
-use crate::packet::TrafficClass;
-use crate::queue::PacketQueue;
-use crate::scenario::{QueueConfig, Scenario};
+use crate::packet::{Body, Packet, TrafficClass};
+use crate::scenario::Scenario;
 
 /// A station or the access point.
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub(super) struct Node {
     pub(super) name: String,
     /// Where packets of each [`TrafficClass`] wait.
     routes: [ContenderId; 3],
-    /// How many of its queues are not empty.
-    pub(super) backlogged_queues: u32,
+    /// Its queues.
+    pub(super) transmitters: Range<usize>,
     pub(super) counts: NodeCounts,
 }
 
@@ -39,10 +40,22 @@ pub(super) struct Transmitter {
     pub(super) node: StationId,
     /// None under the DCF.
     pub(super) category: Option<AccessCategory>,
-    pub(super) queue: PacketQueue,
+    pub(super) queue: Queue<Body>,
+    /// The packet that it contends for, or sends; it has its place in the queue still.
+    pub(super) sending: Option<Packet>,
     /// Datagram flows that wait for room in the queue.
     pub(super) blocked: VecDeque<u32>,
     pub(super) txop_limit: Duration,
+}
+
+impl Transmitter {
+    /// If it sends nothing, the next packet of its queue is the one that it will send.
+    #[inline]
+    pub(super) fn take_next(&mut self, now: Time, drops: &mut Vec<Packet>) {
+        if self.sending.is_none() {
+            self.sending = self.queue.next(now, |_| true, drops);
+        }
+    }
 }
 
 /// Nodes, their queues, and how these contend, in the same order.
@@ -80,14 +93,20 @@ pub(super) fn build(
             transmitters.push(Transmitter {
                 node,
                 category,
-                queue: PacketQueue::new(queue, || {
+                queue: Queue::new(queue, || {
                     RandomStream::new(seed, replication, &entity, "early detection")
                 }),
+                sending: None,
                 blocked: VecDeque::new(),
                 txop_limit: access.txop_limit,
             });
         }
-        nodes.push(Node { name, routes, backlogged_queues: 0, counts: NodeCounts::default() });
+        nodes.push(Node {
+            name,
+            routes,
+            transmitters: first as usize..transmitters.len(),
+            counts: NodeCounts::default(),
+        });
     };
     add("ap".into(), &scenario.ap.queue);
     for group in &scenario.stations {

@@ -72,7 +72,7 @@ impl World<'_> {
                 Some(category) => format!("{node} {category}"),
             }
         });
-        nodes.chain(self.wires.iter().map(|wire| wire.name().to_owned())).collect()
+        nodes.chain(self.links.names.iter().cloned()).collect()
     }
 
     /// The state of all flows and queues now, that is before anything happens at this instant.
@@ -110,7 +110,7 @@ impl World<'_> {
             recorder.flows.record(now, sample);
         }
         let nodes = self.transmitters.iter().map(|transmitter| Some(transmitter.queue.len()));
-        let wires = self.wires.iter().map(|wire| wire.queued_before(now));
+        let wires = self.links.wires.queued_before(now);
         for (queue, packets) in (0..).zip(nodes.chain(wires)) {
             if let Some(packets) = packets {
                 recorder.queues.record(now, QueueSample { queue, packets: packets as u64 });

@@ -1,17 +1,18 @@
 //! What happens to packets outside the air: queues, wires, endpoints, transfers.
 
 use airtcp_kernel::Time;
+use airtcp_net::Queue;
 use airtcp_tcp::{Flags, Segment};
 use airtcp_wlan::{ContenderId, StationId};
 
 use super::measure::Drop;
+use super::node::Transmitter;
 use super::{AP, Event, World};
 use crate::application::Application;
 use crate::connection::{Connection, ENDLESS, News, Purpose, Side};
 use crate::control::RunError;
-use crate::packet::{Owner, Packet, TrafficClass};
+use crate::packet::{Body, Owner, Packet, TrafficClass};
 use crate::scenario::{Direction, UDP_HEADER_BYTES};
-use crate::wire::Offered;
 
 /// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
 /// a kilobyte; nobody waits behind so many.
@@ -35,7 +36,6 @@ impl World<'_> {
 
     pub(super) fn handle(&mut self, event: Event) {
         match event {
-            Event::WireArrival(wire) => self.wire_arrival(wire),
             Event::Timer(connection, side) => self.timer(connection, side),
             Event::Transfer(flow) => self.transfer_is_due(flow),
             Event::Datagrams(flow) => self.offer_datagram(flow),
@@ -142,16 +142,29 @@ impl World<'_> {
             let connection = &mut self.connections[id as usize];
             let sent = connection.poll_transmit(side, &tcp.endpoint, self.now);
             let Some(segment) = sent else { break };
-            self.flows[flow as usize].books.sent.add(segment.len);
-            let packet = Packet { segment, owner: Owner::Connection(id), hop: 0 };
-            match side {
-                Side::Station => self.enqueue(self.flows[flow as usize].station, packet),
-                Side::Server => self.forward_to_ap(packet),
-            }
+            self.send(flow, side, Owner::Connection(id), segment);
         }
         self.record_end_of_turn(id, side);
         if let Some(deadline) = self.connections[id as usize].arm(side) {
             self.schedule(deadline.max(self.now), Event::Timer(id, side));
+        }
+    }
+
+    /// `side` of a flow hands a packet to the network.
+    #[inline]
+    fn send(&mut self, flow_id: u32, side: Side, owner: Owner, segment: Segment) {
+        let flow = &mut self.flows[flow_id as usize];
+        flow.books.sent.add(segment.len);
+        let station = flow.station;
+        match side {
+            Side::Station => {
+                let packet = flow.packet(flow_id, AP, owner, segment);
+                self.enqueue(station, packet);
+            }
+            Side::Server => {
+                let packet = flow.packet(flow_id, station, owner, segment);
+                self.forward_to_ap(packet);
+            }
         }
     }
 
@@ -167,7 +180,7 @@ impl World<'_> {
     /// The next link of a packet on its way from the access point to the server, or the server.
     fn forward_to_server(&mut self, packet: Packet) {
         let path = &self.flow_of(&packet).path;
-        match path.get(usize::from(packet.hop)) {
+        match path.get(usize::from(packet.body.hop)) {
             Some(&link) => self.offer_to_wire(2 * link, packet),
             None => self.arrive(packet, Side::Server),
         }
@@ -177,27 +190,22 @@ impl World<'_> {
     #[inline]
     fn forward_to_ap(&mut self, packet: Packet) {
         let path = &self.flow_of(&packet).path;
-        match path.len().checked_sub(1 + usize::from(packet.hop)) {
+        match path.len().checked_sub(1 + usize::from(packet.body.hop)) {
             Some(index) => self.offer_to_wire(2 * path[index] + 1, packet),
             None => self.enqueue(AP, packet),
         }
     }
 
     fn offer_to_wire(&mut self, wire: u32, packet: Packet) {
-        let bits = self.flow_of(&packet).packet_bits(&packet);
-        match self.wires[wire as usize].offer(self.now, packet, bits) {
-            Offered::Behind => {}
-            Offered::Next(arrival) => self.schedule(arrival, Event::WireArrival(wire)),
-            Offered::Dropped => self.packet_dropped(&packet, Drop::Wire(wire)),
+        if let Err(packet) = self.links.wires.offer(self.now, wire, packet) {
+            self.packet_dropped(&packet, Drop::Wire(wire));
         }
     }
 
-    fn wire_arrival(&mut self, wire: u32) {
-        let (mut packet, next) = self.wires[wire as usize].arrive();
-        if let Some(arrival) = next {
-            self.schedule(arrival, Event::WireArrival(wire));
-        }
-        packet.hop += 1;
+    /// The packet arrives that is due on a wire.
+    pub(super) fn wire_arrival(&mut self) {
+        let (wire, mut packet) = self.links.wires.arrive();
+        packet.body.hop += 1;
         if wire.is_multiple_of(2) {
             self.forward_to_server(packet);
         } else {
@@ -207,18 +215,15 @@ impl World<'_> {
 
     /// A packet has reached one end.
     fn arrive(&mut self, packet: Packet, side: Side) {
-        match packet.owner {
-            Owner::Datagrams(flow) => {
-                let len = packet.segment.len;
-                self.flows[flow as usize].books.received.add(len);
-                self.deliver(flow, u64::from(len));
-            }
+        let segment = &packet.body.segment;
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.books.received.add(segment.len);
+        match packet.body.owner {
+            Owner::Datagram => self.deliver(packet.flow, u64::from(segment.len)),
             Owner::Connection(id) => {
                 let connection = &mut self.connections[id as usize];
-                let flow = &mut self.flows[connection.flow as usize];
-                flow.books.received.add(packet.segment.len);
                 let tcp = self.kinds[flow.kind].tcp.as_ref().expect("connections are TCP");
-                connection.arrive(side, &tcp.endpoint, self.now, &packet.segment);
+                connection.arrive(side, &tcp.endpoint, self.now, segment);
                 match connection.purpose {
                     Purpose::Transfer => {
                         self.advance_transfer(id, side);
@@ -280,82 +285,109 @@ impl World<'_> {
         }
     }
 
-    /// Puts a packet into a queue of a node, if it fits.
+    /// Puts a packet into a queue of a node, which may drop it, or others for it.
     fn enqueue(&mut self, node_id: StationId, packet: Packet) {
-        let flow = self.flow_id_of(&packet);
         let node = &mut self.nodes[node_id as usize];
         node.counts.arrivals += 1;
-        let id = node.route(packet.class());
-        let queue = &mut self.transmitters[id as usize].queue;
-        let before = queue.len();
-        let dropped = queue.offer(self.now, flow, packet);
-        let after = queue.len();
-        if before == 0 && after == 1 {
-            node.backlogged_queues += 1;
-            if node.backlogged_queues == 1 {
-                self.measures.backlogged.increment(self.now);
-            }
-            if !self.is_busy_with_beacon(id) {
-                let before_own_ack = self.is_before_own_ack(node_id);
-                self.contention.frame_queued(id, self.now, before_own_ack);
-            }
+        let id = node.route(packet.body.class());
+        let before = self.put(id, packet);
+        self.queue_changed(id, before);
+        let begins = before == 0 && !self.transmitters[id as usize].queue.is_empty();
+        if begins && !self.is_busy_with_beacon(id) {
+            let before_own_ack = self.is_before_own_ack(node_id);
+            self.contention.frame_queued(id, self.now, before_own_ack);
         }
-        if let Some(packet) = dropped {
-            self.nodes[node_id as usize].counts.queue_drops += 1;
+        if !self.drops.is_empty() {
+            self.settle_drops(id);
+        }
+    }
+
+    /// Puts a packet into queue `id`: how many were in it.
+    #[inline]
+    fn put(&mut self, id: ContenderId, packet: Packet) -> usize {
+        let transmitter = &mut self.transmitters[id as usize];
+        let before = transmitter.queue.len();
+        transmitter.queue.enqueue(self.now, packet, &mut self.drops);
+        transmitter.take_next(self.now, &mut self.drops);
+        before
+    }
+
+    /// What queue `id` has dropped is lost. A saturated flow tries again when there is room: where
+    /// flows take turns, what is dropped may be another flow's only packet.
+    #[cold]
+    fn settle_drops(&mut self, id: ContenderId) {
+        let node = self.transmitters[id as usize].node;
+        let mut drops = std::mem::take(&mut self.drops);
+        for packet in drops.drain(..) {
+            self.nodes[node as usize].counts.queue_drops += 1;
             self.packet_dropped(&packet, Drop::Queue(id));
-            // Where flows take turns, what is dropped may be another flow's only packet.
-            if let Owner::Datagrams(flow) = packet.owner
-                && self.is_saturated(flow)
-            {
-                self.transmitters[id as usize].blocked.push_back(flow);
-            }
-        } else if node_id == AP {
-            self.measures.ap_queue.increment(self.now);
+            self.wait_for_room(id, &packet);
+        }
+        self.drops = drops;
+    }
+
+    /// If `packet`, which has left queue `id`, is of a saturated flow, that waits for room there.
+    #[inline]
+    fn wait_for_room(&mut self, id: ContenderId, packet: &Packet) {
+        if packet.body.owner == Owner::Datagram && self.is_saturated(packet.flow) {
+            self.transmitters[id as usize].blocked.push_back(packet.flow);
         }
     }
 
     /// Takes the packet out that was sent or given up, and lets a flow of datagrams put its next
     /// one in. Tells whether queue `id` has anything to send.
-    pub(super) fn remove_first(&mut self, id: ContenderId) -> bool {
+    pub(super) fn remove_sent(&mut self, id: ContenderId) -> bool {
         let transmitter = &mut self.transmitters[id as usize];
-        let node_id = transmitter.node;
-        let packet = transmitter.queue.pop(self.now).expect("a packet was on the air");
-        if node_id == AP {
-            self.measures.ap_queue.decrement(self.now);
-        }
-        if let Owner::Datagrams(flow) = packet.owner
-            && self.is_saturated(flow)
-        {
-            self.transmitters[id as usize].blocked.push_back(flow);
-        }
+        let before = transmitter.queue.len();
+        let packet = transmitter.sending.take().expect("a packet was on the air");
+        transmitter.queue.done(self.now);
+        transmitter.take_next(self.now, &mut self.drops);
+        self.wait_for_room(id, &packet);
         self.refill(id);
-        let has_packet = self.transmitters[id as usize].queue.len() > 0;
-        if !has_packet {
-            let node = &mut self.nodes[node_id as usize];
-            node.backlogged_queues -= 1;
-            if node.backlogged_queues == 0 {
-                self.measures.backlogged.decrement(self.now);
-            }
-        }
-        has_packet || self.is_beacon_due(id)
+        self.queue_changed(id, before);
+        self.has_frame(id)
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not
     /// waiting for the medium just now.
     fn refill(&mut self, id: ContenderId) {
-        let Some(flow) = self.transmitters[id as usize].blocked.pop_front() else { return };
+        let transmitter = &mut self.transmitters[id as usize];
+        let Some(flow) = transmitter.blocked.pop_front() else { return };
+        self.nodes[transmitter.node as usize].counts.arrivals += 1;
         let packet = self.next_datagram(flow);
-        let node_id = self.transmitters[id as usize].node;
-        self.nodes[node_id as usize].counts.arrivals += 1;
-        match self.transmitters[id as usize].queue.offer(self.now, flow, packet) {
-            None if node_id == AP => self.measures.ap_queue.increment(self.now),
-            None => {}
-            Some(dropped) => {
-                self.nodes[node_id as usize].counts.queue_drops += 1;
-                self.packet_dropped(&dropped, Drop::Queue(id));
-                self.transmitters[id as usize].blocked.push_back(flow);
-            }
+        self.put(id, packet);
+        if !self.drops.is_empty() {
+            self.settle_drops(id);
         }
+    }
+
+    /// Queue `id` had `before` packets: what is measured of its node's queues is measured again.
+    #[inline]
+    fn queue_changed(&mut self, id: ContenderId, before: usize) {
+        let Transmitter { node, ref queue, .. } = self.transmitters[id as usize];
+        let after = queue.len();
+        if before == after {
+            return;
+        }
+        if node == AP {
+            let packets = self.queues_of(AP).map(|queue| queue.len() as u64).sum();
+            self.measures.ap_queue.set(self.now, packets);
+        }
+        if before == 0 && self.queues_of(node).filter(|queue| !queue.is_empty()).count() == 1 {
+            self.measures.backlogged.increment(self.now);
+        } else if after == 0 && !self.is_backlogged(node) {
+            self.measures.backlogged.decrement(self.now);
+        }
+    }
+
+    fn queues_of(&self, node: StationId) -> impl Iterator<Item = &Queue<Body>> {
+        let transmitters = self.nodes[node as usize].transmitters.clone();
+        self.transmitters[transmitters].iter().map(|transmitter| &transmitter.queue)
+    }
+
+    /// Whether any queue of `node` has a packet.
+    pub(super) fn is_backlogged(&self, node: StationId) -> bool {
+        self.queues_of(node).any(|queue| !queue.is_empty())
     }
 
     /// A saturated flow takes its place in the queue, or waits until there is one; a source of
@@ -407,13 +439,18 @@ impl World<'_> {
 
     fn next_datagram(&mut self, flow_id: u32) -> Packet {
         let flow = &mut self.flows[flow_id as usize];
-        let Application::Datagrams { packet_bytes, .. } = self.kinds[flow.kind].application else {
+        let kind = &self.kinds[flow.kind];
+        let Application::Datagrams { packet_bytes, .. } = kind.application else {
             unreachable!("{} sends no datagrams", flow.name)
         };
         let len = packet_bytes - UDP_HEADER_BYTES;
         flow.books.sent.add(len);
+        let to = match kind.direction {
+            Direction::Download => flow.station,
+            Direction::Upload => AP,
+        };
         let segment = Segment { seq: 0, ack: 0, len, flags: Flags::NONE };
-        Packet { segment, owner: Owner::Datagrams(flow_id), hop: 0 }
+        flow.packet(flow_id, to, Owner::Datagram, segment)
     }
 
     /// A packet is lost for good.
@@ -423,17 +460,11 @@ impl World<'_> {
             Drop::Wire(_) => None,
         };
         self.measures.dropped(place, node);
-        self.record_drop(self.flow_id_of(packet), place);
-        let flow = match packet.owner {
-            Owner::Datagrams(flow) => flow,
-            Owner::Connection(id) => {
-                let connection = &mut self.connections[id as usize];
-                connection.leave_network(&packet.segment);
-                let flow = connection.flow;
-                self.close_if_over(id);
-                flow
-            }
-        };
-        self.flows[flow as usize].books.dropped.add(packet.segment.len);
+        self.record_drop(packet.flow, place);
+        self.flows[packet.flow as usize].books.dropped.add(packet.body.segment.len);
+        if let Owner::Connection(id) = packet.body.owner {
+            self.connections[id as usize].leave_network(&packet.body.segment);
+            self.close_if_over(id);
+        }
     }
 }

@@ -1,8 +1,12 @@
-//! Random early detection (Floyd and Jacobson 1993): drops at random before a queue is full, the
-//! more often the longer it was on average. Knows lengths and time, not packets.
+//! First in, first out with random early detection (Floyd and Jacobson 1993): drops arrivals at random
+//! before the queue is full, the more often the longer it was on average.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
+
+use super::fifo::Fifo;
+use super::{Fill, Policy};
+use crate::Packet;
 
 /// The parameters of random early detection.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,9 +26,60 @@ pub struct RedConfig {
     pub idle_packet_time: Duration,
 }
 
-/// The state of random early detection of one queue.
+impl RedConfig {
+    /// What the types cannot say.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let thresholds = 0.0 <= self.min_threshold && self.min_threshold < self.max_threshold;
+        let weight = 0.0 < self.weight && self.weight <= 1.0;
+        let probability = 0.0 < self.max_probability && self.max_probability <= 1.0;
+        if thresholds && weight && probability && self.idle_packet_time > Duration::ZERO {
+            Ok(())
+        } else {
+            Err(format!("contradictory parameters: {self:?}"))
+        }
+    }
+}
+
+/// A queue with early detection.
 #[derive(Debug)]
-pub(crate) struct Red {
+pub(super) struct Red<B> {
+    packets: Fifo<B>,
+    detection: Detection,
+}
+
+impl<B> Red<B> {
+    pub(super) fn new(config: RedConfig, stream: RandomStream) -> Self {
+        Self { packets: Fifo::default(), detection: Detection::new(config, stream) }
+    }
+}
+
+impl<B> Policy<B> for Red<B> {
+    fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
+        let full = self.detection.drops(now, fill.len) || fill.full;
+        self.packets.enqueue(now, packet, Fill { full, ..fill }, drops);
+    }
+
+    fn next(
+        &mut self,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        self.packets.next(now, fits, drops)
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        self.detection.on_empty(now);
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+        self.packets.iter()
+    }
+}
+
+/// What decides about arrivals. Knows lengths and time, not packets.
+#[derive(Debug)]
+struct Detection {
     config: RedConfig,
     average: f64,
     /// Packets since the last early drop; `None` while the average is below the thresholds.
@@ -33,13 +88,13 @@ pub(crate) struct Red {
     stream: RandomStream,
 }
 
-impl Red {
-    pub(crate) fn new(config: RedConfig, stream: RandomStream) -> Self {
+impl Detection {
+    fn new(config: RedConfig, stream: RandomStream) -> Self {
         Self { config, average: 0.0, since_drop: None, empty_since: Some(Time::ZERO), stream }
     }
 
     /// A packet arrives at a queue of `len` packets: whether it is dropped.
-    pub(crate) fn drops(&mut self, now: Time, len: usize) -> bool {
+    fn drops(&mut self, now: Time, len: usize) -> bool {
         if let Some(since) = self.empty_since.take() {
             let missed = (now - since) / self.config.idle_packet_time;
             self.average *= libm::pow(1.0 - self.config.weight, missed as f64);
@@ -75,7 +130,7 @@ impl Red {
     }
 
     /// The queue became empty.
-    pub(crate) fn on_empty(&mut self, now: Time) {
+    fn on_empty(&mut self, now: Time) {
         self.empty_since = Some(now);
     }
 }
@@ -84,7 +139,7 @@ impl Red {
 mod tests {
     use super::*;
 
-    fn red(weight: f64) -> Red {
+    fn red(weight: f64) -> Detection {
         let config = RedConfig {
             min_threshold: 5.0,
             max_threshold: 15.0,
@@ -92,7 +147,7 @@ mod tests {
             weight,
             idle_packet_time: Duration::from_millis(1),
         };
-        Red::new(config, RandomStream::new(1, 0, "ap", "red"))
+        Detection::new(config, RandomStream::new(1, 0, "ap", "red"))
     }
 
     #[test]
@@ -139,7 +194,7 @@ mod tests {
     /// One packet time and an arrival make a quarter of the average, two and an arrival an eighth.
     #[test]
     fn an_empty_queue_that_drops_goes_on_forgetting() {
-        let mut red = Red { average: 64.0, empty_since: Some(Time::ZERO), ..red(0.5) };
+        let mut red = Detection { average: 64.0, empty_since: Some(Time::ZERO), ..red(0.5) };
         let at = |ms| Time::ZERO + Duration::from_millis(ms);
 
         assert!(red.drops(at(1), 0), "64 becomes 16");

@@ -1,0 +1,14 @@
+//! Where a packet can be while it is not on the air: in a queue in front of the MAC ([`queues`]), or
+//! on a wire ([`wire`]).
+//!
+//! A [`Packet`] says how large it is, of which flow, whom it is for and when it came; what is in it is
+//! the caller's business. Time comes with each call. Knows no radio, no TCP and no scenario; what
+//! happens to a packet that is dropped is for the caller to say, too.
+
+mod packet;
+pub mod queues;
+pub mod wire;
+
+pub use packet::Packet;
+pub use queues::{Queue, QueueConfig};
+pub use wire::{LinkConfig, Wires};

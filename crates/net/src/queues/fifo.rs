@@ -1,0 +1,43 @@
+//! First in, first out; what does not fit is dropped on arrival.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::Time;
+
+use super::{Fill, Policy};
+use crate::Packet;
+
+/// Packets in the order of their arrival.
+#[derive(Debug)]
+pub(super) struct Fifo<B>(VecDeque<Packet<B>>);
+
+impl<B> Default for Fifo<B> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<B> Policy<B> for Fifo<B> {
+    #[inline]
+    fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
+        if fill.full {
+            drops.push(packet);
+        } else {
+            self.0.push_back(packet);
+        }
+    }
+
+    #[inline]
+    fn next(
+        &mut self,
+        _: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        _: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        self.0.front().is_some_and(fits).then(|| self.0.pop_front()).flatten()
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+        Box::new(self.0.iter())
+    }
+}

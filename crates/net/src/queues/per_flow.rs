@@ -1,0 +1,79 @@
+//! Flows take turns, a packet each; an overflow costs the longest its last packet (McKenney 1990).
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::Time;
+
+use super::{Fill, Policy};
+use crate::Packet;
+
+/// One queue for each flow, and whose turn it is.
+#[derive(Debug)]
+pub(super) struct PerFlow<B> {
+    /// By flow number.
+    flows: Vec<VecDeque<Packet<B>>>,
+    /// Flows with a packet, in the order of their turns.
+    turns: VecDeque<u32>,
+}
+
+impl<B> Default for PerFlow<B> {
+    fn default() -> Self {
+        Self { flows: Vec::new(), turns: VecDeque::new() }
+    }
+}
+
+impl<B> PerFlow<B> {
+    /// The last packet of the longest queue, that of the first turn among equals.
+    fn drop_from_longest(&mut self) -> Option<Packet<B>> {
+        let flows = &self.flows;
+        let place = (0..self.turns.len())
+            .rev()
+            .max_by_key(|&place| flows[self.turns[place] as usize].len())?;
+        let queue = &mut self.flows[self.turns[place] as usize];
+        let packet = queue.pop_back();
+        if queue.is_empty() {
+            self.turns.remove(place);
+        }
+        packet
+    }
+}
+
+impl<B> Policy<B> for PerFlow<B> {
+    fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
+        let flow = packet.flow as usize;
+        if self.flows.len() <= flow {
+            self.flows.resize_with(flow + 1, VecDeque::new);
+        }
+        let queue = &mut self.flows[flow];
+        if queue.is_empty() {
+            self.turns.push_back(packet.flow);
+        }
+        queue.push_back(packet);
+        if fill.full {
+            drops.extend(self.drop_from_longest());
+        }
+    }
+
+    fn next(
+        &mut self,
+        _: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        _: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        let flow = *self.turns.front()?;
+        let queue = &mut self.flows[flow as usize];
+        if !queue.front().is_some_and(fits) {
+            return None;
+        }
+        let packet = queue.pop_front();
+        self.turns.pop_front();
+        if !queue.is_empty() {
+            self.turns.push_back(flow);
+        }
+        packet
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+        Box::new(self.flows.iter().flatten())
+    }
+}
