@@ -261,6 +261,22 @@ mod tests {
         assert_eq!(drain(&mut queue), [70, 20, 50, 71, 21, 72]);
     }
 
+    /// Flow 2 comes while the station contends for the next packet, of flow 7. That has not been taken
+    /// yet, and when it is flow 7 goes behind flow 2.
+    #[test]
+    fn a_flow_that_comes_before_the_access_waits_for_one_packet_of_another() {
+        let mut queue = queue(QueueConfig::PerFlow { limit: None });
+        for id in [70, 71, 72] {
+            offer(&mut queue, 7, id);
+        }
+        assert_eq!(take(&mut queue), Some(70));
+        queue.done(Time::ZERO);
+
+        offer(&mut queue, 2, 20);
+
+        assert_eq!(drain(&mut queue), [71, 20, 72]);
+    }
+
     #[test]
     fn an_overflow_costs_the_longest_flow_its_last_packet() {
         let mut queue = queue(QueueConfig::PerFlow { limit: Some(4) });

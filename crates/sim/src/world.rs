@@ -305,7 +305,7 @@ impl<'a> World<'a> {
     }
 
     fn exchange_begins(&mut self, by: ContenderId, start: Time) {
-        let packet = self.first_packet(by);
+        let packet = self.hand_over(by);
         let times = self.frame_times(&packet);
         let cargo = if packet.body.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
         self.airtime.exchange(start, &times, cargo, self.frames.phy());
@@ -336,7 +336,7 @@ impl<'a> World<'a> {
         if let Some(beacon) = self.beacon_time(id) {
             return beacon;
         }
-        let packet = self.first_packet(id);
+        let packet = self.hand_over(id);
         self.frame_times(&packet).first()
     }
 
@@ -348,13 +348,14 @@ impl<'a> World<'a> {
             return false;
         }
         let node = |id: ContenderId| self.transmitters[id as usize].node;
-        self.first_packet(first).to == node(second) && self.first_packet(second).to == node(first)
+        self.sending(first).to == node(second) && self.sending(second).to == node(first)
     }
 
     /// Queues whose access a queue of higher priority of the same node took.
     #[cold]
     fn settle_internal_collisions(&mut self) {
         for id in self.contention.internal_collisions().to_vec() {
+            self.hand_over(id);
             let retry = self.contention.collided_internally(id);
             let has_frame = self.after_failure(id, retry);
             self.contention.back_off_after_internal_collision(id, has_frame);
@@ -367,7 +368,7 @@ impl<'a> World<'a> {
             Retry::Again => true,
             Retry::Broadcast => self.has_frame(id),
             Retry::Dropped => {
-                let packet = self.first_packet(id);
+                let packet = self.sending(id);
                 self.packet_dropped(&packet, Drop::Mac(id));
                 self.remove_sent(id)
             }
@@ -379,7 +380,7 @@ impl<'a> World<'a> {
         !self.transmitters[id as usize].queue.is_empty() || self.is_beacon_due(id)
     }
 
-    fn first_packet(&self, id: ContenderId) -> Packet {
+    fn sending(&self, id: ContenderId) -> Packet {
         self.transmitters[id as usize].sending.expect("a sender has a packet")
     }
 
@@ -400,12 +401,12 @@ impl<'a> World<'a> {
     fn is_before_own_ack(&self, node: StationId) -> bool {
         self.scenario.mac.rules.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle
             && matches!(self.on_air, OnAir::Acknowledging { by, ack_start, .. }
-                if self.now < ack_start && self.first_packet(by).to == node)
+                if self.now < ack_start && self.sending(by).to == node)
     }
 
     /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.
     fn data_frame_received(&mut self, by: ContenderId) {
-        let packet = self.first_packet(by);
+        let packet = self.sending(by);
         let class = self.flow_of(&packet).rate_class;
         self.measures.payload_received(class, packet.body.segment.len);
         self.cross_air(self.transmitters[by as usize].node, packet);
@@ -420,8 +421,12 @@ impl<'a> World<'a> {
         }
         if has_frame && self.now < self.txop_end && !self.is_beacon_due(by) {
             let start = self.now + self.scenario.phy.sifs;
-            let packet = self.first_packet(by);
-            if start + self.frame_times(&packet).total <= self.txop_end {
+            let end = self.txop_end;
+            let fits = |frames: &mut FrameTable, flows: &[Flow], packet: &Packet| {
+                let class = flows[packet.flow as usize].rate_class;
+                start + frames.times(class, packet.bits).total <= end
+            };
+            if self.take_next(by, fits) {
                 self.contention.continue_txop();
                 self.exchange_begins(by, start);
                 return;

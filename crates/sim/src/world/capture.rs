@@ -184,7 +184,7 @@ impl World<'_> {
         start: Time,
         times: &FrameTimes,
     ) {
-        let packet = self.first_packet(by);
+        let packet = self.sending(by);
         let (data_rate, control_rate) = self.rates(&packet);
         let [sender, receiver] = self.addresses_on_air(by, &packet);
         let [rts, cts, data, ack] = times.intervals(self.frames.phy());
@@ -202,7 +202,7 @@ impl World<'_> {
     }
 
     fn write_collider(&mut self, capture: &mut Capture, by: ContenderId, start: Time) {
-        let packet = self.first_packet(by);
+        let packet = self.sending(by);
         let (data_rate, control_rate) = self.rates(&packet);
         let times = self.frame_times(&packet);
         let [rts, _, data, ack] = times.intervals(self.frames.phy());

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_kernel::{Duration, RandomStream};
 use airtcp_net::{Queue, QueueConfig};
 use airtcp_wlan::{
     AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId, StationId,
@@ -41,21 +41,11 @@ pub(super) struct Transmitter {
     /// None under the DCF.
     pub(super) category: Option<AccessCategory>,
     pub(super) queue: Queue<Body>,
-    /// The packet that it contends for, or sends; it has its place in the queue still.
+    /// The packet that it sends, or is to send again; it has its place in the queue still.
     pub(super) sending: Option<Packet>,
     /// Datagram flows that wait for room in the queue.
     pub(super) blocked: VecDeque<u32>,
     pub(super) txop_limit: Duration,
-}
-
-impl Transmitter {
-    /// If it sends nothing, the next packet of its queue is the one that it will send.
-    #[inline]
-    pub(super) fn take_next(&mut self, now: Time, drops: &mut Vec<Packet>) {
-        if self.sending.is_none() {
-            self.sending = self.queue.next(now, |_| true, drops);
-        }
-    }
 }
 
 /// Nodes, their queues, and how these contend, in the same order.

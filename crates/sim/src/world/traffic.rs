@@ -3,8 +3,9 @@
 use airtcp_kernel::Time;
 use airtcp_net::Queue;
 use airtcp_tcp::{Flags, Segment};
-use airtcp_wlan::{ContenderId, StationId};
+use airtcp_wlan::{ContenderId, FrameTable, StationId};
 
+use super::flow::Flow;
 use super::measure::Drop;
 use super::node::Transmitter;
 use super::{AP, Event, World};
@@ -308,7 +309,6 @@ impl World<'_> {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.enqueue(self.now, packet, &mut self.drops);
-        transmitter.take_next(self.now, &mut self.drops);
         before
     }
 
@@ -334,6 +334,35 @@ impl World<'_> {
         }
     }
 
+    /// Queue `id` has got at the medium: the packet that it sends is one that is to be sent again, or
+    /// the next of the queue. Tells which that is.
+    #[inline]
+    pub(super) fn hand_over(&mut self, id: ContenderId) -> Packet {
+        if self.transmitters[id as usize].sending.is_none() {
+            self.take_next(id, |_, _, _| true);
+        }
+        self.sending(id)
+    }
+
+    /// Queue `id`, which sends nothing, hands its next packet over if that fits.
+    #[inline]
+    pub(super) fn take_next(
+        &mut self,
+        id: ContenderId,
+        fits: impl FnOnce(&mut FrameTable, &[Flow], &Packet) -> bool,
+    ) -> bool {
+        let transmitter = &mut self.transmitters[id as usize];
+        let before = transmitter.queue.len();
+        let fits = |packet: &Packet| fits(&mut self.frames, &self.flows, packet);
+        transmitter.sending = transmitter.queue.next(self.now, fits, &mut self.drops);
+        let taken = transmitter.sending.is_some();
+        if !self.drops.is_empty() {
+            self.queue_changed(id, before);
+            self.settle_drops(id);
+        }
+        taken
+    }
+
     /// Takes the packet out that was sent or given up, and lets a flow of datagrams put its next
     /// one in. Tells whether queue `id` has anything to send.
     pub(super) fn remove_sent(&mut self, id: ContenderId) -> bool {
@@ -341,7 +370,6 @@ impl World<'_> {
         let before = transmitter.queue.len();
         let packet = transmitter.sending.take().expect("a packet was on the air");
         transmitter.queue.done(self.now);
-        transmitter.take_next(self.now, &mut self.drops);
         self.wait_for_room(id, &packet);
         self.refill(id);
         self.queue_changed(id, before);
