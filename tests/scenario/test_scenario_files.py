@@ -123,6 +123,7 @@ def test_defaults_are_those_of_the_standards() -> None:
     assert flow.application == Bulk(kind="bulk", size=None, start=Deterministic(value=0.0))
     assert flow.tcp.model_dump() == {
         "variant": "newreno",
+        "congestion": "reno",
         "mss_bytes": 1460,
         "header_bits": 320,
         "receive_window_bytes": 65535,
@@ -234,6 +235,7 @@ def test_every_key_arrives() -> None:
     assert pages.application.request_bytes == 300
     assert pages.tcp.model_dump() == {
         "variant": "sack",
+        "congestion": "reno",
         "mss_bytes": 1000,
         "header_bits": 416,
         "receive_window_bytes": 8000,

@@ -2,9 +2,9 @@
 //! that they carry.
 
 use airtcp_kernel::Time;
-use airtcp_tcp::{Block, Config, Counters, Endpoint, Opening, SackOptions, Segment};
+use airtcp_tcp::{Block, Config, Counters, Endpoint, Handshake, Opening, SackOptions, Segment};
 
-use crate::scenario::{Direction, Handshake};
+use crate::scenario::Direction;
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,6 @@ impl Connection {
     /// A connection that begins at `now` to carry `bytes`.
     pub(crate) fn new(
         config: &Config,
-        handshake: Handshake,
         flow: u32,
         direction: Direction,
         request: u64,
@@ -96,7 +95,7 @@ impl Connection {
         now: Time,
     ) -> Self {
         // The client opens; but the two-way handshake begins with a SYN of the data sender.
-        let openings = match (handshake, direction) {
+        let openings = match (config.handshake, direction) {
             (Handshake::TwoWay, Direction::Download) => [Opening::Passive, Opening::Active],
             _ => [Opening::Active, Opening::Passive],
         };

@@ -8,11 +8,11 @@ use std::fmt;
 
 use airtcp_kernel::{Distribution, Duration, Time};
 pub use airtcp_net::{LinkConfig, QueueConfig};
+use airtcp_tcp::Handshake;
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{AccessCategory, AccessParameters, AccessScheme, MacConfig, PhyConfig};
 use serde::Deserialize;
 
-pub(crate) use self::tcp::Handshake;
 pub use self::tcp::TcpConfig;
 
 /// IP and UDP headers.
@@ -224,7 +224,7 @@ impl ApplicationConfig {
             reply_226_bytes,
         } = *messages;
         let sizes = [pasv_bytes, reply_227_bytes, retr_bytes, reply_150_bytes, reply_226_bytes];
-        if tcp.handshake == Handshake::TwoWay {
+        if tcp.endpoint.handshake == Handshake::TwoWay {
             Err("the client opens the data connection, not the data sender")
         } else if !sizes.iter().all(|bytes| (1..=MAX_MESSAGE_BYTES).contains(bytes)) {
             Err("need FTP messages of 1 to 65536 bytes")
@@ -331,7 +331,7 @@ impl Scenario {
                     return fail(format!("flow {}: TCP goes with all but udp", flow.name));
                 }
                 (application, Some(tcp)) => {
-                    let checks = tcp.check().and_then(|()| application.check(tcp));
+                    let checks = tcp.endpoint.check().and_then(|()| application.check(tcp));
                     checks.or_else(|reason| fail(format!("flow {}: {reason}", flow.name)))?;
                 }
             }

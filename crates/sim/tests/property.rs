@@ -184,7 +184,7 @@ fn tcp() -> impl Strategy<Value = Value> {
         |(variant, handshake, mss, (window, initial, low), (rto, timeout), policies)| {
             let (thresholds, skip, (increase, decrease), (loss_window, once), pad) = policies;
             json!({
-                "variant": variant, "mss_bytes": mss, "header_bits": 320,
+                "variant": variant, "congestion": "reno", "mss_bytes": mss, "header_bits": 320,
                 "receive_window_bytes": window * mss, "initial_window_bytes": initial * mss,
                 "initial_ssthresh_bytes": low.then_some(2 * mss), "handshake": handshake,
                 "initial_rto_ns": 3 * rto * MILLISECOND, "min_rto_ns": rto * MILLISECOND,

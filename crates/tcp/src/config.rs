@@ -1,21 +1,31 @@
 //! What an endpoint is told before it starts. Both ends of a connection share one [`Config`]; it
 //! never changes while they live, so the endpoints hold no copy of it.
 
+use std::ops::RangeInclusive;
+
 use airtcp_kernel::Duration;
 use serde::{Deserialize, Serialize};
 
-/// The parameters of both ends of a connection. There are no defaults here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The parameters of both ends of a connection, as the resolved form of a scenario has them. There are
+/// no defaults here.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Config {
     /// How the sender recovers from losses.
     pub variant: Variant,
+    /// How the sender's window grows, and what a loss leaves of it.
+    pub congestion: Congestion,
     /// SMSS and RMSS of RFC 5681, in bytes of payload; at least 1.
+    #[serde(rename = "mss_bytes")]
     pub mss: u32,
     /// The advertised window, in bytes; at least 1, and at least one `mss` for full segments.
+    #[serde(rename = "receive_window_bytes")]
     pub receive_window: u64,
     /// IW of RFC 5681 section 3.1, in bytes; taken as one `mss` if it is less.
+    #[serde(rename = "initial_window_bytes")]
     pub initial_window: u64,
     /// Slow start ends here, in bytes; `None`: arbitrarily high, as RFC 5681 section 3.1 advises.
+    #[serde(rename = "initial_ssthresh_bytes")]
     pub initial_ssthresh: Option<u64>,
     /// How the congestion window grows and shrinks outside slow start.
     pub aimd: Aimd,
@@ -24,12 +34,16 @@ pub struct Config {
     /// How a connection opens.
     pub handshake: Handshake,
     /// The retransmission timeout before any round trip is measured: RFC 6298 (2.1) says 1 s.
+    #[serde(rename = "initial_rto_ns")]
     pub initial_rto: Duration,
     /// The least retransmission timeout: RFC 6298 (2.4) says 1 s, most stacks take less.
+    #[serde(rename = "min_rto_ns")]
     pub min_rto: Duration,
     /// The greatest retransmission timeout: RFC 6298 (2.5) says at least 60 s.
+    #[serde(rename = "max_rto_ns")]
     pub max_rto: Duration,
     /// G of RFC 6298 section 2, the resolution of the sender's clock.
+    #[serde(rename = "clock_granularity_ns")]
     pub clock_granularity: Duration,
     /// How the receiver delays its acknowledgments.
     pub delayed_ack: DelayedAck,
@@ -50,10 +64,19 @@ pub enum Variant {
     Sack,
 }
 
+/// How the congestion window grows while nothing is lost, and what a loss leaves of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Congestion {
+    /// RFC 5681 section 3.1, with the factors of [`Aimd`].
+    Reno,
+}
+
 /// Additive increase and multiplicative decrease of the congestion window, in units of 2^-16: whole
 /// numbers, so that every machine agrees. Leith and Clifford 2005, section 5, call them alpha
 /// and beta.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "AimdFactors")]
 pub struct Aimd {
     /// Segments by which congestion avoidance opens the window in a round trip; 1 in RFC 5681 (3).
     increase: u32,
@@ -62,8 +85,11 @@ pub struct Aimd {
 }
 
 /// Where other simulators do otherwise than the RFCs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rules {
+    /// The named set that the others were taken from, for messages.
+    pub preset: String,
     /// What a loss leaves [`Aimd`]'s part of.
     pub loss_window: LossWindow,
     /// A fast retransmit sets the variable `recover` of RFC 6582 for Reno, too: no other follows until
@@ -81,12 +107,6 @@ pub enum LossWindow {
     Cwnd,
 }
 
-impl Rules {
-    /// RFC 5681.
-    pub const STANDARD: Self =
-        Self { loss_window: LossWindow::FlightSize, fast_retransmit_once_per_window: false };
-}
-
 /// How a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -100,7 +120,8 @@ pub enum Handshake {
 }
 
 /// When the receiver acknowledges data that arrives in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "AckThresholds")]
 pub struct DelayedAck {
     /// As soon as this many full-sized segments are unacknowledged; 0 and 1 both mean each segment.
     pub every: u32,
@@ -121,7 +142,8 @@ pub struct Threshold {
 }
 
 /// Acknowledgments that the receiver leaves out: Gopal, Paul and Raychaudhuri 2004, section II.D.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AckSkip {
     /// Of so many and one that [`DelayedAck`] asks for in a row, only the last one is sent.
     pub skip: u32,
@@ -140,8 +162,111 @@ pub enum Opening {
     Established,
 }
 
+/// [`Aimd`] as the resolved form has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AimdFactors {
+    increase: f64,
+    decrease: f64,
+}
+
+/// [`DelayedAck`] as the resolved form has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AckThresholds {
+    /// From which segment on, an acknowledgment for every so many; the first is from segment 0 on.
+    thresholds: Vec<(u64, u32)>,
+    timeout_ns: Duration,
+}
+
+/// So small and so large that the units of [`Aimd`] can tell it from nothing and from all.
+const INCREASE: RangeInclusive<f64> = 0.001..=1000.0;
+const DECREASE: RangeInclusive<f64> = 0.01..=0.99;
+
 /// Units of [`Aimd`] in 1.
 const AIMD_UNITS: f64 = 65_536.0;
+
+impl Config {
+    /// What the types cannot say. Users' mistakes are found before, with their files and keys.
+    ///
+    /// # Errors
+    /// A window below one segment.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.mss == 0 || self.receive_window.min(self.initial_window) < u64::from(self.mss) {
+            return Err("a window below one segment");
+        }
+        Ok(())
+    }
+
+    /// What most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
+    /// for each segment.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn standard() -> Self {
+        Self {
+            variant: Variant::NewReno,
+            congestion: Congestion::Reno,
+            mss: 1000,
+            receive_window: 64_000,
+            initial_window: 2000,
+            initial_ssthresh: None,
+            aimd: Aimd::STANDARD,
+            rules: Rules::standard(),
+            handshake: Handshake::None,
+            initial_rto: Duration::from_secs(1),
+            min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(60),
+            clock_granularity: Duration::from_millis(1),
+            delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
+            ack_skip: None,
+        }
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl Rules {
+    /// Those of RFC 5681.
+    pub fn standard() -> Self {
+        Self {
+            preset: "standard".into(),
+            loss_window: LossWindow::FlightSize,
+            fast_retransmit_once_per_window: false,
+        }
+    }
+}
+
+impl TryFrom<AimdFactors> for Aimd {
+    type Error = &'static str;
+
+    fn try_from(factors: AimdFactors) -> Result<Self, Self::Error> {
+        if !INCREASE.contains(&factors.increase) {
+            Err("need 0.001 <= aimd.increase <= 1000")
+        } else if !DECREASE.contains(&factors.decrease) {
+            Err("need 0.01 <= aimd.decrease <= 0.99")
+        } else {
+            Ok(Self::new(factors.increase, factors.decrease))
+        }
+    }
+}
+
+impl TryFrom<AckThresholds> for DelayedAck {
+    type Error = &'static str;
+
+    fn try_from(resolved: AckThresholds) -> Result<Self, Self::Error> {
+        let thresholds = &resolved.thresholds;
+        if !thresholds.is_sorted_by(|before, after| before.0 < after.0) {
+            return Err("need thresholds in ascending order");
+        }
+        if thresholds.iter().any(|(_, every)| *every == 0) {
+            return Err("an ACK for every 0 segments");
+        }
+        let [(0, every), later @ ..] = thresholds.as_slice() else {
+            return Err("need thresholds from segment 0 on");
+        };
+        let threshold = |&(from_segment, every): &(u64, u32)| Threshold { from_segment, every };
+        let later = later.iter().map(threshold).collect();
+        Ok(Self { every: *every, later, timeout: resolved.timeout_ns })
+    }
+}
 
 impl Aimd {
     /// RFC 5681: one segment each round trip, and one half.
@@ -202,26 +327,6 @@ impl AckSkip {
 #[inline]
 fn is_reached(number: u64, delivered: u64, mss: u32) -> bool {
     delivered >= number.saturating_mul(u64::from(mss))
-}
-
-#[cfg(test)]
-pub(crate) fn example() -> Config {
-    Config {
-        variant: Variant::NewReno,
-        mss: 1000,
-        receive_window: 64_000,
-        initial_window: 2000,
-        initial_ssthresh: None,
-        aimd: Aimd::STANDARD,
-        rules: Rules::STANDARD,
-        handshake: Handshake::None,
-        initial_rto: Duration::from_secs(1),
-        min_rto: Duration::from_millis(200),
-        max_rto: Duration::from_secs(60),
-        clock_granularity: Duration::from_millis(1),
-        delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
-        ack_skip: None,
-    }
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl Endpoint {
     pub fn on_timer(&mut self, config: &Config, now: Time) {
         self.receiver.on_timer(config, now);
         if self.sender.deadline() <= now {
-            self.on_retransmission_timer(config);
+            self.on_retransmission_timer(config, now);
         }
     }
 
@@ -149,12 +149,12 @@ impl Endpoint {
 
     /// The congestion window in bytes; it may exceed the advertised window.
     pub fn cwnd(&self) -> u64 {
-        self.sender.window.cwnd()
+        self.sender.window.cwnd
     }
 
     /// The slow start threshold in bytes; `u64::MAX`: none yet.
     pub fn ssthresh(&self) -> u64 {
-        self.sender.window.ssthresh()
+        self.sender.window.ssthresh
     }
 
     /// The smoothed round-trip time, as soon as one was measured.
@@ -218,9 +218,9 @@ impl Endpoint {
     }
 
     #[cold]
-    fn on_retransmission_timer(&mut self, config: &Config) {
+    fn on_retransmission_timer(&mut self, config: &Config, now: Time) {
         let Some(syn) = self.state.syn_mut() else {
-            self.sender.on_timeout(config);
+            self.sender.on_timeout(config, now);
             return;
         };
         syn.on_timeout();
@@ -254,7 +254,8 @@ impl Endpoint {
             self.sender.rtt.on_ack(config, now, 1);
             self.sender.stop_timer();
             if syn.was_repeated() {
-                self.sender.window.on_syn_loss(config);
+                // RFC 5681 section 3.1: the initial window is one segment then.
+                self.sender.window.collapse(config);
             }
             if syn.has_timed_out() {
                 self.sender.rtt.after_syn_timeout(config);
@@ -289,7 +290,6 @@ impl Endpoint {
 mod tests {
     use super::*;
     use crate::Block;
-    use crate::config::example;
 
     const T: Time = Time::from_nanos(1_000_000_000);
 
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn an_ack_rides_on_data_if_there_is_data() {
-        let config = example();
+        let config = Config::standard();
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(1500);
 
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_duplicate_ack_never_rides_on_data() {
-        let config = example();
+        let config = Config::standard();
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(500);
 
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_spurious_timer_changes_nothing() {
-        let config = example();
+        let config = Config::standard();
         let mut endpoint = Endpoint::new(&config, Opening::Active);
         endpoint.write(1000);
         drain(&mut endpoint, &config);
@@ -347,7 +347,7 @@ mod tests {
     }
     #[test]
     fn a_sack_option_never_rides_on_data() {
-        let config = Config { variant: Variant::Sack, ..example() };
+        let config = Config { variant: Variant::Sack, ..Config::standard() };
         let mut sacks = SackOptions::new();
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(500);

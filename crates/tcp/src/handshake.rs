@@ -117,7 +117,6 @@ impl Syn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::example;
 
     const SYN: Segment = Segment { seq: 0, ack: 0, len: 0, flags: Flags::SYN };
     const ACK: Segment = Segment { seq: 1, ack: 1, len: 0, flags: Flags::ACK };
@@ -127,7 +126,7 @@ mod tests {
     }
 
     fn config(handshake: Handshake) -> Config {
-        Config { handshake, ..example() }
+        Config { handshake, ..Config::standard() }
     }
 
     #[test]

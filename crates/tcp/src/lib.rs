@@ -50,7 +50,8 @@ mod sender;
 
 pub use blocks::Block;
 pub use config::{
-    AckSkip, Aimd, Config, DelayedAck, Handshake, LossWindow, Opening, Rules, Threshold, Variant,
+    AckSkip, Aimd, Config, Congestion, DelayedAck, Handshake, LossWindow, Opening, Rules,
+    Threshold, Variant,
 };
 pub use counters::Counters;
 pub use endpoint::Endpoint;

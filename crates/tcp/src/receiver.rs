@@ -215,14 +215,17 @@ mod tests {
     use airtcp_kernel::Duration;
 
     use super::*;
-    use crate::config::{AckSkip, DelayedAck, Threshold, example};
+    use crate::config::{AckSkip, DelayedAck, Threshold};
 
     const T: Time = Time::from_nanos(1_000_000_000);
     /// `T` and the timeout of 100 ms.
     const T_AND_TIMEOUT: Time = Time::from_nanos(1_100_000_000);
 
     fn every(every: u32) -> Config {
-        Config { delayed_ack: DelayedAck::every(every, Duration::from_millis(100)), ..example() }
+        Config {
+            delayed_ack: DelayedAck::every(every, Duration::from_millis(100)),
+            ..Config::standard()
+        }
     }
 
     #[test]
@@ -333,7 +336,7 @@ mod tests {
             .map(|(from_segment, every)| Threshold { from_segment, every })
             .to_vec();
         let delayed_ack = DelayedAck { later, ..every(1).delayed_ack };
-        let config = Config { delayed_ack, ..example() };
+        let config = Config { delayed_ack, ..Config::standard() };
 
         // Each below number 2; 2, 3 make two; 4 waits, and with number 5 three are wanted.
         assert_eq!(
@@ -398,7 +401,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_told_without_payload() {
-        let config = Config { variant: Variant::Sack, ..example() };
+        let config = Config { variant: Variant::Sack, ..Config::standard() };
         let mut receiver = Receiver::new();
         receiver.on_data(&config, T, 2001, 3001);
         receiver.on_data(&config, T, 4001, 5001);

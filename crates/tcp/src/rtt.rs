@@ -117,7 +117,6 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::example;
 
     const fn at(millis: u64) -> Time {
         Time::from_nanos(millis * 1_000_000)
@@ -130,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_first_sample_gives_three_times_itself() {
-        let config = Config { min_rto: Duration::ZERO, ..example() };
+        let config = Config { min_rto: Duration::ZERO, ..Config::standard() };
         let mut rtt = RttEstimator::new(&config);
 
         assert_eq!(rtt.rto(), Duration::from_secs(1));
@@ -142,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_second_sample_weighs_one_eighth_and_one_quarter() {
-        let config = Config { min_rto: Duration::ZERO, ..example() };
+        let config = Config { min_rto: Duration::ZERO, ..Config::standard() };
         let mut rtt = RttEstimator::new(&config);
 
         timed(&mut rtt, &config, 80);
@@ -158,7 +157,7 @@ mod tests {
         let config = Config {
             min_rto: Duration::ZERO,
             clock_granularity: Duration::from_millis(500),
-            ..example()
+            ..Config::standard()
         };
         let mut rtt = RttEstimator::new(&config);
 
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn minimum_and_maximum_bound_the_timeout() {
-        let config = Config { max_rto: Duration::from_secs(2), ..example() };
+        let config = Config { max_rto: Duration::from_secs(2), ..Config::standard() };
         let mut rtt = RttEstimator::new(&config);
 
         timed(&mut rtt, &config, 1);
@@ -183,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_backed_off_timeout_stays_until_the_next_sample() {
-        let config = example();
+        let config = Config::standard();
         let mut rtt = RttEstimator::new(&config);
 
         timed(&mut rtt, &config, 100);
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn only_one_segment_is_timed_at_once() {
-        let config = Config { min_rto: Duration::ZERO, ..example() };
+        let config = Config { min_rto: Duration::ZERO, ..Config::standard() };
         let mut rtt = RttEstimator::new(&config);
 
         rtt.on_sent(at(0), 2);
@@ -213,14 +212,14 @@ mod tests {
 
     #[test]
     fn three_seconds_after_a_syn_timeout_unless_the_timeout_was_longer() {
-        let config = example();
+        let config = Config::standard();
         let mut rtt = RttEstimator::new(&config);
         rtt.back_off(&config);
         rtt.after_syn_timeout(&config);
         assert_eq!(rtt.rto(), Duration::from_secs(3));
 
         // With an initial RTO of 3 s the clause is silent and the backed off value stays.
-        let config = Config { initial_rto: Duration::from_secs(3), ..example() };
+        let config = Config { initial_rto: Duration::from_secs(3), ..Config::standard() };
         let mut rtt = RttEstimator::new(&config);
         rtt.back_off(&config);
         rtt.after_syn_timeout(&config);

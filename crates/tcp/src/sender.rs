@@ -1,19 +1,20 @@
 //! The sending half of an established connection: what may be sent, what must be sent again.
 //!
-//! Knows sequence numbers, the retransmission timer and the loss recovery of RFC 5681 and RFC 6582;
-//! that of RFC 6675 is in `selective`. The arithmetic of the window is in
-//! [`congestion`](crate::congestion), that of the timeout in [`rtt`](crate::rtt), and what is known
-//! of single segments in [`scoreboard`](crate::scoreboard). Does not know the handshake or what it
-//! acknowledges to the other end.
+//! Knows sequence numbers and the retransmission timer. The loss recovery of RFC 5681 and RFC 6582 is
+//! in `recovery`, that of RFC 6675 in `selective`. How the window grows is in
+//! [`congestion`](crate::congestion), the arithmetic of the timeout in [`rtt`](crate::rtt), and what is
+//! known of single segments in [`scoreboard`](crate::scoreboard). Does not know the handshake or what
+//! it acknowledges to the other end.
 
+mod recovery;
 mod selective;
 
 use airtcp_kernel::Time;
 
-use crate::congestion::CongestionWindow;
+use crate::congestion::{AnyController, Controller, Delivery, Moment, Window};
 use crate::receiver::FIRST_BYTE;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{DUP_THRESH, Scoreboard};
+use crate::scoreboard::Scoreboard;
 use crate::{Block, Config, Counters, LossWindow, Variant};
 
 /// More than anybody sends, and small enough that sums of two such numbers do not overflow.
@@ -43,7 +44,8 @@ pub(crate) struct Sender {
     deadline: Time,
     /// When data was last sent.
     last_sent: Time,
-    pub(crate) window: CongestionWindow,
+    pub(crate) window: Window,
+    controller: AnyController,
     pub(crate) rtt: RttEstimator,
     pub(crate) counters: Counters,
 }
@@ -81,7 +83,8 @@ impl Sender {
             scoreboard: None,
             deadline: Time::NEVER,
             last_sent: Time::ZERO,
-            window: CongestionWindow::new(config),
+            window: Window::new(config),
+            controller: AnyController::new(config),
             rtt: RttEstimator::new(config),
             counters: Counters::default(),
         }
@@ -164,13 +167,13 @@ impl Sender {
             }
         } else if bare && ack == self.snd_una && self.snd_una < self.snd_max {
             // RFC 5681 section 2: what makes an acknowledgment a duplicate.
-            self.on_dup_ack(config);
+            self.on_dup_ack(config, now);
         }
     }
 
     /// The retransmission timer expired.
     #[cold]
-    pub(crate) fn on_timeout(&mut self, config: &Config) {
+    pub(crate) fn on_timeout(&mut self, config: &Config, now: Time) {
         self.counters.timeouts += 1;
         // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
         let again = self.phase == Phase::Loss { head: self.snd_una };
@@ -178,7 +181,9 @@ impl Sender {
             LossWindow::FlightSize => (!again).then(|| self.flight_at_timeout()),
             LossWindow::Cwnd => Some(self.window_to_halve(config)),
         };
-        self.window.on_timeout(config, halved);
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_timeout(&mut self.window, &moment, halved);
+        self.window.collapse(config);
         // RFC 6582 section 3.2, step 4; needed for Reno too, because the duplicate ACKs for what
         // is sent twice now must not start a fast retransmit.
         self.recover = self.snd_max;
@@ -253,19 +258,6 @@ impl Sender {
         (seq, len as u32)
     }
 
-    /// The segment at SND.UNA again, whatever the window says: RFC 5681 section 3.2, step 3, and
-    /// RFC 6582 section 3.2, step 3.
-    fn retransmit_first(&mut self, config: &Config, now: Time) -> (u64, u32) {
-        let end = self.snd_max.min(self.snd_una + u64::from(config.mss));
-        let mut first = Block { start: self.snd_una, end };
-        if let Some(scoreboard) = &mut self.scoreboard {
-            // RFC 6675 section 5, step 4.3; what the other end holds is not sent with it.
-            first.end = scoreboard.end_of_hole(first.start).unwrap_or(end).min(end);
-            scoreboard.begin_recovery(first.end);
-        }
-        self.retransmit(now, first)
-    }
-
     /// What was sent before, again.
     fn retransmit(&mut self, now: Time, block: Block) -> (u64, u32) {
         self.counters.retransmissions += 1;
@@ -291,13 +283,13 @@ impl Sender {
             Phase::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
             Phase::FastRecovery { .. } | Phase::Loss { .. } => 0,
         };
-        self.window.cwnd().saturating_add(extra).min(config.receive_window)
+        self.window.cwnd.saturating_add(extra).min(config.receive_window)
     }
 
     /// `len` bytes of new data are in flight since now.
     #[inline]
     fn count_limited_transmit(&mut self, len: u64) {
-        let beyond_cwnd = self.flight_size() > self.window.cwnd();
+        let beyond_cwnd = self.flight_size() > self.window.cwnd;
         if let Phase::Open { dup_acks: 1.., limited_transmit } = &mut self.phase
             && beyond_cwnd
         {
@@ -310,7 +302,8 @@ impl Sender {
     #[inline]
     fn restart_if_idle(&mut self, config: &Config, now: Time) {
         if self.snd_una == self.snd_max && now.saturating_since(self.last_sent) > self.rtt.rto() {
-            self.window.on_idle(config);
+            let moment = Moment { config, now, rtt: &self.rtt };
+            self.controller.on_idle(&mut self.window, &moment);
         }
     }
 
@@ -324,14 +317,14 @@ impl Sender {
         let restart_timer = match self.phase {
             Phase::Open { .. } => {
                 self.phase = Phase::NO_DUP_ACKS;
-                self.window.on_ack(config, acked);
+                self.grow(config, now, acked);
                 true
             }
             Phase::Loss { .. } => {
                 if ack >= self.recover {
                     self.phase = Phase::NO_DUP_ACKS;
                 }
-                self.window.on_ack(config, acked);
+                self.grow(config, now, acked);
                 true
             }
             Phase::FastRecovery { partial_acks, .. } => {
@@ -347,86 +340,11 @@ impl Sender {
         }
     }
 
-    /// Returns whether the retransmission timer starts anew.
-    fn on_ack_in_fast_recovery(&mut self, config: &Config, acked: u64, partial_acks: u32) -> bool {
-        match config.variant {
-            // A loss that is still on the scoreboard then reveals itself again.
-            Variant::Sack if self.snd_una < self.recover => true,
-            Variant::Reno | Variant::Sack => {
-                self.phase = Phase::NO_DUP_ACKS;
-                self.window.deflate();
-                true
-            }
-            Variant::NewReno if self.snd_una >= self.recover => {
-                self.phase = Phase::NO_DUP_ACKS;
-                self.window.on_full_ack(config, self.flight_size());
-                true
-            }
-            Variant::NewReno => {
-                self.phase = Phase::FastRecovery { resend: true, partial_acks: partial_acks + 1 };
-                self.window.on_partial_ack(config, acked);
-                // RFC 6582 section 3.2, step 3: "For the first partial ACK that arrives during fast
-                // recovery, also reset the retransmit timer"; of section 4 the Impatient variant.
-                partial_acks == 0
-            }
-        }
-    }
-
-    #[cold]
-    fn on_dup_ack(&mut self, config: &Config) {
-        match &mut self.phase {
-            // RFC 6675 section 2: there a duplicate has a SACK block with something new in it.
-            _ if config.variant == Variant::Sack => {}
-            Phase::Open { dup_acks, limited_transmit } => {
-                *dup_acks = dup_acks.saturating_add(1);
-                // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
-                let beyond = *limited_transmit;
-                // RFC 6582 section 3.2, step 2: only if the cumulative acknowledgment covers more
-                // than `recover`. Otherwise the duplicates come from what was sent twice.
-                if *dup_acks == DUP_THRESH && self.snd_una > self.recover {
-                    let flight_size = self.flight_size() - beyond;
-                    self.enter_fast_recovery(config, flight_size);
-                }
-            }
-            Phase::FastRecovery { .. } => self.window.inflate(config),
-            // Until all that was sent before the timeout is acknowledged, duplicates tell nothing.
-            Phase::Loss { .. } => {}
-        }
-    }
-
-    fn enter_fast_recovery(&mut self, config: &Config, flight_size: u64) {
-        self.counters.fast_retransmits += 1;
-        let flight_size = match config.rules.loss_window {
-            LossWindow::FlightSize => flight_size,
-            LossWindow::Cwnd => self.window_to_halve(config),
-        };
-        self.phase = Phase::FastRecovery { resend: true, partial_acks: 0 };
-        if config.variant != Variant::Reno || config.rules.fast_retransmit_once_per_window {
-            self.recover = self.snd_max;
-        }
-        if config.variant == Variant::Sack {
-            self.window.on_sack_loss(config, flight_size);
-        } else {
-            self.window.on_fast_retransmit(config, flight_size);
-        }
-    }
-
-    /// FlightSize when the timer expires. With SACK a recovery goes on for as long as a hole stays
-    /// open, and all that has arrived beyond it counts in FlightSize: soon several windows. RFC 5681
-    /// means what is in the network, and cwnd bounds that.
-    fn flight_at_timeout(&self) -> u64 {
-        let most = if self.scoreboard.is_some() { self.window.cwnd() } else { u64::MAX };
-        self.flight_size().min(most)
-    }
-
-    /// The window of [`LossWindow::Cwnd`], without what duplicate ACKs have added to it in a recovery:
-    /// ns-2 keeps that apart.
-    fn window_to_halve(&self, config: &Config) -> u64 {
-        let cwnd = match self.phase {
-            Phase::FastRecovery { .. } => self.window.cwnd().min(self.window.ssthresh()),
-            Phase::Open { .. } | Phase::Loss { .. } => self.window.cwnd(),
-        };
-        cwnd.min(config.receive_window)
+    /// `acked` bytes of new data are acknowledged outside of fast recovery.
+    #[inline]
+    fn grow(&mut self, config: &Config, now: Time, acked: u64) {
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_ack(&mut self.window, &moment, Delivery { acked });
     }
 }
 

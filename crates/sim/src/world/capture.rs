@@ -283,12 +283,12 @@ impl World<'_> {
             Side::Server => (numbers.isn[1], numbers.isn[0]),
         };
         let segment = &packet.body.segment;
-        let filling = (config.header_bits.saturating_sub(320) / 8) as usize;
+        let filling = (config.packets.header_bits.saturating_sub(320) / 8) as usize;
         let (shift, window) = scaled_window(config);
         let mut option_bytes = Vec::new();
         let syn = segment.flags.contains(Flags::SYN);
         if syn {
-            syn_options(&mut option_bytes, config.mss(), config.has_sack(), shift, filling);
+            syn_options(&mut option_bytes, config.mss_option(), config.has_sack(), shift, filling);
         } else {
             let blocks = self.connections[place as usize].sack_blocks(segment);
             let blocks = blocks.iter().map(|block| on_wire(theirs, block));
@@ -352,13 +352,13 @@ fn tid(category: AccessCategory) -> u8 {
 
 /// RFC 7323: by how much the window is shifted, and what then stands in a header.
 fn scaled_window(config: &TcpConfig) -> (u8, u16) {
-    let window = config.receive_window();
+    let window = config.endpoint.receive_window;
     let shift = (0..14).find(|&shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(14);
     (shift, u16::try_from(window >> shift).unwrap_or(u16::MAX))
 }
 
 fn window_of_syn(config: &TcpConfig) -> u16 {
-    u16::try_from(config.receive_window()).unwrap_or(u16::MAX)
+    u16::try_from(config.endpoint.receive_window).unwrap_or(u16::MAX)
 }
 
 /// The next number of a count that begins with 0.

@@ -9,22 +9,14 @@ use crate::application::{Application, Draws};
 use crate::connection::TcpCounts;
 use crate::conservation::Books;
 use crate::packet::{Body, Owner, Packet};
-use crate::scenario::{Direction, FlowConfig, Handshake, PathElement, Scenario, UDP_HEADER_BYTES};
+use crate::scenario::{Direction, FlowConfig, PathElement, Scenario, TcpConfig, UDP_HEADER_BYTES};
 
 /// What the flows of one entry of the scenario have in common.
 #[derive(Debug)]
 pub(super) struct Kind {
     pub(super) direction: Direction,
     pub(super) application: Application,
-    pub(super) tcp: Option<TcpKind>,
-}
-
-/// What the connections of one entry of the scenario have in common.
-#[derive(Debug)]
-pub(super) struct TcpKind {
-    pub(super) endpoint: airtcp_tcp::Config,
-    pub(super) handshake: Handshake,
-    pub(super) pad_last_segment: bool,
+    pub(super) tcp: Option<TcpConfig>,
 }
 
 /// One flow.
@@ -131,7 +123,7 @@ impl Links {
 /// Headers of the packets of a flow: TCP and IP, or UDP and IP.
 fn header_bits(config: &FlowConfig) -> u64 {
     match &config.tcp {
-        Some(tcp) => tcp.header_bits,
+        Some(tcp) => tcp.packets.header_bits,
         None => u64::from(UDP_HEADER_BYTES) * 8,
     }
 }
@@ -151,11 +143,7 @@ impl Kind {
         Self {
             direction: config.direction,
             application: Application::new(&config.application),
-            tcp: config.tcp.as_ref().map(|tcp| TcpKind {
-                endpoint: tcp.endpoint(),
-                handshake: tcp.handshake,
-                pad_last_segment: tcp.pad_last_segment,
-            }),
+            tcp: config.tcp.clone(),
         }
     }
 }

@@ -73,7 +73,7 @@ impl World<'_> {
         let kind = &self.kinds[flow.kind];
         let tcp = kind.tcp.as_ref().expect("transfers go over TCP");
         let mut bytes = kind.application.transfer_bytes(&mut flow.draws).unwrap_or(ENDLESS);
-        if tcp.pad_last_segment {
+        if tcp.packets.pad_last_segment {
             bytes = bytes.next_multiple_of(u64::from(tcp.endpoint.mss));
         }
         if kind.application.control().is_some() {
@@ -84,15 +84,8 @@ impl World<'_> {
             Direction::Download => kind.application.request_bytes(),
             Direction::Upload => 0,
         };
-        let connection = Connection::new(
-            &tcp.endpoint,
-            tcp.handshake,
-            flow_id,
-            kind.direction,
-            request,
-            bytes,
-            self.now,
-        );
+        let connection =
+            Connection::new(&tcp.endpoint, flow_id, kind.direction, request, bytes, self.now);
         let id = self.add_connection(connection);
         self.transfer_started(flow_id);
         self.drain(id, Side::Station);

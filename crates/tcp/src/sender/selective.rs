@@ -33,7 +33,7 @@ impl Sender {
         // Section 2: news are what makes a duplicate, "even if it ... moves the cumulative
         // acknowledgment point".
         if has_news && was_open {
-            self.on_selective_dup_ack(config);
+            self.on_selective_dup_ack(config, now);
         }
         if self.phase == Phase::NO_DUP_ACKS && self.scoreboard_mut().is_empty() {
             self.scoreboard = None;
@@ -56,7 +56,7 @@ impl Sender {
     }
 
     /// Section 5: steps (1) and (2), and (4) if one of them finds a loss.
-    fn on_selective_dup_ack(&mut self, config: &Config) {
+    fn on_selective_dup_ack(&mut self, config: &Config, now: Time) {
         let smss = u64::from(config.mss);
         let una = self.snd_una;
         let is_lost = self.scoreboard_mut().is_lost(una, smss);
@@ -66,7 +66,7 @@ impl Sender {
             if *dup_acks >= DUP_THRESH || is_lost {
                 // Step (4.2): what limited transmit sent is not in FlightSize.
                 let flight_size = flight_size - *limited_transmit;
-                self.enter_fast_recovery(config, flight_size);
+                self.enter_fast_recovery(config, now, flight_size);
             }
         }
     }
@@ -76,7 +76,7 @@ impl Sender {
         let smss = u64::from(config.mss);
         let (una, max) = (self.snd_una, self.snd_max);
         let pipe = self.scoreboard_mut().pipe(una, max, smss);
-        self.window.cwnd() >= pipe.saturating_add(smss)
+        self.window.cwnd >= pipe.saturating_add(smss)
     }
 
     /// NextSeg() of section 4, and the segment that it names.
@@ -126,7 +126,7 @@ impl Sender {
         let end = scoreboard.end_of_hole(next).unwrap_or(u64::MAX);
         self.snd_nxt = next;
         let wanted = u64::from(config.mss).min(end - next).min(self.written - next);
-        let room = self.window.cwnd().saturating_sub(in_flight);
+        let room = self.window.cwnd.saturating_sub(in_flight);
         let room = room.min(config.receive_window.saturating_sub(self.flight_size()));
         let len = wanted.min(room);
         let is_silly = len < wanted && in_flight > 0;

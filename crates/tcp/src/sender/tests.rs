@@ -3,7 +3,6 @@
 use airtcp_kernel::Duration;
 
 use super::*;
-use crate::config::example;
 
 const T: Time = Time::from_nanos(1_000_000_000);
 
@@ -20,7 +19,7 @@ fn writing(config: &Config, bytes: u64) -> Sender {
 
 #[test]
 fn only_the_last_segment_is_short() {
-    let config = Config { initial_window: 10_000, ..example() };
+    let config = Config { initial_window: 10_000, ..Config::standard() };
     let mut sender = writing(&config, 2300);
 
     assert_eq!(burst(&mut sender, &config), [(1, 1000), (1001, 1000), (2001, 300)]);
@@ -28,7 +27,7 @@ fn only_the_last_segment_is_short() {
 
 #[test]
 fn a_short_segment_waits_for_room_for_a_full_one() {
-    let config = Config { initial_window: 2500, ..example() };
+    let config = Config { initial_window: 2500, ..Config::standard() };
     let mut sender = writing(&config, 10_000);
 
     // 500 bytes of window are left, and more than 500 bytes are waiting.
@@ -37,7 +36,7 @@ fn a_short_segment_waits_for_room_for_a_full_one() {
 
 #[test]
 fn a_window_below_one_segment_is_used_when_nothing_is_in_flight() {
-    let config = Config { receive_window: 300, ..example() };
+    let config = Config { receive_window: 300, ..Config::standard() };
     let mut sender = writing(&config, 1000);
 
     assert_eq!(burst(&mut sender, &config), [(1, 300)]);
@@ -45,7 +44,7 @@ fn a_window_below_one_segment_is_used_when_nothing_is_in_flight() {
 
 #[test]
 fn an_ack_of_what_was_never_sent_is_ignored() {
-    let config = example();
+    let config = Config::standard();
     let mut sender = writing(&config, 2000);
     burst(&mut sender, &config);
 
@@ -56,7 +55,7 @@ fn an_ack_of_what_was_never_sent_is_ignored() {
 
 #[test]
 fn acks_with_data_or_without_data_in_flight_are_no_duplicates() {
-    let config = Config { initial_window: 3000, ..example() };
+    let config = Config { initial_window: 3000, ..Config::standard() };
     let mut sender = writing(&config, 3000);
 
     for _ in 0..3 {
@@ -72,7 +71,7 @@ fn acks_with_data_or_without_data_in_flight_are_no_duplicates() {
 
 #[test]
 fn an_endless_source_never_runs_dry() {
-    let config = example();
+    let config = Config::standard();
     let mut sender = writing(&config, u64::MAX);
     sender.write(u64::MAX);
 
@@ -81,7 +80,7 @@ fn an_endless_source_never_runs_dry() {
 #[test]
 fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
     // Four small writes go as four small segments; 1000 bytes more wait for room for a full one.
-    let config = Config { receive_window: 1000, ..example() };
+    let config = Config { receive_window: 1000, ..Config::standard() };
     let mut sender = writing(&config, 0);
     for _ in 0..4 {
         sender.write(100);
@@ -98,10 +97,10 @@ fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
 #[test]
 fn duplicate_acks_in_a_go_back_n_send_nothing() {
     // RFC 3042 is about data never sent before: after the timeout there are six old segments first.
-    let config = Config { initial_window: 8000, ..example() };
+    let config = Config { initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, u64::MAX);
     burst(&mut sender, &config);
-    sender.on_timeout(&config);
+    sender.on_timeout(&config, T);
     assert_eq!(burst(&mut sender, &config), [(1, 1000)]);
     sender.on_ack(&config, T, 1001, true);
     assert_eq!(burst(&mut sender, &config), [(1001, 1000), (2001, 1000)]);
@@ -131,7 +130,7 @@ fn segments(first: u64, after: u64) -> Block {
 #[test]
 fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
     // RFC 6298 (5.3), which RFC 6675 section 4 leaves in force.
-    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = recovering(&config);
     assert_eq!(burst(&mut sender, &config), [(1, 1000), (2001, 1000)]);
 
@@ -146,7 +145,7 @@ fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
 #[test]
 fn an_old_acknowledgment_still_tells_what_is_held() {
     // Its number is behind, as after a detour; its blocks are as true as ever.
-    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
     sender.on_ack(&config, T, 1001, true);
@@ -159,7 +158,7 @@ fn an_old_acknowledgment_still_tells_what_is_held() {
 
 #[test]
 fn an_ack_of_what_was_never_sent_is_ignored_with_its_blocks() {
-    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
 
@@ -170,7 +169,7 @@ fn an_ack_of_what_was_never_sent_is_ignored_with_its_blocks() {
 
 #[test]
 fn a_duplicate_ack_without_news_is_none_with_sack() {
-    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
 
@@ -187,7 +186,7 @@ fn a_duplicate_ack_without_news_is_none_with_sack() {
 #[test]
 fn the_scoreboard_outlives_a_recovery() {
     // Section 5, step (A): what is SACKed beyond the new HighACK "SHOULD NOT be cleared".
-    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = recovering(&config);
     burst(&mut sender, &config);
     sender.write(4000);
@@ -209,7 +208,7 @@ fn the_scoreboard_outlives_a_recovery() {
 #[test]
 fn a_recovery_has_one_rescue_even_when_nothing_is_sacked_any_more() {
     // Of eight segments the first, the third and the last are lost.
-    let config = Config { variant: Variant::Sack, initial_window: 8000, ..example() };
+    let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
     sender.on_selective_ack(&config, T, 1, &[segments(1, 2), segments(3, 7)]);

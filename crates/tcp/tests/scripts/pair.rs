@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{
-    Aimd, Config, DelayedAck, Endpoint, Handshake, Opening, Rules, SackOptions, Segment, Variant,
-};
+use airtcp_tcp::{Config, Endpoint, Opening, SackOptions, Segment};
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 
 /// More arrivals and deadlines than any of these transfers needs: a livelock exceeds it.
@@ -16,22 +14,7 @@ const MOST_STEPS: usize = 20_000;
 
 /// What most tests start from: 1000-byte segments, no handshake, an ACK for each segment.
 pub(crate) fn config() -> Config {
-    Config {
-        variant: Variant::NewReno,
-        mss: 1000,
-        receive_window: 64_000,
-        initial_window: 2000,
-        initial_ssthresh: None,
-        aimd: Aimd::STANDARD,
-        rules: Rules::STANDARD,
-        handshake: Handshake::None,
-        initial_rto: Duration::from_secs(1),
-        min_rto: Duration::from_millis(200),
-        max_rto: Duration::from_secs(60),
-        clock_granularity: Duration::from_millis(1),
-        delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
-        ack_skip: None,
-    }
+    Config::standard()
 }
 
 /// `cases` cases, or as many as the environment variable `PROPTEST_CASES` says.

@@ -52,6 +52,7 @@ pub(crate) fn rules() -> impl Strategy<Value = Rules> {
     (loss_window, any::<bool>()).prop_map(|(loss_window, fast_retransmit_once_per_window)| Rules {
         loss_window,
         fast_retransmit_once_per_window,
+        ..Rules::standard()
     })
 }
 
@@ -87,12 +88,10 @@ prop_compose! {
             aimd,
             rules,
             handshake,
-            initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(min_rto),
-            max_rto: Duration::from_secs(60),
-            clock_granularity: Duration::from_millis(1),
             delayed_ack,
             ack_skip,
+            ..Config::standard()
         }
     }
 }

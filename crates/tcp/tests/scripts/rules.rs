@@ -4,8 +4,13 @@ use airtcp_tcp::{Config, LossWindow, Rules, Variant};
 
 use crate::pair::{Fate, Pair, config, lose_once};
 
-const HALVE_CWND: Rules = Rules { loss_window: LossWindow::Cwnd, ..Rules::STANDARD };
-const ONCE: Rules = Rules { fast_retransmit_once_per_window: true, ..Rules::STANDARD };
+fn halve_cwnd() -> Rules {
+    Rules { loss_window: LossWindow::Cwnd, ..Rules::standard() }
+}
+
+fn once() -> Rules {
+    Rules { fast_retransmit_once_per_window: true, ..Rules::standard() }
+}
 
 /// Ten segments in flight from the start, in congestion avoidance.
 fn ten(rules: Rules) -> Config {
@@ -30,14 +35,14 @@ fn reno_repairs_a_second_loss_of_a_window_by_the_timer_if_it_may_not_retransmit_
         (counters.fast_retransmits, counters.timeouts)
     };
 
-    assert_eq!(counters(Rules::STANDARD), (2, 0));
-    assert_eq!(counters(ONCE), (1, 1));
+    assert_eq!(counters(Rules::standard()), (2, 0));
+    assert_eq!(counters(once()), (1, 1));
 }
 
 #[test]
 fn the_next_window_may_retransmit_again() {
     // 10001 is sent after the first recovery has begun, and so belongs to the next window.
-    let mut pair = Pair::sending_over(&ten(ONCE), 30_000, lose_once(&[1, 14_001]));
+    let mut pair = Pair::sending_over(&ten(once()), 30_000, lose_once(&[1, 14_001]));
     pair.run();
 
     let counters = pair.a.counters();
@@ -54,13 +59,13 @@ fn a_loss_halves_the_window_or_what_is_under_way() {
         pair.a.ssthresh()
     };
 
-    assert_eq!(threshold(Rules::STANDARD), 3000);
-    assert_eq!(threshold(HALVE_CWND), 5000);
+    assert_eq!(threshold(Rules::standard()), 3000);
+    assert_eq!(threshold(halve_cwnd()), 5000);
 }
 
 #[test]
 fn the_window_that_is_halved_is_no_larger_than_the_advertised_one() {
-    let config = Config { receive_window: 8000, ..ten(HALVE_CWND) };
+    let config = Config { receive_window: 8000, ..ten(halve_cwnd()) };
     let mut pair = Pair::sending_over(&config, 8000, lose_once(&[1]));
     pair.run();
 
@@ -84,10 +89,10 @@ fn a_timeout_in_a_recovery_halves_what_the_recovery_left() {
         (pair.a.counters().fast_retransmits, pair.a.ssthresh())
     };
 
-    let (fast, flight) = threshold(Rules::STANDARD);
+    let (fast, flight) = threshold(Rules::standard());
     assert_eq!(fast, 1);
     assert!(flight >= 5000, "{flight}");
-    assert_eq!(threshold(HALVE_CWND), (1, 2500));
+    assert_eq!(threshold(halve_cwnd()), (1, 2500));
 }
 
 #[test]
@@ -106,6 +111,6 @@ fn a_second_timeout_of_a_segment_halves_a_window_of_one() {
         pair.a.ssthresh()
     };
 
-    assert_eq!(threshold(Rules::STANDARD), 5000);
-    assert_eq!(threshold(HALVE_CWND), 2000);
+    assert_eq!(threshold(Rules::standard()), 5000);
+    assert_eq!(threshold(halve_cwnd()), 2000);
 }

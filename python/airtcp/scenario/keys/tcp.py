@@ -156,6 +156,11 @@ class Tcp(Table):
         default="newreno",
         source="RFC 5681; RFC 6582; RFC 6675, RFC 2018",
     )
+    congestion: Literal["reno"] = key(
+        "How the congestion window grows, and what a loss leaves of it; with `aimd`'s factors.",
+        default="reno",
+        source="RFC 5681, 3.1",
+    )
     mss_bytes: int = key(
         "Payload of a full segment.",
         default="1460 B",
