@@ -113,7 +113,7 @@ def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
     """The uploads of a row of ns-2, as far as an unmodified one can skip ACKs."""
     changes = {
         "flows.node.path": [{"rate": "100 Mb/s", "delay": delay, "queue": 50}],
-        f"{TCP}.ack_skip": {"skip": skip, "after_segment": 1},
+        f"{TCP}.ack_skip": {"skip": skip, "after_segment": 0},
         "phy.cw_min": 30,
         "phy.cw_max": 1022,
     }

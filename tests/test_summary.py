@@ -231,7 +231,7 @@ def test_wide_intervals_are_a_caution() -> None:
             "an ACK for every segment, for every 2 from 2 on, for every 3 from 5 on",
         ),
         ("ack_skip = { skip = 1 }", "1 of 2 ACKs left out"),
-        ("ack_skip = { skip = 2, after_segment = 50 }", "2 of 3 ACKs left out from 50 on"),
+        ("ack_skip = { skip = 2, after_segment = 50 }", "2 of 3 ACKs left out after segment 50"),
         ("aimd = { increase = 0.2, decrease = 0.95 }", "AIMD 0.2 and 0.95"),
     ],
 )

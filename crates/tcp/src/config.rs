@@ -147,7 +147,7 @@ pub struct Threshold {
 pub struct AckSkip {
     /// Of so many and one that [`DelayedAck`] asks for in a row, only the last one is sent.
     pub skip: u32,
-    /// From the segment with this number on, counted as in [`Threshold`].
+    /// From the next segment after the one with this number on, counted as in [`Threshold`].
     pub after_segment: u64,
 }
 
@@ -317,9 +317,10 @@ impl DelayedAck {
 }
 
 impl AckSkip {
-    /// Whether acknowledgments may be left out when `delivered` bytes have come in order.
+    /// Whether acknowledgments may be left out when `delivered` bytes have come in order: some of
+    /// them lie beyond the last segment whose acknowledgment is always sent.
     pub(crate) fn is_on(self, delivered: u64, mss: u32) -> bool {
-        is_reached(self.after_segment, delivered, mss)
+        delivered > self.after_segment.saturating_mul(u64::from(mss))
     }
 }
 

@@ -346,8 +346,8 @@ mod tests {
     }
 
     #[test]
-    fn skipping_starts_at_its_segment_and_no_timer_runs() {
-        let ack_skip = Some(AckSkip { skip: 2, after_segment: 4 });
+    fn skipping_starts_after_its_segment_and_no_timer_runs() {
+        let ack_skip = Some(AckSkip { skip: 2, after_segment: 3 });
         let config = Config { ack_skip, ..every(1) };
         let mut receiver = Receiver::new();
 

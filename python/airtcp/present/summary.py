@@ -363,7 +363,9 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield words + "".join(f", for every {every} from {begin} on" for begin, every in later)
     if tcp.ack_skip is not None and tcp.ack_skip.skip > 0:
         skip, begin = tcp.ack_skip.skip, tcp.ack_skip.after_segment
-        yield f"{skip} of {skip + 1} ACKs left out" + (f" from {begin} on" if begin > 1 else "")
+        yield f"{skip} of {skip + 1} ACKs left out" + (
+            f" after segment {begin}" if begin > 0 else ""
+        )
     if tcp.rules.preset != "standard":
         yield f"rules of {tcp.rules.preset}"
     if tcp.aimd != type(tcp.aimd).default():

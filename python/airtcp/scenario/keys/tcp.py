@@ -99,7 +99,7 @@ class AckSkip(Table):
         le=1000,
     )
     after_segment: int = key(
-        "From this segment on; the first segment of data is number 1.",
+        "The last segment whose ACK is always sent; the first segment of data is number 1.",
         default=0,
         ge=0,
         le=_LAST_SEGMENT,
