@@ -57,6 +57,23 @@ def without_times(result: SimulationResult) -> str:
     return text
 
 
+def test_an_attempt_counts_when_it_ends() -> None:
+    """Without backoff two senders collide for ever: frames of 1310 us, 272 us after one another.
+
+    They are on the air from 50 us to 1360 and from 1632 to 2942. From 1000 to 3000 us four attempts
+    end, of which two began before.
+    """
+    text = UDP.replace("count = 3", "count = 2").replace(
+        'standard = "802.11b"', 'standard = "802.11b"\ncw_min = 0\ncw_max = 0'
+    )
+    run = 'warmup = "1 ms"\nduration = "2 ms"\nreplications = 1\n'
+    simulation = simulate(loads(text.replace('duration = "2 s"\n', run))).simulation
+
+    assert simulation.metrics["collision_probability"].mean == 1.0
+    assert simulation.counts["mac_attempts"] == 4
+    assert [station.attempts for station in simulation.stations] == [0, 2, 2]
+
+
 def test_threads_do_not_change_a_byte() -> None:
     one, two, many = (simulate(web(), threads=threads) for threads in (1, 2, 7))
 

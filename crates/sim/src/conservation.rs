@@ -51,7 +51,7 @@ pub(crate) fn attempts_ended(
     counters: &airtcp_wlan::MacCounters,
     on_air: bool,
 ) -> Result<(), String> {
-    let ended = counters.successes + counters.collisions + counters.broadcasts + u64::from(on_air);
+    let ended = counters.attempts_ended() + u64::from(on_air);
     if counters.attempts == ended {
         Ok(())
     } else {

@@ -46,7 +46,7 @@ pub struct AirtimeShares {
 pub struct Counts {
     /// Frame exchanges that ended with a MAC ACK.
     pub mac_exchanges: u64,
-    /// Transmissions that began, of an RTS or of a data frame without one.
+    /// Transmissions that ended, of an RTS, of a data frame without one, or of a beacon.
     pub mac_attempts: u64,
     /// Times that two or more stations sent at once.
     pub collisions: u64,
@@ -107,7 +107,7 @@ pub struct StationRecord {
     pub name: String,
     /// Payload delivered in order to and from this station; of all for the access point.
     pub goodput_bps: f64,
-    /// Transmissions that began.
+    /// Transmissions that ended.
     pub attempts: u64,
     /// Those that led to a MAC ACK.
     pub successes: u64,

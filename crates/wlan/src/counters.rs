@@ -24,6 +24,11 @@ pub struct MacCounters {
 }
 
 impl MacCounters {
+    /// Attempts that led to a MAC ACK, collided, or were for all: all but those on the air.
+    pub fn attempts_ended(&self) -> u64 {
+        self.successes + self.collisions + self.broadcasts
+    }
+
     fn combine(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             attempts: with(self.attempts, other.attempts),

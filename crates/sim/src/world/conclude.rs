@@ -91,12 +91,16 @@ impl World<'_> {
         self.airtime.close()
     }
 
-    /// What the MAC of each node counted in the measured time.
+    /// What the MAC of each node counted in the measured time. Attempts are those that ended in it,
+    /// as the collisions and successes are that they ended with: otherwise a short run counts the
+    /// collision of an attempt that it does not count.
     fn mac_counted(&self) -> Vec<MacCounters> {
         let mut mac = vec![MacCounters::default(); self.nodes.len()];
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let then = self.measures.mac_baseline[id as usize];
-            mac[transmitter.node as usize] += *self.contention.counters(id) - then;
+            let counted = *self.contention.counters(id) - then;
+            mac[transmitter.node as usize] +=
+                MacCounters { attempts: counted.attempts_ended(), ..counted };
         }
         mac
     }
