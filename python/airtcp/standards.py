@@ -30,6 +30,7 @@ __all__ = [
     "MAC_HEADER_BITS",
     "MAC_RULES",
     "MAX_MSDU_BYTES",
+    "NS2_ROUND_TRIP_NS",
     "OFDM",
     "PROPAGATION_DELAY_NS",
     "QOS_CONTROL_BITS",
@@ -60,7 +61,7 @@ __all__ = [
 Modulation = Literal["dsss", "ofdm"]
 Preset = Literal["standard", "ns-2", "ns-3", "bianchi"]
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
-Colliders = Literal["ack-timeout+difs", "as-others"]
+Colliders = Literal["ack-timeout+difs", "as-others", "as-heard"]
 ArrivalBeforeOwnAck = Literal["busy", "idle"]
 AccessCategory = Literal["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 
@@ -257,19 +258,24 @@ class MacRules:
 # (9.3.2.3.7), and an ACK timeout for the senders that collided (9.3.2.8). A station that owes a MAC
 # ACK does not find the medium idle for DIFS (9.3.4.2).
 # "ns-2": the program, version 2.35: always a backoff, none left to serve after a drop, and whoever
-# received the collided frames, their senders included, waits EIFS and then DIFS. "ns-3": the
-# program: receivers of frames of equal power detect nothing and resume after DIFS, and who owes a
-# MAC ACK and has not begun it senses nothing. "bianchi": the
-# decoupling model (Bianchi 2000) and papers M and L: a fresh backoff for every frame, and every
-# station resumes DIFS after the collision, its senders too.
+# received the collided frames, their senders included, waits EIFS and then DIFS; a sender whose
+# frame outlasted all others has received none (`recv_timer` of mac-802_11.cc drops what ends while
+# it transmits) and waits for its answer, and then DIFS. "ns-3": the program: receivers of frames of
+# equal power detect nothing and resume after DIFS, and who owes a MAC ACK and has not begun it
+# senses nothing. "bianchi": the decoupling model (Bianchi 2000) and papers M and L: a fresh backoff
+# for every frame, and every station resumes DIFS after the collision, its senders too.
 MAC_RULES: Mapping[Preset, MacRules] = MappingProxyType(
     {
         "standard": MacRules(True, True, True, "eifs", "ack-timeout+difs", "busy"),
-        "ns-2": MacRules(False, True, False, "eifs+difs", "as-others", "busy"),
+        "ns-2": MacRules(False, True, False, "eifs+difs", "as-heard", "busy"),
         "ns-3": MacRules(True, True, True, "difs", "ack-timeout+difs", "idle"),
         "bianchi": MacRules(False, False, False, "difs", "as-others", "busy"),
     }
 )
+
+# ns-2 gives the whole answer time to arrive, not its preamble alone, and the longest way there and
+# back: DSSS_MaxPropagationDelay, 2 us, twice (mac-802_11.h, `check_pktTx`).
+NS2_ROUND_TRIP_NS = 4_000
 
 
 #: The access categories, the one with the highest priority first (IEEE 802.11-2016, 10.2.4.2).

@@ -117,7 +117,8 @@ def us(time_ns: int) -> str:
         (
             "ack_timeout",
             f"{us(B.ack_timeout_ns)} (b, long), {us(SHORT.ack_timeout_ns)} (b, short), "
-            f"{us(A.ack_timeout_ns)} (a), {us(G.ack_timeout_ns)} (g)",
+            f"{us(A.ack_timeout_ns)} (a), {us(G.ack_timeout_ns)} (g); "
+            f"with rules of ns-2 SIFS + ACK + {us(standards.NS2_ROUND_TRIP_NS)}",
         ),
         (
             "preamble_time",

@@ -501,7 +501,7 @@ def test_control_rates_of_groups() -> None:
     ("written", "rules"),
     [
         ('preset = "standard"', (True, True, True, "eifs", "ack-timeout+difs", "busy")),
-        ('preset = "ns-2"', (False, True, False, "eifs+difs", "as-others", "busy")),
+        ('preset = "ns-2"', (False, True, False, "eifs+difs", "as-heard", "busy")),
         ('preset = "ns-3"', (True, True, True, "difs", "ack-timeout+difs", "idle")),
         (
             'preset = "ns-3"\narrival_before_own_ack = "busy"',
@@ -510,14 +510,14 @@ def test_control_rates_of_groups() -> None:
         ('preset = "bianchi"', (False, False, False, "difs", "as-others", "busy")),
         (
             'preset = "ns-2"\npost_backoff = false',
-            (False, False, False, "eifs+difs", "as-others", "busy"),
+            (False, False, False, "eifs+difs", "as-heard", "busy"),
         ),
         (
             'preset = "bianchi"\nafter_collision = "eifs"',
             (False, False, False, "eifs", "as-others", "busy"),
         ),
         ('after_collision = "difs"', (True, True, True, "difs", "ack-timeout+difs", "busy")),
-        ('after_collision = "eifs+difs"', (True, True, True, "eifs+difs", "as-others", "busy")),
+        ('after_collision = "eifs+difs"', (True, True, True, "eifs+difs", "as-heard", "busy")),
         (
             'after_collision = "eifs+difs"\ncolliders = "ack-timeout+difs"',
             (True, True, True, "eifs+difs", "ack-timeout+difs", "busy"),

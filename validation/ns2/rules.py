@@ -18,6 +18,8 @@ from run import ns_trace, require_ns
 
 SLOT, DIFS, EIFS = 20.0, 50.0, 364.0
 RTS, CONTROL, SIFS = 272.0, 248.0, 10.0
+DATA = 192.0 + 8 * 1074 / 11
+FARTHEST = 2.0  # the propagation delay that ns-2's timeouts allow for
 LINK_LAYER = 25.0  # ns-2's LL hands a packet down after 25 us
 DRAWS = 31  # CWMin_ 31 in ns-2: a backoff is one of 0 .. 30
 
@@ -147,6 +149,34 @@ def after_a_collision() -> None:
         print(f", off the grid by at most {off_grid(waits):.3f} slot (propagation: 0.03)")
 
 
+def after_a_collision_of_unequal_frames() -> None:
+    """Without RTS a segment of the access point collides with a TCP ACK, which ends before."""
+    timeout = SIFS + CONTROL + 2 * FARTHEST
+    by_role: dict[str, list[float]] = {"its sender": [], "the other sender": []}
+    at: Line | None = None
+    collided: tuple[Line, Line] | None = None
+    for line in lines_of(stations=1, window=50, duration=100, seed=1, rts=3000):
+        if line.event != "s" or line.layer != "MAC" or line.kind not in ("tcp", "ack"):
+            continue
+        if collided is not None:
+            longer, shorter = collided
+            waited = line.us - longer.us - DATA
+            if line.node == longer.node:
+                by_role["its sender"].append(slots(waited - timeout - DIFS))
+            elif line.node == shorter.node:
+                by_role["the other sender"].append(slots(waited - EIFS - DIFS))
+            collided = None
+        elif at is not None and line.us - at.us < 2.0:
+            pair = (at, line) if at.kind == "tcp" else (line, at)
+            collided = pair if pair[0].kind != pair[1].kind else None
+        at = line
+    print("After a collision of a segment with a TCP ACK, k slots from the end of the segment and")
+    print(f"  {timeout + DIFS:.0f} us (answer and DIFS) or {EIFS + DIFS:.0f} us (EIFS and DIFS)")
+    for role, waits in by_role.items():
+        print(f"  {role}: {len(waits)} times, k from {min(waits):.3f}", end="")
+        print(f", off the grid by at most {off_grid(waits):.3f} slot")
+
+
 def retry_limit() -> None:
     """All backoffs are 0 or 1, so that nine nodes collide until some give up."""
     counts: Counter[int] = Counter()
@@ -186,4 +216,5 @@ if __name__ == "__main__":
     arrival_on_an_idle_medium()
     post_backoff()
     after_a_collision()
+    after_a_collision_of_unequal_frames()
     retry_limit()

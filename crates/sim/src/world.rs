@@ -18,7 +18,8 @@ mod traffic;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
 use airtcp_wlan::{
-    ArrivalBeforeOwnAck, ContenderId, Contention, FrameTable, FrameTimes, Retry, StationId,
+    ArrivalBeforeOwnAck, CollidedFrame, ContenderId, Contention, FrameTable, FrameTimes, Retry,
+    StationId,
 };
 
 use crate::airtime::{AirtimeAccount, Cargo};
@@ -438,16 +439,27 @@ impl<'a> World<'a> {
     /// All frames of a collision have ended.
     fn collision_ended(&mut self, end: Time) {
         let colliding = std::mem::take(&mut self.colliding);
+        let hop = self.scenario.phy.propagation_delay;
+        let (last, before) = last_two(colliding.iter().map(|&(_, own_end)| own_end));
         for &(id, own_end) in &colliding {
+            let others_end = if own_end == last { before } else { last };
+            let own = CollidedFrame { end: own_end, outlasts: own_end > others_end + hop };
             let retry = if self.beacon_collided(id) {
                 self.contention.broadcast_collided(id)
             } else {
                 self.contention.collided(id)
             };
             let has_frame = self.after_failure(id, retry);
-            self.contention.back_off_after_collision(id, retry, own_end, end, has_frame);
+            self.contention.back_off_after_collision(id, retry, own, end, has_frame);
         }
         self.colliding = colliding;
         self.contention.end_collision(end);
     }
+}
+
+/// The latest of these times, and the latest of the others.
+fn last_two(times: impl Iterator<Item = Time>) -> (Time, Time) {
+    times.fold((Time::ZERO, Time::ZERO), |(last, before), time| {
+        if time > last { (time, last) } else { (last, before.max(time)) }
+    })
 }

@@ -57,7 +57,7 @@ fn phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
 fn mac() -> impl Strategy<Value = Value> {
     let threshold = prop_oneof![Just(None), Just(Some(0_u64)), Just(Some(500))];
     let after = prop_oneof![Just("eifs"), Just("difs"), Just("eifs+difs")];
-    let colliders = prop_oneof![Just("ack-timeout+difs"), Just("as-others")];
+    let colliders = prop_oneof![Just("ack-timeout+difs"), Just("as-others"), Just("as-heard")];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let before_own_ack = prop_oneof![Just("busy"), Just("idle")];
     let limit = prop_oneof![1_u32..3, Just(7)];
@@ -355,6 +355,7 @@ proptest! {
         for (name, value) in &outcome.metrics {
             if let Some(value) = value {
                 prop_assert!(value.is_finite() && *value >= 0.0, "{name} is {value}");
+                prop_assert!(!name.contains("probability") || *value <= 1.0, "{name} is {value}");
             }
         }
         // The first frame received may have been on the air since before the measured time: at
@@ -364,6 +365,9 @@ proptest! {
         prop_assert!(payload_ms <= measured_ms + 12.0, "{payload_ms} ms of payload");
         prop_assert!(outcome.counts.mac_exchanges + outcome.counts.collisions
             <= outcome.counts.mac_attempts + 1);
+        for station in &outcome.stations {
+            prop_assert!(station.successes + station.collisions <= station.attempts);
+        }
         prop_assert!(outcome.counts.beacon_collisions <= outcome.counts.beacons);
         prop_assert!(outcome.counts.simultaneous_sends <= outcome.counts.collisions);
 

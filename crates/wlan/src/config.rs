@@ -157,9 +157,13 @@ pub enum Colliders {
     /// Until the missing answer is noticed, then DIFS (10.23.2.2 item c says so for EDCA).
     #[serde(rename = "ack-timeout+difs")]
     AckTimeoutThenDifs,
-    /// As long as those who heard the collision (ns-2, Bianchi's model).
+    /// As long as those who heard the collision (Bianchi's model).
     #[serde(rename = "as-others")]
     AsOthers,
+    /// As long as those who heard the collision, but for who still sent when all other frames had
+    /// ended: it has heard none, and waits until the missing answer is noticed, then DIFS (ns-2).
+    #[serde(rename = "as-heard")]
+    AsHeard,
 }
 
 impl AccessParameters {

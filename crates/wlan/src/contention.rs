@@ -32,6 +32,7 @@ use airtcp_kernel::Time;
 
 pub use access_scheme::{AccessScheme, BurstConfig};
 pub use contender::Retry;
+pub use failures::CollidedFrame;
 
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::counters::MacCounters;

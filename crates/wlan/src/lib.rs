@@ -16,7 +16,7 @@ pub use config::{
     AccessCategory, AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BeaconConfig, Colliders,
     EdcaConfig, MacConfig, Rules,
 };
-pub use contention::{AccessScheme, BurstConfig, Contention, Retry};
+pub use contention::{AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
 pub use counters::MacCounters;
 pub use phy::{Modulation, PhyConfig, Rate};
 pub use sequence::dcf::{FrameTable, FrameTimes};

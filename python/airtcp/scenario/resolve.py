@@ -19,7 +19,13 @@ from .access_log import DataFileError, read_access_log, read_csv_column
 from .declare import written as written_form
 from .errors import InvalidError
 from .keys.tcp import Tcp
-from .resolve_mac import check_txop_limits, resolve_access, resolve_classify, resolve_mac
+from .resolve_mac import (
+    check_txop_limits,
+    mac_preset,
+    resolve_access,
+    resolve_classify,
+    resolve_mac,
+)
 from .resolve_phy import resolve_phy, station_rates
 from .resolve_queue import resolve_queue
 from .resolve_tcp import resolve_tcp
@@ -47,7 +53,9 @@ def resolve_scenario(
         InvalidError: keys that do not fit together, or a data file that cannot be used.
     """
     mac = scenario.mac or written.Mac()
-    phy = resolve_phy(scenario.phy, scenario.stations, edca=mac.edca is not None)
+    phy = resolve_phy(
+        scenario.phy, scenario.stations, edca=mac.edca is not None, preset=mac_preset(mac)
+    )
     groups = _groups(scenario, phy, mac)
     links = {name: _link(link, ("links", name)) for name, link in (scenario.links or {}).items()}
     ap = scenario.ap or written.Ap()

@@ -17,12 +17,17 @@ from . import resolved, written
 from .errors import InvalidError
 from .resolve_phy import beacon_rate
 
-__all__ = ["check_txop_limits", "resolve_access", "resolve_classify", "resolve_mac"]
+__all__ = ["check_txop_limits", "mac_preset", "resolve_access", "resolve_classify", "resolve_mac"]
 
 Side = Literal["ap", "stations"]
 T = TypeVar("T")
 
 _SIDES: tuple[Side, ...] = ("ap", "stations")
+
+
+def mac_preset(mac: written.Mac) -> standards.Preset:
+    """The named set of rules that the keys of `[mac.rules]` change."""
+    return (mac.rules or written.Rules()).preset or "standard"
 
 
 def resolve_mac(mac: written.Mac, phy: resolved.Phy, written_phy: written.Phy) -> resolved.Mac:
@@ -32,11 +37,11 @@ def resolve_mac(mac: written.Mac, phy: resolved.Phy, written_phy: written.Phy) -
         InvalidError: an access category that contradicts itself, or beacons that cannot be sent.
     """
     rules = mac.rules or written.Rules()
-    preset: standards.Preset = rules.preset or "standard"
+    preset = mac_preset(mac)
     named = standards.MAC_RULES[preset]
     colliders = named.colliders
     if rules.after_collision == "eifs+difs":
-        colliders = "as-others"  # what "eifs+difs" stands for: the colliders hear the collision too
+        colliders = "as-heard"  # what "eifs+difs" stands for: the colliders hear the collision too
     edca = mac.edca
     return resolved.Mac(
         rts_threshold_bytes=mac.rts_threshold,

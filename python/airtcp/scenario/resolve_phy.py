@@ -23,7 +23,11 @@ T = TypeVar("T")
 
 
 def resolve_phy(
-    phy: written.Phy, groups: list[written.Stations], *, edca: bool = False
+    phy: written.Phy,
+    groups: list[written.Stations],
+    *,
+    edca: bool = False,
+    preset: standards.Preset = "standard",
 ) -> resolved.Phy:
     """The resolved `[phy]`.
 
@@ -31,6 +35,7 @@ def resolve_phy(
         phy: the written one.
         groups: the stations, for their rates, on which the ACK timeout depends.
         edca: whether data frames have a QoS Control field.
+        preset: the rules of the MAC, of which ns-2's have an ACK timeout of their own.
     """
     standard = standards.STANDARDS[phy.standard]
     data_rate = _or(phy.data_rate, standard.default_data_rate_bps)
@@ -86,14 +91,22 @@ def resolve_phy(
                 f"{format_time_ns(sifs)}; allowed: SIFS or more",
             )
     else:
-        responses = {_modulation(standard, control_rate)} | {
-            rate.modulation for group in groups for rate in station_rates(phy, group)[1:]
+        responses = {_rate(standard, control_rate)} | {
+            station_rates(phy, group)[1] for group in groups
         }
-        ack_timeout = (
-            sifs
-            + slot
-            + max(_rx_start_delay_ns(standard, response, dsss, ofdm) for response in responses)
-        )
+        if preset == "ns-2":
+            answer = max(
+                _control_ns(rate, ack_bits, dsss, ofdm, rounding=rounding) for rate in responses
+            )
+            ack_timeout = sifs + answer + standards.NS2_ROUND_TRIP_NS
+        else:
+            ack_timeout = (
+                sifs
+                + slot
+                + max(
+                    _rx_start_delay_ns(standard, rate.modulation, dsss, ofdm) for rate in responses
+                )
+            )
     return resolved.Phy(
         standard=phy.standard,
         data_rate=_rate(standard, data_rate),
@@ -261,6 +274,22 @@ def _eifs_ack_ns(
         return dsss_ns(times, ack_bits, rate_bps, rounding=rounding)
     assert ofdm is not None
     return ofdm_ns(ofdm, ack_bits, rate_bps, rounding=rounding)
+
+
+def _control_ns(
+    rate: resolved.Rate,
+    bits: int,
+    dsss: resolved.DsssPhy | None,
+    ofdm: resolved.OfdmPhy | None,
+    *,
+    rounding: bool,
+) -> int:
+    """A control frame of `bits` at `rate`."""
+    if rate.modulation == DSSS:
+        assert dsss is not None, "rates are checked first"
+        return dsss_ns(dsss, bits, rate.bps, rounding=rounding)
+    assert ofdm is not None, "rates are checked first"
+    return ofdm_ns(ofdm, bits, rate.bps, rounding=rounding)
 
 
 def _rx_start_delay_ns(

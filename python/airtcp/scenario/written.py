@@ -88,7 +88,7 @@ class Phy(Table):
     ack_timeout: ExchangeTimeNs | None = key(
         "How long a sender waits for CTS or ACK, from the end of its own frame.",
         default="SIFS + slot + aPHY-RX-START-Delay: 222 us (b, long), 126 us (b, short), "
-        "50 us (a), 43 us (g)",
+        "50 us (a), 43 us (g); with rules of ns-2 SIFS + ACK + 4 us",
         source="IEEE 802.11-2012, 9.3.2.8",
     )
     preamble_time: ExchangeTimeNs | None = key(
@@ -174,9 +174,11 @@ class Rules(Table):
         default='"eifs" (ns-3, bianchi: "difs"; ns-2: "eifs+difs")',
         source="IEEE 802.11-2012, 9.3.2.3.7",
     )
-    colliders: Literal["ack-timeout+difs", "as-others"] | None = key(
-        "What those wait who took part in a collision.",
-        default='"ack-timeout+difs" (ns-2, bianchi, and beside a written "eifs+difs": "as-others")',
+    colliders: Literal["ack-timeout+difs", "as-others", "as-heard"] | None = key(
+        "What those wait who took part in a collision. `as-heard`: like all who heard it, but for "
+        "who still sent when all other frames had ended, which waits for its answer and then DIFS.",
+        default='"ack-timeout+difs" (bianchi: "as-others"; ns-2, and beside a written '
+        '"eifs+difs": "as-heard")',
         source="IEEE 802.11-2012, 9.3.2.8",
     )
     arrival_before_own_ack: Literal["busy", "idle"] | None = key(

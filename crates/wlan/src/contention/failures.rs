@@ -6,6 +6,16 @@ use super::contender::{Retry, State};
 use super::{ContenderId, Contention, Stray};
 use crate::config::Colliders;
 
+/// A frame that collided, as its sender knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct CollidedFrame {
+    /// When it ended.
+    pub end: Time,
+    /// Whether it ended after all the others had: its sender, which cannot receive while it sends,
+    /// has heard none of them.
+    pub outlasts: bool,
+}
+
 impl Contention {
     /// The frame of `contender` collided: whether it may be sent again. Then comes
     /// [`Self::back_off_after_collision`].
@@ -24,25 +34,32 @@ impl Contention {
         Retry::Broadcast
     }
 
-    /// `id` took part in a collision whose last frame ended at `end`; its own ended at `own_end`.
+    /// `id` took part in a collision whose last frame ended at `end`; its own was `own`.
     /// `has_frame` says whether it has a frame, that one or another. When all colliders are
     /// settled, [`Self::end_collision`] goes on.
     pub fn back_off_after_collision(
         &mut self,
         id: ContenderId,
         retry: Retry,
-        own_end: Time,
+        own: CollidedFrame,
         end: Time,
         has_frame: bool,
     ) {
         let settings = &self.settings;
         let contender = &mut self.contenders[id as usize];
         let aifs = self.groups[contender.group as usize].aifs;
-        let from = match settings.colliders {
-            Colliders::AsOthers => end + settings.wait_after_collision + aifs,
+        let heard = match settings.colliders {
+            Colliders::AsOthers => true,
+            Colliders::AsHeard => !own.outlasts,
+            Colliders::AckTimeoutThenDifs => false,
+        };
+        let from = if heard {
+            end + settings.wait_after_collision + aifs
+        } else if retry == Retry::Broadcast {
             // It waits for no answer, and has not heard the other frame begin.
-            Colliders::AckTimeoutThenDifs if retry == Retry::Broadcast => end + aifs,
-            Colliders::AckTimeoutThenDifs => (own_end + settings.ack_timeout).max(end) + aifs,
+            end + aifs
+        } else {
+            (own.end + settings.ack_timeout).max(end) + aifs
         };
         if let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.contender == id) {
             bursts.collided(from);

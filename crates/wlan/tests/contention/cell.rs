@@ -4,8 +4,8 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
 use airtcp_wlan::{
-    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BurstConfig, Colliders, ContenderConfig,
-    Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
+    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BurstConfig, CollidedFrame, Colliders,
+    ContenderConfig, Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -102,15 +102,12 @@ impl Cell {
         let retries = ends
             .iter()
             .map(|&(station, own_end)| {
+                let mut others = ends.iter().filter(|&&(other, _)| other != station);
+                let own =
+                    CollidedFrame { end: at(own_end), outlasts: others.all(|o| o.1 < own_end) };
                 let retry = self.contention.collided(station);
                 let again = retry == Retry::Again;
-                self.contention.back_off_after_collision(
-                    station,
-                    retry,
-                    at(own_end),
-                    at(end),
-                    again,
-                );
+                self.contention.back_off_after_collision(station, retry, own, at(end), again);
                 retry
             })
             .collect();

@@ -2,7 +2,8 @@
 //! worked out in comments.
 
 use airtcp_wlan::{
-    AfterCollision, ArrivalBeforeOwnAck, Colliders, MacConfig, PhyConfig, Retry, StationId,
+    AfterCollision, ArrivalBeforeOwnAck, CollidedFrame, Colliders, MacConfig, PhyConfig, Retry,
+    StationId,
 };
 
 use crate::cell::{ACK_TIMEOUT, Cell, DIFS, EIFS, SLOT, at, phy, standard, with_rules};
@@ -289,6 +290,48 @@ fn colliders_may_wait_as_long_as_the_others() {
     assert_eq!(cell.next(), Some(2_000 + EIFS + DIFS + SLOT * slots));
 }
 
+/// Station 0 still hears the end of the other frame, and waits as all who do. Station 1 sends until
+/// the end and hears nothing: it misses its ACK.
+#[test]
+fn colliders_may_wait_as_they_hear() {
+    let mac = with_rules(|rules| {
+        rules.after_collision = AfterCollision::EifsThenDifs;
+        rules.colliders = Colliders::AsHeard;
+    });
+    let mut cell = two_collide(&mac, 0);
+
+    cell.collide(&[(0, 1_300), (1, 9_000)]);
+
+    let resumed = [9_000 + EIFS + DIFS, 9_000 + ACK_TIMEOUT + DIFS];
+    let slots = [cell.backoff(0, 63), cell.backoff(1, 63)];
+    let [first, second] = [0, 1].map(|station| resumed[station] + SLOT * slots[station]);
+    assert_ne!(first, second);
+    let (start, who) = cell.begin();
+    assert_eq!(start, first.min(second));
+    cell.succeed(start + 1_000, false);
+
+    // The other one goes on with what is left of its slots, which began where it resumed.
+    let [sender] = who[..] else { panic!("one is first") };
+    let other = 1 - sender as usize;
+    let counted = start.saturating_sub(resumed[other]) / SLOT;
+    assert_eq!(cell.next(), Some(start + 1_000 + DIFS + SLOT * (slots[other] - counted)));
+}
+
+/// Frames that end together: each is still on its way when the other has ended, and both are heard.
+#[test]
+fn colliders_whose_frames_end_together_hear_each_other() {
+    let mac = with_rules(|rules| {
+        rules.after_collision = AfterCollision::EifsThenDifs;
+        rules.colliders = Colliders::AsHeard;
+    });
+    let mut cell = two_collide(&mac, 0);
+
+    cell.collide(&[(0, 2_000), (1, 2_000)]);
+
+    let slots = cell.backoff(0, 63).min(cell.backoff(1, 63));
+    assert_eq!(cell.next(), Some(2_000 + EIFS + DIFS + SLOT * slots));
+}
+
 /// Station 2's frame arrives during EIFS; a collider is faster, so the medium gets busy before
 /// it was idle for EIFS, and a backoff is due. CW is 3 after a collision, to make sure of it.
 #[test]
@@ -338,8 +381,10 @@ fn a_frame_to_all_that_collides_is_not_sent_again() {
 
     assert_eq!(cell.contention.broadcast_collided(0), Retry::Broadcast);
     assert_eq!(cell.contention.collided(1), Retry::Again);
-    cell.contention.back_off_after_collision(0, Retry::Broadcast, at(1_776), at(2_000), true);
-    cell.contention.back_off_after_collision(1, Retry::Again, at(2_000), at(2_000), true);
+    let own = |end, outlasts| CollidedFrame { end: at(end), outlasts };
+    let end = at(2_000);
+    cell.contention.back_off_after_collision(0, Retry::Broadcast, own(1_776, false), end, true);
+    cell.contention.back_off_after_collision(1, Retry::Again, own(2_000, true), end, true);
     cell.contention.end_collision(at(2_000));
 
     let sender = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
@@ -393,10 +438,11 @@ fn the_window_doubles_and_goes_back_after_a_drop() {
     assert_eq!(cw_sum(&cell, 0), 63);
     // The two are made to collide again: only the bookkeeping counts here.
     cell.contention.collided(0);
-    cell.contention.back_off_after_collision(0, Retry::Again, at(3_000), at(3_000), true);
+    let own = |end| CollidedFrame { end, outlasts: false };
+    cell.contention.back_off_after_collision(0, Retry::Again, own(at(3_000)), at(3_000), true);
     assert_eq!(cw_sum(&cell, 0), 63 + 127);
     assert_eq!(cell.contention.collided(0), Retry::Dropped);
-    cell.contention.back_off_after_collision(0, Retry::Dropped, at(4_000), at(4_000), false);
+    cell.contention.back_off_after_collision(0, Retry::Dropped, own(at(4_000)), at(4_000), false);
     assert_eq!(cw_sum(&cell, 0), 63 + 127 + 31);
 }
 
