@@ -1,4 +1,4 @@
-"""Make the tables of docs/scenario-files.md: all keys of scenario files.
+"""Make the tables of docs/scenario-files.md: keys, presets, the standards' numbers.
 
 Knows where each table of the schema stands in a file. Does not know keys: they are declared in
 `airtcp.scenario.keys`.
@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import tables
-from airtcp.scenario import schema
+from airtcp.scenario import ResolvedScenario, Rules, TcpRules, resolve, schema
+from airtcp.scenario.declare import Table, declarations, text
+from airtcp.standards import EDCA_CATEGORIES, STANDARDS, edca_defaults
+from airtcp.units import format_time_ns
 
 PAGE = Path(__file__).parent / "scenario-files.md"
 
@@ -27,12 +30,12 @@ SECTIONS = {
     "Beacon": "`beacon`, of `[mac]`",
     "Edca": "`[mac.edca]`",
     "EdcaCategories": "`[mac.edca.ap]` and `[mac.edca.stations]`",
-    "EdcaCategory": "`[mac.edca.ap.AC_VO]`, `[mac.edca.stations.AC_BE]` and the like",
+    "AccessParameters": "`[mac.edca.ap.AC_VO]`, `[mac.edca.stations.AC_BE]` and the like",
     "Classify": "`[mac.classify]`",
-    "Ap": "`[ap]`",
-    "Queue": "`queue`, of `[ap]` and of `[[stations]]`",
-    "Access": "`access`, of `[ap]`",
-    "Stations": "`[[stations]]`",
+    "AccessPoint": "`[ap]`",
+    "PlainQueue": "`queue`, of `[ap]` and of `[[stations]]`",
+    "StandardAccess": "`access`, of `[ap]`",
+    "StationGroup": "`[[stations]]`",
     "Flow": "`[[flows]]`",
     "Bulk": '`application`, `kind = "bulk"`',
     "Web": '`application`, `kind = "web"`',
@@ -127,7 +130,63 @@ def _bounds(key: Schema) -> str:
     return f" {text}" if text else ""
 
 
-TABLES = {"keys": keys}
+def presets(table: type[Table]) -> str:
+    """What each preset of a table of rules stands for."""
+    rules = {name: key.default.of_preset for name, key in declarations(table)}
+    known = {name: values for name, values in rules.items() if values is not None}
+    names = next(iter(known.values()))
+    rows = [
+        [f"`{text(name)}`", *(_cell(values[name]) for values in known.values())] for name in names
+    ]
+    return tables.markdown(["`preset`", *(f"`{name}`" for name in known)], rows)
+
+
+def _cell(value: Any) -> str:
+    return f"`{text(value)}`" if isinstance(value, str) else text(value)
+
+
+def timing() -> str:
+    """The numbers of each standard, those included that follow from others."""
+    rows = []
+    for name, preamble in [(name, {}) for name in STANDARDS] + [("802.11b", {"preamble": "short"})]:
+        phy = _resolved({"standard": name, **preamble}).phy
+        times = (phy.slot_time_ns, phy.sifs_ns, phy.difs_ns, phy.eifs_ns, phy.ack_timeout_ns)
+        shown = [format_time_ns(time) for time in times]
+        rows.append([f"{name}, short preamble" if preamble else name, *shown])
+    return tables.markdown(["standard", "slot", "SIFS", "DIFS", "EIFS", "ACK timeout"], rows)
+
+
+def _resolved(phy: dict[str, Any]) -> ResolvedScenario:
+    flow = {"stations": "a", "direction": "download", "application": {"kind": "bulk"}}
+    return resolve({"phy": phy, "stations": [{"name": "a", "count": 1}], "flows": [flow]})
+
+
+def categories() -> str:
+    """The default EDCA parameters of stations and access point in 802.11b, and all TXOP limits."""
+    b, a = STANDARDS["802.11b"], STANDARDS["802.11a"]
+    rows = []
+    for category in EDCA_CATEGORIES:
+        station, ap = (
+            edca_defaults(b, category, ap=ap, cw_min=b.cw_min, cw_max=b.cw_max)
+            for ap in (False, True)
+        )
+        ofdm = edca_defaults(a, category, ap=False, cw_min=a.cw_min, cw_max=a.cw_max)
+        numbers = (station.aifsn, station.cw_min, station.cw_max, ap.aifsn, ap.cw_min, ap.cw_max)
+        limits = (station.txop_limit_ns, ofdm.txop_limit_ns)
+        rows.append(
+            [f"`{category}`", *map(str, numbers), *(format_time_ns(limit) for limit in limits)]
+        )
+    head = ["category", "AIFSN", "CWmin", "CWmax", "AIFSN, `ap`", "CWmin, `ap`", "CWmax, `ap`"]
+    return tables.markdown([*head, "TXOP limit (b)", "TXOP limit (a, g)"], rows)
+
+
+TABLES = {
+    "timing": timing,
+    "rules": lambda: presets(Rules),
+    "categories": categories,
+    "tcp-rules": lambda: presets(TcpRules),
+    "keys": keys,
+}
 
 
 def with_table(page: str, name: str) -> str:

@@ -331,9 +331,9 @@ def test_beacons_are_those_of_paper_h_by_default(phy: str, rate: Rate) -> None:
 
 def test_the_file_with_every_key_has_every_key() -> None:
     """Each table of the format, compared with what the file writes."""
-    from airtcp.scenario import written, written_traffic
-    from airtcp.scenario.declare import written as form
-    from airtcp.scenario.keys import tcp
+    from airtcp.scenario.declare import written
+    from airtcp.scenario.keys import mac, phy, queue, run, tcp, traffic
+    from airtcp.scenario.resolved import ResolvedScenario
 
     with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
         data = tomllib.load(file)
@@ -341,35 +341,35 @@ def test_the_file_with_every_key_has_every_key() -> None:
         bursts = tomllib.load(file)
     flow = data["flows"][0]
     tables = [
-        (written.Scenario, data),
-        (written.Phy, data["phy"]),
-        (written.Mac, data["mac"]),
-        (written.Rules, data["mac"]["rules"]),
-        (written.Edca, data["mac"]["edca"]),
-        (written.EdcaCategories, data["mac"]["edca"]["ap"]),
+        (written(ResolvedScenario), data),
+        (written(phy.Phy), data["phy"]),
+        (written(mac.Mac), data["mac"]),
+        (written(mac.Rules), data["mac"]["rules"]),
+        (written(mac.Edca), data["mac"]["edca"]),
+        (mac.EdcaCategories, data["mac"]["edca"]["ap"]),
         # aifs and aifsn exclude each other
-        (written.EdcaCategory, {**data["mac"]["edca"]["ap"]["AC_VO"], "aifsn": 2}),
-        (written.Classify, data["mac"]["classify"]),
-        (written.Beacon, data["mac"]["beacon"]),
-        (written.Ap, data["ap"]),
+        (written(mac.AccessParameters), {**data["mac"]["edca"]["ap"]["AC_VO"], "aifsn": 2}),
+        (written(mac.Classify), data["mac"]["classify"]),
+        (written(mac.Beacon), data["mac"]["beacon"]),
+        (written(queue.AccessPoint), data["ap"]),
         # bursts and access categories exclude each other
-        (written.Access, bursts["ap"]["access"]),
-        (written.Queue, data["ap"]["queue"]),
-        (written.Stations, data["stations"][0]),
+        (written(queue.StandardAccess, queue.AdaptiveBurst), bursts["ap"]["access"]),
+        (queue.QueueForm, data["ap"]["queue"]),
+        (written(traffic.StationGroup), data["stations"][0]),
         # precision and replications exclude each other
-        (written.Run, {**data["run"], "replications": 1}),
-        (written_traffic.Flow, flow),
-        (form(tcp.Tcp), flow["tcp"]),
-        (form(tcp.Aimd), flow["tcp"]["aimd"]),
-        (form(tcp.TcpRules), flow["tcp"]["rules"]),
+        (written(run.Run), {**data["run"], "replications": 1}),
+        (written(traffic.Flow), flow),
+        (written(tcp.Tcp), flow["tcp"]),
+        (written(tcp.Aimd), flow["tcp"]["aimd"]),
+        (written(tcp.TcpRules), flow["tcp"]["rules"]),
         # every and thresholds exclude each other
-        (form(tcp.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
-        (form(tcp.AckSkip), flow["tcp"]["ack_skip"]),
-        (written_traffic.Link, flow["path"][1]),
-        (written_traffic.Web, flow["application"]),
-        (written_traffic.Bulk, data["flows"][1]["application"]),
-        (written_traffic.Ftp, data["flows"][2]["application"]),
-        (written_traffic.Udp, data["flows"][3]["application"]),
+        (written(tcp.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
+        (written(tcp.AckSkip), flow["tcp"]["ack_skip"]),
+        (written(traffic.Link), flow["path"][1]),
+        (written(traffic.Web), flow["application"]),
+        (written(traffic.Bulk), data["flows"][1]["application"]),
+        (written(traffic.Ftp), data["flows"][2]["application"]),
+        (written(traffic.Udp), data["flows"][3]["application"]),
     ]
     for table, keys in tables:
         assert set(table.allowed_keys()) == set(keys), table

@@ -27,7 +27,7 @@ from airtcp.predict.senders import (
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
-    from airtcp.standards import AfterCollision
+    from airtcp.scenario.keys.mac import AfterCollision
 
 _BIANCHI: Final = "models.bianchi"
 _LONE: Final = "models.max_throughput"

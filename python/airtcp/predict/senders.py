@@ -18,7 +18,7 @@ from airtcp.predict.facts import rate_of, weighted
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
-    from airtcp.standards import AfterCollision
+    from airtcp.scenario.keys.mac import AfterCollision
 
 #: IPv4 and UDP headers, which are in a packet and not in goodput.
 UDP_HEADER_BYTES: Final = 28

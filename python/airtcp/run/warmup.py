@@ -17,7 +17,6 @@ import numpy as np
 
 from airtcp.exceptions import SimulationError
 from airtcp.run.replications import Interruption, Replications, Runner
-from airtcp.standards import RUN
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _FIRST_PILOT = 2**32
 #: The series of a pilot has so many points, fewer for very many flows.
 _MOST_SAMPLES, _FEWEST_SAMPLES, _MOST_ROWS = 1000, 200, 2_000_000
 #: A pilot is as long as a replication measures, but not so short that nothing happens in it.
-_SHORTEST_NS = 2 * RUN.warmup_ns
+_SHORTEST_NS = 20_000_000_000
 #: If that is too short, it becomes up to so many times as long.
 _LONGEST = 16
 #: Means at the end that are never all that is left: a few may agree by chance (White 2000).

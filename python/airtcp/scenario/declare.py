@@ -35,6 +35,7 @@ __all__ = [
     "follows",
     "key",
     "none",
+    "text",
     "written",
 ]
 
@@ -71,12 +72,12 @@ def by_preset(values: Mapping[str, JsonValue]) -> Default:
     others: dict[str, list[str]] = {}
     for preset, value in values.items():
         if value != standard:
-            others.setdefault(_text(value), []).append(preset)
+            others.setdefault(text(value), []).append(preset)
     named = "; ".join(f"{', '.join(presets)}: {value}" for value, presets in others.items())
-    return Default(f"{_text(standard)} ({named})", of_preset=values)
+    return Default(f"{text(standard)} ({named})", of_preset=values)
 
 
-def _text(value: JsonValue) -> str:
+def text(value: JsonValue) -> str:
     """A value as a file writes it."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -156,7 +157,7 @@ def derived(meaning: str, *, unit: str = "") -> Any:
 def _default(default: Default | JsonValue) -> Default:
     if isinstance(default, Default):
         return default
-    return Default("all defaults" if default == {} else _text(default), default)
+    return Default("all defaults" if default == {} else text(default), default)
 
 
 def _field(declared: Key, bounds: Mapping[str, Any]) -> Any:

@@ -15,8 +15,9 @@ from pydantic_core import ErrorDetails
 
 from ..exceptions import ScenarioError, UnitError
 
-__all__ = ["InvalidError", "scenario_error"]
+__all__ = ["InvalidError", "Path", "key_path", "scenario_error"]
 
+#: Where a key stands: the names of tables, the indices of lists.
 Path = tuple[str | int, ...]
 
 

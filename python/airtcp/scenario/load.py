@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..exceptions import ScenarioError
+from .declare import written
 from .errors import InvalidError, scenario_error
 from .resolve import resolve_scenario
 from .resolved import ResolvedScenario
-from .written import Scenario
 
 __all__ = ["load", "loads", "read", "resolve"]
 
@@ -107,8 +107,8 @@ def resolve(
     """
     data = dict(data)
     try:
-        written = Scenario.model_validate(data)
-        return resolve_scenario(written, title=_title(name), base=Path(base))
+        form = written(ResolvedScenario).model_validate(data)
+        return resolve_scenario(form, title=_title(name), base=Path(base))
     except (ValidationError, InvalidError) as error:
         raise scenario_error(name, data, error) from None
 

@@ -1,4 +1,4 @@
-"""Field types of the written form: quantities with units, tables that know their keys.
+"""Types of the written form: quantities with units, tables that know their keys.
 
 Knows how pydantic reads a quantity and how a table refuses what it does not know. Does not know
 which keys a scenario has; `errors` turns what is refused here into messages.
@@ -32,12 +32,11 @@ __all__ = [
     "Percent",
     "RateBps",
     "SizeBytes",
-    "Table",
     "TimeNs",
     "TimeS",
     "Written",
-    "key",
     "needed",
+    "optional",
     "positive",
     "rate_or",
     "text_or_table",
@@ -87,6 +86,8 @@ class Written(BaseModel):
         allowed = cls.allowed_keys()
         if not isinstance(data, dict):
             raise PydanticCustomError("not_a_table", "", {"keys": allowed})
+        # TOML has no null; in Python, None leaves a key out.
+        data = {name: value for name, value in data.items() if value is not None}
         unknown = [name for name in data if name not in allowed]
         if unknown:
             raise PydanticCustomError("unknown_keys", "", {"unknown": unknown, "allowed": allowed})
@@ -100,9 +101,6 @@ class Written(BaseModel):
         return data
 
 
-Table = Written
-
-
 def _wanted(field: FieldInfo) -> str:
     """What a missing key should hold: the allowed texts, or its description."""
     names = [name for name in get_args(field.annotation) if isinstance(name, str)]
@@ -111,16 +109,9 @@ def _wanted(field: FieldInfo) -> str:
     return f"expected: {(field.description or '').rstrip('.')}"
 
 
-def key(description: str, *, default: str, source: str = "", unit: str = "") -> Any:
-    """An optional key; `default`, `source` and `unit` are what the documentation says of it.
-
-    A key that is left out reads as None: the resolver knows the default, not the table.
-    """
+def optional(description: str, *, default: str) -> Any:
+    """A key that may be left out, and is None then; `default` says what that means."""
     extra: dict[str, JsonValue] = {"x-default": default}
-    if source:
-        extra["x-source"] = source
-    if unit:
-        extra["x-unit"] = unit
     return Field(default=None, description=description, json_schema_extra=extra)
 
 
@@ -129,10 +120,9 @@ def text_or_table(value: object) -> str:
     return "table" if isinstance(value, dict | Written) else "text"
 
 
-def needed(description: str, *, unit: str = "") -> Any:
+def needed(description: str) -> Any:
     """A key that must be given."""
-    extra: dict[str, JsonValue] = {"x-unit": unit} if unit else {}
-    return Field(description=description, json_schema_extra=extra)
+    return Field(description=description)
 
 
 def _quantity(

@@ -7,156 +7,129 @@ point's bursts contradicts the rest of the scenario. Does not know the numbers o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeVar
+from typing import Literal
 
 from .. import standards
 from ..airtime import exchange_ns, needs_rts, ppdu_ns
 from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
-from . import resolved, written
-from .errors import InvalidError
+from .declare import written
+from .errors import InvalidError, Path
+from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Rules
+from .keys.phy import Phy
+from .keys.queue import Access, AdaptiveBurst, StandardAccess
+from .quantities import Written
 from .resolve_phy import beacon_rate
+from .resolved import Flow, ResolvedScenario
 
-__all__ = ["check_txop_limits", "mac_preset", "resolve_access", "resolve_classify", "resolve_mac"]
+__all__ = ["check_txop_limits", "resolve_access", "resolve_classify", "resolve_mac"]
 
 Side = Literal["ap", "stations"]
-T = TypeVar("T")
 
 _SIDES: tuple[Side, ...] = ("ap", "stations")
 
 
-def mac_preset(mac: written.Mac) -> standards.Preset:
-    """The named set of rules that the keys of `[mac.rules]` change."""
-    return (mac.rules or written.Rules()).preset or "standard"
-
-
-def resolve_mac(mac: written.Mac, phy: resolved.Phy, written_phy: written.Phy) -> resolved.Mac:
+def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
     """The resolved `[mac]`; AIFS and the windows of access categories follow from the PHY.
 
     Raises:
         InvalidError: an access category that contradicts itself, or beacons that cannot be sent.
     """
-    rules = mac.rules or written.Rules()
-    preset = mac_preset(mac)
-    named = standards.MAC_RULES[preset]
-    colliders = named.colliders
-    if rules.after_collision == "eifs+difs":
-        colliders = "as-heard"  # what "eifs+difs" stands for: the colliders hear the collision too
     edca = mac.edca
-    return resolved.Mac(
-        rts_threshold_bytes=mac.rts_threshold,
-        short_retry_limit=_or(mac.short_retry_limit, standards.SHORT_RETRY_LIMIT),
-        long_retry_limit=_or(mac.long_retry_limit, standards.LONG_RETRY_LIMIT),
-        rules=resolved.Rules(
-            preset=preset,
-            immediate_access=_or(rules.immediate_access, named.immediate_access),
-            post_backoff=_or(rules.post_backoff, named.post_backoff),
-            post_backoff_after_drop=_or(
-                rules.post_backoff_after_drop, named.post_backoff_after_drop
-            ),
-            after_collision=_or(rules.after_collision, named.after_collision),
-            colliders=_or(rules.colliders, colliders),
-            arrival_before_own_ack=_or(rules.arrival_before_own_ack, named.arrival_before_own_ack),
-        ),
+    return Mac.of(
+        mac,
+        rules=_rules(mac.rules),
         edca=None
         if edca is None
-        else resolved.Edca(
-            ap=_categories(edca, "ap", phy), stations=_categories(edca, "stations", phy)
-        ),
+        else Edca(ap=_categories(edca, "ap", phy), stations=_categories(edca, "stations", phy)),
         beacon=None if mac.beacon is None else _beacon(mac.beacon, phy, written_phy),
     )
 
 
-def _beacon(beacon: written.Beacon, phy: resolved.Phy, written_phy: written.Phy) -> resolved.Beacon:
+def _rules(rules: Written) -> Rules:
+    if rules.after_collision == "eifs+difs":
+        # What it stands for: the colliders hear the collision too.
+        rules = rules.filled(colliders="as-heard")
+    return Rules.of(rules)
+
+
+def _beacon(beacon: Written, phy: Phy, written_phy: Written) -> Beacon:
     here = ("mac", "beacon")
-    interval = _or(beacon.interval, standards.BEACON.interval_ns)
-    size_bits = _or(beacon.size_bits, standards.BEACON.size_bits)
-    rate = beacon_rate(written_phy, beacon.rate, (*here, "rate"))
-    needed = phy.difs_ns + ppdu_ns(phy, size_bits, rate) + phy.propagation_delay_ns
-    if interval <= needed:
+    resolved = Beacon.of(beacon, rate=beacon_rate(written_phy, beacon.rate, (*here, "rate")))
+    ppdu = ppdu_ns(phy, resolved.size_bits, resolved.rate)
+    needed = phy.difs_ns + ppdu + phy.propagation_delay_ns
+    if resolved.interval_ns <= needed:
         raise InvalidError(
             (*here, "interval"),
-            f"is {format_time_ns(interval)}, and DIFS and a beacon of {size_bits} bits take "
-            f"{format_time_ns(needed)}; allowed: more than that",
+            f"is {format_time_ns(resolved.interval_ns)}, and DIFS and a beacon of "
+            f"{resolved.size_bits} bits take {format_time_ns(needed)}; allowed: more than that",
         )
-    return resolved.Beacon(interval_ns=interval, size_bits=size_bits, rate=rate)
+    return resolved
 
 
-def resolve_access(
-    access: written.Access | None, mac: written.Mac, phy: resolved.Phy
-) -> resolved.Access:
+def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
     """How the access point gets at the medium.
 
     Raises:
         InvalidError: bursts beside access categories, keys of bursts without them, or more
             stations that are to contend than there are slots.
     """
-    here = ("ap", "access")
-    access = access or written.Access()
+    here: Path = ("ap", "access")
     if access.scheme != "adaptive-burst":
-        for key in ("window_slots", "target_active"):
-            if getattr(access, key) is not None:
+        for key in written(AdaptiveBurst).allowed_keys():
+            if access.given(key):
                 raise InvalidError(
                     (*here, key),
                     'means nothing to the scheme "standard"; '
                     'allowed: together with scheme = "adaptive-burst"',
                 )
-        return resolved.StandardAccess(scheme="standard")
+        return StandardAccess.of(access)
     if mac.edca is not None:
         raise InvalidError(
             (*here, "scheme"),
             '"adaptive-burst" is for an access point with one queue under the DCF, and [mac.edca] '
             "gives it a queue for each access category; allowed: one of the two",
         )
-    slots = _or(access.window_slots, phy.cw_min + 1)
-    target = _or(access.target_active, max(slots // 4, 1))
+    access = access.filled(window_slots=phy.cw_min + 1)
+    access = access.filled(target_active=max(access.window_slots // 4, 1))
+    slots, target = access.window_slots, access.target_active
     if target > slots:
         raise InvalidError(
-            (*here, "target_active" if access.target_active is not None else "window_slots"),
+            (*here, "target_active" if access.given("target_active") else "window_slots"),
             f"target_active is {target} and window_slots {slots}: not even every second station "
             "would succeed; allowed: target_active <= window_slots",
         )
-    return resolved.AdaptiveBurst(scheme="adaptive-burst", window_slots=slots, target_active=target)
+    return AdaptiveBurst.of(access, scheme="adaptive-burst")
 
 
-def resolve_classify(mac: written.Mac) -> resolved.Classify:
+def resolve_classify(mac: Written) -> Classify:
     """Which traffic goes into which access category.
 
     Raises:
         InvalidError: a classification without access categories.
     """
-    if mac.classify is not None and mac.edca is None:
+    if mac.given("classify") and mac.edca is None:
         raise InvalidError(
             ("mac", "classify"),
             "has no meaning without access categories; allowed: together with [mac.edca]",
         )
-    classify = mac.classify or written.Classify()
-    return resolved.Classify(
-        tcp_ack=_or(classify.tcp_ack, "AC_BE"),
-        tcp_data=_or(classify.tcp_data, "AC_BE"),
-        udp=_or(classify.udp, "AC_BE"),
-    )
+    return Classify.of(mac.classify)
 
 
-def _categories(
-    edca: written.Edca, side: Side, phy: resolved.Phy
-) -> dict[AccessCategory, resolved.AccessParameters]:
+def _categories(edca: Written, side: Side, phy: Phy) -> dict[AccessCategory, AccessParameters]:
     return {
         category: _category(_given(edca, side, category), category, side, phy)
         for category in standards.EDCA_CATEGORIES
     }
 
 
-def _given(edca: written.Edca, side: Side, category: AccessCategory) -> written.EdcaCategory:
+def _given(edca: Written, side: Side, category: AccessCategory) -> Written:
     """What is written of a category; all keys are left out if it is not."""
-    categories: written.EdcaCategories | None = getattr(edca, side)
-    given: written.EdcaCategory | None = getattr(categories, category, None)
-    return given or written.EdcaCategory()
+    categories: EdcaCategories = getattr(edca, side)
+    return getattr(categories, category) or written(AccessParameters)()
 
 
-def _category(
-    given: written.EdcaCategory, category: AccessCategory, side: Side, phy: resolved.Phy
-) -> resolved.AccessParameters:
+def _category(given: Written, category: AccessCategory, side: Side, phy: Phy) -> AccessParameters:
     here = ("mac", "edca", side, category)
     default = standards.edca_defaults(
         standards.STANDARDS[phy.standard],
@@ -165,33 +138,33 @@ def _category(
         cw_min=phy.cw_min,
         cw_max=phy.cw_max,
     )
-    if given.aifs is not None and given.aifsn is not None:
+    if given.given("aifs") and given.given("aifsn"):
         raise InvalidError((*here, "aifs"), "stands beside aifsn; allowed: one of the two")
-    # IEEE 802.11-2016, 10.3.2.3.6: AIFS[AC] = AIFSN[AC] aSlotTime + aSIFSTime.
-    aifs = _or(given.aifs, phy.sifs_ns + _or(given.aifsn, default.aifsn) * phy.slot_time_ns)
+    given = given.filled(
+        aifsn=default.aifsn,
+        cw_min=default.cw_min,
+        cw_max=default.cw_max,
+        txop_limit=default.txop_limit_ns,
+    )
+    # IEEE 802.11-2020, 10.3.2.3.6: AIFS[AC] = AIFSN[AC] aSlotTime + aSIFSTime.
+    given = given.filled(aifs=phy.sifs_ns + given.aifsn * phy.slot_time_ns)
     pifs = phy.sifs_ns + phy.slot_time_ns
-    if aifs < pifs:
+    if given.aifs < pifs:
         raise InvalidError(
             (*here, "aifs"),
-            f"is {format_time_ns(aifs)}; after a SIFS of {format_time_ns(phy.sifs_ns)} come MAC "
-            "ACKs and the next frames of a TXOP, which others need a slot to hear; allowed: "
+            f"is {format_time_ns(given.aifs)}; after a SIFS of {format_time_ns(phy.sifs_ns)} come "
+            "MAC ACKs and the next frames of a TXOP, which others need a slot to hear; allowed: "
             f"{format_time_ns(pifs)} (PIFS) or more",
         )
-    cw_min, cw_max = _or(given.cw_min, default.cw_min), _or(given.cw_max, default.cw_max)
-    if cw_min > cw_max:
+    if given.cw_min > given.cw_max:
         raise InvalidError(
-            (*here, "cw_min" if given.cw_min is not None else "cw_max"),
-            f"cw_min is {cw_min} and cw_max {cw_max}; allowed: cw_min <= cw_max",
+            (*here, "cw_min" if given.given("cw_min") else "cw_max"),
+            f"cw_min is {given.cw_min} and cw_max {given.cw_max}; allowed: cw_min <= cw_max",
         )
-    return resolved.AccessParameters(
-        aifs_ns=aifs,
-        cw_min=cw_min,
-        cw_max=cw_max,
-        txop_limit_ns=_or(given.txop_limit, default.txop_limit_ns),
-    )
+    return AccessParameters.of(given)
 
 
-def check_txop_limits(mac: written.Mac, scenario: resolved.ResolvedScenario) -> None:
+def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
     """Refuses a written TXOP limit in which not even one frame of a flow has room.
 
     A frame that the standard's own limit has no room for is sent alone: nothing here fragments.
@@ -223,9 +196,7 @@ def check_txop_limits(mac: written.Mac, scenario: resolved.ResolvedScenario) -> 
                 )
 
 
-def _packets(
-    flow: resolved.Flow, classify: resolved.Classify
-) -> Iterator[tuple[Side, AccessCategory, int]]:
+def _packets(flow: Flow, classify: Classify) -> Iterator[tuple[Side, AccessCategory, int]]:
     """The largest packets of a flow in each category: who sends them, and their bits."""
     sender, receiver = _SIDES if flow.direction == "download" else _SIDES[::-1]
     application, tcp = flow.application, flow.tcp
@@ -239,7 +210,3 @@ def _packets(
     # A SYN, or a request.
     yield receiver, classify.tcp_data, 8 * min(request, tcp.mss_bytes) + tcp.header_bits
     yield receiver, classify.tcp_ack, tcp.header_bits
-
-
-def _or(given: T | None, default: T) -> T:
-    return default if given is None else given

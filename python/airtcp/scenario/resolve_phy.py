@@ -7,28 +7,20 @@ frames are.
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from .. import standards
 from ..airtime import dsss_ns, ofdm_ns
 from ..standards import DSSS, OFDM, Modulation, Standard
 from ..units import format_rate, format_time_ns
-from . import resolved, written
-from .errors import InvalidError
+from .errors import InvalidError, Path
+from .keys.phy import DsssPhy, OfdmPhy, Phy, Rate
+from .quantities import Written
 
 __all__ = ["beacon_rate", "resolve_phy", "station_rates"]
 
-Path = tuple[str | int, ...]
-T = TypeVar("T")
-
 
 def resolve_phy(
-    phy: written.Phy,
-    groups: list[written.Stations],
-    *,
-    edca: bool = False,
-    preset: standards.Preset = "standard",
-) -> resolved.Phy:
+    phy: Written, groups: list[Written], *, edca: bool = False, preset: str = "standard"
+) -> Phy:
     """The resolved `[phy]`.
 
     Args:
@@ -36,109 +28,85 @@ def resolve_phy(
         groups: the stations, for their rates, on which the ACK timeout depends.
         edca: whether data frames have a QoS Control field.
         preset: the rules of the MAC, of which ns-2's have an ACK timeout of their own.
+
+    Raises:
+        InvalidError: rates that the standard does not have, or numbers that contradict each other.
     """
     standard = standards.STANDARDS[phy.standard]
-    data_rate = _or(phy.data_rate, standard.default_data_rate_bps)
-    _check_rate(standard, data_rate, ("phy", "data_rate"))
-    if phy.control_rate is not None:
+    header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
+    phy = phy.filled(
+        data_rate=standard.default_data_rate_bps,
+        slot_time=standard.slot_time_ns,
+        sifs=standard.sifs_ns,
+        cw_min=standard.cw_min,
+        cw_max=standard.cw_max,
+        mac_header_bits=header_bits,
+    )
+    _check_rate(standard, phy.data_rate, ("phy", "data_rate"))
+    if phy.given("control_rate"):
         _check_rate(standard, phy.control_rate, ("phy", "control_rate"))
     for index, group in enumerate(groups):
-        if group.data_rate is not None:
+        if group.given("data_rate"):
             _check_rate(standard, group.data_rate, ("stations", index, "data_rate"))
-    control_rate = standards.response_rate_bps(standard, data_rate, phy.control_rate)
-    modulation = _modulation(standard, data_rate)
-    _check_preamble(phy, standard, modulation, data_rate, control_rate, groups)
+    control_rate = standards.response_rate_bps(standard, phy.data_rate, phy.control_rate)
+    modulation = _modulation(standard, phy.data_rate)
+    _check_preamble(phy, standard, modulation, control_rate, groups)
 
     dsss = _dsss(phy, standard, modulation)
     ofdm = _ofdm(phy, standard, modulation)
-    slot = _or(phy.slot_time, standard.slot_time_ns)
-    sifs = _or(phy.sifs, standard.sifs_ns)
-    difs = _or(phy.difs, sifs + 2 * slot)
-    if difs < sifs + slot:
+    phy = phy.filled(difs=phy.sifs + 2 * phy.slot_time)
+    pifs = phy.sifs + phy.slot_time
+    if phy.difs < pifs:
         raise InvalidError(
             ("phy", "difs"),
-            f"is {format_time_ns(difs)}; after a SIFS of {format_time_ns(sifs)} come MAC ACKs, "
-            f"which others need a slot to hear; allowed: {format_time_ns(sifs + slot)} (PIFS) or "
+            f"is {format_time_ns(phy.difs)}; after a SIFS of {format_time_ns(phy.sifs)} come MAC "
+            f"ACKs, which others need a slot to hear; allowed: {format_time_ns(pifs)} (PIFS) or "
             "more",
         )
-    ack_bits = _or(phy.ack_bits, standards.ACK_BITS)
-    rounding = _or(phy.symbol_rounding, True)
-    header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
-    cw_min = _or(phy.cw_min, standard.cw_min)
-    cw_max = _or(phy.cw_max, standard.cw_max)
-    if cw_min > cw_max:
-        key = "cw_min" if phy.cw_min is not None else "cw_max"
+    if phy.cw_min > phy.cw_max:
         raise InvalidError(
-            ("phy", key),
-            f"cw_min is {cw_min} and cw_max {cw_max}; allowed: cw_min <= cw_max",
+            ("phy", "cw_min" if phy.given("cw_min") else "cw_max"),
+            f"cw_min is {phy.cw_min} and cw_max {phy.cw_max}; allowed: cw_min <= cw_max",
         )
-    if phy.eifs is not None:
-        eifs = phy.eifs
-        if eifs < difs:
-            raise InvalidError(
-                ("phy", "eifs"),
-                f"is {format_time_ns(eifs)}, and DIFS is {format_time_ns(difs)}; "
-                "allowed: DIFS or more",
-            )
+    phy = phy.filled(eifs=phy.sifs + _eifs_ack_ns(phy, standard, ofdm) + phy.difs)
+    if phy.eifs < phy.difs:
+        raise InvalidError(
+            ("phy", "eifs"),
+            f"is {format_time_ns(phy.eifs)}, and DIFS is {format_time_ns(phy.difs)}; "
+            "allowed: DIFS or more",
+        )
+    responses = {_rate(standard, control_rate)}
+    responses |= {station_rates(phy, group)[1] for group in groups}
+    if preset == "ns-2":
+        answer = max(_ack_ns(phy, rate, dsss, ofdm) for rate in responses)
+        phy = phy.filled(ack_timeout=phy.sifs + answer + standards.NS2_ROUND_TRIP_NS)
     else:
-        eifs = sifs + _eifs_ack_ns(phy, standard, ofdm, ack_bits, rounding) + difs
-    if phy.ack_timeout is not None:
-        ack_timeout = phy.ack_timeout
-        if ack_timeout < sifs:
-            raise InvalidError(
-                ("phy", "ack_timeout"),
-                f"is {format_time_ns(ack_timeout)}, and a MAC ACK comes after a SIFS of "
-                f"{format_time_ns(sifs)}; allowed: SIFS or more",
-            )
-    else:
-        responses = {_rate(standard, control_rate)} | {
-            station_rates(phy, group)[1] for group in groups
-        }
-        if preset == "ns-2":
-            answer = max(
-                _control_ns(rate, ack_bits, dsss, ofdm, rounding=rounding) for rate in responses
-            )
-            ack_timeout = sifs + answer + standards.NS2_ROUND_TRIP_NS
-        else:
-            ack_timeout = (
-                sifs
-                + slot
-                + max(
-                    _rx_start_delay_ns(standard, rate.modulation, dsss, ofdm) for rate in responses
-                )
-            )
-    return resolved.Phy(
-        standard=phy.standard,
-        data_rate=_rate(standard, data_rate),
+        delay = max(_rx_start_delay_ns(standard, rate.modulation, dsss, ofdm) for rate in responses)
+        phy = phy.filled(ack_timeout=pifs + delay)
+    if phy.ack_timeout < phy.sifs:
+        raise InvalidError(
+            ("phy", "ack_timeout"),
+            f"is {format_time_ns(phy.ack_timeout)}, and a MAC ACK comes after a SIFS of "
+            f"{format_time_ns(phy.sifs)}; allowed: SIFS or more",
+        )
+    return Phy.of(
+        phy,
+        data_rate=_rate(standard, phy.data_rate),
         control_rate=_rate(standard, control_rate),
-        slot_time_ns=slot,
-        sifs_ns=sifs,
-        difs_ns=difs,
-        eifs_ns=eifs,
-        ack_timeout_ns=ack_timeout,
         dsss=dsss,
         ofdm=ofdm,
-        symbol_rounding=rounding,
-        propagation_delay_ns=_or(phy.propagation_delay, standards.PROPAGATION_DELAY_NS),
-        cw_min=cw_min,
-        cw_max=cw_max,
-        rts_bits=_or(phy.rts_bits, standards.RTS_BITS),
-        cts_bits=_or(phy.cts_bits, standards.CTS_BITS),
-        ack_bits=ack_bits,
-        mac_header_bits=_or(phy.mac_header_bits, header_bits),
-        llc_bits=_or(phy.llc_bits, standards.LLC_BITS),
     )
 
 
-def station_rates(phy: written.Phy, group: written.Stations) -> tuple[resolved.Rate, resolved.Rate]:
+def station_rates(phy: Written, group: Written) -> tuple[Rate, Rate]:
     """Data rate and control rate of a station group whose rates have been checked."""
     standard = standards.STANDARDS[phy.standard]
-    data_rate = _or(group.data_rate, _or(phy.data_rate, standard.default_data_rate_bps))
+    data_rate = group.data_rate or _data_rate(phy)
     control_rate = standards.response_rate_bps(standard, data_rate, phy.control_rate)
     return _rate(standard, data_rate), _rate(standard, control_rate)
 
 
-def beacon_rate(phy: written.Phy, rate_bps: int | None, path: Path) -> resolved.Rate:
+def beacon_rate(phy: Written, rate_bps: int | None, path: Path) -> Rate:
     """The rate of beacons: the one given, or the lowest mandatory one that has the preamble.
 
     Raises:
@@ -156,10 +124,6 @@ def beacon_rate(phy: written.Phy, rate_bps: int | None, path: Path) -> resolved.
     return _rate(standard, rate_bps)
 
 
-def _or(given: T | None, default: T) -> T:
-    return default if given is None else given
-
-
 def _check_rate(standard: Standard, rate_bps: int, path: Path) -> None:
     if standard.modulation(rate_bps) is None:
         allowed = ", ".join(f'"{format_rate(rate)}"' for rate in standard.all_rates_bps)
@@ -170,15 +134,14 @@ def _check_rate(standard: Standard, rate_bps: int, path: Path) -> None:
 
 
 def _check_preamble(
-    phy: written.Phy,
+    phy: Written,
     standard: Standard,
     modulation: Modulation,
-    data_rate: int,
     control_rate: int,
-    groups: list[written.Stations],
+    groups: list[Written],
 ) -> None:
     """Refuses what has no meaning: a preamble without DSSS rates, a short one at 1 Mb/s."""
-    if phy.preamble is not None and not standard.has_dsss:
+    if phy.given("preamble") and not standard.has_dsss:
         raise InvalidError(
             ("phy", "preamble"),
             f"{standard.name} has no long and short preamble; allowed: no such key, or "
@@ -187,7 +150,7 @@ def _check_preamble(
     if not _is_short(phy, modulation):
         return
     used: list[tuple[Path, int]] = [
-        (("phy", "data_rate"), data_rate),
+        (("phy", "data_rate"), phy.data_rate),
         (("phy", "control_rate"), control_rate),
     ]
     for index, group in enumerate(groups):
@@ -200,9 +163,9 @@ def _check_preamble(
         _check_short(rate, path)
 
 
-def _is_short(phy: written.Phy, modulation: Modulation) -> bool:
+def _is_short(phy: Written, modulation: Modulation) -> bool:
     """Whether DSSS frames have the standard's short preamble; `modulation` is of `data_rate`."""
-    overridden = modulation == DSSS and phy.preamble_time is not None
+    overridden = modulation == DSSS and phy.given("preamble_time")
     return phy.preamble == "short" and not overridden
 
 
@@ -215,24 +178,24 @@ def _check_short(rate_bps: int, path: Path) -> None:
         )
 
 
-def _dsss(phy: written.Phy, standard: Standard, modulation: Modulation) -> resolved.DsssPhy | None:
+def _dsss(phy: Written, standard: Standard, modulation: Modulation) -> DsssPhy | None:
     if not standard.has_dsss:
         return None
-    preamble = standards.DSSS_PREAMBLES[phy.preamble or "long"]
+    preamble = standards.DSSS_PREAMBLES[phy.preamble]
     times = _preamble_times(
         phy, modulation == DSSS, preamble.preamble_time_ns, preamble.plcp_header_time_ns
     )
-    return resolved.DsssPhy(preamble_time_ns=times[0], plcp_header_time_ns=times[1])
+    return DsssPhy(preamble_time_ns=times[0], plcp_header_time_ns=times[1])
 
 
-def _ofdm(phy: written.Phy, standard: Standard, modulation: Modulation) -> resolved.OfdmPhy | None:
+def _ofdm(phy: Written, standard: Standard, modulation: Modulation) -> OfdmPhy | None:
     ofdm = standard.ofdm
     if ofdm is None:
         return None
     times = _preamble_times(
         phy, modulation == OFDM, ofdm.preamble_time_ns, ofdm.plcp_header_time_ns
     )
-    return resolved.OfdmPhy(
+    return OfdmPhy(
         preamble_time_ns=times[0],
         plcp_header_time_ns=times[1],
         symbol_time_ns=ofdm.symbol_time_ns,
@@ -243,60 +206,48 @@ def _ofdm(phy: written.Phy, standard: Standard, modulation: Modulation) -> resol
 
 
 def _preamble_times(
-    phy: written.Phy, overridden: bool, preamble_ns: int, header_ns: int
+    phy: Written, overridden: bool, preamble_ns: int, header_ns: int
 ) -> tuple[int, int]:
     """Preamble and header: the overrides if they are for this modulation, else the standard's."""
     if not overridden:
         return preamble_ns, header_ns
-    return _or(phy.preamble_time, preamble_ns), _or(phy.plcp_header_time, header_ns)
+    phy = phy.filled(preamble_time=preamble_ns, plcp_header_time=header_ns)
+    return phy.preamble_time, phy.plcp_header_time
 
 
-def _eifs_ack_ns(
-    phy: written.Phy,
-    standard: Standard,
-    ofdm: resolved.OfdmPhy | None,
-    ack_bits: int,
-    rounding: bool,
-) -> int:
-    """ACKTxTime of IEEE 802.11-2012, 9.3.7: an ACK at the lowest mandatory rate.
+def _eifs_ack_ns(phy: Written, standard: Standard, ofdm: OfdmPhy | None) -> int:
+    """ACKTxTime of IEEE 802.11-2020, 10.3.7: an ACK at the lowest mandatory rate.
 
-    At 1 Mb/s that is a long PPDU even where others are short (17.2.2.3), unless its times are
+    At 1 Mb/s that is a long PPDU even where others are short (16.2.2.3), unless its times are
     overridden.
     """
     modulation, rate_bps = standard.lowest_mandatory
+    dsss = None
     if modulation == DSSS:
         long = standards.DSSS_PREAMBLES["long"]
         overridden = _modulation(standard, _data_rate(phy)) == DSSS
         preamble, header = _preamble_times(
             phy, overridden, long.preamble_time_ns, long.plcp_header_time_ns
         )
-        times = resolved.DsssPhy(preamble_time_ns=preamble, plcp_header_time_ns=header)
-        return dsss_ns(times, ack_bits, rate_bps, rounding=rounding)
-    assert ofdm is not None
-    return ofdm_ns(ofdm, ack_bits, rate_bps, rounding=rounding)
+        dsss = DsssPhy(preamble_time_ns=preamble, plcp_header_time_ns=header)
+    return _ack_ns(phy, Rate(bps=rate_bps, modulation=modulation), dsss, ofdm)
 
 
-def _control_ns(
-    rate: resolved.Rate,
-    bits: int,
-    dsss: resolved.DsssPhy | None,
-    ofdm: resolved.OfdmPhy | None,
-    *,
-    rounding: bool,
-) -> int:
-    """A control frame of `bits` at `rate`."""
+def _ack_ns(phy: Written, rate: Rate, dsss: DsssPhy | None, ofdm: OfdmPhy | None) -> int:
+    """A MAC ACK at `rate`."""
+    bits: int = phy.ack_bits
     if rate.modulation == DSSS:
         assert dsss is not None, "rates are checked first"
-        return dsss_ns(dsss, bits, rate.bps, rounding=rounding)
+        return dsss_ns(dsss, bits, rate.bps, rounding=phy.symbol_rounding)
     assert ofdm is not None, "rates are checked first"
-    return ofdm_ns(ofdm, bits, rate.bps, rounding=rounding)
+    return ofdm_ns(ofdm, bits, rate.bps, rounding=phy.symbol_rounding)
 
 
 def _rx_start_delay_ns(
     standard: Standard,
     modulation: Modulation,
-    dsss: resolved.DsssPhy | None,
-    ofdm: resolved.OfdmPhy | None,
+    dsss: DsssPhy | None,
+    ofdm: OfdmPhy | None,
 ) -> int:
     """aPHY-RX-START-Delay: preamble and header, and what the PHY needs beside them."""
     ppdu = dsss if modulation == DSSS else ofdm
@@ -305,8 +256,10 @@ def _rx_start_delay_ns(
     return ppdu.preamble_time_ns + ppdu.plcp_header_time_ns + margin
 
 
-def _data_rate(phy: written.Phy) -> int:
-    return _or(phy.data_rate, standards.STANDARDS[phy.standard].default_data_rate_bps)
+def _data_rate(phy: Written) -> int:
+    """As written, or the standard's."""
+    data_rate: int | None = phy.data_rate
+    return data_rate or standards.STANDARDS[phy.standard].default_data_rate_bps
 
 
 def _modulation(standard: Standard, rate_bps: int) -> Modulation:
@@ -315,5 +268,5 @@ def _modulation(standard: Standard, rate_bps: int) -> Modulation:
     return modulation
 
 
-def _rate(standard: Standard, rate_bps: int) -> resolved.Rate:
-    return resolved.Rate(bps=rate_bps, modulation=_modulation(standard, rate_bps))
+def _rate(standard: Standard, rate_bps: int) -> Rate:
+    return Rate(bps=rate_bps, modulation=_modulation(standard, rate_bps))

@@ -6,13 +6,11 @@ Knows which keys of a connection depend on each other. Does not know what the co
 from __future__ import annotations
 
 from ..standards import initial_window_segments
-from .errors import InvalidError
+from .errors import InvalidError, Path
 from .keys.tcp import DelayedAck, Segments, Tcp
 from .quantities import Written
 
 __all__ = ["resolve_tcp"]
-
-Path = tuple[str | int, ...]
 
 MAX_WINDOW_BYTES = 2**30  # the largest window that scaling can announce (RFC 7323, 2.3)
 

@@ -10,8 +10,9 @@ import inspect
 import json
 from typing import Any
 
-from . import written_traffic
-from .written import Scenario
+from .declare import written
+from .keys import traffic
+from .resolved import ResolvedScenario
 
 __all__ = ["schema"]
 
@@ -24,7 +25,7 @@ def schema() -> Schema:
     Each key has a `description`; `x-unit`, `x-default` and `x-source` say unit, default, and the
     document and clause that the default comes from.
     """
-    generated = Scenario.model_json_schema(by_alias=True)
+    generated = written(ResolvedScenario).model_json_schema(by_alias=True)
     _tidy(generated)
     named = _named_definitions(generated)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **named}
@@ -37,7 +38,7 @@ def _named_definitions(generated: Schema) -> Schema:
         tag = definition["properties"].get("distribution", {}).get("const")
         if tag is None or tag == "empirical":
             continue
-        definition["description"] = inspect.getdoc(getattr(written_traffic, tag.capitalize()))
+        definition["description"] = inspect.getdoc(getattr(traffic, tag.capitalize()))
         of = "Size" if '"B, kB' in json.dumps(definition) else "Time"
         names[old] = tag.capitalize() + of
     text = json.dumps(generated)

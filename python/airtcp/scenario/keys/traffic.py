@@ -1,7 +1,8 @@
-"""The written form of traffic: distributions, applications, wired paths, flows.
+"""`[[stations]]`, `[[flows]]` and `[links]`: distributions, applications, wired paths, flows.
 
-Knows keys, types and the bounds of a single key. Does not know defaults (`resolve` does) nor how
-keys of different tables depend on each other.
+Knows their keys. Does not know how keys of different tables depend on each other: `resolve` does.
+The distributions are those of files only: the resolved form has the parameters of their laws
+(`airtcp.distributions`).
 """
 
 from __future__ import annotations
@@ -18,33 +19,44 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from .declare import written
-from .keys.tcp import Tcp
-from .quantities import (
+from ... import distributions
+from ..declare import Table, derived, follows, key, none, written
+from ..quantities import (
     MeanSizeBytes,
     Name,
     PositiveSizeBytes,
     PositiveTimeS,
     RateBps,
     SizeBytes,
-    Table,
-    TimeNs,
     TimeS,
-    key,
+    Written,
     needed,
+    optional,
     rate_or,
     text_or_table,
 )
+from .phy import Rate
+from .queue import Queue, QueueForm
+from .tcp import Tcp
 
 __all__ = [
     "Application",
     "Bulk",
-    "Distribution",
+    "Deterministic",
+    "Empirical",
+    "Exponential",
     "Flow",
     "Ftp",
+    "FtpMessages",
+    "Hyperexponential",
     "Link",
+    "Lognormal",
+    "Pareto",
+    "StationGroup",
     "Udp",
+    "Uniform",
     "Web",
+    "WrittenDistribution",
 ]
 
 Mean = TypeVar("Mean")
@@ -56,27 +68,25 @@ Low = TypeVar("Low")
 
 SCV_MAX = 1e6
 
-TcpForm: Any = written(Tcp)
 
-
-class Deterministic(Table, Generic[Value]):
+class Deterministic(Written, Generic[Value]):
     """Always the same."""
 
     distribution: Literal["deterministic"]
-    value: Value | None = key("The value.", default="must be given, here or as `mean`")
-    mean: Value | None = key(
+    value: Value | None = optional("The value.", default="must be given, here or as `mean`")
+    mean: Value | None = optional(
         "Another name of `value`.", default="must be given, here or as `value`"
     )
 
 
-class Exponential(Table, Generic[Mean]):
+class Exponential(Written, Generic[Mean]):
     """P(X > x) = exp(-x / mean)."""
 
     distribution: Literal["exponential"]
     mean: Mean = needed("The mean.")
 
 
-class Pareto(Table, Generic[Mean]):
+class Pareto(Written, Generic[Mean]):
     """P(X > x) = (scale / x)^shape; the scale follows from mean and shape."""
 
     distribution: Literal["pareto"]
@@ -86,7 +96,7 @@ class Pareto(Table, Generic[Mean]):
     )
 
 
-class Hyperexponential(Table, Generic[Mean]):
+class Hyperexponential(Written, Generic[Mean]):
     """A mixture of two exponentials that contribute equally to the mean (balanced means)."""
 
     distribution: Literal["hyperexponential"]
@@ -96,7 +106,7 @@ class Hyperexponential(Table, Generic[Mean]):
     )
 
 
-class Lognormal(Table, Generic[Mean]):
+class Lognormal(Written, Generic[Mean]):
     """The logarithm is normal."""
 
     distribution: Literal["lognormal"]
@@ -104,7 +114,7 @@ class Lognormal(Table, Generic[Mean]):
     scv: Annotated[float, Field(gt=0, le=SCV_MAX)] = needed("Squared coefficient of variation.")
 
 
-class Uniform(Table, Generic[Low, Mean]):
+class Uniform(Written, Generic[Low, Mean]):
     """Uniform between two bounds."""
 
     distribution: Literal["uniform"]
@@ -112,7 +122,7 @@ class Uniform(Table, Generic[Low, Mean]):
     high: Mean = needed("The upper bound, above `low`.")
 
 
-class Empirical(Table):
+class Empirical(Written):
     """Draws from the values of a file."""
 
     distribution: Literal["empirical"]
@@ -123,7 +133,7 @@ class Empirical(Table):
         "Relative to the "
         "scenario file."
     )
-    column: Annotated[str, Field(min_length=1)] | None = key(
+    column: Annotated[str, Field(min_length=1)] | None = optional(
         "The column of a CSV file; its numbers are bytes or seconds.",
         default="none: the file is an access log",
     )
@@ -144,7 +154,7 @@ class _DistributionInput:
     """A plain quantity stands for the deterministic distribution; the tag is checked by name."""
 
     def __call__(self, value: object) -> object:
-        if isinstance(value, Table):
+        if isinstance(value, Written):
             return value
         if not isinstance(value, dict):
             return {"distribution": "deterministic", "value": value}
@@ -198,7 +208,7 @@ TimeDistribution = Annotated[
     BeforeValidator(_DistributionInput()),
     _OrText(TimeS.__metadata__[-1]),
 ]
-Distribution = (
+WrittenDistribution = (
     Deterministic[Any]
     | Exponential[Any]
     | Pareto[Any]
@@ -212,102 +222,146 @@ Distribution = (
 class Bulk(Table):
     """One transfer for each station."""
 
-    kind: Literal["bulk"]
-    size: SizeDistribution | None = key("Size of the transfer.", default="endless")
-    start: TimeDistribution | None = key(
-        "When it starts, counted from the beginning of the simulation.", default='"0 s"'
+    kind: Literal["bulk"] = key("One transfer.")
+    size: distributions.Distribution | None = key(
+        "Size of the transfer.", default=none("endless"), reads=SizeDistribution
+    )
+    start: distributions.Distribution = key(
+        "When it starts, counted from the beginning of the simulation.",
+        default="0 s",
+        reads=TimeDistribution,
     )
 
 
 class Web(Table):
     """ON/OFF: a transfer, then a think time, and so on."""
 
-    kind: Literal["web"]
-    size: SizeDistribution = needed("Size of a transfer.")
-    think_time: TimeDistribution = needed(
-        "From the end of a transfer to the beginning of the next one, and before the first."
+    kind: Literal["web"] = key("Transfers and think times in turn.")
+    size: distributions.Distribution = key("Size of a transfer.", reads=SizeDistribution)
+    think_time: distributions.Distribution = key(
+        "From the end of a transfer to the beginning of the next one, and before the first.",
+        reads=TimeDistribution,
     )
-    request: SizeBytes | None = key(
-        "Size of the GET request before each transfer.", default='"0 B"'
-    )
+    request_bytes: int = key("Size of the GET request before each transfer.", default="0 B")
 
 
 class Udp(Table):
     """UDP packets without flow control."""
 
-    kind: Literal["udp"]
-    packet: SizeBytes = needed("Size of the IP packet, its 28 bytes of headers included.")
-    rate: Annotated[int | Literal["saturated"], *rate_or("saturated")] | None = key(
+    kind: Literal["udp"] = key("Packets without flow control.")
+    packet_bytes: int = key("Size of the IP packet, its 28 bytes of headers included.")
+    rate_bps: int | None = key(
         "Constant bit rate of IP packets, evenly spaced; `saturated`: there is always a packet to "
         "send.",
-        default='"saturated"',
+        default="saturated",
+        reads=Annotated[int | Literal["saturated"], *rate_or("saturated")],
     )
+
+
+class FtpMessages(Table):
+    """Bytes of the commands and replies around an FTP transfer (RFC 959), without headers.
+
+    As measured with ProFTPD in paper H, Table II: 48, 392, 272, 704 and 184 bits.
+    """
+
+    pasv_bytes: int = derived('"PASV" and the end of a line.')
+    reply_227_bytes: int = derived("Entering passive mode, with address and port.")
+    retr_bytes: int = derived("RETR (or STOR of an upload) and the name of a file.")
+    reply_150_bytes: int = derived("Opening the data connection.")
+    reply_226_bytes: int = derived("Transfer complete.")
 
 
 class Ftp(Table):
     """Transfers that begin at given intervals, however many of the station are under way."""
 
-    kind: Literal["ftp"]
-    interarrival: TimeDistribution = needed(
+    kind: Literal["ftp"] = key("Transfers that do not wait for each other.")
+    interarrival: distributions.Distribution = key(
         "From the beginning of a station's transfer to that of its next one, and before the first. "
-        "Exponential: a Poisson process."
+        "Exponential: a Poisson process.",
+        reads=TimeDistribution,
     )
-    size: SizeDistribution = needed("Size of a transfer.")
-    control: bool | None = key(
+    size: distributions.Distribution = key("Size of a transfer.", reads=SizeDistribution)
+    control: FtpMessages | None = key(
         "The dialogue of FTP around each transfer: PASV, 227, RETR, 150, the file, 226.",
-        default="false",
+        default=False,
+        reads=bool,
         source="RFC 959; paper H, II.B and Table II",
     )
+
+
+Application = Annotated[Bulk | Web | Ftp | Udp, Field(discriminator="kind")]
 
 
 class _ApplicationInput:
     def __call__(self, value: object) -> object:
         if not isinstance(value, dict):
-            if isinstance(value, Table):
+            if isinstance(value, Written):
                 return value
             raise PydanticCustomError("not_an_application", "")
         return _checked_tag(value, "kind", ["bulk", "web", "ftp", "udp"])
 
 
-Application = Annotated[
-    Bulk | Web | Ftp | Udp, Field(discriminator="kind"), BeforeValidator(_ApplicationInput())
-]
-
-
 class Link(Table):
     """A wired link, the same both ways."""
 
-    rate: RateBps | None = key("Its rate.", default="none: no serialisation")
-    delay: TimeNs | None = key("Its propagation delay.", default='"0 s"')
-    queue: Annotated[int, Field(ge=1, le=10**9)] | None = key(
+    rate_bps: int | None = key("Its rate.", default=none("no serialisation"))
+    delay_ns: int = key("Its propagation delay.", default="0 s")
+    queue: int | None = key(
         "Limit of the drop-tail queue at each end.",
-        default="none: unbounded",
+        default=none("unbounded"),
+        ge=1,
+        le=10**9,
         unit="packets",
     )
 
 
-PathElement = Annotated[
-    Annotated[Name, Tag("text")] | Annotated[Link, Tag("table")],
+LinkForm: Any = written(Link)
+PathElement: Any = Annotated[
+    Annotated[Name, Tag("text")] | Annotated[LinkForm, Tag("table")],
     Discriminator(text_or_table),
 ]
 
 
 class Flow(Table):
-    """One such flow for each station of a group."""
+    """One such flow for each station of a group; that of station i is called `name/i`."""
 
-    name: Name | None = key(
+    name: str = key(
         "Name of the flow, different from all others.",
-        default="the station group's name, with -2, -3, ... if it has several flows without a name",
+        default=follows(
+            "the station group's name, with -2, -3, ... if it has several flows without a name"
+        ),
+        reads=Name,
     )
-    stations: str = needed("Name of a station group.")
-    direction: Literal["download", "upload"] = needed(
+    stations: str = key("Name of a station group.")
+    direction: Literal["download", "upload"] = key(
         "`download`: server, access point, station; `upload`: the other way."
     )
-    application: Application = needed("What is sent: `bulk`, `web`, `ftp` or `udp`.")
-    tcp: TcpForm | None = key("TCP of the flow; none with `udp`.", default="all defaults")
-    path: list[PathElement] | None = key(
-        "Wired links from the access point to the server, in order: each a table, or the name of "
-        "one of "
-        "`[links.NAME]`.",
-        default="none: the server is at the access point",
+    application: Application = key(
+        "What is sent: `bulk`, `web`, `ftp` or `udp`.",
+        reads=Annotated[
+            written(Bulk) | written(Web) | written(Ftp) | written(Udp),
+            Field(discriminator="kind"),
+            BeforeValidator(_ApplicationInput()),
+        ],
     )
+    tcp: Tcp | None = key("TCP of the flow; none with `udp`.", default={})
+    path: tuple[Link | str, ...] = key(
+        "Wired links from the access point to the server, in order: each a table, or the name of "
+        "one of `[links.NAME]`.",
+        default=none("the server is at the access point"),
+        reads=list[PathElement],
+    )
+
+
+class StationGroup(Table):
+    """A group of stations that are alike."""
+
+    name: str = key("Name of the group; station i is called `name/i`. Not `ap`.", reads=Name)
+    count: int = key("How many stations.", ge=1, le=100_000)
+    data_rate: Rate = key(
+        "Rate of data frames from and to these stations.",
+        default=follows("that of `[phy]`"),
+        reads=RateBps,
+    )
+    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")
+    queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)

@@ -1,0 +1,225 @@
+"""`[mac]`: the DCF, EDCA, beacons.
+
+Knows their keys. Does not know how AIFS and contention windows of access categories follow from the
+PHY: `resolve_mac` does.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ...standards import AccessCategory
+from ..declare import Key, Table, by_preset, file_only, follows, key, none, written
+from ..quantities import ExchangeTimeNs, RateBps, Written, optional
+from .phy import Rate
+
+__all__ = [
+    "AccessParameters",
+    "AfterCollision",
+    "Beacon",
+    "Classify",
+    "Edca",
+    "EdcaCategories",
+    "Mac",
+    "Rules",
+]
+
+AfterCollision = Literal["eifs", "difs", "eifs+difs"]
+
+_CW_MOST = 2**20 - 1
+
+
+class Rules(Table):
+    """What standard, peers and papers do differently in the DCF."""
+
+    # ns-2 is the program, version 2.35: always a backoff, none left to serve after a drop, and
+    # whoever received the collided frames, their senders included, waits EIFS and then DIFS; a
+    # sender whose frame outlasted all others has received none (`recv_timer` of mac-802_11.cc drops
+    # what ends while it transmits) and waits for its answer, and then DIFS. ns-3 is the program:
+    # receivers of frames of equal power detect nothing and resume after DIFS, and who owes a MAC
+    # ACK and has not begun it senses nothing. bianchi is the decoupling model (Bianchi 2000) and
+    # papers M and L: a fresh backoff for every frame, and every station resumes DIFS after the
+    # collision, its senders too.
+    preset: Literal["standard", "ns-2", "ns-3", "bianchi"] = key(
+        "A named set of the keys below; a key given beside it wins.", default="standard"
+    )
+    immediate_access: bool = key(
+        "Send at once if the medium was idle for DIFS and no backoff is pending; `false`: always "
+        "a backoff.",
+        default=by_preset({"standard": True, "ns-2": False, "ns-3": True, "bianchi": False}),
+        source="IEEE 802.11-2020, 10.3.4.2",
+    )
+    post_backoff: bool = key(
+        "A backoff after every success, also when the queue is empty.",
+        default=by_preset({"standard": True, "ns-2": True, "ns-3": True, "bianchi": False}),
+        source="IEEE 802.11-2020, 10.3.4.3",
+    )
+    post_backoff_after_drop: bool = key(
+        "The same after a drop at the retry limit.",
+        default=by_preset({"standard": True, "ns-2": False, "ns-3": True, "bianchi": False}),
+        source="IEEE 802.11-2020, 10.3.4.3",
+    )
+    after_collision: AfterCollision = key(
+        "What those wait who heard a collision, from its end.",
+        default=by_preset(
+            {"standard": "eifs", "ns-2": "eifs+difs", "ns-3": "difs", "bianchi": "difs"}
+        ),
+        source="IEEE 802.11-2020, 10.3.2.3.7",
+    )
+    colliders: Literal["ack-timeout+difs", "as-others", "as-heard"] = key(
+        "What those wait who took part in a collision. `as-heard`: like all who heard it, but for "
+        "who still sent when all other frames had ended, which waits for its answer and then DIFS; "
+        'a written `after_collision = "eifs+difs"` brings it along.',
+        default=by_preset(
+            {
+                "standard": "ack-timeout+difs",
+                "ns-2": "as-heard",
+                "ns-3": "ack-timeout+difs",
+                "bianchi": "as-others",
+            }
+        ),
+        source="IEEE 802.11-2020, 10.3.2.11",
+    )
+    arrival_before_own_ack: Literal["busy", "idle"] = key(
+        "What a packet finds that reaches the receiver of a data frame after that frame and before "
+        "its own MAC ACK, as a TCP ACK does that is made at once: a medium that is busy, or one "
+        "that is idle, so that the packet goes DIFS after the MAC ACK without backoff.",
+        default=by_preset({"standard": "busy", "ns-2": "busy", "ns-3": "idle", "bianchi": "busy"}),
+        source="IEEE 802.11-2020, 10.3.4.2",
+    )
+
+
+class AccessParameters(Table):
+    """One access category: how it contends."""
+
+    aifs_ns: int = key(
+        "AIFS: how long the medium must be idle. Not together with `aifsn`.",
+        default=follows("SIFS + `aifsn` slots"),
+        reads=ExchangeTimeNs,
+        source="IEEE 802.11-2020, 10.3.2.3.6",
+    )
+    aifsn: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=15)],
+        "AIFS as slots after SIFS; the standard has 1 for an access point alone.",
+        default=follows("2 (VO, VI; `ap`: 1), 3 (BE), 7 (BK)"),
+        unit="slots",
+        source="IEEE 802.11-2020, Table 9-155; `ap`: dot11QAPEDCATable",
+    )
+    cw_min: int = key(
+        "CWmin: backoff is uniform over 0 .. CW; 0: no backoff.",
+        default=follows("aCWmin (BE, BK), (aCWmin + 1) / 2 - 1 (VI), (aCWmin + 1) / 4 - 1 (VO)"),
+        ge=0,
+        le=_CW_MOST,
+        unit="slots",
+        source="IEEE 802.11-2020, Table 9-155",
+    )
+    cw_max: int = key(
+        "CWmax.",
+        default=follows(
+            "aCWmax (BE, BK), aCWmin (VI), (aCWmin + 1) / 2 - 1 (VO); `ap`: 4 (aCWmin + 1) - 1 (BE)"
+        ),
+        ge=0,
+        le=_CW_MOST,
+        unit="slots",
+        source="IEEE 802.11-2020, Table 9-155; `ap`: dot11QAPEDCATable",
+    )
+    txop_limit_ns: int = key(
+        "How long the frames may last that follow one access; 0: one frame.",
+        default=follows(
+            "3.264 ms (VO, BE, BK), 6.016 ms (VI) in b; 2.08 ms (VO), 4.096 ms (VI), "
+            "2.528 ms (BE, BK) in a, g"
+        ),
+        reads=ExchangeTimeNs,
+        source="IEEE 802.11-2020, Table 9-155",
+    )
+
+
+CategoryForm: Any = written(AccessParameters)
+
+
+class EdcaCategories(Written):
+    """Access categories, the one with the highest priority first."""
+
+    AC_VO: CategoryForm | None = optional("Voice.", default="the standard's")
+    AC_VI: CategoryForm | None = optional("Video.", default="the standard's")
+    AC_BE: CategoryForm | None = optional("Best effort.", default="the standard's")
+    AC_BK: CategoryForm | None = optional("Background.", default="the standard's")
+
+
+class Edca(Table):
+    """Enhanced distributed channel access; this table, even an empty one, switches it on."""
+
+    ap: dict[AccessCategory, AccessParameters] = key(
+        "The access point's categories, `[mac.edca.ap.AC_VO]` and so on.",
+        default={},
+        reads=EdcaCategories,
+    )
+    stations: dict[AccessCategory, AccessParameters] = key(
+        "Every station's categories, `[mac.edca.stations.AC_VO]` and so on.",
+        default={},
+        reads=EdcaCategories,
+    )
+
+
+class Classify(Table):
+    """Which traffic goes into which access category; only together with `[mac.edca]`."""
+
+    tcp_ack: AccessCategory = key("TCP segments with neither payload nor SYN.", default="AC_BE")
+    tcp_data: AccessCategory = key("TCP segments with payload or a SYN.", default="AC_BE")
+    udp: AccessCategory = key("UDP packets.", default="AC_BE")
+
+
+class Beacon(Table):
+    """What the access point announces itself with; this table switches it on, empty or not."""
+
+    interval_ns: int = key(
+        "From one beacon to the next.",
+        default="102.4 ms",
+        gt=0,
+        source="100 time units of 1.024 ms",
+    )
+    size_bits: int = key(
+        "The whole frame, MAC header and FCS included.",
+        default=584,
+        ge=336,
+        le=10**5,
+        unit="bits",
+        source="Hoekstra, van der Mei, Diaz-Feraren (2013), Table I",
+    )
+    rate: Rate = key(
+        "What it is sent at, one of the standard's rates.",
+        default=follows(
+            "the lowest mandatory rate that has the preamble: 1 Mb/s (b, g; short: 2), 6 Mb/s (a)"
+        ),
+        reads=RateBps,
+    )
+
+
+class Mac(Table):
+    """Medium access: the DCF, or EDCA."""
+
+    rts_threshold_bytes: int | None = key(
+        "RTS/CTS before frames (MAC header to FCS) longer than this.", default=none("never")
+    )
+    short_retry_limit: int = key(
+        "Transmissions at most of an RTS, or of a frame sent without one; 1: no retries.",
+        default=7,
+        ge=1,
+        le=255,
+        source="IEEE 802.11-2020, dot11ShortRetryLimit",
+    )
+    long_retry_limit: int = key(
+        "Transmissions at most of a frame sent after RTS/CTS.",
+        default=4,
+        ge=1,
+        le=255,
+        source="IEEE 802.11-2020, dot11LongRetryLimit",
+    )
+    rules: Rules = key("Rules of DCF and EDCA.", default={})
+    edca: Edca | None = key("Access categories.", default=none("the DCF"))
+    classify: ClassVar[Key] = file_only(
+        written(Classify), "Which traffic goes into which access category.", default={}
+    )
+    beacon: Beacon | None = key("Beacons of the access point.", default=none())

@@ -1,0 +1,42 @@
+"""`[run]`: how long, how often, how exactly. The defaults are choices of this program."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from ..declare import Table, key, none
+from ..quantities import Percent, time_or
+
+__all__ = ["Run"]
+
+
+class Run(Table):
+    """How long, how often, how exactly.
+
+    Either `replications` or `precision` is given. A warm-up of None is to be found before anything
+    is simulated.
+    """
+
+    # Longer than slow start of ten flows over an unbounded queue.
+    warmup_ns: int | None = key(
+        "Simulated and not counted; `auto`: found by MSER-5, from pilot runs.",
+        default="10 s",
+        reads=Annotated[int | Literal["auto"], *time_or("auto")],
+    )
+    # Some 50,000 exchanges of an 802.11b cell.
+    duration_ns: int = key("Measured time.", default="100 s", gt=0)
+    # Student t with 9 degrees of freedom: 2.26 against 1.96 for ever.
+    replications: int | None = key(
+        "Independent runs. Not together with `precision`.", default=10, ge=1, le=10**6
+    )
+    seed: int = key("Seed of all randomness.", default=1, ge=0, lt=2**63)
+    precision: float | None = key(
+        "Instead of `replications`: go on until each headline interval is this narrow (half width "
+        "over mean).",
+        default=none(),
+        reads=Percent,
+    )
+    max_replications: int = key(
+        "Give up the wanted `precision` after so many.", default=1000, ge=2, le=10**6
+    )
+    confidence: float = key("Level of the confidence intervals.", default=0.95, gt=0, lt=1)

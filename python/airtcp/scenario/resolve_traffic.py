@@ -1,0 +1,270 @@
+"""From the written flows to the resolved ones: names, applications, distributions, wired paths.
+
+Knows what a flow takes from the rest of the scenario, and the parameters of a law from its moments.
+Does not know TCP's keys (`resolve_tcp`) nor what data files look like (`access_log`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from .. import distributions, standards
+from ..units import SIZE, TIME
+from .access_log import DataFileError, read_access_log, read_csv_column
+from .errors import InvalidError, Path
+from .keys import traffic
+from .keys.phy import Phy
+from .keys.tcp import Tcp
+from .keys.traffic import Application, Bulk, Flow, Ftp, FtpMessages, Link, Udp, Web
+from .quantities import Written
+from .resolve_tcp import resolve_tcp
+
+__all__ = ["resolve_flows", "resolve_link"]
+
+#: As measured with ProFTPD in paper H, Table II: 48, 392, 272, 704 and 184 bits.
+PROFTPD = FtpMessages(
+    pasv_bytes=6, reply_227_bytes=49, retr_bytes=34, reply_150_bytes=88, reply_226_bytes=23
+)
+
+
+def resolve_flows(
+    scenario: Written, phy: Phy, links: dict[str, Link], base: FilePath
+) -> tuple[Flow, ...]:
+    """The flows of a scenario.
+
+    Raises:
+        InvalidError: keys that do not fit together, or a data file that cannot be used.
+    """
+    names = _flow_names(scenario.flows)
+    groups = [group.name for group in scenario.stations]
+    flows = []
+    for index, flow in enumerate(scenario.flows):
+        here: Path = ("flows", index)
+        if flow.stations not in groups:
+            raise InvalidError(
+                (*here, "stations"),
+                f'there is no station group "{flow.stations}"; allowed: {_quoted(groups)}',
+            )
+        application = _application(flow.application, (*here, "application"), base)
+        tcp = None
+        if isinstance(application, Udp):
+            _check_udp(flow, application, scenario, here)
+        else:
+            tcp = resolve_tcp(flow.tcp, (*here, "tcp"))
+        _check_dialogue(application, tcp, here)
+        _check_msdu(phy, application, tcp, here)
+        path = tuple(_path(flow.path or [], links, (*here, "path")))
+        flow = flow.filled(name=names[index])
+        flows.append(Flow.of(flow, application=application, tcp=tcp, path=path))
+    return tuple(flows)
+
+
+def _check_udp(flow: Written, application: Udp, scenario: Written, here: Path) -> None:
+    if flow.given("tcp"):
+        raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
+    if application.rate_bps is not None:
+        return
+    if flow.direction == "download" and flow.path:
+        raise InvalidError(
+            (*here, "path"),
+            "a saturated source of downloads sits at the access point's queue, with no path before "
+            "it; allowed: no such key, or a udp flow with a rate",
+        )
+    groups = {group.name: group for group in scenario.stations}
+    sender = scenario.ap if flow.direction == "download" else groups[flow.stations]
+    if sender.queue.discipline == "red":
+        raise InvalidError(
+            (*here, "application", "rate"),
+            "a saturated source offers packets until its queue takes one, however often early "
+            "detection drops them; allowed: a rate, or a queue without early detection",
+        )
+
+
+def _flow_names(flows: list[Written]) -> list[str]:
+    """The flows' names: their own, or the group's with -2, -3, ... where needed."""
+    taken: set[str] = set()
+    for index, flow in enumerate(flows):
+        if flow.name is not None and flow.name in taken:
+            raise InvalidError(
+                ("flows", index, "name"),
+                f'a second flow is called "{flow.name}"; allowed: a name of its own for each flow',
+            )
+        if flow.name is not None:
+            taken.add(flow.name)
+    names = []
+    for flow in flows:
+        name = flow.name
+        if name is None:
+            candidates = (
+                flow.stations if n == 1 else f"{flow.stations}-{n}"
+                for n in range(1, len(flows) + 2)
+            )
+            name = next(candidate for candidate in candidates if candidate not in taken)
+            taken.add(name)
+        names.append(name)
+    return names
+
+
+def _path(path: list[str | Written], links: dict[str, Link], here: Path) -> Iterator[Link | str]:
+    for index, element in enumerate(path):
+        if isinstance(element, Written):
+            yield resolve_link(element, (*here, index))
+        elif element in links:
+            yield element
+        else:
+            allowed = (
+                _quoted(list(links)) if links else f"a link that is defined by [links.{element}]"
+            )
+            raise InvalidError((*here, index), f'there is no link "{element}"; allowed: {allowed}')
+
+
+def _application(application: Written, here: Path, base: FilePath) -> Application:
+    def law(key: str, of: str) -> distributions.Distribution:
+        return _distribution(getattr(application, key), (*here, key), base, of=of)
+
+    match application.kind:
+        case "bulk":
+            size = None if application.size is None else law("size", "size")
+            return Bulk.of(application, size=size, start=law("start", "time"))
+        case "web":
+            return Web.of(
+                application, size=law("size", "size"), think_time=law("think_time", "time")
+            )
+        case "ftp":
+            interarrival = law("interarrival", "time")
+            if interarrival.mean() <= 0:
+                raise InvalidError(
+                    (*here, "interarrival"),
+                    "transfers would begin all at once and without end; allowed: a mean above 0 s",
+                )
+            return Ftp.of(
+                application,
+                interarrival=interarrival,
+                size=law("size", "size"),
+                control=PROFTPD if application.control else None,
+            )
+    if application.packet <= standards.UDP_IP_HEADER_BYTES:
+        raise InvalidError(
+            (*here, "packet"),
+            f"{application.packet} B leave nothing beside the headers; "
+            f"allowed: more than {standards.UDP_IP_HEADER_BYTES} B",
+        )
+    rate = application.rate
+    return Udp.of(application, rate_bps=None if rate == "saturated" else rate)
+
+
+def _check_dialogue(application: Application, tcp: Tcp | None, here: Path) -> None:
+    has_dialogue = isinstance(application, Ftp) and application.control is not None
+    if has_dialogue and tcp is not None and tcp.handshake == "two-way":
+        raise InvalidError(
+            (*here, "tcp", "handshake"),
+            "with the dialogue of FTP the client opens the data connection, and not the sender of "
+            'the data; allowed: "three-way", "none"',
+        )
+
+
+def _check_msdu(
+    phy: Phy,
+    application: Application,
+    tcp: Tcp | None,
+    here: Path,
+) -> None:
+    """A packet must fit into one MSDU: nothing here fragments."""
+    if isinstance(application, Udp):
+        key: Path = (*here, "application", "packet")
+        packet_bits = application.packet_bytes * 8
+    else:
+        assert tcp is not None
+        key = (*here, "tcp", "mss")
+        packet_bits = tcp.mss_bytes * 8 + tcp.header_bits
+    room_bits = standards.MAX_MSDU_BYTES * 8 - phy.llc_bits
+    if packet_bits > room_bits:
+        raise InvalidError(
+            key,
+            f"a packet of {math.ceil(packet_bits / 8)} B does not fit into a frame; "
+            f"allowed: packets of up to {room_bits // 8} B (MSDU of {standards.MAX_MSDU_BYTES} B)",
+        )
+
+
+def resolve_link(link: Written, path: Path) -> Link:
+    """A wired link.
+
+    Raises:
+        InvalidError: it does nothing, or its queue does not.
+    """
+    if not link.given("rate") and not link.given("delay"):
+        raise InvalidError(path, "does nothing; allowed: a link with a rate, a delay, or both")
+    if link.queue is not None and link.rate is None:
+        raise InvalidError(
+            (*path, "queue"),
+            "a link without a rate never queues; allowed: a queue together with a rate",
+        )
+    return Link.of(link)
+
+
+def _distribution(
+    written: traffic.WrittenDistribution, here: Path, base: FilePath, *, of: str
+) -> distributions.Distribution:
+    """The resolved distribution of a size (bytes) or a time (seconds)."""
+    match written:
+        case traffic.Deterministic(value=value, mean=mean):
+            if value is not None and mean is None:
+                return distributions.Deterministic(value=float(value))
+            if mean is not None and value is None:
+                return distributions.Deterministic(value=float(mean))
+            raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
+        case traffic.Exponential(mean=mean):
+            return distributions.Exponential(mean=mean)
+        case traffic.Pareto(mean=mean, shape=shape):
+            return distributions.Pareto(shape=float(shape), scale=mean * (shape - 1) / shape)
+        case traffic.Hyperexponential(mean=mean, scv=scv):
+            # Balanced means: p m1 = (1 - p) m2 = mean / 2. With r = sqrt((scv-1)/(scv+1)) it is
+            # p = (1 + r) / 2, and 1 - p = 1 / ((scv + 1)(1 + r)) without cancellation.
+            root = math.sqrt((scv - 1) / (scv + 1))
+            return distributions.Hyperexponential(
+                probability=(1 + root) / 2,
+                mean_1=mean / (1 + root),
+                mean_2=mean * (scv + 1) * (1 + root) / 2,
+            )
+        case traffic.Lognormal(mean=mean, scv=scv):
+            variance = math.log1p(scv)
+            return distributions.Lognormal(
+                mu=math.log(mean) - variance / 2, sigma=math.sqrt(variance)
+            )
+        case traffic.Uniform(low=low, high=high):
+            if low >= high:
+                raise InvalidError((*here, "high"), "is not above low; allowed: low < high")
+            return distributions.Uniform(low=float(low), high=high)
+        case traffic.Empirical():
+            return _empirical(written, here, base, of=of)
+
+
+def _empirical(
+    written: traffic.Empirical, here: Path, base: FilePath, *, of: str
+) -> distributions.Empirical:
+    file = base / written.file
+    try:
+        if written.column is not None:
+            quantity = TIME if of == "time" else SIZE
+            return read_csv_column(
+                file,
+                written.column,
+                zero_allowed=of == "time",
+                most=float(quantity.most),
+            )
+        if of == "time" or file.name.lower().endswith((".csv", ".csv.gz")):
+            raise InvalidError(
+                (*here, "column"),
+                "is missing: "
+                f"{'an access log has no times' if of == 'time' else 'a CSV file needs it'}; "
+                "allowed: the name of a column of a CSV file",
+            )
+        return read_access_log(file)
+    except DataFileError as error:
+        raise InvalidError((*here, error.key), str(error)) from error
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
