@@ -108,8 +108,8 @@ impl Contention {
         &self.contenders[contender as usize].counters
     }
 
-    /// `contender`, whose queue was empty, has a frame to send. `before_own_ack`: its station has
-    /// received a data frame, and its MAC ACK has not begun.
+    /// `contender` has a frame to send; if it contends already, or is on the air, nothing changes.
+    /// `before_own_ack`: its station has received a data frame, and its MAC ACK has not begun.
     pub fn frame_queued(&mut self, contender: ContenderId, now: Time, before_own_ack: bool) {
         match self.contenders[contender as usize].state {
             State::PostBackoff { until, since }
@@ -120,12 +120,11 @@ impl Contention {
             State::Idle | State::PostBackoff { .. } => {
                 self.begin_access(contender, now, before_own_ack);
             }
-            // Only a post-backoff after a drop leaves a stray without a frame.
+            // A stray may have a frame, unless it is in the post-backoff after a drop.
             State::Stray => self.frame_for_stray(contender, now),
             State::Bursts => self.frame_for_burst(contender, now),
-            State::Backoff => unreachable!("contender {contender} has a frame already"),
-            // The queue refills after a success or drop is settled, never before.
-            State::Exchanging => unreachable!("contender {contender} is on the air"),
+            // When the exchange ends, it is asked what else there is.
+            State::Backoff | State::Exchanging => {}
         }
     }
 
@@ -185,7 +184,6 @@ impl Contention {
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         contender.counters.attempts += 1;
-        contender.retry_count = 0;
     }
 
     /// The exchange of the one contender on the air has ended with its MAC ACK at `now`;
@@ -194,9 +192,8 @@ impl Contention {
         let id = self.only_transmitter();
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
-        // IEEE 802.11-2020, 10.3.3: CW and the retry count go back after every success.
+        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
         contender.cw = contender.cw_min;
-        contender.retry_count = 0;
         let is_burst =
             self.bursts.as_mut().is_some_and(|bursts| bursts.exchange_succeeded(id, has_frame));
         self.end_transmission(id, now, has_frame, is_burst);
@@ -208,7 +205,7 @@ impl Contention {
         let id = self.only_transmitter();
         let contender = &mut self.contenders[id as usize];
         contender.counters.broadcasts += 1;
-        contender.broadcast();
+        contender.cw = contender.cw_min;
         let burst = self.bursts.as_mut().filter(|bursts| bursts.contender == id);
         let is_burst = burst.is_some();
         if let Some(bursts) = burst {

@@ -1,4 +1,4 @@
-//! What contenders count.
+//! What contenders and cells count.
 
 use std::ops::{Add, AddAssign, Sub};
 
@@ -27,6 +27,16 @@ impl MacCounters {
     /// Attempts that led to a MAC ACK, collided, or were for all: all but those on the air.
     pub fn attempts_ended(&self) -> u64 {
         self.successes + self.collisions + self.broadcasts
+    }
+
+    /// Every attempt succeeded or collided, or was for all; one may still be on the air.
+    pub(crate) fn check_attempts(&self, is_on_air: bool) -> Result<(), String> {
+        let ended = self.attempts_ended() + u64::from(is_on_air);
+        if self.attempts == ended {
+            Ok(())
+        } else {
+            Err(format!("{} attempts were made, but {ended} ended", self.attempts))
+        }
     }
 
     fn combine(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
@@ -61,5 +71,44 @@ impl Sub for MacCounters {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {
         self.combine(earlier, |now, then| now - then)
+    }
+}
+
+/// What happened in a cell, to no contender alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellCounters {
+    /// Times that several stations sent at once.
+    pub collisions: u64,
+    /// Those of two frames, each for the sender of the other.
+    pub simultaneous_sends: u64,
+    /// Beacons that went on the air.
+    pub beacons: u64,
+    /// Those that collided.
+    pub beacon_collisions: u64,
+}
+
+/// What was counted since `earlier`.
+impl Sub for CellCounters {
+    type Output = Self;
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            collisions: self.collisions - earlier.collisions,
+            simultaneous_sends: self.simultaneous_sends - earlier.simultaneous_sends,
+            beacons: self.beacons - earlier.beacons,
+            beacon_collisions: self.beacon_collisions - earlier.beacon_collisions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_without_an_end_is_noticed() {
+        let counters = MacCounters { attempts: 3, successes: 2, ..Default::default() };
+
+        assert!(counters.check_attempts(true).is_ok());
+        assert!(counters.check_attempts(false).is_err());
     }
 }

@@ -1,23 +1,30 @@
-//! IEEE 802.11 in one cell where every station hears every other: how long frames last
-//! ([`phy`]), what follows an access to the medium ([`sequence`]), and who may send when
-//! ([`contention`], the DCF of IEEE Std 802.11-2020 clause 10.3).
+//! IEEE 802.11 in one cell where every station hears every other: how long PPDUs last ([`phy`]),
+//! what is sent ([`frame`]), who may send when ([`contention`], the DCF of IEEE Std 802.11-2020
+//! clause 10.3), what follows an access to the medium ([`sequence`]), and what of it comes through
+//! (`medium`). [`Cell`] puts them together: the MAC of the access point and all stations.
 //!
-//! Knows stations by number, frames by size, and time. Knows no queue, no packet and no TCP: the
-//! caller says that a station has a frame, and gets told whose exchange starts when.
+//! Knows stations by number, packets by size, and time. Owns no clock and no queue, and knows no TCP:
+//! the caller says that a queue has something to send and when it is, and is told what becomes of it.
 
+mod cell;
 pub mod config;
 pub mod contention;
 mod counters;
+pub mod frame;
+mod medium;
 pub mod phy;
 pub mod sequence;
 mod station;
 
+pub use cell::{Began, Cell, CellConfig, MacEvent, Supply};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BeaconConfig, Colliders,
     EdcaConfig, MacConfig, Rules,
 };
 pub use contention::{AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
-pub use counters::MacCounters;
+pub use counters::{CellCounters, MacCounters};
+pub use frame::{Mpdu, Msdu, Psdu};
+pub use medium::AudibilityClass;
 pub use phy::{Modulation, PhyConfig, Rate};
 pub use sequence::dcf::{FrameTable, FrameTimes};
-pub use station::{ContenderConfig, ContenderId, StationId};
+pub use station::{ACCESS_POINT, ContenderConfig, ContenderId, EVERYBODY, StationId};

@@ -1,3 +1,5 @@
-//! What follows an access to the medium: the frames of an exchange ([`dcf`]). Knows no contention.
+//! What follows an access to the medium: the frames of one exchange ([`dcf`]), and whether another
+//! exchange may follow (`txop`). Knows no contention.
 
 pub mod dcf;
+pub(crate) mod txop;

@@ -4,6 +4,7 @@ use airtcp_kernel::RandomStream;
 
 use crate::config::AccessParameters;
 use crate::contention::BurstConfig;
+use crate::medium::AudibilityClass;
 
 /// A station, the access point included, by its number in the cell.
 pub type StationId = u32;
@@ -17,6 +18,8 @@ pub struct ContenderConfig {
     /// Whose queue it is. The contenders of one station follow one another, the one with the
     /// highest priority first.
     pub station: StationId,
+    /// Whom its station hears.
+    pub audibility: AudibilityClass,
     /// How it contends.
     pub access: AccessParameters,
     /// Where its backoffs are drawn from.
@@ -24,3 +27,9 @@ pub struct ContenderConfig {
     /// Sends in bursts instead of backing off; one contender of a cell at most.
     pub bursts: Option<BurstConfig>,
 }
+
+/// The access point, as a station of its cell.
+pub const ACCESS_POINT: StationId = 0;
+
+/// Whom a frame is for that all receive.
+pub const EVERYBODY: StationId = StationId::MAX;

@@ -1,4 +1,4 @@
-//! One queue that contends: its window, its retries, and where it stands.
+//! One queue that contends: its window, and where it stands.
 
 use airtcp_kernel::RandomStream;
 
@@ -25,8 +25,6 @@ pub(crate) struct Contender {
     pub(crate) cw: u32,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
-    /// Transmissions of the current frame so far (the short retry count).
-    pub(crate) retry_count: u32,
     pub(crate) backoffs: RandomStream,
     pub(crate) counters: MacCounters,
 }
@@ -50,8 +48,8 @@ pub(crate) enum State {
 impl Contender {
     /// A contender without a frame, of the group of its inter-frame space.
     pub(crate) fn new(config: ContenderConfig, groups: &[Group]) -> Self {
-        let ContenderConfig { station, access, backoffs, bursts } = config;
-        let group = groups.iter().position(|group| group.aifs == access.aifs);
+        let group = groups.iter().position(|group| group.has(&config));
+        let ContenderConfig { station, access, backoffs, bursts, .. } = config;
         Self {
             state: if bursts.is_some() { State::Bursts } else { State::Idle },
             station,
@@ -59,7 +57,6 @@ impl Contender {
             cw: access.cw_min,
             cw_min: access.cw_min,
             cw_max: access.cw_max,
-            retry_count: 0,
             backoffs,
             counters: MacCounters::default(),
         }
@@ -72,24 +69,17 @@ impl Contender {
         self.backoffs.up_to(self.cw)
     }
 
-    /// A frame to all was sent, or collided, which nobody can tell: CW goes back, and the retry
-    /// count of the frame that had to wait for it stays.
-    pub(crate) fn broadcast(&mut self) {
-        self.cw = self.cw_min;
-    }
-
-    /// A transmission failed.
-    pub(crate) fn fail(&mut self, retry_limit: u32) -> Retry {
-        self.retry_count += 1;
-        if self.retry_count < retry_limit {
+    /// A transmission failed, and its frame has this fate.
+    pub(crate) fn fail(&mut self, retry: Retry) {
+        match retry {
             // IEEE 802.11-2020, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
-            self.cw = (2 * (self.cw + 1) - 1).min(self.cw_max);
-            Retry::Again
-        } else {
-            self.counters.drops += 1;
-            self.retry_count = 0;
-            self.cw = self.cw_min;
-            Retry::Dropped
+            Retry::Again => self.cw = (2 * (self.cw + 1) - 1).min(self.cw_max),
+            Retry::Dropped => {
+                self.counters.drops += 1;
+                self.cw = self.cw_min;
+            }
+            // Nobody can tell that it collided.
+            Retry::Broadcast => self.cw = self.cw_min,
         }
     }
 }

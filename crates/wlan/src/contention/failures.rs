@@ -17,21 +17,12 @@ pub struct CollidedFrame {
 }
 
 impl Contention {
-    /// The frame of `contender` collided: whether it may be sent again. Then comes
+    /// The frame of `contender` collided; `retry` is what becomes of it. Then comes
     /// [`Self::back_off_after_collision`].
-    pub fn collided(&mut self, contender: ContenderId) -> Retry {
+    pub fn collided(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
         contender.counters.collisions += 1;
-        contender.fail(self.settings.retry_limit)
-    }
-
-    /// The frame to all of `contender` collided, which it does not know. Then comes
-    /// [`Self::back_off_after_collision`].
-    pub fn broadcast_collided(&mut self, contender: ContenderId) -> Retry {
-        let contender = &mut self.contenders[contender as usize];
-        contender.counters.collisions += 1;
-        contender.broadcast();
-        Retry::Broadcast
+        contender.fail(retry);
     }
 
     /// `id` took part in a collision whose last frame ended at `end`; its own was `own`.
@@ -83,12 +74,12 @@ impl Contention {
         self.strays.push(Stray { contender: id, from, slots, has_frame, immediate: false });
     }
 
-    /// The frame of `contender` lost an internal collision: whether it may be sent again. Then
+    /// The frame of `contender` lost an internal collision; `retry` is what becomes of it. Then
     /// comes [`Self::back_off_after_internal_collision`].
-    pub fn collided_internally(&mut self, contender: ContenderId) -> Retry {
+    pub fn collided_internally(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
         contender.counters.internal_collisions += 1;
-        contender.fail(self.settings.retry_limit)
+        contender.fail(retry);
     }
 
     /// `id` lost an internal collision and backs off as if it had been on the air

@@ -1,14 +1,18 @@
-//! The contenders that wait for the same inter-frame space, and so count the same slots.
+//! The contenders that wait for the same inter-frame space on the same idle medium, and so count the
+//! same slots.
 
 use airtcp_kernel::{Duration, Time};
 
 use super::slot_ring::SlotRing;
+use crate::medium::AudibilityClass;
 use crate::station::{ContenderConfig, ContenderId};
 
-/// All contenders with the same inter-frame space, and the slots that they count together.
+/// All contenders with the same inter-frame space that hear the same stations, and the slots that
+/// they count together.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) aifs: Duration,
+    audibility: AudibilityClass,
     pub(crate) ring: SlotRing,
     /// Number of the common slot that begins at `origin`.
     pub(crate) slot: u64,
@@ -18,6 +22,11 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// Whether a contender is one of this group's.
+    pub(crate) fn has(&self, config: &ContenderConfig) -> bool {
+        (self.aifs, self.audibility) == (config.access.aifs, config.audibility)
+    }
+
     /// When slot `slot`, not before the current one, begins if the medium stays idle.
     #[inline]
     pub(crate) fn slot_start(&self, slot: u64, slot_time: Duration) -> Time {
@@ -46,18 +55,19 @@ impl Group {
     }
 }
 
-/// One group for each inter-frame space.
+/// One group for each inter-frame space and audibility class.
 pub(crate) fn groups_of(contenders: &[ContenderConfig]) -> Vec<Group> {
-    let mut spaces: Vec<Duration> = contenders.iter().map(|config| config.access.aifs).collect();
-    spaces.sort_unstable();
-    spaces.dedup();
-    spaces
-        .into_iter()
-        .map(|aifs| {
-            let members = contenders.iter().filter(|config| config.access.aifs == aifs);
+    let key = |config: &ContenderConfig| (config.access.aifs, config.audibility);
+    let mut keys: Vec<(Duration, AudibilityClass)> = contenders.iter().map(key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.into_iter()
+        .map(|(aifs, audibility)| {
+            let members = contenders.iter().filter(|config| key(config) == (aifs, audibility));
             let longest = members.map(|config| config.access.cw_max).max().unwrap_or(0);
             Group {
                 aifs,
+                audibility,
                 ring: SlotRing::new(contenders.len(), longest),
                 slot: 0,
                 origin: Time::ZERO + aifs,

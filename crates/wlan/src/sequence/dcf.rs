@@ -24,16 +24,15 @@ pub struct FrameTimes {
 }
 
 impl FrameTimes {
-    /// The exchange that carries an MSDU of `msdu_bits` at `data_rate`, with control frames at
-    /// `control_rate`.
+    /// The exchange that carries an MPDU of `mpdu_bits`, header and FCS included, at `data_rate`,
+    /// with control frames at `control_rate`.
     pub fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
-        msdu_bits: u64,
+        mpdu_bits: u64,
         data_rate: Rate,
         control_rate: Rate,
     ) -> Self {
-        let mpdu_bits = phy.mac_header_bits + phy.llc_bits + msdu_bits;
         let uses_rts =
             mac.rts_threshold_bytes.is_some_and(|threshold| mpdu_bits.div_ceil(8) > threshold);
         let (rts, cts, before_data) = if uses_rts {
@@ -88,33 +87,48 @@ pub struct FrameTable {
     /// Data and control rate of each class of stations.
     classes: Vec<(Rate, Rate)>,
     /// Direct-mapped: the key (class and size) and its times.
-    slots: Vec<Option<(u64, FrameTimes)>>,
+    slots: Box<[(u64, FrameTimes); TABLE_SLOTS]>,
+    /// Of MAC and LLC, FCS included.
+    header_bits: u64,
 }
 
 const TABLE_SLOTS: usize = 256;
 
+/// The key of a slot that holds nothing.
+const NO_KEY: u64 = u64::MAX;
+
 impl FrameTable {
     /// An empty table for stations whose (data, control) rates are `classes`.
     pub fn new(phy: PhyConfig, mac: MacConfig, classes: Vec<(Rate, Rate)>) -> Self {
-        Self { phy, mac, classes, slots: vec![None; TABLE_SLOTS] }
+        let header_bits = phy.mac_header_bits + phy.llc_bits;
+        let slots = Box::new([(NO_KEY, FrameTimes::default()); TABLE_SLOTS]);
+        Self { phy, mac, classes, slots, header_bits }
     }
 
-    /// The exchange that carries an MSDU of `msdu_bits` to or from a station of `class`.
+    /// The exchange that carries an MPDU of `mpdu_bits` to or from a station of `class`.
     #[inline]
-    pub fn times(&mut self, class: u32, msdu_bits: u64) -> FrameTimes {
-        let key = (u64::from(class) << 40) | msdu_bits;
+    pub fn times(&mut self, class: u32, mpdu_bits: u64) -> &FrameTimes {
+        let key = (u64::from(class) << 40) | mpdu_bits;
         // Sizes are multiples of 8 bits: mix their upper bits with the class.
         let slot = ((key >> 3) ^ (key >> 11) ^ u64::from(class)) as usize % TABLE_SLOTS;
-        match self.slots[slot] {
-            Some((known, times)) if known == key => times,
-            _ => {
-                let (data_rate, control_rate) = self.classes[class as usize];
-                let times =
-                    FrameTimes::new(&self.phy, &self.mac, msdu_bits, data_rate, control_rate);
-                self.slots[slot] = Some((key, times));
-                times
-            }
+        if self.slots[slot].0 != key {
+            self.compute(slot, class, mpdu_bits);
+            self.slots[slot].0 = key;
         }
+        &self.slots[slot].1
+    }
+
+    #[cold]
+    fn compute(&mut self, slot: usize, class: u32, mpdu_bits: u64) {
+        let (data_rate, control_rate) = self.classes[class as usize];
+        self.slots[slot].1 =
+            FrameTimes::new(&self.phy, &self.mac, mpdu_bits, data_rate, control_rate);
+    }
+
+    /// Size of the MPDU that carries an MSDU of `msdu_bits`.
+    #[inline]
+    pub fn mpdu_bits(&self, msdu_bits: u64) -> u64 {
+        self.header_bits + msdu_bits
     }
 
     /// The settings of the PHY.
@@ -155,7 +169,7 @@ pub(crate) mod tests {
             PhyConfig { symbol_rounding: false, mac_header_bits: 272, llc_bits: 0, ..dot11b() };
         let mac = MacConfig { rts_threshold_bytes: Some(0), ..standard_mac() };
 
-        let times = FrameTimes::new(&phy, &mac, 8320, phy.data_rate, phy.control_rate);
+        let times = FrameTimes::new(&phy, &mac, 8320 + 272, phy.data_rate, phy.control_rate);
 
         assert_eq!(times.rts, Duration::from_micros(272));
         assert_eq!(times.data_received.as_nanos(), 540_000 + 973_091);
@@ -169,10 +183,9 @@ pub(crate) mod tests {
     #[test]
     fn rts_goes_before_frames_longer_than_the_threshold_only() {
         let phy = dot11b();
-        // An MSDU of 1000 bytes makes an MPDU of 1036.
         for (threshold, uses_rts) in [(1035, true), (1036, false)] {
             let mac = MacConfig { rts_threshold_bytes: Some(threshold), ..standard_mac() };
-            let times = FrameTimes::new(&phy, &mac, 8000, phy.data_rate, phy.control_rate);
+            let times = FrameTimes::new(&phy, &mac, 8 * 1036, phy.data_rate, phy.control_rate);
 
             assert_eq!(times.rts > Duration::ZERO, uses_rts);
         }
@@ -188,16 +201,16 @@ pub(crate) mod tests {
         let mut table = FrameTable::new(phy.clone(), standard_mac(), classes.clone());
         for _ in 0..2 {
             for (class, (data_rate, control_rate)) in classes.iter().enumerate() {
-                for msdu_bits in (320..20_000).step_by(8) {
+                for mpdu_bits in (320..20_000).step_by(8) {
                     let computed = FrameTimes::new(
                         &phy,
                         &standard_mac(),
-                        msdu_bits,
+                        mpdu_bits,
                         *data_rate,
                         *control_rate,
                     );
 
-                    assert_eq!(table.times(class as u32, msdu_bits), computed);
+                    assert_eq!(*table.times(class as u32, mpdu_bits), computed);
                 }
             }
         }

@@ -134,8 +134,8 @@ fn a_packet_given_up_counts_as_one_of_the_burst() {
     assert_eq!(cell.begin(), (4_000 + DIFS, vec![0, 1]));
 
     // The fourth and last packet; the queue has another.
-    assert_eq!(cell.contention.collided(0), Retry::Dropped);
-    assert_eq!(cell.contention.collided(1), Retry::Dropped);
+    cell.contention.collided(0, Retry::Dropped);
+    cell.contention.collided(1, Retry::Dropped);
     let (end, at) = (5_000, crate::cell::at);
     let own = CollidedFrame { end: at(end), outlasts: false };
     cell.contention.back_off_after_collision(0, Retry::Dropped, own, at(end), true);

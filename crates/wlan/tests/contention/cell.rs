@@ -4,8 +4,9 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
 use airtcp_wlan::{
-    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BurstConfig, CollidedFrame, Colliders,
-    ContenderConfig, Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
+    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, AudibilityClass, BurstConfig,
+    CollidedFrame, Colliders, ContenderConfig, Contention, MacConfig, PhyConfig, Retry, Rules,
+    StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -17,6 +18,9 @@ pub(crate) const ACK_TIMEOUT: u64 = 222;
 pub(crate) struct Cell {
     pub(crate) contention: Contention,
     backoffs: Vec<RandomStream>,
+    /// How often the frame of each station has failed.
+    failures: Vec<u32>,
+    retry_limit: u32,
 }
 
 pub(crate) fn streams(stations: usize) -> Vec<RandomStream> {
@@ -62,12 +66,18 @@ impl Cell {
             queues.into_iter().zip(streams(backoffs.len())).map(|((station, access), backoffs)| {
                 ContenderConfig {
                     station,
+                    audibility: AudibilityClass::ALL,
                     access,
                     backoffs,
                     bursts: (station == 0).then_some(bursts).flatten(),
                 }
             });
-        Self { contention: Contention::new(phy, mac, contenders.collect()), backoffs }
+        Self {
+            contention: Contention::new(phy, mac, contenders.collect()),
+            failures: vec![0; backoffs.len()],
+            retry_limit: mac.short_retry_limit,
+            backoffs,
+        }
     }
 
     /// The next backoff of `station`, in slots, with contention window `cw`.
@@ -93,7 +103,21 @@ impl Cell {
     }
 
     pub(crate) fn succeed(&mut self, end: u64, has_frame: bool) {
+        for &station in self.contention.transmitting() {
+            self.failures[station as usize] = 0;
+        }
         self.contention.end_success(at(end), has_frame);
+    }
+
+    /// What becomes of the frame of `station`, which has failed once more.
+    pub(crate) fn retry(&mut self, station: StationId) -> Retry {
+        let failures = &mut self.failures[station as usize];
+        *failures += 1;
+        if *failures < self.retry_limit {
+            return Retry::Again;
+        }
+        *failures = 0;
+        Retry::Dropped
     }
 
     /// Everyone on the air collides; frames end at `ends`, and nobody has a further frame.
@@ -105,7 +129,8 @@ impl Cell {
                 let mut others = ends.iter().filter(|&&(other, _)| other != station);
                 let own =
                     CollidedFrame { end: at(own_end), outlasts: others.all(|o| o.1 < own_end) };
-                let retry = self.contention.collided(station);
+                let retry = self.retry(station);
+                self.contention.collided(station, retry);
                 let again = retry == Retry::Again;
                 self.contention.back_off_after_collision(station, retry, own, at(end), again);
                 retry

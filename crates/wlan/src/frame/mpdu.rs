@@ -1,0 +1,32 @@
+//! One frame: as it comes from a queue, and as the MAC keeps it until it is done with it.
+
+use crate::station::StationId;
+
+/// What a queue hands over to be sent: a packet, and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Msdu<P> {
+    /// The station of the cell that it is for.
+    pub receiver: StationId,
+    /// Its size, without LLC and MAC headers.
+    pub bits: u64,
+    /// What it is; the MAC does not look into it.
+    pub payload: P,
+}
+
+/// A frame that the MAC holds until it is acknowledged or given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mpdu<P> {
+    /// Which of its sender's it is: 0, 1, 2, ... in the order in which they were handed over. A
+    /// frame that is sent again keeps its number.
+    pub id: u64,
+    /// Whom it is for; [`crate::EVERYBODY`] may be.
+    pub receiver: StationId,
+    /// Its size, MAC header, LLC header and FCS included.
+    pub bits: u64,
+    /// How often it was sent, or was to be sent and lost an internal collision, without success.
+    pub failures: u32,
+    /// Whether its receiver has it, so that only the acknowledgment is still to come.
+    pub is_received: bool,
+    /// What it carries.
+    pub payload: P,
+}

@@ -1,0 +1,29 @@
+//! How long a station keeps the medium that it has won: one exchange after the other, a SIFS apart,
+//! as long as each fits into the limit of its access category (IEEE Std 802.11-2020, 10.23.2.8).
+
+use airtcp_kernel::{Duration, Time};
+
+/// A transmission opportunity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Txop {
+    end: Time,
+}
+
+impl Txop {
+    /// One that begins at `start`. With a limit of zero it consists of one exchange.
+    #[inline]
+    pub(crate) fn new(start: Time, limit: Duration) -> Self {
+        Self { end: start + limit }
+    }
+
+    /// Whether anything more could begin after `now`.
+    #[inline]
+    pub(crate) fn is_open(self, now: Time) -> bool {
+        now < self.end
+    }
+
+    /// Whether an exchange from `start` on that lasts `length` ends in time.
+    pub(crate) fn has_room(self, start: Time, length: Duration) -> bool {
+        start + length <= self.end
+    }
+}

@@ -1,0 +1,489 @@
+//! The MAC of a whole cell, step by step: what goes on the air when, what is received, acknowledged,
+//! sent again and given up. 802.11b at 11 Mb/s with control frames at 2 Mb/s: SIFS 10 us, slot 20 us,
+//! DIFS 50 us.
+//!
+//! A packet of 1000 bytes makes an MPDU of 1036: 192 + ceil(8288 / 11) = 946 us. An RTS of 20 bytes
+//! lasts 192 + 80 = 272 us; a CTS or MAC ACK of 14 bytes 192 + 56 = 248 us. So from its start
+//! a data frame is received after 946 us, and the MAC ACK after 946 + 10 + 248 = 1204 us.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_wlan::{
+    ACCESS_POINT, AccessParameters, AudibilityClass, BeaconConfig, Began, Cell, CellConfig,
+    ContenderConfig, ContenderId, EdcaConfig, MacConfig, MacEvent, Msdu, PhyConfig, Rate,
+    StationId, Supply,
+};
+
+use crate::cell::{ACK_TIMEOUT, DIFS, EIFS, SLOT, at, micros, phy, standard, streams};
+
+/// Airtime of a data frame of 1000 bytes.
+const DATA: u64 = 946;
+/// From the start of such a frame to the end of its MAC ACK.
+const EXCHANGE: u64 = DATA + 10 + 248;
+const RTS: u64 = 272;
+/// From the end of an RTS to the start of the data frame.
+const CTS_AND_SIFS: u64 = 10 + 248 + 10;
+
+/// What happens, with the queue it happens to; packets by their number, counted from 0 over all queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// An exchange begins that nothing disturbs; the frame has failed so often before.
+    Exchange {
+        by: ContenderId,
+        packet: u32,
+        failures: u32,
+    },
+    Collision {
+        micros: u64,
+    },
+    Collider {
+        by: ContenderId,
+        packet: u32,
+    },
+    Beacon {
+        number: u64,
+        collides: bool,
+    },
+    Received {
+        by: ContenderId,
+        packet: u32,
+    },
+    Acknowledged {
+        by: ContenderId,
+        packet: u32,
+    },
+    GivenUp {
+        by: ContenderId,
+        packet: u32,
+    },
+}
+
+/// The queues above a cell, and what it told them.
+#[derive(Debug, Default)]
+struct Queues {
+    packets: Vec<VecDeque<Msdu<u32>>>,
+    seen: Vec<(u64, Seen)>,
+}
+
+impl Supply<u32> for Queues {
+    fn next(
+        &mut self,
+        contender: ContenderId,
+        _: Time,
+        fits: impl FnOnce(&Msdu<u32>) -> bool,
+    ) -> Option<Msdu<u32>> {
+        let queue = &mut self.packets[contender as usize];
+        if fits(queue.front()?) { queue.pop_front() } else { None }
+    }
+
+    fn has_next(&self, contender: ContenderId) -> bool {
+        !self.packets[contender as usize].is_empty()
+    }
+
+    fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
+        let seen = match event {
+            MacEvent::Began(Began::Exchange { by, psdu, .. }) => {
+                let [mpdu] = psdu.mpdus() else { panic!("DCF sends one frame at a time") };
+                Seen::Exchange { by, packet: mpdu.payload, failures: mpdu.failures }
+            }
+            MacEvent::Began(Began::Collision { end, .. }) => {
+                Seen::Collision { micros: micros(end) - micros(now) }
+            }
+            MacEvent::Began(Began::Collider { by, psdu, .. }) => {
+                Seen::Collider { by, packet: psdu.mpdus()[0].payload }
+            }
+            MacEvent::Began(Began::Beacon { mpdu, collides, .. }) => {
+                Seen::Beacon { number: mpdu.id, collides }
+            }
+            MacEvent::Received { by, mpdu } => Seen::Received { by, packet: mpdu.payload },
+            MacEvent::Acknowledged { by, mpdu } => Seen::Acknowledged { by, packet: mpdu.payload },
+            MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },
+        };
+        self.seen.push((micros(now), seen));
+    }
+}
+
+/// A cell, its queues, and the random numbers that its backoffs are drawn from.
+struct Script {
+    cell: Cell<u32>,
+    queues: Queues,
+    backoffs: Vec<RandomStream>,
+    packets: u32,
+}
+
+impl Script {
+    /// An access point and stations, each with one queue.
+    fn new(stations: usize, phy: &PhyConfig, mac: &MacConfig) -> Self {
+        let access = AccessParameters::dcf(phy);
+        let queues: Vec<_> = (0..=stations as StationId).map(|id| (id, access)).collect();
+        Self::with_queues(&queues, phy, mac)
+    }
+
+    /// Queues: whose each is, and how it contends.
+    fn with_queues(
+        queues: &[(StationId, AccessParameters)],
+        phy: &PhyConfig,
+        mac: &MacConfig,
+    ) -> Self {
+        let contenders = queues
+            .iter()
+            .zip(streams(queues.len()))
+            .map(|(&(station, access), backoffs)| ContenderConfig {
+                station,
+                audibility: AudibilityClass::ALL,
+                access,
+                backoffs,
+                bursts: None,
+            })
+            .collect();
+        let config = CellConfig {
+            phy,
+            mac,
+            rates: vec![(phy.data_rate, phy.control_rate)],
+            rate_classes: vec![0; queues.len()],
+            contenders,
+        };
+        Self {
+            cell: Cell::new(config),
+            queues: Queues { packets: vec![VecDeque::new(); queues.len()], seen: Vec::new() },
+            backoffs: streams(queues.len()),
+            packets: 0,
+        }
+    }
+
+    /// A packet of `bytes` for `receiver` comes to a queue.
+    fn queue(&mut self, contender: ContenderId, receiver: StationId, bytes: u64, micros: u64) {
+        self.run(micros);
+        let msdu = Msdu { receiver, bits: 8 * bytes, payload: self.packets };
+        self.packets += 1;
+        self.queues.packets[contender as usize].push_back(msdu);
+        self.cell.frame_ready(contender, at(micros));
+    }
+
+    /// Everything before `end` happens.
+    fn run(&mut self, end: u64) {
+        while self.cell.next_time() < at(end) {
+            self.cell.advance(self.cell.next_time(), &mut self.queues);
+        }
+    }
+
+    /// What was told since the last time, up to and without `end`.
+    fn seen_before(&mut self, end: u64) -> Vec<(u64, Seen)> {
+        self.run(end);
+        std::mem::take(&mut self.queues.seen)
+    }
+
+    /// The next backoff of a queue, in microseconds, with contention window `cw`.
+    fn backoff(&mut self, contender: ContenderId, cw: u32) -> u64 {
+        SLOT * u64::from(self.backoffs[contender as usize].up_to(cw))
+    }
+
+    fn laws_hold(&self) {
+        for contender in 0..self.backoffs.len() as ContenderId {
+            self.cell.check_laws(contender).unwrap();
+        }
+    }
+}
+
+/// What a packet goes through from `start` on if nothing happens to it.
+fn exchange(start: u64, by: ContenderId, packet: u32, failures: u32) -> [(u64, Seen); 3] {
+    [
+        (start, Seen::Exchange { by, packet, failures }),
+        (start + DATA, Seen::Received { by, packet }),
+        (start + EXCHANGE, Seen::Acknowledged { by, packet }),
+    ]
+}
+
+/// The medium is idle, so the first packet goes at once. The second waits for a backoff after it.
+#[test]
+fn data_and_its_acknowledgment() {
+    let mut script = Script::new(1, &phy(), &standard());
+    script.queue(0, 1, 1_000, 1_000);
+    script.queue(0, 1, 1_000, 1_100);
+    assert_eq!(script.cell.held(0).len(), 1);
+
+    assert_eq!(script.seen_before(2_205), exchange(1_000, 0, 0, 0));
+    assert!(script.cell.held(0).is_empty());
+    let second = 1_000 + EXCHANGE + DIFS + script.backoff(0, 31);
+    assert_eq!(script.seen_before(second + 2_000), exchange(second, 0, 1, 0));
+    assert_eq!(script.cell.held(0), []);
+    assert_eq!(script.cell.counters(0).successes, 2);
+    script.laws_hold();
+}
+
+/// RTS 272, SIFS 10, CTS 248, SIFS 10, then as without: 540 us later.
+#[test]
+fn an_rts_goes_before_a_large_frame() {
+    let mac = MacConfig { rts_threshold_bytes: Some(1_035), ..standard() };
+    let mut script = Script::new(1, &phy(), &mac);
+    // An MPDU of 1036 bytes is longer than the threshold, one of 1035 is not.
+    script.queue(1, ACCESS_POINT, 1_000, 1_000);
+    let data = 1_000 + RTS + CTS_AND_SIFS;
+
+    let end = data + EXCHANGE;
+    assert_eq!(
+        script.seen_before(end + 1),
+        [
+            (1_000, Seen::Exchange { by: 1, packet: 0, failures: 0 }),
+            (data + DATA, Seen::Received { by: 1, packet: 0 }),
+            (end, Seen::Acknowledged { by: 1, packet: 0 }),
+        ]
+    );
+    script.queue(0, 1, 999, 10_000);
+    // 192 + ceil(8280 / 11) = 945 us.
+    assert_eq!(script.seen_before(10_946)[1], (10_945, Seen::Received { by: 0, packet: 1 }));
+}
+
+/// Stations 1 and 2 send at the same instant; the longer frame is over after 946 us. Station 1's, of
+/// 500 bytes, is over after 192 + ceil(4288 / 11) = 582 us, so it has waited for its ACK by then.
+/// Each draws from a doubled window.
+#[test]
+fn frames_that_begin_together_collide_and_are_sent_again() {
+    let mut script = Script::new(2, &phy(), &standard());
+    script.queue(1, ACCESS_POINT, 500, 1_000);
+    script.queue(2, ACCESS_POINT, 1_000, 1_000);
+
+    let end = 1_000 + DATA;
+    let from = [(1_000 + 582 + ACK_TIMEOUT).max(end) + DIFS, end + ACK_TIMEOUT + DIFS];
+    assert_eq!(
+        script.seen_before(end + 1),
+        [
+            (1_000, Seen::Collision { micros: DATA }),
+            (1_000, Seen::Collider { by: 1, packet: 0 }),
+            (1_000, Seen::Collider { by: 2, packet: 1 }),
+        ]
+    );
+    // Both are held to be sent again, ahead of their queues.
+    assert_eq!([1, 2].map(|by| script.cell.held(by)[0].failures), [1, 1]);
+    let starts = [from[0] + script.backoff(1, 63), from[1] + script.backoff(2, 63)];
+    assert_ne!(starts[0], starts[1], "a seed without a tie");
+    let (first, by) = if starts[0] < starts[1] { (starts[0], 1) } else { (starts[1], 2) };
+
+    let seen = script.seen_before(first + 1);
+    assert_eq!(seen, [(first, Seen::Exchange { by, packet: by - 1, failures: 1 })]);
+    let counters = script.cell.cell_counters();
+    assert_eq!((counters.collisions, counters.simultaneous_sends), (1, 0));
+    script.laws_hold();
+}
+
+/// The access point and the station that it sends to: neither hears the other (paper G).
+#[test]
+fn frames_for_each_others_senders_are_counted() {
+    let mut script = Script::new(2, &phy(), &standard());
+    script.queue(0, 2, 1_000, 1_000);
+    script.queue(2, ACCESS_POINT, 1_000, 1_000);
+    script.run(1_001);
+    assert_eq!(script.cell.cell_counters().simultaneous_sends, 1);
+
+    let mut script = Script::new(2, &phy(), &standard());
+    script.queue(0, 1, 1_000, 1_000);
+    script.queue(2, ACCESS_POINT, 1_000, 1_000);
+    script.run(1_001);
+    assert_eq!(script.cell.cell_counters().simultaneous_sends, 0);
+}
+
+/// Windows of 0 slots that do not grow: two stations collide for ever, ACK timeout and DIFS after one
+/// another, until they have sent as often as the limit allows. Then each goes on with its next packet.
+#[test]
+fn a_frame_is_given_up_at_the_retry_limit() {
+    let phy = PhyConfig { cw_min: 0, cw_max: 0, ..phy() };
+    for limit in [1, 3] {
+        let mac = MacConfig { short_retry_limit: limit, ..standard() };
+        let mut script = Script::new(2, &phy, &mac);
+        script.queue(1, ACCESS_POINT, 1_000, 1_000);
+        script.queue(2, ACCESS_POINT, 1_000, 1_000);
+        script.queue(1, ACCESS_POINT, 1_000, 1_001);
+        let period = DATA + ACK_TIMEOUT + DIFS;
+        let given_up = 1_000 + u64::from(limit - 1) * period + DATA;
+
+        let seen = script.seen_before(given_up);
+        assert_eq!(seen.len(), 3 * limit as usize);
+        assert_eq!(seen.last().unwrap().0, given_up - DATA);
+        let seen = script.seen_before(given_up + 1);
+        let ends = [1, 2].map(|by| (given_up, Seen::GivenUp { by, packet: by - 1 }));
+        assert_eq!(seen, ends);
+        // Station 2 has nothing left; the next frame of station 1 has not failed yet.
+        let next = given_up + ACK_TIMEOUT + DIFS;
+        assert_eq!(script.seen_before(next + EXCHANGE + 1), exchange(next, 1, 2, 0));
+        assert_eq!(script.cell.counters(1).drops, 1);
+        script.laws_hold();
+    }
+}
+
+/// A third station heard the collision and no frame: it waits for EIFS from its end, the colliders
+/// for their timeouts and DIFS.
+#[test]
+fn who_heard_a_collision_waits_for_eifs() {
+    let mut script = Script::new(3, &phy(), &standard());
+    script.queue(1, ACCESS_POINT, 1_000, 1_000);
+    script.queue(2, ACCESS_POINT, 1_000, 1_000);
+    let end = 1_000 + DATA;
+    script.queue(3, ACCESS_POINT, 1_000, end + 1);
+
+    let retries = [1, 2].map(|by| end + ACK_TIMEOUT + DIFS + script.backoff(by, 63));
+    let first = retries[0].min(retries[1]).min(end + EIFS);
+    assert_eq!(script.cell.next_time(), at(first));
+}
+
+/// AC_BE has a TXOP limit of 3 ms here: two exchanges, 1204 us each and 10 us apart, end after
+/// 2418 us; a third would end after 3632 us.
+#[test]
+fn a_txop_holds_as_many_exchanges_as_fit() {
+    let access =
+        AccessParameters { txop_limit: Duration::from_millis(3), ..AccessParameters::dcf(&phy()) };
+    let mac = edca();
+    let mut script = Script::with_queues(&[(0, access), (1, access)], &phy(), &mac);
+    for _ in 0..3 {
+        script.queue(0, 1, 1_000, 1_000);
+    }
+
+    let second = 1_000 + EXCHANGE + 10;
+    let end = second + EXCHANGE;
+    let seen = script.seen_before(end + 1);
+    assert_eq!(seen[..3], exchange(1_000, 0, 0, 0));
+    assert_eq!(seen[3..], exchange(second, 0, 1, 0));
+    let third = end + DIFS + script.backoff(0, 31);
+    assert_eq!(script.seen_before(third + 1), exchange(third, 0, 2, 0)[..1]);
+    assert_eq!(script.cell.counters(0).attempts, 3);
+}
+
+/// Two queues of a station end their backoffs together: that of lower priority loses its access as
+/// if it had collided, and its frame is given up at the limit without ever having been sent.
+#[test]
+fn an_internal_collision_costs_a_try() {
+    let access = AccessParameters { cw_min: 0, cw_max: 0, ..AccessParameters::dcf(&phy()) };
+    let mac = MacConfig { short_retry_limit: 2, ..edca() };
+    let mut script = Script::with_queues(&[(0, access), (0, access)], &phy(), &mac);
+    for _ in 0..3 {
+        script.queue(0, 0, 1_000, 1_000);
+    }
+    script.queue(1, 0, 1_000, 1_000);
+
+    let seen = script.seen_before(1_001);
+    assert_eq!(seen, exchange(1_000, 0, 0, 0)[..1]);
+    assert_eq!(script.cell.held(1)[0].failures, 1);
+    // The second access follows DIFS after the first exchange.
+    let second = 1_000 + EXCHANGE + DIFS;
+    let seen = script.seen_before(second + 1);
+    assert!(seen.contains(&(second, Seen::GivenUp { by: 1, packet: 3 })), "{seen:?}");
+    let counters = script.cell.counters(1);
+    assert_eq!((counters.attempts, counters.internal_collisions, counters.drops), (0, 2, 1));
+    script.laws_hold();
+}
+
+/// A beacon of 73 bytes at 1 Mb/s lasts 192 + 584 = 776 us. It is due every 10 ms; nobody answers it,
+/// so the medium is idle when it ends.
+#[test]
+fn a_beacon_goes_before_the_packets_of_its_queue() {
+    let mut script = Script::new(1, &phy(), &with_beacon(10));
+    // On the air when the beacon is due, and one more behind it.
+    script.queue(0, 1, 1_000, 9_500);
+    script.queue(0, 1, 1_000, 9_600);
+    let end = 9_500 + EXCHANGE;
+    assert_eq!(script.seen_before(end + 1), exchange(9_500, 0, 0, 0));
+
+    let beacon = end + DIFS + script.backoff(0, 31);
+    let packet = beacon + 776 + DIFS + script.backoff(0, 31);
+    let seen = script.seen_before(packet + 1);
+    assert_eq!(
+        seen,
+        [
+            (beacon, Seen::Beacon { number: 0, collides: false }),
+            (packet, Seen::Exchange { by: 0, packet: 1, failures: 0 }),
+        ]
+    );
+    // The next finds an idle medium and the post-backoff over: it goes when it is due.
+    let seen = script.seen_before(20_001);
+    assert_eq!(seen.last(), Some(&(20_000, Seen::Beacon { number: 1, collides: false })));
+    assert_eq!((script.cell.beacon_targets(), script.cell.cell_counters().beacons), (2, 2));
+    script.laws_hold();
+}
+
+/// The sender of a beacon does not know that it collided: it is not sent again. The other frame is.
+#[test]
+fn a_beacon_that_collides_is_over() {
+    let mut script = Script::new(1, &phy(), &with_beacon(10));
+    script.queue(1, ACCESS_POINT, 1_000, 10_000);
+
+    let seen = script.seen_before(10_001);
+    assert_eq!(
+        seen,
+        [
+            (10_000, Seen::Collision { micros: DATA }),
+            (10_000, Seen::Collider { by: 1, packet: 0 }),
+            (10_000, Seen::Beacon { number: 0, collides: true }),
+        ]
+    );
+    let again = 10_000 + DATA + ACK_TIMEOUT + DIFS + script.backoff(1, 63);
+    let seen = script.seen_before(again + 1);
+    assert_eq!(seen, [(again, Seen::Exchange { by: 1, packet: 0, failures: 1 })]);
+    let counters = script.cell.cell_counters();
+    assert_eq!((counters.beacons, counters.beacon_collisions), (1, 1));
+    script.laws_hold();
+}
+
+/// A frame that has collided lets a beacon go first, and then has as many tries left as before: with
+/// a limit of 2, one. Windows of 0 slots make the order certain.
+#[test]
+fn a_beacon_leaves_the_tries_of_the_next_frame_alone() {
+    let phy = PhyConfig { cw_min: 0, cw_max: 0, ..phy() };
+    let mac = MacConfig { short_retry_limit: 2, ..with_beacon(10) };
+    let mut script = Script::new(1, &phy, &mac);
+    script.queue(0, 1, 1_000, 9_000);
+    script.queue(1, ACCESS_POINT, 1_000, 9_000);
+    script.run(9_950);
+    assert_eq!(script.cell.held(0)[0].failures, 1);
+
+    // The beacon is due at 10 ms, 9 + 0.946 + 0.222 + 0.05 = 10.218 ms is the time of both senders.
+    let seen = script.seen_before(10_219);
+    assert!(seen.contains(&(10_218, Seen::Beacon { number: 0, collides: true })), "{seen:?}");
+    assert_eq!(script.cell.held(0)[0].failures, 1);
+    let seen = script.seen_before(30_000);
+    assert!(seen.iter().any(|&(_, what)| what == Seen::GivenUp { by: 1, packet: 1 }), "{seen:?}");
+    assert!(
+        seen.iter().any(|&(_, what)| what == Seen::Exchange { by: 0, packet: 0, failures: 1 }),
+        "{seen:?}"
+    );
+}
+
+/// A beacon that is still waiting when the next is due is not sent: there is one, not two.
+#[test]
+fn a_beacon_that_comes_late_is_left_out() {
+    let mut script = Script::new(1, &phy(), &with_beacon(1));
+    // From 900 to 2104 us; beacons are due at 1000 and 2000 us.
+    script.queue(1, ACCESS_POINT, 1_000, 900);
+
+    // At 2154 us and after at most 31 slots, before the third is due.
+    let beacon = 900 + EXCHANGE + DIFS + script.backoff(0, 31);
+    let seen = script.seen_before(beacon + 1);
+    assert_eq!(seen.last(), Some(&(beacon, Seen::Beacon { number: 0, collides: false })));
+    assert_eq!((script.cell.beacon_targets(), script.cell.cell_counters().beacons), (2, 1));
+}
+
+/// What is told while the MAC has something already changes nothing.
+#[test]
+fn a_queue_may_be_told_of_again() {
+    let mut script = Script::new(1, &phy(), &standard());
+    script.queue(1, ACCESS_POINT, 1_000, 1_000);
+    for micros in [1_000, 1_100, 1_950] {
+        script.run(micros);
+        script.cell.frame_ready(1, at(micros));
+    }
+
+    assert_eq!(script.seen_before(5_000), exchange(1_000, 1, 0, 0));
+}
+
+fn edca() -> MacConfig {
+    let none = std::collections::BTreeMap::new();
+    MacConfig { edca: Some(EdcaConfig { ap: none.clone(), stations: none }), ..standard() }
+}
+
+fn with_beacon(millis: u64) -> MacConfig {
+    let beacon = BeaconConfig {
+        interval: Duration::from_millis(millis),
+        size_bits: 584,
+        rate: Rate { bps: 1_000_000, ..phy().data_rate },
+    };
+    MacConfig { beacon: Some(beacon), ..standard() }
+}
