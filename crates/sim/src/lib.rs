@@ -3,7 +3,7 @@
 //!
 //! From the bottom: [`scenario`] is the resolved form that a run is made from; `packet` is what
 //! waits in the queues and travels on the wires of `airtcp-net`; `connection`, `application` and `ftp`
-//! make packets; `world` is the event loop that moves them; `statistics` and `airtime` measure;
+//! make packets; `world` moves them, and `replication` is the loop over it and the cell of `airtcp-wlan`; `statistics` and `airtime` measure;
 //! `conservation` checks at the end of every run that nothing was lost or made up; [`outcome`]
 //! is the answer, and [`trace`] what a run tells on its way if it is asked to. Random numbers, event order and time come from `airtcp-kernel`, contention
 //! from `airtcp-wlan`, TCP from `airtcp-tcp`. Knows no file and no thread.
@@ -17,6 +17,7 @@ mod ftp;
 pub mod outcome;
 mod packet;
 mod pcap;
+mod replication;
 pub mod scenario;
 mod statistics;
 pub mod trace;
@@ -28,6 +29,7 @@ use airtcp_kernel::Duration;
 pub use airtcp_kernel::random_stream::GENERATOR;
 pub use control::{RunControl, RunError};
 pub use outcome::Outcome;
+use replication::Replication;
 pub use scenario::{InvalidScenario, Scenario};
 pub use trace::Trace;
 
@@ -68,8 +70,8 @@ impl Simulation {
         replication: u64,
         control: &RunControl,
     ) -> Result<Outcome, RunError> {
-        let world = world::World::new(&self.scenario, seed, replication);
-        world.run(control).map(|(outcome, _)| outcome)
+        let replication = Replication::new(&self.scenario, seed, replication);
+        replication.run(control).map(|(outcome, _)| outcome)
     }
 
     /// The same, and writes down what `recording` asks for: there is a trace if it has a sample
@@ -87,14 +89,14 @@ impl Simulation {
         recording: Recording,
         control: &RunControl,
     ) -> Result<(Outcome, Option<Trace>), RunError> {
-        let mut world = world::World::new(&self.scenario, seed, replication);
+        let mut replication = Replication::new(&self.scenario, seed, replication);
         if let Some(interval) = recording.sample_interval {
-            world = world.traced(interval);
+            replication = replication.traced(interval);
         }
         if let Some((out, snaplen)) = recording.capture {
-            world = world.captured(out, snaplen);
+            replication = replication.captured(out, snaplen);
         }
-        world.run(control)
+        replication.run(control)
     }
 
     /// The scenario.

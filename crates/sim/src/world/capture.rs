@@ -9,10 +9,12 @@ use std::io::Write;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::Flags;
-use airtcp_wlan::{AccessCategory, ContenderId, FrameTimes, Rate, StationId};
+use airtcp_wlan::{
+    ACCESS_POINT, AccessCategory, ContenderId, FrameTimes, Mpdu, Psdu, Rate, StationId,
+};
 
-use super::beacon::FIRST_OF_AP;
-use super::{AP, World};
+use super::World;
+use super::node::NodeId;
 use crate::connection::{Purpose, Side};
 use crate::control::RunError;
 use crate::packet::{Owner, Packet};
@@ -25,8 +27,6 @@ use crate::scenario::TcpConfig;
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2016, 9.2.4.4.2).
 const SEQUENCE_NUMBERS: u16 = 1 << 12;
-/// Whom a beacon is for.
-const EVERYBODY: StationId = StationId::MAX;
 /// A TU (IEEE 802.11-2016, 3.1).
 const TIME_UNIT_NS: u64 = 1_024_000;
 /// RFC 6335: ports that nobody owns, from here on.
@@ -61,8 +61,8 @@ pub(super) struct Capture {
 /// An MSDU on the air.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    /// How many its transmitter had done with before.
-    ordinal: u64,
+    /// The number that the MAC gave its frame.
+    mpdu: u64,
     sequence_number: u16,
     id: u16,
     /// Whether the data frame was on the air, not an RTS alone.
@@ -79,9 +79,9 @@ struct Numbers {
 }
 
 impl World<'_> {
-    /// The same world, which writes what is on the air; of each frame the first `snaplen` bytes.
-    pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
-        let nobody = Sent { ordinal: u64::MAX, sequence_number: 0, id: 0, data: false };
+    /// Writes what is on the air; of each frame the first `snaplen` bytes.
+    pub(crate) fn capture(&mut self, out: Box<dyn Write + Send>, snaplen: u32) {
+        let nobody = Sent { mpdu: u64::MAX, sequence_number: 0, id: 0, data: false };
         self.capture = Some(Box::new(Capture {
             pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
             frame: Frame::default(),
@@ -92,17 +92,16 @@ impl World<'_> {
             connections: Vec::new(),
             opened: vec![0; self.flows.len()],
         }));
-        self
     }
 
     /// Whether the file still takes what is written.
-    pub(super) fn check_capture(&self) -> Result<(), RunError> {
+    pub(crate) fn check_capture(&self) -> Result<(), RunError> {
         let failure = self.capture.as_ref().and_then(|capture| capture.pcap.failure());
         failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
     }
 
     /// Writes what is left to write.
-    pub(super) fn finish_capture(&mut self) -> Result<(), RunError> {
+    pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
         if let Some(capture) = &mut self.capture {
             capture.pcap.finish();
         }
@@ -133,61 +132,73 @@ impl World<'_> {
         }
     }
 
-    /// `by` sends its first packet in an exchange that begins at `start`.
+    /// `by` sends `psdu` in an exchange that begins at `start`.
     #[inline]
-    pub(super) fn capture_exchange(&mut self, by: ContenderId, start: Time, times: &FrameTimes) {
+    pub(super) fn capture_exchange(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        psdu: &Psdu<Packet>,
+    ) {
         if let Some(mut capture) = self.capture.take() {
-            self.write_exchange(&mut capture, by, start, times);
-            self.capture = Some(capture);
-        }
-    }
-
-    /// The first frames of those in `self.colliding` collide.
-    #[inline]
-    pub(super) fn capture_collision(&mut self, start: Time) {
-        if let Some(mut capture) = self.capture.take() {
-            for index in 0..self.colliding.len() {
-                if self.is_beacon_due(self.colliding[index].0) {
-                    continue;
-                }
-                self.write_collider(&mut capture, self.colliding[index].0, start);
+            for mpdu in psdu.mpdus() {
+                self.write_exchange(&mut capture, by, start, times, mpdu);
             }
             self.capture = Some(capture);
         }
     }
 
-    /// The access point sends a beacon at `start`.
-    #[inline]
-    pub(super) fn capture_beacon(&mut self, start: Time, intact: bool) {
+    /// The first frame collides of the exchange in which `by` sends `psdu`.
+    pub(super) fn capture_collider(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        psdu: &Psdu<Packet>,
+    ) {
+        if let Some(mut capture) = self.capture.take() {
+            for mpdu in psdu.mpdus() {
+                self.write_collider(&mut capture, by, start, times, mpdu);
+            }
+            self.capture = Some(capture);
+        }
+    }
+
+    /// The access point of queue `by` sends a beacon at `start`.
+    pub(super) fn capture_beacon(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        mpdu: &Mpdu<()>,
+        intact: bool,
+    ) {
         if let Some(capture) = &mut self.capture
             && let Some(beacon) = self.scenario.mac.beacon
         {
-            // A count of their own, so that a frame that waits behind a beacon keeps its number.
-            let sequence_number =
-                next(&mut capture.sequence_numbers, (FIRST_OF_AP, EVERYBODY)) % SEQUENCE_NUMBERS;
             let interval = beacon.interval.as_nanos() / TIME_UNIT_NS;
             capture.frame.beacon(
-                address_of(AP),
-                sequence_number,
+                address_of(self.transmitters[by as usize].node),
+                (mpdu.id % u64::from(SEQUENCE_NUMBERS)) as u16,
                 start.as_nanos() / 1_000,
                 u16::try_from(interval).unwrap_or(u16::MAX),
-                beacon.size_bits.div_ceil(8) as usize,
+                mpdu.bits.div_ceil(8) as usize,
             );
             capture.pcap.write(start, beacon.rate, intact, &capture.frame);
         }
     }
 
     fn write_exchange(
-        &mut self,
+        &self,
         capture: &mut Capture,
         by: ContenderId,
         start: Time,
         times: &FrameTimes,
+        mpdu: &Mpdu<Packet>,
     ) {
-        let packet = self.sending(by);
-        let (data_rate, control_rate) = self.rates(&packet);
-        let [sender, receiver] = self.addresses_on_air(by, &packet);
-        let [rts, cts, data, ack] = times.intervals(self.frames.phy());
+        let (data_rate, control_rate) = self.rates(&mpdu.payload);
+        let [sender, receiver] = self.addresses_on_air(by, &mpdu.payload);
+        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         if times.rts > Duration::ZERO {
             capture.frame.rts(left(rts.1), receiver, sender);
@@ -195,45 +206,55 @@ impl World<'_> {
             capture.frame.cts(left(cts.1), sender);
             capture.pcap.write(start + cts.0, control_rate, true, &capture.frame);
         }
-        self.build_data(capture, by, &packet, left(data.1));
+        self.build_data(capture, by, mpdu, left(data.1));
         capture.pcap.write(start + data.0, data_rate, true, &capture.frame);
         capture.frame.ack(sender);
         capture.pcap.write(start + ack.0, control_rate, true, &capture.frame);
     }
 
-    fn write_collider(&mut self, capture: &mut Capture, by: ContenderId, start: Time) {
-        let packet = self.sending(by);
-        let (data_rate, control_rate) = self.rates(&packet);
-        let times = self.frame_times(&packet);
-        let [rts, _, data, ack] = times.intervals(self.frames.phy());
+    fn write_collider(
+        &self,
+        capture: &mut Capture,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        mpdu: &Mpdu<Packet>,
+    ) {
+        let (data_rate, control_rate) = self.rates(&mpdu.payload);
+        let [rts, _, data, ack] = times.intervals(&self.scenario.phy);
         if times.rts > Duration::ZERO {
-            let [sender, receiver] = self.addresses_on_air(by, &packet);
+            let [sender, receiver] = self.addresses_on_air(by, &mpdu.payload);
             capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
             capture.pcap.write(start, control_rate, false, &capture.frame);
         } else {
-            self.build_data(capture, by, &packet, micros_up(ack.1 - data.1));
+            self.build_data(capture, by, mpdu, micros_up(ack.1 - data.1));
             capture.pcap.write(start, data_rate, false, &capture.frame);
         }
     }
 
-    /// Makes the data frame that carries the first packet of `by`.
-    fn build_data(&self, capture: &mut Capture, by: ContenderId, packet: &Packet, duration: u16) {
+    /// Makes the data frame of `by` that is `mpdu`.
+    fn build_data(
+        &self,
+        capture: &mut Capture,
+        by: ContenderId,
+        mpdu: &Mpdu<Packet>,
+        duration: u16,
+    ) {
+        let packet = &mpdu.payload;
         let transmitter = &self.transmitters[by as usize];
-        let from_ap = transmitter.node == AP;
+        let from_ap = self.nodes[transmitter.node as usize].is_access_point();
         let flow = self.flow_of(packet);
         let side = if from_ap { Side::Server } else { Side::Station };
-        let counters = self.contention.counters(by);
-        let ordinal = counters.successes + counters.drops;
         let last = &mut capture.sent[by as usize];
-        if last.ordinal != ordinal {
+        if last.mpdu != mpdu.id {
             // 10.3.2.11.2: one count for each receiver and TID, or one for all without QoS.
             let key = match transmitter.category {
-                None => (by, AP),
+                None => (by, ACCESS_POINT),
                 Some(_) => (by, packet.to),
             };
             let source = ip_of(flow.kind, flow.station, side);
             *last = Sent {
-                ordinal,
+                mpdu: mpdu.id,
                 sequence_number: next(&mut capture.sequence_numbers, key) % SEQUENCE_NUMBERS,
                 id: next(&mut capture.ids, source),
                 data: false,
@@ -245,7 +266,7 @@ impl World<'_> {
             retry,
             duration,
             station: address_of(flow.station),
-            bssid: address_of(AP),
+            bssid: address_of(flow.access_point),
             distant: server_address(flow.kind),
             sequence_number: last.sequence_number,
             tid: transmitter.category.map(tid),
@@ -309,7 +330,10 @@ impl World<'_> {
     /// Who sends the data frame, and to whom.
     fn addresses_on_air(&self, by: ContenderId, packet: &Packet) -> [Address; 2] {
         let sender = self.transmitters[by as usize].node;
-        [address_of(sender), address_of(packet.to)]
+        let flow = self.flow_of(packet);
+        let from_station = sender == flow.station;
+        let receiver = if from_station { flow.access_point } else { flow.station };
+        [address_of(sender), address_of(receiver)]
     }
 
     /// Data and control rate of the exchange of a packet.
@@ -320,7 +344,7 @@ impl World<'_> {
 }
 
 /// The address of a node: locally administered, and its number.
-fn address_of(node: StationId) -> Address {
+fn address_of(node: NodeId) -> Address {
     let [a, b, c, d] = node.to_be_bytes();
     [2, 0, a, b, c, d]
 }
@@ -333,7 +357,7 @@ fn server_address(kind: usize) -> Address {
 
 /// Stations are 10.0.0.1 and so on; the servers of each entry of the scenario have one address, in a
 /// network for such tests (RFC 2544): 198.18.0.1 and so on.
-fn ip_of(kind: usize, station: StationId, side: Side) -> Ip {
+fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
     match side {
         Side::Station => (10 << 24 | station).to_be_bytes(),
         Side::Server => (198 << 24 | 18 << 16 | (kind as u32 + 1)).to_be_bytes(),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use airtcp_wlan::MacCounters;
+use airtcp_wlan::{Cell, MacCounters};
 
-use super::{AP, OnAir, World};
+use super::World;
+use super::measure::NodeCounts;
 use crate::airtime::Parts;
 use crate::application::Application;
 use crate::connection::Connection;
-use crate::conservation::{attempts_ended, options_kept};
+use crate::conservation::options_kept;
 use crate::control::RunError;
 use crate::outcome::{AirtimeShares, Counts, FlowRecord, Outcome, StationRecord};
 use crate::packet::Packet;
@@ -19,8 +20,8 @@ const STARVED_BELOW: f64 = 0.01;
 
 impl World<'_> {
     /// The outcome, if the books balance.
-    pub(super) fn conclude(mut self) -> Result<Outcome, RunError> {
-        let airtime = self.check_laws().map_err(|law| {
+    pub(crate) fn conclude(mut self, cell: &Cell<Packet>) -> Result<Outcome, RunError> {
+        let airtime = self.check_laws(cell).map_err(|law| {
             let (seed, replication) = (self.seed, self.replication);
             RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
         })?;
@@ -31,8 +32,8 @@ impl World<'_> {
             }
         }
         let measured = self.scenario.run.duration;
-        let mac = self.mac_counted();
-        let counts = self.counts(&mac);
+        let mac = self.mac_counted(cell);
+        let counts = self.counts(&mac, cell);
         let flows = self.flow_records();
         let mut metrics = self.traffic_metrics(&flows, &counts);
         self.mac_metrics(&mac, &counts, &mut metrics);
@@ -58,16 +59,12 @@ impl World<'_> {
         })
     }
 
-    fn check_laws(&mut self) -> Result<Parts, String> {
-        // A packet whose data frame was received but not acknowledged yet keeps its place, but has
-        // been counted as received.
-        let received = match self.on_air {
-            OnAir::Acknowledging { by, .. } => Some(by),
-            _ => None,
-        };
+    fn check_laws(&mut self, cell: &Cell<Packet>) -> Result<Parts, String> {
         let mut waiting: Vec<Packet> = Vec::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
-            waiting.extend(transmitter.sending.filter(|_| received != Some(id)));
+            // What was received but not acknowledged yet has been counted as received.
+            let held = cell.held(id).iter().filter(|mpdu| !mpdu.is_received);
+            waiting.extend(held.map(|mpdu| mpdu.payload));
             waiting.extend(transmitter.queue.iter());
         }
         waiting.extend(self.links.wires.travelling());
@@ -80,13 +77,9 @@ impl World<'_> {
         for flow in &self.flows {
             flow.books.balance(&flow.name)?;
         }
-        let on_air = match self.on_air {
-            OnAir::Silence => &[],
-            _ => self.contention.transmitting(),
-        };
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let name = &self.nodes[transmitter.node as usize].name;
-            attempts_ended(name, self.contention.counters(id), on_air.contains(&id))?;
+            cell.check_laws(id).map_err(|law| format!("{name}: {law}"))?;
         }
         self.airtime.close()
     }
@@ -94,26 +87,27 @@ impl World<'_> {
     /// What the MAC of each node counted in the measured time. Attempts are those that ended in it,
     /// as the collisions and successes are that they ended with: otherwise a short run counts the
     /// collision of an attempt that it does not count.
-    fn mac_counted(&self) -> Vec<MacCounters> {
+    fn mac_counted(&self, cell: &Cell<Packet>) -> Vec<MacCounters> {
         let mut mac = vec![MacCounters::default(); self.nodes.len()];
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let then = self.measures.mac_baseline[id as usize];
-            let counted = *self.contention.counters(id) - then;
+            let counted = *cell.counters(id) - then;
             mac[transmitter.node as usize] +=
                 MacCounters { attempts: counted.attempts_ended(), ..counted };
         }
         mac
     }
 
-    fn counts(&self, mac: &[MacCounters]) -> Counts {
+    fn counts(&self, mac: &[MacCounters], cell: &Cell<Packet>) -> Counts {
         let drops = self.measures.drops;
+        let in_cell = *cell.cell_counters() - self.measures.cell_baseline;
         let mut counts = Counts {
             mac_exchanges: mac.iter().map(|node| node.successes).sum(),
             mac_attempts: mac.iter().map(|node| node.attempts).sum(),
-            collisions: self.measures.collisions,
-            simultaneous_sends: self.measures.simultaneous_sends,
-            beacons: self.measures.beacons,
-            beacon_collisions: self.measures.beacon_collisions,
+            collisions: in_cell.collisions,
+            simultaneous_sends: in_cell.simultaneous_sends,
+            beacons: in_cell.beacons,
+            beacon_collisions: in_cell.beacon_collisions,
             mac_drops: drops.mac,
             ap_queue_drops: drops.ap_queue,
             station_queue_drops: drops.station_queues,
@@ -170,7 +164,7 @@ impl World<'_> {
         let mut goodput = vec![0.0; self.nodes.len()];
         for (flow, record) in self.flows.iter().zip(flows) {
             goodput[flow.station as usize] += record.goodput_bps;
-            goodput[AP as usize] += record.goodput_bps;
+            goodput[flow.access_point as usize] += record.goodput_bps;
         }
         self.nodes
             .iter()
@@ -199,7 +193,7 @@ impl World<'_> {
         let squares: f64 = flows.iter().map(|flow| flow.goodput_bps * flow.goodput_bps).sum();
         let count = flows.len() as f64;
         let has_flows = !flows.is_empty();
-        let ap = self.nodes[AP as usize].counts;
+        let ap = self.access_point_counts();
         let measures = &mut self.measures;
         let payload_time: f64 = measures
             .payload_bits
@@ -231,14 +225,26 @@ impl World<'_> {
         ])
     }
 
+    /// What the queues of all access points counted.
+    fn access_point_counts(&self) -> NodeCounts {
+        let mut sum = NodeCounts::default();
+        for node in self.nodes.iter().filter(|node| node.is_access_point()) {
+            sum.arrivals += node.counts.arrivals;
+            sum.queue_drops += node.counts.queue_drops;
+        }
+        sum
+    }
+
     fn mac_metrics(
         &self,
         mac: &[MacCounters],
         counts: &Counts,
         metrics: &mut BTreeMap<&'static str, Option<f64>>,
     ) {
-        let stations = mac[1..].iter().fold(MacCounters::default(), |sum, &node| sum + node);
-        let ap = mac[AP as usize];
+        let (mut ap, mut stations) = (MacCounters::default(), MacCounters::default());
+        for (node, &counted) in self.nodes.iter().zip(mac) {
+            *(if node.is_access_point() { &mut ap } else { &mut stations }) += counted;
+        }
         let all = stations + ap;
         metrics.extend([
             ("collision_probability", fraction(all.collisions, all.attempts)),

@@ -179,6 +179,7 @@ mod tests {
     use super::*;
     use crate::Simulation;
     use crate::control::RunControl;
+    use crate::replication::Replication;
     use crate::scenario::Scenario;
 
     const SECOND: u64 = 1_000_000_000;
@@ -215,10 +216,10 @@ mod tests {
 
     /// The first transfer, which begins within the first of 10 s.
     fn first_of(scenario: &Scenario) -> World<'_> {
-        let mut world = World::new(scenario, 1, 0);
+        let mut run = Replication::new(scenario, 1, 0);
         let to = scenario.end();
-        world.run_until(to, scenario.measure_from(), to, &RunControl::default()).unwrap();
-        world
+        run.run_until(to, scenario.measure_from(), to, &RunControl::default()).unwrap();
+        run.world
     }
 
     /// PASV, 227, SYN, SYN with ACK, ACK, RETR, 150, the file with its FIN, its ACK, FIN, its ACK, 226,
@@ -256,10 +257,11 @@ mod tests {
     fn transfers_that_have_ended_are_forgotten() {
         let at_random = json!({ "kind": "exponential", "mean": 0.3 });
         let scenario = scenario("download", at_random, 10_000, 600);
-        let mut world = World::new(&scenario, 1, 0);
-        world.start_measuring();
+        let mut run = Replication::new(&scenario, 1, 0);
+        run.start_measuring();
         let to = scenario.end();
-        world.run_until(to, scenario.measure_from(), to, &RunControl::default()).unwrap();
+        run.run_until(to, scenario.measure_from(), to, &RunControl::default()).unwrap();
+        let world = run.world;
 
         assert!(world.flows[0].measured.transfers > 1800);
         // A session is taken until the ACK of 226, some 220 ms in all.

@@ -5,6 +5,7 @@ use airtcp_net::{LinkConfig, Wires};
 use airtcp_tcp::Segment;
 use airtcp_wlan::StationId;
 
+use super::node::{Built, NodeId};
 use crate::application::{Application, Draws};
 use crate::connection::TcpCounts;
 use crate::conservation::Books;
@@ -24,7 +25,12 @@ pub(super) struct Kind {
 pub(super) struct Flow {
     pub(super) name: String,
     pub(super) kind: usize,
-    pub(super) station: StationId,
+    pub(super) station: NodeId,
+    /// Through which its packets go.
+    pub(super) access_point: NodeId,
+    /// What their cell knows the two by.
+    pub(super) station_address: StationId,
+    pub(super) access_point_address: StationId,
     /// Which data and control rates its exchanges have: its station group's.
     pub(super) rate_class: u32,
     /// TCP and IP headers, or UDP and IP headers.
@@ -49,12 +55,15 @@ pub(super) struct Measured {
     pub(super) tcp: TcpCounts,
 }
 
-/// Kinds, flows and wires of a scenario.
+/// Kinds, flows and links of a scenario.
 pub(super) fn build(
     scenario: &Scenario,
+    built: &Built<'_>,
     seed: u64,
     replication: u64,
 ) -> (Vec<Kind>, Vec<Flow>, Links) {
+    let access_point = built.access_point;
+    let address = |node: NodeId| built.nodes[node as usize].address;
     let mut links = Links::default();
     let shared: Vec<(&String, u32)> =
         scenario.links.iter().map(|(name, link)| (name, links.add(name, link))).collect();
@@ -63,10 +72,10 @@ pub(super) fn build(
     for config in &scenario.flows {
         let kind = kinds.len();
         kinds.push(Kind::new(config));
-        let mut station = 1;
-        for (rate_class, group) in (0..).zip(&scenario.stations) {
+        for ((rate_class, group), &first) in (0..).zip(&scenario.stations).zip(&built.groups) {
             if group.name == config.stations {
                 for index in 0..group.count {
+                    let station = first + index;
                     let name = format!("{}/{index}", config.name);
                     let path = config
                         .path
@@ -85,7 +94,10 @@ pub(super) fn build(
                         idle_sessions: Vec::new(),
                         name,
                         kind,
-                        station: station + index,
+                        station,
+                        access_point,
+                        station_address: address(station),
+                        access_point_address: address(access_point),
                         rate_class,
                         header_bits: header_bits(config),
                         path,
@@ -95,7 +107,6 @@ pub(super) fn build(
                     });
                 }
             }
-            station += group.count;
         }
     }
     (kinds, flows, links)

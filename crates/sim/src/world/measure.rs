@@ -1,9 +1,10 @@
 //! What is counted in the measured time of a run, and forgotten of the warm-up.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{ContenderId, MacCounters, StationId};
+use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 
-use super::{AP, World};
+use super::World;
+use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
 
@@ -50,15 +51,13 @@ pub(super) struct Measures {
     pub(super) transfer_times_s: Vec<f64>,
     pub(super) last_ack_times: Mean,
     pub(super) active_after_ap_success: Mean,
-    pub(super) collisions: u64,
-    pub(super) simultaneous_sends: u64,
-    pub(super) beacons: u64,
-    pub(super) beacon_collisions: u64,
     pub(super) drops: Drops,
     /// Bits of payload that crossed the air, by rate class of the station.
     pub(super) payload_bits: Vec<u64>,
     /// What each contender had counted when measuring began.
     pub(super) mac_baseline: Vec<MacCounters>,
+    /// What had happened in the cell by then.
+    pub(super) cell_baseline: CellCounters,
 }
 
 /// A mean in the making.
@@ -90,13 +89,10 @@ impl Measures {
             transfer_times_s: Vec::new(),
             last_ack_times: Mean::default(),
             active_after_ap_success: Mean::default(),
-            collisions: 0,
-            simultaneous_sends: 0,
-            beacons: 0,
-            beacon_collisions: 0,
             drops: Drops::default(),
             payload_bits: vec![0; scenario.stations.len()],
             mac_baseline: vec![MacCounters::default(); contenders],
+            cell_baseline: CellCounters::default(),
         }
     }
 
@@ -144,23 +140,11 @@ impl Measures {
         }
     }
 
-    /// Frames collide; `simultaneous_send` if two do that are for each other's senders.
-    pub(super) fn collision(&mut self, simultaneous_send: bool) {
-        self.collisions += u64::from(self.measuring);
-        self.simultaneous_sends += u64::from(self.measuring && simultaneous_send);
-    }
-
-    /// A packet was lost; `node` is whose queue or frame it was, if it was a node's.
-    /// A beacon goes on the air, and collides or does not.
-    pub(super) fn beacon(&mut self, collides: bool) {
-        self.beacons += u64::from(self.measuring);
-        self.beacon_collisions += u64::from(self.measuring && collides);
-    }
-
-    pub(super) fn dropped(&mut self, place: Drop, node: Option<StationId>) {
+    /// A packet was lost, of a queue or a frame of an access point or elsewhere.
+    pub(super) fn dropped(&mut self, place: Drop, at_access_point: bool) {
         let drops = &mut self.drops;
         let count = match place {
-            Drop::Queue(_) if node == Some(AP) => &mut drops.ap_queue,
+            Drop::Queue(_) if at_access_point => &mut drops.ap_queue,
             Drop::Queue(_) => &mut drops.station_queues,
             Drop::Wire(_) => &mut drops.wires,
             Drop::Mac(_) => &mut drops.mac,
@@ -171,15 +155,16 @@ impl Measures {
 
 impl World<'_> {
     /// The warm-up is over.
-    pub(super) fn start_measuring(&mut self) {
+    pub(crate) fn start_measuring(&mut self, cell: &Cell<Packet>) {
         let measures = &mut self.measures;
         measures.measuring = true;
         measures.backlogged.restart(self.now);
         measures.ap_queue.restart(self.now);
         measures.active.restart(self.now);
         for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
-            *baseline = *self.contention.counters(id as ContenderId);
+            *baseline = *cell.counters(id as ContenderId);
         }
+        measures.cell_baseline = *cell.cell_counters();
         for node in &mut self.nodes {
             node.counts = NodeCounts::default();
         }

@@ -4,21 +4,26 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use airtcp_kernel::{Duration, RandomStream};
+use airtcp_kernel::RandomStream;
 use airtcp_net::{Queue, QueueConfig};
 use airtcp_wlan::{
-    AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId, StationId,
+    ACCESS_POINT, AccessCategory, AccessParameters, AccessScheme, AudibilityClass, CellConfig,
+    ContenderConfig, ContenderId, StationId,
 };
 
-use super::AP;
 use super::measure::NodeCounts;
-use crate::packet::{Body, Packet, TrafficClass};
+use crate::packet::{Body, TrafficClass};
 use crate::scenario::Scenario;
 
-/// A station or the access point.
+/// An access point or a station, by number.
+pub(super) type NodeId = u32;
+
+/// A station or an access point.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,
+    /// What its cell knows it by.
+    pub(super) address: StationId,
     /// Where packets of each [`TrafficClass`] wait.
     routes: [ContenderId; 3],
     /// Its queues.
@@ -27,6 +32,11 @@ pub(super) struct Node {
 }
 
 impl Node {
+    #[inline]
+    pub(super) fn is_access_point(&self) -> bool {
+        self.address == ACCESS_POINT
+    }
+
     /// The queue for packets of `class`.
     #[inline]
     pub(super) fn route(&self, class: TrafficClass) -> ContenderId {
@@ -37,29 +47,36 @@ impl Node {
 /// A queue that contends for the medium.
 #[derive(Debug)]
 pub(super) struct Transmitter {
-    pub(super) node: StationId,
+    pub(super) node: NodeId,
     /// None under the DCF.
     pub(super) category: Option<AccessCategory>,
     pub(super) queue: Queue<Body>,
-    /// The packet that it sends, or is to send again; it has its place in the queue still.
-    pub(super) sending: Option<Packet>,
     /// Datagram flows that wait for room in the queue.
     pub(super) blocked: VecDeque<u32>,
-    pub(super) txop_limit: Duration,
 }
 
-/// Nodes, their queues, and how these contend, in the same order.
-pub(super) fn build(
-    scenario: &Scenario,
-    seed: u64,
-    replication: u64,
-) -> (Vec<Node>, Vec<Transmitter>, Vec<ContenderConfig>) {
-    let mut nodes = Vec::new();
+/// What [`build`] makes.
+pub(super) struct Built<'a> {
+    pub(super) nodes: Vec<Node>,
+    /// The queues, in the order of the contenders of the cell.
+    pub(super) transmitters: Vec<Transmitter>,
+    pub(super) cell: CellConfig<'a>,
+    pub(super) access_point: NodeId,
+    /// The first station of each group.
+    pub(super) groups: Vec<NodeId>,
+}
+
+/// Nodes, their queues, and the cell that they form. So far it has all nodes, which have the same
+/// numbers in it.
+pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'_> {
+    let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
     let mut contenders = Vec::new();
     let mut add = |name: String, queue: &QueueConfig| {
-        let node = nodes.len() as StationId;
-        let queues = queues_of(scenario, node == AP);
+        let node = nodes.len() as NodeId;
+        let address: StationId = node;
+        let is_access_point = address == ACCESS_POINT;
+        let queues = queues_of(scenario, is_access_point);
         let first = transmitters.len() as ContenderId;
         let routes = scenario.classify.categories().map(|category| {
             let index = queues.iter().position(|(known, _)| known.is_none_or(|k| k == category));
@@ -72,11 +89,12 @@ pub(super) fn build(
                 Some(category) => format!("{name} {category:?}"),
             };
             contenders.push(ContenderConfig {
-                station: node,
+                station: address,
+                audibility: AudibilityClass::ALL,
                 access,
                 backoffs: RandomStream::new(seed, replication, &entity, "backoff"),
                 bursts: match scenario.ap.access {
-                    AccessScheme::AdaptiveBurst(bursts) if node == AP => Some(bursts),
+                    AccessScheme::AdaptiveBurst(bursts) if is_access_point => Some(bursts),
                     _ => None,
                 },
             });
@@ -86,25 +104,37 @@ pub(super) fn build(
                 queue: Queue::new(queue, || {
                     RandomStream::new(seed, replication, &entity, "early detection")
                 }),
-                sending: None,
                 blocked: VecDeque::new(),
-                txop_limit: access.txop_limit,
             });
         }
         nodes.push(Node {
             name,
+            address,
             routes,
             transmitters: first as usize..transmitters.len(),
             counts: NodeCounts::default(),
         });
     };
     add("ap".into(), &scenario.ap.queue);
-    for group in &scenario.stations {
+    let access_point = 0;
+    let mut groups = Vec::new();
+    let mut rate_classes = vec![0];
+    for (class, group) in (0..).zip(&scenario.stations) {
+        groups.push(rate_classes.len() as NodeId);
         for index in 0..group.count {
             add(format!("{}/{index}", group.name), &group.queue);
+            rate_classes.push(class);
         }
     }
-    (nodes, transmitters, contenders)
+    let rates = scenario.stations.iter().map(|group| (group.data_rate, group.control_rate));
+    let cell = CellConfig {
+        phy: &scenario.phy,
+        mac: &scenario.mac,
+        rates: rates.collect(),
+        rate_classes,
+        contenders,
+    };
+    Built { nodes, transmitters, cell, access_point, groups }
 }
 
 /// The queues of a node, the one with the highest priority first; no category under the DCF.

@@ -47,12 +47,12 @@ impl Recorder {
 
 impl World<'_> {
     /// When the next sample is due, if that is no later than `stop`.
-    pub(super) fn next_sample(&mut self, stop: Time) -> Option<Time> {
+    pub(crate) fn next_sample(&mut self, stop: Time) -> Option<Time> {
         self.recorder.as_mut()?.ticks.next_until(stop)
     }
 
     /// The trace of a run that has ended.
-    pub(super) fn take_trace(&mut self) -> Option<Trace> {
+    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
         let recorder = *self.recorder.take()?;
         Some(Trace {
             interval: recorder.ticks.interval(),
@@ -76,7 +76,7 @@ impl World<'_> {
     }
 
     /// The state of all flows and queues now, that is before anything happens at this instant.
-    pub(super) fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         let now = self.now;
         let mut samples: Vec<FlowSample> = (0..)

@@ -3,12 +3,12 @@
 use airtcp_kernel::Time;
 use airtcp_net::Queue;
 use airtcp_tcp::{Flags, Segment};
-use airtcp_wlan::{ContenderId, FrameTable, StationId};
+use airtcp_wlan::ContenderId;
 
 use super::flow::Flow;
 use super::measure::Drop;
-use super::node::Transmitter;
-use super::{AP, Event, World};
+use super::node::{NodeId, Transmitter};
+use super::{Event, World};
 use crate::application::Application;
 use crate::connection::{Connection, ENDLESS, News, Purpose, Side};
 use crate::control::RunError;
@@ -40,7 +40,6 @@ impl World<'_> {
             Event::Timer(connection, side) => self.timer(connection, side),
             Event::Transfer(flow) => self.transfer_is_due(flow),
             Event::Datagrams(flow) => self.offer_datagram(flow),
-            Event::Beacon => self.offer_beacon(),
         }
     }
 
@@ -152,19 +151,19 @@ impl World<'_> {
         let station = flow.station;
         match side {
             Side::Station => {
-                let packet = flow.packet(flow_id, AP, owner, segment);
+                let packet = flow.packet(flow_id, flow.access_point_address, owner, segment);
                 self.enqueue(station, packet);
             }
             Side::Server => {
-                let packet = flow.packet(flow_id, station, owner, segment);
+                let packet = flow.packet(flow_id, flow.station_address, owner, segment);
                 self.forward_to_ap(packet);
             }
         }
     }
 
     /// A packet has crossed the air, sent by `node`.
-    pub(super) fn cross_air(&mut self, node: StationId, packet: Packet) {
-        if node == AP {
+    pub(super) fn cross_air(&mut self, node: NodeId, packet: Packet) {
+        if self.nodes[node as usize].is_access_point() {
             self.arrive(packet, Side::Station);
         } else {
             self.forward_to_server(packet);
@@ -183,10 +182,10 @@ impl World<'_> {
     /// The next link of a packet on its way from the server to the access point, or its queue.
     #[inline]
     fn forward_to_ap(&mut self, packet: Packet) {
-        let path = &self.flow_of(&packet).path;
+        let &Flow { ref path, access_point, .. } = self.flow_of(&packet);
         match path.len().checked_sub(1 + usize::from(packet.body.hop)) {
             Some(index) => self.offer_to_wire(2 * path[index] + 1, packet),
-            None => self.enqueue(AP, packet),
+            None => self.enqueue(access_point, packet),
         }
     }
 
@@ -280,16 +279,14 @@ impl World<'_> {
     }
 
     /// Puts a packet into a queue of a node, which may drop it, or others for it.
-    fn enqueue(&mut self, node_id: StationId, packet: Packet) {
+    fn enqueue(&mut self, node_id: NodeId, packet: Packet) {
         let node = &mut self.nodes[node_id as usize];
         node.counts.arrivals += 1;
         let id = node.route(packet.body.class());
         let before = self.put(id, packet);
         self.queue_changed(id, before);
-        let begins = before == 0 && !self.transmitters[id as usize].queue.is_empty();
-        if begins && !self.is_busy_with_beacon(id) {
-            let before_own_ack = self.is_before_own_ack(node_id);
-            self.contention.frame_queued(id, self.now, before_own_ack);
+        if before == 0 && !self.transmitters[id as usize].queue.is_empty() {
+            self.ready.push(id);
         }
         if !self.drops.is_empty() {
             self.settle_drops(id);
@@ -308,7 +305,7 @@ impl World<'_> {
     /// What queue `id` has dropped is lost. A saturated flow tries again when there is room: where
     /// flows take turns, what is dropped may be another flow's only packet.
     #[cold]
-    fn settle_drops(&mut self, id: ContenderId) {
+    pub(super) fn settle_drops(&mut self, id: ContenderId) {
         let node = self.transmitters[id as usize].node;
         let mut drops = std::mem::take(&mut self.drops);
         for packet in drops.drain(..) {
@@ -327,46 +324,15 @@ impl World<'_> {
         }
     }
 
-    /// Queue `id` has got at the medium: the packet that it sends is one that is to be sent again, or
-    /// the next of the queue. Tells which that is.
-    #[inline]
-    pub(super) fn hand_over(&mut self, id: ContenderId) -> Packet {
-        if self.transmitters[id as usize].sending.is_none() {
-            self.take_next(id, |_, _, _| true);
-        }
-        self.sending(id)
-    }
-
-    /// Queue `id`, which sends nothing, hands its next packet over if that fits.
-    #[inline]
-    pub(super) fn take_next(
-        &mut self,
-        id: ContenderId,
-        fits: impl FnOnce(&mut FrameTable, &[Flow], &Packet) -> bool,
-    ) -> bool {
+    /// The MAC is done with a packet of queue `id`, which has one less then. A flow of datagrams puts
+    /// its next one in.
+    pub(super) fn remove_sent(&mut self, id: ContenderId, packet: &Packet) {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
-        let fits = |packet: &Packet| fits(&mut self.frames, &self.flows, packet);
-        transmitter.sending = transmitter.queue.next(self.now, fits, &mut self.drops);
-        let taken = transmitter.sending.is_some();
-        if !self.drops.is_empty() {
-            self.queue_changed(id, before);
-            self.settle_drops(id);
-        }
-        taken
-    }
-
-    /// Takes the packet out that was sent or given up, and lets a flow of datagrams put its next
-    /// one in. Tells whether queue `id` has anything to send.
-    pub(super) fn remove_sent(&mut self, id: ContenderId) -> bool {
-        let transmitter = &mut self.transmitters[id as usize];
-        let before = transmitter.queue.len();
-        let packet = transmitter.sending.take().expect("a packet was on the air");
         transmitter.queue.done(self.now);
-        self.wait_for_room(id, &packet);
+        self.wait_for_room(id, packet);
         self.refill(id);
         self.queue_changed(id, before);
-        self.has_frame(id)
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not
@@ -384,14 +350,14 @@ impl World<'_> {
 
     /// Queue `id` had `before` packets: what is measured of its node's queues is measured again.
     #[inline]
-    fn queue_changed(&mut self, id: ContenderId, before: usize) {
+    pub(super) fn queue_changed(&mut self, id: ContenderId, before: usize) {
         let Transmitter { node, ref queue, .. } = self.transmitters[id as usize];
         let after = queue.len();
         if before == after {
             return;
         }
-        if node == AP {
-            let packets = self.queues_of(AP).map(|queue| queue.len() as u64).sum();
+        if self.nodes[node as usize].is_access_point() {
+            let packets = self.queues_of(node).map(|queue| queue.len() as u64).sum();
             self.measures.ap_queue.set(self.now, packets);
         }
         if before == 0 && self.queues_of(node).filter(|queue| !queue.is_empty()).count() == 1 {
@@ -401,13 +367,13 @@ impl World<'_> {
         }
     }
 
-    fn queues_of(&self, node: StationId) -> impl Iterator<Item = &Queue<Body>> {
+    fn queues_of(&self, node: NodeId) -> impl Iterator<Item = &Queue<Body>> {
         let transmitters = self.nodes[node as usize].transmitters.clone();
         self.transmitters[transmitters].iter().map(|transmitter| &transmitter.queue)
     }
 
     /// Whether any queue of `node` has a packet.
-    pub(super) fn is_backlogged(&self, node: StationId) -> bool {
+    pub(super) fn is_backlogged(&self, node: NodeId) -> bool {
         self.queues_of(node).any(|queue| !queue.is_empty())
     }
 
@@ -420,7 +386,7 @@ impl World<'_> {
         }
         let flow = &self.flows[flow_id as usize];
         let node_id = match self.kinds[flow.kind].direction {
-            Direction::Download => AP,
+            Direction::Download => flow.access_point,
             Direction::Upload => flow.station,
         };
         let id = self.nodes[node_id as usize].route(TrafficClass::Udp);
@@ -467,8 +433,8 @@ impl World<'_> {
         let len = packet_bytes - UDP_HEADER_BYTES;
         flow.books.sent.add(len);
         let to = match kind.direction {
-            Direction::Download => flow.station,
-            Direction::Upload => AP,
+            Direction::Download => flow.station_address,
+            Direction::Upload => flow.access_point_address,
         };
         let segment = Segment { seq: 0, ack: 0, len, flags: Flags::NONE };
         flow.packet(flow_id, to, Owner::Datagram, segment)
@@ -480,7 +446,8 @@ impl World<'_> {
             Drop::Queue(id) | Drop::Mac(id) => Some(self.transmitters[id as usize].node),
             Drop::Wire(_) => None,
         };
-        self.measures.dropped(place, node);
+        let at_access_point = node.is_some_and(|node| self.nodes[node as usize].is_access_point());
+        self.measures.dropped(place, at_access_point);
         self.record_drop(packet.flow, place);
         self.flows[packet.flow as usize].books.dropped.add(packet.body.segment.len);
         if let Owner::Connection(id) = packet.body.owner {

@@ -29,8 +29,6 @@ pub(super) struct Beacons {
     frame: Mpdu<()>,
     /// When the next one is due; never if there are none.
     next_target: Time,
-    /// How many times one was due.
-    targets: u64,
     /// The queue whose next frame is a beacon, or `NONE`.
     due: ContenderId,
     /// The queue whose beacon is on the air, or `NONE`.
@@ -48,7 +46,7 @@ impl Beacons {
         };
         let frame =
             Mpdu { id: 0, receiver: EVERYBODY, bits, failures: 0, is_received: false, payload: () };
-        Self { interval, airtime, frame, next_target, targets: 0, due: NONE, on_air: NONE }
+        Self { interval, airtime, frame, next_target, due: NONE, on_air: NONE }
     }
 
     #[inline]
@@ -86,15 +84,9 @@ impl Beacons {
 }
 
 impl<P> Cell<P> {
-    /// How many times a beacon was due so far.
-    pub fn beacon_targets(&self) -> u64 {
-        self.beacons.targets
-    }
-
     /// A beacon is due at `now`. If the one before still waits, that one is not sent.
     #[cold]
     pub(super) fn beacon_is_due(&mut self, now: Time) {
-        self.beacons.targets += 1;
         self.beacons.next_target = now + self.beacons.interval;
         self.beacons.due = FIRST_OF_ACCESS_POINT;
         self.contention.frame_queued(FIRST_OF_ACCESS_POINT, now, false);

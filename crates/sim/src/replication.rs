@@ -1,0 +1,120 @@
+//! The loop of one replication: the cell, the world above it, and time.
+//!
+//! Either something happens in the world (an arrival over a wire, a timer, the start of a transfer) or
+//! in the cell (an access, the end of a data frame, the end of an exchange). At one instant that is
+//! their order, so that all frames that start at t are known before anything reacts to one of them.
+
+use std::io::Write;
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_wlan::Cell;
+
+use crate::control::{RunControl, RunError};
+use crate::outcome::Outcome;
+use crate::packet::Packet;
+use crate::scenario::Scenario;
+use crate::trace::Trace;
+use crate::world::World;
+
+/// How often a long run reports how far it is, and looks whether it is cancelled.
+const STEPS: u64 = 100;
+
+/// One replication of a scenario.
+#[derive(Debug)]
+pub(crate) struct Replication<'a> {
+    scenario: &'a Scenario,
+    pub(crate) world: World<'a>,
+    cell: Cell<Packet>,
+}
+
+impl<'a> Replication<'a> {
+    /// One at time zero.
+    pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> Self {
+        let (world, cell) = World::new(scenario, seed, replication);
+        Self { scenario, world, cell }
+    }
+
+    /// The same, which takes a sample every `interval`.
+    pub(crate) fn traced(mut self, interval: Duration) -> Self {
+        self.world.trace(interval);
+        self
+    }
+
+    /// The same, which writes what is on the air; of each frame the first `snaplen` bytes.
+    pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
+        self.world.capture(out, snaplen);
+        self
+    }
+
+    /// Simulates the warm-up and the measured time.
+    pub(crate) fn run(
+        mut self,
+        control: &RunControl,
+    ) -> Result<(Outcome, Option<Trace>), RunError> {
+        let (from, to) = (self.scenario.measure_from(), self.scenario.end());
+        self.run_until(from, from, to, control)?;
+        self.start_measuring();
+        self.run_until(to, from, to, control)?;
+        self.world.finish_capture()?;
+        let trace = self.world.take_trace();
+        Ok((self.world.conclude(&self.cell)?, trace))
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn start_measuring(&mut self) {
+        self.world.start_measuring(&self.cell);
+    }
+
+    /// Simulates everything before `stop`, in steps that report progress.
+    pub(crate) fn run_until(
+        &mut self,
+        stop: Time,
+        from: Time,
+        to: Time,
+        control: &RunControl,
+    ) -> Result<(), RunError> {
+        let begin = if stop == from { Time::ZERO } else { from };
+        let length = (stop - begin).as_nanos();
+        for step in 1..=STEPS {
+            let nanos = (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
+            self.advance(begin + Duration::from_nanos(nanos), control)?;
+            control.set_progress(self.world.now().as_secs_f64() / to.as_secs_f64());
+        }
+        Ok(())
+    }
+
+    /// Simulates everything before `stop`, and takes the samples that are due by then.
+    fn advance(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
+        while let Some(due) = self.world.next_sample(stop) {
+            self.run_step(due, control)?;
+            self.world.sample();
+        }
+        self.world.check_capture()?;
+        self.run_step(stop, control)
+    }
+
+    /// The loop proper: simulates everything before `stop`.
+    fn run_step(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
+        for iteration in 1_u64.. {
+            let (world_at, cell_at) = (self.world.next_time(), self.cell.next_time());
+            let next = world_at.min(cell_at);
+            if next >= stop {
+                self.world.wait_until(stop);
+                break;
+            }
+            debug_assert!(next >= self.world.now());
+            if world_at <= cell_at {
+                self.world.step(next);
+            } else {
+                self.world.wait_until(next);
+                self.cell.advance(next, &mut self.world);
+            }
+            self.world.tell_ready(&mut self.cell);
+            if iteration % (1 << 20) == 0 && control.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+        }
+        self.world.check()?;
+        if control.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
+    }
+}

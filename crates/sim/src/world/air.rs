@@ -1,0 +1,92 @@
+//! Where the MAC meets the queues: what it takes from them, and what it tells.
+//!
+//! A packet keeps its place within the limit of its queue while the MAC holds it.
+
+use airtcp_kernel::Time;
+use airtcp_wlan::{Began, ContenderId, MacEvent, Mpdu, Msdu, Supply};
+
+use super::World;
+use super::measure::Drop;
+use crate::airtime::Cargo;
+use crate::packet::Packet;
+
+impl Supply<Packet> for World<'_> {
+    #[inline]
+    fn next(
+        &mut self,
+        contender: ContenderId,
+        now: Time,
+        fits: impl FnOnce(&Msdu<Packet>) -> bool,
+    ) -> Option<Msdu<Packet>> {
+        let queue = &mut self.transmitters[contender as usize].queue;
+        let before = queue.len();
+        let packet = queue.next(now, |packet| fits(&msdu(*packet)), &mut self.drops);
+        if !self.drops.is_empty() {
+            self.queue_changed(contender, before);
+            self.settle_drops(contender);
+        }
+        packet.map(msdu)
+    }
+
+    #[inline]
+    fn has_next(&self, contender: ContenderId) -> bool {
+        self.transmitters[contender as usize].queue.waiting() > 0
+    }
+
+    #[inline]
+    fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
+        match event {
+            MacEvent::Began(began) => self.air_begins(now, &began),
+            MacEvent::Received { by, mpdu } => self.received(by, &mpdu.payload),
+            MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, mpdu),
+            MacEvent::GivenUp { by, mpdu } => {
+                self.packet_dropped(&mpdu.payload, Drop::Mac(by));
+                self.remove_sent(by, &mpdu.payload);
+            }
+        }
+    }
+}
+
+#[inline]
+fn msdu(packet: Packet) -> Msdu<Packet> {
+    Msdu { receiver: packet.to, bits: packet.bits, payload: packet }
+}
+
+impl World<'_> {
+    #[inline]
+    fn air_begins(&mut self, now: Time, began: &Began<'_, Packet>) {
+        match *began {
+            Began::Exchange { by, times, psdu } => {
+                let packet = &psdu.mpdus()[0].payload;
+                let cargo = if packet.body.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
+                self.airtime.exchange(now, times, cargo, &self.scenario.phy);
+                self.capture_exchange(by, now, times, psdu);
+            }
+            Began::Beacon { by, mpdu, sent, end, collides } => {
+                if !collides {
+                    self.airtime.broadcast(now, sent, end);
+                }
+                self.capture_beacon(by, now, mpdu, !collides);
+            }
+            Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
+            Began::Collider { by, times, psdu } => self.capture_collider(by, now, times, psdu),
+        }
+    }
+
+    #[inline]
+    fn received(&mut self, by: ContenderId, packet: &Packet) {
+        let class = self.flow_of(packet).rate_class;
+        self.measures.payload_received(class, packet.body.segment.len);
+        self.cross_air(self.transmitters[by as usize].node, *packet);
+    }
+
+    #[inline]
+    fn acknowledged(&mut self, by: ContenderId, mpdu: &Mpdu<Packet>) {
+        self.remove_sent(by, &mpdu.payload);
+        let node = self.transmitters[by as usize].node;
+        if self.nodes[node as usize].is_access_point() {
+            let active = self.measures.backlogged.value() - u64::from(self.is_backlogged(node));
+            self.measures.ap_success(active);
+        }
+    }
+}
