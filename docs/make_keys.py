@@ -132,7 +132,7 @@ def _bounds(key: Schema) -> str:
 
 def presets(table: type[Table]) -> str:
     """What each preset of a table of rules stands for."""
-    rules = {name: key.default.of_preset for name, key in declarations(table)}
+    rules = {name: key.default.of_preset for name, key in declarations(table).items()}
     known = {name: values for name, values in rules.items() if values is not None}
     names = next(iter(known.values()))
     rows = [

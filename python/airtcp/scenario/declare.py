@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
@@ -169,20 +169,28 @@ def _field(declared: Key, bounds: Mapping[str, Any]) -> Any:
 class Table(BaseModel):
     """A table of the resolved form: every field present, integer units, nothing left to default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        # A scenario builds the validators of its tables with its own, and checks them all at once.
+        defer_build=True,
+        revalidate_instances="always",
+    )
 
     @classmethod
     def of(cls, table: Written, **computed: object) -> Self:
-        """The resolved table of a written one.
+        """The resolved table of a written one; the scenario that it goes into checks it.
 
         Keys are as written or by default; `computed` are the fields that do not follow from
         a key of their own alone.
         """
-        values = dict(computed)
-        for name, declared in declarations(cls):
+        values: dict[str, Any] = dict(computed)
+        for name, declared in declarations(cls).items():
             if name not in values and declared.forms == "both":
                 values[name] = _resolved(table, _in_file(name), declared)
-        return cls(**values)
+        return cast("Self", cls.model_construct(**values))
 
     @classmethod
     def default(cls) -> Self:
@@ -201,21 +209,19 @@ def _resolved(table: Written, name: str, declared: Key) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def declarations(table: type[BaseModel]) -> Iterator[tuple[str, Key]]:
+@cache
+def declarations(table: type[Table]) -> Mapping[str, Key]:
     """The keys of a table by the names of their fields, in the order of their declaration."""
+    known: dict[str, Key] = {}
     for base in reversed(table.__mro__):
         for name in inspect.get_annotations(base):
             found = vars(table).get(name)
+            if name in table.model_fields:
+                metadata = table.model_fields[name].metadata
+                found = next(item for item in metadata if isinstance(item, Key))
             if isinstance(found, Key):
-                yield name, found
-            elif name in table.model_fields:
-                yield name, declared(table, name)
-
-
-def declared(table: type[BaseModel], name: str) -> Key:
-    """The declaration of a field."""
-    metadata = table.model_fields[name].metadata
-    return next(known for known in metadata if isinstance(known, Key))
+                known[name] = found
+    return known
 
 
 @cache
@@ -223,7 +229,7 @@ def written(table: type[Table], *others: type[Table]) -> type[Written]:
     """The written form of a table; with `others` of one that has the keys of them all."""
     fields: dict[str, Any] = {}
     for each in (table, *others):
-        for name, declaration in declarations(each):
+        for name, declaration in declarations(each).items():
             in_file = _in_file(name)
             if declaration.forms != "resolved" and in_file not in fields:
                 fields[in_file] = _written_field(each, name, declaration)

@@ -60,6 +60,7 @@ class Written(BaseModel):
         strict=True,
         allow_inf_nan=False,
         populate_by_name=False,
+        defer_build=True,  # a scenario builds its tables with it, once
     )
 
     @classmethod

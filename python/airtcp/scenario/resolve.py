@@ -53,14 +53,14 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         phy=phy,
         mac=resolve_mac(mac, phy, scenario.phy),
         classify=resolve_classify(mac),
-        ap=AccessPoint(queue=ap_queue, access=resolve_access(ap.access, mac, phy)),
+        ap=AccessPoint.of(ap, queue=ap_queue, access=resolve_access(ap.access, mac, phy)),
         stations=groups,
         links=links,
         flows=resolve_flows(scenario, phy, links, base),
         run=_run(scenario.run),
     )
     check_txop_limits(mac, result)
-    return result
+    return ResolvedScenario.model_validate(result)
 
 
 def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:

@@ -41,7 +41,11 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
         rules=_rules(mac.rules),
         edca=None
         if edca is None
-        else Edca(ap=_categories(edca, "ap", phy), stations=_categories(edca, "stations", phy)),
+        else Edca.of(
+            edca,
+            ap=_categories(edca, "ap", phy),
+            stations=_categories(edca, "stations", phy),
+        ),
         beacon=None if mac.beacon is None else _beacon(mac.beacon, phy, written_phy),
     )
 

@@ -42,7 +42,7 @@ def resolve_queue(
                 f"min_threshold is {red.min_threshold:g} and max_threshold {red.max_threshold:g}; "
                 "allowed: min_threshold < max_threshold",
             )
-        return RedQueue(discipline="red", limit=queue.limit, red=red)
+        return RedQueue.of(queue, discipline="red", limit=queue.limit, red=red)
     for key in written(Red).allowed_keys():
         if queue.given(key):
             raise InvalidError(

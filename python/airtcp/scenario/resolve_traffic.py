@@ -205,7 +205,7 @@ def resolve_link(link: Written, path: Path) -> Link:
 
 
 def _distribution(
-    written: traffic.WrittenDistribution, here: Path, base: FilePath, *, of: str
+    written: Written, here: Path, base: FilePath, *, of: str
 ) -> distributions.Distribution:
     """The resolved distribution of a size (bytes) or a time (seconds)."""
     match written:
@@ -237,7 +237,8 @@ def _distribution(
             if low >= high:
                 raise InvalidError((*here, "high"), "is not above low; allowed: low < high")
             return distributions.Uniform(low=float(low), high=high)
-        case traffic.Empirical():
+        case _:
+            assert isinstance(written, traffic.Empirical), "the last of the distributions"
             return _empirical(written, here, base, of=of)
 
 

@@ -4,8 +4,6 @@ Knows their keys. Does not know how AIFS and contention windows of access catego
 PHY: `resolve_mac` does.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field

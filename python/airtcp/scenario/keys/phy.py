@@ -3,8 +3,6 @@
 Knows its keys. Does not know how spaces and timeouts follow from each other: `resolve_phy` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 

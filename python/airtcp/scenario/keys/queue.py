@@ -4,8 +4,6 @@ Knows their keys. Does not know which keys belong to which discipline or scheme:
 `resolve_mac` do.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

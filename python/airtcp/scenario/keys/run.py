@@ -1,7 +1,5 @@
 """`[run]`: how long, how often, how exactly. The defaults are choices of this program."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from ..declare import Table, key, none

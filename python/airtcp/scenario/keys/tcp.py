@@ -3,8 +3,6 @@
 Knows the keys of TCP. Does not know how they depend on each other: `resolve_tcp` does.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 

@@ -5,8 +5,6 @@ The distributions are those of files only: the resolved form has the parameters 
 (`airtcp.distributions`).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
@@ -56,7 +54,6 @@ __all__ = [
     "Udp",
     "Uniform",
     "Web",
-    "WrittenDistribution",
 ]
 
 Mean = TypeVar("Mean")
@@ -208,15 +205,6 @@ TimeDistribution = Annotated[
     BeforeValidator(_DistributionInput()),
     _OrText(TimeS.__metadata__[-1]),
 ]
-WrittenDistribution = (
-    Deterministic[Any]
-    | Exponential[Any]
-    | Pareto[Any]
-    | Hyperexponential[Any]
-    | Lognormal[Any]
-    | Uniform[Any, Any]
-    | Empirical
-)
 
 
 class Bulk(Table):
