@@ -1,7 +1,15 @@
 //! The settings of the PHY, and how long a PPDU occupies the medium. Knows rates and bits, not what the bits mean.
 
+mod he;
+mod high_rate;
+mod ht;
+mod mcs;
+mod vht;
+
 use airtcp_kernel::Duration;
 use serde::Deserialize;
+
+pub use high_rate::{Format, HighRate, HighRateTiming};
 
 /// Timings and sizes of the PHY and of the frames that it carries.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,0 +1,35 @@
+//! Modulation and coding schemes of 802.11n, ac and ax: bits on a subcarrier and how many of them
+//! are data.
+//!
+//! The three amendments number them alike as far as each goes (IEEE 802.11-2020, Tables 19-27 ff.
+//! and 21-29 ff.; 802.11ax-2021, Tables 27-111 ff.); 802.11n counts the streams into the number
+//! and is written here with the number of one stream. Knows no channel and no symbol.
+
+/// What one subcarrier of one stream carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scheme {
+    /// N_BPSCS: coded bits on a subcarrier.
+    pub(super) coded_bits: u64,
+    /// R: of so many coded bits (the second) so many are data (the first).
+    pub(super) coding: (u64, u64),
+}
+
+const SCHEMES: [Scheme; 12] = [
+    Scheme { coded_bits: 1, coding: (1, 2) },
+    Scheme { coded_bits: 2, coding: (1, 2) },
+    Scheme { coded_bits: 2, coding: (3, 4) },
+    Scheme { coded_bits: 4, coding: (1, 2) },
+    Scheme { coded_bits: 4, coding: (3, 4) },
+    Scheme { coded_bits: 6, coding: (2, 3) },
+    Scheme { coded_bits: 6, coding: (3, 4) },
+    Scheme { coded_bits: 6, coding: (5, 6) },
+    Scheme { coded_bits: 8, coding: (3, 4) },
+    Scheme { coded_bits: 8, coding: (5, 6) },
+    Scheme { coded_bits: 10, coding: (3, 4) },
+    Scheme { coded_bits: 10, coding: (5, 6) },
+];
+
+/// The scheme `index`, if it is at most `highest`.
+pub(super) fn scheme(index: u8, highest: u8) -> Option<Scheme> {
+    (index <= highest).then(|| SCHEMES[usize::from(index)])
+}
