@@ -1,0 +1,130 @@
+"""Rates and PPDUs of 802.11n, ac and ax (airtcp.high_rate)."""
+
+import re
+from typing import Any
+
+import pytest
+from airtcp.high_rate import Format, HighRate, HighRateRules
+
+SIMULATOR = HighRateRules(vht_sig_b=False, he_ltf_ns=8_000, short_gi_rounding=False, he_tail=True)
+"""What ns-3 sends."""
+
+
+def rate(amendment: Format, mcs: int, streams: int, width: int, guard: int) -> HighRate:
+    return HighRate(
+        format=amendment,
+        mcs=mcs,
+        spatial_streams=streams,
+        channel_width_mhz=width,
+        guard_interval_ns=guard,
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "mbps"),
+    [
+        (("ht", 7, 1, 20, 800), 65.0),
+        (("ht", 7, 1, 20, 400), 72.2),
+        (("ht", 7, 2, 40, 400), 300.0),
+        (("vht", 9, 1, 80, 400), 433.3),
+        (("vht", 9, 8, 160, 400), 6933.3),
+        (("he", 11, 1, 80, 800), 600.4),
+        (("he", 0, 1, 20, 3200), 7.3),
+    ],
+)
+def test_rates_are_those_of_the_tables(key: Any, mbps: float) -> None:
+    assert rate(*key).bps / 1e6 == pytest.approx(mbps, abs=0.1)
+
+
+# (format, streams, guard interval): L-STF 8, L-LTF 8, L-SIG 4; HT: 8 + 4 + 4 n; VHT: 8 + 4 + 4 n
+# + 4; HE: 4 + 8 + 4 + n times 7.2 or 16.
+@pytest.mark.parametrize(
+    ("amendment", "streams", "guard", "standard_us", "simulator_us"),
+    [
+        ("ht", 1, 800, 36.0, 36.0),
+        ("ht", 3, 400, 48.0, 48.0),
+        ("vht", 1, 400, 40.0, 36.0),
+        ("vht", 5, 800, 60.0, 56.0),
+        ("he", 1, 800, 43.2, 44.0),
+        ("he", 2, 3200, 68.0, 52.0),
+    ],
+)
+def test_what_comes_before_the_data(
+    amendment: Format, streams: int, guard: int, standard_us: float, simulator_us: float
+) -> None:
+    one = rate(amendment, 0, streams, 20, guard)
+
+    assert one.preamble_time_ns() == standard_us * 1e3
+    assert one.preamble_time_ns(SIMULATOR) == simulator_us * 1e3
+
+
+def test_encoders_share_the_bits_of_a_symbol_evenly() -> None:
+    """21.3.10.5.4: each encoder gets as many bits as the others, and whole puncturing blocks."""
+    for width in (20, 40, 80, 160):
+        for streams in range(1, 9):
+            for mcs in range(10):
+                try:
+                    one = rate("vht", mcs, streams, width, 800)
+                except ValueError:
+                    continue
+                assert one.data_bits_per_symbol % one.encoders == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (("ht", 8, 1, 20, 800), "HT has MCS 0 to 7, not 8"),
+        (("ht", 7, 1, 80, 800), "HT has no 80 MHz; it has 20 MHz, 40 MHz"),
+        (("ht", 7, 5, 20, 800), "HT has 1 to 4 spatial streams, not 5"),
+        (("vht", 9, 1, 20, 800), "VHT has no MCS 9 at 20 MHz with 1 spatial streams"),
+        (("vht", 6, 3, 80, 800), "VHT has no MCS 6 at 80 MHz with 3 spatial streams"),
+        (("he", 11, 1, 80, 400), "HE has guard intervals of 800 ns, 1600 ns, 3200 ns"),
+        (("he", 12, 1, 80, 800), "HE has MCS 0 to 11, not 12"),
+    ],
+)
+def test_rates_that_do_not_exist(key: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rate(*key)
+
+
+def test_frames_by_hand() -> None:
+    """Saturated 1472-byte datagrams with ns-3's rules: MPDUs of 1538 bytes.
+
+    31, 64 and 256 of them make 47862, 98814 and 395262 bytes: 1473 symbols of 3.6 us after 36 us,
+    507 of 3.6 us after 36 us, 388 of 13.6 us after 44 us.
+    """
+    for key, count, expected_ns in [
+        (("ht", 7, 1, 20, 400), 31, 5_338_800),
+        (("vht", 9, 1, 80, 400), 64, 1_861_200),
+        (("he", 11, 1, 80, 800), 256, 5_320_800),
+    ]:
+        one = rate(*key)
+        bits = 8 * ((count - 1) * 1544 + 1542)
+        timing = one.timing(SIMULATOR, band_ghz=5.0)
+
+        time = one.ppdu_time_ns(bits, timing, preamble_time_ns=one.preamble_time_ns(SIMULATOR))
+
+        assert time == expected_ns
+
+
+def test_what_the_standards_own_rules_change() -> None:
+    """802.11n: 5302.8 us of symbols end at 5304. ac: SIG-B, 4 us, and 1825.2 to 1828.
+
+    ax: an LTF of 7.2 instead of 8 us, and no tail.
+    """
+    for key, count, expected_ns in [
+        (("ht", 7, 1, 20, 400), 31, 5_340_000),
+        (("vht", 9, 1, 80, 400), 64, 1_868_000),
+        (("he", 11, 1, 80, 800), 256, 5_320_000),
+    ]:
+        one = rate(*key)
+        bits = 8 * ((count - 1) * 1544 + 1542)
+
+        assert one.ppdu_time_ns(bits, one.timing(band_ghz=5.0)) == expected_ns
+
+
+def test_2_4_ghz_has_a_signal_extension() -> None:
+    one = rate("ht", 0, 1, 20, 800)
+    at_2_4, at_5 = (one.timing(band_ghz=band) for band in (2.4, 5.0))
+
+    assert one.ppdu_time_ns(112, at_2_4) - one.ppdu_time_ns(112, at_5) == 6_000
