@@ -20,6 +20,7 @@ scenario is none of its business it gives none.
 - `transfers`: sizes and segments of transfers that end
 - `access`: whether access categories are as good as a DCF, which is what most models have
 - `senders`, `facts`, `assumptions`: what models ask of a scenario, and what it breaks
+- `card`, `keys`, `cards`: what each model says of itself, and of which resolved keys
 """
 
 from __future__ import annotations

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
 from airtcp.exceptions import ModelError
+from airtcp.predict.card import Origin
 from airtcp.results import Model, Predicted
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a value comes from: module, paper and equation, assumptions, those that are broken."""
-
-    by: str
-    source: str
-    assumes: Sequence[str]
-    broken: Sequence[str] = ()
 
 
 class Answers:

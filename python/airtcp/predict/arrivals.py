@@ -15,22 +15,54 @@ import numpy as np
 from airtcp.models.miorandi import CORRECTED, capacity, single_station
 from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
 from airtcp.predict import assumptions
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card, Origin
 from airtcp.predict.effective import arrival_rate, not_poisson, unequal_shares
+from airtcp.predict.keys import ALIKE, TRANSFERS
 from airtcp.predict.transfers import Transfers
 
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
     from airtcp.scenario import ResolvedScenario
 
-_BY: Final = "models.processor_sharing"
 _SOURCE: Final = "M (16), Poisson arrivals"
-_ASSUMES: Final = (
-    *assumptions.COMMON,
-    "transfers in progress share the channel equally",
-    "transfers begin as a Poisson process",
-    "what comes before the data and after them waits for nobody",
+_CARD: Final = Card(
+    name=_SOURCE,
+    by="models.processor_sharing",
+    asked="FTP: transfers that wait for no others",
+    answers=(
+        "transfer_time_s",
+        "transfer_time_to_last_ack_s",
+        "active_flows",
+        "active_flows_distribution",
+        "goodput_bps",
+        "flow_goodput_bps",
+    ),
+    reads=(
+        *assumptions.READS,
+        *TRANSFERS,
+        "flows.application.interarrival",
+        "flows.application.control",
+        "flows.tcp.receive_window_bytes",
+    ),
+    assumes=(
+        *assumptions.COMMON,
+        Assumption(
+            "transfers in progress share the channel equally",
+            (
+                "flows.tcp.receive_window_bytes",
+                "flows.tcp.initial_window_bytes",
+                "flows.tcp.initial_ssthresh_bytes",
+                "flows.tcp.aimd",
+                "ap.queue",
+            ),
+        ),
+        Assumption("transfers begin as a Poisson process", ("flows.application.interarrival",)),
+        Assumption("what comes before the data and after them waits for nobody", ()),
+    ),
+    needs=(ALIKE,),
 )
+CARDS: Final = (_CARD,)
 #: Stations beyond which C_k no longer changes: (9) has one of them backlogged on average.
 _MOST_STATIONS: Final = 64
 #: All states from some number on together are less likely than this; at most so many are kept.
@@ -44,11 +76,12 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     broken = [
         *assumptions.network(transfers.connections),
         *assumptions.web_first_ack(transfers.connections),
+        *assumptions.window_opens(transfers.connections),
         *not_poisson(transfers),
         *unequal_shares(transfers),
     ]
     with answers.attempt(_SOURCE):
-        _open(transfers, Origin(_BY, _SOURCE, _ASSUMES, broken), answers)
+        _open(transfers, _CARD.origin(_SOURCE, broken), answers)
 
 
 def _open(transfers: Transfers, origin: Origin, answers: Answers) -> None:

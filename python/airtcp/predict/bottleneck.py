@@ -18,21 +18,70 @@ from airtcp.models.aimd import wired_shares
 from airtcp.models.miorandi import CORRECTED, throughput
 from airtcp.predict import uploads as prioritised_uploads
 from airtcp.predict.access import as_dcf
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
+from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, endless_flows, tcp_of, window_segments
+from airtcp.predict.keys import NEVER_ENDS
 from airtcp.units import format_rate
 
 if TYPE_CHECKING:
     from airtcp.scenario import Flow, Link, ResolvedScenario
 
-_BY: Final = "models.aimd"
 _SOURCE: Final = "L, section 5.1"
-_ASSUMES: Final = (
-    "endless transfers alone, which share one wired link, in one direction",
-    "that link is the bottleneck, and its queue never runs empty",
-    "all flows lose whenever the queue overflows (L10), and none loses elsewhere or times out",
-    "round trips with the queue full; windows grow by their AIMD parameter for each ACK",
+_CARD: Final = Card(
+    name=_SOURCE,
+    by="models.aimd",
+    asked="endless TCP transfers through a wired link that they share and that is slower than "
+    "the air",
+    answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
+    reads=(
+        "flows.tcp.mss_bytes",
+        "flows.tcp.header_bits",
+        "flows.tcp.delayed_ack",
+        "flows.tcp.aimd",
+        "flows.path",
+        "links",
+        "stations.count",
+        "flows.stations",
+    ),
+    assumes=(
+        Assumption(
+            "endless transfers alone, which share one wired link, in one direction",
+            ("flows.path",),
+        ),
+        Assumption("that link is the bottleneck, and its queue never runs empty", ("links",)),
+        Assumption(
+            "all flows lose whenever the queue overflows (L10), and none loses elsewhere or "
+            "times out",
+            ("links",),
+        ),
+        Assumption(
+            "round trips with the queue full; windows grow by their AIMD parameter for each ACK",
+            ("flows.tcp.receive_window_bytes", "flows.tcp.ack_skip"),
+        ),
+    ),
+    needs=(
+        NEVER_ENDS,
+        Assumption(
+            "the air is faster than the link",
+            ("phy", "mac", "classify", "ap.access", "stations.data_rate", "stations.control_rate"),
+        ),
+        Assumption("all go one way", ("flows.direction",)),
+    ),
+    harmless={
+        **{key: why for key, why in ENDLESS_HARMLESS.items() if key != "flows.tcp.aimd"},
+        "ap.queue": "the air is faster than the link, so that its queues stay short",
+        "stations.queue": "as ap.queue",
+        "flows.tcp.variant": "a loss halves a window by its AIMD parameter, however it is mended",
+        "flows.tcp.rules": "as flows.tcp.variant",
+        "flows.tcp.min_rto_ns": "the model has losses that duplicate ACKs tell of, and no timers",
+        "flows.tcp.initial_rto_ns": "as flows.tcp.min_rto_ns",
+        "flows.tcp.max_rto_ns": "as flows.tcp.min_rto_ns",
+        "flows.tcp.clock_granularity_ns": "as flows.tcp.min_rto_ns",
+    },
 )
+CARDS: Final = (_CARD,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +168,7 @@ def _shares(
         )
         both = through_both_hops(wired_bps, air_bps, said.flow_share)
         answers.add(
-            Origin(_BY, f"{_SOURCE}{label}", _ASSUMES, list(_broken(shared, queue))),
+            _CARD.origin(f"{_SOURCE}{label}", _broken(shared, queue)),
             {
                 "goodput_bps": float(both.goodput_bps),
                 "flow_goodput_bps": float(both.goodput_bps) / sum(counts),
@@ -196,3 +245,4 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
             f"{short[0].name} is {window_segments(short[0])} segments, which may bound it first; "
             "shares are unknown"
         )
+    yield from skipped_acks(shared.flows)

@@ -13,7 +13,10 @@ import numpy as np
 
 from airtcp.models.airtime import Phy
 from airtcp.models.edca import FixedPoint, fixed_point, saturation
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.keys import ALWAYS_BACKLOGGED, BASIC, NO_BEACONS, RTS
+from airtcp.predict.saturated import head_start, wired
 from airtcp.predict.senders import (
     Sender,
     counts_of,
@@ -28,14 +31,62 @@ if TYPE_CHECKING:
     from airtcp.scenario import AccessParameters, ResolvedScenario
 
 _SOURCE: Final = "Ramaiyan et al. (2008)"
-_ASSUMES: Final = (
-    "every sender always has a packet",
-    "a frame is given up at the retry limit",
-    "an attempt collides with the same probability in every backoff stage",
-    "one frame for each access",
-    "the slots since the last transmission decide who may send: AIFS zones of Robinson and "
-    "Randhawa (2004)",
+_CARD: Final = Card(
+    name=_SOURCE,
+    by="models.edca",
+    asked="saturated UDP, access point and stations in different access categories",
+    answers=(
+        "goodput_bps",
+        "flow_goodput_bps",
+        "jain_index",
+        "collision_probability",
+        "collision_probability_ap",
+        "collision_probability_stations",
+        "drop_probability_mac",
+        "mean_backlogged_nodes",
+    ),
+    reads=(
+        *BASIC,
+        *RTS,
+        "flows.direction",
+        "flows.application",
+        "classify.udp",
+        "mac.edca",
+        "mac.short_retry_limit",
+        "mac.rules.after_collision",
+        "phy.eifs_ns",
+        "phy.difs_ns",
+    ),
+    assumes=(
+        Assumption("every sender always has a packet", ("flows.application.rate_bps",)),
+        Assumption("a frame is given up at the retry limit", ("mac.short_retry_limit",)),
+        Assumption(
+            "an attempt collides with the same probability in every backoff stage", ("mac.edca",)
+        ),
+        Assumption("one frame for each access", ("mac.edca",)),
+        Assumption(
+            "the slots since the last transmission decide who may send: AIFS zones of Robinson "
+            "and Randhawa (2004)",
+            ("mac.edca", "phy.slot_time_ns"),
+        ),
+        Assumption(
+            "after a collision all go on together, those who collided and those who heard it",
+            ("mac.rules.colliders", "phy.ack_timeout_ns"),
+        ),
+        Assumption(
+            "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
+        ),
+        NO_BEACONS,
+    ),
+    needs=(Assumption("access point and stations contend by EDCA", ("mac.edca", "ap.access")),),
+    harmless={
+        **ALWAYS_BACKLOGGED,
+        "classify": "the flows are UDP",
+        "phy.cw_min": "EDCA has windows of its own",
+        "phy.cw_max": "as phy.cw_min",
+    },
 )
+CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
@@ -96,7 +147,12 @@ def _classes(
     # Frames served are those that got through and those given up.
     served = rates / np.maximum(1.0 - point.drop, 1e-300)
     values["drop_probability_mac"] = float((served * point.drop).sum() / served.sum())
-    answers.add(Origin("models.edca", _SOURCE, _ASSUMES, _broken(access)), values)
+    broken = [
+        *_broken(access),
+        *head_start(scenario, sum(counts_of(senders))),
+        *wired(scenario, goodput),
+    ]
+    answers.add(_CARD.origin(_SOURCE, broken), values)
 
 
 def _collisions(point: FixedPoint, senders: list[Sender]) -> dict[str, float]:

@@ -12,23 +12,69 @@ from typing import TYPE_CHECKING, Final
 from airtcp.models.bruno import maximum_goodput
 from airtcp.models.heusse import tcp_downloads
 from airtcp.predict import assumptions, simultaneous
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card, Origin
 from airtcp.predict.facts import Connections, endless_flows
+from airtcp.predict.keys import ALIKE, FRAMES, NEVER_ENDS, NO_BACKOFF, NO_BEACONS, SEGMENTS
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _HEUSSE: Final = "Heusse et al. (2003), TCP"
-_ASSUMES_HEUSSE: Final = (
-    "TCP connections alone, all alike, and the server at the access point",
-    "one node and 1/d of another have a packet at all times, as in M (11)",
-    "no packet is lost, and CW stays CWmin",
-    "a form of airtcp's own: paper M does not give the modified model that it draws (M17)",
+_HEUSSE_CARD: Final = Card(
+    name=_HEUSSE,
+    by="models.heusse",
+    asked="endless TCP transfers, a cycle each segment",
+    answers=("goodput_bps", "flow_goodput_bps"),
+    reads=(*FRAMES, *SEGMENTS),
+    assumes=(
+        *assumptions.COMMON,
+        Assumption("one node and 1/d of another have a packet at all times, as in M (11)", ()),
+        Assumption("CW stays CWmin", ()),
+        Assumption(
+            "a form of airtcp's own: paper M does not give the modified model that it draws (M17)",
+            (),
+        ),
+    ),
+    needs=(ALIKE, NEVER_ENDS),
+    harmless={
+        **assumptions.ENDLESS_HARMLESS,
+        "phy.cw_max": "two nodes contend, of whose frames few collide twice",
+    },
 )
-_ASSUMES_LIMIT: Final = (
-    "the access point always has a packet",
-    "no backoff, no collision, no loss: nothing but frames and the spaces between them",
+_LIMIT_CARD: Final = Card(
+    name="paper B, section 2",
+    by="models.bruno",
+    asked="endless TCP transfers, as a limit",
+    answers=("goodput_bps", "flow_goodput_bps"),
+    reads=(*FRAMES, *SEGMENTS),
+    assumes=(
+        Assumption(
+            "the access point always has a packet, and an ACK answers every d segments",
+            ("flows.tcp.ack_skip",),
+        ),
+        Assumption(
+            "no backoff, no collision, no loss: nothing but frames and the spaces between them",
+            ("phy.cw_min",),
+        ),
+        NO_BEACONS,
+    ),
+    needs=(ALIKE, NEVER_ENDS),
+    harmless={
+        **NO_BACKOFF,
+        **assumptions.ENDLESS_HARMLESS,
+        "mac.short_retry_limit": "the model has no collision that could be repeated",
+        "ap.queue": "a limit: what is lost or waits elsewhere leaves goodput below it",
+        "stations.queue": "as ap.queue",
+        "flows.path": "as ap.queue",
+        "links": "as ap.queue",
+        "flows.tcp.receive_window_bytes": "as ap.queue",
+        "flows.tcp.min_rto_ns": "as ap.queue",
+        "flows.tcp.initial_rto_ns": "as ap.queue",
+        "flows.direction": "data and TCP ACK swap senders, and take as long",
+    },
 )
+CARDS: Final = (_HEUSSE_CARD, _LIMIT_CARD)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -62,7 +108,7 @@ def _contended(connections: Connections, answers: Answers) -> None:
             collision_s=collision,
             backoff="whole" if backoff == "whole" else "published",
         )
-        origin = Origin("models.heusse", f"{_HEUSSE}{label}", _ASSUMES_HEUSSE, broken)
+        origin = _HEUSSE_CARD.origin(f"{_HEUSSE}{label}", broken)
         if backoff == "published":
             half = "the wait before a frame is half of what CWmin makes; goodput is too high"
             origin = replace(origin, broken=[*broken, half])
@@ -71,7 +117,7 @@ def _contended(connections: Connections, answers: Answers) -> None:
 
 def _unhindered(connections: Connections, answers: Answers) -> None:
     parameters = connections.parameters
-    origin = Origin("models.bruno", "B, section 2", _ASSUMES_LIMIT)
+    origin = _LIMIT_CARD.origin("B, section 2")
     backoff = round(1e6 * parameters.mean_first_backoff_s)
     limit = (
         f"no backoff and no collision; here {backoff} us of backoff before each frame on average, "
@@ -85,7 +131,8 @@ def _unhindered(connections: Connections, answers: Answers) -> None:
         goodput = maximum_goodput(
             parameters.tcp_payload_bits, parameters.t_tcp_data_s, parameters.t_tcp_ack_s, acks
         )
-        named = replace(origin, source=f"{origin.source}{label}", broken=[limit, *more])
+        skipped = assumptions.skipped_acks(connections.flows)
+        named = replace(origin, source=f"{origin.source}{label}", broken=[limit, *more, *skipped])
         _add(float(goodput), named, connections, answers)
 
 

@@ -18,15 +18,49 @@ from airtcp.models.miorandi import (
 )
 from airtcp.models.miorandi.throughput import Throughput
 from airtcp.predict import assumptions
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Card, Origin
 from airtcp.predict.facts import Connections, endless_flows
+from airtcp.predict.keys import ALIKE, NEVER_ENDS
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_THROUGHPUT: Final = "models.miorandi.throughput"
 _CONTENTION: Final = "models.miorandi.contention"
-_APPENDIX: Final = "models.miorandi.appendix"
+_ENDLESS: Final = Card(
+    name="paper M (9) to (12)",
+    by="models.miorandi.throughput",
+    asked="several endless TCP transfers",
+    answers=(
+        "goodput_bps",
+        "flow_goodput_bps",
+        "collision_probability",
+        "collision_probability_ap",
+        "collision_probability_stations",
+        "drop_probability_mac",
+        "mean_backlogged_nodes",
+    ),
+    reads=assumptions.READS,
+    assumes=assumptions.ENDLESS,
+    needs=(ALIKE, NEVER_ENDS),
+    harmless=assumptions.ENDLESS_HARMLESS,
+)
+_LONE: Final = replace(
+    _ENDLESS,
+    name="paper M (6) to (8)",
+    asked="one endless TCP transfer with a large window",
+    assumes=assumptions.LONE,
+)
+_WINDOWED: Final = replace(
+    _ENDLESS,
+    name="paper M (A.3)",
+    by="models.miorandi.appendix",
+    asked="one endless TCP transfer with an ACK for each segment",
+    answers=("goodput_bps", "flow_goodput_bps"),
+    assumes=assumptions.WINDOWED,
+    reads=(*assumptions.READS, "flows.tcp.receive_window_bytes"),
+)
+CARDS: Final = (_ENDLESS, _LONE, _WINDOWED)
 #: The better forms first; the paper's own beside them.
 _VARIANTS: Final = ((CORRECTED, ", corrected"), (PAPER, ""))
 
@@ -47,12 +81,12 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
 def _several(connections: Connections, answers: Answers) -> None:
     d, equation = connections.every, "M (10)" if connections.every == 1.0 else "M (12)"
     broken = [*assumptions.network(connections), *assumptions.endless_window(connections)]
-    by_state = Origin(_CONTENTION, "M (2) over (9)", assumptions.ENDLESS, broken)
+    by_state = _ENDLESS.origin("M (2) over (9)", broken, by=_CONTENTION)
     if connections.backlog_as_assumed:
         with answers.attempt(by_state.source):
             answers.add(by_state, _collisions_by_state(connections))
     for variant, label in _VARIANTS:
-        origin = Origin(_THROUGHPUT, f"{equation}{label}", assumptions.ENDLESS, broken)
+        origin = _ENDLESS.origin(f"{equation}{label}", broken)
         with answers.attempt(origin.source):
             said = throughput(connections.count, connections.parameters, variant, d=d)
             answers.add(origin, _goodput(said, connections))
@@ -67,25 +101,25 @@ def _one(connections: Connections, answers: Answers) -> None:
     if window <= d:
         # No more segments than one ACK answers: the two nodes take turns and never collide.
         source = "M (A.3)" if d == 1.0 else "M (12), corrected"
-        origin = Origin(_THROUGHPUT, source, assumptions.ENDLESS, taking_turns)
+        origin = _ENDLESS.origin(source, taking_turns)
         with answers.attempt(source):
             said = throughput(1, connections.parameters, CORRECTED, d=d)
             answers.add(origin, _goodput(said, connections))
             _state(said, connections, answers, origin)
     elif d == 1.0:
         for variant, label in _VARIANTS:
-            origin = Origin(_APPENDIX, f"M (A.3){label}", assumptions.WINDOWED, network)
+            origin = _WINDOWED.origin(f"M (A.3){label}", network)
             with answers.attempt(origin.source):
                 goodput = float(window_throughput(window, connections.parameters, variant))
                 answers.add(origin, {"goodput_bps": goodput, "flow_goodput_bps": goodput})
     if d > 1.0 and window > d:
         source = "M (6) over (8)"
         with answers.attempt(source):
-            origin = Origin(_CONTENTION, source, assumptions.LONE, contending)
+            origin = _LONE.origin(source, contending, by=_CONTENTION)
             answers.add(origin, _collisions_of_two(connections))
     for variant, label in _VARIANTS:
         source = f"M ({7 if d == 1.0 else 8}){label}"
-        origin = Origin(_THROUGHPUT, source, assumptions.LONE, contending)
+        origin = _LONE.origin(source, contending)
         with answers.attempt(source):
             said = single_station(d, connections.parameters, variant)
             answers.add(origin, _goodput(said, connections))

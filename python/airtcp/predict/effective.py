@@ -8,7 +8,8 @@ queue; a Poisson process of transfers, as in the paper, is the M/G/1-PS queue.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -24,8 +25,10 @@ from airtcp.models.processor_sharing import (
     stable_load,
 )
 from airtcp.predict import assumptions
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, rate_of, tcp_of
+from airtcp.predict.keys import ALIKE, FRAMES, SEGMENTS, TRANSFERS
 from airtcp.predict.transfers import (
     Transfers,
     dialogue_of,
@@ -43,14 +46,130 @@ if TYPE_CHECKING:
 SERVICE: Final = "models.hoekstra.service_time"
 _SHARING: Final = "models.processor_sharing"
 _EST: Final = (
-    "downloads alone, all alike, and the server at the access point",
-    "basic access; two segments at a time, and an ACK for both",
-    "access point and one station contend; they collide once in CWmin + 1 times, never twice",
-    "no packet is lost",
+    Assumption(
+        "downloads alone, all alike, and the server at the access point",
+        ("flows.direction", "flows.application.kind", "flows.path", "links"),
+    ),
+    Assumption(
+        "basic access; two segments at a time, and an ACK for both",
+        (
+            "mac.rts_threshold_bytes",
+            "flows.tcp.receive_window_bytes",
+            "flows.tcp.initial_window_bytes",
+            "flows.tcp.initial_ssthresh_bytes",
+            "flows.tcp.aimd",
+            "flows.tcp.delayed_ack",
+            "flows.tcp.ack_skip",
+        ),
+    ),
+    Assumption(
+        "access point and one station contend; they collide once in CWmin + 1 times, never twice",
+        (
+            "phy.cw_min",
+            "mac.rules.after_collision",
+            "mac.rules.arrival_before_own_ack",
+        ),
+    ),
+    Assumption(
+        "no packet is lost, and no timer of TCP expires",
+        (
+            "ap.queue",
+            "stations.queue",
+            "mac.short_retry_limit",
+            "flows.tcp.min_rto_ns",
+            "flows.tcp.initial_rto_ns",
+        ),
+    ),
 )
-_SHARED: Final = (*_EST, "transfers in progress share the channel equally")
-_FEW: Final = (*_SHARED, "few sources: each station has one transfer at most, and thinks after it")
-_POISSON: Final = (*_SHARED, "transfers begin as a Poisson process")
+_SMALL: Final = MappingProxyType(
+    {
+        "mac.rules.immediate_access": "0.1 % of a transfer's time, measured with a lone one",
+        "mac.rules.post_backoff": "as mac.rules.immediate_access",
+        "mac.rules.colliders": "0.2 % of a transfer's time, measured with a lone one",
+        "phy.ack_timeout_ns": "as mac.rules.colliders",
+        "phy.cw_max": "the model's collisions are never repeated",
+    }
+)
+_OF_THE_LAST_ACK: Final = ("phy.rts_bits", "phy.cts_bits", "flows.tcp.pad_last_segment")
+_SHARED: Final = (
+    *_EST,
+    Assumption(
+        "transfers in progress share the channel equally",
+        ("ap.queue", "flows.tcp.receive_window_bytes", "flows.application.size"),
+    ),
+)
+_CARD: Final = Card(
+    name="paper H (19), few sources",
+    by=SERVICE,
+    asked="web flows: effective service times, shared by few sources",
+    answers=(
+        "transfer_time_s",
+        "transfer_time_to_last_ack_s",
+        "active_flows",
+        "active_flows_distribution",
+        "goodput_bps",
+        "flow_goodput_bps",
+    ),
+    reads=(
+        *FRAMES,
+        *SEGMENTS,
+        *TRANSFERS,
+        "phy.eifs_ns",
+        "mac.beacon",
+        "flows.application.think_time",
+        "flows.application.request_bytes",
+    ),
+    assumes=(
+        *_SHARED,
+        Assumption(
+            "few sources: each station has one transfer at most, and thinks after it",
+            ("flows.application.think_time", "stations.count"),
+        ),
+    ),
+    needs=(ALIKE,),
+    harmless=_SMALL,
+)
+_POISSON_CARD: Final = replace(
+    _CARD,
+    name="paper H (27) to (30)",
+    asked="web flows, FTP: effective service times, shared by a Poisson process",
+    reads=(*_CARD.reads, "flows.application.interarrival", "flows.application.control"),
+    assumes=(
+        *_SHARED,
+        Assumption(
+            "transfers begin as a Poisson process",
+            ("flows.application.interarrival", "flows.application.think_time", "stations.count"),
+        ),
+    ),
+)
+_QUANTILES_CARD: Final = replace(
+    _POISSON_CARD,
+    name="paper H (26)",
+    by=_SHARING,
+    asked="web flows, FTP: effective service times, exponential sizes",
+    reads=tuple(key for key in _POISSON_CARD.reads if key not in _OF_THE_LAST_ACK),
+    harmless={
+        **_SMALL,
+        **dict.fromkeys(_OF_THE_LAST_ACK, "(26) has no time to the last ACK apart"),
+    },
+    answers=("transfer_time_p50_s", "transfer_time_p90_s", "transfer_time_p99_s"),
+    assumes=(
+        *_POISSON_CARD.assumes,
+        Assumption("service times are exponential", ("flows.application.size",)),
+    ),
+)
+_LONE_CARD: Final = replace(
+    _CARD,
+    name="paper H (19)",
+    asked="one transfer that ends, and nothing else",
+    answers=("transfer_time_s", "transfer_time_to_last_ack_s"),
+    assumes=_EST,
+    harmless={
+        **_SMALL,
+        "flows.application.start": "nothing else is under way, whenever it begins",
+    },
+)
+CARDS: Final = (_CARD, _POISSON_CARD, _QUANTILES_CARD, _LONE_CARD)
 #: Segments up to which windows hardly differ: paper H's testbed has 6.
 _SMALL_WINDOW: Final = 8
 #: States of a distribution below this probability are left out at its end.
@@ -110,7 +229,7 @@ def _few_sources(
     sojourn = float(said.mean_sojourn_s)
     bits = 8.0 * transfers.mean_size_bytes * float(said.carried) / service.est_s
     answers.add(
-        Origin(SERVICE, "H (19), few sources", _FEW, broken),
+        _CARD.origin("H (19), few sources", broken),
         {
             "transfer_time_s": sojourn - service.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
@@ -167,7 +286,7 @@ def alone(scenario: ResolvedScenario, answers: Answers) -> None:
     with answers.attempt("H (19)"):
         service = _service(transfers)
         answers.add(
-            Origin(SERVICE, "H (19)", _EST, broken),
+            _LONE_CARD.origin("H (19)", broken),
             {
                 "transfer_time_s": service.est_s - service.last_ack_s,
                 "transfer_time_to_last_ack_s": service.est_s + transfers.timer_s,
@@ -190,7 +309,7 @@ def _open(
     states = np.arange(_MOST_STATES)
     pi = np.asarray(number_distribution(states, rho))
     answers.add(
-        Origin(SERVICE, f"H (29){label}", _POISSON, broken),
+        _POISSON_CARD.origin(f"H (29){label}", broken),
         {
             "transfer_time_s": sojourn - service.last_ack_s,
             "transfer_time_to_last_ack_s": sojourn + transfers.timer_s,
@@ -200,7 +319,7 @@ def _open(
         },
     )
     answers.add(
-        Origin(SERVICE, f"H (30){label}", _POISSON, broken),
+        _POISSON_CARD.origin(f"H (30){label}", broken),
         {"active_flows_distribution": pi[: int(np.count_nonzero(pi > _NEGLIGIBLE))].tolist()},
     )
     if all(_exponential(law) for law in transfers.sizes):
@@ -214,9 +333,7 @@ def _open(
             ]
         p50, p90, p99 = sojourn_quantile([0.5, 0.9, 0.99], rho, service.est_s).tolist()
         answers.add(
-            Origin(
-                _SHARING, f"H (26){label}", (*_POISSON, "service times are exponential"), broken
-            ),
+            _QUANTILES_CARD.origin(f"H (26){label}", broken),
             {
                 "transfer_time_p50_s": p50,
                 "transfer_time_p90_s": p90,
@@ -294,6 +411,8 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     yield from assumptions.losses(connections)
     yield from assumptions.path(connections)
     yield from assumptions.web_first_ack(connections)
+    yield from assumptions.window_opens(connections)
+    yield from assumptions.skipped_acks(connections.flows)
     parameters = connections.parameters
     if parameters.rts_before_data:
         yield "basic access; here RTS/CTS before data: exchanges take longer; times are too low"
@@ -321,6 +440,12 @@ def _broken(transfers: Transfers) -> Iterator[str]:
         yield (
             f"those who hear a collision wait {format_time_ns(wait)} (EIFS); here "
             f"{connections.scenario.mac.rules.after_collision.upper()}; times are off by little"
+        )
+    rules = connections.scenario.mac.rules
+    if rules.arrival_before_own_ack == "idle" and rules.immediate_access:
+        yield (
+            "every frame waits for a backoff; here one that comes before the MAC ACK of the frame "
+            "that caused it may go at once; times are too high, by about 1 %"
         )
     yield from unequal_shares(transfers)
 

@@ -6,13 +6,28 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.models.miorandi import PAPER, mean_session_time, setup_time
 from airtcp.predict import assumptions
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Card
+from airtcp.predict.keys import ALIKE, FRAMES, SEGMENTS, TRANSFERS
 from airtcp.predict.transfers import Transfers
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_BY: Final = "models.miorandi.session"
+_CARD: Final = Card(
+    name="paper M (14)",
+    by="models.miorandi.session",
+    asked="one transfer that ends, and nothing else",
+    answers=("transfer_time_s", "transfer_time_to_last_ack_s"),
+    reads=(*FRAMES, *SEGMENTS, *TRANSFERS),
+    assumes=assumptions.TRANSFER,
+    needs=(ALIKE,),
+    harmless={
+        "phy.cw_max": "one packet is under way, and nothing collides",
+        "flows.application.start": "nothing else is under way, whenever it begins",
+    },
+)
+CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -22,13 +37,14 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     common = [*assumptions.network(connections)]
     common += assumptions.web_window(connections, transfers.scv)
     common += assumptions.web_first_ack(connections)
+    common += assumptions.window_opens(connections)
     with answers.attempt("M (14), corrected"):
         time = mean_session_time(
             transfers, connections.parameters, transfers.variant, d=round(connections.every)
         )
         time += transfers.setup_s() - setup_time(connections.parameters, transfers.variant)
         answers.add(
-            Origin(_BY, "M (14), corrected", assumptions.WEB, common),
+            _CARD.origin("M (14), corrected", common),
             {
                 "transfer_time_s": time - transfers.last_ack_s,
                 "transfer_time_to_last_ack_s": time + transfers.timer_s,
@@ -38,6 +54,6 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     with answers.attempt("M (14)"):
         paper = mean_session_time(transfers, connections.parameters, PAPER)
         answers.add(
-            Origin(_BY, "M (14)", assumptions.WEB, broken),
+            _CARD.origin("M (14)", broken),
             {"transfer_time_to_last_ack_s": paper},
         )

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Final
 
 from airtcp.models.gopal import simultaneous_send
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.keys import ALIKE, NO_BEACONS
 
-_BY: Final = "models.gopal"
-_ASSUMES: Final = (
-    "every node has a packet, and all draw a backoff from CWmin at once",
-    "no backoff is left over from before, and CW does not double",
+_NO_TIME: Final = (
+    "phy",
+    "mac",
+    "ap.queue",
+    "stations.data_rate",
+    "stations.control_rate",
+    "stations.queue",
+    "flows.tcp",
+    "flows.path",
+    "links",
 )
+
+_CARD: Final = Card(
+    name="paper G (1)",
+    by="models.gopal",
+    asked="nodes that always have a packet: saturated UDP, endless uploads with large windows",
+    answers=("collision_probability",),
+    reads=("phy.cw_min", "stations.count", "flows.stations", "flows.direction"),
+    assumes=(
+        Assumption(
+            "every node has a packet, and all draw a backoff from CWmin at once",
+            ("flows.application", "flows.tcp.receive_window_bytes"),
+        ),
+        Assumption("no backoff is left over from before, and CW does not double", ()),
+        NO_BEACONS,
+    ),
+    needs=(ALIKE,),
+    harmless=MappingProxyType(
+        dict.fromkeys(_NO_TIME, "the model has one round of backoffs, and no time")
+    ),
+)
+CARDS: Final = (_CARD,)
 
 
 def predict(others: int, w0: int, answers: Answers) -> None:
@@ -33,6 +63,6 @@ def predict(others: int, w0: int, answers: Answers) -> None:
             "many nodes"
         )
         values = {"collision_probability": float(said.next_transmission)}
-        answers.add(Origin(_BY, f"{source}, next transmission", _ASSUMES, (next_one,)), values)
+        answers.add(_CARD.origin(f"{source}, next transmission", (next_one,)), values)
         values = {"collision_probability": float(said.any_two)}
-        answers.add(Origin(_BY, source, _ASSUMES, (any_two,)), values)
+        answers.add(_CARD.origin(source, (any_two,)), values)

@@ -7,7 +7,7 @@ that a wired link makes are `bottleneck`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.leith import (
@@ -18,8 +18,12 @@ from airtcp.models.leith import (
     simplified_throughput,
     throughput,
 )
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
+from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted, window_segments
+from airtcp.predict.keys import BASIC, NEVER_ENDS, NO_BEACONS, SEGMENTS
+from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
 from airtcp.units import format_rate, format_time_ns
 
@@ -27,19 +31,79 @@ if TYPE_CHECKING:
     from airtcp.scenario import AccessParameters, Flow, ResolvedScenario
 
 SOURCE: Final = "L (9)"
-_BY: Final = "models.leith.throughput"
 _ASSUMES: Final = (
-    "uploads alone, one TCP connection per station, all alike",
-    "the stations always have data: the channel is the bottleneck, and windows fill their queues",
-    "the access point has TCP ACKs alone, and by its AIFS and CWmin sends each at once",
-    "basic access, and a frame is never given up",
-    "a collision costs a data frame, the ACK timeout and AIFS",
-    "TCP's retransmission timer never expires",
+    Assumption(
+        "uploads alone, one TCP connection per station, all alike",
+        ("flows.direction", "flows.application.kind", "flows.stations"),
+    ),
+    Assumption(
+        "the stations always have data: the channel is the bottleneck, and windows fill their "
+        "queues",
+        (
+            "flows.tcp.receive_window_bytes",
+            "flows.path",
+            "links",
+            "stations.queue",
+        ),
+    ),
+    Assumption(
+        "the access point has TCP ACKs alone, and by its AIFS and CWmin sends each at once",
+        ("mac.edca", "classify"),
+    ),
+    Assumption(
+        "basic access, and a frame is never given up",
+        ("mac.rts_threshold_bytes", "mac.short_retry_limit"),
+    ),
+    Assumption(
+        "a collision costs a data frame, the ACK timeout and AIFS",
+        ("mac.rules.after_collision", "mac.rules.colliders", "phy.eifs_ns"),
+    ),
+    Assumption(
+        "TCP's retransmission timer never expires",
+        ("flows.tcp.min_rto_ns", "flows.tcp.initial_rto_ns"),
+    ),
+    Assumption("an ACK for every d segments", ("flows.tcp.ack_skip",)),
+    NO_BEACONS,
 )
 _SIMPLIFIED: Final = (
     *_ASSUMES,
-    "the TCP ACK follows its segment at once, and collides with nothing",
+    Assumption("the TCP ACK follows its segment at once, and collides with nothing", ("mac.edca",)),
 )
+_CARD: Final = Card(
+    name="paper L (1) to (9)",
+    by="models.leith.throughput",
+    asked="endless TCP uploads, EDCA with priority for TCP ACKs",
+    answers=(
+        "goodput_bps",
+        "flow_goodput_bps",
+        "jain_index",
+        "collision_probability_stations",
+    ),
+    reads=(*BASIC, *SEGMENTS, "phy.ack_timeout_ns", "mac.edca", "classify"),
+    assumes=_ASSUMES,
+    needs=(
+        Assumption(
+            "the access point's TCP ACKs have priority over the stations' data",
+            ("mac.edca", "classify", "flows.direction", "ap.access"),
+        ),
+        NEVER_ENDS,
+    ),
+    harmless={
+        **ENDLESS_HARMLESS,
+        "phy.cw_min": "EDCA has windows of its own",
+        "phy.cw_max": "as phy.cw_min",
+        "phy.rts_bits": "basic access",
+        "phy.cts_bits": "basic access",
+        "phy.difs_ns": "EDCA has inter-frame spaces of its own",
+        "ap.queue": "TCP ACKs go at once, so that none waits",
+        "mac.rules.immediate_access": "the stations always have data, and draw a backoff for it; "
+        "the access point's TCP ACKs go at once",
+        "mac.rules.post_backoff": "as mac.rules.immediate_access",
+        "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
+    },
+)
+_SIMPLIFIED_CARD: Final = replace(_CARD, name="paper L, simplified", assumes=_SIMPLIFIED)
+CARDS: Final = (_CARD, _SIMPLIFIED_CARD)
 #: Above this part of frames that collide the paper's simulations leave its model: timeouts.
 _TOO_MANY: Final = 0.3
 #: From this probability on, frames given up at the retry limit are worth a word.
@@ -90,7 +154,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
                     "the access point sends in every slot with one probability, and collides; one "
                     "with a window of a slot sends while the stations hold; goodput is too low"
                 )
-            answers.add(Origin(_BY, source, _ASSUMES, broken), _values(uploads, said))
+            answers.add(_CARD.origin(source, broken), _values(uploads, said))
     source = "L, simplified model"
     with answers.attempt(source):
         w0, m, _ = uploads.windows
@@ -101,7 +165,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
                 f"the stations' AIFS is left out; here it is {uploads.hold_slots} slots longer "
                 "than the access point's; goodput is too high"
             )
-        answers.add(Origin(_BY, source, _SIMPLIFIED, broken), _values(uploads, said))
+        answers.add(_SIMPLIFIED_CARD.origin(source, broken), _values(uploads, said))
     return None
 
 
@@ -112,6 +176,8 @@ def prioritised(scenario: ResolvedScenario) -> Uploads | str | None:
         return None
     if any(flow.direction == "download" for flow in flows):
         return None
+    if scenario.ap.access.scheme != "standard":
+        return "paper L's access point contends for each TCP ACK; here it sends in bursts"
     classify = scenario.classify
     ack, data = edca.ap[classify.tcp_ack], edca.stations[classify.tcp_data]
     wait = data.aifs_ns - ack.aifs_ns
@@ -252,8 +318,28 @@ def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
     if scenario.mac.rules.after_collision != "difs":
         yield (
             "those who hear a collision go on after AIFS; here after "
-            f"{scenario.mac.rules.after_collision.upper()}; goodput is too high, a little"
+            f"{scenario.mac.rules.after_collision.upper()}, "
+            f"{format_time_ns(after_collision_ns(scenario))}; goodput is too high, a little"
         )
+    if scenario.mac.rules.colliders == "as-others":
+        yield (
+            "those who collide wait for the ACK timeout and AIFS; here as long as those who heard "
+            "it; goodput is off by little"
+        )
+    round_s = max(
+        window_segments(flow) * 8 * tcp_of(flow).mss_bytes / float(said.flow_goodput_bps)
+        for flow in uploads.flows
+    )
+    least_s = min(
+        min(tcp_of(flow).min_rto_ns, tcp_of(flow).initial_rto_ns) / 1e9 for flow in uploads.flows
+    )
+    if round_s > least_s:
+        yield (
+            f"TCP's timer never expires; here a window takes {round_s:.2g} s, and the least RTO is "
+            f"{least_s:.2g} s: as round trips grow, timers may expire without a loss; the effect "
+            "is unknown"
+        )
+    yield from skipped_acks(uploads.flows)
     limit = max(uploads.ack.txop_limit_ns, uploads.data.txop_limit_ns)
     if limit:
         yield (

@@ -15,13 +15,31 @@ from airtcp.models.miorandi import (
     setup_time,
 )
 from airtcp.predict import assumptions
-from airtcp.predict.answers import Answers, Origin
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Card, Origin
+from airtcp.predict.keys import ALIKE, TRANSFERS
 from airtcp.predict.transfers import Transfers, size_of, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_SESSION: Final = "models.miorandi.session"
+_CARD: Final = Card(
+    name="paper M (13) to (17)",
+    by="models.miorandi.session",
+    asked="web flows",
+    answers=(
+        "transfer_time_s",
+        "transfer_time_to_last_ack_s",
+        "active_flows",
+        "active_flows_distribution",
+        "goodput_bps",
+        "flow_goodput_bps",
+    ),
+    reads=(*assumptions.READS, *TRANSFERS, "flows.application.think_time"),
+    assumes=assumptions.WEB,
+    needs=(ALIKE,),
+)
+CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -49,6 +67,7 @@ class _Traffic(Transfers):
         sentences = [
             *assumptions.network(self.connections),
             *assumptions.web_window(self.connections, self.scv),
+            *assumptions.window_opens(self.connections),
         ]
         if len({(size_of(flow), think_time(flow)) for flow in self.connections.flows}) > 1:
             sentences.append(
@@ -144,4 +163,4 @@ def _origin(traffic: _Traffic, source: str) -> Origin:
     if not source.endswith("corrected"):
         broken += assumptions.web_transfers(traffic.connections)
     broken += assumptions.web_first_ack(traffic.connections)
-    return Origin(_SESSION, source, assumptions.WEB, broken)
+    return _CARD.origin(source, broken)

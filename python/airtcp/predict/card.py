@@ -1,0 +1,107 @@
+"""What a model says of itself: what it answers, which keys it reads, and what it takes for granted.
+
+A card is data, one for each model that `predict` may ask; the formulas are in `airtcp.models`. Keys
+are those of the resolved form, written without list indices: `flows.tcp.mss_bytes`. A key covers
+all below it, so that `ap.queue` stands for the whole table.
+
+A key that a scenario has and a card neither reads nor assumes anything about must be in
+`HARMLESS`, with the reason why no model needs it, or on the card as harmless to this one model. The
+tests hold every resolved key to that: what a new key changes is said before anybody relies on a
+model that does not know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+__all__ = ["HARMLESS", "Assumption", "Card", "Origin", "covers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One thing that a model takes for granted, and the keys by which a scenario breaks it."""
+
+    text: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value comes from: module, paper and equation, assumptions, those that are broken."""
+
+    by: str
+    source: str
+    assumes: Sequence[str]
+    broken: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A model, as users and tests see it.
+
+    `name` is paper or authors, `asked` the flows that call for it, `answers` its metrics, `reads`
+    the keys that go into its formulas, `needs` what it is not asked without, `harmless` keys that
+    change nothing here with the reason.
+    """
+
+    name: str
+    by: str
+    asked: str
+    answers: tuple[str, ...]
+    reads: tuple[str, ...]
+    assumes: tuple[Assumption, ...]
+    needs: tuple[Assumption, ...] = ()
+    harmless: Mapping[str, str] = field(default_factory=dict)
+
+    def origin(self, source: str, broken: Iterable[str] = (), *, by: str | None = None) -> Origin:
+        """The origin of a value that this model gives by equation `source`."""
+        texts = tuple(assumption.text for assumption in self.assumes)
+        return Origin(by or self.by, source, texts, tuple(broken))
+
+    def knows(self, key: str) -> bool:
+        """Whether the model reads the key, assumes something about it, or is not asked by it."""
+        judged = (key for one in (*self.assumes, *self.needs) for key in one.keys)
+        return covers(self.reads, key) or covers(judged, key)
+
+    def ignores(self, key: str) -> str | None:
+        """Why the key is harmless to this model; None where nobody has said so."""
+        for harmless in (self.harmless, HARMLESS):
+            for known, reason in harmless.items():
+                if covers((known,), key):
+                    return reason
+        return None
+
+
+def covers(keys: Iterable[str], key: str) -> bool:
+    """Whether one of `keys` is `key` or a table above it."""
+    return any(key == known or key.startswith(f"{known}.") for known in keys)
+
+
+#: Keys that no model reads, and why that is right.
+HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "title": "only words",
+        "run": "how long and how often is simulated; the models are of the steady state",
+        "stations.name": "a name",
+        "flows.name": "a name",
+        "phy.standard": "a name; what it stands for is in the other keys",
+        "phy.data_rate": "the rate of groups that have none of their own; theirs are resolved",
+        "phy.control_rate": "as phy.data_rate",
+        "mac.rules.preset": "the name of the other rules",
+        "flows.tcp.rules.preset": "the name of the other rules",
+        "mac.long_retry_limit": "never reached: frames fail by collisions alone, and those that "
+        "collide are the ones that the short limit counts",
+        "mac.rules.post_backoff_after_drop": "matters after a frame was given up; where that is "
+        "not rare the assumption on the retry limit is broken, and says so",
+        "flows.tcp.variant": "matters after a loss alone, and no model has losses: the assumption "
+        "that nothing is lost says so",
+        "flows.tcp.rules": "matters after a loss alone, as flows.tcp.variant",
+        "flows.tcp.max_rto_ns": "matters when timers expire several times in a row, which the "
+        "assumption on timers excludes",
+        "flows.tcp.clock_granularity_ns": "adds to a retransmission timer that the assumption on "
+        "timers has never expire",
+    }
+)

@@ -1,0 +1,36 @@
+"""The cards of all models, in the order in which `predict` may ask them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from airtcp.predict import (
+    arrivals,
+    bottleneck,
+    categories,
+    cycles,
+    downloads,
+    effective,
+    lone,
+    saturated,
+    simultaneous,
+    uploads,
+    web,
+)
+from airtcp.predict.card import Card
+
+__all__ = ["CARDS"]
+
+CARDS: Final[tuple[Card, ...]] = (
+    *saturated.CARDS,
+    *categories.CARDS,
+    *bottleneck.CARDS,
+    *uploads.CARDS,
+    *downloads.CARDS,
+    *cycles.CARDS,
+    *simultaneous.CARDS,
+    *web.CARDS,
+    *arrivals.CARDS,
+    *effective.CARDS,
+    *lone.CARDS,
+)

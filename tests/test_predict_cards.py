@@ -1,0 +1,360 @@
+"""No model ignores a key in silence: what cards say of resolved keys, held to what models do.
+
+Each key of a resolved scenario is read by a card, assumed about, or said to be harmless; and what a
+card says is true: a key that is harmless changes nothing, one that is not changes something.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import pytest
+from airtcp.predict import predict
+from airtcp.predict.card import HARMLESS, covers
+from airtcp.predict.cards import CARDS
+from airtcp.scenario import ResolvedScenario, loads
+from pydantic import ValidationError
+
+RUN = '[run]\nwarmup = "1 s"\nduration = "10 s"\nreplications = 2\n'
+STATIONS = '[[stations]]\nname = "sta"\ncount = {count}\n'
+FLOW = '[[flows]]\nstations = "sta"\ndirection = "{direction}"\napplication = {application}\n'
+SIZE = '{ distribution = "exponential", mean = "30 kB" }'
+PAUSE = '{ distribution = "exponential", mean = "10 s" }'
+BULK = '{ kind = "bulk" }'
+ONE = f'{{ kind = "bulk", size = {SIZE} }}'
+WEB = f'{{ kind = "web", size = {SIZE}, think_time = {PAUSE}, request = "300 B" }}'
+FTP = f'{{ kind = "ftp", size = {SIZE}, interarrival = {PAUSE}, control = true }}'
+UDP = '{ kind = "udp", packet = "1000 B", rate = "saturated" }'
+EDCA = """
+[mac.edca.ap.AC_VO]
+aifs = "50 us"
+cw_min = 0
+cw_max = 0
+txop_limit = "0 us"
+[mac.edca.stations.AC_BE]
+aifs = "90 us"
+cw_min = 31
+cw_max = 1023
+txop_limit = "0 us"
+[mac.classify]
+tcp_ack = "AC_VO"
+"""
+CLASSES = """
+[mac.edca.ap.AC_BE]
+aifs = "50 us"
+cw_min = 15
+cw_max = 255
+txop_limit = "0 us"
+[mac.edca.stations.AC_BE]
+aifs = "70 us"
+cw_min = 31
+cw_max = 1023
+txop_limit = "0 us"
+"""
+
+
+def scenario(
+    application: str,
+    *,
+    standard: str = "802.11b",
+    count: int = 6,
+    direction: str = "download",
+    tcp: str = "",
+    path: str = "",
+    top: str = "",
+    mac: str = "",
+    also: str = "",
+) -> ResolvedScenario:
+    text = f'[phy]\nstandard = "{standard}"\n{mac}\n{top}'
+    text += STATIONS.format(count=count)
+    text += FLOW.format(direction=direction, application=application)
+    if tcp:
+        text += f"tcp = {{ {tcp} }}\n"
+    if path:
+        text += f"path = {path}\n"
+    return loads(text + also + RUN)
+
+
+#: EDCA whose AIFS fit into the slots of 802.11g.
+SHORT = CLASSES.replace("50 us", "28 us").replace("70 us", "46 us")
+LINK = '[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
+SLOW = "initial_ssthresh = { segments = 4 }"
+SMALL = "receive_window = { segments = 2 }"
+#: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
+SCENARIOS = {
+    "udp": scenario(UDP, direction="upload"),
+    "udp, rts": scenario(UDP, direction="upload", mac='[mac]\nrts_threshold = "0 B"'),
+    "udp, many": scenario(UDP, direction="upload", count=60, standard="802.11g"),
+    "udp, wire": scenario(UDP, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s")),
+    "udp, lone": scenario(UDP, count=1),
+    "udp, lone, rts": scenario(UDP, count=1, mac='[mac]\nrts_threshold = "0 B"'),
+    "udp, lone, ofdm": scenario(UDP, count=1, standard="802.11a"),
+    "udp, lone, wire": scenario(
+        UDP, count=1, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s")
+    ),
+    "udp, classes": scenario(
+        UDP,
+        top=CLASSES,
+        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
+    ),
+    "udp, classes, rts": scenario(
+        UDP,
+        top='[mac]\nrts_threshold = "0 B"\n' + SHORT,
+        count=70,
+        standard="802.11g",
+        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
+    ),
+    "udp, classes, wire": scenario(
+        UDP, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s") + CLASSES
+    ),
+    "downloads": scenario(BULK, tcp=SMALL),
+    "downloads, large windows": scenario(BULK, count=40),
+    "downloads, rts": scenario(BULK, mac='[mac]\nrts_threshold = "0 B"'),
+    "downloads, ofdm": scenario(BULK, standard="802.11g"),
+    "downloads, queue": scenario(
+        BULK,
+        top='[ap]\nqueue = { discipline = "red", limit = 100 }\n',
+        path='["up"]',
+        also=LINK.format(rate="100 Mb/s"),
+    ),
+    "download": scenario(BULK, count=1),
+    "download, small window": scenario(BULK, count=1, tcp=SMALL),
+    "download, an ACK each": scenario(
+        BULK, count=1, tcp="receive_window = { segments = 9 }, delayed_ack = { every = 1 }"
+    ),
+    "download, rts": scenario(
+        BULK, count=1, tcp="delayed_ack = { every = 1 }", mac='[mac]\nrts_threshold = "0 B"'
+    ),
+    "download, wire": scenario(
+        BULK, count=1, path='["up"]', top=LINK.format(rate="100 Mb/s"), standard="802.11a"
+    ),
+    "download, an ACK each, wire": scenario(
+        BULK,
+        count=1,
+        tcp="delayed_ack = { every = 1 }",
+        path='["up"]',
+        top=LINK.format(rate="100 Mb/s"),
+        standard="802.11a",
+    ),
+    "uploads, priority, ofdm": scenario(
+        BULK,
+        direction="upload",
+        standard="802.11g",
+        top=EDCA.replace("50 us", "28 us").replace("90 us", "46 us"),
+    ),
+    "uploads": scenario(BULK, direction="upload"),
+    "uploads, priority": scenario(BULK, direction="upload", top=EDCA),
+    "uploads, priority, wire": scenario(
+        BULK, direction="upload", top=EDCA + LINK.format(rate="100 Mb/s"), path='["up"]', tcp=SMALL
+    ),
+    "uploads, slow wire": scenario(
+        BULK, direction="upload", path='["up"]', top=LINK.format(rate="1 Mb/s")
+    ),
+    "web": scenario(WEB),
+    "web, slow": scenario(WEB, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s"), count=2),
+    "web, rts, ACKs of two": scenario(WEB, mac='[mac]\nrts_threshold = "0 B"', tcp=SMALL),
+    "ftp, slow": scenario(FTP, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s")),
+    "one transfer, slow": scenario(
+        ONE, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s"), count=1
+    ),
+    "web, one": scenario(WEB, count=1),
+    "web, rts": scenario(WEB, mac='[mac]\nrts_threshold = "0 B"'),
+    "web, ofdm": scenario(WEB, standard="802.11a", tcp='handshake = "two-way"'),
+    "ftp": scenario(FTP),
+    "ftp, ofdm, rts": scenario(FTP, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"'),
+    "ftp, large": scenario(FTP, tcp="initial_window = 1"),
+    "one transfer": scenario(ONE, count=1),
+    "one transfer, rts": scenario(ONE, count=1, mac='[mac]\nrts_threshold = "0 B"'),
+    "one transfer, ofdm": scenario(ONE, count=1, standard="802.11g"),
+}
+
+BEACON = {
+    "interval_ns": 102_400_000,
+    "size_bits": 584,
+    "rate": {"bps": 1_000_000, "modulation": "dsss"},
+}
+RED = {
+    "min_threshold": 1.0,
+    "max_threshold": 9.0,
+    "max_probability": 0.1,
+    "weight": 0.002,
+    "idle_packet_time_ns": 1_000_000,
+}
+#: What a key is changed to where its type does not tell.
+OTHERS: dict[str, list[Any]] = {
+    "mac.beacon": [BEACON],
+    "mac.edca": [None],
+    "mac.rts_threshold_bytes": [0, None, 500],
+    "mac.short_retry_limit": [1, 3],
+    "mac.rules.after_collision": ["difs", "eifs", "eifs+difs"],
+    "mac.rules.colliders": ["ack-timeout+difs", "as-others"],
+    "mac.rules.arrival_before_own_ack": ["busy", "idle"],
+    "classify.tcp_ack": ["AC_BE", "AC_VO"],
+    "classify.tcp_data": ["AC_BE", "AC_VO"],
+    "classify.udp": ["AC_BE", "AC_VO"],
+    "ap.queue": [
+        {"discipline": "fifo", "limit": 3},
+        {"discipline": "per-flow", "limit": None},
+        {"discipline": "red", "limit": None, "red": RED},
+    ],
+    "ap.access": [{"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8}],
+    "stations.queue": [{"discipline": "fifo", "limit": 1}],
+    "links.up.rate_bps": [800_000, 100_000_000],
+    "links.up.queue": [3, None],
+    "flows.direction": ["upload", "download"],
+    "flows.application.rate_bps": [300_000],
+    "flows.application.size": [{"kind": "deterministic", "value": 90_000.0}],
+    "flows.application.control": [None],
+    "flows.path": [[], [{"rate_bps": 900_000, "delay_ns": 5_000_000, "queue": None}]],
+    "flows.tcp.handshake": ["three-way", "two-way", "none"],
+    "flows.tcp.initial_ssthresh_bytes": [None, 4_000],
+    "flows.tcp.initial_rto_ns": [3_000_000],
+    "flows.tcp.min_rto_ns": [3_000_000],
+    "flows.tcp.max_rto_ns": [30_000_000_000],
+    "flows.tcp.initial_window_bytes": [1, 9_000],
+    "flows.tcp.receive_window_bytes": [1_460, 2_920, 200_000],
+    "flows.tcp.delayed_ack.thresholds": [[[0, 1]], [[0, 4]], [[0, 1], [9, 3]]],
+    "flows.tcp.ack_skip": [None, {"skip": 2, "after_segment": 9}],
+    "flows.tcp.variant": ["reno", "sack"],
+    "flows.tcp.rules.loss_window": ["flight-size", "cwnd"],
+}
+#: What cannot be changed without another flow or group.
+NAMED = {"flows.stations", "flows.application.kind"}
+#: Kinds of things, of which each has keys of its own: changing one makes another model's scenario.
+KINDS = {"kind", "discipline", "scheme", "modulation"}
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Each key of a resolved scenario: its name without list indices, and the way to it."""
+    name = ".".join(step for step in path if isinstance(step, str))
+    is_whole = name in OTHERS or (isinstance(value, dict) and ("bps" in value or "mean" in value))
+    if isinstance(value, dict) and not is_whole:
+        for key, inner in value.items():
+            if key not in KINDS and not (key == "stations" and isinstance(inner, str)):
+                yield from leaves(inner, (*path, key))
+    elif isinstance(value, list) and name in {"stations", "flows"}:
+        for index, inner in enumerate(value):
+            yield from leaves(inner, (*path, index))
+    else:
+        yield name, path
+
+
+def varied(
+    before: ResolvedScenario, name: str, path: tuple[Any, ...]
+) -> Iterator[ResolvedScenario]:
+    """The scenario with other values of one key, as far as they make a scenario."""
+    now = before.to_dict()
+    *way, last = path
+    for other in others(name, at(now, path)):
+        changed = json.loads(before.to_json())
+        at(changed, tuple(way))[last] = other
+        try:
+            yield ResolvedScenario.from_dict(changed)
+        except ValidationError:
+            continue
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def others(name: str, value: Any) -> list[Any]:
+    if name in OTHERS:
+        return [other for other in OTHERS[name] if other != value]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [2 * value + 1, 8 * value + 8]
+    if isinstance(value, float):
+        return [value / 2, value * 1.5]
+    if isinstance(value, dict) and "bps" in value:
+        return [{**value, "bps": value["bps"] // 2}]
+    if isinstance(value, dict) and "mean" in value:
+        return [{**value, "mean": value["mean"] / 3}]
+    if isinstance(value, str) and name == "title":
+        return [f"{value}x"]
+    return []
+
+
+Said: TypeAlias = dict[str, dict[tuple[str, str], tuple[object, list[str]]]]
+TEXTS = {tuple(assumption.text for assumption in card.assumes): card.name for card in CARDS}
+
+
+def said(of: ResolvedScenario) -> Said:
+    """What each card's model says of a scenario: its values, and what is broken."""
+    answers: Said = {}
+    for metric, entries in predict(of).model.items():
+        for entry in entries:
+            own = answers.setdefault(TEXTS[tuple(entry.assumes)], {})
+            own[metric, entry.source] = (entry.value, entry.broken)
+    return answers
+
+
+def test_cards_are_told_apart_by_what_they_assume() -> None:
+    assert len(TEXTS) == len({card.name for card in CARDS}) == len(CARDS)
+
+
+def test_each_card_answers_the_metrics_that_it_names() -> None:
+    answers: dict[str, set[str]] = {card.name: set() for card in CARDS}
+    for asked in SCENARIOS.values():
+        for name, entries in said(asked).items():
+            answers[name] |= {metric for metric, _ in entries}
+
+    assert answers == {card.name: set(card.answers) for card in CARDS}
+
+
+def test_every_key_is_read_assumed_about_or_harmless() -> None:
+    by_name = {card.name: card for card in CARDS}
+    for asked in SCENARIOS.values():
+        keys = {name for name, _ in leaves(asked.to_dict())}
+        for card in map(by_name.__getitem__, said(asked)):
+            silent = {key for key in keys if not card.knows(key) and card.ignores(key) is None}
+            assert silent == set(), f"{card.name}: read, assume about or call harmless"
+
+
+def test_no_key_is_known_to_a_card_and_harmless_to_it() -> None:
+    for card in CARDS:
+        assert [key for key in card.harmless if card.knows(key)] == [], card.name
+
+
+@pytest.mark.verify
+def test_cards_are_true() -> None:
+    """Harmless keys change no word and no number; what is declared does, in some scenario."""
+    by_name = {card.name: card for card in CARDS}
+    there, changed = ({name: set[str]() for name in by_name} for _ in range(2))
+    for asked in SCENARIOS.values():
+        before = said(asked)
+        for name, path in leaves(asked.to_dict()):
+            for one in before:
+                there[one].add(name)
+            if all(by_name[one].knows(name) and name in changed[one] for one in before):
+                continue
+            for other in varied(asked, name, path):
+                now = said(other)
+                for one in (one for one, entries in before.items() if entries != now.get(one)):
+                    assert by_name[one].knows(name), f"{name} is harmless to {one}, and is not"
+                    changed[one].add(name)
+    idle = {
+        card.name: sorted(
+            key
+            for key in {*card.reads, *(key for one in card.assumes for key in one.keys)} - NAMED
+            if any(covers((key,), name) for name in there[card.name])
+            and not any(covers((key,), name) for name in changed[card.name])
+        )
+        for card in CARDS
+    }
+    assert {name: keys for name, keys in idle.items() if keys} == {}
+
+
+def test_reasons_are_reasons() -> None:
+    for reason in [
+        *HARMLESS.values(),
+        *(text for card in CARDS for text in card.harmless.values()),
+    ]:
+        assert len(reason.split()) >= 2
+    assert all(math.isfinite(len(card.reads)) and card.assumes for card in CARDS)
