@@ -96,6 +96,13 @@ def _saturated(count: int, mac: str = "") -> str:
     return _PHY + mac + _group("sta", count) + _flow("sta", _UDP, "upload") + _run(60)
 
 
+def _cell(standard: str, count: int, rate: str, application: str, **phy: int) -> str:
+    """Uploads in a cell of some standard, all its settings but these by default."""
+    text = f'[phy]\nstandard = "{standard}"\n'
+    text += "".join(f"{key} = {value}\n" for key, value in phy.items())
+    return text + _group("sta", count, rate) + _flow("sta", application, "upload") + _run(20, 4)
+
+
 def _rates(near: int) -> str:
     text = _PHY + _group("near", near) + _group("far", 1, "1 Mb/s")
     return text + _flow("near", _UDP, "upload") + _flow("far", _UDP, "upload") + _run(60)
@@ -192,6 +199,12 @@ _POISSON = "stations wait for one transfer to end before the next"
 _OF_TWO = "of two backlogged nodes; here the station has an ACK for every second segment alone"
 _CROWDED = "a mean of backlogged nodes, blind to the crowded states"
 _WINDOWS_OPEN = "windows share the queue not quite equally"
+_HEAD_START = (
+    "those who collided go on before those who heard it; with 500 stations also: most wait with "
+    "the largest window"
+)
+_SMALL_WINDOWS = "who got through sends again before the others, whose windows have grown"
+_UPLOADS = "stations with data contend, and collide, more than stations with TCP ACKs"
 _EIFS = "the simulation waits EIFS after a collision"
 
 GRIDS: dict[str, Grid] = {
@@ -215,6 +228,46 @@ GRIDS: dict[str, Grid] = {
             "Bianchi (2000) (13)": _EIFS,
             "Heusse et al. (2003), whole backoff": "a collision is charged to every host in it",
             "Heusse et al. (2003)": f"{_HALF}; with many hosts collisions are charged to each",
+            f"Heusse et al. (2003), whole backoff: {_COLLISIONS}": _NO_DOUBLING,
+            "G (1), next transmission": _G_NEXT,
+            "G (1)": _G_ANY,
+        },
+    ),
+    "crowds": Grid(
+        "saturated stations",
+        {
+            f"802.11{letter}, {count}": _cell(f"802.11{letter}", count, rate, _UDP)
+            for letter, rate, counts in (
+                ("b", "11 Mb/s", (20, 50, 100, 200, 500)),
+                ("g", "54 Mb/s", (5, 20, 50, 200)),
+            )
+            for count in counts
+        },
+        ("goodput_bps", _COLLISIONS),
+        {
+            "Bianchi, Tinnirello (2005)": _HEAD_START,
+            "Bianchi (2000) (13)": f"{_EIFS}; {_HEAD_START}",
+            "Bianchi (2000) (9)": _HEAD_START,
+            "Heusse et al. (2003), whole backoff": "a collision is charged to every host in it",
+            "Heusse et al. (2003)": f"{_HALF}; with many hosts collisions are charged to each",
+            f"Heusse et al. (2003), whole backoff: {_COLLISIONS}": _NO_DOUBLING,
+            "G (1), next transmission": _G_NEXT,
+            "G (1)": _G_ANY,
+        },
+    ),
+    "small-windows": Grid(
+        "CWmin of 6 saturated stations",
+        {
+            str(low): _cell("802.11b", 6, "11 Mb/s", _UDP, cw_min=low, cw_max=1023)
+            for low in (1, 3, 7, 15)
+        },
+        ("goodput_bps", _COLLISIONS),
+        {
+            "Bianchi, Tinnirello (2005)": _SMALL_WINDOWS,
+            "Bianchi (2000) (13)": _SMALL_WINDOWS,
+            "Bianchi (2000) (9)": _SMALL_WINDOWS,
+            "Heusse et al. (2003), whole backoff": "a collision is charged to every host in it",
+            "Heusse et al. (2003)": f"{_HALF}; CW stays CWmin",
             f"Heusse et al. (2003), whole backoff: {_COLLISIONS}": _NO_DOUBLING,
             "G (1), next transmission": _G_NEXT,
             "G (1)": _G_ANY,
@@ -293,6 +346,28 @@ GRIDS: dict[str, Grid] = {
             "L (9), L4 and L5 corrected": "the access point does not send in a random slot, but "
             "in the first one, where stations hold",
             "L, simplified model": "leaves out the stations' longer AIFS",
+        },
+    ),
+    "plain-uploads": Grid(
+        "10 endless uploads, DCF",
+        {
+            f"802.11{letter}, {rate}": _cell(f"802.11{letter}", 10, rate, _ENDLESS)
+            for letter, rate in (
+                ("b", "11 Mb/s"),
+                ("b", "2 Mb/s"),
+                ("g", "54 Mb/s"),
+                ("g", "24 Mb/s"),
+                ("a", "54 Mb/s"),
+            )
+        },
+        ("goodput_bps",),
+        {
+            "M (12), corrected": _UPLOADS,
+            "M (12)": _UPLOADS,
+            "Heusse et al. (2003), TCP": _HALF,
+            "Heusse et al. (2003), TCP, whole backoff": _UPLOADS,
+            "B, section 2, with TCP ACKs": _LIMIT,
+            "B, section 2": _B_ACKS,
         },
     ),
     "wired": Grid(

@@ -62,3 +62,8 @@ def make_scoreboard() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_keys() -> ModuleType:
     return script("make_keys")
+
+
+@pytest.fixture(scope="session")
+def make_cards() -> ModuleType:
+    return script("make_cards")

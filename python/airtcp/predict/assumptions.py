@@ -433,7 +433,7 @@ def _backoff_rules(connections: Connections) -> Iterator[str]:
         own = phy.ack_timeout_ns + phy.difs_ns
         took_part = (
             f", those who took part in it {format_time_ns(own)}"
-            if rules.colliders == "ack-timeout+difs"
+            if rules.colliders != "as-others"
             else ""
         )
         yield (

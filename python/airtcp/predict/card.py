@@ -96,6 +96,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "collide are the ones that the short limit counts",
         "mac.rules.post_backoff_after_drop": "matters after a frame was given up; where that is "
         "not rare the assumption on the retry limit is broken, and says so",
+        "flows.tcp.congestion": "Reno is the only one, and what every model of TCP has",
         "flows.tcp.variant": "matters after a loss alone, and no model has losses: the assumption "
         "that nothing is lost says so",
         "flows.tcp.rules": "matters after a loss alone, as flows.tcp.variant",
