@@ -67,3 +67,8 @@ def make_keys() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_cards() -> ModuleType:
     return script("make_cards")
+
+
+@pytest.fixture(scope="session")
+def make_resolved_form() -> ModuleType:
+    return script("make_resolved_form")

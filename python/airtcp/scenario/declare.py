@@ -34,6 +34,7 @@ __all__ = [
     "file_only",
     "follows",
     "key",
+    "name_in_files",
     "none",
     "text",
     "written",
@@ -189,7 +190,7 @@ class Table(BaseModel):
         values: dict[str, Any] = dict(computed)
         for name, declared in declarations(cls).items():
             if name not in values and declared.forms == "both":
-                values[name] = _resolved(table, _in_file(name), declared)
+                values[name] = _resolved(table, name_in_files(name), declared)
         return cast("Self", cls.model_construct(**values))
 
     @classmethod
@@ -230,7 +231,7 @@ def written(table: type[Table], *others: type[Table]) -> type[Written]:
     fields: dict[str, Any] = {}
     for each in (table, *others):
         for name, declaration in declarations(each).items():
-            in_file = _in_file(name)
+            in_file = name_in_files(name)
             if declaration.forms != "resolved" and in_file not in fields:
                 fields[in_file] = _written_field(each, name, declaration)
     form = create_model(
@@ -247,8 +248,8 @@ def written(table: type[Table], *others: type[Table]) -> type[Written]:
 _UNITS: dict[str, Any] = {"_ns": TimeNs, "_bps": RateBps, "_bytes": SizeBytes}
 
 
-def _in_file(name: str) -> str:
-    """The key of a file that a field of the resolved form goes by."""
+def name_in_files(name: str) -> str:
+    """The key of a file for a field of the resolved form: its name without the unit."""
     for suffix in _UNITS:
         name = name.removesuffix(suffix)
     return name.removesuffix("_")
