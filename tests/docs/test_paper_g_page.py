@@ -35,8 +35,9 @@ def test_what_is_said_of_skipping() -> None:
     long, short = (table[f"1 x {size} MB, no MAC retries"] for size in (10, 1))
     retries = table["1 x 10 MB, MAC retries"]
 
-    assert number(long[1]) / number(long[0]) - 1 == pytest.approx(0.67, abs=0.02)
-    assert number(short[1]) / number(short[0]) == pytest.approx(1.65, abs=0.1)
+    assert number(long[1]) / number(long[0]) - 1 == pytest.approx(0.63, abs=0.02)
+    # The two goodputs of short uploads are known to 8 and 7 %, so their ratio to 0.17.
+    assert number(short[1]) / number(short[0]) == pytest.approx(1.63, abs=0.17)
     assert number(retries[1]) / number(retries[0]) - 1 == pytest.approx(0.30, abs=0.02)
     assert all("(0 %)" in cell for cell in long[2:])
     assert all("%" in cell for cell in retries[2:])
@@ -50,7 +51,7 @@ def test_what_is_said_of_variations() -> None:
     gain = {name: number(cells[2]) for name, cells in table.items()}
     scenario = "as in the scenario"
 
-    assert number(table[scenario][1]) == pytest.approx(80, abs=2)
+    assert number(table[scenario][1]) == pytest.approx(76, abs=2)
     assert goodput["any number of fast retransmits"] / goodput[scenario] == pytest.approx(
         4 / 3, 0.05
     )

@@ -12,11 +12,8 @@ come a segment later: times to the last ACK 3 % lower, collisions 20 % more.
 
 Uploads with skipped ACKs (paper G) agree in number because four rules are the peer's here:
 
-- MAC ACKs of 248 us, those of 2 Mb/s. The rows are described with a control rate of 1 Mb/s, but
-  then five data packets and one ACK take 8.87 ms on average without a collision: 4.51 Mb/s, where
-  the row with four ACKs left out has 4.61 +- 0.01. The real ns-2, run again without the wired link
-  (skip = 0, retries, minimum timeout 0.2 s, five seeds), gave 3.25 Mb/s with 1 Mb/s and 3.43 with
-  2 Mb/s, where the row has 3.35 +- 0.03.
+- The sender of the longer frame of a collision, a data packet that meets a TCP ACK, waits for its
+  answer and not for EIFS (`rules.colliders = "as-heard"`).
 - A slow-start threshold of 20 packets at first, as in the rows with W = 1000: without it the first
   overshoot costs a timeout more.
 - One fast retransmit in a window (`rules.fast_retransmit_once_per_window`): ns-2's Reno sets
@@ -27,9 +24,9 @@ Uploads with skipped ACKs (paper G) agree in number because four rules are the p
 - A loss halves cwnd, not FlightSize (RFC 5681 (4); `rules.loss_window`): after a recovery that the
   timer has to end ns-2's threshold is half as high, and it overshoots less.
 
-With all four, goodput of skip = 0 and 1 differs by -3.4 to +2.0 % without MAC retries and by +0.3
-to +1.8 % with them, timeouts by 6 % and by 0.3 of four. With the rules of RFC 5681 goodput without
-MAC retries is a tenth to a third higher.
+With all four, goodput of skip = 0 and 1 differs by -1.6 to +2.8 % without MAC retries and by -0.8
+to +2.0 % with them, timeouts by 5 % and by 0.4 of four; of the uploads that end with more ACKs left
+out by 0.1 %. With the rules of RFC 5681 goodput without MAC retries is a tenth to a third higher.
 """
 
 from __future__ import annotations
@@ -123,7 +120,7 @@ def test_without_retries_skipping_two_acks_stalls_every_upload(point: Point) -> 
 @pytest.mark.parametrize("min_rto", ["1.0", "0.2"])
 @pytest.mark.parametrize("retries", ["on", "off"])
 def test_skipping_one_ack_gains_as_much(retries: str, min_rto: str) -> None:
-    """32 % with retries and 66 % without in ns-2; goodput itself within 5 %, timeouts within 8.
+    """32 or 22 % with retries and 67 or 35 % without in ns-2; goodput itself within 5 %, timeouts within 8.
 
     5 % are the joint interval of the widest rows, whose five runs say no more; of 80 timeouts
     the joint interval is 6.
@@ -151,9 +148,9 @@ def test_a_second_fast_retransmit_in_a_window_makes_up_for_many_timeouts() -> No
 @pytest.mark.parametrize("min_rto", ["1.0", "0.2"])
 @pytest.mark.parametrize("skip", ["2", "3", "4"])
 def test_with_retries_more_skipping_gains_a_little_more_or_stalls(skip: str, min_rto: str) -> None:
-    """Of the uploads that end, goodput within 4 %; some stall, in ns-2 as here.
+    """Of the uploads that end, goodput within 1 %; some stall, in ns-2 as here.
 
-    Of ours 7 to 27 % stall; of ns-2's five runs one with two ACKs left out, and none with more.
+    Of ours 5 to 33 % stall; of ns-2's five runs one with two ACKs left out, and none with more.
     """
     point = upload("on", skip, min_rto)
     rows, runs = ns2.ROWS[point], ns2.of_uploads(point)
@@ -161,4 +158,4 @@ def test_with_retries_more_skipping_gains_a_little_more_or_stalls(skip: str, min
     assert 0.6 <= len(ended) / len(runs) < 1.0
     # One of five stalled in the row with two left out: its mean is 0.8 times that of the others.
     reference = rows["goodput_bps"].mean / rows["finished_flows"].mean
-    assert goodput(ended) == pytest.approx(reference, rel=0.04)
+    assert goodput(ended) == pytest.approx(reference, rel=0.01)
