@@ -120,10 +120,10 @@ def test_without_retries_skipping_two_acks_stalls_every_upload(point: Point) -> 
 @pytest.mark.parametrize("min_rto", ["1.0", "0.2"])
 @pytest.mark.parametrize("retries", ["on", "off"])
 def test_skipping_one_ack_gains_as_much(retries: str, min_rto: str) -> None:
-    """32 or 22 % with retries and 67 or 35 % without in ns-2; goodput itself within 5 %, timeouts within 8.
+    """32 or 22 % with retries and 67 or 35 % without in ns-2.
 
-    5 % are the joint interval of the widest rows, whose five runs say no more; of 80 timeouts
-    the joint interval is 6.
+    Goodput itself within 5 %, timeouts within 8: 5 % are the joint interval of the widest rows,
+    whose five runs say no more; of 80 timeouts the joint interval is 6.
     """
     pair = [upload(retries, skip, min_rto) for skip in "01"]
     theirs = [ns2.ROWS[point]["goodput_bps"].mean for point in pair]
