@@ -3,6 +3,8 @@
 //! Exchanges and collisions are reported whole, in order; what lies outside the measured time is
 //! cut off here. Knows frames by their times only.
 
+use std::ops::AddAssign;
+
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{FrameTimes, PhyConfig};
 
@@ -14,6 +16,28 @@ pub(crate) struct Parts {
     pub(crate) tcp_ack: Duration,
     pub(crate) control: Duration,
     pub(crate) collision: Duration,
+}
+
+/// Nanoseconds of the measured time by what frames of exchanges were on the air.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExchangeParts {
+    pub(crate) data: Duration,
+    pub(crate) tcp_ack: Duration,
+    pub(crate) control: Duration,
+}
+
+impl ExchangeParts {
+    pub(crate) fn total(&self) -> Duration {
+        self.data + self.tcp_ack + self.control
+    }
+}
+
+impl AddAssign for ExchangeParts {
+    fn add_assign(&mut self, other: Self) {
+        self.data += other.data;
+        self.tcp_ack += other.tcp_ack;
+        self.control += other.control;
+    }
 }
 
 /// What the data frame of an exchange carries.
@@ -30,6 +54,9 @@ pub(crate) enum Cargo {
 pub(crate) struct AirtimeAccount {
     from: Time,
     to: Time,
+    /// Of exchanges, by scope.
+    exchanges: Vec<ExchangeParts>,
+    /// All but exchanges.
     parts: Parts,
     /// Until when the account is complete.
     settled: Time,
@@ -38,16 +65,25 @@ pub(crate) struct AirtimeAccount {
 }
 
 impl AirtimeAccount {
-    pub(crate) fn new(from: Time, to: Time) -> Self {
-        Self { from, to, parts: Parts::default(), settled: Time::ZERO, overlapped: false }
+    /// An account of so many scopes: exchanges that are also counted apart.
+    pub(crate) fn new(from: Time, to: Time, scopes: usize) -> Self {
+        Self {
+            from,
+            to,
+            exchanges: vec![ExchangeParts::default(); scopes],
+            parts: Parts::default(),
+            settled: Time::ZERO,
+            overlapped: false,
+        }
     }
 
-    /// An exchange of `times` began at `start`.
+    /// An exchange of `times` for a flow of `scope` began at `start`.
     #[inline]
     pub(crate) fn exchange(
         &mut self,
         start: Time,
         times: &FrameTimes,
+        scope: u32,
         cargo: Cargo,
         phy: &PhyConfig,
     ) {
@@ -61,11 +97,12 @@ impl AirtimeAccount {
             (data, rts + cts + ack)
         };
         self.settle(start, end, data + control);
+        let parts = &mut self.exchanges[scope as usize];
         match cargo {
-            Cargo::Data => self.parts.data += data,
-            Cargo::TcpAck => self.parts.tcp_ack += data,
+            Cargo::Data => parts.data += data,
+            Cargo::TcpAck => parts.tcp_ack += data,
         }
-        self.parts.control += control;
+        parts.control += control;
     }
 
     /// A frame to all is on the air from `start` to `frame_end`, and the medium is its until `end`
@@ -90,12 +127,23 @@ impl AirtimeAccount {
         if self.overlapped {
             return Err("two transmissions overlap that did not collide".into());
         }
-        let Parts { idle, data, tcp_ack, control, collision } = self.parts;
+        let mut parts = self.parts;
+        for exchanges in &self.exchanges {
+            parts.data += exchanges.data;
+            parts.tcp_ack += exchanges.tcp_ack;
+            parts.control += exchanges.control;
+        }
+        let Parts { idle, data, tcp_ack, control, collision } = parts;
         let sum = idle + data + tcp_ack + control + collision;
         if sum != self.to - self.from {
             return Err(format!("airtime adds up to {sum}, not to {}", self.to - self.from));
         }
-        Ok(self.parts)
+        Ok(parts)
+    }
+
+    /// What the exchanges of one scope took.
+    pub(crate) fn of(&self, scope: u32) -> ExchangeParts {
+        self.exchanges[scope as usize]
     }
 
     /// The time up to `end` is accounted for; from `start` on, `on_air` of it was not silence.
@@ -124,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_lies_outside_the_measured_time_is_cut_off() {
-        let mut account = AirtimeAccount::new(at(100), at(200));
+        let mut account = AirtimeAccount::new(at(100), at(200), 0);
         account.collision(at(90), at(110), at(110));
         account.collision(at(150), at(160), at(161));
         account.collision(at(195), at(205), at(205));
@@ -137,7 +185,7 @@ mod tests {
 
     #[test]
     fn overlap_breaks_the_law() {
-        let mut account = AirtimeAccount::new(at(0), at(200));
+        let mut account = AirtimeAccount::new(at(0), at(200), 0);
         account.collision(at(10), at(20), at(20));
         account.collision(at(19), at(30), at(30));
 

@@ -28,7 +28,7 @@ use std::io::Write;
 use airtcp_kernel::Duration;
 pub use airtcp_kernel::random_stream::GENERATOR;
 pub use control::{RunControl, RunError};
-pub use outcome::Outcome;
+pub use outcome::{GroupAirtime, Outcome};
 use replication::Replication;
 pub use scenario::{InvalidScenario, Scenario};
 pub use trace::Trace;

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+/// Numbers by name; `None` where a metric does not apply.
+pub type Metrics = BTreeMap<&'static str, Option<f64>>;
+
 /// What one replication answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Numbers by name; `None` where a metric does not apply.
-    pub metrics: BTreeMap<&'static str, Option<f64>>,
+    /// Of everything.
+    pub metrics: Metrics,
     /// What the measured time went to.
     pub airtime: AirtimeShares,
     /// How often things happened in the measured time.
@@ -17,6 +20,10 @@ pub struct Outcome {
     pub flows: Vec<FlowRecord>,
     /// One record per station, the access point first.
     pub stations: Vec<StationRecord>,
+    /// One record per station group, in the order of the scenario.
+    pub groups: Vec<GroupRecord>,
+    /// One record per access category that has a queue, the one with the highest priority first.
+    pub categories: Vec<CategoryRecord>,
     /// Share of the measured time with 0, 1, 2, ... transfers in progress.
     pub active_flows_distribution: Vec<f64>,
     /// Goodput in each of 100 equal intervals of the measured time.
@@ -119,4 +126,39 @@ pub struct StationRecord {
     pub queue_drops: u64,
     /// Mean CW over the backoffs drawn.
     pub mean_cw: Option<f64>,
+}
+
+/// What one station group did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupRecord {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Of its flows in both directions, and of its stations.
+    pub all: Metrics,
+    /// Of its downloads, if it has any.
+    pub download: Option<Metrics>,
+    /// Of its uploads, if it has any.
+    pub upload: Option<Metrics>,
+    /// What exchanges for its flows took.
+    pub airtime: GroupAirtime,
+}
+
+/// Shares of the measured time, without collisions, which are not of one group alone.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GroupAirtime {
+    /// Frames with TCP or UDP payload.
+    pub data: f64,
+    /// Frames with a TCP segment without payload.
+    pub tcp_ack: f64,
+    /// RTS, CTS and MAC ACK.
+    pub control: f64,
+}
+
+/// What the queues of one access category did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CategoryRecord {
+    /// As the standard writes it.
+    pub name: String,
+    /// Of its queues.
+    pub metrics: Metrics,
 }

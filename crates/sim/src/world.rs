@@ -11,7 +11,9 @@ mod capture;
 mod conclude;
 mod dialogue;
 mod flow;
+mod groups;
 mod measure;
+mod metrics;
 mod node;
 mod record;
 mod traffic;
@@ -99,7 +101,11 @@ impl<'a> World<'a> {
             now: Time::ZERO,
             events: EventQueue::new(),
             measures: Measures::new(scenario, transmitters.len()),
-            airtime: AirtimeAccount::new(scenario.measure_from(), scenario.end()),
+            airtime: AirtimeAccount::new(
+                scenario.measure_from(),
+                scenario.end(),
+                groups::scopes(scenario),
+            ),
             failure: None,
             ready: Vec::new(),
             nodes,

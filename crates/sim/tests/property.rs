@@ -4,7 +4,7 @@
 
 use airtcp_kernel::Duration;
 use airtcp_sim::trace::{EventKind, Trace};
-use airtcp_sim::{Outcome, Recording, RunControl, Simulation};
+use airtcp_sim::{GroupAirtime, Outcome, Recording, RunControl, Simulation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -330,6 +330,42 @@ fn happened(trace: &Trace, kind: EventKind, from_ns: u64) -> u64 {
     events.filter(|(at, event)| event.kind == kind && at.as_nanos() >= from_ns).count() as u64
 }
 
+/// What is counted by group and direction adds up to what is counted of everything.
+fn assert_parts_add_up(outcome: &Outcome) {
+    let close = |sum: f64, whole: f64, what: &str| {
+        assert!((sum - whole).abs() <= 1e-9 * whole.max(1.0), "{what}: {sum}, not {whole}");
+    };
+    let additive = [
+        "goodput_bps",
+        "active_flows",
+        "channel_utilization",
+        "tcp_retransmissions",
+        "tcp_timeouts",
+    ];
+    for name in additive {
+        let over_groups = outcome.groups.iter().map(|group| group.all[name].unwrap()).sum();
+        close(over_groups, outcome.metrics[name].unwrap(), name);
+    }
+    for group in &outcome.groups {
+        for name in additive.into_iter().chain(["airtime_share"]) {
+            let directions = [&group.download, &group.upload].into_iter().flatten();
+            close(directions.map(|part| part[name].unwrap()).sum(), group.all[name].unwrap(), name);
+        }
+        let airtime = group.airtime;
+        let parts = airtime.data + airtime.tcp_ack + airtime.control;
+        close(parts, group.all["airtime_share"].unwrap(), "airtime of a group");
+        if group.all["transfer_time_s"].is_some() {
+            let p99 = group.all["transfer_time_p99_s"].unwrap();
+            assert!(p99 <= outcome.transfer_times_s.iter().copied().fold(0.0, f64::max));
+        }
+    }
+    let of_groups = |part: fn(&GroupAirtime) -> f64| {
+        outcome.groups.iter().map(|group| part(&group.airtime)).sum()
+    };
+    close(of_groups(|airtime| airtime.data), outcome.airtime.data, "airtime of data");
+    close(of_groups(|airtime| airtime.tcp_ack), outcome.airtime.tcp_ack, "airtime of TCP ACKs");
+}
+
 fn cases() -> u32 {
     std::env::var("AIRTCP_CASES").map_or(2_000, |cases| cases.parse().expect("a number of cases"))
 }
@@ -358,6 +394,7 @@ proptest! {
                 prop_assert!(!name.contains("probability") || *value <= 1.0, "{name} is {value}");
             }
         }
+        assert_parts_add_up(&outcome);
         // The first frame received may have been on the air since before the measured time: at
         // most 1500 bytes at 1 Mb/s, 12 ms.
         let measured_ms = scenario["run"]["duration_ns"].as_f64().unwrap() / 1e6;

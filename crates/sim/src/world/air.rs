@@ -59,7 +59,8 @@ impl World<'_> {
             Began::Exchange { by, times, psdu } => {
                 let packet = &psdu.mpdus()[0].payload;
                 let cargo = if packet.body.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
-                self.airtime.exchange(now, times, cargo, &self.scenario.phy);
+                let scope = self.flow_of(packet).scope;
+                self.airtime.exchange(now, times, scope, cargo, &self.scenario.phy);
                 self.capture_exchange(by, now, times, psdu);
             }
             Began::Beacon { by, mpdu, sent, end, collides } => {
@@ -75,8 +76,8 @@ impl World<'_> {
 
     #[inline]
     fn received(&mut self, by: ContenderId, packet: &Packet) {
-        let class = self.flow_of(packet).rate_class;
-        self.measures.payload_received(class, packet.body.segment.len);
+        let scope = self.flow_of(packet).scope;
+        self.measures.payload_received(scope, packet.body.segment.len);
         self.cross_air(self.transmitters[by as usize].node, *packet);
     }
 

@@ -1,19 +1,18 @@
 //! The end of a run: checks the laws, then makes the outcome out of what was counted.
 
-use std::collections::BTreeMap;
-
-use airtcp_wlan::{Cell, MacCounters};
+use airtcp_wlan::{Cell, ContenderId, MacCounters};
 
 use super::World;
 use super::measure::NodeCounts;
+use super::metrics::{Traffic, fraction, mac_metrics};
 use crate::airtime::Parts;
 use crate::application::Application;
 use crate::connection::Connection;
 use crate::conservation::options_kept;
 use crate::control::RunError;
-use crate::outcome::{AirtimeShares, Counts, FlowRecord, Outcome, StationRecord};
+use crate::outcome::{AirtimeShares, Counts, FlowRecord, Metrics, Outcome, StationRecord};
 use crate::packet::Packet;
-use crate::statistics::{quantile, ratio};
+use crate::statistics::ratio;
 
 /// A flow below this part of a fair share is starved.
 const STARVED_BELOW: f64 = 0.01;
@@ -35,14 +34,13 @@ impl World<'_> {
         let mac = self.mac_counted(cell);
         let counts = self.counts(&mac, cell);
         let flows = self.flow_records();
-        let mut metrics = self.traffic_metrics(&flows, &counts);
-        self.mac_metrics(&mac, &counts, &mut metrics);
         let distribution = self.measures.active.shares(self.now, measured);
         let active: f64 = distribution.iter().enumerate().map(|(k, p)| k as f64 * p).sum();
-        metrics.insert("active_flows", Some(active));
         let share = |part| ratio(part, measured);
         Ok(Outcome {
-            metrics,
+            metrics: self.metrics(&flows, &mac, &counts, active),
+            groups: self.group_records(&mac, &flows),
+            categories: self.category_records(cell),
             airtime: AirtimeShares {
                 idle: share(airtime.idle),
                 data: share(airtime.data),
@@ -84,18 +82,21 @@ impl World<'_> {
         self.airtime.close()
     }
 
-    /// What the MAC of each node counted in the measured time. Attempts are those that ended in it,
-    /// as the collisions and successes are that they ended with: otherwise a short run counts the
-    /// collision of an attempt that it does not count.
+    /// What the MAC of each node counted in the measured time.
     fn mac_counted(&self, cell: &Cell<Packet>) -> Vec<MacCounters> {
         let mut mac = vec![MacCounters::default(); self.nodes.len()];
         for (id, transmitter) in (0..).zip(&self.transmitters) {
-            let then = self.measures.mac_baseline[id as usize];
-            let counted = *cell.counters(id) - then;
-            mac[transmitter.node as usize] +=
-                MacCounters { attempts: counted.attempts_ended(), ..counted };
+            mac[transmitter.node as usize] += self.mac_counted_by(id, cell);
         }
         mac
+    }
+
+    /// What the MAC counted of one queue in the measured time. Attempts are those that ended in it,
+    /// as the collisions and successes are that they ended with: otherwise a short run counts the
+    /// collision of an attempt that it does not count.
+    pub(super) fn mac_counted_by(&self, id: ContenderId, cell: &Cell<Packet>) -> MacCounters {
+        let counted = *cell.counters(id) - self.measures.mac_baseline[id as usize];
+        MacCounters { attempts: counted.attempts_ended(), ..counted }
     }
 
     fn counts(&self, mac: &[MacCounters], cell: &Cell<Packet>) -> Counts {
@@ -183,46 +184,51 @@ impl World<'_> {
             .collect()
     }
 
-    fn traffic_metrics(
+    /// The metrics of everything.
+    fn metrics(
         &mut self,
         flows: &[FlowRecord],
+        mac: &[MacCounters],
         counts: &Counts,
-    ) -> BTreeMap<&'static str, Option<f64>> {
+        active_flows: f64,
+    ) -> Metrics {
         let measured = self.scenario.run.duration;
-        let goodput: f64 = flows.iter().map(|flow| flow.goodput_bps).sum();
-        let squares: f64 = flows.iter().map(|flow| flow.goodput_bps * flow.goodput_bps).sum();
-        let count = flows.len() as f64;
-        let has_flows = !flows.is_empty();
-        let ap = self.access_point_counts();
+        let queues = self.access_point_counts();
+        let (mut ap, mut stations) = (MacCounters::default(), MacCounters::default());
+        for (node, &counted) in self.nodes.iter().zip(mac) {
+            *(if node.is_access_point() { &mut ap } else { &mut stations }) += counted;
+        }
         let measures = &mut self.measures;
-        let payload_time: f64 = measures
-            .payload_bits
-            .iter()
-            .zip(&self.scenario.stations)
-            .map(|(&bits, group)| bits as f64 / group.data_rate.bps as f64)
-            .sum();
-        let times = &measures.transfer_times_s;
-        let mean_time = (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64);
-        let mut sorted = times.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        BTreeMap::from([
-            ("goodput_bps", Some(goodput)),
-            ("flow_goodput_bps", has_flows.then(|| goodput / count)),
-            // Jain, Chiu and Hawe 1984.
-            ("jain_index", (squares > 0.0).then(|| goodput * goodput / (count * squares))),
-            ("transfer_time_s", mean_time),
-            ("transfer_time_p50_s", quantile(&sorted, 0.5)),
-            ("transfer_time_p90_s", quantile(&sorted, 0.9)),
-            ("transfer_time_p99_s", quantile(&sorted, 0.99)),
-            ("transfer_time_to_last_ack_s", measures.last_ack_times.value()),
-            ("channel_utilization", Some(payload_time / measured.as_secs_f64())),
+        let traffic = Traffic {
+            goodputs_bps: flows.iter().map(|flow| flow.goodput_bps).collect(),
+            transfer_times_s: measures.transfer_times_s.clone(),
+            last_ack_time_s: measures.last_ack_times.value(),
+            active_flows,
+            payload_s: measures
+                .scopes
+                .chunks(2)
+                .zip(&self.scenario.stations)
+                .map(|(directions, group)| {
+                    let bits: u64 = directions.iter().map(|scope| scope.payload_bits).sum();
+                    bits as f64 / group.data_rate.bps as f64
+                })
+                .sum(),
+            retransmissions: counts.tcp_retransmissions,
+            timeouts: counts.tcp_timeouts,
+        };
+        let mut metrics = traffic.metrics(measured);
+        metrics.extend(mac_metrics(ap, stations));
+        metrics.extend([
             ("ap_queue_packets", Some(measures.ap_queue.average(self.now, measured))),
-            ("ap_queue_drop_probability", fraction(ap.queue_drops, ap.arrivals)),
+            ("ap_queue_drop_probability", fraction(queues.queue_drops, queues.arrivals)),
             ("mean_backlogged_nodes", Some(measures.backlogged.average(self.now, measured))),
             ("active_stations_after_ap_success", measures.active_after_ap_success.value()),
-            ("tcp_retransmissions", Some(counts.tcp_retransmissions as f64)),
-            ("tcp_timeouts", Some(counts.tcp_timeouts as f64)),
-        ])
+            (
+                "simultaneous_send_probability",
+                fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions),
+            ),
+        ]);
+        metrics
     }
 
     /// What the queues of all access points counted.
@@ -234,33 +240,4 @@ impl World<'_> {
         }
         sum
     }
-
-    fn mac_metrics(
-        &self,
-        mac: &[MacCounters],
-        counts: &Counts,
-        metrics: &mut BTreeMap<&'static str, Option<f64>>,
-    ) {
-        let (mut ap, mut stations) = (MacCounters::default(), MacCounters::default());
-        for (node, &counted) in self.nodes.iter().zip(mac) {
-            *(if node.is_access_point() { &mut ap } else { &mut stations }) += counted;
-        }
-        let all = stations + ap;
-        metrics.extend([
-            ("collision_probability", fraction(all.collisions, all.attempts)),
-            ("collision_probability_ap", fraction(ap.collisions, ap.attempts)),
-            ("collision_probability_stations", fraction(stations.collisions, stations.attempts)),
-            (
-                "simultaneous_send_probability",
-                fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions),
-            ),
-            ("drop_probability_mac", fraction(all.drops, all.drops + all.successes)),
-            ("mean_cw_ap", fraction(ap.cw_sum, ap.draws)),
-            ("mean_cw_stations", fraction(stations.cw_sum, stations.draws)),
-        ]);
-    }
-}
-
-fn fraction(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }

@@ -98,7 +98,8 @@ impl World<'_> {
             }
             Stage::Conclude if self.is_last_reply_acknowledged(id) => {
                 self.sessions[id as usize].stage = Stage::Idle;
-                self.measures.transfer_acknowledged(self.now, started);
+                let scope = self.flows[flow as usize].scope;
+                self.measures.transfer_acknowledged(self.now, started, scope);
                 self.flows[flow as usize].idle_sessions.push(id);
             }
             _ => return false,

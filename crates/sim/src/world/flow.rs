@@ -5,6 +5,7 @@ use airtcp_net::{LinkConfig, Wires};
 use airtcp_tcp::Segment;
 use airtcp_wlan::StationId;
 
+use super::groups::scope;
 use super::node::{Built, NodeId};
 use crate::application::{Application, Draws};
 use crate::connection::TcpCounts;
@@ -33,6 +34,8 @@ pub(super) struct Flow {
     pub(super) access_point_address: StationId,
     /// Which data and control rates its exchanges have: its station group's.
     pub(super) rate_class: u32,
+    /// Station group and direction, as [`scope`] numbers them.
+    pub(super) scope: u32,
     /// TCP and IP headers, or UDP and IP headers.
     header_bits: u64,
     /// Links from the access point to the server.
@@ -99,6 +102,7 @@ pub(super) fn build(
                         station_address: address(station),
                         access_point_address: address(access_point),
                         rate_class,
+                        scope: scope(rate_class, config.direction),
                         header_bits: header_bits(config),
                         path,
                         datagrams: (Time::ZERO, 0),

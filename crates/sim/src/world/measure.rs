@@ -1,9 +1,12 @@
 //! What is counted in the measured time of a run, and forgotten of the warm-up.
 
+use std::ops::AddAssign;
+
 use airtcp_kernel::Time;
 use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 
 use super::World;
+use super::groups::{Scope, scopes};
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
@@ -52,8 +55,9 @@ pub(super) struct Measures {
     pub(super) last_ack_times: Mean,
     pub(super) active_after_ap_success: Mean,
     pub(super) drops: Drops,
-    /// Bits of payload that crossed the air, by rate class of the station.
-    pub(super) payload_bits: Vec<u64>,
+    pub(super) scopes: Vec<Scope>,
+    /// The scope of each of `transfer_times_s`.
+    pub(super) transfer_scopes: Vec<u32>,
     /// What each contender had counted when measuring began.
     pub(super) mac_baseline: Vec<MacCounters>,
     /// What had happened in the cell by then.
@@ -78,6 +82,13 @@ impl Mean {
     }
 }
 
+impl AddAssign for Mean {
+    fn add_assign(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.count += other.count;
+    }
+}
+
 impl Measures {
     pub(super) fn new(scenario: &Scenario, contenders: usize) -> Self {
         Self {
@@ -90,29 +101,35 @@ impl Measures {
             last_ack_times: Mean::default(),
             active_after_ap_success: Mean::default(),
             drops: Drops::default(),
-            payload_bits: vec![0; scenario.stations.len()],
+            scopes: (0..scopes(scenario)).map(|_| Scope::default()).collect(),
+            transfer_scopes: Vec::new(),
             mac_baseline: vec![MacCounters::default(); contenders],
             cell_baseline: CellCounters::default(),
         }
     }
 
-    pub(super) fn transfer_started(&mut self, now: Time) {
+    pub(super) fn transfer_started(&mut self, now: Time, scope: u32) {
         self.active.set(now, self.active.value() + 1);
+        self.scopes[scope as usize].active.increment(now);
     }
 
     /// The receiver has the last byte. Tells whether that counts.
-    pub(super) fn transfer_received(&mut self, now: Time, started: Time) -> bool {
+    pub(super) fn transfer_received(&mut self, now: Time, started: Time, scope: u32) -> bool {
         self.active.set(now, self.active.value() - 1);
+        self.scopes[scope as usize].active.decrement(now);
         if self.measuring {
+            self.transfer_scopes.push(scope);
             self.transfer_times_s.push((now - started).as_secs_f64());
         }
         self.measuring
     }
 
     /// The sender has the last ACK.
-    pub(super) fn transfer_acknowledged(&mut self, now: Time, started: Time) {
+    pub(super) fn transfer_acknowledged(&mut self, now: Time, started: Time, scope: u32) {
         if self.measuring {
-            self.last_ack_times.add((now - started).as_secs_f64());
+            let time_s = (now - started).as_secs_f64();
+            self.last_ack_times.add(time_s);
+            self.scopes[scope as usize].last_ack_times.add(time_s);
         }
     }
 
@@ -134,9 +151,9 @@ impl Measures {
     }
 
     #[inline]
-    pub(super) fn payload_received(&mut self, rate_class: u32, bytes: u32) {
+    pub(super) fn payload_received(&mut self, scope: u32, bytes: u32) {
         if self.measuring {
-            self.payload_bits[rate_class as usize] += u64::from(bytes) * 8;
+            self.scopes[scope as usize].payload_bits += u64::from(bytes) * 8;
         }
     }
 
@@ -161,6 +178,9 @@ impl World<'_> {
         measures.backlogged.restart(self.now);
         measures.ap_queue.restart(self.now);
         measures.active.restart(self.now);
+        for scope in &mut measures.scopes {
+            scope.active.restart(self.now);
+        }
         for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
             *baseline = *cell.counters(id as ContenderId);
         }

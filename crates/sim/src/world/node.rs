@@ -22,6 +22,8 @@ pub(super) type NodeId = u32;
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,
+    /// Its station group; none if it is an access point.
+    pub(super) group: Option<u32>,
     /// What its cell knows it by.
     pub(super) address: StationId,
     /// Where packets of each [`TrafficClass`] wait.
@@ -72,7 +74,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
     let mut contenders = Vec::new();
-    let mut add = |name: String, queue: &QueueConfig| {
+    let mut add = |name: String, group: Option<u32>, queue: &QueueConfig| {
         let node = nodes.len() as NodeId;
         let address: StationId = node;
         let is_access_point = address == ACCESS_POINT;
@@ -109,20 +111,21 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
         }
         nodes.push(Node {
             name,
+            group,
             address,
             routes,
             transmitters: first as usize..transmitters.len(),
             counts: NodeCounts::default(),
         });
     };
-    add("ap".into(), &scenario.ap.queue);
+    add("ap".into(), None, &scenario.ap.queue);
     let access_point = 0;
     let mut groups = Vec::new();
     let mut rate_classes = vec![0];
     for (class, group) in (0..).zip(&scenario.stations) {
         groups.push(rate_classes.len() as NodeId);
         for index in 0..group.count {
-            add(format!("{}/{index}", group.name), &group.queue);
+            add(format!("{}/{index}", group.name), Some(class), &group.queue);
             rate_classes.push(class);
         }
     }

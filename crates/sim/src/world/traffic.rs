@@ -108,7 +108,7 @@ impl World<'_> {
     }
 
     pub(super) fn transfer_started(&mut self, flow: u32) {
-        self.measures.transfer_started(self.now);
+        self.measures.transfer_started(self.now, self.flows[flow as usize].scope);
         self.record_start(flow);
     }
 
@@ -237,7 +237,10 @@ impl World<'_> {
         let (flow, started) = (connection.flow, connection.transfer.started);
         match connection.advance(side) {
             News::None => {}
-            News::Acknowledged => self.measures.transfer_acknowledged(self.now, started),
+            News::Acknowledged => {
+                let scope = self.flows[flow as usize].scope;
+                self.measures.transfer_acknowledged(self.now, started, scope);
+            }
             News::Delivered { bytes, last } => {
                 self.deliver(flow, bytes);
                 if last {
@@ -251,7 +254,7 @@ impl World<'_> {
     pub(super) fn transfer_received(&mut self, flow_id: u32, started: Time) {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
-        if self.measures.transfer_received(self.now, started) {
+        if self.measures.transfer_received(self.now, started, flow.scope) {
             flow.measured.transfers += 1;
             flow.measured.transfer_time_sum_s += (self.now - started).as_secs_f64();
         }

@@ -1,0 +1,133 @@
+//! What is counted apart for each station group and direction of flows, and for each access
+//! category, and the records of a replication that are made of it.
+//!
+//! The flows of a group in one direction are one scope. Knows which flows, stations and queues
+//! belong together; the definitions of the metrics are in `metrics`.
+
+use std::collections::BTreeMap;
+
+use airtcp_wlan::{Cell, MacCounters};
+
+use super::World;
+use super::measure::Mean;
+use super::metrics::{Traffic, mac_metrics, station_metrics};
+use crate::airtime::ExchangeParts;
+use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metrics};
+use crate::packet::Packet;
+use crate::scenario::{Direction, Scenario};
+use crate::statistics::{Level, ratio};
+
+const DIRECTIONS: [Direction; 2] = [Direction::Download, Direction::Upload];
+
+/// The scope of flows of the station group with this index.
+pub(super) fn scope(group: u32, direction: Direction) -> u32 {
+    2 * group + direction as u32
+}
+
+/// How many there are.
+pub(super) fn scopes(scenario: &Scenario) -> usize {
+    2 * scenario.stations.len()
+}
+
+/// What is counted for one scope, beside what its flows count.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    /// Transfers in progress.
+    pub(super) active: Level,
+    pub(super) last_ack_times: Mean,
+    /// Bits of payload that crossed the air.
+    pub(super) payload_bits: u64,
+}
+
+impl World<'_> {
+    /// One record for each station group.
+    pub(super) fn group_records(
+        &mut self,
+        mac: &[MacCounters],
+        flows: &[FlowRecord],
+    ) -> Vec<GroupRecord> {
+        let scenario = self.scenario;
+        (0..)
+            .zip(&scenario.stations)
+            .map(|(group, stations)| {
+                let own = self.nodes.iter().zip(mac).filter(|(node, _)| node.group == Some(group));
+                let own = own.fold(MacCounters::default(), |sum, (_, &counted)| sum + counted);
+                let [down, up] = DIRECTIONS.map(|direction| scope(group, direction));
+                let mut all = self.scope_metrics(&[down, up], flows);
+                all.extend(station_metrics(own));
+                let [download, upload] = [down, up].map(|scope| {
+                    let has_flows = self.flows.iter().any(|flow| flow.scope == scope);
+                    has_flows.then(|| self.scope_metrics(&[scope], flows))
+                });
+                GroupRecord {
+                    name: stations.name.clone(),
+                    all,
+                    download,
+                    upload,
+                    airtime: self.group_airtime(&[down, up]),
+                }
+            })
+            .collect()
+    }
+
+    /// One record for each access category that has a queue; none under the DCF.
+    pub(super) fn category_records(&self, cell: &Cell<Packet>) -> Vec<CategoryRecord> {
+        let mut categories = BTreeMap::new();
+        for (id, transmitter) in (0..).zip(&self.transmitters) {
+            let Some(category) = transmitter.category else { continue };
+            let (ap, stations) = categories.entry(category).or_default();
+            let is_access_point = self.nodes[transmitter.node as usize].is_access_point();
+            *(if is_access_point { ap } else { stations }) += self.mac_counted_by(id, cell);
+        }
+        categories
+            .into_iter()
+            .map(|(category, (ap, stations))| CategoryRecord {
+                name: category.to_string(),
+                metrics: mac_metrics(ap, stations),
+            })
+            .collect()
+    }
+
+    fn scope_metrics(&mut self, scopes: &[u32], flows: &[FlowRecord]) -> Metrics {
+        let measured = self.scenario.run.duration;
+        let mut traffic = Traffic::default();
+        for (flow, record) in self.flows.iter().zip(flows) {
+            if scopes.contains(&flow.scope) {
+                traffic.goodputs_bps.push(record.goodput_bps);
+                traffic.retransmissions += record.retransmissions;
+                traffic.timeouts += record.timeouts;
+            }
+        }
+        let measures = &mut self.measures;
+        let transfers = measures.transfer_times_s.iter().zip(&measures.transfer_scopes);
+        traffic.transfer_times_s =
+            transfers.filter(|(_, scope)| scopes.contains(scope)).map(|(&time, _)| time).collect();
+        let mut last_ack_times = Mean::default();
+        let mut airtime = ExchangeParts::default();
+        for &id in scopes {
+            let scope = &mut measures.scopes[id as usize];
+            let bps = self.scenario.stations[id as usize / 2].data_rate.bps;
+            traffic.payload_s += scope.payload_bits as f64 / bps as f64;
+            traffic.active_flows += scope.active.average(self.now, measured);
+            last_ack_times += scope.last_ack_times;
+            airtime += self.airtime.of(id);
+        }
+        traffic.last_ack_time_s = last_ack_times.value();
+        let mut metrics = traffic.metrics(measured);
+        metrics.insert("airtime_share", Some(ratio(airtime.total(), measured)));
+        metrics
+    }
+
+    fn group_airtime(&self, scopes: &[u32]) -> GroupAirtime {
+        let mut parts = ExchangeParts::default();
+        for &scope in scopes {
+            parts += self.airtime.of(scope);
+        }
+        let measured = self.scenario.run.duration;
+        GroupAirtime {
+            data: ratio(parts.data, measured),
+            tcp_ack: ratio(parts.tcp_ack, measured),
+            control: ratio(parts.control, measured),
+        }
+    }
+}

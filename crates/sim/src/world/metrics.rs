@@ -1,0 +1,77 @@
+//! Metrics out of what was counted, whoever it was counted of: all, a station group, its flows in
+//! one direction, an access category. Knows the definitions; what counts is decided elsewhere.
+
+use airtcp_kernel::Duration;
+use airtcp_wlan::MacCounters;
+
+use crate::outcome::Metrics;
+use crate::statistics::quantile;
+
+/// What some flows did in the measured time.
+#[derive(Debug, Default)]
+pub(super) struct Traffic {
+    /// Of each flow.
+    pub(super) goodputs_bps: Vec<f64>,
+    /// Of the transfers that ended, in the order of their ends.
+    pub(super) transfer_times_s: Vec<f64>,
+    /// The mean of the times to the last ACK.
+    pub(super) last_ack_time_s: Option<f64>,
+    /// The mean number of transfers in progress.
+    pub(super) active_flows: f64,
+    /// How long the payload that crossed the air takes at the data rate of its station.
+    pub(super) payload_s: f64,
+    pub(super) retransmissions: u64,
+    pub(super) timeouts: u64,
+}
+
+impl Traffic {
+    pub(super) fn metrics(mut self, measured: Duration) -> Metrics {
+        let goodput: f64 = self.goodputs_bps.iter().sum();
+        let squares: f64 = self.goodputs_bps.iter().map(|bps| bps * bps).sum();
+        let flows = self.goodputs_bps.len() as f64;
+        let times = &mut self.transfer_times_s;
+        let mean_time = (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64);
+        times.sort_unstable_by(f64::total_cmp);
+        Metrics::from([
+            ("goodput_bps", Some(goodput)),
+            ("flow_goodput_bps", (flows > 0.0).then(|| goodput / flows)),
+            // Jain, Chiu and Hawe 1984.
+            ("jain_index", (squares > 0.0).then(|| goodput * goodput / (flows * squares))),
+            ("transfer_time_s", mean_time),
+            ("transfer_time_p50_s", quantile(times, 0.5)),
+            ("transfer_time_p90_s", quantile(times, 0.9)),
+            ("transfer_time_p99_s", quantile(times, 0.99)),
+            ("transfer_time_to_last_ack_s", self.last_ack_time_s),
+            ("active_flows", Some(self.active_flows)),
+            ("channel_utilization", Some(self.payload_s / measured.as_secs_f64())),
+            ("tcp_retransmissions", Some(self.retransmissions as f64)),
+            ("tcp_timeouts", Some(self.timeouts as f64)),
+        ])
+    }
+}
+
+/// What some stations did at the MAC.
+pub(super) fn station_metrics(stations: MacCounters) -> Metrics {
+    Metrics::from([
+        ("collision_probability_stations", fraction(stations.collisions, stations.attempts)),
+        ("drop_probability_mac", fraction(stations.drops, stations.drops + stations.successes)),
+        ("mean_cw_stations", fraction(stations.cw_sum, stations.draws)),
+    ])
+}
+
+/// What the access point and some stations did at the MAC.
+pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters) -> Metrics {
+    let all = ap + stations;
+    let mut metrics = station_metrics(stations);
+    metrics.extend([
+        ("collision_probability", fraction(all.collisions, all.attempts)),
+        ("collision_probability_ap", fraction(ap.collisions, ap.attempts)),
+        ("drop_probability_mac", fraction(all.drops, all.drops + all.successes)),
+        ("mean_cw_ap", fraction(ap.cw_sum, ap.draws)),
+    ]);
+    metrics
+}
+
+pub(super) fn fraction(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
