@@ -23,10 +23,10 @@ from airtcp.exceptions import (
     SimulationError,
 )
 from airtcp.predict import predict
-from airtcp.run.simulate import simulate
 
 if TYPE_CHECKING:
     from airtcp._version import __version__
+    from airtcp.run.simulate import simulate
     from airtcp.scenario.load import load
 
 __all__ = [
@@ -45,16 +45,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load` and look up `__version__` when they are first asked for."""
+    """Import `load`, `simulate` and the version when they are first asked for."""
+    value: Any
     if name == "load":
-        from airtcp.scenario import load
-
-        return load
-    if name == "__version__":
-        from airtcp._version import __version__
-
-        return __version__
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from airtcp.scenario import load as value
+    elif name == "simulate":
+        from airtcp.run.simulate import simulate as value
+    elif name == "__version__":
+        from airtcp._version import __version__ as value
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

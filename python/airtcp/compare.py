@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from airtcp.metrics import METRICS
-from airtcp.predict import predict
-from airtcp.results import Comparison, Prediction, Row, SimulationResult
-from airtcp.run.simulate import simulate
-from airtcp.stats import WIDE, Interval
-
+# `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
+    from airtcp.results import Comparison, Prediction, Row, SimulationResult
     from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
 
 #: Up to this relative difference a model agrees whatever the interval: models promise no more.
 AGREES: Final = 0.02
@@ -40,6 +37,9 @@ def compare(
     converge raises ConvergenceError. `comparison` has a row for every model's value of a metric
     that was simulated too, best model first.
     """
+    from airtcp.predict import predict
+    from airtcp.run.simulate import simulate
+
     prediction = predict(scenario)
     result = simulate(
         scenario, seed=seed, replications=replications, threads=threads, progress=progress
@@ -49,6 +49,8 @@ def compare(
 
 def side_by_side(prediction: Prediction, result: SimulationResult) -> Comparison:
     """The comparison of a prediction and a simulation of the same scenario."""
+    from airtcp.results import Comparison
+
     return Comparison(
         scenario=result.scenario,
         provenance=result.provenance,
@@ -74,6 +76,8 @@ def verdict(model: float, simulated: Interval) -> str:
     "too low": within 30 %, beyond that "far too ..."; "undecided": inside an interval that is
     wider than +-20 %.
     """
+    from airtcp.stats import WIDE
+
     if simulated.mean is None:
         return "not simulated"
     inside = (
@@ -96,6 +100,9 @@ def verdict(model: float, simulated: Interval) -> str:
 
 
 def _rows(prediction: Prediction, result: SimulationResult) -> list[Row]:
+    from airtcp.metrics import METRICS
+    from airtcp.results import Row
+
     order = list(METRICS)
     names = sorted(
         (name for name in prediction.model if name in result.metrics),

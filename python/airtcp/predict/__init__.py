@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from airtcp.results import Prediction, Provenance
-
+# `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
     from airtcp.predict.answers import Answers
+    from airtcp.results import Prediction
     from airtcp.scenario import ResolvedScenario
 
     _Family: TypeAlias = Callable[[ResolvedScenario, Answers], str | None]
@@ -49,6 +49,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     """
     from airtcp.predict import access, effective
     from airtcp.predict.answers import Answers
+    from airtcp.results import Prediction, Provenance
 
     answers = Answers()
     families, reason = _families(scenario)
