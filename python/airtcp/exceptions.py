@@ -68,7 +68,15 @@ class ScenarioError(AirtcpError):
 
 
 class OutputError(AirtcpError):
-    """A result cannot be written: the directory or file that the user named does not let us."""
+    """A result cannot be written: the directory or file that the user named does not let us.
+
+    Attributes:
+        result: the result itself, if there is one all the same; None if the work was not done.
+    """
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class ModelError(AirtcpError):

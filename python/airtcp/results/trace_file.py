@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -40,15 +40,25 @@ def trace_file(path: Path) -> Iterator[TraceFile]:
     Raises OutputError if it cannot be written.
     """
     check_ending(path)
-    with aside(path) as beside, _writer(path.suffix.lower(), beside) as writer:
-        yield TraceFile(writer)
+    with (
+        aside(path) as beside,
+        beside.open("wb") as bytes_,
+        _writer(path.suffix.lower(), bytes_) as writer,
+    ):
+        file = TraceFile(writer)
+        yield file
+        file.finish()
 
 
 class TraceFile:
-    """Takes the traces of replications in any order and writes them in that of their index."""
+    """Takes the traces of replications in any order and writes them in that of their index.
+
+    That a disk is full is told at the end: whoever hands in traces has other things to finish.
+    """
 
     def __init__(self, writer: Any) -> None:
         self._writer = writer
+        self._error: OSError | None = None
         self._waiting: dict[int, Trace] = {}
         self._next = 0
 
@@ -60,12 +70,23 @@ class TraceFile:
             self._next += 1
 
     def finish(self) -> None:
-        """Write what is left, where replications before it are missing."""
+        """Write what is left, where replications before it are missing.
+
+        Raises OSError if anything could not be written.
+        """
         for replication in sorted(self._waiting):
             self._write(replication)
+        if self._error is not None:
+            raise self._error
 
     def _write(self, replication: int) -> None:
-        self._writer.write_table(table(self._waiting.pop(replication), replication))
+        trace = self._waiting.pop(replication)
+        if self._error is not None:
+            return
+        try:
+            self._writer.write_table(table(trace, replication))
+        except OSError as error:
+            self._error = error
 
 
 def schema() -> pa.Schema:
@@ -148,12 +169,12 @@ def _integers(column: NDArray[np.int64]) -> pa.Array:
     return pa.array(column, mask=column < 0)
 
 
-def _writer(ending: str, path: Path) -> Any:
+def _writer(ending: str, file: BinaryIO) -> Any:
     """A writer of tables, a context manager; CSV leaves empty what does not exist."""
     if ending == ".parquet":
         from pyarrow import parquet
 
-        return parquet.ParquetWriter(path, schema(), compression="zstd")
+        return parquet.ParquetWriter(file, schema(), compression="zstd")
     from pyarrow import csv
 
-    return csv.CSVWriter(path, schema())
+    return csv.CSVWriter(file, schema())

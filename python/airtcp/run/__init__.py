@@ -1,8 +1,18 @@
 """Simulation: replications on threads, how many, and from when on they count.
 
     simulate, replications    a scenario through the packet-level core
+    interruption              Ctrl-C, kept until it is asked for
     warmup                    from when on a run is in its steady state
     flows                     the flow-level simulator, processor sharing
 
 The only room that calls the compiled core. Knows no models and nothing of how results are shown.
 """
+
+from typing import Final
+
+__all__ = ["LEAST_SNAPLEN", "MOST_SNAPLEN", "SNAPLEN"]
+
+#: How many bytes of each frame a capture has: all headers, and the messages of FTP.
+SNAPLEN: Final = 256
+LEAST_SNAPLEN: Final = 64
+MOST_SNAPLEN: Final = 65_535

@@ -1,6 +1,6 @@
-"""Replications on threads: handed in, watched, interrupted, and kept by their index.
+"""Replications on threads: handed in, watched, cancelled, and kept by their index.
 
-Knows threads, the core and Ctrl-C; which replications are wanted is said in `airtcp.simulate`. What
+Knows threads and the core; which replications are wanted is said in `airtcp.simulate`. What
 comes out depends on scenario and seed alone: threads do not matter.
 """
 
@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import itertools
 import json
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
+from airtcp.run.interruption import Interruption
 
 if TYPE_CHECKING:
     from airtcp import _core
@@ -28,38 +26,12 @@ if TYPE_CHECKING:
 _POLL_S = 0.1
 
 
-class Interruption:
-    """Ctrl-C as a question that is asked at safe points, not as an exception that comes anywhere.
+@dataclass
+class Capture:
+    """A file for what is on the air, and why it could not be written."""
 
-    KeyboardInterrupt in the middle of a lock would leave it held for ever, and the threads that
-    run replications need theirs. A second Ctrl-C is the usual exception. Only where the usual
-    handler is in place, and only in the main thread, which alone gets signals.
-    """
-
-    def __init__(self) -> None:
-        self._asked = False
-        self._installed = False
-
-    def __enter__(self) -> Interruption:
-        usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if usual and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, self._on_signal)
-            self._installed = True
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt if the user has asked for it."""
-        if self._asked:
-            raise KeyboardInterrupt
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self._asked:
-            signal.default_int_handler(number, frame)
-        self._asked = True
+    path: Path
+    error: OSError | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +41,7 @@ class Runner:
     core: _core.Simulation
     seed: int
     trace_interval_ns: int | None
-    pcap: Path | None
+    capture: Capture | None
     snaplen: int
     #: The number of replication 0 for the random streams.
     first: int = 0
@@ -80,26 +52,38 @@ class Runner:
 
         from airtcp.results.trace import Trace
 
-        trace = None
         # The replications of a scenario are alike: one capture shows what there is to see.
-        pcap = self.pcap if index == 0 else None
-        if self.trace_interval_ns is None and pcap is None:
+        capture = self.capture if index == 0 else None
+        trace = None
+        if self.trace_interval_ns is None and capture is None:
             answer, times = self.core.run(self.seed, self.first + index, control)
         else:
-            answer, times, trace = self.core.run_recorded(
-                self.seed,
-                self.first + index,
-                control,
-                sample_interval_ns=self.trace_interval_ns,
-                pcap=pcap,
-                snaplen=self.snaplen,
-            )
+            answer, times, trace = self._recorded(index, control, capture)
         return Replication(
             index,
             json.loads(answer),
             np.frombuffer(times, dtype="<f8"),
             None if trace is None else Trace.of_core(trace),
         )
+
+    def _recorded(
+        self, index: int, control: _core.RunControl, capture: Capture | None
+    ) -> tuple[str, bytes, dict[str, Any] | None]:
+        try:
+            return self.core.run_recorded(
+                self.seed,
+                self.first + index,
+                control,
+                sample_interval_ns=self.trace_interval_ns,
+                pcap=None if capture is None else capture.path,
+                snaplen=self.snaplen,
+            )
+        except OSError as error:
+            if capture is None:
+                raise
+            # No number depends on the capture: the same run, without it.
+            capture.error = error
+            return self._recorded(index, control, None)
 
 
 class Replications:

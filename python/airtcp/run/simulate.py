@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
+from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
+from airtcp.run.interruption import Interruption
 from airtcp.run.processors import processors
-from airtcp.run.replications import Interruption, Replications, Runner
+from airtcp.run.replications import Capture, Replications, Runner
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
 
 if TYPE_CHECKING:
@@ -29,13 +31,10 @@ if TYPE_CHECKING:
 #: transfers) does not count.
 HEADLINES = ("goodput_bps", "transfer_time_s")
 
-#: How many bytes of each frame a capture has: all headers, and the messages of FTP.
-SNAPLEN = 256
-LEAST_SNAPLEN = 64
-MOST_SNAPLEN = 65_535
-
 #: How far apart the samples of a trace are, if the caller does not say.
 TRACE_INTERVAL_S = 0.1
+
+_File = TypeVar("_File")
 
 #: More samples than this would fill the memory of an ordinary machine.
 _MOST_ROWS = 2e7
@@ -76,8 +75,9 @@ def simulate(
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
     the scenario, ValueError for a number of replications or threads below one or an interval that
-    is not positive, OutputError if the file cannot be written, and KeyboardInterrupt if
-    interrupted before the first replication ended.
+    is not positive, OutputError if a file cannot be written (if that shows only on the way, the
+    error has the `result`), and KeyboardInterrupt if interrupted before the first replication
+    ended.
     """
     from airtcp import _core
     from airtcp.run.warmup import with_warmup
@@ -89,42 +89,78 @@ def simulate(
     scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()
     wall_start, cpu_start = time.perf_counter(), time.process_time()
-    with (
-        Interruption() as interruption,
-        _trace_file(trace) as file,
-        nullcontext() if pcap is None else aside(Path(pcap)) as capture,
-    ):
-        try:
-            scenario = with_warmup(scenario, threads=threads, interruption=interruption)
-            core = _core.Simulation(scenario.to_json())
-        except ValueError as error:
-            raise SimulationError(f"the simulator does not take this scenario: {error}") from error
-        run = scenario.run
-        simulated_ns = (run.warmup_ns or 0) + run.duration_ns
-        interval_ns = _interval_ns(scenario, simulated_ns, trace_interval_s) if trace else None
-        runner = Runner(core, run.seed, interval_ns, capture, snaplen)
-        with Replications(runner, threads, progress, interruption, file) as done:
+    lost: list[OutputError] = []
+    with Interruption() as interruption:
+        with (
+            _kept(_trace_file(trace), lost) as file,
+            _kept(_capture_file(pcap), lost) as capture,
+        ):
             try:
-                stopped = _run(scenario, done)
-            except KeyboardInterrupt:
-                if not done.finished:
-                    raise
-                stopped = "interrupted"
-        if file is not None:
-            file.finish()
-        if capture is not None and 0 not in done.finished:
-            # Interrupted: there is half a capture at most.
-            capture.unlink()
-    simulation = Simulation.gather(
-        done.in_order(),
-        confidence=run.confidence,
-        simulated_s=len(done.finished) * simulated_ns / 1e9,
-        wall_s=time.perf_counter() - wall_start,
-        cpu_s=time.process_time() - cpu_start,
-        stopped=stopped,
-    )
-    provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
-    return SimulationResult(scenario, provenance, simulation)
+                scenario = with_warmup(scenario, threads=threads, interruption=interruption)
+                core = _core.Simulation(scenario.to_json())
+            except ValueError as error:
+                raise SimulationError(
+                    f"the simulator does not take this scenario: {error}"
+                ) from error
+            run = scenario.run
+            simulated_ns = (run.warmup_ns or 0) + run.duration_ns
+            interval_ns = _interval_ns(scenario, simulated_ns, trace_interval_s) if trace else None
+            runner = Runner(core, run.seed, interval_ns, capture, snaplen)
+            with Replications(runner, threads, progress, interruption, file) as done:
+                try:
+                    stopped = _run(scenario, done)
+                except KeyboardInterrupt:
+                    if not done.finished:
+                        raise
+                    stopped = "interrupted"
+            if capture is not None and 0 not in done.finished:
+                # Interrupted: there is half a capture at most.
+                capture.path.unlink()
+        if interruption.asked:
+            stopped = "interrupted"
+        simulation = Simulation.gather(
+            done.in_order(),
+            confidence=run.confidence,
+            simulated_s=len(done.finished) * simulated_ns / 1e9,
+            wall_s=time.perf_counter() - wall_start,
+            cpu_s=time.process_time() - cpu_start,
+            stopped=stopped,
+        )
+        provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
+        result = SimulationResult(scenario, provenance, simulation)
+    if lost:
+        raise OutputError("\n".join(map(str, lost)), result)
+    return result
+
+
+@contextmanager
+def _kept(file: AbstractContextManager[_File], lost: list[OutputError]) -> Iterator[_File]:
+    """A file that is written on the way: if it cannot be finished, `lost` says so, and no more.
+
+    What is being computed was costly, and other files may be whole.
+    """
+    entered = file.__enter__()
+    try:
+        yield entered
+    except BaseException as error:
+        file.__exit__(type(error), error, error.__traceback__)
+        raise
+    try:
+        file.__exit__(None, None, None)
+    except OutputError as error:
+        lost.append(error)
+
+
+@contextmanager
+def _capture_file(path: str | Path | None) -> Iterator[Capture | None]:
+    if path is None:
+        yield None
+        return
+    with aside(Path(path)) as beside:
+        capture = Capture(beside)
+        yield capture
+        if capture.error is not None:
+            raise capture.error
 
 
 def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: float) -> int:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from airtcp.exceptions import SimulationError
-from airtcp.run.replications import Interruption, Replications, Runner
+from airtcp.run.interruption import Interruption
+from airtcp.run.replications import Replications, Runner
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _pilots(
         core=_core.Simulation(pilot.to_json()),
         seed=scenario.run.seed,
         trace_interval_ns=interval_ns,
-        pcap=None,
+        capture=None,
         snaplen=0,
         first=_FIRST_PILOT,
     )
