@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from airtcp import load
-from airtcp.cli import app
+from airtcp.cli.commands import app
 from airtcp.cli.examples import examples
 from airtcp.compare import compare
 from airtcp.run.simulate import simulate

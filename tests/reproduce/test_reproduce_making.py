@@ -7,7 +7,7 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli import app
+from airtcp.cli.commands import app
 from airtcp.reproduce import catalogue
 from airtcp.reproduce.bench import Bench, Settings, set_key
 from airtcp.reproduce.chart import Series, chart

@@ -1,60 +1,30 @@
 """The command `airtcp`.
 
-Knows commands, options and exit statuses: 0 done, 1 the run failed, 2 the input was wrong, 130
-interrupted. Everything that a command does, it does through the public Python of airtcp. What a
-result looks like on a terminal is in `show`.
+Knows commands, options and exit statuses: 0 done, 1 the run failed or its answer could not be
+written, 2 the input was wrong, 130 interrupted. Everything that a command does, it does through the
+public Python of airtcp. What a result looks like on a terminal is in `show`.
+
+    commands                   the list of them
+    answers, reproduce, examples   what they do
+    outputs                    files that they write, and whether they may
+    outcome, process           how they end: messages, statuses, streams, signals
+    show, progress             terminals
 """
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, Final
+from airtcp.cli.process import run
 
-import typer
-
-from airtcp.cli import answers, examples
-from airtcp.cli.reproduce import reproduce
-
-app: Final = typer.Typer(
-    name="airtcp",
-    help="How TCP performs over Wi-Fi: models and a packet-level simulation, side by side.",
-    no_args_is_help=True,
-    add_completion=False,
-    # Plain messages: no boxes around an error, nothing that a pipe could not take.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-
-app.command("run")(answers.run)
-app.command("predict")(answers.predict)
-app.command("simulate")(answers.simulate)
-app.command("reproduce")(reproduce)
-app.command("schema")(examples.schema)
-app.command("example")(examples.example)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from airtcp._version import __version__
-
-        typer.echo(f"airtcp {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    pass
+__all__ = ["main"]
 
 
 def main() -> None:
     """The entry point: run the command of this process's arguments and exit with its status."""
-    # A terminal that cannot show a character shows a mark in its place; no result is lost to it.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    run(_commands)
+
+
+def _commands() -> None:
+    # Not before signals are looked after: imports take most of the time of a short command.
+    from airtcp.cli.commands import app
+
     app(prog_name="airtcp")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.process import forget_stdout
 from airtcp.cli.progress import bars
-from airtcp.exceptions import OutputError
-from airtcp.run.simulate import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
+from airtcp.exceptions import AirtcpError, OutputError, one_line
+from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -55,7 +56,11 @@ Pcap = Annotated[
     typer.Option("--pcap", metavar="FILE", help="Write what is on the air in replication 0 here."),
 ]
 Snaplen = Annotated[
-    int, typer.Option(min=LEAST_SNAPLEN, max=MOST_SNAPLEN, help="Bytes of each frame in a capture.")
+    int,
+    typer.Option(min=LEAST_SNAPLEN, max=MOST_SNAPLEN, help="Bytes of each frame in a capture."),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite files that airtcp has not written.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
 
@@ -67,32 +72,39 @@ def run(
     seed: Seed = None,
     replications: Replications = None,
     threads: Threads = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Models and simulation of a scenario, side by side."""
     with outcome():
+        from airtcp.cli.outputs import check
         from airtcp.compare import compare
-        from airtcp.scenario import load
 
-        loaded = load(scenario)
-        _prepare(out)
+        loaded, text = _load(scenario)
+        check(scenario, out=out, force=force)
         with _progress(quiet) as progress:
             result = compare(
                 loaded, seed=seed, replications=replications, threads=threads, progress=progress
             )
         _tell_warmup(loaded, result, quiet=quiet)
-        _answer(result, scenario, json=json, out=out, quiet=quiet)
+        _answer(result, text, json=json, out=out, quiet=quiet)
 
 
-def predict(scenario: Scenario, json: Json = False, out: Out = None, quiet: Quiet = False) -> None:
+def predict(
+    scenario: Scenario,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
     """What the models say about a scenario."""
     with outcome():
+        from airtcp.cli.outputs import check
         from airtcp.predict import predict as predict_scenario
-        from airtcp.scenario import load
 
-        loaded = load(scenario)
-        _prepare(out)
-        _answer(predict_scenario(loaded), scenario, json=json, out=out, quiet=quiet)
+        loaded, text = _load(scenario)
+        check(scenario, out=out, force=force)
+        _answer(predict_scenario(loaded), text, json=json, out=out, quiet=quiet)
 
 
 def simulate(
@@ -106,30 +118,47 @@ def simulate(
     trace_interval: TraceInterval = None,
     pcap: Pcap = None,
     snaplen: Snaplen = SNAPLEN,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """What the packet-level simulator says about a scenario."""
     with outcome():
+        from airtcp.cli.outputs import check
+        from airtcp.results import SimulationResult
         from airtcp.run.simulate import simulate as simulate_scenario
-        from airtcp.scenario import load
 
         interval_s = _trace_interval_s(trace, trace_interval)
-        loaded = load(scenario)
-        _prepare(out)
+        loaded, text = _load(scenario)
+        check(scenario, out=out, trace=trace, pcap=pcap, force=force)
+        lost: AirtcpError | None = None
         with _progress(quiet) as progress:
-            result = simulate_scenario(
-                loaded,
-                seed=seed,
-                replications=replications,
-                threads=threads,
-                progress=progress,
-                trace=trace or False,
-                trace_interval_s=interval_s,
-                pcap=pcap,
-                snaplen=snaplen,
-            )
+            try:
+                result = simulate_scenario(
+                    loaded,
+                    seed=seed,
+                    replications=replications,
+                    threads=threads,
+                    progress=progress,
+                    trace=trace or False,
+                    trace_interval_s=interval_s,
+                    pcap=pcap,
+                    snaplen=snaplen,
+                )
+            except OutputError as error:
+                if not isinstance(error.result, SimulationResult):
+                    raise
+                result, lost = error.result, error
         _tell_warmup(loaded, result, quiet=quiet)
-        _answer(result, scenario, json=json, out=out, quiet=quiet)
+        _answer(result, text, json=json, out=out, quiet=quiet, lost=lost)
+
+
+def _load(path: Path) -> tuple[ResolvedScenario, str]:
+    """The scenario of a file with its text: both of one reading, for the file may be a pipe."""
+    from airtcp.scenario import loads
+    from airtcp.scenario.load import read
+
+    text = read(path)
+    return loads(text, name=str(path), base=path.parent), text
 
 
 def _tell_warmup(
@@ -163,51 +192,87 @@ def _trace_interval_s(trace: Path | None, interval: str | None) -> float:
     return seconds
 
 
-def _prepare(out: Path | None) -> None:
-    """An output directory that cannot be written is wrong input: say so before the work."""
-    if out is not None:
-        from airtcp.files import prepare
-
-        prepare(out)
-
-
 def _answer(
     result: Comparison | SimulationResult | Prediction,
-    scenario: Path,
+    text: str,
     *,
     json: bool,
     out: Path | None,
     quiet: bool,
+    lost: AirtcpError | None = None,
 ) -> None:
-    """Write and print a result. Leaves with the status of an interruption if there was one."""
-    from airtcp.cli import show
+    """Print a result, and write its report.
+
+    The answer was costly: nothing that fails or is interrupted later takes it away. `lost` is what
+    has failed before, and is told after it. Leaves with the status of a failure or an interruption
+    if there was one.
+    """
     from airtcp.results import Prediction
+    from airtcp.run.interruption import Interruption
 
-    lost: OutputError | None = None
-    if out is not None:
-        from airtcp.present.report import write
-
-        try:
-            write(result, out, scenario.read_text(encoding="utf-8"))
-        except OutputError as error:
-            # The answer was costly: print it, then say that the files are not there.
-            lost = error
-    if json:
-        print(result.to_json())
-    else:
-        show.result(result)
-    if lost is not None:
-        raise lost
-    if out is not None:
-        where = f"report: {out / 'report.html'}"
-        if not json:
-            print(where)
-        elif not quiet:
-            note(where)
+    failures = [] if lost is None else [lost]
+    with Interruption() as interruption:
+        failures += _printed(result, json=json)
+    try:
+        interruption.check()
+        if out is not None:
+            failures += _written(result, out, text, json=json, quiet=quiet)
+    except KeyboardInterrupt:
+        about = "" if out is None else ": the answer is whole, the report is not written"
+        note(f"interrupted{about}")
+        raise typer.Exit(Status.INTERRUPTED) from None
+    for failure in failures:
+        note(str(failure))
     if not isinstance(result, Prediction) and result.simulation.stopped == "interrupted":
-        sys.stdout.flush()
         note(f"interrupted: shown is what {result.simulation.replications} replications say")
         raise typer.Exit(Status.INTERRUPTED)
+    if failures:
+        raise typer.Exit(Status.FAILED)
+
+
+def _printed(
+    result: Comparison | SimulationResult | Prediction, *, json: bool
+) -> list[AirtcpError]:
+    """Print a result; what fails is given back, for there may be more to do with the result."""
+    try:
+        if json:
+            print(result.to_json())
+        else:
+            from airtcp.cli import show
+
+            show.result(result)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has what it wanted.
+        forget_stdout()
+    except AirtcpError as error:
+        forget_stdout()
+        return [error]
+    return []
+
+
+def _written(
+    result: Comparison | SimulationResult | Prediction,
+    out: Path,
+    text: str,
+    *,
+    json: bool,
+    quiet: bool,
+) -> list[AirtcpError]:
+    """Write the report of a result and say where it is; what fails is given back."""
+    from airtcp.present.report import write
+
+    try:
+        write(result, out, text)
+    except OutputError as error:
+        return [error]
+    where = f"report: {one_line(str(out / 'report.html'))}"
+    if not json:
+        print(where)
+        sys.stdout.flush()
+    elif not quiet:
+        note(where)
+    return []
 
 
 @contextmanager

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 
 import typer
 
+from airtcp.cli.process import Status, forget_stdout, note
 from airtcp.exceptions import AirtcpError, OutputError, ScenarioError
 
-
-class Status(IntEnum):
-    """Exit statuses, the same for every command."""
-
-    DONE = 0
-    FAILED = 1
-    WRONG_INPUT = 2
-    INTERRUPTED = 130
+__all__ = ["Status", "note", "outcome"]
 
 
 @contextmanager
@@ -27,6 +19,7 @@ def outcome() -> Iterator[None]:
     """Turn what ends a command early into a message and a status; a traceback means a bug of ours.
 
     A reader that closes the pipe (`airtcp run ... | head`) has what it wanted: that is no failure.
+    A file that cannot be written is wrong input if that is said before the work.
     """
     try:
         yield
@@ -38,14 +31,8 @@ def outcome() -> Iterator[None]:
     except KeyboardInterrupt as error:
         raise _end("interrupted", Status.INTERRUPTED) from error
     except BrokenPipeError as error:
-        # What is still buffered must not fail again when the interpreter closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_stdout()
         raise typer.Exit(Status.DONE) from error
-
-
-def note(message: str) -> None:
-    """A line on stderr that is not part of a result."""
-    print(f"airtcp: {message}", file=sys.stderr)
 
 
 def _end(message: str, status: Status) -> typer.Exit:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.answers import Json, Quiet, Replications, Seed, Threads
+from airtcp.cli.answers import Force, Json, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.progress import bars
 
@@ -39,10 +39,12 @@ def reproduce(
     seed: Seed = None,
     replications: Replications = None,
     threads: Threads = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Make the papers' figures and tables again, and check what the papers state."""
     with outcome():
+        from airtcp.cli.outputs import check_pages
         from airtcp.reproduce import catalogue
         from airtcp.reproduce.bench import Settings
         from airtcp.reproduce.catalogue import CLAIMS, UnknownItemError
@@ -59,6 +61,7 @@ def reproduce(
             }
         except UnknownItemError as error:
             raise typer.BadParameter(str(error), param_hint="ITEM") from error
+        check_pages(out, force=force)
         settings = Settings(quick=quick, seed=seed, replications=replications, threads=threads)
         made = _make(list(chosen.values()), settings, out, quiet=quiet)
         _answer(made, list(chosen.values()), out, claims=bool(judged), json=json, quiet=quiet)

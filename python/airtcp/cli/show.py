@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from airtcp.exceptions import one_line
 from airtcp.present import summary
 from airtcp.reproduce.claims import Judgement
 from airtcp.reproduce.measure import words
@@ -44,7 +45,7 @@ class _Console(Console):
 def result(result: Comparison | SimulationResult | Prediction) -> None:
     """Print a result on stdout."""
     console = _console()
-    console.print(Text(result.scenario.title or "Untitled scenario", style="bold"))
+    console.print(Text(one_line(result.scenario.title) or "Untitled scenario", style="bold"))
     for line in summary.subject(result.scenario):
         console.print(Padding(Text(line, style="dim"), (0, 0, 0, 2)))
     console.print()

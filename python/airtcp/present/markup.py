@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from html import escape
+from typing import Final
 
 from airtcp.present.style import STYLE
+
+#: What stands in the head of every page of ours, so that it is known for one.
+GENERATOR: Final = "<meta name='generator' content='airtcp'>"
 
 
 def document(title: str, parts: Iterable[str]) -> str:
@@ -19,6 +23,7 @@ def document(title: str, parts: Iterable[str]) -> str:
         "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
         "<meta name='color-scheme' content='light dark'>\n"
+        f"{GENERATOR}\n"
         f"<title>{escape(title)} - airtcp</title>\n<style>\n{STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )

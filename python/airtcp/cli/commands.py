@@ -1,0 +1,45 @@
+"""The commands of `airtcp`, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from airtcp.cli import answers, examples
+from airtcp.cli.reproduce import reproduce
+
+app: Final = typer.Typer(
+    name="airtcp",
+    help="How TCP performs over Wi-Fi: models and a packet-level simulation, side by side.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain messages: no boxes around an error, nothing that a pipe could not take.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+app.command("run")(answers.run)
+app.command("predict")(answers.predict)
+app.command("simulate")(answers.simulate)
+app.command("reproduce")(reproduce)
+app.command("schema")(examples.schema)
+app.command("example")(examples.example)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from airtcp._version import __version__
+
+        typer.echo(f"airtcp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,136 @@
+"""Files that a command writes, looked at before the work: may it write them?
+
+A file that is there is overwritten if airtcp has written it; with `--force`, whatever it is. The
+scenario is never overwritten, and no two outputs are one file. Knows by what a file of airtcp is
+told from others; how one is written is the business of `results.trace_file`, `present.report` and
+the core.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from airtcp.exceptions import OutputError
+from airtcp.files import prepare
+
+__all__ = ["check", "check_pages"]
+
+#: Enough of a file to know it by its beginning or its end.
+_LOOK: Final = 65_536
+#: A column of traces that no other table is likely to have.
+_TRACE_COLUMN: Final = b"ssthresh_bytes"
+#: pcap with nanoseconds, little-endian, version 2.4.
+_PCAP_HEADER: Final = bytes.fromhex("4d3cb2a1 0200 0400")
+_PCAP_HEADER_BYTES: Final = 24
+#: From the record of a frame to its first two addresses, and how our own addresses begin.
+_ADDRESSES: Final = (16 + 22 + 4, 16 + 22 + 10)
+_OUR_ADDRESS: Final = b"\x02\x00"
+
+
+def check(
+    scenario: Path,
+    *,
+    out: Path | None = None,
+    trace: Path | None = None,
+    pcap: Path | None = None,
+    force: bool = False,
+) -> None:
+    """See that the outputs of a command can be written and that nothing is lost by it.
+
+    Makes the directory `out`. Raises OutputError.
+    """
+    files = {}
+    if trace is not None:
+        files["--trace"] = [trace]
+    if pcap is not None:
+        files["--pcap"] = [pcap]
+    if out is not None:
+        files["--out"] = [out / name for name in _names_of_a_report()]
+    taken: list[tuple[str, Path]] = [("the scenario", scenario)]
+    for option, paths in files.items():
+        for path in paths:
+            for what, other in taken:
+                if _same(path, other):
+                    raise OutputError(
+                        f"cannot write to {path} ({option}): it is {what}; allowed: another name"
+                    )
+        taken += [(f"the file of {option}", path) for path in paths]
+    if not force:
+        _refuse_foreign([path for path in files.get("--trace", []) if not _is_trace(path)])
+        _refuse_foreign([path for path in files.get("--pcap", []) if not _is_capture(path)])
+        if out is not None and not _is_page(out / "report.html"):
+            # What lies beside a report of ours is ours.
+            _refuse_foreign(files["--out"])
+    if out is not None:
+        prepare(out)
+
+
+def check_pages(out: Path, *, force: bool) -> None:
+    """The same for a directory of pages that begin with index.html."""
+    index = out / "index.html"
+    if not force and not _is_page(index):
+        _refuse_foreign([index])
+    prepare(out)
+
+
+def _names_of_a_report() -> list[str]:
+    from airtcp.present.plot import CAPTIONS
+
+    pictures = [f"{name}.{suffix}" for name in CAPTIONS for suffix in ("svg", "png")]
+    return ["report.html", "results.json", *pictures]
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        # One of them is not there yet.
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _refuse_foreign(paths: list[Path]) -> None:
+    for path in paths:
+        if path.is_file():
+            raise OutputError(
+                f"cannot write to {path}: it is there, and airtcp has not written it; "
+                "allowed: another name, or --force"
+            )
+
+
+def _is_trace(path: Path) -> bool:
+    return _TRACE_COLUMN in (_head(path) if path.suffix.lower() == ".csv" else _tail(path))
+
+
+def _is_page(path: Path) -> bool:
+    from airtcp.present.markup import GENERATOR
+
+    return GENERATOR.encode() in _head(path)
+
+
+def _is_capture(path: Path) -> bool:
+    head = _head(path)
+    frame = head[_PCAP_HEADER_BYTES:]
+    ours = not frame or any(frame[at:].startswith(_OUR_ADDRESS) for at in _ADDRESSES)
+    return head.startswith(_PCAP_HEADER) and ours
+
+
+def _head(path: Path) -> bytes:
+    return _part(path, from_end=False)
+
+
+def _tail(path: Path) -> bytes:
+    return _part(path, from_end=True)
+
+
+def _part(path: Path, *, from_end: bool) -> bytes:
+    """A part of a file; nothing of what cannot be read, which is not known to be ours."""
+    try:
+        with path.open("rb") as file:
+            if from_end:
+                file.seek(0, os.SEEK_END)
+                file.seek(max(0, file.tell() - _LOOK))
+            return file.read(_LOOK)
+    except OSError:
+        return b""

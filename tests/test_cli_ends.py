@@ -1,0 +1,220 @@
+"""How a command ends that is interrupted, or has no room: with its answer, if there is one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from airtcp.cli.commands import app
+from airtcp.results.trace_file import TraceFile
+from airtcp.run.interruption import Interruption
+from typer.testing import CliRunner, Result
+
+SCENARIO = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 2
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "0 s"
+duration = "5 s"
+replications = 3
+"""
+ENDLESS = SCENARIO.replace("replications = 3", "replications = 1000000")
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "bulk.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
+
+
+def process(*arguments: str | Path, **options: object) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "airtcp", *map(str, arguments)]
+    return subprocess.Popen(command, text=True, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def left_behind(directory: Path) -> list[str]:
+    return [path.name for path in directory.iterdir() if path.name.startswith(".")]
+
+
+def test_signals_are_kept_until_they_are_asked_for() -> None:
+    with Interruption() as interruption:
+        interruption.check()
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interruption.asked
+        with pytest.raises(KeyboardInterrupt):
+            interruption.check()
+        # Who asks a third time does not want to wait.
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interruption_does_not_lose_what_is_finished(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first comes while replications run, the second while the answer is printed."""
+    from airtcp.cli import show
+
+    shown = show.result
+
+    def interrupt(fraction: float) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def interrupted(*arguments: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        shown(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("airtcp.run.replications.Replications._report", lambda *_: interrupt(0.0))
+    monkeypatch.setattr(show, "result", interrupted)
+    result = call("simulate", scenario)
+
+    assert result.exit_code == 130
+    assert "INTERRUPTED" in result.stdout
+    assert "goodput, all flows" in result.stdout
+
+
+def test_an_interruption_while_pictures_are_drawn_leaves_the_answer(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("airtcp.present.plot.pictures", interrupt)
+    result = call("simulate", scenario, "--out", tmp_path / "out")
+
+    assert result.exit_code == 130
+    assert "goodput, all flows" in result.stdout
+    assert "INTERRUPTED" not in result.stdout
+    assert result.stderr == "airtcp: interrupted: the answer is whole, the report is not written\n"
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_leaves_no_half_files(number: int, scenario: Path, tmp_path: Path) -> None:
+    scenario.write_text(ENDLESS)
+    trace, pcap = tmp_path / "a.csv", tmp_path / "a.pcap"
+    with process(
+        "simulate", scenario, "--trace", trace, "--pcap", pcap, stdout=subprocess.PIPE
+    ) as running:
+        while running.poll() is None and not left_behind(tmp_path):
+            pass
+        running.send_signal(number)
+        out, err = running.communicate(timeout=120)
+
+    assert running.returncode == 130
+    assert err.startswith("airtcp: interrupted")
+    assert left_behind(tmp_path) == []
+    assert trace.exists() == bool(out)
+
+
+def test_an_interruption_of_the_start_has_no_traceback(scenario: Path) -> None:
+    """As soon as our own code runs; what Python does before is not ours."""
+    code = (
+        "import os, signal, sys\n"
+        "import airtcp.cli.process as process\n"
+        "real = process._prepare_signals\n"
+        "def interrupted():\n    real()\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        "process._prepare_signals = interrupted\n"
+        "import airtcp.cli\n"
+        "airtcp.cli.main()\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 130
+    assert done.stderr == "airtcp: interrupted\n"
+
+
+def test_a_trace_on_a_full_disk_costs_the_trace_alone(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        def write_table(self, table: object) -> None:
+            raise OSError(28, "No space left on device")
+
+    def write(self: TraceFile, writer: object) -> None:
+        init(self, Full())
+
+    init = TraceFile.__init__
+    monkeypatch.setattr(TraceFile, "__init__", write)
+    trace, pcap = tmp_path / "a.csv", tmp_path / "a.pcap"
+    result = call("simulate", scenario, "--json", "--trace", trace, "--pcap", pcap)
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["simulation"]["replications"] == 3
+    assert result.stderr == f"airtcp: cannot write to {trace}: No space left on device\n"
+    assert not trace.exists()
+    assert pcap.stat().st_size > 1000
+    assert left_behind(tmp_path) == []
+
+
+def test_a_capture_on_a_full_disk_costs_the_capture_alone(scenario: Path, tmp_path: Path) -> None:
+    """/dev/full is a disk without room; the numbers are those of a run without capture."""
+    plain = json.loads(call("simulate", scenario, "--json").stdout)
+    beside = tmp_path / f".a.pcap.{os.getpid()}"
+    beside.symlink_to("/dev/full")
+    result = call("simulate", scenario, "--json", "--pcap", tmp_path / "a.pcap")
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["simulation"]["metrics"] == plain["simulation"]["metrics"]
+    assert "cannot write to" in result.stderr
+    assert "No space left" in result.stderr
+    assert not (tmp_path / "a.pcap").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("simulate",), ("simulate", "--json"), ("schema",), ("example",), ("--help",)]
+)
+def test_a_full_disk_behind_stdout_is_said(arguments: tuple[str, ...], scenario: Path) -> None:
+    if arguments[0] == "simulate":
+        arguments = (*arguments, str(scenario))
+    with open("/dev/full", "w") as full, process(*arguments, stdout=full) as running:
+        err = running.communicate(timeout=120)[1]
+
+    assert running.returncode == 1
+    assert err == "airtcp: cannot write to stdout: No space left on device\n"
+
+
+def test_the_report_is_written_whatever_becomes_of_stdout(scenario: Path, tmp_path: Path) -> None:
+    with (
+        open("/dev/full", "w") as full,
+        process("simulate", scenario, "--out", tmp_path / "a", stdout=full) as running,
+    ):
+        running.wait(timeout=120)
+    with process("simulate", scenario, "--out", tmp_path / "b", stdout=subprocess.PIPE) as left:
+        assert left.stdout is not None
+        left.stdout.close()
+        left.wait(timeout=120)
+
+    assert (running.returncode, left.returncode) == (1, 0)
+    for name in "ab":
+        assert (tmp_path / name / "report.html").exists()
+
+
+def test_closed_streams(scenario: Path) -> None:
+    command = f"{sys.executable} -m airtcp predict {scenario}"
+    out = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, check=False)
+    err = subprocess.run(
+        f"{command} --json 2>&-", shell=True, capture_output=True, text=True, check=False
+    )
+
+    assert out.returncode == 1
+    assert out.stderr == "airtcp: cannot write to stdout: Bad file descriptor\n"
+    assert err.returncode == 0
+    assert json.loads(err.stdout)["model"]
