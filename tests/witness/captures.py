@@ -109,6 +109,13 @@ SCENARIOS = {
         ),
         phy='preamble = "short"\ncontrol_rate = "2 Mb/s"',
     ),
+    "small datagrams": scenario_text(
+        "802.11b",
+        2,
+        flow("upload", application='kind = "udp", packet = "29 B", rate = "saturated"')
+        + "\n"
+        + flow("download", application='kind = "udp", packet = "40 B", rate = "50 kb/s"', name="g"),
+    ),
     "scaled windows, longer headers": scenario_text(
         "802.11g",
         2,

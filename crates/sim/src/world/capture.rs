@@ -36,6 +36,9 @@ const EPHEMERAL_PORTS: u32 = 65_536 - 49_152;
 const SERVER_PORT: u16 = 5_001;
 const DIALOGUE_PORT: u16 = 5_002;
 const FILE_PORT: u16 = 5_003;
+/// Both ports of datagrams: discard (RFC 863), whose data may be anything. Wireshark takes them at
+/// other ports for a header of some protocol, and small ones for a header that is cut off.
+const DATAGRAM_PORT: u16 = 9;
 /// Connections after one another begin so far apart (4.4BSD), so that a port that is used again is
 /// not taken for the connection before.
 const ISN_STEP: u32 = 64_000;
@@ -283,7 +286,7 @@ impl World<'_> {
         let payload = packet.body.segment.len as usize;
         let numbers = match packet.body.owner {
             Owner::Datagram => {
-                Numbers { client_port: SERVER_PORT, server_port: SERVER_PORT, isn: [0; 2] }
+                Numbers { client_port: DATAGRAM_PORT, server_port: DATAGRAM_PORT, isn: [0; 2] }
             }
             Owner::Connection(id) => capture.connections[id as usize],
         };
