@@ -9,7 +9,7 @@ import airtcp
 import pytest
 from airtcp.cli.commands import app
 from airtcp.reproduce import catalogue
-from airtcp.reproduce.bench import Bench, Settings, set_key
+from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.chart import Series, chart
 from airtcp.reproduce.item import Data, Item, Outcome
 from airtcp.reproduce.make import make
@@ -145,21 +145,6 @@ def test_a_failed_item_does_not_keep_others_from_being_made(tmp_path: Path) -> N
     assert [one.how for one in made] == ["failed", "made"]
     assert "stations[0]" in (made[0].reason or "")
     assert not (tmp_path / "M" / "wrong.json").exists()
-
-
-def test_keys_are_set_by_name() -> None:
-    data = {"stations": [{"name": "a", "count": 1}], "flows": [{"stations": "a"}]}
-    set_key(data, "stations.a.count", 7)
-    set_key(data, "flows.a.tcp.mss", "1000 B")
-    set_key(data, "ap.queue", {"limit": 5})
-
-    assert data == {
-        "stations": [{"name": "a", "count": 7}],
-        "flows": [{"stations": "a", "tcp": {"mss": "1000 B"}}],
-        "ap": {"queue": {"limit": 5}},
-    }
-    with pytest.raises(KeyError):
-        set_key(data, "stations.b.count", 7)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,10 @@ not know what items do with the answers.
 from __future__ import annotations
 
 import base64
-import copy
 import gzip
 import hashlib
 import inspect
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,7 +23,7 @@ from airtcp.exceptions import OutputError
 from airtcp.files import prepare, write_files
 from airtcp.results import Replication, Simulation
 from airtcp.run.simulate import simulate as run_packets
-from airtcp.scenario import ResolvedScenario, resolve
+from airtcp.scenario import ResolvedScenario, Scenario, load
 
 #: A quick run measures a quarter of the time, in five replications at most.
 QUICK_DURATION = 0.25
@@ -71,7 +69,7 @@ class Bench:
 
     def scenario(
         self, name: str, changes: Changes | None = None, quick: Changes | None = None
-    ) -> ResolvedScenario:
+    ) -> Scenario:
         """The scenario file `name`.toml of the paper, varied.
 
         `changes` are key paths with the values that they get, in the written form: a group or flow
@@ -79,22 +77,17 @@ class Bench:
         quick run the measured time is a quarter and replications are five at most, or what `quick`
         says instead.
 
-        Raises ScenarioError if the varied file is not a scenario, KeyError for a path that leads
-        nowhere.
+        Raises ScenarioError if the varied file is not a scenario, or a path leads to no key of it.
         """
-        file = self.folder / f"{name}.toml"
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        scenario = load(self.folder / f"{name}.toml").vary(changes or {})
         taken = self.used.setdefault(name, {})
         for path, value in (changes or {}).items():
-            set_key(data, path, value)
             values = taken.setdefault(path, [])
             if value not in values:
                 values.append(value)
         if self.quick:
-            for path, value in (_quick_run(data) if quick is None else quick).items():
-                set_key(data, path, value)
-        resolved = resolve(data, name=str(file), base=self.folder)
-        return resolved.with_run(seed=self.settings.seed, replications=self.settings.replications)
+            scenario = scenario.vary(_quick_run(scenario) if quick is None else quick)
+        return scenario.with_run(seed=self.settings.seed, replications=self.settings.replications)
 
     def simulate(
         self,
@@ -184,36 +177,12 @@ def key_of(kind: str, *parts: object) -> str:
     return hashlib.sha256(json.dumps([core_digest(), kind, *parts]).encode()).hexdigest()
 
 
-def set_key(data: dict[str, Any], path: str, value: Any) -> None:
-    """Set a key of a written scenario, in place; entries of lists go by their name.
-
-    Raises KeyError for a path that leads nowhere.
-    """
-    *parents, last = path.split(".")
-    here: Any = data
-    for part in parents:
-        here = _entry(here, part, path) if isinstance(here, list) else here.setdefault(part, {})
-    if not isinstance(here, dict):
-        raise KeyError(path)
-    here[last] = copy.deepcopy(value)
-
-
-def _entry(entries: list[Any], name: str, path: str) -> Any:
-    for key in ("name", "stations"):
-        found = [entry for entry in entries if entry.get(key) == name]
-        if len(found) == 1:
-            return found[0]
-    raise KeyError(path)
-
-
-def _quick_run(data: dict[str, Any]) -> dict[str, Any]:
-    from airtcp.units import parse_time_ns
-
-    run = data["run"]
-    duration_ns = round(QUICK_DURATION * parse_time_ns(run["duration"]))
+def _quick_run(scenario: Scenario) -> Changes:
+    run = scenario.run
+    assert run.replications is not None, "the papers' scenarios say how many"
     return {
-        "run.duration": f"{duration_ns} ns",
-        "run.replications": min(run["replications"], QUICK_REPLICATIONS),
+        "run.duration": f"{round(QUICK_DURATION * run.duration_ns)} ns",
+        "run.replications": min(run.replications, QUICK_REPLICATIONS),
     }
 
 

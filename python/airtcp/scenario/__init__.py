@@ -1,8 +1,9 @@
 """Scenario files: the written form (TOML, units, defaults), the resolved form (all explicit).
 
-    load, loads, resolve      the written form in, a `ResolvedScenario` out, or a `ScenarioError`
+    load, loads, resolve      the written form in, a `Scenario` out, or a `ScenarioError`
+    Scenario                  both forms of a scenario, and how it is varied
     schema                    JSON Schema of the written form
-    resolved.*                the resolved form; its shape is fixed in docs/resolved-form.md
+    resolved.*                the resolved form; docs/resolved-form.md shows it
     distributions.*           its distributions, with moments and tails
 
 Knows the scenario format. Does not know models or the simulator, which both start from here.
@@ -52,6 +53,7 @@ from .resolved import (
     Udp,
     Web,
 )
+from .scenario import Scenario
 from .schema import schema
 
 __all__ = [
@@ -87,6 +89,7 @@ __all__ = [
     "ResolvedScenario",
     "Rules",
     "Run",
+    "Scenario",
     "StandardAccess",
     "StationGroup",
     "Tcp",

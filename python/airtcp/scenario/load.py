@@ -1,4 +1,4 @@
-"""Reads scenario files: TOML text to the resolved form.
+"""Reads scenarios: files, TOML texts, tables.
 
 Knows files, text and TOML. Does not know keys.
 """
@@ -11,13 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ..exceptions import ScenarioError
-from .declare import written
-from .errors import InvalidError, scenario_error
-from .resolve import resolve_scenario
-from .resolved import ResolvedScenario
+from .scenario import Scenario
 
 __all__ = ["load", "loads", "read", "resolve"]
 
@@ -25,17 +20,21 @@ __all__ = ["load", "loads", "read", "resolve"]
 LARGEST_FILE_BYTES = 32 * 2**20
 
 
-def load(path: str | os.PathLike[str]) -> ResolvedScenario:
-    """The scenario of a TOML file, in its resolved form.
+def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
+    """The scenario of a TOML file, of a TOML text, or of tables such as `tomllib` reads.
 
-    Files that the scenario names are looked for beside it.
+    A string with more than one line is a text; any other is the name of a file. Files that the
+    scenario names are looked for beside it, or in the working directory.
 
     Raises:
         ScenarioError: the file cannot be read, or the scenario is wrong: the message names the
-        file, the
-            key, and what is allowed there.
+            file, the key, and what is allowed there.
     """
-    return loads(read(path), name=os.fspath(path), base=Path(path).parent)
+    if isinstance(source, Mapping):
+        return resolve(source)
+    if isinstance(source, str) and "\n" in source:
+        return loads(source)
+    return loads(read(source), name=os.fspath(source), base=Path(source).parent)
 
 
 def read(path: str | os.PathLike[str]) -> str:
@@ -72,10 +71,8 @@ def read(path: str | os.PathLike[str]) -> str:
         ) from error
 
 
-def loads(
-    text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "."
-) -> ResolvedScenario:
-    """The scenario of a TOML text, in its resolved form.
+def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = ".") -> Scenario:
+    """The scenario of a TOML text.
 
     Args:
         text: the scenario.
@@ -99,20 +96,10 @@ def resolve(
     *,
     name: str = "scenario",
     base: str | os.PathLike[str] = ".",
-) -> ResolvedScenario:
-    """The resolved form of a written form that is already parsed, such as `tomllib` gives it.
+) -> Scenario:
+    """The scenario of a written form that is already parsed, such as `tomllib` gives it.
 
     Raises:
         ScenarioError: the scenario is wrong.
     """
-    data = dict(data)
-    try:
-        form = written(ResolvedScenario).model_validate(data)
-        return resolve_scenario(form, title=_title(name), base=Path(base))
-    except (ValidationError, InvalidError) as error:
-        raise scenario_error(name, data, error) from None
-
-
-def _title(name: str) -> str:
-    """What a scenario is called that does not say so; a file name may be anything but text."""
-    return Path(name).stem.encode(errors="replace").decode()
+    return Scenario.from_written(data, name=name, base=Path(base))

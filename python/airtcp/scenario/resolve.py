@@ -27,7 +27,7 @@ MIN_DURATION_NS = 1_000_000
 
 
 def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> ResolvedScenario:
-    """The resolved form.
+    """The resolved form, its fields not yet checked.
 
     Args:
         scenario: the written form.
@@ -60,7 +60,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         run=_run(scenario.run),
     )
     check_txop_limits(mac, result)
-    return ResolvedScenario.model_validate(result)
+    return result
 
 
 def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:

@@ -101,6 +101,12 @@ class ResolvedScenario(Table):
     )
     run: Run = key("The run.", default={})
 
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal, wherever they came from."""
+        return isinstance(other, ResolvedScenario) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
     def to_dict(self) -> dict[str, object]:
         """The scenario as plain JSON data."""
         return self.model_dump(mode="json", by_alias=True)

@@ -1,0 +1,103 @@
+"""A scenario with both of its forms: as it was written, and as it was resolved.
+
+Knows how one is made from the other, and varied. Does not know files: `load` reads them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import PrivateAttr, ValidationError
+
+from .declare import written
+from .errors import InvalidError, scenario_error
+from .resolve import resolve_scenario
+from .resolved import ResolvedScenario
+from .vary import varied
+
+__all__ = ["Scenario"]
+
+
+class Scenario(ResolvedScenario):
+    """A resolved scenario that knows the written form that it comes from."""
+
+    _written: dict[str, Any] = PrivateAttr()
+    _name: str = PrivateAttr()
+    _base: Path = PrivateAttr()
+
+    @classmethod
+    def from_written(cls, data: Mapping[str, Any], *, name: str, base: Path) -> Self:
+        """The scenario of a written form, such as `tomllib` reads it.
+
+        Args:
+            data: the written form.
+            name: what messages call it; without its ending it is the title if there is none.
+            base: the directory that file names in it are relative to.
+
+        Raises:
+            ScenarioError: the scenario is wrong.
+        """
+        given = copy.deepcopy(dict(data))
+        try:
+            form = written(ResolvedScenario).model_validate(given)
+            resolved = resolve_scenario(form, title=_title(name), base=base)
+            scenario = cls.model_validate(dict(resolved))
+        except (ValidationError, InvalidError) as error:
+            raise scenario_error(name, given, error) from None
+        scenario._written, scenario._name, scenario._base = given, name, base
+        return scenario
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The written form: tables, texts with units, nothing but what was written. A copy."""
+        return copy.deepcopy(self._written)
+
+    def vary(self, changes: Mapping[str, Any]) -> Self:
+        """The same scenario with other values at some key paths, in a file's names and units.
+
+        `scenario.vary({"stations.laptop.count": 40, "flows.laptop.tcp.mss": "536 B"})`. A group
+        goes by its name, a flow by its own name or, if no other flow has them, by its stations.
+        None takes a key out, so that its default holds.
+
+        Raises:
+            ScenarioError: a path that is no key of this scenario, or a value that is wrong there.
+        """
+        try:
+            data = varied(self._written, changes)
+        except InvalidError as error:
+            raise scenario_error(self._name, {}, error) from None
+        return type(self).from_written(data, name=self._name, base=self._base)
+
+    def with_run(
+        self,
+        *,
+        seed: int | None = None,
+        replications: int | None = None,
+        warmup_ns: int | None = None,
+        duration_ns: int | None = None,
+    ) -> Self:
+        """As `ResolvedScenario.with_run`, in both forms."""
+        changed = super().with_run(
+            seed=seed, replications=replications, warmup_ns=warmup_ns, duration_ns=duration_ns
+        )
+        run = dict(self._written.get("run", {}))
+        if seed is not None:
+            run["seed"] = seed
+        if warmup_ns is not None:
+            run["warmup"] = f"{warmup_ns} ns"
+        if duration_ns is not None:
+            run["duration"] = f"{duration_ns} ns"
+        if replications is not None:
+            run["replications"] = replications
+            run.pop("precision", None)
+            run.pop("max_replications", None)
+        changed._written = {**self._written, "run": run}
+        return changed
+
+
+def _title(name: str) -> str:
+    """What a scenario is called that does not say so; a file name may be anything but text."""
+    return Path(name).stem.encode(errors="replace").decode()

@@ -1,0 +1,126 @@
+"""Key paths: `stations.laptop.count`, `flows.laptop.tcp.mss`, and how they change a scenario.
+
+Knows how a path leads through the tables of a file, in which groups, flows and links go by their
+names. Does not know what a key holds: that is checked when the changed file is resolved.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from .declare import written
+from .errors import InvalidError
+from .quantities import Written
+from .resolved import ResolvedScenario
+
+__all__ = ["key_paths", "varied"]
+
+
+def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The written form of a scenario with other values at some key paths.
+
+    Values are as in a file: texts with units, numbers, tables. None takes a key out. Tables that
+    are not there yet come into being, and replace a text that stands for a table.
+
+    Args:
+        data: the written form, as `tomllib` reads it; it stays as it is.
+        changes: values by key paths. A group goes by its name, a flow by its own name or, if no
+            other flow has them, by its stations; a link of a `path` by its number, from 0 on.
+
+    Raises:
+        InvalidError: a path that leads to no key of this scenario.
+    """
+    changed = copy.deepcopy(dict(data))
+    for path, value in changes.items():
+        _check(path, changed)
+        *parents, last = path.split(".")
+        here: Any = changed
+        for parent in parents:
+            here = _entry(here, parent) if isinstance(here, list) else _table(here, parent)
+        if isinstance(here, list):
+            here[here.index(_entry(here, last))] = copy.deepcopy(value)
+        elif value is None:
+            here.pop(last, None)
+        else:
+            here[last] = copy.deepcopy(value)
+    return changed
+
+
+def key_paths(data: Mapping[str, Any]) -> list[str]:
+    """All key paths of a written scenario: those of keys that may be written, too."""
+    return list(dict.fromkeys(_paths(written(ResolvedScenario), data, "")))
+
+
+def _paths(form: type[Written], data: Any, prefix: str) -> Iterator[str]:
+    """The paths of a table that are not in a list, and of the entries that `data` has of lists."""
+    for name, field in form.model_fields.items():
+        path = prefix + name
+        yield path
+        value = data.get(name) if isinstance(data, Mapping) else None
+        for inner in _forms(field.annotation):
+            for entry, content in _entries(name, value):
+                if entry:
+                    yield f"{path}.{entry}"
+                yield from _paths(inner, content, f"{path}.{entry}." if entry else f"{path}.")
+
+
+def _forms(kind: Any) -> Iterator[type[Written]]:
+    """The tables that a key may hold."""
+    if isinstance(kind, type) and issubclass(kind, Written):
+        yield kind
+    for part in get_args(kind):
+        yield from _forms(part)
+
+
+def _entries(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The names that the entries of a list, or of the table of links, go by; "" for a table."""
+    if isinstance(value, list):
+        for name in dict.fromkeys(name for entry in value for name in _names(entry, value)):
+            yield name, _entry(value, name)
+    elif key == "links" and isinstance(value, Mapping):
+        yield from value.items()
+    elif key not in ("stations", "flows", "links", "path"):
+        yield "", value
+
+
+def _names(entry: Any, entries: list[Any]) -> list[str]:
+    """What an entry of a list goes by: its own name, its stations if no other has them."""
+    if not isinstance(entry, Mapping) or not {"name", "stations"} & entry.keys():
+        return [str(entries.index(entry))]
+    names = [entry["name"]] if "name" in entry else []
+    stations = entry.get("stations")
+    alike = [other for other in entries if other.get("stations") == stations]
+    if stations is not None and len(alike) == 1:
+        names.append(stations)
+    return names
+
+
+def _entry(entries: list[Any], name: str) -> Any:
+    """The entry that goes by `name`; one with that name of its own comes first."""
+    named = [entry for entry in entries if name in _names(entry, entries)]
+    own = [entry for entry in named if isinstance(entry, Mapping) and entry.get("name") == name]
+    return (own or named)[0]
+
+
+def _table(here: dict[str, Any], key: str) -> Any:
+    """What is at a key on the way to another: a list, or a table, even if there was none."""
+    if not isinstance(here.get(key), dict | list):
+        here[key] = {}
+    return here[key]
+
+
+def _check(path: str, data: Mapping[str, Any]) -> None:
+    known = key_paths(data)
+    if path in known:
+        return
+    table, _, rest = path.partition(".")
+    name = rest.partition(".")[0]
+    flows = [flow for flow in data.get("flows", []) if flow.get("stations") == name]
+    if table == "flows" and len(flows) > 1:
+        message = f'{len(flows)} flows are of the stations "{name}"; allowed: a flow\'s own name'
+        raise InvalidError((path,), message)
+    nearest = difflib.get_close_matches(path, known, n=1, cutoff=0)
+    raise InvalidError((path,), f"is no key of this scenario; the nearest is {nearest[0]}")

@@ -1,0 +1,168 @@
+"""A scenario varied by key paths, in the names and units of its file."""
+
+from pathlib import Path
+
+import pytest
+from airtcp import load
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import ResolvedScenario, Scenario
+from airtcp.scenario.vary import key_paths, varied
+
+VALID = Path(__file__).parents[1] / "scenarios" / "valid"
+
+TEXT = """
+title = "Two flows of one group, one of another"
+phy = { standard = "802.11b" }
+links = { wire = { rate = "10 Mb/s" } }
+run = { precision = "5 %" }
+[[stations]]
+name = "near"
+count = 3
+[[stations]]
+name = "far"
+count = 2
+[[flows]]
+name = "up"
+stations = "near"
+direction = "upload"
+application = { kind = "bulk" }
+path = ["wire", { delay = "40 ms" }]
+[[flows]]
+stations = "near"
+direction = "download"
+application = { kind = "bulk", size = "30 kB" }
+[[flows]]
+stations = "far"
+direction = "upload"
+application = { kind = "bulk" }
+tcp = { receive_window = "64 KiB", mss = "1000 B" }
+"""
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    return load(TEXT)
+
+
+def test_groups_and_flows_go_by_their_names(scenario: Scenario) -> None:
+    changed = scenario.vary(
+        {
+            "stations.far.count": 40,
+            "flows.up.tcp.mss": "536 B",
+            "flows.far.tcp.receive_window.segments": 4,
+            "links.wire.rate": "2 Mb/s",
+            "flows.up.path.1.delay": "1 ms",
+            "mac.rules": {"preset": "ns-3"},
+        }
+    )
+
+    assert [group.count for group in changed.stations] == [3, 40]
+    up, _, far = changed.flows
+    assert up.tcp is not None
+    assert far.tcp is not None
+    assert (up.tcp.mss_bytes, far.tcp.receive_window_bytes) == (536, 4000)
+    assert [link.delay_ns for link in changed.path_links(up)] == [0, 1_000_000]
+    assert changed.links["wire"].rate_bps == 2_000_000
+    assert changed.mac.rules.preset == "ns-3"
+    # The first is as it was.
+    assert scenario == load(TEXT)
+
+
+def test_a_link_of_a_path_may_be_replaced(scenario: Scenario) -> None:
+    changed = scenario.vary({"flows.up.path.0": {"rate": "1 Gb/s"}, "flows.up.path.1": "wire"})
+
+    assert [link.rate_bps for link in changed.path_links(changed.flows[0])] == [10**9, 10**7]
+
+
+def test_none_takes_a_key_out(scenario: Scenario) -> None:
+    changed = scenario.vary({"flows.far.tcp": None, "title": None})
+
+    assert changed.flows[2].tcp == scenario.flows[0].tcp
+    assert changed.title == "scenario"
+
+
+def test_a_change_is_one_of_the_file(scenario: Scenario) -> None:
+    """Varied twice, or at once, or written into the text: the same scenario."""
+    once = scenario.vary({"stations.near.count": 9, "run.seed": 7})
+    twice = scenario.vary({"stations.near.count": 9}).vary({"run.seed": 7})
+    text = TEXT.replace("count = 3", "count = 9").replace("5 %\" }", "5 %\", seed = 7 }")
+
+    assert once == twice == load(text)
+    assert once.written == load(text).written
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("stations.near.cuont", "is no key of this scenario; the nearest is stations.near.count"),
+        ("stations.nera.count", "is no key of this scenario; the nearest is stations.near.count"),
+        ("flows.far.tpc.mss", "is no key of this scenario; the nearest is flows.far.tcp.mss"),
+        ("flows.up.path.2.delay", "the nearest is flows.up.path.1.delay"),
+        ("flows.near.tcp.mss", '2 flows are of the stations "near"; allowed: a flow\'s own name'),
+        ("", "is no key of this scenario"),
+        ("flows..tcp", "is no key of this scenario"),
+    ],
+)
+def test_a_path_that_leads_nowhere_names_the_nearest(
+    scenario: Scenario, path: str, message: str
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario.vary({path: 1})
+
+    assert message in str(caught.value)
+    assert caught.value.key == path
+
+
+def test_a_wrong_value_is_refused_as_in_a_file(scenario: Scenario) -> None:
+    with pytest.raises(ScenarioError, match=r"flows\[0\] \(up\)\.tcp\.mss: 536 is a bare number"):
+        scenario.vary({"flows.up.tcp.mss": 536})
+    with pytest.raises(ScenarioError, match=r"links\.wire: does nothing"):
+        scenario.vary({"links.wire": {}})
+
+
+def test_every_key_of_a_file_is_one_of_its_paths() -> None:
+    """Each may be set to what it is."""
+    data = load(VALID / "every_key.toml").written
+    paths = key_paths(data)
+
+    assert len(paths) == len(set(paths)) > 300
+    for path in ("phy.slot_time", "mac.edca.ap.AC_VO.aifs", "stations.laptop.queue.limit"):
+        assert path in paths
+    for table, value in data.items():
+        assert varied(data, {table: value}) == data
+        if isinstance(value, dict):
+            for key, content in value.items():
+                assert varied(data, {f"{table}.{key}": content}) == data
+
+
+def test_another_run_is_one_of_both_forms(scenario: Scenario) -> None:
+    """`with_run` changes the written form as well: what is varied after it keeps the run."""
+    run = scenario.with_run(seed=7, replications=3, warmup_ns=0, duration_ns=10**9)
+
+    assert run.vary({}) == run
+    assert run.written["run"] == {
+        "seed": 7,
+        "replications": 3,
+        "warmup": "0 ns",
+        "duration": "1000000000 ns",
+    }
+    assert scenario.run.precision == 0.05
+
+
+def test_a_scenario_is_loaded_from_a_file_a_text_or_tables() -> None:
+    file = VALID / "minimal.toml"
+    text = file.read_text(encoding="utf-8")
+
+    scenarios = [load(file), load(str(file)), load(text), load(load(file).written)]
+
+    assert [scenario.title for scenario in scenarios] == ["minimal", "minimal", *["scenario"] * 2]
+    titled = [scenario.vary({"title": "one"}) for scenario in scenarios]
+    assert all(scenario == titled[0] for scenario in titled)
+
+
+def test_forms_are_equal_by_what_they_hold(scenario: Scenario) -> None:
+    read = ResolvedScenario.from_json(scenario.to_json())
+
+    assert read == scenario
+    assert scenario == read
+    assert read != scenario.vary({"run.seed": 2})
