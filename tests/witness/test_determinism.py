@@ -150,7 +150,7 @@ def test_more_replications_begin_with_the_same_ones() -> None:
     for few, many in zip(three, five, strict=False):
         assert few.answer == many.answer
         np.testing.assert_array_equal(few.transfer_times_s, many.transfer_times_s)
-    assert len({json.dumps(run.answer) for run in five}) == 5
+    assert len({json.dumps(run.answer, default=list) for run in five}) == 5
 
 
 SETTING = """

@@ -165,7 +165,9 @@ class Bench:
         answer = compute()
         prepare(self.store)
         # No time of day inside, so that equal answers are equal bytes.
-        write_files(self.store, {name: gzip.compress(json.dumps(answer).encode(), mtime=0)})
+        write_files(
+            self.store, {name: gzip.compress(json.dumps(answer, default=list).encode(), mtime=0)}
+        )
         return answer
 
 

@@ -3,6 +3,7 @@
     objects                   result objects, whose attributes are the keys of the JSON they write
     trace, trace_file         what happened during a run, and its file
     epochs                    congestion epochs in traces
+    records                   the flows and stations of a replication, in little memory
 
 Knows the shape of answers. Does not know how they are computed or shown.
 """

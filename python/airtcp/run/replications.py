@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
+from airtcp.results.records import kept
 from airtcp.run.interruption import Interruption
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Runner:
             answer, times, trace = self._recorded(index, control, capture)
         return Replication(
             index,
-            json.loads(answer),
+            kept(json.loads(answer)),
             np.frombuffer(times, dtype="<f8"),
             None if trace is None else Trace.of_core(trace),
         )

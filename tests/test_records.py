@@ -1,0 +1,78 @@
+"""Records of a replication in columns: the same records, in an eighth of the memory."""
+
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+from airtcp.results.records import Records, kept
+
+STATIONS: list[dict[str, Any]] = [
+    {"name": f"laptop/{index}", "goodput_bps": 1.5 * index, "attempts": index, "mean_cw": mean_cw}
+    for index, mean_cw in enumerate([31.0, None, 47.5])
+]
+
+
+def test_records_come_back_as_they_were() -> None:
+    records = Records(STATIONS)
+
+    assert list(records) == STATIONS
+    assert records == STATIONS == [records[0], *records[1:]]
+    assert (records[-1], len(records)) == (STATIONS[2], 3)
+    # Types too: JSON tells 2 from 2.0, None from NaN and True from 1.
+    assert json.dumps(records, default=list) == json.dumps(STATIONS)
+    with pytest.raises(IndexError):
+        records[3]
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2.0], [True, False], [1, True], [2**63, 0], [-(2**63), 2**63 - 1], [None]]
+)
+def test_values_keep_their_type(values: list[Any]) -> None:
+    records = [{"value": value} for value in values]
+
+    assert json.dumps(list(Records(records))) == json.dumps(records)
+
+
+def test_equality_looks_at_every_value() -> None:
+    changed = [*STATIONS[:2], {**STATIONS[2], "attempts": 3}]
+
+    assert Records(STATIONS) == Records([dict(record) for record in STATIONS])
+    assert Records(STATIONS) != Records(changed)
+    assert Records(STATIONS) != changed
+    assert Records(STATIONS) != Records(STATIONS[:2])
+
+
+def test_records_with_other_keys_are_refused() -> None:
+    with pytest.raises(ValueError, match="same keys"):
+        Records([{"name": "a"}, {"other": "b"}])
+
+
+def test_an_answer_keeps_what_is_no_list_of_records() -> None:
+    answer = {"metrics": {"x": 1.0}, "stations": STATIONS, "series": [1.0, 2.0], "none": []}
+
+    compact = kept(answer)
+
+    assert compact == answer
+    assert isinstance(compact["stations"], Records)
+    assert isinstance(compact["series"], list)
+
+
+def test_a_station_takes_less_than_150_bytes_a_replication() -> None:
+    """A dictionary of eight numbers took 900. Here they take eight bytes each."""
+    count, replications = 500, 20
+    text = json.dumps(
+        [
+            {"name": f"s/{index}", **{f"number{key}": index + 0.5 for key in range(8)}}
+            for index in range(count)
+        ]
+    )
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    all_records = [Records(json.loads(text)) for _ in range(replications)]
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert len(all_records) == replications
+    # The names themselves are there once, and take some 60 bytes: 3 a replication.
+    assert (after - before) / (count * replications) < 8 * (8 + 1) + 15
