@@ -49,7 +49,7 @@ def test_records_with_other_keys_are_refused() -> None:
 
 
 def test_an_answer_keeps_what_is_no_list_of_records() -> None:
-    answer = {"metrics": {"x": 1.0}, "stations": STATIONS, "series": [1.0, 2.0], "none": []}
+    answer = {"metrics": {"x": 1.0}, "stations": STATIONS, "flows": [], "series": [1.0, 2.0]}
 
     compact = kept(answer)
 

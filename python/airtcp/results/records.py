@@ -60,11 +60,9 @@ class Records(Sequence[dict[str, Any]]):
 
 
 def kept(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """`answer` with the lists of records in it as `Records`."""
+    """`answer` with the records of flows and stations in it, which are many, as `Records`."""
     return {
-        key: Records(value)
-        if isinstance(value, list) and value and isinstance(value[0], dict)
-        else value
+        key: Records(value) if key in ("flows", "stations") else value
         for key, value in answer.items()
     }
 
