@@ -85,7 +85,7 @@ def test_a_change_is_one_of_the_file(scenario: Scenario) -> None:
     """Varied twice, or at once, or written into the text: the same scenario."""
     once = scenario.vary({"stations.near.count": 9, "run.seed": 7})
     twice = scenario.vary({"stations.near.count": 9}).vary({"run.seed": 7})
-    text = TEXT.replace("count = 3", "count = 9").replace("5 %\" }", "5 %\", seed = 7 }")
+    text = TEXT.replace("count = 3", "count = 9").replace('5 %" }', '5 %", seed = 7 }')
 
     assert once == twice == load(text)
     assert once.written == load(text).written

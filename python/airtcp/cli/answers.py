@@ -13,6 +13,7 @@ import typer
 from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.process import forget_stdout
 from airtcp.cli.progress import bars
+from airtcp.cli.scenarios import Set, scenario_of
 from airtcp.exceptions import AirtcpError, OutputError, one_line
 from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 _SEEDS = 2**63 - 1
 
-Scenario = Annotated[Path, typer.Argument(help="The scenario file (TOML).")]
+Scenario = Annotated[
+    Path, typer.Argument(help="The scenario file (TOML); -: standard input.", allow_dash=True)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
 Out = Annotated[
     Path | None,
@@ -67,6 +70,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no 
 
 def run(
     scenario: Scenario,
+    set_: Set = None,
     json: Json = False,
     out: Out = None,
     seed: Seed = None,
@@ -80,7 +84,7 @@ def run(
         from airtcp.cli.outputs import check
         from airtcp.compare import compare
 
-        loaded, text = _load(scenario)
+        loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
         with _progress(quiet) as progress:
             result = compare(
@@ -92,6 +96,7 @@ def run(
 
 def predict(
     scenario: Scenario,
+    set_: Set = None,
     json: Json = False,
     out: Out = None,
     force: Force = False,
@@ -102,13 +107,14 @@ def predict(
         from airtcp.cli.outputs import check
         from airtcp.predict import predict as predict_scenario
 
-        loaded, text = _load(scenario)
+        loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
         _answer(predict_scenario(loaded), text, json=json, out=out, quiet=quiet)
 
 
 def simulate(
     scenario: Scenario,
+    set_: Set = None,
     json: Json = False,
     out: Out = None,
     seed: Seed = None,
@@ -128,7 +134,7 @@ def simulate(
         from airtcp.run.simulate import simulate as simulate_scenario
 
         interval_s = _trace_interval_s(trace, trace_interval)
-        loaded, text = _load(scenario)
+        loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, trace=trace, pcap=pcap, force=force)
         lost: AirtcpError | None = None
         with _progress(quiet) as progress:
@@ -150,15 +156,6 @@ def simulate(
                 result, lost = error.result, error
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, text, json=json, out=out, quiet=quiet, lost=lost)
-
-
-def _load(path: Path) -> tuple[ResolvedScenario, str]:
-    """The scenario of a file with its text: both of one reading, for the file may be a pipe."""
-    from airtcp.scenario import loads
-    from airtcp.scenario.load import read
-
-    text = read(path)
-    return loads(text, name=str(path), base=path.parent), text
 
 
 def _tell_warmup(

@@ -5,7 +5,9 @@ Knows files, text and TOML. Does not know keys.
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +17,9 @@ from ..exceptions import ScenarioError
 from .scenario import Scenario
 
 __all__ = ["load", "loads", "read", "resolve"]
+
+#: What stands for standard input in the place of a file.
+STDIN = Path("-")
 
 #: Room for a group and a flow of its own for each of 100,000 stations.
 LARGEST_FILE_BYTES = 32 * 2**20
@@ -38,15 +43,17 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
 
 
 def read(path: str | os.PathLike[str]) -> str:
-    """The text of a scenario file, which may be a pipe: it is read once, and from the beginning.
+    """The text of a scenario file, or of standard input for "-".
+
+    It may be a pipe: it is read once, and from the beginning.
 
     Raises:
         ScenarioError: the file cannot be read, is too large, or is not UTF-8.
     """
-    name = os.fspath(path)
+    from_stdin = Path(path) == STDIN
+    name = "standard input" if from_stdin else os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            content = file.read(LARGEST_FILE_BYTES + 1)
+        content = _beginning(None if from_stdin else path, LARGEST_FILE_BYTES + 1)
     except FileNotFoundError:
         raise ScenarioError(name, "", "there is no such file; allowed: a scenario file") from None
     except IsADirectoryError:
@@ -69,6 +76,16 @@ def read(path: str | os.PathLike[str]) -> str:
         raise ScenarioError(
             name, "", f"is not UTF-8 (line {line}); allowed: TOML, which is UTF-8 text"
         ) from error
+
+
+def _beginning(path: str | os.PathLike[str] | None, size: int) -> bytes:
+    """The first bytes of a file, or of standard input."""
+    if path is not None:
+        with open(path, "rb") as file:
+            return file.read(size)
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    return sys.stdin.buffer.read(size)
 
 
 def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = ".") -> Scenario:

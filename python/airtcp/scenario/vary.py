@@ -122,5 +122,7 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
     if table == "flows" and len(flows) > 1:
         message = f'{len(flows)} flows are of the stations "{name}"; allowed: a flow\'s own name'
         raise InvalidError((path,), message)
-    nearest = difflib.get_close_matches(path, known, n=1, cutoff=0)
+    # Paths of as many steps come first: most mistakes are in a name.
+    alike = [other for other in known if other.count(".") == path.count(".")]
+    nearest = difflib.get_close_matches(path, alike or known, n=1, cutoff=0)
     raise InvalidError((path,), f"is no key of this scenario; the nearest is {nearest[0]}")

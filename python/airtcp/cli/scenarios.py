@@ -1,0 +1,59 @@
+"""The scenario that a command is about: a file or standard input, with keys as `--set` wants them.
+
+Knows how a value on a command line is read. Does not know key paths (`airtcp.scenario.vary`).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+
+__all__ = ["Set", "scenario_of"]
+
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Change a key of the scenario: stations.laptop.count=40. As often as you like.",
+    ),
+]
+
+
+def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, str]:
+    """The scenario, and its text with what was changed in the first lines.
+
+    Both are of one reading, for the file may be a pipe, or `-`: standard input.
+
+    Raises ScenarioError, and BadParameter for what is no PATH=VALUE.
+    """
+    from airtcp.scenario import loads
+    from airtcp.scenario.load import STDIN, read
+
+    name = "standard input" if path == STDIN else str(path)
+    settings = [_setting(change) for change in changes or []]
+    text = read(path)
+    scenario = loads(text, name=name, base=path.parent).vary(dict(settings))
+    return scenario, "".join(f"# --set {change!r}\n" for change in changes or []) + text
+
+
+def _setting(change: str) -> tuple[str, Any]:
+    """The path and the value of PATH=VALUE; a value that is not TOML is a text."""
+    path, equals, value = change.partition("=")
+    if not equals:
+        raise typer.BadParameter(
+            f"{change!r} has no value; allowed: such as stations.laptop.count=40",
+            param_hint="--set",
+        )
+    try:
+        read = tomllib.loads(f"value = {value}")
+    except ValueError:
+        return path.strip(), value.strip()
+    return path.strip(), read["value"] if len(read) == 1 else value

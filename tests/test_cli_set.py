@@ -1,0 +1,111 @@
+"""`--set PATH=VALUE`, and a scenario on standard input."""
+
+import json
+from pathlib import Path
+
+import pytest
+from airtcp.cli.commands import app
+from airtcp.scenario import load
+from typer.testing import CliRunner, Result
+
+SCENARIO = """
+phy = { standard = "802.11b" }
+stations = [{ name = "laptop", count = 3 }]
+flows = [{ stations = "laptop", direction = "download", application = { kind = "bulk" } }]
+run = { warmup = "100 ms", duration = "500 ms", replications = 2 }
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "cell.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def call(*arguments: str | Path, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(
+        app, [str(argument) for argument in arguments], input=stdin, prog_name="airtcp"
+    )
+
+
+@pytest.mark.parametrize("command", ["run", "predict", "simulate"])
+def test_keys_are_changed_before_anything_else(command: str, scenario: Path) -> None:
+    """Numbers, words, quantities and tables, as a file has them; texts without quotes."""
+    result = call(
+        command,
+        scenario,
+        "--json",
+        "--set",
+        "stations.laptop.count=2",
+        "--set",
+        "flows.laptop.tcp.mss = 536 B",
+        "--set",
+        "flows.laptop.tcp.receive_window={ segments = 8 }",
+        "--set",
+        "mac.rules.immediate_access=false",
+    )
+
+    assert result.exit_code == 0
+    changed = load(scenario).vary(
+        {
+            "stations.laptop.count": 2,
+            "flows.laptop.tcp.mss": "536 B",
+            "flows.laptop.tcp.receive_window": {"segments": 8},
+            "mac.rules": {"immediate_access": False},
+        }
+    )
+    assert json.loads(result.stdout)["scenario"] == changed.to_dict()
+    assert changed.flows[0].tcp is not None
+    assert changed.flows[0].tcp.receive_window_bytes == 8 * 536
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            "stations.lapto.count=2",
+            "cell.toml: stations.lapto.count: is no key of this scenario; the nearest is "
+            "stations.laptop.count",
+        ),
+        ("run.durations=1 s", "the nearest is run.duration"),
+        (
+            "run.duration=1",
+            'run.duration: 1 is a bare number; give a time with its unit, such as "',
+        ),
+        ("run.seed=x = 1", 'run.seed: "x = 1" is not a whole number'),
+        ("run.seed", "'run.seed' has no value; allowed: such as stations.laptop.count=40"),
+    ],
+)
+def test_a_wrong_change_is_one_message_and_status_2(
+    change: str, message: str, scenario: Path
+) -> None:
+    result = call("predict", scenario, "--set", change)
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.replace("│", " ").split())
+    assert not result.stdout
+
+
+def test_a_scenario_may_come_from_standard_input() -> None:
+    result = call("predict", "-", "--json", "--set", "stations.laptop.count=2", stdin=SCENARIO)
+
+    assert result.exit_code == 0
+    answer = json.loads(result.stdout)["scenario"]
+    assert answer["title"] == "standard input"
+    assert answer["stations"][0]["count"] == 2
+
+
+def test_a_wrong_scenario_on_standard_input_is_called_so() -> None:
+    result = call("predict", "-", stdin="title = 1")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("airtcp: standard input: phy: is missing")
+
+
+def test_the_report_shows_what_was_changed(scenario: Path, tmp_path: Path) -> None:
+    result = call("predict", scenario, "--set", "stations.laptop.count=2", "--out", tmp_path / "r")
+
+    assert result.exit_code == 0
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "# --set stations.laptop.count=2" in page.replace("&#x27;", "").replace("'", "")
