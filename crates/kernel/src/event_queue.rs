@@ -15,6 +15,8 @@ pub struct EventQueue<E> {
     heap: BinaryHeap<Reverse<Entry<E>>>,
     scheduled: u64,
     now: Time,
+    /// When the first event is due.
+    next: Time,
 }
 
 #[derive(Debug)]
@@ -30,7 +32,7 @@ const SEQUENCE_BITS: u32 = 56;
 impl<E> EventQueue<E> {
     /// An empty queue at the start of time.
     pub fn new() -> Self {
-        Self { heap: BinaryHeap::new(), scheduled: 0, now: Time::ZERO }
+        Self { heap: BinaryHeap::new(), scheduled: 0, now: Time::ZERO, next: Time::NEVER }
     }
 
     /// Schedules `event` for `time`, before all events of the same time with a larger `class`
@@ -43,19 +45,21 @@ impl<E> EventQueue<E> {
         let rank = (u64::from(class) << SEQUENCE_BITS) | self.scheduled;
         self.scheduled += 1;
         self.heap.push(Reverse(Entry { time, rank, event }));
+        self.next = self.next.min(time);
     }
 
     /// Takes the first event out, with its time.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let Reverse(entry) = self.heap.pop()?;
         self.now = entry.time;
+        self.next = self.heap.peek().map_or(Time::NEVER, |Reverse(entry)| entry.time);
         Some((entry.time, entry.event))
     }
 
     /// When the first event is due; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn next_time(&self) -> Time {
-        self.heap.peek().map_or(Time::NEVER, |Reverse(entry)| entry.time)
+        self.next
     }
 
     /// How many events have been scheduled since the start.

@@ -144,6 +144,19 @@ impl<B> Queue<B> {
     #[inline]
     pub fn enqueue(&mut self, now: Time, mut packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
         packet.arrived = now;
+        if let Discipline::Fifo(fifo) = &mut self.discipline
+            && self.len < self.limit
+        {
+            // By far the most frequent case.
+            fifo.push(packet);
+            self.len += 1;
+            return;
+        }
+        self.enqueue_if_it_fits(now, packet, drops);
+    }
+
+    #[cold]
+    fn enqueue_if_it_fits(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
         let fill = Fill { len: self.len, full: !self.has_room() };
         let before = drops.len();
         policy!(&mut self.discipline, policy => policy.enqueue(now, packet, fill, drops));
@@ -161,10 +174,25 @@ impl<B> Queue<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
+        let packet = if let Discipline::Fifo(fifo) = &mut self.discipline {
+            fifo.next(now, fits, drops)
+        } else {
+            self.next_by_policy(now, fits, drops)
+        };
+        self.taken += usize::from(packet.is_some());
+        packet
+    }
+
+    #[cold]
+    fn next_by_policy(
+        &mut self,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
         let before = drops.len();
         let packet = policy!(&mut self.discipline, policy => policy.next(now, fits, drops));
         self.len -= drops.len() - before;
-        self.taken += usize::from(packet.is_some());
         packet
     }
 

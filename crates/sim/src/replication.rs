@@ -95,25 +95,26 @@ impl<'a> Replication<'a> {
 
     /// The loop proper: simulates everything before `stop`.
     fn run_step(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
-        for iteration in 1_u64.. {
+        for iteration in 1_u32.. {
             let (world_at, cell_at) = (self.world.next_time(), self.cell.next_time());
-            let next = world_at.min(cell_at);
-            if next >= stop {
-                self.world.wait_until(stop);
-                break;
-            }
-            debug_assert!(next >= self.world.now());
-            if world_at <= cell_at {
-                self.world.step(next);
+            if cell_at < world_at {
+                if cell_at >= stop {
+                    break;
+                }
+                self.world.wait_until(cell_at);
+                self.cell.advance(cell_at, &mut self.world);
             } else {
-                self.world.wait_until(next);
-                self.cell.advance(next, &mut self.world);
+                if world_at >= stop {
+                    break;
+                }
+                self.world.step(world_at);
             }
             self.world.tell_ready(&mut self.cell);
             if iteration % (1 << 20) == 0 && control.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
         }
+        self.world.wait_until(stop);
         self.world.check()?;
         if control.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
     }

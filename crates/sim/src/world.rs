@@ -135,7 +135,9 @@ impl<'a> World<'a> {
     }
 
     /// Nothing happens until `time`.
+    #[inline]
     pub(crate) fn wait_until(&mut self, time: Time) {
+        debug_assert!(time >= self.now);
         self.now = time;
     }
 
@@ -147,7 +149,6 @@ impl<'a> World<'a> {
 
     /// What is due at `now`, that is [`Self::next_time`], happens: an arrival over a wire, then what
     /// is pending.
-    #[inline]
     pub(crate) fn step(&mut self, now: Time) {
         self.now = now;
         if self.links.wires.next_time() == now {
@@ -161,10 +162,9 @@ impl<'a> World<'a> {
     /// Tells `cell` whose queue is no longer empty.
     #[inline]
     pub(crate) fn tell_ready(&mut self, cell: &mut Cell<Packet>) {
-        for &contender in &self.ready {
+        while let Some(contender) = self.ready.pop() {
             cell.frame_ready(contender, self.now);
         }
-        self.ready.clear();
     }
 
     /// Why the run cannot go on, if it cannot.

@@ -131,6 +131,7 @@ impl Contention {
     /// The transmissions of [`Self::next_access`] begin: freezes all backoffs and tells who is on
     /// the air. One contender: its exchange succeeds. Several: they collide. The caller settles
     /// [`Self::internal_collisions`] before anything else happens.
+    #[inline]
     pub fn begin(&mut self) -> &[ContenderId] {
         let now = self.next_access;
         debug_assert!(!self.busy && now != Time::NEVER);
@@ -147,22 +148,30 @@ impl Contention {
                 &mut self.transmitting,
             );
         }
-        self.settle_strays(now);
+        if !self.strays.is_empty() {
+            self.settle_strays(now);
+        }
         if let Some(bursts) = &mut self.bursts
             && bursts.medium_busy(now, self.settings.slot_time)
         {
             self.transmitting.push(bursts.contender);
         }
-        if self.transmitting.len() > 1 {
-            self.find_internal_collisions();
+        if let [id] = self.transmitting[..] {
+            self.contenders[id as usize].begin();
+        } else {
+            self.begin_together();
         }
-        for &contender in &self.transmitting {
-            let contender = &mut self.contenders[contender as usize];
-            contender.state = State::Exchanging;
-            contender.counters.attempts += 1;
-        }
-        debug_assert!(!self.transmitting.is_empty());
         &self.transmitting
+    }
+
+    /// Several backoffs end at the same instant.
+    #[cold]
+    fn begin_together(&mut self) {
+        debug_assert!(!self.transmitting.is_empty());
+        self.find_internal_collisions();
+        for &id in &self.transmitting {
+            self.contenders[id as usize].begin();
+        }
     }
 
     /// Who is on the air, or was last.
@@ -188,14 +197,17 @@ impl Contention {
 
     /// The exchange of the one contender on the air has ended with its MAC ACK at `now`;
     /// `has_frame` says whether it has another frame to send.
+    #[inline]
     pub fn end_success(&mut self, now: Time, has_frame: bool) {
         let id = self.only_transmitter();
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
         contender.cw = contender.cw_min;
-        let is_burst =
-            self.bursts.as_mut().is_some_and(|bursts| bursts.exchange_succeeded(id, has_frame));
+        let is_burst = match &mut self.bursts {
+            None => false,
+            Some(bursts) => bursts.exchange_succeeded(id, has_frame),
+        };
         self.end_transmission(id, now, has_frame, is_burst);
     }
 
@@ -220,19 +232,20 @@ impl Contention {
     fn end_transmission(&mut self, id: ContenderId, now: Time, has_frame: bool, is_burst: bool) {
         self.medium_idle_from(now);
         let contender = &mut self.contenders[id as usize];
-        if is_burst {
-            contender.state = State::Bursts;
+        contender.state = if is_burst {
+            State::Bursts
         } else if has_frame || self.settings.post_backoff {
-            let until =
-                self.groups[contender.group as usize].slot + u64::from(contender.draw_backoff());
+            let group = &mut self.groups[contender.group as usize];
+            let until = group.slot + u64::from(contender.draw_backoff());
             if has_frame {
-                self.enter_ring(id, until);
+                group.insert(id, until);
+                State::Backoff
             } else {
-                contender.state = State::PostBackoff { until, since: self.busy_periods };
+                State::PostBackoff { until, since: self.busy_periods }
             }
         } else {
-            contender.state = State::Idle;
-        }
+            State::Idle
+        };
         self.find_next_access();
     }
 
@@ -319,7 +332,7 @@ impl Contention {
         let contender = &mut self.contenders[id as usize];
         contender.state = State::Backoff;
         let group = &mut self.groups[contender.group as usize];
-        group.ring.insert(id, until);
+        group.insert(id, until);
         if !self.busy {
             let access = group.slot_start(until, self.settings.slot_time);
             self.next_access = self.next_access.min(access);
@@ -328,6 +341,7 @@ impl Contention {
 
     /// The medium became busy at `now`: strays whose time has come transmit, the others join
     /// the common count of their group with what is left of their backoff.
+    #[cold]
     fn settle_strays(&mut self, now: Time) {
         let mut strays = std::mem::take(&mut self.strays);
         for stray in strays.drain(..) {
@@ -351,7 +365,7 @@ impl Contention {
             let group = &mut self.groups[contender.group as usize];
             if stray.has_frame {
                 contender.state = State::Backoff;
-                group.ring.insert(stray.contender, group.slot + left);
+                group.insert(stray.contender, group.slot + left);
             } else if access > now && (left > 0 || counted == 0) {
                 let since = self.busy_periods;
                 contender.state = State::PostBackoff { until: group.slot + left, since };
@@ -390,12 +404,11 @@ impl Contention {
         }
     }
 
+    #[inline]
     fn find_next_access(&mut self) {
         let mut next = Time::NEVER;
         for group in &self.groups {
-            if let Some(slot) = group.ring.first_from(group.slot) {
-                next = next.min(group.slot_start(slot, self.settings.slot_time));
-            }
+            next = next.min(group.next_access(self.settings.slot_time));
         }
         for stray in &self.strays {
             if stray.has_frame {

@@ -50,6 +50,13 @@ impl Medium {
         self.transmissions.clear();
     }
 
+    /// The medium was idle until now, and `by` alone sends a PPDU until `end`.
+    #[inline]
+    pub(crate) fn begin_alone(&mut self, by: ContenderId, end: Time) {
+        self.transmissions.clear();
+        self.transmissions.push(Transmission { by, end, is_overlapped: false });
+    }
+
     /// `by` sends a PPDU from `start` to `end`. All hear all, so it overlaps all that have not ended.
     #[inline]
     pub(crate) fn begin(&mut self, by: ContenderId, start: Time, end: Time) {

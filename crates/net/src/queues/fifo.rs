@@ -17,13 +17,21 @@ impl<B> Default for Fifo<B> {
     }
 }
 
+impl<B> Fifo<B> {
+    /// Takes a packet in, for which there is room.
+    #[inline]
+    pub(super) fn push(&mut self, packet: Packet<B>) {
+        self.0.push_back(packet);
+    }
+}
+
 impl<B> Policy<B> for Fifo<B> {
     #[inline]
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full {
             drops.push(packet);
         } else {
-            self.0.push_back(packet);
+            self.push(packet);
         }
     }
 
@@ -34,7 +42,7 @@ impl<B> Policy<B> for Fifo<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        self.0.front().is_some_and(fits).then(|| self.0.pop_front()).flatten()
+        if fits(self.0.front()?) { self.0.pop_front() } else { None }
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {

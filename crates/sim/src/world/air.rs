@@ -11,7 +11,7 @@ use crate::airtime::Cargo;
 use crate::packet::Packet;
 
 impl Supply<Packet> for World<'_> {
-    #[inline]
+    #[inline(always)]
     fn next(
         &mut self,
         contender: ContenderId,
@@ -33,7 +33,8 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.waiting() > 0
     }
 
-    #[inline]
+    // Each call has one kind of event: inlined, nothing is left of asking which.
+    #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
             MacEvent::Began(began) => self.air_begins(now, &began),

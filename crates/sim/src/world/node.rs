@@ -2,7 +2,6 @@
 //! the DCF, one for each access category that traffic is put into under EDCA.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Queue, QueueConfig};
@@ -28,8 +27,8 @@ pub(super) struct Node {
     pub(super) address: StationId,
     /// Where packets of each [`TrafficClass`] wait.
     routes: [ContenderId; 3],
-    /// Its queues.
-    pub(super) transmitters: Range<usize>,
+    /// How many of its queues are not empty.
+    pub(super) backlogged_queues: u32,
     pub(super) counts: NodeCounts,
 }
 
@@ -114,7 +113,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             group,
             address,
             routes,
-            transmitters: first as usize..transmitters.len(),
+            backlogged_queues: 0,
             counts: NodeCounts::default(),
         });
     };

@@ -1,7 +1,6 @@
 //! What happens to packets outside the air: queues, wires, endpoints, transfers.
 
 use airtcp_kernel::Time;
-use airtcp_net::Queue;
 use airtcp_tcp::{Flags, Segment};
 use airtcp_wlan::ContenderId;
 
@@ -12,7 +11,7 @@ use super::{Event, World};
 use crate::application::Application;
 use crate::connection::{Connection, ENDLESS, News, Purpose, Side};
 use crate::control::RunError;
-use crate::packet::{Body, Owner, Packet, TrafficClass};
+use crate::packet::{Owner, Packet, TrafficClass};
 use crate::scenario::{Direction, UDP_HEADER_BYTES};
 
 /// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
@@ -359,25 +358,27 @@ impl World<'_> {
         if before == after {
             return;
         }
-        if self.nodes[node as usize].is_access_point() {
-            let packets = self.queues_of(node).map(|queue| queue.len() as u64).sum();
+        let node = &mut self.nodes[node as usize];
+        if node.is_access_point() {
+            let packets = self.measures.ap_queue.value() + after as u64 - before as u64;
             self.measures.ap_queue.set(self.now, packets);
         }
-        if before == 0 && self.queues_of(node).filter(|queue| !queue.is_empty()).count() == 1 {
-            self.measures.backlogged.increment(self.now);
-        } else if after == 0 && !self.is_backlogged(node) {
-            self.measures.backlogged.decrement(self.now);
+        if before == 0 {
+            node.backlogged_queues += 1;
+            if node.backlogged_queues == 1 {
+                self.measures.backlogged.increment(self.now);
+            }
+        } else if after == 0 {
+            node.backlogged_queues -= 1;
+            if node.backlogged_queues == 0 {
+                self.measures.backlogged.decrement(self.now);
+            }
         }
-    }
-
-    fn queues_of(&self, node: NodeId) -> impl Iterator<Item = &Queue<Body>> {
-        let transmitters = self.nodes[node as usize].transmitters.clone();
-        self.transmitters[transmitters].iter().map(|transmitter| &transmitter.queue)
     }
 
     /// Whether any queue of `node` has a packet.
     pub(super) fn is_backlogged(&self, node: NodeId) -> bool {
-        self.queues_of(node).any(|queue| !queue.is_empty())
+        self.nodes[node as usize].backlogged_queues > 0
     }
 
     /// A saturated flow takes its place in the queue, or waits until there is one; a source of

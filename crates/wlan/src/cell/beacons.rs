@@ -103,7 +103,7 @@ impl<P> Cell<P> {
         self.counters.beacons += 1;
         let sent = start + self.beacons.airtime;
         let end = sent + self.frames.phy().propagation_delay;
-        self.medium.begin(by, start, sent);
+        self.medium.begin_alone(by, sent);
         self.tell_of_beacon(by, start, sent, end, false, supply);
         self.set_on_air(OnAir::Sending { end }, end);
     }

@@ -10,6 +10,7 @@ impl<P> Cell<P> {
     /// Several stations begin to transmit at `start`.
     #[cold]
     pub(super) fn collision_begins<S: Supply<P>>(&mut self, start: Time, supply: &mut S) {
+        self.medium.clear();
         for place in 0..self.contention.transmitting().len() {
             let by = self.contention.transmitting()[place];
             let sent = if self.beacons.is_due(by) {

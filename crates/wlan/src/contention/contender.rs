@@ -62,6 +62,13 @@ impl Contender {
         }
     }
 
+    /// It is on the air.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.state = State::Exchanging;
+        self.counters.attempts += 1;
+    }
+
     #[inline]
     pub(crate) fn draw_backoff(&mut self) -> u32 {
         self.counters.draws += 1;

@@ -7,13 +7,18 @@ use super::slot_ring::SlotRing;
 use crate::medium::AudibilityClass;
 use crate::station::{ContenderConfig, ContenderId};
 
+/// No slot: nobody waits.
+const NOBODY: u64 = u64::MAX;
+
 /// All contenders with the same inter-frame space that hear the same stations, and the slots that
 /// they count together.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) aifs: Duration,
     audibility: AudibilityClass,
-    pub(crate) ring: SlotRing,
+    ring: SlotRing,
+    /// The first slot in which a backoff ends, or [`NOBODY`].
+    first: u64,
     /// Number of the common slot that begins at `origin`.
     pub(crate) slot: u64,
     /// Since when, or from when on, the medium is idle for the slots to count: the end of the
@@ -33,6 +38,19 @@ impl Group {
         self.origin + slot_time * slot.saturating_sub(self.slot)
     }
 
+    /// Puts a contender into the slot in which its backoff ends.
+    #[inline]
+    pub(crate) fn insert(&mut self, id: ContenderId, slot: u64) {
+        self.ring.insert(id, slot);
+        self.first = self.first.min(slot);
+    }
+
+    /// When the first backoff ends if the medium stays idle; [`Time::NEVER`] if nobody waits.
+    #[inline]
+    pub(crate) fn next_access(&self, slot_time: Duration) -> Time {
+        if self.first == NOBODY { Time::NEVER } else { self.slot_start(self.first, slot_time) }
+    }
+
     /// The medium became busy at `now`: the slots that have passed are counted, and those whose
     /// backoff ends at this instant are put into `transmitting`. `boundary_slots` are counted beyond
     /// those that have passed, once the inter-frame space has.
@@ -44,11 +62,10 @@ impl Group {
         boundary_slots: u64,
         transmitting: &mut Vec<ContenderId>,
     ) {
-        if let Some(first) = self.ring.first_from(self.slot)
-            && self.slot_start(first, slot_time) == now
-        {
-            self.slot = first + boundary_slots;
-            self.ring.take(first, transmitting);
+        if self.next_access(slot_time) == now {
+            self.slot = self.first + boundary_slots;
+            self.ring.take(self.first, transmitting);
+            self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
         } else if now >= self.origin {
             self.slot += (now - self.origin) / slot_time + boundary_slots;
         }
@@ -69,6 +86,7 @@ pub(crate) fn groups_of(contenders: &[ContenderConfig]) -> Vec<Group> {
                 aifs,
                 audibility,
                 ring: SlotRing::new(contenders.len(), longest),
+                first: NOBODY,
                 slot: 0,
                 origin: Time::ZERO + aifs,
             }

@@ -37,8 +37,9 @@ impl SlotRing {
     #[inline]
     pub(crate) fn insert(&mut self, station: u32, slot: u64) {
         let bucket = (slot & self.mask) as usize;
-        self.next[station as usize] = self.heads[bucket];
-        self.heads[bucket] = station;
+        let head = &mut self.heads[bucket];
+        self.next[station as usize] = *head;
+        *head = station;
         self.occupied[bucket / 64] |= 1 << (bucket % 64);
         self.len += 1;
     }
@@ -57,7 +58,8 @@ impl SlotRing {
         }
         let mut ahead = 64 - (start % 64) as u64;
         for step in 1..=words {
-            let word = self.occupied[(start / 64 + step) % words];
+            // Their number is a power of two.
+            let word = self.occupied[(start / 64 + step) & (words - 1)];
             if word != 0 {
                 return Some(from + ahead + u64::from(word.trailing_zeros()));
             }
