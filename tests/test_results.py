@@ -71,6 +71,16 @@ def answer(**changes: Any) -> dict[str, Any]:
         "counts": {"mac_exchanges": 9, "transfers": 1},
         "flows": [flow, flow | {"name": "laptop/1", "goodput_bps": 200.0}],
         "stations": [station],
+        "groups": [
+            {
+                "name": "laptop",
+                "all": {"goodput_bps": 300.0, "transfer_time_s": 2.0},
+                "download": {"goodput_bps": 300.0, "transfer_time_s": 2.0},
+                "upload": None,
+                "airtime": {"data": 0.25, "tcp_ack": 0.125, "control": 0.125},
+            }
+        ],
+        "categories": [],
         "active_flows_distribution": [0.25, 0.75],
         "goodput_series_bps": [300.0] * 100,
     }

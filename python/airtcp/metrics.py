@@ -1,138 +1,256 @@
-"""The metrics: what they are called, what they mean, and how people read their values.
+"""The metrics: what they are called, mean and are measured of, and how people read their values.
 
 Knows names, labels, units and the writing of numbers. Does not know how a metric comes about:
-the simulator measures it (`airtcp.simulate`), a model computes it (`airtcp.predict`).
+the simulator measures it (`airtcp.run`), a model computes it (`airtcp.predict`). The page of
+results in the documentation is made from here.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from airtcp.stats import Interval
+
+#: What a metric may be of: everything, a station group, its flows in one direction, the queues of
+#: an access category.
+Scope = Literal["all", "group", "direction", "category"]
+
+#: Which values are the better ones; None where that depends on what one wants.
+Better = Literal["higher", "lower"] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric: `name` is the key in results, `label` what people read, `unit` its unit."""
+    """One metric: `name` is the key in results, `label` what people read, `unit` its unit.
+
+    `meaning` defines it, `better` says which values are the better ones, and `scopes` what it is
+    measured of.
+    """
 
     name: str
     label: str
     unit: str
     meaning: str
+    better: Better = None
+    scopes: tuple[Scope, ...] = ("all",)
 
 
-_CATALOGUE = (
+#: Of the flows of everything, of a group, of a group in one direction.
+_FLOWS: Final[tuple[Scope, ...]] = ("all", "group", "direction")
+#: Of the attempts of access point and stations together; those of a group are its stations' alone.
+_MAC: Final[tuple[Scope, ...]] = ("all", "category")
+_STATIONS: Final[tuple[Scope, ...]] = ("all", "group", "category")
+
+_CATALOGUE: Final = (
     Metric(
         "goodput_bps",
         "goodput, all flows",
         "b/s",
-        "payload delivered in order to the applications, all flows together",
+        "payload delivered in order to the applications, over the measured time; all flows. TCP "
+        "and UDP payload: no headers, no bytes twice",
+        better="higher",
+        scopes=_FLOWS,
     ),
-    Metric("flow_goodput_bps", "goodput per flow", "b/s", "mean over flows of their goodput"),
+    Metric(
+        "flow_goodput_bps",
+        "goodput per flow",
+        "b/s",
+        "the mean of it over flows",
+        better="higher",
+        scopes=_FLOWS,
+    ),
     Metric(
         "jain_index",
         "Jain fairness index",
         "",
-        "fairness of the flows' goodputs: 1 for equal shares, 1/n when one takes all",
+        "(Σ x)² / (n Σ x²) over the goodputs x of the n flows: 1 for equal shares, 1/n when one "
+        "has all",
+        better="higher",
+        scopes=_FLOWS,
     ),
     Metric(
         "transfer_time_s",
         "transfer time, mean",
         "s",
-        "from the first packet of a transfer to the last byte at the receiver",
+        "mean over the transfers that end in the measured time, from the moment a transfer begins "
+        "(its SYN or first packet is handed to the sender's queue) to the last byte at the "
+        "receiver; of FTP with a dialogue from PASV to the reply 226 at the station",
+        better="lower",
+        scopes=_FLOWS,
     ),
     Metric(
         "transfer_time_to_last_ack_s",
         "transfer time to last ACK, mean",
         "s",
-        "from the first packet of a transfer to the last TCP ACK at the sender",
+        "the same to the TCP ACK of the last byte at the sender: the clock of paper M; of FTP with "
+        "a dialogue to the TCP ACK of 226 at the server, which waits for the station's delayed-ACK "
+        "timer",
+        better="lower",
+        scopes=_FLOWS,
     ),
-    Metric("transfer_time_p50_s", "transfer time, median", "s", "half of the transfers take less"),
+    Metric(
+        "transfer_time_p50_s",
+        "transfer time, median",
+        "s",
+        "median of the times of `transfer_time_s`",
+        better="lower",
+        scopes=_FLOWS,
+    ),
     Metric(
         "transfer_time_p90_s",
         "transfer time, 90th percentile",
         "s",
-        "nine transfers out of ten take less",
+        "their 90th percentile",
+        better="lower",
+        scopes=_FLOWS,
     ),
     Metric(
         "transfer_time_p99_s",
         "transfer time, 99th percentile",
         "s",
-        "99 transfers out of 100 take less",
+        "their 99th percentile",
+        better="lower",
+        scopes=_FLOWS,
     ),
     Metric(
         "active_flows",
         "transfers in progress, mean",
         "",
-        "time average of the number of transfers in progress",
+        "time average of the number of transfers in progress, from a transfer's beginning to its "
+        "end as in `transfer_time_s`; an endless one always counts",
+        scopes=_FLOWS,
     ),
     Metric(
         "collision_probability",
         "collision probability",
         "",
-        "attempts that collide over attempts, all nodes",
+        "attempts that collide over attempts, all nodes. An attempt is an RTS, a data frame "
+        "without one, or a beacon, and counts when it ends",
+        better="lower",
+        scopes=_MAC,
     ),
     Metric(
         "collision_probability_ap",
         "collision probability, AP",
         "",
-        "attempts that collide over attempts, access point alone",
+        "the same, access point alone",
+        better="lower",
+        scopes=_MAC,
     ),
     Metric(
         "collision_probability_stations",
         "collision probability, stations",
         "",
-        "attempts that collide over attempts, stations alone",
+        "the same, all stations together",
+        better="lower",
+        scopes=_STATIONS,
     ),
     Metric(
         "simultaneous_send_probability",
         "simultaneous-send probability",
         "",
-        "collisions of AP and the station that it sends to, over exchanges and collisions",
+        "simultaneous sends over frame exchanges and collisions, that is over the times that "
+        "somebody sent: (1) of paper G for one station. A simultaneous send is a collision of two "
+        "frames, the access point's and one of the station that it is for; neither hears the "
+        "other's",
+        better="lower",
     ),
     Metric(
         "drop_probability_mac",
         "MAC drop probability",
         "",
-        "frames given up at the retry limit over frames served",
+        "frames given up at the retry limit over frames given up or acknowledged; of a group those "
+        "that its stations send",
+        better="lower",
+        scopes=_STATIONS,
     ),
-    Metric("mean_cw_ap", "mean contention window, AP", "slots", "mean CW over backoff draws"),
+    Metric(
+        "mean_cw_ap",
+        "mean contention window, AP",
+        "slots",
+        "mean of CW over the backoffs drawn, access point. The mean backoff is half of it",
+        scopes=_MAC,
+    ),
     Metric(
         "mean_cw_stations",
         "mean contention window, stations",
         "slots",
-        "mean CW over backoff draws",
+        "the same over the draws of all stations",
+        scopes=_STATIONS,
     ),
     Metric(
         "active_stations_after_ap_success",
         "stations with a packet after an AP success",
         "",
-        "stations whose queue is not empty when a transmission of the AP succeeds",
+        "mean number of stations with a packet in their queue when an exchange of the access point "
+        "has just succeeded, the answer to this very packet included",
     ),
     Metric(
         "mean_backlogged_nodes",
         "backlogged nodes, mean",
         "",
-        "time average of the number of nodes with a packet to send",
+        "time average of the number of nodes with a packet in their queue, access point included",
     ),
-    Metric("ap_queue_packets", "AP queue, mean", "packets", "time average of the AP's queue"),
+    Metric(
+        "ap_queue_packets",
+        "AP queue, mean",
+        "packets",
+        "time average of the access point's queue, the packet being sent included",
+        better="lower",
+    ),
     Metric(
         "ap_queue_drop_probability",
         "AP queue drop probability",
         "",
-        "packets dropped at the AP's full queue over packets that came",
+        "packets that found the access point's queue full over packets that came",
+        better="lower",
     ),
-    Metric("tcp_retransmissions", "TCP retransmissions", "", "TCP segments sent again"),
-    Metric("tcp_timeouts", "TCP timeouts", "", "expiries of TCP's retransmission timer"),
     Metric(
-        "channel_utilization", "channel utilization", "", "time of successful payload over time"
+        "tcp_retransmissions",
+        "TCP retransmissions",
+        "",
+        "TCP segments sent again, per replication",
+        better="lower",
+        scopes=_FLOWS,
+    ),
+    Metric(
+        "tcp_timeouts",
+        "TCP timeouts",
+        "",
+        "expiries of TCP's retransmission timer, per replication",
+        better="lower",
+        scopes=_FLOWS,
+    ),
+    Metric(
+        "channel_utilization",
+        "channel utilization",
+        "",
+        "time that the payload of data frames received would take at the data rate, without "
+        "headers and preambles, over the measured time",
+        better="higher",
+        scopes=_FLOWS,
+    ),
+    Metric(
+        "airtime_share",
+        "share of airtime",
+        "",
+        "share of the measured time with frames of exchanges that carry packets of these flows, in "
+        "both directions of the air: data, TCP ACKs, control; without collisions, which are not of "
+        "one flow alone",
+        scopes=("group", "direction"),
     ),
 )
 
 #: Every metric by its name, in the order in which tables show them.
 METRICS: Final[dict[str, Metric]] = {metric.name: metric for metric in _CATALOGUE}
+
+
+def metrics_of(scope: Scope) -> dict[str, Metric]:
+    """The metrics that are measured of `scope`."""
+    return {name: metric for name, metric in METRICS.items() if scope in metric.scopes}
+
 
 _DECIMAL_PREFIXES: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _SECOND_PREFIXES: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))

@@ -72,3 +72,8 @@ def make_cards() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_resolved_form() -> ModuleType:
     return script("make_resolved_form")
+
+
+@pytest.fixture(scope="session")
+def make_results() -> ModuleType:
+    return script("make_results")

@@ -2,7 +2,7 @@
 
 Knows colours, style and file formats: the same figure gives the same bytes, whatever the user's own
 matplotlibrc says. Colours are those of Okabe and Ito, told apart with any colour vision. Does not
-know what is drawn (`airtcp.plot`, `airtcp.reproduce`) or where pictures go.
+know what is drawn (`airtcp.present.plot`, `airtcp.reproduce`) or where pictures go.
 """
 
 from __future__ import annotations

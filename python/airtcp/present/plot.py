@@ -1,7 +1,7 @@
 """Pictures of a result.
 
 Knows what each picture shows of a result. Does not know how pictures look and become PNG or SVG
-(`airtcp.drawing`) or where they go (`airtcp.report`).
+(`airtcp.present.drawing`) or where they go (`airtcp.present.report`).
 """
 
 from __future__ import annotations

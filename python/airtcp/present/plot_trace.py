@@ -1,7 +1,7 @@
 """Pictures of a trace: what flows got and what their windows were, over time.
 
 A few flows are lines, many are rows of a map, where one that starves is a pale stripe. Knows traces
-and drawing; which pictures a report has is the business of `airtcp.plot`.
+and drawing; which pictures a report has is the business of `airtcp.present.plot`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A result on disk: results.json, report.html and the pictures.
 
 Knows files and the page. The page stands alone: pictures are inline, nothing is loaded, so it can
-be mailed and read offline. Does not know what is in the pictures (`airtcp.plot`) or how results
-are put in words (`airtcp.summary`).
+be mailed and read offline. Does not know what is in the pictures (`plot`) or how results are put in
+words (`summary`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What comes out of models and simulation.
 
     objects                   result objects, whose attributes are the keys of the JSON they write
+    averages                  flows, stations and groups over replications
     trace, trace_file         what happened during a run, and its file
     epochs                    congestion epochs in traces
     records                   the flows and stations of a replication, in little memory
@@ -8,9 +9,9 @@
 Knows the shape of answers. Does not know how they are computed or shown.
 """
 
+from airtcp.results.averages import Flow, Groups, Station
 from airtcp.results.objects import (
     Comparison,
-    Flow,
     Model,
     Predicted,
     Prediction,
@@ -19,7 +20,6 @@ from airtcp.results.objects import (
     Row,
     Simulation,
     SimulationResult,
-    Station,
     Stopped,
     canonical_json,
 )
@@ -27,6 +27,7 @@ from airtcp.results.objects import (
 __all__ = [
     "Comparison",
     "Flow",
+    "Groups",
     "Model",
     "Predicted",
     "Prediction",

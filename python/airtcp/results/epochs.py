@@ -3,8 +3,8 @@
 A congestion epoch is the time between two losses (D. J. Leith, P. Clifford, "Using the 802.11e EDCF
 to achieve TCP upload fairness over WLAN links", 2005, section 5). Flows that share a bottleneck's
 queue share its overflows, which end the epochs of them all; an upload over the air loses in its own
-station's queue, and has epochs of its own. Knows traces (`airtcp.trace`) and windows at the ends of
-epochs; what a theory expects is in `airtcp.models.aimd`.
+station's queue, and has epochs of its own. Knows traces and windows at the ends of epochs; what a
+theory expects is in `airtcp.models.aimd`.
 """
 
 from __future__ import annotations

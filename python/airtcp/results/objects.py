@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import math
 import platform as _platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
+from airtcp.results.averages import Flow, Groups, Station, categories, combined, groups, mean_of
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
-
-_Record = TypeVar("_Record")
 
 #: Why a simulation ended: all replications asked for were made, the precision was reached, the
 #: cap on replications was reached first, or the user interrupted it.
@@ -81,43 +81,6 @@ class Predicted:
 
 #: What models say: for each metric the predictions, best first.
 Model = dict[str, list[Predicted]]
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """One flow, averaged over replications.
-
-    `transfers`, `retransmissions` and `timeouts` are means per replication; `mean_transfer_time_s`
-    weighs every transfer alike and is None without one; `starved` holds when the flow starved in at
-    least half of the replications.
-    """
-
-    name: str
-    station: str
-    direction: str
-    goodput_bps: float
-    transfers: float
-    mean_transfer_time_s: float | None
-    retransmissions: float
-    timeouts: float
-    starved: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Station:
-    """One node, averaged over replications; the access point is the node `ap`.
-
-    All counts are means per replication; `mean_cw` is None where no backoff was drawn.
-    """
-
-    name: str
-    goodput_bps: float
-    attempts: float
-    successes: float
-    collisions: float
-    mac_drops: float
-    queue_drops: float
-    mean_cw: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +144,12 @@ class Simulation:
                 name: student_interval([answer["metrics"][name] for answer in answers], confidence)
                 for name in answers[0]["metrics"]
             },
-            flows=_per_record(answers, "flows", _mean_flow),
-            stations=_per_record(answers, "stations", _mean_station),
-            airtime=_airtime([answer["airtime"] for answer in answers]),
+            flows=combined(Flow, answers, "flows"),
+            stations=combined(Station, answers, "stations"),
+            airtime={
+                part: mean_of([answer["airtime"] for answer in answers], part)
+                for part in answers[0]["airtime"]
+            },
             counts={
                 name: sum(answer["counts"][name] for answer in answers)
                 for name in answers[0]["counts"]
@@ -201,6 +167,21 @@ class Simulation:
             runs=runs,
         )
 
+    @cached_property
+    def groups(self) -> Groups:
+        """What was measured of each station group, from `runs`; put together when asked for.
+
+        Of each group the parts `all` (its flows in both directions, and its stations), `download`
+        and `upload` where it has such flows, each with an interval per metric, and `airtime`:
+        shares of the measured time with `data`, `tcp_ack` and `control` of its exchanges.
+        """
+        return groups([run.answer for run in self.runs], self.confidence)
+
+    @cached_property
+    def categories(self) -> dict[str, dict[str, Interval]]:
+        """What was measured of the queues of each access category; empty under the DCF."""
+        return categories([run.answer for run in self.runs], self.confidence)
+
     def transfer_times_s(self) -> NDArray[np.float64]:
         """The times in seconds of all transfers of all replications, in no particular order."""
         import numpy as np
@@ -212,7 +193,12 @@ class Simulation:
     def to_dict(self) -> dict[str, Any]:
         """The simulation as it stands in results.json."""
         return {
-            "metrics": {name: interval.to_dict() for name, interval in self.metrics.items()},
+            "metrics": _intervals(self.metrics),
+            "groups": {
+                name: {part: _intervals(of_part) for part, of_part in parts.items()}
+                for name, parts in self.groups.items()
+            },
+            "categories": {name: _intervals(one) for name, one in self.categories.items()},
             "flows": [asdict(flow) for flow in self.flows],
             "stations": [asdict(station) for station in self.stations],
             "airtime": self.airtime,
@@ -347,60 +333,12 @@ def _head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
     return {"scenario": json.loads(scenario.to_json()), "provenance": asdict(provenance)}
 
 
+def _intervals(intervals: Mapping[str, Interval]) -> dict[str, Any]:
+    return {name: interval.to_dict() for name, interval in intervals.items()}
+
+
 def _model_dict(model: Model) -> dict[str, Any]:
     return {name: [asdict(predicted) for predicted in entries] for name, entries in model.items()}
-
-
-def _per_record(
-    answers: Sequence[Mapping[str, Any]],
-    key: str,
-    mean: Callable[[Sequence[Mapping[str, Any]]], _Record],
-) -> list[_Record]:
-    """One mean record for each record under `key`; replications list them in the same order."""
-    return [mean(records) for records in zip(*(answer[key] for answer in answers), strict=True)]
-
-
-def _mean_flow(records: Sequence[Mapping[str, Any]]) -> Flow:
-    transfers = sum(record["transfers"] for record in records)
-    busy = math.fsum(
-        record["mean_transfer_time_s"] * record["transfers"]
-        for record in records
-        if record["mean_transfer_time_s"] is not None
-    )
-    first = records[0]
-    return Flow(
-        name=first["name"],
-        station=first["station"],
-        direction=first["direction"],
-        goodput_bps=_mean_of(records, "goodput_bps"),
-        transfers=_mean_of(records, "transfers"),
-        mean_transfer_time_s=busy / transfers if transfers else None,
-        retransmissions=_mean_of(records, "retransmissions"),
-        timeouts=_mean_of(records, "timeouts"),
-        starved=2 * sum(record["starved"] for record in records) >= len(records),
-    )
-
-
-def _mean_station(records: Sequence[Mapping[str, Any]]) -> Station:
-    drawn = [record for record in records if record["mean_cw"] is not None]
-    return Station(
-        name=records[0]["name"],
-        goodput_bps=_mean_of(records, "goodput_bps"),
-        attempts=_mean_of(records, "attempts"),
-        successes=_mean_of(records, "successes"),
-        collisions=_mean_of(records, "collisions"),
-        mac_drops=_mean_of(records, "mac_drops"),
-        queue_drops=_mean_of(records, "queue_drops"),
-        mean_cw=_mean_of(drawn, "mean_cw") if drawn else None,
-    )
-
-
-def _mean_of(records: Sequence[Mapping[str, Any]], key: str) -> float:
-    return math.fsum(record[key] for record in records) / len(records)
-
-
-def _airtime(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: _mean_of(parts, name) for name in parts[0]}
 
 
 def _mean_columns(rows: Sequence[Sequence[float]]) -> list[float]:

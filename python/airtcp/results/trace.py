@@ -1,8 +1,8 @@
 """The trace of one replication: flows and queues at equal intervals, and what happened when.
 
 Every number tells the state just before its time, which counts from the start of the run, warm-up
-included. Knows what is in a trace; files are the business of `airtcp.trace_file`, epochs and
-convergence that of `airtcp.epochs`.
+included. Knows what is in a trace; files are the business of `trace_file`, epochs and convergence
+that of `epochs`.
 """
 
 from __future__ import annotations

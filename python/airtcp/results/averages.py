@@ -1,0 +1,137 @@
+"""Flows, stations and groups over replications: averages and intervals.
+
+A field of a record is declared once: its meaning, and how the values of replications become one.
+Knows the core's answers (docs/resolved-form.md). Computes no physics.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from airtcp.stats import Interval, student_interval
+
+__all__ = ["Answer", "Flow", "Groups", "Station", "categories", "combined", "groups", "mean_of"]
+
+#: What the core answers for one replication.
+Answer = Mapping[str, Any]
+Rows = Sequence[Mapping[str, Any]]
+Rule = Callable[[Rows, str], Any]
+
+#: Of each group the parts "all", "download", "upload" (where it has flows) and "airtime", and of
+#: each part its metrics, or the airtimes.
+Groups = dict[str, dict[str, dict[str, Interval]]]
+
+_Record = TypeVar("_Record")
+
+
+def mean_of(records: Rows, key: str) -> float:
+    """The mean over records that all have a value."""
+    return math.fsum(record[key] for record in records) / len(records)
+
+
+def _first(records: Rows, key: str) -> Any:
+    return records[0][key]
+
+
+def _mean_where_known(records: Rows, key: str) -> float | None:
+    known = [record for record in records if record[key] is not None]
+    return mean_of(known, key) if known else None
+
+
+def _mean_over_transfers(records: Rows, key: str) -> float | None:
+    transfers = sum(record["transfers"] for record in records)
+    total = math.fsum(
+        record[key] * record["transfers"] for record in records if record[key] is not None
+    )
+    return total / transfers if transfers else None
+
+
+def _majority(records: Rows, key: str) -> bool:
+    return 2 * sum(bool(record[key]) for record in records) >= len(records)
+
+
+def _is(meaning: str, rule: Rule = mean_of) -> Any:
+    """A field with its meaning, and how the values of replications become one."""
+    return field(metadata={"meaning": meaning, "rule": rule})
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One flow, averaged over replications."""
+
+    name: str = _is("`flow/index`", _first)
+    station: str = _is("`group/index`", _first)
+    direction: str = _is('`"download"` or `"upload"`', _first)
+    goodput_bps: float = _is("as the metric, for this flow")
+    transfers: float = _is("transfers that ended, per replication")
+    mean_transfer_time_s: float | None = _is(
+        "over all its transfers, each with the same weight; `null` without one",
+        _mean_over_transfers,
+    )
+    retransmissions: float = _is("TCP segments sent again, per replication")
+    timeouts: float = _is("expiries of its retransmission timer, per replication")
+    starved: bool = _is(
+        "an endless flow with less than 1 % of a fair share among endless flows, in half of the "
+        "replications or more",
+        _majority,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """One node, averaged over replications; the access point is the node `ap`."""
+
+    name: str = _is("`ap`, or `group/index`", _first)
+    goodput_bps: float = _is("to and from this station; for `ap` that of all")
+    attempts: float = _is(
+        "its transmissions, per replication; beacons that do not collide are attempts and no "
+        "successes"
+    )
+    successes: float = _is("those that led to a MAC ACK")
+    collisions: float = _is("those that collided")
+    mac_drops: float = _is("packets given up at the retry limit, per replication")
+    queue_drops: float = _is("packets lost at its full queue, per replication")
+    mean_cw: float | None = _is(
+        "mean of CW over the backoffs drawn; `null` without any", _mean_where_known
+    )
+
+
+def combined(kind: type[_Record], answers: Sequence[Answer], key: str) -> list[_Record]:
+    """One record for each under `key`; replications list them in the same order."""
+    rules = [(one.name, one.metadata["rule"]) for one in fields(kind)]  # type: ignore[arg-type]
+    return [
+        kind(*(rule(records, name) for name, rule in rules))
+        for records in zip(*(answer[key] for answer in answers), strict=True)
+    ]
+
+
+def groups(answers: Sequence[Answer], confidence: float) -> Groups:
+    """The intervals of each station group, in the order of the scenario."""
+    return {
+        records[0]["name"]: dict(_parts(records, confidence))
+        for records in zip(*(answer["groups"] for answer in answers), strict=True)
+    }
+
+
+def categories(answers: Sequence[Answer], confidence: float) -> dict[str, dict[str, Interval]]:
+    """The intervals of each access category that has a queue; empty under the DCF."""
+    return {
+        records[0]["name"]: _intervals([record["metrics"] for record in records], confidence)
+        for records in zip(*(answer["categories"] for answer in answers), strict=True)
+    }
+
+
+def _parts(records: Rows, confidence: float) -> Iterator[tuple[str, dict[str, Interval]]]:
+    for part in ("all", "download", "upload", "airtime"):
+        if records[0][part] is not None:
+            yield part, _intervals([record[part] for record in records], confidence)
+
+
+def _intervals(samples: Rows, confidence: float) -> dict[str, Interval]:
+    return {
+        name: student_interval([sample[name] for sample in samples], confidence)
+        for name in samples[0]
+    }

@@ -1,0 +1,156 @@
+"""Metrics by station group, direction and access category, and that they are what is declared."""
+
+import math
+
+import pytest
+from airtcp import simulate
+from airtcp.metrics import METRICS, Scope, metrics_of
+from airtcp.results import Simulation
+from airtcp.scenario import loads
+
+PARTS = ("data", "tcp_ack", "control")
+
+SCENARIO = """
+[phy]
+standard = "802.11b"
+[mac]
+edca = {}
+[mac.classify]
+tcp_ack = "AC_VO"
+[[stations]]
+name = "near"
+count = 2
+[[stations]]
+name = "far"
+count = 3
+data_rate = "2 Mb/s"
+[[flows]]
+stations = "near"
+direction = "download"
+application = { kind = "web", size = "30 kB", think_time = "0.5 s" }
+[[flows]]
+name = "photos"
+stations = "far"
+direction = "upload"
+application = { kind = "bulk" }
+[[flows]]
+name = "films"
+stations = "far"
+direction = "download"
+application = { kind = "udp", packet = "500 B", rate = "20 kb/s" }
+[run]
+warmup = "1 s"
+duration = "10 s"
+replications = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def simulation() -> Simulation:
+    return simulate(loads(SCENARIO)).simulation
+
+
+def test_the_core_measures_what_is_declared_in_every_scope(simulation: Simulation) -> None:
+    def declared(*scopes: Scope) -> set[str]:
+        return {name for scope in scopes for name in metrics_of(scope)}
+
+    assert set(simulation.metrics) == declared("all")
+    for group in simulation.groups.values():
+        assert set(group["all"]) == declared("group")
+        for direction in {"download", "upload"} & set(group):
+            assert set(group[direction]) == declared("direction")
+    for category in simulation.categories.values():
+        assert set(category) == declared("category")
+    assert declared("all", "group", "direction", "category") == set(METRICS)
+
+
+def test_groups_have_the_parts_that_they_have_flows_for(simulation: Simulation) -> None:
+    parts = {name: list(group) for name, group in simulation.groups.items()}
+
+    assert parts == {
+        "near": ["all", "download", "airtime"],
+        "far": ["all", "download", "upload", "airtime"],
+    }
+    assert list(simulation.categories) == ["AC_VO", "AC_BE"]
+
+
+def mean(simulation: Simulation, group: str, part: str, name: str) -> float:
+    value = simulation.groups[group][part][name].mean
+    assert value is not None
+    return value
+
+
+def test_a_group_is_its_flows(simulation: Simulation) -> None:
+    films = [flow for flow in simulation.flows if flow.name.startswith("films/")]
+    near = [flow for flow in simulation.flows if flow.station.startswith("near/")]
+
+    goodput = mean(simulation, "far", "download", "goodput_bps")
+    assert goodput == pytest.approx(math.fsum(flow.goodput_bps for flow in films))
+    # 20 kb/s of packets of 500 bytes, of which 28 are headers, to each of three stations: 50
+    # packets each, and perhaps one more or less.
+    assert goodput == pytest.approx(3 * 20e3 * 472 / 500, rel=0.02)
+    assert mean(simulation, "far", "download", "flow_goodput_bps") == pytest.approx(goodput / 3)
+    # The only transfers that end are the web's: endless ones do not, datagrams are none.
+    assert (
+        simulation.groups["near"]["download"]["transfer_time_s"]
+        == simulation.metrics["transfer_time_s"]
+    )
+    assert simulation.groups["far"]["all"]["transfer_time_s"].n == 0
+    retransmissions = math.fsum(flow.retransmissions for flow in near)
+    assert mean(simulation, "near", "all", "tcp_retransmissions") == pytest.approx(retransmissions)
+
+
+def test_airtime_of_groups_adds_up_to_that_of_the_cell(simulation: Simulation) -> None:
+    for part in PARTS:
+        total = math.fsum(mean(simulation, name, "airtime", part) for name in simulation.groups)
+        # Without beacons all control frames belong to exchanges.
+        assert total == pytest.approx(simulation.airtime[part])
+    for name in simulation.groups:
+        parts = math.fsum(
+            mean(simulation, name, "airtime", p) for p in ("data", "tcp_ack", "control")
+        )
+        assert mean(simulation, name, "all", "airtime_share") == pytest.approx(parts)
+
+
+def test_a_lone_station_takes_the_airtime_of_its_exchanges() -> None:
+    """Saturated UDP, no backoff: a clock whose period is DIFS and one exchange."""
+    result = simulate(
+        loads(
+            """
+            stations = [{ name = "sender", count = 1 }]
+            [phy]
+            standard = "802.11b"
+            cw_min = 0
+            cw_max = 0
+            [[flows]]
+            stations = "sender"
+            direction = "upload"
+            application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+            [run]
+            warmup = "1 s"
+            duration = "10 s"
+            replications = 1
+            """
+        )
+    )
+    # 192 us of preamble and header each; 12288 bits at 11 Mb/s, 112 at 2: whole microseconds.
+    data, ack, sifs, difs = 192 + 1118, 192 + 56, 10, 50
+    period = data + sifs + ack + difs
+
+    airtime = result.simulation.groups["sender"]["airtime"]
+
+    assert airtime["data"].mean == pytest.approx(data / period, rel=1e-3)
+    assert airtime["control"].mean == pytest.approx(ack / period, rel=1e-3)
+    assert airtime["tcp_ack"].mean == 0.0
+    utilization = result.simulation.groups["sender"]["upload"]["channel_utilization"].mean
+    assert utilization == pytest.approx(1472 * 8 / 11 / period, rel=1e-3)
+
+
+def test_groups_are_in_the_json_with_their_intervals(simulation: Simulation) -> None:
+    kept = simulation.to_dict()
+
+    assert kept["groups"]["far"]["upload"]["goodput_bps"] == (
+        simulation.groups["far"]["upload"]["goodput_bps"].to_dict()
+    )
+    assert set(kept["groups"]["near"]["airtime"]["data"]) == {"mean", "low", "high", "n"}
+    assert kept["categories"]["AC_BE"]["mean_cw_ap"]["n"] == 3
