@@ -16,6 +16,7 @@ GROUND = {
     "distributions",
     "exceptions",
     "files",
+    "high_rate",
     "metrics",
     "standards",
     "stats",
@@ -27,7 +28,7 @@ ANSWERS = GROUND | {"scenario", "results"}
 BOTH_DEPTHS = ANSWERS | {"_core", "models", "predict", "run", "present", "compare"}
 
 ROOMS = {
-    "models": {"airtime", "exceptions"},
+    "models": {"airtime", "exceptions", "high_rate", "standards"},
     "scenario": GROUND,
     "results": GROUND | {"scenario"},
     "predict": ANSWERS | {"models"},
