@@ -273,3 +273,24 @@ def test_heusse_s_cycle_is_near_the_simulation(count: int) -> None:
     assert values(said)["Heusse et al. (2003), TCP, whole backoff"] == pytest.approx(
         measured, rel=0.05
     )
+
+
+def test_another_congestion_control_than_renos_is_never_answered_in_silence() -> None:
+    text = """
+        [phy]
+        standard = "802.11b"
+        [[stations]]
+        name = "laptop"
+        count = 3
+        [[flows]]
+        stations = "laptop"
+        direction = "download"
+        application = { kind = "bulk" }
+        tcp = { congestion = "CONTROL" }
+    """
+    for control, is_broken in (("reno", False), ("cubic", True)):
+        model = predict(loads(text.replace("CONTROL", control))).model
+        for entries in model.values():
+            for entry in entries:
+                found = [s for s in entry.broken if s.startswith("Reno's congestion control;")]
+                assert bool(found) == is_broken, (control, entry.source)

@@ -166,6 +166,7 @@ fn queue() -> impl Strategy<Value = Value> {
 
 fn tcp() -> impl Strategy<Value = Value> {
     let variant = prop_oneof![Just("reno"), Just("newreno"), Just("sack")];
+    let congestion = prop_oneof![Just("reno"), Just("cubic")];
     let handshake = prop_oneof![Just("three-way"), Just("two-way"), Just("none")];
     let mss = prop_oneof![Just(536_u64), Just(1460)];
     let windows = (prop_oneof![1_u64..5, Just(44), Just(700_000)], 1_u64..11, any::<bool>());
@@ -180,11 +181,18 @@ fn tcp() -> impl Strategy<Value = Value> {
     let aimd = prop_oneof![3 => Just((1.0, 0.5)), 1 => (0.001..=1000.0, 0.01..=0.99)];
     let rules = (prop_oneof![Just("flight-size"), Just("cwnd")], any::<bool>());
     let policies = (thresholds, skip, aimd, rules, any::<bool>());
-    (variant, handshake, mss, windows, times, policies).prop_map(
-        |(variant, handshake, mss, (window, initial, low), (rto, timeout), policies)| {
+    ((variant, congestion), handshake, mss, windows, times, policies).prop_map(
+        |(
+            (variant, congestion),
+            handshake,
+            mss,
+            (window, initial, low),
+            (rto, timeout),
+            policies,
+        )| {
             let (thresholds, skip, (increase, decrease), (loss_window, once), pad) = policies;
             json!({
-                "variant": variant, "congestion": "reno", "mss_bytes": mss, "header_bits": 320,
+                "variant": variant, "congestion": congestion, "mss_bytes": mss, "header_bits": 320,
                 "receive_window_bytes": window * mss, "initial_window_bytes": initial * mss,
                 "initial_ssthresh_bytes": low.then_some(2 * mss), "handshake": handshake,
                 "initial_rto_ns": 3 * rto * MILLISECOND, "min_rto_ns": rto * MILLISECOND,

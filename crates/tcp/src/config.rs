@@ -70,6 +70,8 @@ pub enum Variant {
 pub enum Congestion {
     /// RFC 5681 section 3.1, with the factors of [`Aimd`].
     Reno,
+    /// RFC 9438.
+    Cubic,
 }
 
 /// Additive increase and multiplicative decrease of the congestion window, in units of 2^-16: whole

@@ -3,12 +3,17 @@
 //! A [`Controller`] is told what happens in a few events, each with the time, the estimate of the
 //! round trip and what was delivered. It knows no sequence number, no timer, and not how a loss was
 //! found or is repaired: that is the [sender](crate::sender)'s business, which also moves the window
-//! during a recovery, and both keep it in a [`Window`]. Integers alone, so that every machine agrees.
+//! during a recovery, and both keep it in a [`Window`]. Every machine agrees to the
+//! last bit: integers, and floating point without functions that differ between platforms.
 
+mod cubic;
 mod reno;
+#[cfg(test)]
+mod scene;
 
 use airtcp_kernel::Time;
 
+use self::cubic::Cubic;
 use self::reno::Reno;
 use crate::rtt::RttEstimator;
 use crate::{Config, Congestion};
@@ -25,9 +30,7 @@ pub(crate) struct Window {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
     pub(crate) config: &'a Config,
-    #[expect(dead_code, reason = "Reno grows by what is acknowledged, whenever that is")]
     pub(crate) now: Time,
-    #[expect(dead_code, reason = "Reno grows by what is acknowledged, however long it took")]
     pub(crate) rtt: &'a RttEstimator,
 }
 
@@ -36,6 +39,24 @@ pub(crate) struct Moment<'a> {
 pub(crate) struct Delivery {
     /// Bytes that it acknowledges for the first time.
     pub(crate) acked: u64,
+    /// Most bytes that were under way in the last round trip, and `u64::MAX` if they filled the
+    /// window. One that is not used says nothing about what the path holds: RFC 7661 section 4.2,
+    /// in the simpler way of Linux.
+    pub(crate) most_in_flight: u64,
+}
+
+impl Delivery {
+    /// Whether the window grows in slow start: it was used by half, as it is before it doubles.
+    #[inline]
+    pub(crate) fn validates_slow_start(self, window: &Window) -> bool {
+        window.cwnd / 2 < self.most_in_flight
+    }
+
+    /// Whether the window grows in congestion avoidance: it was full.
+    #[inline]
+    pub(crate) fn validates_avoidance(self) -> bool {
+        self.most_in_flight == u64::MAX
+    }
 }
 
 /// One way to grow and to shrink the window.
@@ -63,12 +84,14 @@ pub(crate) trait Controller {
 #[derive(Clone, Debug)]
 pub(crate) enum AnyController {
     Reno(Reno),
+    Cubic(Box<Cubic>),
 }
 
 impl AnyController {
     pub(crate) fn new(config: &Config) -> Self {
         match config.congestion {
             Congestion::Reno => Self::Reno(Reno::default()),
+            Congestion::Cubic => Self::Cubic(Box::default()),
         }
     }
 }
@@ -78,24 +101,28 @@ impl Controller for AnyController {
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
         match self {
             Self::Reno(reno) => reno.on_ack(window, moment, delivery),
+            Self::Cubic(cubic) => cubic.on_ack(window, moment, delivery),
         }
     }
 
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {
         match self {
             Self::Reno(reno) => reno.on_loss(window, moment, flight_size),
+            Self::Cubic(cubic) => cubic.on_loss(window, moment, flight_size),
         }
     }
 
     fn on_timeout(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: Option<u64>) {
         match self {
             Self::Reno(reno) => reno.on_timeout(window, moment, flight_size),
+            Self::Cubic(cubic) => cubic.on_timeout(window, moment, flight_size),
         }
     }
 
     fn on_idle(&mut self, window: &mut Window, moment: &Moment<'_>) {
         match self {
             Self::Reno(reno) => reno.on_idle(window, moment),
+            Self::Cubic(cubic) => cubic.on_idle(window, moment),
         }
     }
 }
@@ -111,8 +138,10 @@ impl Window {
 
     /// RFC 5681 (2): cwnd += min (N, SMSS).
     #[inline]
-    pub(crate) fn slow_start(&mut self, config: &Config, acked: u64) {
-        self.cwnd = self.cwnd.saturating_add(acked.min(u64::from(config.mss)));
+    pub(crate) fn slow_start(&mut self, config: &Config, delivery: Delivery) {
+        if delivery.validates_slow_start(self) {
+            self.cwnd = self.cwnd.saturating_add(delivery.acked.min(u64::from(config.mss)));
+        }
     }
 }
 

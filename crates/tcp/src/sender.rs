@@ -45,9 +45,19 @@ pub(crate) struct Sender {
     /// When data was last sent.
     last_sent: Time,
     pub(crate) window: Window,
+    usage: Usage,
     controller: AnyController,
     pub(crate) rtt: RttEstimator,
     pub(crate) counters: Counters,
+}
+
+/// How much of the congestion window is used.
+#[derive(Clone, Copy, Debug)]
+struct Usage {
+    /// Most bytes in flight in a round trip; `u64::MAX` if there was no room for another segment.
+    most: u64,
+    /// The round trip ends when all before this is acknowledged.
+    until: u64,
 }
 
 /// Where the sender stands: all well, or in one of the two ways to recover from a loss.
@@ -84,6 +94,7 @@ impl Sender {
             deadline: Time::NEVER,
             last_sent: Time::ZERO,
             window: Window::new(config),
+            usage: Usage { most: 0, until: FIRST_BYTE },
             controller: AnyController::new(config),
             rtt: RttEstimator::new(config),
             counters: Counters::default(),
@@ -310,6 +321,7 @@ impl Sender {
     #[inline]
     fn on_new_ack(&mut self, config: &Config, now: Time, ack: u64) {
         let acked = ack - self.snd_una;
+        self.note_usage(config);
         self.snd_una = ack;
         // After a timeout the receiver may turn out to hold more than was sent again.
         self.snd_nxt = self.snd_nxt.max(ack);
@@ -344,7 +356,19 @@ impl Sender {
     #[inline]
     fn grow(&mut self, config: &Config, now: Time, acked: u64) {
         let moment = Moment { config, now, rtt: &self.rtt };
-        self.controller.on_ack(&mut self.window, &moment, Delivery { acked });
+        let delivery = Delivery { acked, most_in_flight: self.usage.most };
+        self.controller.on_ack(&mut self.window, &moment, delivery);
+    }
+
+    /// How much of the window is in use, now that an acknowledgment of new data comes.
+    #[inline]
+    fn note_usage(&mut self, config: &Config) {
+        let flight_size = self.flight_size();
+        let is_full = flight_size.saturating_add(u64::from(config.mss)) > self.window.cwnd;
+        let used = if is_full { u64::MAX } else { flight_size };
+        if used > self.usage.most || self.snd_una >= self.usage.until {
+            self.usage = Usage { most: used, until: self.snd_nxt };
+        }
     }
 }
 

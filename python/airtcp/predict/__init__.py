@@ -47,7 +47,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
     has anything to say.
     """
-    from airtcp.predict import access, effective
+    from airtcp.predict import access, assumptions, effective
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction, Provenance
 
@@ -58,6 +58,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
         if declined:
             answers.unanswered[name] = declined
     answers.add_broken(access.beacons(scenario), but_by=effective.SERVICE)
+    answers.add_broken(assumptions.congestion(scenario))
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason

@@ -16,6 +16,7 @@ from airtcp.predict.card import Assumption
 from airtcp.predict.facts import Connections, tcp_of
 from airtcp.predict.keys import FRAMES, NO_BEACONS, SEGMENTS
 from airtcp.predict.transfers import request_bytes
+from airtcp.scenario import ResolvedScenario
 from airtcp.units import format_rate, format_size, format_time_ns
 
 if TYPE_CHECKING:
@@ -146,6 +147,20 @@ def network(connections: Connections) -> Iterator[str]:
     yield from _acknowledgments(connections)
     yield from skipped_acks(connections.flows)
     yield from _backoff_rules(connections)
+
+
+def congestion(scenario: ResolvedScenario) -> list[str]:
+    """What becomes of Reno's congestion control, which all models of TCP have."""
+    others = sorted(
+        {flow.tcp.congestion for flow in scenario.flows if flow.tcp is not None} - {"reno"}
+    )
+    if not others:
+        return []
+    return [
+        f"Reno's congestion control; here congestion is {' and '.join(others)}: where a window is "
+        "bounded by losses and not by the receiver, the model is not about this sender; "
+        f"{UNKNOWN}"
+    ]
 
 
 def endless_window(connections: Connections) -> Iterator[str]:

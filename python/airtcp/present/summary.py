@@ -368,6 +368,8 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         )
     if tcp.rules.preset != "standard":
         yield f"rules of {tcp.rules.preset}"
+    if tcp.congestion != "reno":
+        yield tcp.congestion.upper()
     if tcp.aimd != type(tcp.aimd).default():
         yield f"AIMD {tcp.aimd.increase:g} and {tcp.aimd.decrease:g}"
 

@@ -22,6 +22,7 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
         InvalidError: windows, timeouts or ACK policies that do not fit together.
     """
     _check_timeouts(tcp, here)
+    _check_congestion(tcp, here)
     tcp = tcp.filled(initial_window=initial_window_segments(tcp.mss))
     return Tcp.of(
         tcp,
@@ -30,6 +31,15 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
         initial_ssthresh_bytes=_initial_ssthresh(tcp, here),
         delayed_ack=_delayed_ack(tcp.delayed_ack, (*here, "delayed_ack")),
     )
+
+
+def _check_congestion(tcp: Written, here: Path) -> None:
+    if tcp.given("aimd") and tcp.congestion != "reno":
+        raise InvalidError(
+            (*here, "aimd"),
+            f'stands beside congestion = "{tcp.congestion}", which has factors of its own; '
+            'allowed: aimd with congestion = "reno"',
+        )
 
 
 def _receive_window(tcp: Written, here: Path) -> int:

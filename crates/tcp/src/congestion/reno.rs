@@ -16,8 +16,8 @@ impl Controller for Reno {
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
         let config = moment.config;
         if window.cwnd < window.ssthresh {
-            window.slow_start(config, delivery.acked);
-        } else {
+            window.slow_start(config, delivery);
+        } else if delivery.validates_avoidance() {
             // RFC 5681 (3): cwnd += SMSS*SMSS/cwnd, which is one segment in a round trip of one ACK
             // for each. The remainder is kept for the next time, which makes the rounding up "to 1
             // byte" that the RFC asks for unnecessary.
@@ -61,52 +61,16 @@ fn threshold(aimd: Aimd, config: &Config, flight_size: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use airtcp_kernel::Time;
-
     use super::*;
-    use crate::rtt::RttEstimator;
+    use crate::congestion::scene::Scene;
 
-    /// A controller between its events.
-    struct Scene {
-        config: Config,
-        rtt: RttEstimator,
-        window: Window,
-        reno: Reno,
-    }
-
-    impl Scene {
-        fn new(config: Config, cwnd: u64, ssthresh: u64) -> Self {
-            let rtt = RttEstimator::new(&config);
-            Self { config, rtt, window: Window { cwnd, ssthresh }, reno: Reno::default() }
-        }
-
-        fn tell(&mut self, event: impl FnOnce(&mut Reno, &mut Window, &Moment<'_>)) -> &mut Self {
-            let moment = Moment { config: &self.config, now: Time::ZERO, rtt: &self.rtt };
-            event(&mut self.reno, &mut self.window, &moment);
-            self
-        }
-
-        fn ack(&mut self, acked: u64) -> u64 {
-            let delivery = Delivery { acked };
-            self.tell(|reno, window, moment| reno.on_ack(window, moment, delivery)).window.cwnd
-        }
-
-        fn loss(&mut self, flight_size: u64) -> u64 {
-            self.tell(|reno, window, moment| reno.on_loss(window, moment, flight_size))
-                .window
-                .ssthresh
-        }
-
-        fn timeout(&mut self, flight_size: Option<u64>) -> u64 {
-            self.tell(|reno, window, moment| reno.on_timeout(window, moment, flight_size))
-                .window
-                .ssthresh
-        }
+    fn scene(config: Config, cwnd: u64, ssthresh: u64) -> Scene<Reno> {
+        Scene::new(config, Reno::default(), cwnd, ssthresh)
     }
 
     #[test]
     fn slow_start_grows_by_what_is_acknowledged_but_one_segment_at_most() {
-        let mut scene = Scene::new(Config::standard(), 2000, 10_000);
+        let mut scene = scene(Config::standard(), 2000, 10_000);
 
         assert_eq!(scene.ack(400), 2400);
         assert_eq!(scene.ack(2000), 3400);
@@ -114,19 +78,19 @@ mod tests {
 
     #[test]
     fn congestion_avoidance_keeps_the_fraction() {
-        let mut scene = Scene::new(Config::standard(), 3000, 3000);
+        let mut scene = scene(Config::standard(), 3000, 3000);
 
         // 1000^2 / 3000 = 333 + 1000/3000; then (10^6 + 1000) / 3333 = 300 + 1100/3333;
         // then (10^6 + 1100) / 3633 = 275 + 2025/3633.
         for expected in [3333, 3633, 3908] {
             assert_eq!(scene.ack(1000), expected);
         }
-        assert_eq!(scene.reno.fraction, 2025);
+        assert_eq!(scene.controller.fraction, 2025);
     }
 
     #[test]
     fn congestion_avoidance_grows_even_when_the_step_is_below_a_byte() {
-        let mut scene = Scene::new(Config::standard(), 4_000_000, 2000);
+        let mut scene = scene(Config::standard(), 4_000_000, 2000);
 
         // A quarter of a byte per ACK, a trace less after the first whole byte: the second one comes
         // with the ninth.
@@ -139,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_loss_halves_the_flight_not_the_window() {
-        let mut scene = Scene::new(Config::standard(), 50_000, u64::MAX);
+        let mut scene = scene(Config::standard(), 50_000, u64::MAX);
 
         assert_eq!(scene.loss(20_000), 10_000);
     }
@@ -149,26 +113,26 @@ mod tests {
         let config = Config { aimd: Aimd::new(3.0, 0.5), ..Config::standard() };
 
         // 3 * 1000^2 / 3000.
-        assert_eq!(Scene::new(config.clone(), 3000, 3000).ack(1000), 4000);
-        assert_eq!(Scene::new(config, 2000, 3000).ack(1000), 3000);
+        assert_eq!(scene(config.clone(), 3000, 3000).ack(1000), 4000);
+        assert_eq!(scene(config, 2000, 3000).ack(1000), 3000);
     }
 
     #[test]
     fn a_decrease_of_seven_eighths_keeps_seven_eighths_but_of_a_timeout_a_half() {
         let config = Config { aimd: Aimd::new(1.0, 0.875), ..Config::standard() };
 
-        assert_eq!(Scene::new(config.clone(), 16_000, 8000).loss(16_000), 14_000);
-        assert_eq!(Scene::new(config, 16_000, 8000).timeout(Some(16_000)), 8000);
+        assert_eq!(scene(config.clone(), 16_000, 8000).loss(16_000), 14_000);
+        assert_eq!(scene(config, 16_000, 8000).timeout(Some(16_000)), 8000);
     }
 
     #[test]
     fn two_segments_are_the_least_threshold() {
-        assert_eq!(Scene::new(Config::standard(), 3000, u64::MAX).timeout(Some(3000)), 2000);
+        assert_eq!(scene(Config::standard(), 3000, u64::MAX).timeout(Some(3000)), 2000);
     }
 
     #[test]
     fn a_second_timeout_of_the_same_segment_keeps_the_threshold() {
-        let mut scene = Scene::new(Config::standard(), 20_000, u64::MAX);
+        let mut scene = scene(Config::standard(), 20_000, u64::MAX);
 
         assert_eq!(scene.timeout(Some(20_000)), 10_000);
         assert_eq!(scene.timeout(None), 10_000);
@@ -176,35 +140,35 @@ mod tests {
 
     #[test]
     fn a_loss_a_timeout_and_idleness_forget_the_fraction() {
-        let mut scene = Scene::new(Config::standard(), 3000, 3000);
+        let mut scene = scene(Config::standard(), 3000, 3000);
 
         for event in [
-            |scene: &mut Scene| scene.loss(3000),
-            |scene: &mut Scene| scene.timeout(None),
-            |scene: &mut Scene| scene.tell(Reno::on_idle).window.cwnd,
+            |scene: &mut Scene<Reno>| scene.loss(3000),
+            |scene: &mut Scene<Reno>| scene.timeout(None),
+            |scene: &mut Scene<Reno>| scene.tell(Reno::on_idle).window.cwnd,
         ] {
             scene.window = Window { cwnd: 3000, ssthresh: 3000 };
             scene.ack(1000);
-            assert_ne!(scene.reno.fraction, 0);
+            assert_ne!(scene.controller.fraction, 0);
             event(&mut scene);
-            assert_eq!(scene.reno.fraction, 0);
+            assert_eq!(scene.controller.fraction, 0);
         }
     }
 
     #[test]
     fn idleness_shrinks_to_the_initial_window_and_never_grows() {
-        let mut wide = Scene::new(Config::standard(), 30_000, 15_000);
+        let mut wide = scene(Config::standard(), 30_000, 15_000);
         wide.tell(Reno::on_idle);
         assert_eq!((wide.window.cwnd, wide.window.ssthresh), (2000, 15_000));
 
-        let mut narrow = Scene::new(Config::standard(), 1000, 15_000);
+        let mut narrow = scene(Config::standard(), 1000, 15_000);
         narrow.tell(Reno::on_idle);
         assert_eq!(narrow.window.cwnd, 1000);
     }
 
     #[test]
     fn an_unbounded_window_saturates() {
-        let mut scene = Scene::new(Config::standard(), u64::MAX - 10, u64::MAX);
+        let mut scene = scene(Config::standard(), u64::MAX - 10, u64::MAX);
 
         scene.ack(1000);
         assert_eq!(scene.ack(1000), u64::MAX);

@@ -5,6 +5,7 @@
 
 mod acknowledgments;
 mod closing;
+mod cubic;
 mod fast_recovery;
 mod golden;
 mod handshake;

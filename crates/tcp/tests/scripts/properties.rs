@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
-    AckSkip, Aimd, Block, Config, Counters, DelayedAck, Flags, Handshake, LossWindow, Rules,
-    Segment, Threshold, Variant,
+    AckSkip, Aimd, Block, Config, Congestion, Counters, DelayedAck, Flags, Handshake, LossWindow,
+    Rules, Segment, Threshold, Variant,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -65,6 +65,7 @@ pub(crate) fn aimd() -> impl Strategy<Value = Aimd> {
 prop_compose! {
     fn configs()(
         variant in variant(),
+        congestion in prop_oneof![Just(Congestion::Reno), Just(Congestion::Cubic)],
         handshake in
             prop_oneof![Just(Handshake::None), Just(Handshake::TwoWay), Just(Handshake::ThreeWay)],
         mss in prop_oneof![Just(100_u32), 1_u32..300],
@@ -81,6 +82,7 @@ prop_compose! {
         let smss = u64::from(mss);
         Config {
             variant,
+            congestion,
             mss,
             receive_window: window_segments * smss + window_crumb,
             initial_window: initial_segments * smss,

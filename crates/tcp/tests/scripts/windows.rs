@@ -54,14 +54,38 @@ fn slow_start_ends_at_the_threshold() {
 }
 
 #[test]
-fn the_receive_window_bounds_the_flight_and_not_the_congestion_window() {
+fn a_window_that_the_receiver_does_not_let_be_used_grows_no_further() {
     let config = Config { receive_window: 5500, ..config() };
     let mut pair = Pair::sending(&config, ENDLESS);
     pair.run_until(500);
 
     assert_eq!(pair.a.flight_size(), 5000);
-    // 2, 4, 8 (4 ACKs), 13 (5 ACKs), 18, 23.
-    assert_eq!(pair.a.cwnd(), 23_000);
+    // 2, 4, 8, then 10, of which slow start has half in flight.
+    assert_eq!(pair.a.cwnd(), 10_000);
+
+    // Congestion avoidance from 4 on: 4.9, where five fit from 5 on, and at 6 one more would.
+    let config = Config { initial_ssthresh: Some(4000), ..config };
+    let mut pair = Pair::sending(&config, ENDLESS);
+    pair.run_until(3000);
+    assert_eq!((pair.a.flight_size(), pair.a.cwnd() / 1000), (5000, 6));
+}
+
+#[test]
+fn a_window_that_the_application_does_not_use_grows_no_further() {
+    // Ten segments fit, nine are written: the ACKs of two each that come open the window to twice
+    // what was in flight and no further.
+    let delayed_ack = DelayedAck::every(2, Duration::from_millis(100));
+    let config = Config { initial_window: 10_000, delayed_ack, ..config() };
+    let mut pair = Pair::sending(&config, 9000);
+    pair.run();
+    // Four ACKs of two segments and one of the last: a segment each.
+    assert_eq!(pair.a.cwnd(), 15_000);
+
+    for _ in 0..10 {
+        pair.a.write(9000);
+        pair.run();
+    }
+    assert_eq!(pair.a.cwnd(), 18_000);
 }
 
 #[test]

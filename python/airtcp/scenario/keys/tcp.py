@@ -154,10 +154,11 @@ class Tcp(Table):
         default="newreno",
         source="RFC 5681; RFC 6582; RFC 6675, RFC 2018",
     )
-    congestion: Literal["reno"] = key(
-        "How the congestion window grows, and what a loss leaves of it; with `aimd`'s factors.",
+    congestion: Literal["reno", "cubic"] = key(
+        "How the congestion window grows, and what a loss leaves of it: `reno` (RFC 5681) with the "
+        "factors of `aimd`, `cubic` (RFC 9438) with its own.",
         default="reno",
-        source="RFC 5681, 3.1",
+        source="RFC 5681, 3.1; RFC 9438",
     )
     mss_bytes: int = key(
         "Payload of a full segment.",

@@ -1,0 +1,200 @@
+//! CUBIC: RFC 9438. The window follows a cubic function of the time since the last loss, flat around
+//! the window at which it came, and never grows more slowly than Reno's would.
+//!
+//! The curve is computed in segments and seconds with additions, multiplications, divisions and
+//! the cube root of `libm`, all of which give the same bits on every machine; the window itself is
+//! a whole number of bytes.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Controller, Delivery, Moment, Window, initial_window};
+use crate::Config;
+
+/// RFC 9438 section 4.6: beta_cubic "SHOULD be set to 0.7", what a loss leaves of the window.
+const BETA: f64 = 0.7;
+/// Section 5: "C SHOULD be set to 0.4", in segments per second cubed.
+const C: f64 = 0.4;
+/// Section 4.3: alpha_cubic = 3 * (1 - beta_cubic) / (1 + beta_cubic), the increase in segments a
+/// round trip with which AIMD reaches the same average window as Reno's.
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// The state of RFC 9438 section 4.1.2. Windows are in segments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cubic {
+    /// W_max, the window just before the last reduction, or less by fast convergence; 0: none.
+    w_max: f64,
+    /// The stage of congestion avoidance that is under way; `None` before the first ACK of one.
+    epoch: Option<Epoch>,
+    /// cwnd_prior, the window at the last reduction; 0: none.
+    cwnd_prior: f64,
+    /// When congestion avoidance was left for want of data: what passes then is no time.
+    idle_since: Option<Time>,
+    /// Growth that does not make up a byte yet, in segments.
+    fraction: f64,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Debug)]
+struct Epoch {
+    start: Time,
+    /// The time that W_cubic takes to W_max, in seconds.
+    k: f64,
+    /// What W_cubic is at K.
+    origin: f64,
+    /// W_est, the window of Reno's friend.
+    w_est: f64,
+}
+
+impl Epoch {
+    /// Figure 1 of RFC 9438: W_cubic(t) = C * (t - K)^3 + W_max.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let d = t - self.k;
+        C * d * d * d + self.origin
+    }
+}
+
+impl Cubic {
+    /// Section 4.2: the stage begins with this window.
+    fn begin_epoch(&self, now: Time, cwnd: f64) -> Epoch {
+        if cwnd < self.w_max {
+            // Figure 2: K = cbrt((W_max - cwnd_epoch) / C).
+            let k = libm::cbrt((self.w_max - cwnd) / C);
+            Epoch { start: now, k, origin: self.w_max, w_est: cwnd }
+        } else {
+            // Beyond W_max there is no plateau; so also section 4.8, in the first stage after a
+            // timeout: K = 0 and W_max is the window at the beginning.
+            Epoch { start: now, k: 0.0, origin: cwnd, w_est: cwnd }
+        }
+    }
+
+    /// Sections 4.2 to 4.5: by how many segments the window grows.
+    fn growth(&mut self, moment: &Moment<'_>, cwnd: f64, acked: f64) -> f64 {
+        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin_epoch(moment.now, cwnd));
+        if let Some(since) = self.idle_since.take() {
+            // Section 5.8: an epoch does not go on while the window is not used.
+            epoch.start = epoch.start + moment.now.saturating_since(since.max(epoch.start));
+        }
+        let t = seconds(moment.now.saturating_since(epoch.start));
+        // Section 4.3: from W_est = cwnd_prior on, alpha_cubic is 1, as Reno's.
+        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        epoch.w_est += alpha * acked / cwnd;
+        let growth = if epoch.w_cubic(t) < epoch.w_est {
+            // Section 4.3, the Reno-friendly region.
+            epoch.w_est - cwnd
+        } else {
+            // Sections 4.4 and 4.5: towards what W_cubic will be in a round trip, which is at most
+            // half more.
+            let rtt = seconds(moment.rtt.srtt().unwrap_or(Duration::ZERO));
+            let target = epoch.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
+            (target - cwnd) / cwnd * acked
+        };
+        self.epoch = Some(epoch);
+        growth.max(0.0)
+    }
+
+    /// Sections 4.6 and 4.7, for both kinds of loss.
+    fn reduce(&mut self, window: &mut Window, config: &Config, flight_size: u64) {
+        let smss = f64::from(config.mss);
+        let cwnd = window.cwnd as f64 / smss;
+        self.cwnd_prior = cwnd;
+        // Section 4.7, fast convergence: below the last W_max somebody else wants room. What lacks less
+        // than a segment, which no packet shows, is the curve's own flat end.
+        self.w_max = if cwnd + 1.0 <= self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        // Section 4.6: ssthresh = flight_size * beta_cubic, at least two segments.
+        window.ssthresh = ((flight_size as f64 * BETA) as u64).max(2 * u64::from(config.mss));
+        self.epoch = None;
+        self.fraction = 0.0;
+    }
+}
+
+impl Controller for Cubic {
+    fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
+        let smss = f64::from(moment.config.mss);
+        if window.cwnd < window.ssthresh {
+            window.slow_start(moment.config, delivery);
+            return;
+        }
+        if !delivery.validates_avoidance() {
+            self.idle_since.get_or_insert(moment.now);
+            return;
+        }
+        let cwnd = window.cwnd as f64 / smss;
+        let acked = delivery.acked as f64 / smss;
+        let growth = self.growth(moment, cwnd + self.fraction, acked) + self.fraction;
+        let bytes = (growth * smss) as u64;
+        self.fraction = growth - bytes as f64 / smss;
+        window.cwnd = window.cwnd.saturating_add(bytes);
+    }
+
+    fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {
+        self.reduce(window, moment.config, flight_size);
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: Option<u64>) {
+        if let Some(flight_size) = flight_size {
+            self.reduce(window, moment.config, flight_size);
+        }
+        // Section 4.8.
+        self.w_max = 0.0;
+        self.epoch = None;
+    }
+
+    fn on_idle(&mut self, window: &mut Window, moment: &Moment<'_>) {
+        window.cwnd = window.cwnd.min(initial_window(moment.config));
+        self.epoch = None;
+        self.fraction = 0.0;
+    }
+}
+
+fn seconds(span: Duration) -> f64 {
+    span.as_nanos() as f64 * 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::scene::Scene;
+
+    fn scene(cwnd: u64, ssthresh: u64) -> Scene<Cubic> {
+        Scene::new(Config::standard(), Cubic::default(), cwnd, ssthresh)
+    }
+
+    #[test]
+    fn both_kinds_of_loss_leave_seven_tenths_of_the_flight_and_two_segments_at_least() {
+        assert_eq!(scene(50_000, u64::MAX).loss(20_000), 14_000);
+        assert_eq!(scene(50_000, u64::MAX).timeout(Some(20_000)), 14_000);
+        assert_eq!(scene(50_000, 9000).timeout(None), 9000);
+        assert_eq!(scene(2000, u64::MAX).loss(2000), 2000);
+    }
+
+    #[test]
+    fn after_a_timeout_there_is_no_plateau() {
+        let mut scene = scene(100_000, 100_000);
+        scene.timeout(Some(100_000));
+        scene.window.cwnd = 70_000;
+        scene.ack(1000);
+
+        // 5 s later W_cubic is 70 + 0.4 * 5^3 = 120 segments, more than half above the window: an ACK
+        // for one of 70 segments brings a 70th of half of them, 500 bytes. With a plateau at 100, K
+        // were 4.2 s and W_cubic 100.2.
+        let before = scene.window.cwnd;
+        scene.wait(Duration::from_secs(5));
+        assert_eq!(scene.ack(1000) - before, 500);
+    }
+
+    #[test]
+    fn time_in_which_the_window_is_not_used_does_not_count() {
+        // Section 5.8. W_max = 100, K = cbrt(30 / 0.4) = 4.2 s. A minute passes with one segment in
+        // flight; then W_cubic is where it was, at 70, and not at 69,000.
+        let mut scene = scene(100_000, 100_000);
+        scene.loss(100_000);
+        scene.window.cwnd = 70_000;
+        scene.ack(1000);
+        let before = scene.ack_of(1000, 1000);
+        scene.wait(Duration::from_secs(60));
+
+        let after = scene.ack(1000);
+        // Reno's friend: 0.53 / 70 of a segment for each ACK.
+        assert!(after - before < 20, "{before} {after}");
+    }
+}

@@ -1,0 +1,132 @@
+//! CUBIC: the window as RFC 9438 works it out, on a path that loses every so many segments.
+
+use airtcp_tcp::{Config, Congestion, Variant};
+
+use crate::pair::{End, Fate, Pair, Sent, config};
+
+fn cubic() -> Config {
+    Config {
+        congestion: Congestion::Cubic,
+        variant: Variant::Sack,
+        receive_window: 1 << 30,
+        ..config()
+    }
+}
+
+/// The congestion window after each round trip of 100 ms.
+fn cwnd_by_round(pair: &mut Pair<'_>, rounds: u64) -> Vec<u64> {
+    pair.steps_left = 1_000_000;
+    (0..rounds)
+        .map(|round| {
+            pair.run_until(100 * round);
+            pair.a.cwnd()
+        })
+        .collect()
+}
+
+#[test]
+fn beyond_the_plateau_the_window_follows_the_cube_of_the_time() {
+    // No loss has come: W_max is the window at the beginning of congestion avoidance, 100 segments,
+    // and K = 0. Each round trip heads for W_cubic a round trip later: C * t^3 = 0.4 * 0.1^3 and so
+    // on, which is less than Reno's friend gains, a segment a round trip, until 0.4 * t^3 = 10 t,
+    // t = 5 s.
+    let config = Config { initial_window: 100_000, initial_ssthresh: Some(100_000), ..cubic() };
+    let mut pair = Pair::sending(&config, u64::MAX);
+    let windows = cwnd_by_round(&mut pair, 81);
+
+    // Reno's friend: 1 / cwnd for each of cwnd ACKs.
+    assert!((104_800..=105_000).contains(&windows[5]), "{}", windows[5]);
+    // 100 + 0.4 * 8^3 = 304.8 segments at 8 s, and half of a round trip later or earlier.
+    assert!((297_000..=313_000).contains(&windows[80]), "{}", windows[80]);
+}
+
+#[test]
+fn a_loss_leaves_seven_tenths_and_the_window_comes_back_after_k() {
+    // 100 segments under way, one of which is lost: ssthresh = 70, W_max = 100, and
+    // K = cbrt(30 / 0.4) = 4.217 s. Reno's friend would gain 0.529 segments a round trip until then:
+    // 70 + 42 * 0.529 = 92. Before K the window stays below W_max, at twice K it is 100 + 30.
+    let config = Config { initial_window: 100_000, initial_ssthresh: Some(100_000), ..cubic() };
+    let lost = |sent: &Sent| {
+        let lost = sent.from == End::A && sent.segment.seq == 1 && sent.copy == 0;
+        if lost { Fate::Lose } else { Fate::Deliver }
+    };
+    let mut pair = Pair::sending_over(&config, u64::MAX, lost);
+    let windows = cwnd_by_round(&mut pair, 100);
+
+    assert_eq!(pair.a.ssthresh(), 70_000);
+    // The loss is known at 100 ms and repaired at 200 ms, where the stage begins.
+    assert_eq!(windows[2] / 1000, 70);
+    let k = 44;
+    // Near K: the curve is flat, C * (0.3 s)^3 = 0.01.
+    assert!((99_800..=100_200).contains(&windows[k]), "{}", windows[k]);
+    // At 2 K, within a round trip: 3 * C * K^2 * 0.1 s = 2.1 segments.
+    assert!((127_900..=132_100).contains(&windows[2 * k - 2]), "{}", windows[2 * k - 2]);
+    assert!(windows[2..].is_sorted());
+}
+
+#[test]
+fn below_the_last_maximum_room_is_made_for_others() {
+    // Section 4.7: two losses, the second some 3 s after the first, at 400 - 0.4 * (6.69 - 3)^3 = 380
+    // segments or so, below the first one's W_max = 400. Then W_max is 0.85 of the window.
+    let config = Config { initial_window: 400_000, initial_ssthresh: Some(400_000), ..cubic() };
+    let lost = |sent: &Sent| {
+        let is_hole = matches!(sent.segment.seq, 1 | 10_000_001);
+        if sent.from == End::A && is_hole && sent.copy == 0 { Fate::Lose } else { Fate::Deliver }
+    };
+    let mut pair = Pair::sending_over(&config, u64::MAX, lost);
+    let windows = cwnd_by_round(&mut pair, 120);
+    let second = windows.windows(2).skip(3).position(|pair| pair[1] < pair[0]).expect("a loss") + 3;
+    let before = windows[second] as f64 / 1000.0;
+    assert!((before - 380.0).abs() < 10.0, "{before}");
+
+    // From 0.7 to 0.85: K = cbrt(0.15 * 380 / 0.4) = 5.2 s, counted from the end of the recovery. In the
+    // round trip of the loss the window grows by 3 * C * (3.4 s)^2 * 0.1 s = 1.4 segments more.
+    let k = (0.15 * before / 0.4).cbrt();
+    let at_k = second + 2 + (10.0 * k) as usize;
+    let plateau = windows[at_k] as f64 / 1000.0;
+    assert!((0.85 * before..0.85 * (before + 1.7)).contains(&plateau), "{plateau} {before}");
+}
+
+/// The mean window in segments over a few periods when every `every`-th segment is lost. The first one
+/// is, at this window.
+fn mean_window(config: &Config, every: usize, w_max: u64, periods: usize) -> f64 {
+    let mut count = 0;
+    let lost = move |sent: &Sent| {
+        if sent.from == End::A && sent.segment.len > 0 {
+            count += 1;
+            if count % every == 1 {
+                return Fate::Lose;
+            }
+        }
+        Fate::Deliver
+    };
+    let bytes = w_max * 1000;
+    let config = Config { initial_window: bytes, initial_ssthresh: Some(bytes), ..config.clone() };
+    let mut pair = Pair::sending_over(&config, u64::MAX, lost);
+    // In round trips: as many as the segments of the periods take.
+    let rounds = (periods * every) as u64 / w_max;
+    let windows: Vec<u64> = cwnd_by_round(&mut pair, 2 * rounds);
+    let settled = &windows[rounds as usize..];
+    settled.iter().sum::<u64>() as f64 / 1000.0 / settled.len() as f64
+}
+
+#[test]
+fn the_mean_window_under_periodic_loss_is_that_of_the_table() {
+    // RFC 9438 section 5.1, table 1 (RTT 100 ms): 38 segments at p = 1e-3, the friend Reno's
+    // 1.2 / sqrt(p), and 187 at 1e-4, 1.054 * (RTT / p)^0.75; Reno 38 and 120.
+    //
+    // Its saw tooth has the mean (3 + beta) / 4 of W_max. When losses come like clockwork W_max is what
+    // it was: below 202 segments the loss comes late, on the flat of the curve, which hardly raises
+    // it. So a run keeps a memory of its beginning, which is at the W_max of the mean.
+    for (congestion, every, mean) in [
+        (Congestion::Cubic, 1000, 38),
+        (Congestion::Cubic, 10_000, 187),
+        (Congestion::Reno, 1000, 38),
+        (Congestion::Reno, 10_000, 120),
+    ] {
+        let config = Config { congestion, ..cubic() };
+        let measured = mean_window(&config, every, mean * 40 / 37, 6);
+        let ratio = measured / mean as f64;
+        assert!((0.92..=1.08).contains(&ratio), "{congestion:?} {every}: {measured}");
+    }
+}
