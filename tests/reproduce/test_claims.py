@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from airtcp.reproduce import catalogue
-from airtcp.reproduce.claims import Claim, Reading, judge, load_claims
+from airtcp.reproduce.claims import Claim, Reading, judge, load_claims, tally
 from airtcp.reproduce.item import Value
 from airtcp.stats import Interval
 
@@ -65,8 +65,13 @@ def test_another_reading_is_named() -> None:
     assert "20" in verdict.why
 
 
-def test_an_item_that_was_not_made_meets_nothing() -> None:
-    assert judge(claim(), None).verdict == "not met"
+def test_of_an_item_that_was_not_made_nothing_is_said() -> None:
+    judged = judge(claim(), None)
+
+    assert judged.verdict == "not made"
+    assert judged.why == f"airtcp reproduce {claim().item}"
+    assert tally([judged]) == ("1 claims: 0 met, 0 met with a named reading, 0 not met, 1 not made")
+    assert "made" not in tally([judge(claim(), {"plain": 10.0, "other": 10.0})])
 
 
 def test_claims_are_about_items() -> None:

@@ -33,7 +33,12 @@ _VERDICT_STYLES: Final = {
     "far too low": "red",
 }
 
-_CLAIM_STYLES: Final = {"met": "green", "met with a named reading": "cyan", "not met": "yellow"}
+_CLAIM_STYLES: Final = {
+    "met": "green",
+    "met with a named reading": "cyan",
+    "not met": "yellow",
+    "not made": "dim",
+}
 
 
 class _Console(Console):

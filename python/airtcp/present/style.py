@@ -51,7 +51,7 @@ tbody tr:first-child td, tr.again td { border-top: 0; }
 .met { color: var(--green); }
 .met-with-a-named-reading { color: var(--blue); }
 .not-met { color: var(--vermilion); }
-.undecided, .not-simulated { color: var(--muted); }
+.undecided, .not-simulated, .not-made { color: var(--muted); }
 figure { margin: 2.25rem 0 0; }
 figure svg { display: block; width: 100%; height: auto; }
 .column svg { max-width: 38rem; }

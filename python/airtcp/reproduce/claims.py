@@ -10,6 +10,7 @@ Knows no figure.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +24,12 @@ from airtcp.stats import Interval
 FILE: Final = Path(__file__).parent / "claims.toml"
 
 Relation = Literal["=", "<", ">"]
-Verdict = Literal["met", "met with a named reading", "not met"]
+Verdict = Literal["met", "met with a named reading", "not met", "not made"]
 
 #: Verdicts from good to bad.
 VERDICTS: Final[tuple[Verdict, ...]] = ("met", "met with a named reading", "not met")
+#: What stands for a verdict where the item has not been made: nothing can be said.
+NOT_MADE: Final[Verdict] = "not made"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ def load_claims(file: Path = FILE) -> list[Claim]:
 def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
     """The verdict on a claim, from the values of its item; None: the item was not made."""
     if values is None:
-        return Judgement(claim, None, "not met", None, f"{claim.item} was not made")
+        return Judgement(claim, None, NOT_MADE, None, f"airtcp reproduce {claim.item}")
     ours = values[claim.value]
     wrong = _objection(claim, ours)
     if wrong is None:
@@ -139,12 +142,9 @@ def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
 
 def tally(judgements: list[Judgement]) -> str:
     """How many claims were met, in words."""
-    counts = {
-        verdict: sum(judgement.verdict == verdict for judgement in judgements)
-        for verdict in VERDICTS
-    }
-    parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return f"{len(judgements)} claims: {parts}"
+    counts = Counter(judgement.verdict for judgement in judgements)
+    shown = [verdict for verdict in (*VERDICTS, NOT_MADE) if verdict in VERDICTS or counts[verdict]]
+    return f"{len(judgements)} claims: {', '.join(f'{counts[one]} {one}' for one in shown)}"
 
 
 def _objection(claim: Claim, ours: Value) -> str | None:

@@ -16,7 +16,7 @@ from airtcp.files import write_files
 from airtcp.present.drawing import inlined
 from airtcp.present.markup import definitions, document, table
 from airtcp.reproduce.catalogue import PAPERS, items
-from airtcp.reproduce.claims import VERDICTS, Judgement, judge, load_claims, tally
+from airtcp.reproduce.claims import NOT_MADE, VERDICTS, Judgement, judge, load_claims, tally
 from airtcp.reproduce.item import Item
 from airtcp.reproduce.make import Record, record_of, value_of
 from airtcp.reproduce.measure import words
@@ -194,7 +194,7 @@ def _top_page(
             ),
             "</ul>",
         ]
-    for verdict in VERDICTS:
+    for verdict in (*VERDICTS, NOT_MADE):
         some = [judgement for judgement in verdicts if judgement.verdict == verdict]
         if some:
             parts += [f"<h2>Claims {verdict}</h2>", _claims(some)]
