@@ -17,7 +17,8 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from scipy import special
+
+# SciPy is imported by the laws that need it: that takes as long as reading a scenario.
 
 __all__ = [
     "Deterministic",
@@ -204,12 +205,16 @@ class Lognormal(_Law):
 
     def survival(self, x: ArrayLike) -> FloatArray:
         """P(X > x)."""
+        from scipy.special import ndtr
+
         x = np.asarray(x, dtype=float)
         with np.errstate(divide="ignore", over="ignore"):
             z = (np.log(np.maximum(x, 0.0)) - self.mu) / self.sigma
-        return np.asarray(special.ndtr(-z), dtype=float)
+        return np.asarray(ndtr(-z), dtype=float)
 
     def _tail_sum(self, step: float) -> float:
+        from scipy.special import ndtr
+
         # The terms up to the nine-sigma quantile are added up (but a million at most), the rest by
         # Euler-Maclaurin: sum_{k>n} g(k) = int_n^inf g - g(n)/2 - g'(n)/12 + ..., whose next term
         # is g'''(n)/720. There g changes over some n sigma/9 steps or more, so that what is left
@@ -221,9 +226,9 @@ class Lognormal(_Law):
         x = n * step
         log_x = math.log(x)
         z = (log_x - self.mu) / self.sigma
-        excess = self.mean() * float(special.ndtr(self.sigma - z)) - x * float(special.ndtr(-z))
+        excess = self.mean() * float(ndtr(self.sigma - z)) - x * float(ndtr(-z))
         density = math.exp(-z * z / 2) / (x * self.sigma * math.sqrt(2 * math.pi))
-        rest = excess / step - float(special.ndtr(-z)) / 2 + step * density / 12
+        rest = excess / step - float(ndtr(-z)) / 2 + step * density / 12
         return terms + max(0.0, rest)
 
 
@@ -323,7 +328,9 @@ def _exponential_tail_sum(step: float, mean: float) -> float:
 def _scaled_zeta(s: float, q: float) -> float:
     """q^s zeta(s, q) = sum_{j>=0} (1 + j/q)^-s, also where q^s is beyond a float."""
     if s * math.log(q) < 600:
-        return math.pow(q, s) * float(special.zeta(s, q))
+        from scipy.special import zeta
+
+        return math.pow(q, s) * float(zeta(s, q))
     if q > 10 * s:
         # Euler-Maclaurin; the next term is below s^5 / (30240 q^5) < 1e-9.
         return q / (s - 1) + 0.5 + s / (12 * q) - s * (s + 1) * (s + 2) / (720 * q**3)

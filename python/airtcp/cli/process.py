@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Callable
 from enum import IntEnum
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from airtcp.exceptions import AirtcpError, one_line
 
@@ -34,6 +34,21 @@ class StdoutError(AirtcpError):
 
 class _Stdout(io.TextIOWrapper):
     """stdout that says what failed. A reader that has left is no failure: BrokenPipeError."""
+
+    _replaced: io.TextIOWrapper
+
+    @classmethod
+    def instead_of(cls, stream: io.TextIOWrapper) -> Self:
+        """The same stream; a character that its encoding has not becomes a mark."""
+        stdout = cls(
+            stream.buffer,
+            encoding=stream.encoding,
+            errors="replace",
+            line_buffering=stream.line_buffering,
+        )
+        # It would close what both write to when nobody knows it any more.
+        stdout._replaced = stream
+        return stdout
 
     def write(self, text: str, /) -> int:
         try:
@@ -104,14 +119,9 @@ def _prepare_streams() -> None:
     if sys.stdout is None:
         # What cannot be written to fails as what is closed does.
         _open_nowhere(1, os.O_RDONLY)
-        sys.stdout = _Stdout(open(1, "wb", closefd=False), errors="replace")  # noqa: SIM115
-    elif isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _Stdout(
-            sys.stdout.buffer,
-            encoding=sys.stdout.encoding,
-            errors="replace",
-            line_buffering=sys.stdout.line_buffering,
-        )
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _Stdout.instead_of(sys.stdout)
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="replace")
 

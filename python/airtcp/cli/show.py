@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,9 +14,10 @@ from rich.text import Text
 
 from airtcp.exceptions import one_line
 from airtcp.present import summary
-from airtcp.reproduce.claims import Judgement
-from airtcp.reproduce.measure import words
 from airtcp.results import Comparison, Prediction, SimulationResult
+
+if TYPE_CHECKING:
+    from airtcp.reproduce.claims import Judgement
 
 #: Wider than any table: what a table would take if it could.
 _ENDLESS_WIDTH: Final = 1000
@@ -64,6 +65,8 @@ def result(result: Comparison | SimulationResult | Prediction) -> None:
 
 def claims(judgements: Sequence[Judgement]) -> None:
     """Print verdicts on what papers state, on stdout."""
+    from airtcp.reproduce.measure import words
+
     console = _console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("claim", "what", "paper", "ours", "verdict"):

@@ -17,20 +17,25 @@ Every model raises `ValueError` naming an argument that cannot be, and `Converge
 than return a number that did not converge. Models never import the simulator.
 """
 
-from airtcp.models import (
-    aimd,
-    airtime,
-    bianchi,
-    bruno,
-    edca,
-    gopal,
-    heusse,
-    hoekstra,
-    leith,
-    max_throughput,
-    miorandi,
-    processor_sharing,
-)
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airtcp.models import (
+        aimd,
+        airtime,
+        bianchi,
+        bruno,
+        edca,
+        gopal,
+        heusse,
+        hoekstra,
+        leith,
+        max_throughput,
+        miorandi,
+        processor_sharing,
+    )
 
 __all__ = [
     "aimd",
@@ -46,3 +51,14 @@ __all__ = [
     "miorandi",
     "processor_sharing",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a model when it is first asked for: few are asked about one scenario."""
+    if name in __all__:
+        return import_module(f"airtcp.models.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -29,7 +29,6 @@ from typing import Final, Literal, Self
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
-from scipy.special import betainc, xlog1py
 
 from airtcp.models import _checks
 from airtcp.models._checks import Values
@@ -388,6 +387,8 @@ def burst_size(
 
 def _binomial_slots(slots: Values, stations: Values) -> dict[str, Values]:
     """N_i, N_s and N_c; N_c as a binomial tail, which keeps its digits where it is small."""
+    from scipy.special import betainc
+
     several = slots * betainc(2.0, np.maximum(stations - 1.0, 1.0), 1.0 / slots)
     return {
         "idle": np.asarray(slots * (1.0 - 1.0 / slots) ** stations)[()],
@@ -409,6 +410,8 @@ def _log_ways(stations: int) -> Values:
 
 def _attempts(slots: int, log_ways: Values, stations: Values) -> Values:
     """(2) for each number of `stations` (rows) and k (columns): C(j,k) p^k (1-p)^(j-k), p = 1/w."""
+    from scipy.special import xlog1py
+
     k = np.arange(float(log_ways.shape[1]))
     others = np.maximum(stations[:, np.newaxis] - k, 0.0)
     return np.asarray(np.exp(log_ways - k * np.log(slots) + xlog1py(others, -1.0 / slots)))

@@ -21,11 +21,10 @@ array([0.0312, 0.0615])
 """
 
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import bernoulli
+from numpy.typing import ArrayLike, NDArray
 
 from airtcp.models import _checks
 from airtcp.models._checks import Values
@@ -40,11 +39,16 @@ __all__ = [
 _MOST_SLOTS = 2**20
 """(1) takes about 9 sqrt(CW) steps until it is one: 10,000 here, 300 for the widest of 802.11."""
 
-_BERNOULLI: Final = bernoulli(24)
-"""For N < CW term r of the sum over powers is below 2 (2 pi)^-r: 1e-19 for the last."""
-
 _LAST_SLOT = 45
 """For N >= CW slot k adds at most exp(-k): 3e-20 for the last."""
+
+
+@cache
+def _bernoulli() -> NDArray[np.float64]:
+    """B_0 .. B_24: for N < CW term r of the sum over powers is below 2 (2 pi)^-r, 1e-19 at last."""
+    from scipy.special import bernoulli
+
+    return np.asarray(bernoulli(24), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,10 @@ def next_transmission_collides(others: ArrayLike, w0: ArrayLike) -> Values:
 
     n, w = np.where(few, nodes, 0.0), slots
     collides, ways = np.zeros(nodes.shape), np.ones(nodes.shape)
-    for r in range(1, len(_BERNOULLI)):
+    for r in range(1, len(_bernoulli())):
         # ways is C(N+1, r) / CW^r; the sum over powers of N ends with r = N.
         ways = ways * (n + 2.0 - r) / r / w
-        collides = collides - np.where(r <= n, _BERNOULLI[r] * ways, 0.0)
+        collides = collides - np.where(r <= n, _bernoulli()[r] * ways, 0.0)
 
     n = np.where(few, 1.0, nodes)
     alone = np.zeros(nodes.shape)

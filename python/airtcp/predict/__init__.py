@@ -69,19 +69,6 @@ def predict(scenario: ResolvedScenario) -> Prediction:
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """The families of models that the flows call for with their names, or none and why."""
-    from airtcp.predict import (
-        arrivals,
-        bottleneck,
-        categories,
-        cycles,
-        downloads,
-        effective,
-        lone,
-        saturated,
-        uploads,
-        web,
-    )
-
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]
     saturated_too = any(app.rate_bps is None for app in datagrams)
@@ -96,11 +83,15 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "that are always saturated (Bianchi)"
         )
     if datagrams:
+        from airtcp.predict import categories, saturated
+
         return (
             ("Bianchi (2000)", _under_dcf(saturated.predict)),
             ("Ramaiyan et al. (2008)", categories.predict),
         ), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
+        from airtcp.predict import bottleneck, cycles, downloads, uploads
+
         return (
             ("L, section 5.1", bottleneck.predict),
             ("L (9)", uploads.predict),
@@ -108,8 +99,12 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             ("paper B", _under_dcf(cycles.predict, silent=True)),
         ), ""
     if all(app.kind == "web" for app in apps):
+        from airtcp.predict import effective, web
+
         return _transfers(scenario, web.predict, effective.web), ""
     if all(app.kind == "ftp" for app in apps):
+        from airtcp.predict import arrivals, effective
+
         return _transfers(scenario, arrivals.predict, effective.ftp), ""
     if any(app.kind == "ftp" for app in apps):
         return (), (
@@ -117,6 +112,8 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "with them; the models have either alone"
         )
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
+        from airtcp.predict import effective, lone
+
         return _transfers(scenario, lone.predict, effective.alone), ""
     return (), (
         "bulk transfers that end do not reach a steady state; paper M has endless transfers, "

@@ -9,15 +9,19 @@ The closed form is corrected by L1 (the inner sum of (5) runs to 2^i W - 1), L2 
 p^m / (1-p)) and L3 (b(0,0,0), which the paper does not give).
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import spsolve
 
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import _checks
 from airtcp.models._checks import Values
 from airtcp.models.bianchi import attempt_probability
+
+# Only the chain as a matrix needs it, and its import takes as long as a prediction.
+if TYPE_CHECKING:
+    import scipy.sparse
 
 __all__ = [
     "hold_probability",
@@ -155,6 +159,8 @@ def transition_matrix(
         for stage, chance in ((0, 1.0 - p), (up, p)):
             ends = starts[stage] + deep * np.arange(stages[stage])
             go(np.full(ends.size, last_sent), ends, on * chance / ends.size)
+    import scipy.sparse
+
     size = int(starts[-1])
     entries = (np.concatenate(chances), (np.concatenate(rows), np.concatenate(columns)))
     return scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=(size, size)))
@@ -172,6 +178,9 @@ def state_distribution_by_chain(
     >>> bool(abs(state_distribution_by_chain(*case) - state_distribution(*case)).max() < 1e-10)
     True
     """
+    import scipy.sparse
+    from scipy.sparse.linalg import spsolve
+
     matrix = transition_matrix(p, p_s, p_s1, w0, m, hold_slots)
     size = matrix.shape[0]
     if size == 1:
