@@ -2,18 +2,17 @@
 //! applications over TCP and UDP, and what is measured of them.
 //!
 //! From the bottom: [`scenario`] is the resolved form that a run is made from; `packet` is what
-//! waits in the queues and travels on the wires of `airtcp-net`; `connection`, `application` and `ftp`
-//! make packets; `world` moves them, and `replication` is the loop over it and the cell of `airtcp-wlan`; `statistics` and `airtime` measure;
+//! waits in the queues and travels on the wires of `airtcp-net`; `app` says what is to
+//! be sent and `connection` makes packets of it; `world` moves them, and `replication` is the loop over it and the cell of `airtcp-wlan`; `statistics` and `airtime` measure;
 //! `conservation` checks at the end of every run that nothing was lost or made up; [`outcome`]
 //! is the answer, and [`trace`] what a run tells on its way if it is asked to. Random numbers, event order and time come from `airtcp-kernel`, contention
 //! from `airtcp-wlan`, TCP from `airtcp-tcp`. Knows no file and no thread.
 
 mod airtime;
-mod application;
+mod app;
 mod connection;
 mod conservation;
 mod control;
-mod ftp;
 pub mod outcome;
 mod packet;
 mod pcap;

@@ -2,6 +2,9 @@
 
 use airtcp_tcp::{Flags, Segment};
 
+/// IP and UDP headers.
+pub(crate) const UDP_HEADER_BYTES: u32 = 28;
+
 /// A packet on its way.
 pub(crate) type Packet = airtcp_net::Packet<Body>;
 

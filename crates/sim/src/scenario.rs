@@ -6,17 +6,14 @@ mod tcp;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use airtcp_kernel::{Distribution, Duration, Time};
+use airtcp_kernel::{Duration, Time};
 pub use airtcp_net::{LinkConfig, QueueConfig};
-use airtcp_tcp::Handshake;
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{AccessCategory, AccessParameters, AccessScheme, MacConfig, PhyConfig};
 use serde::Deserialize;
 
 pub use self::tcp::TcpConfig;
-
-/// IP and UDP headers.
-pub(crate) const UDP_HEADER_BYTES: u32 = 28;
+pub use crate::app::ApplicationConfig;
 
 /// Everything that a run is made from.
 #[derive(Clone, Debug, Deserialize)]
@@ -135,56 +132,6 @@ impl Direction {
     }
 }
 
-/// What makes the traffic of a flow.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum ApplicationConfig {
-    /// One transfer.
-    Bulk {
-        /// Bytes to transfer; endless if `None`.
-        size: Option<Distribution>,
-        /// When it starts, in seconds.
-        start: Distribution,
-    },
-    /// Transfers with think times between them.
-    Web {
-        /// Bytes of each transfer.
-        size: Distribution,
-        /// Seconds from the end of a transfer to the start of the next.
-        think_time: Distribution,
-        /// Bytes that the client asks with; none if zero.
-        request_bytes: u64,
-    },
-    /// Transfers that begin however many are under way.
-    Ftp {
-        /// Seconds from the beginning of a transfer to the beginning of the next.
-        interarrival: Distribution,
-        /// Bytes of each transfer.
-        size: Distribution,
-        /// What is said around each of them; nothing if `None`.
-        control: Option<FtpMessages>,
-    },
-    /// Datagrams.
-    Udp {
-        /// Size of the IP packet.
-        packet_bytes: u32,
-        /// Bits of IP packets per second; `None`: there is always one more waiting.
-        rate_bps: Option<u64>,
-    },
-}
-
-/// Bytes of the commands and replies of an FTP transfer (RFC 959), without headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FtpMessages {
-    pub(crate) pasv_bytes: u64,
-    pub(crate) reply_227_bytes: u64,
-    /// RETR, or STOR of an upload.
-    pub(crate) retr_bytes: u64,
-    pub(crate) reply_150_bytes: u64,
-    pub(crate) reply_226_bytes: u64,
-}
-
 /// How long and how often to simulate.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -212,27 +159,6 @@ impl fmt::Display for InvalidScenario {
 }
 
 impl std::error::Error for InvalidScenario {}
-
-impl ApplicationConfig {
-    fn check(&self, tcp: &TcpConfig) -> Result<(), &'static str> {
-        let Self::Ftp { control: Some(messages), .. } = self else { return Ok(()) };
-        let FtpMessages {
-            pasv_bytes,
-            reply_227_bytes,
-            retr_bytes,
-            reply_150_bytes,
-            reply_226_bytes,
-        } = *messages;
-        let sizes = [pasv_bytes, reply_227_bytes, retr_bytes, reply_150_bytes, reply_226_bytes];
-        if tcp.endpoint.handshake == Handshake::TwoWay {
-            Err("the client opens the data connection, not the data sender")
-        } else if !sizes.iter().all(|bytes| (1..=MAX_MESSAGE_BYTES).contains(bytes)) {
-            Err("need FTP messages of 1 to 65536 bytes")
-        } else {
-            Ok(())
-        }
-    }
-}
 
 impl Scenario {
     /// Reads the resolved form.
@@ -321,20 +247,10 @@ impl Scenario {
                     return fail(format!("flow {} has no link {name}", flow.name));
                 }
             }
-            match (&flow.application, &flow.tcp) {
-                (ApplicationConfig::Udp { packet_bytes, rate_bps }, None) => {
-                    if *packet_bytes <= UDP_HEADER_BYTES || *rate_bps == Some(0) {
-                        return fail(format!("flow {}: packet or rate too small", flow.name));
-                    }
-                }
-                (ApplicationConfig::Udp { .. }, Some(_)) | (_, None) => {
-                    return fail(format!("flow {}: TCP goes with all but udp", flow.name));
-                }
-                (application, Some(tcp)) => {
-                    let checks = tcp.endpoint.check().and_then(|()| application.check(tcp));
-                    checks.or_else(|reason| fail(format!("flow {}: {reason}", flow.name)))?;
-                }
-            }
+            let tcp = flow.tcp.as_ref();
+            tcp.map_or(Ok(()), |tcp| tcp.endpoint.check())
+                .and_then(|()| flow.application.check(tcp))
+                .or_else(|reason| fail(format!("flow {}: {reason}", flow.name)))?;
         }
         Ok(())
     }
@@ -359,9 +275,6 @@ impl Scenario {
         self.measure_from() + self.run.duration
     }
 }
-
-/// Lines of text are far shorter.
-const MAX_MESSAGE_BYTES: u64 = 1 << 16;
 
 /// Larger windows mean nothing in 802.11, where aCWmax is at most 1023, and would need a long
 /// ring of slots.

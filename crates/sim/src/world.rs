@@ -4,27 +4,27 @@
 //! The MAC is a cell of `airtcp-wlan`, which asks the queues here for packets and says what becomes of
 //! them (`air`). Whose queue is no longer empty is written down, and the cell is told by who runs both
 //! ([`Replication`](crate::replication::Replication)). What happens to packets outside the air is in
-//! `traffic`.
+//! `traffic`, what applications want and are told in `sockets`.
 
 mod air;
 mod capture;
 mod conclude;
-mod dialogue;
 mod flow;
 mod groups;
 mod measure;
 mod metrics;
 mod node;
 mod record;
+mod sockets;
 mod traffic;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
 use airtcp_wlan::{Cell, ContenderId};
 
 use crate::airtime::AirtimeAccount;
+use crate::app::Actions;
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
-use crate::ftp::Session;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 use capture::Capture;
@@ -50,8 +50,8 @@ pub(crate) struct World<'a> {
     flows: Vec<Flow>,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
-    /// Of all FTP flows with a dialogue.
-    sessions: Vec<Session>,
+    /// What an application wants; empty between two events.
+    actions: Actions,
     links: Links,
     /// What queues have dropped and nobody has looked at yet; empty between two events.
     drops: Vec<Packet>,
@@ -72,10 +72,8 @@ pub(crate) struct World<'a> {
 enum Event {
     /// A timer of one end of a connection may be due.
     Timer(u32, Side),
-    /// A flow begins its next transfer.
-    Transfer(u32),
-    /// A flow of datagrams fills its place in the queue for the first time.
-    Datagrams(u32),
+    /// The application of a flow is woken.
+    Wake(u32),
 }
 
 impl Event {
@@ -83,7 +81,7 @@ impl Event {
     fn class(self) -> u8 {
         match self {
             Self::Timer(..) => 1,
-            Self::Transfer(_) | Self::Datagrams(_) => 2,
+            Self::Wake(_) => 2,
         }
     }
 }
@@ -114,13 +112,13 @@ impl<'a> World<'a> {
             flows,
             connections: Vec::new(),
             free_connections: Vec::new(),
-            sessions: Vec::new(),
+            actions: Actions::default(),
             links,
             drops: Vec::new(),
             recorder: None,
             capture: None,
         };
-        world.schedule_first_transfers();
+        world.start_applications();
         (world, Cell::new(cell))
     }
 
@@ -155,7 +153,10 @@ impl<'a> World<'a> {
             self.wire_arrival();
         } else {
             let (_, event) = self.events.pop().expect("its time was known");
-            self.handle(event);
+            match event {
+                Event::Timer(connection, side) => self.timer(connection, side),
+                Event::Wake(flow) => self.wake(flow),
+            }
         }
     }
 

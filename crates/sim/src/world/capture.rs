@@ -15,7 +15,8 @@ use airtcp_wlan::{
 
 use super::World;
 use super::node::NodeId;
-use crate::connection::{Purpose, Side};
+use crate::app::Service;
+use crate::connection::Side;
 use crate::control::RunError;
 use crate::packet::{Owner, Packet};
 use crate::pcap::PcapWriter;
@@ -111,18 +112,18 @@ impl World<'_> {
         self.check_capture()
     }
 
-    /// A connection has been put in place `id`.
+    /// A connection for `service` has been put in place `id`.
     #[inline]
-    pub(super) fn capture_connection(&mut self, id: u32) {
+    pub(super) fn capture_connection(&mut self, id: u32, service: Service) {
         let Some(capture) = &mut self.capture else { return };
         let connection = &self.connections[id as usize];
         let opened = &mut capture.opened[connection.flow as usize];
         let isn = opened.wrapping_mul(ISN_STEP);
         let numbers = Numbers {
-            server_port: match connection.purpose {
-                Purpose::Transfer => SERVER_PORT,
-                Purpose::Control(_) => DIALOGUE_PORT,
-                Purpose::Data(_) => FILE_PORT,
+            server_port: match service {
+                Service::Transfer => SERVER_PORT,
+                Service::Dialogue => DIALOGUE_PORT,
+                Service::File => FILE_PORT,
             },
             client_port: FIRST_EPHEMERAL_PORT + (*opened % EPHEMERAL_PORTS) as u16,
             isn: [isn, isn.wrapping_add(1 << 31)],

@@ -6,7 +6,6 @@ use super::World;
 use super::measure::NodeCounts;
 use super::metrics::{Traffic, fraction, mac_metrics};
 use crate::airtime::Parts;
-use crate::application::Application;
 use crate::connection::Connection;
 use crate::conservation::options_kept;
 use crate::control::RunError;
@@ -128,15 +127,10 @@ impl World<'_> {
     fn flow_records(&self) -> Vec<FlowRecord> {
         let measured_s = self.scenario.run.duration.as_secs_f64();
         // Only flows that always want more can starve.
-        let endless = |kind: usize| match &self.kinds[kind].application {
-            Application::Bulk { size, .. } => size.is_none(),
-            Application::Datagrams { rate_bps, .. } => rate_bps.is_none(),
-            Application::Web { .. } | Application::Ftp { .. } => false,
-        };
         let shares: Vec<u64> = self
             .flows
             .iter()
-            .filter(|flow| endless(flow.kind))
+            .filter(|flow| flow.app.is_endless())
             .map(|flow| flow.measured.delivered_bytes)
             .collect();
         let fair_share = shares.iter().sum::<u64>() as f64 / shares.len().max(1) as f64;
@@ -154,7 +148,7 @@ impl World<'_> {
                         .then(|| measured.transfer_time_sum_s / measured.transfers as f64),
                     retransmissions: measured.tcp.retransmissions,
                     timeouts: measured.tcp.timeouts,
-                    starved: endless(flow.kind)
+                    starved: flow.app.is_endless()
                         && (measured.delivered_bytes as f64) < STARVED_BELOW * fair_share,
                 }
             })

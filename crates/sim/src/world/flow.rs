@@ -7,17 +7,16 @@ use airtcp_wlan::StationId;
 
 use super::groups::scope;
 use super::node::{Built, NodeId};
-use crate::application::{Application, Draws};
-use crate::connection::TcpCounts;
+use crate::app::{App, Draws, Setting};
+use crate::connection::{Side, TcpCounts};
 use crate::conservation::Books;
-use crate::packet::{Body, Owner, Packet};
-use crate::scenario::{Direction, FlowConfig, PathElement, Scenario, TcpConfig, UDP_HEADER_BYTES};
+use crate::packet::{Body, Owner, Packet, UDP_HEADER_BYTES};
+use crate::scenario::{Direction, FlowConfig, PathElement, Scenario, TcpConfig};
 
 /// What the flows of one entry of the scenario have in common.
 #[derive(Debug)]
 pub(super) struct Kind {
     pub(super) direction: Direction,
-    pub(super) application: Application,
     pub(super) tcp: Option<TcpConfig>,
 }
 
@@ -40,11 +39,12 @@ pub(super) struct Flow {
     header_bits: u64,
     /// Links from the access point to the server.
     pub(super) path: Vec<u32>,
+    pub(super) app: App,
     pub(super) draws: Draws,
-    /// Sessions without a dialogue, for the next transfers to take.
-    pub(super) idle_sessions: Vec<u32>,
-    /// When the first datagram was sent, and how many were since.
-    pub(super) datagrams: (Time, u64),
+    /// The places of its connections, by the tags that its application has given them.
+    pub(super) places: Vec<u32>,
+    /// The end that always has one more datagram, if one has, and how many bytes these carry.
+    pub(super) saturated: Option<(Side, u32)>,
     pub(super) books: Books,
     pub(super) measured: Measured,
 }
@@ -74,7 +74,10 @@ pub(super) fn build(
     let mut flows = Vec::new();
     for config in &scenario.flows {
         let kind = kinds.len();
-        kinds.push(Kind::new(config));
+        let direction = config.direction;
+        kinds.push(Kind { direction, tcp: config.tcp.clone() });
+        let setting = Setting::new(direction, config.tcp.as_ref());
+        let app = App::new(&config.application, setting);
         for ((rate_class, group), &first) in (0..).zip(&scenario.stations).zip(&built.groups) {
             if group.name == config.stations {
                 for index in 0..group.count {
@@ -93,8 +96,10 @@ pub(super) fn build(
                         })
                         .collect();
                     flows.push(Flow {
-                        draws: Draws::new(seed, replication, &name, &kinds[kind].application),
-                        idle_sessions: Vec::new(),
+                        draws: app.draws(seed, replication, &name),
+                        app: app.clone(),
+                        places: Vec::new(),
+                        saturated: None,
                         name,
                         kind,
                         station,
@@ -105,7 +110,6 @@ pub(super) fn build(
                         scope: scope(rate_class, config.direction),
                         header_bits: header_bits(config),
                         path,
-                        datagrams: (Time::ZERO, 0),
                         books: Books::default(),
                         measured: Measured::default(),
                     });
@@ -150,15 +154,5 @@ impl Flow {
         let bits = self.header_bits + u64::from(segment.len + segment.option_bytes()) * 8;
         let body = Body { segment, owner, hop: 0 };
         Packet { bits, arrived: Time::ZERO, flow: id, to, body }
-    }
-}
-
-impl Kind {
-    fn new(config: &FlowConfig) -> Self {
-        Self {
-            direction: config.direction,
-            application: Application::new(&config.application),
-            tcp: config.tcp.clone(),
-        }
     }
 }

@@ -90,9 +90,13 @@ impl World<'_> {
             })
             .collect();
         let mut began = vec![Time::ZERO; samples.len()];
-        for connection in self.connections.iter().filter(|connection| connection.is_sending()) {
+        for connection in self.connections.iter().filter(|connection| connection.open) {
             let flow = connection.flow as usize;
-            let sender = connection.end(connection.sender_side());
+            let carried = self.flows[flow].app.carried(connection.tag);
+            let Some(carried) = carried.filter(|carried| !carried.is_acknowledged) else {
+                continue;
+            };
+            let sender = connection.end(carried.sender);
             let sample = &mut samples[flow];
             sample.connections += 1;
             let window = window_of(sender);
@@ -101,8 +105,8 @@ impl World<'_> {
                 ssthresh: None,
                 flight_size: sum.flight_size + window.flight_size,
             }));
-            if connection.transfer.started >= began[flow] {
-                began[flow] = connection.transfer.started;
+            if carried.since >= began[flow] {
+                began[flow] = carried.since;
                 sample.srtt = sender.srtt();
             }
         }
@@ -171,18 +175,20 @@ impl World<'_> {
     #[inline]
     pub(super) fn record_end_of_turn(&mut self, id: u32, side: Side) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.compare(self.now, id, side, &self.connections[id as usize]);
+            let connection = &self.connections[id as usize];
+            let carried = self.flows[connection.flow as usize].app.carried(connection.tag);
+            let is_sender = carried.is_some_and(|carried| carried.sender == side);
+            recorder.compare(self.now, id, side, connection, is_sender);
         }
     }
 }
 
 impl Recorder {
     /// Writes down what one end counted since it was seen last.
-    fn compare(&mut self, at: Time, id: u32, side: Side, connection: &Connection) {
+    fn compare(&mut self, at: Time, id: u32, side: Side, connection: &Connection, is_sender: bool) {
         let before = &mut self.seen[id as usize][side as usize];
         let after = Seen::of(connection.end(side));
         let Seen { window, counters } = std::mem::replace(before, after);
-        let is_sender = connection.carries_data() && side == connection.sender_side();
         let sender = is_sender.then_some((window, after.window.cwnd));
         let counted = [
             (EventKind::Timeout, u64::from(after.counters.timeouts - counters.timeouts)),

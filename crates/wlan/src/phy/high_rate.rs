@@ -259,8 +259,7 @@ mod tests {
 
     #[test]
     fn in_2_4_ghz_the_signal_extension_is_part_of_the_frame() {
-        let timing =
-            HighRateTiming { signal_extension: Duration::from_micros(6), ..TIMING };
+        let timing = HighRateTiming { signal_extension: Duration::from_micros(6), ..TIMING };
         let rate = rate(Format::Ht, 0, 1, 20, 800);
 
         // ceil((16 + 112 + 6) / 26) = 6 symbols of 4 us.

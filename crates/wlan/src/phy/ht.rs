@@ -19,8 +19,8 @@ pub(super) fn symbol(mcs: u8, streams: u8, width_mhz: u16) -> Option<Symbol> {
         return None;
     }
     let scheme = scheme(mcs, HIGHEST)?;
-    let data_bits = subcarriers * scheme.coded_bits * u64::from(streams) * scheme.coding.0
-        / scheme.coding.1;
+    let data_bits =
+        subcarriers * scheme.coded_bits * u64::from(streams) * scheme.coding.0 / scheme.coding.1;
     // 19.3.11.4: a second encoder above 300 Mb/s, which in the tables of 19.5 is that rate with the
     // long guard interval of 800 ns: 1,200 bits in 4 us.
     let encoders = if data_bits > 1_200 { 2 } else { 1 };

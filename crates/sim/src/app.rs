@@ -1,0 +1,269 @@
+//! Applications: what the programs at the two ends of a flow do, and when.
+//!
+//! An application is told that the time has come for which it asked, or what has reached one end of one
+//! of its connections, and says what it wants: open, write, close, send, be woken. It names its
+//! connections itself, by tags. Each has a file of its own. Knows no packet, no queue and no
+//! clock; draws sizes and times from the streams of its flow.
+
+mod bulk;
+mod ftp;
+#[cfg(test)]
+mod tests;
+mod transfer;
+mod udp;
+mod web;
+
+use airtcp_kernel::random_stream::{ARRIVAL, TRANSFER_SIZE};
+use airtcp_kernel::{Duration, RandomStream, Sampler, Time};
+use airtcp_tcp::Handshake;
+use serde::Deserialize;
+
+use crate::connection::Side;
+use crate::scenario::{Direction, TcpConfig};
+use bulk::{Bulk, BulkConfig};
+use ftp::{Ftp, FtpConfig};
+pub(crate) use transfer::Carried;
+use udp::{Udp, UdpConfig};
+use web::{Web, WebConfig};
+
+/// What makes the traffic of a flow, in the resolved form of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum ApplicationConfig {
+    /// One transfer.
+    Bulk(BulkConfig),
+    /// Transfers with think times between them.
+    Web(WebConfig),
+    /// Transfers that begin however many are under way.
+    Ftp(FtpConfig),
+    /// Datagrams.
+    Udp(UdpConfig),
+}
+
+impl ApplicationConfig {
+    /// What the types cannot say, given the TCP that it goes over.
+    ///
+    /// # Errors
+    /// Which of its settings contradict each other.
+    pub(crate) fn check(&self, tcp: Option<&TcpConfig>) -> Result<(), &'static str> {
+        match (self, tcp) {
+            (Self::Udp(udp), None) => udp.check(),
+            (Self::Udp(_), Some(_)) | (_, None) => Err("TCP goes with all but udp"),
+            (Self::Ftp(ftp), Some(tcp)) => ftp.check(tcp),
+            (Self::Bulk(_) | Self::Web(_), Some(_)) => Ok(()),
+        }
+    }
+}
+
+/// What an application knows of its flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    /// Which end the data come from.
+    pub(crate) sender: Side,
+    /// Which end opens the connections of transfers.
+    pub(crate) opener: Side,
+    /// Whether a connection is not established as soon as it is opened.
+    pub(crate) has_handshake: bool,
+    /// Transfers are a multiple of so many bytes, if they are padded.
+    pub(crate) pad: Option<u32>,
+}
+
+impl Setting {
+    /// That of a flow over `tcp`, or of datagrams.
+    pub(crate) fn new(direction: Direction, tcp: Option<&TcpConfig>) -> Self {
+        let sender = match direction {
+            Direction::Download => Side::Server,
+            Direction::Upload => Side::Station,
+        };
+        // The client opens; but the two-way handshake begins with a SYN of the data sender.
+        let handshake = tcp.map(|tcp| tcp.endpoint.handshake);
+        let is_two_way = handshake == Some(Handshake::TwoWay);
+        Self {
+            sender,
+            opener: if is_two_way { sender } else { Side::Station },
+            has_handshake: handshake != Some(Handshake::None),
+            pad: tcp.filter(|tcp| tcp.packets.pad_last_segment).map(|tcp| tcp.endpoint.mss),
+        }
+    }
+}
+
+/// What an application is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AppEvent {
+    /// The time has come for which it asked.
+    Woken,
+    /// A segment has reached end `side` of connection `tag`, which is like this now.
+    Arrived { tag: u32, side: Side, end: End },
+}
+
+/// What an application sees of an end of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct End {
+    /// Bytes that came from the other end, in order.
+    pub(crate) delivered: u64,
+    /// Bytes that the other end has acknowledged.
+    pub(crate) acked: u64,
+    /// Whether data may flow.
+    pub(crate) is_established: bool,
+    /// Whether the other end has closed, and all that it wrote has come.
+    pub(crate) has_reached_end: bool,
+}
+
+/// What an application wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Be woken at this time.
+    Wake { at: Time },
+    /// A connection of this name between the two ends. `opener` sends the SYN; if nobody does, the
+    /// connection has been open for long. Where `acks_first`, TCP acknowledges what comes before the
+    /// application has answered; else an answer takes the acknowledgment along.
+    Open { tag: u32, service: Service, opener: Option<Side>, acks_first: bool },
+    /// `side` writes so many bytes, and closes its end after them if they are the `last`.
+    Write { tag: u32, side: Side, bytes: u64, last: bool },
+    /// `side` closes its end.
+    Close { tag: u32, side: Side },
+    /// Nothing more will be done with a connection that nobody closes: it is over when nothing of it
+    /// is on its way.
+    Abandon { tag: u32 },
+    /// `side` sends a datagram with so many bytes of payload.
+    Send { side: Side, bytes: u32 },
+    /// From now on `side` always has one more such datagram, and waits for room in the queue with it.
+    Saturate { side: Side, bytes: u32 },
+    /// A transfer has begun; if `unbidden`, however many are under way.
+    Began { unbidden: bool },
+    /// The receiver of a transfer has all of it.
+    Received { began: Time },
+    /// The sender of a transfer knows that.
+    Acknowledged { began: Time },
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// A transfer.
+    Transfer,
+    /// What is said around transfers.
+    Dialogue,
+    /// A file, of which a dialogue tells.
+    File,
+}
+
+/// What an application wants at one time.
+#[derive(Debug, Default)]
+pub(crate) struct Actions {
+    /// Bytes of transfers that have come to a receiving application.
+    pub(crate) delivered: u64,
+    /// What is to be done, in this order.
+    pub(crate) list: Vec<Action>,
+}
+
+impl Actions {
+    fn push(&mut self, action: Action) {
+        self.list.push(action);
+    }
+
+    fn wake(&mut self, at: Time) {
+        self.push(Action::Wake { at });
+    }
+}
+
+/// The application of one flow.
+#[derive(Clone, Debug)]
+pub(crate) enum App {
+    Bulk(Bulk),
+    Web(Web),
+    Ftp(Ftp),
+    Udp(Udp),
+}
+
+impl App {
+    /// One that has not started.
+    pub(crate) fn new(config: &ApplicationConfig, setting: Setting) -> Self {
+        match config {
+            ApplicationConfig::Bulk(config) => Self::Bulk(Bulk::new(config, setting)),
+            ApplicationConfig::Web(config) => Self::Web(Web::new(config, setting)),
+            ApplicationConfig::Ftp(config) => Self::Ftp(Ftp::new(config, setting)),
+            ApplicationConfig::Udp(config) => Self::Udp(Udp::new(config, setting)),
+        }
+    }
+
+    /// The flow begins to exist.
+    pub(crate) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
+        match self {
+            Self::Bulk(bulk) => bulk.start(now, draws, actions),
+            Self::Web(web) => web.start(now, draws, actions),
+            Self::Ftp(ftp) => ftp.start(now, draws, actions),
+            Self::Udp(udp) => udp.start(now, draws, actions),
+        }
+    }
+
+    /// Something has happened.
+    #[inline]
+    pub(crate) fn on_event(
+        &mut self,
+        now: Time,
+        event: AppEvent,
+        draws: &mut Draws,
+        actions: &mut Actions,
+    ) {
+        match self {
+            Self::Bulk(bulk) => bulk.on_event(now, event, draws, actions),
+            Self::Web(web) => web.on_event(now, event, draws, actions),
+            Self::Ftp(ftp) => ftp.on_event(now, event, draws, actions),
+            Self::Udp(udp) => udp.on_event(now, event, actions),
+        }
+    }
+
+    /// Connection `tag` is over: its tag may be used again.
+    pub(crate) fn on_gone(&mut self, tag: u32) {
+        match self {
+            Self::Bulk(bulk) => bulk.on_gone(tag),
+            Self::Web(web) => web.on_gone(tag),
+            Self::Ftp(ftp) => ftp.on_gone(tag),
+            Self::Udp(_) => unreachable!("datagrams have no connection"),
+        }
+    }
+
+    /// The transfer whose data connection `tag` carries; `None` if it is there to talk.
+    pub(crate) fn carried(&self, tag: u32) -> Option<&Carried> {
+        match self {
+            Self::Bulk(bulk) => bulk.carried(tag),
+            Self::Web(web) => web.carried(tag),
+            Self::Ftp(ftp) => ftp.carried(tag),
+            Self::Udp(_) => None,
+        }
+    }
+
+    /// Whether it always wants to send more.
+    pub(crate) fn is_endless(&self) -> bool {
+        match self {
+            Self::Bulk(bulk) => bulk.is_endless(),
+            Self::Udp(udp) => udp.is_endless(),
+            Self::Web(_) | Self::Ftp(_) => false,
+        }
+    }
+
+    /// The random numbers of a flow with this application.
+    pub(crate) fn draws(&self, seed: u64, replication: u64, flow: &str) -> Draws {
+        let times_are = match self {
+            Self::Ftp(_) => ARRIVAL,
+            Self::Bulk(_) | Self::Web(_) | Self::Udp(_) => "pause",
+        };
+        Draws {
+            sizes: RandomStream::new(seed, replication, flow, TRANSFER_SIZE),
+            times: RandomStream::new(seed, replication, flow, times_are),
+        }
+    }
+}
+
+/// The random numbers of one flow.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    sizes: RandomStream,
+    times: RandomStream,
+}
+
+/// A draw of a time in seconds.
+fn pause(law: &Sampler, draws: &mut Draws) -> Duration {
+    Duration::from_secs_f64(law.draw(&mut draws.times))
+}

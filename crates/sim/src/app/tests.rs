@@ -1,0 +1,269 @@
+//! Scripts: what applications want, step by step. Times are in seconds; all laws are constants.
+
+use airtcp_kernel::{Duration, Time};
+use serde_json::{Value, json};
+
+use super::*;
+use Action::*;
+use Side::{Server, Station};
+
+/// An application and its random numbers.
+struct Script {
+    app: App,
+    draws: Draws,
+}
+
+/// `bytes` of `kind`, which come from `sender`, after a three-way handshake.
+fn script(sender: Side, config: Value) -> Script {
+    let config: ApplicationConfig = serde_json::from_value(config).expect("it is valid");
+    let setting = Setting { sender, opener: Station, has_handshake: true, pad: None };
+    let app = App::new(&config, setting);
+    Script { draws: app.draws(1, 0, "flow/0"), app }
+}
+
+fn constant(value: f64) -> Value {
+    json!({ "kind": "deterministic", "value": value })
+}
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Duration::from_secs_f64(seconds)
+}
+
+fn end(delivered: u64, acked: u64) -> End {
+    End { delivered, acked, is_established: true, has_reached_end: false }
+}
+
+fn open(tag: u32, service: Service, opener: Option<Side>) -> Action {
+    Open { tag, service, opener, acks_first: service == Service::File }
+}
+
+fn write(tag: u32, side: Side, bytes: u64) -> Action {
+    Write { tag, side, bytes, last: false }
+}
+
+impl Script {
+    fn start(&mut self) -> Vec<Action> {
+        let mut actions = Actions::default();
+        self.app.start(Time::ZERO, &mut self.draws, &mut actions);
+        actions.list
+    }
+
+    fn wake(&mut self, seconds: f64) -> Vec<Action> {
+        self.tell(seconds, AppEvent::Woken).list
+    }
+
+    /// Something reaches an end: what is wanted then.
+    fn arrive(&mut self, seconds: f64, tag: u32, side: Side, end: End) -> Vec<Action> {
+        self.tell(seconds, AppEvent::Arrived { tag, side, end }).list
+    }
+
+    fn tell(&mut self, seconds: f64, event: AppEvent) -> Actions {
+        let mut actions = Actions::default();
+        self.app.on_event(at(seconds), event, &mut self.draws, &mut actions);
+        actions
+    }
+}
+
+fn web() -> Value {
+    json!({
+        "kind": "web", "size": constant(3000.0), "think_time": constant(5.0), "request_bytes": 300,
+    })
+}
+
+/// Thinks 5 s, asks with 300 bytes, gets 3000 in two parts, and thinks again while the server waits for
+/// the last acknowledgment.
+#[test]
+fn a_user_of_the_web_thinks_asks_and_thinks_again() {
+    let mut user = script(Server, web());
+
+    assert_eq!(user.start(), [Wake { at: at(5.0) }]);
+    assert_eq!(
+        user.wake(5.0),
+        [
+            Began { unbidden: false },
+            open(0, Service::Transfer, Some(Station)),
+            write(0, Station, 300),
+        ]
+    );
+    assert_eq!(user.arrive(5.1, 0, Server, end(299, 0)), []);
+    assert_eq!(user.arrive(5.2, 0, Server, end(300, 0)), [write(0, Server, 3000)]);
+    assert_eq!(user.arrive(5.3, 0, Station, end(1000, 300)), []);
+    assert_eq!(user.arrive(5.4, 0, Server, end(300, 1000)), []);
+    assert_eq!(
+        user.arrive(5.5, 0, Station, end(3000, 300)),
+        [Received { began: at(5.0) }, Wake { at: at(10.5) }]
+    );
+    assert!(!user.app.carried(0).unwrap().is_acknowledged);
+    assert_eq!(
+        user.arrive(5.6, 0, Server, end(300, 3000)),
+        [Acknowledged { began: at(5.0) }, Abandon { tag: 0 }]
+    );
+    // A copy that comes late changes nothing.
+    assert_eq!(user.arrive(5.7, 0, Station, end(3000, 300)), []);
+}
+
+/// What reaches the application counts as it comes; a request is no part of the transfer.
+#[test]
+fn only_the_bytes_of_transfers_are_delivered() {
+    let mut user = script(Server, web());
+    user.start();
+    user.wake(5.0);
+    let arrivals = [
+        (Server, end(300, 0), 0),
+        (Station, end(1000, 300), 1000),
+        (Station, end(1000, 300), 0),
+        (Station, end(2500, 300), 1500),
+    ];
+
+    for (side, end, delivered) in arrivals {
+        let actions = user.tell(5.1, AppEvent::Arrived { tag: 0, side, end });
+        assert_eq!(actions.delivered, delivered, "{end:?}");
+    }
+}
+
+/// Nobody waits for the sender of the last transfer to know: the next one has a connection beside it. A
+/// tag is used again when its connection is gone.
+#[test]
+fn transfers_have_connections_of_their_own() {
+    let mut user = script(Server, web());
+    user.start();
+    user.wake(5.0);
+    user.arrive(5.1, 0, Server, end(300, 0));
+    user.arrive(5.2, 0, Station, end(3000, 300));
+
+    assert_eq!(user.wake(10.2)[1], open(1, Service::Transfer, Some(Station)));
+    user.arrive(10.3, 0, Server, end(300, 3000));
+    user.app.on_gone(0);
+    user.arrive(10.4, 1, Server, end(300, 0));
+    user.arrive(10.5, 1, Station, end(3000, 300));
+    assert_eq!(user.wake(15.5)[1], open(0, Service::Transfer, Some(Station)));
+}
+
+/// An upload has nothing to ask for; with whole segments of 1460 bytes 3000 bytes become 4380.
+#[test]
+fn an_upload_is_written_at_once_and_padded() {
+    let config: ApplicationConfig = serde_json::from_value(web()).unwrap();
+    let setting =
+        Setting { sender: Station, opener: Station, has_handshake: true, pad: Some(1460) };
+    let app = App::new(&config, setting);
+    let mut user = Script { draws: app.draws(1, 0, "flow/0"), app };
+    user.start();
+
+    assert_eq!(user.wake(5.0)[2], write(0, Station, 4380));
+}
+
+#[test]
+fn a_bulk_transfer_without_size_never_ends() {
+    let mut bulk = script(Server, json!({ "kind": "bulk", "size": null, "start": constant(1.0) }));
+
+    assert_eq!(bulk.start(), [Wake { at: at(1.0) }]);
+    assert_eq!(bulk.wake(1.0)[2], write(0, Server, 1 << 60));
+    assert_eq!(bulk.arrive(9.0, 0, Station, end(1 << 50, 0)), []);
+    assert!(bulk.app.is_endless());
+}
+
+/// 1500 bytes at 1.2 Mb/s are 10 ms; the tenth goes 90 ms after the first.
+#[test]
+fn datagrams_of_a_constant_rate_are_evenly_spaced() {
+    let mut udp =
+        script(Server, json!({ "kind": "udp", "packet_bytes": 1500, "rate_bps": 1_200_000 }));
+    let [Wake { at: first }] = udp.start()[..] else { panic!("it starts within an interval") };
+    assert!(first > Time::ZERO && first <= at(0.010));
+
+    let mut next = first;
+    for _ in 0..9 {
+        let wanted = udp.wake(next.as_secs_f64());
+        let [Wake { at }, Send { side: Server, bytes: 1472 }] = wanted[..] else {
+            panic!("{wanted:?}")
+        };
+        next = at;
+    }
+    assert_eq!(next - first, Duration::from_millis(90));
+}
+
+#[test]
+fn a_source_without_rate_always_has_one_more() {
+    let mut udp = script(Station, json!({ "kind": "udp", "packet_bytes": 1500, "rate_bps": null }));
+
+    assert_eq!(udp.start(), [Wake { at: Time::ZERO }]);
+    assert_eq!(udp.wake(0.0), [Saturate { side: Station, bytes: 1472 }]);
+    assert!(udp.app.is_endless());
+}
+
+fn ftp(sender: Side) -> Script {
+    let control = json!({
+        "pasv_bytes": 6, "reply_227_bytes": 49, "retr_bytes": 34, "reply_150_bytes": 88,
+        "reply_226_bytes": 23,
+    });
+    script(
+        sender,
+        json!({
+            "kind": "ftp", "interarrival": constant(10.0), "size": constant(1000.0),
+            "control": control,
+        }),
+    )
+}
+
+fn closed(delivered: u64, acked: u64) -> End {
+    End { has_reached_end: true, ..end(delivered, acked) }
+}
+
+/// PASV, 227, the data connection, RETR, 150 and the file, FIN, 226, and the ACK of 226 (RFC 959; paper
+/// H, section II.B). Connection 0 is for the dialogue, 1 for the file.
+#[test]
+fn a_download_is_spoken_about() {
+    let mut ftp = ftp(Server);
+    let [Wake { at: first }] = ftp.start()[..] else { panic!("one is to come") };
+    assert!(first <= at(10.0));
+
+    assert_eq!(
+        ftp.wake(1.0),
+        [
+            Began { unbidden: true },
+            open(0, Service::Dialogue, None),
+            write(0, Station, 6),
+            Wake { at: at(11.0) },
+        ]
+    );
+    assert_eq!(ftp.arrive(1.1, 0, Server, end(6, 0)), [write(0, Server, 49)]);
+    assert_eq!(ftp.arrive(1.2, 0, Station, end(49, 6)), [open(1, Service::File, Some(Station))]);
+    assert_eq!(ftp.arrive(1.3, 1, Station, end(0, 0)), [write(0, Station, 34)]);
+    let file = Write { tag: 1, side: Server, bytes: 1000, last: true };
+    assert_eq!(ftp.arrive(1.4, 0, Server, end(40, 49)), [write(0, Server, 88), file]);
+    assert_eq!(ftp.arrive(1.5, 0, Station, end(137, 40)), []);
+    assert_eq!(ftp.arrive(1.6, 1, Station, closed(1000, 0)), [Close { tag: 1, side: Station }]);
+    assert_eq!(ftp.arrive(1.7, 1, Server, closed(0, 1000)), [write(0, Server, 23)]);
+    assert_eq!(ftp.arrive(1.8, 0, Station, end(160, 40)), [Received { began: at(1.0) }]);
+    assert_eq!(ftp.arrive(1.9, 0, Server, end(40, 160)), [Acknowledged { began: at(1.0) }]);
+    // The user is still logged in.
+    assert_eq!(ftp.wake(11.0)[1], write(0, Station, 6));
+}
+
+/// The server has the file when the station has closed, and both ends say so in one go.
+#[test]
+fn an_upload_ends_when_the_server_has_the_file() {
+    let mut ftp = ftp(Station);
+    ftp.start();
+    ftp.wake(1.0);
+    ftp.arrive(1.1, 0, Server, end(6, 0));
+    ftp.arrive(1.2, 0, Station, end(49, 6));
+    ftp.arrive(1.3, 1, Station, end(0, 0));
+
+    assert_eq!(ftp.arrive(1.4, 0, Server, end(40, 49)), [write(0, Server, 88)]);
+    let file = Write { tag: 1, side: Station, bytes: 1000, last: true };
+    assert_eq!(ftp.arrive(1.5, 0, Station, end(137, 40)), [file]);
+    assert_eq!(
+        ftp.arrive(1.6, 1, Server, closed(1000, 0)),
+        [Close { tag: 1, side: Server }, write(0, Server, 23)]
+    );
+}
+
+/// A second transfer begins before the end of the first: its user has logged in, too.
+#[test]
+fn dialogues_overlap() {
+    let mut ftp = ftp(Server);
+    ftp.start();
+    ftp.wake(1.0);
+
+    assert_eq!(ftp.wake(11.0)[1], open(1, Service::Dialogue, None));
+}

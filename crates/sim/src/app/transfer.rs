@@ -1,0 +1,193 @@
+//! Transfers that have a connection of their own each: what is asked for, what is sent, and when each
+//! end has it. Does not know why they begin.
+
+use airtcp_kernel::{Sampler, Time};
+
+use super::{Action, Actions, Draws, End, Service, Setting};
+use crate::connection::Side;
+
+/// More than any transfer, and far from overflow.
+pub(super) const ENDLESS: u64 = 1 << 60;
+
+/// A transfer that ends is never larger: the sums stay far from overflow.
+const LARGEST: f64 = (1_u64 << 50) as f64;
+
+/// The law of the sizes of transfers.
+#[derive(Debug)]
+pub(super) struct Sizes {
+    law: Sampler,
+    pad: Option<u32>,
+}
+
+impl Sizes {
+    pub(super) fn new(law: Sampler, setting: Setting) -> Self {
+        Self { law, pad: setting.pad }
+    }
+
+    /// Bytes of the next transfer, whole and at least one.
+    pub(super) fn draw(&self, draws: &mut Draws) -> u64 {
+        let bytes = self.law.draw(&mut draws.sizes).ceil().clamp(1.0, LARGEST) as u64;
+        self.pad.map_or(bytes, |pad| bytes.next_multiple_of(u64::from(pad)))
+    }
+}
+
+/// The data of a transfer on a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried {
+    /// Which end they come from.
+    pub(crate) sender: Side,
+    /// When the connection was opened for them.
+    pub(crate) since: Time,
+    /// Whether the sender knows that all have come.
+    pub(crate) is_acknowledged: bool,
+    pub(super) bytes: u64,
+    /// How many of them the receiver has.
+    pub(super) delivered: u64,
+}
+
+impl Carried {
+    pub(super) fn new(sender: Side, since: Time, bytes: u64) -> Self {
+        Self { sender, since, is_acknowledged: false, bytes, delivered: 0 }
+    }
+
+    /// What has come to the receiver since it was asked last.
+    #[inline]
+    pub(super) fn deliver(&mut self, end: &End) -> u64 {
+        let fresh = end.delivered - self.delivered;
+        self.delivered = end.delivered;
+        fresh
+    }
+
+    fn is_received(&self) -> bool {
+        self.delivered >= self.bytes
+    }
+}
+
+/// Things with numbers that are used again.
+#[derive(Clone, Debug)]
+pub(super) struct Slots<T> {
+    items: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slots<T> {
+    pub(super) fn insert(&mut self, item: T) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.items[number as usize] = item;
+            return number;
+        }
+        self.items.push(item);
+        self.items.len() as u32 - 1
+    }
+
+    pub(super) fn remove(&mut self, number: u32) {
+        self.free.push(number);
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> &T {
+        &self.items[number as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, number: u32) -> &mut T {
+        &mut self.items[number as usize]
+    }
+}
+
+/// Transfers of one flow, by the tags of their connections.
+#[derive(Clone, Debug)]
+pub(super) struct Transfers {
+    setting: Setting,
+    slots: Slots<Transfer>,
+}
+
+#[derive(Clone, Debug)]
+struct Transfer {
+    carried: Carried,
+    /// Bytes of the client's request that the server still waits for; zero if it answered.
+    request: u64,
+}
+
+impl Transfers {
+    pub(super) fn new(setting: Setting) -> Self {
+        Self { setting, slots: Slots::default() }
+    }
+
+    /// A transfer begins, which the client of a download asks for with `request` bytes.
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        request: u64,
+        unbidden: bool,
+        actions: &mut Actions,
+    ) {
+        let Setting { sender, opener, .. } = self.setting;
+        let request = if sender == Side::Server { request } else { 0 };
+        let carried = Carried::new(sender, now, bytes);
+        let tag = self.slots.insert(Transfer { carried, request });
+        actions.push(Action::Began { unbidden });
+        let service = Service::Transfer;
+        actions.push(Action::Open { tag, service, opener: Some(opener), acks_first: false });
+        let (side, bytes) = if request > 0 { (Side::Station, request) } else { (sender, bytes) };
+        actions.push(Action::Write { tag, side, bytes, last: false });
+    }
+
+    /// Something has reached an end: whether the receiver has all of the transfer now.
+    #[inline]
+    pub(super) fn on_arrival(
+        &mut self,
+        tag: u32,
+        side: Side,
+        end: &End,
+        actions: &mut Actions,
+    ) -> bool {
+        let transfer = self.slots.get_mut(tag);
+        if side == transfer.carried.sender {
+            if transfer.request > 0 && end.delivered >= transfer.request {
+                transfer.request = 0;
+                let bytes = transfer.carried.bytes;
+                actions.push(Action::Write { tag, side, bytes, last: false });
+            }
+            if end.acked >= transfer.carried.bytes && !transfer.carried.is_acknowledged {
+                transfer.carried.is_acknowledged = true;
+                actions.push(Action::Acknowledged { began: transfer.carried.since });
+                self.abandon_if_over(tag, actions);
+            }
+            return false;
+        }
+        let fresh = transfer.carried.deliver(end);
+        if fresh == 0 {
+            return false;
+        }
+        actions.delivered += fresh;
+        let is_received = transfer.carried.is_received();
+        if is_received {
+            actions.push(Action::Received { began: transfer.carried.since });
+            self.abandon_if_over(tag, actions);
+        }
+        is_received
+    }
+
+    fn abandon_if_over(&self, tag: u32, actions: &mut Actions) {
+        let carried = self.carried(tag);
+        if carried.is_received() && carried.is_acknowledged {
+            actions.push(Action::Abandon { tag });
+        }
+    }
+
+    pub(super) fn on_gone(&mut self, tag: u32) {
+        self.slots.remove(tag);
+    }
+
+    pub(super) fn carried(&self, tag: u32) -> &Carried {
+        &self.slots.get(tag).carried
+    }
+}

@@ -1,0 +1,83 @@
+//! Datagrams of one size, at a constant rate or as many as there is room for.
+
+use airtcp_kernel::{Duration, Time};
+use serde::Deserialize;
+
+use super::{Action, Actions, AppEvent, Draws, Setting};
+use crate::connection::Side;
+use crate::packet::UDP_HEADER_BYTES;
+
+/// Datagrams, in the resolved form of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpConfig {
+    /// Size of the IP packet.
+    packet_bytes: u32,
+    /// Bits of IP packets per second; `None`: there is always one more waiting.
+    rate_bps: Option<u64>,
+}
+
+impl UdpConfig {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        if self.packet_bytes <= UDP_HEADER_BYTES || self.rate_bps == Some(0) {
+            Err("packet or rate too small")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A source of datagrams.
+#[derive(Clone, Debug)]
+pub(crate) struct Udp {
+    config: UdpConfig,
+    side: Side,
+    /// When the first one was sent, and how many were since.
+    first: Time,
+    sent: u64,
+}
+
+impl Udp {
+    pub(super) fn new(config: &UdpConfig, setting: Setting) -> Self {
+        Self { config: config.clone(), side: setting.sender, first: Time::ZERO, sent: 0 }
+    }
+
+    /// Sources of a constant rate are not in step with each other.
+    pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
+        let pause = match self.config.rate_bps {
+            None => Duration::ZERO,
+            Some(rate_bps) => {
+                let interval = self.time_of(1, rate_bps);
+                Duration::from_secs_f64(draws.times.unit() * interval.as_secs_f64())
+            }
+        };
+        actions.wake(now + pause);
+    }
+
+    pub(super) fn on_event(&mut self, now: Time, event: AppEvent, actions: &mut Actions) {
+        let AppEvent::Woken = event else { unreachable!("datagrams have no connection") };
+        let (side, bytes) = (self.side, self.config.packet_bytes - UDP_HEADER_BYTES);
+        let Some(rate_bps) = self.config.rate_bps else {
+            actions.push(Action::Saturate { side, bytes });
+            return;
+        };
+        if self.sent == 0 {
+            self.first = now;
+        }
+        self.sent += 1;
+        // The n-th goes n intervals after the first, without an error that adds up.
+        actions.wake(self.first + self.time_of(self.sent, rate_bps));
+        actions.push(Action::Send { side, bytes });
+    }
+
+    pub(super) fn is_endless(&self) -> bool {
+        self.config.rate_bps.is_none()
+    }
+
+    /// How long `count` datagrams last.
+    fn time_of(&self, count: u64, rate_bps: u64) -> Duration {
+        let bits = u128::from(self.config.packet_bytes) * 8 * u128::from(count);
+        let nanos = (bits * 1_000_000_000).div_ceil(u128::from(rate_bps));
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX >> 2))
+    }
+}
