@@ -74,6 +74,23 @@ def test_an_attempt_counts_when_it_ends() -> None:
     assert [station.attempts for station in simulation.stations] == [0, 2, 2]
 
 
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_a_flood_of_datagrams_is_an_error(direction: str) -> None:
+    """83 million datagrams a second into a queue without limit would fill any memory."""
+    text = UDP.replace("upload", direction).replace('"saturated"', '"1000 Gb/s"')
+
+    with pytest.raises(SimulationError, match=r"flow sensor/\d sends faster .* datagrams wait"):
+        simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n'))
+
+
+def test_a_flood_that_is_dropped_is_none() -> None:
+    text = UDP.replace('"saturated"', '"2 Gb/s"').replace('duration = "2 s"', 'duration = "0.5 s"')
+    text = text.replace("count = 3", "count = 3\nqueue = { limit = 10 }")
+    simulation = simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n')).simulation
+
+    assert simulation.counts["station_queue_drops"] > 200_000
+
+
 def test_threads_do_not_change_a_byte() -> None:
     one, two, many = (simulate(web(), threads=threads) for threads in (1, 2, 7))
 

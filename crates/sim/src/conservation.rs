@@ -34,6 +34,11 @@ impl std::ops::Add for Tally {
 }
 
 impl Books {
+    /// Packets sent of which nothing is known yet.
+    pub(crate) fn under_way(&self) -> u64 {
+        self.sent.packets - self.received.packets - self.dropped.packets
+    }
+
     /// Everything sent was received or dropped, or still waits.
     pub(crate) fn balance(&self, flow: &str) -> Result<(), String> {
         let found = self.received + self.dropped + self.waiting;

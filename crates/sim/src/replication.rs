@@ -110,8 +110,11 @@ impl<'a> Replication<'a> {
                 self.world.step(world_at);
             }
             self.world.tell_ready(&mut self.cell);
-            if iteration % (1 << 20) == 0 && control.is_cancelled() {
-                return Err(RunError::Cancelled);
+            if iteration % (1 << 20) == 0 {
+                self.world.check()?;
+                if control.is_cancelled() {
+                    return Err(RunError::Cancelled);
+                }
             }
         }
         self.world.wait_until(stop);

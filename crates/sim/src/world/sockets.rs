@@ -19,6 +19,13 @@ use crate::packet::{Body, Owner};
 /// a kilobyte; nobody waits behind so many.
 const MOST_TRANSFERS: usize = 100_000;
 
+/// Datagrams in queues and on wires at which sources of constant rate are too fast. Each takes some 60
+/// bytes; at 11 Mb/s an hour passes until so many have gone.
+const MOST_DATAGRAMS: u64 = 4_000_000;
+
+/// How many datagrams a flow sends between two looks at how many there are.
+const DATAGRAMS_BETWEEN_LOOKS: u64 = 1 << 12;
+
 impl World<'_> {
     /// All applications start.
     pub(super) fn start_applications(&mut self) {
@@ -113,7 +120,15 @@ impl World<'_> {
                     let id = self.place(flow, tag);
                     self.connections[id as usize].abandon();
                 }
-                Action::Send { side, bytes } => self.send_datagram(flow, side, bytes),
+                Action::Send { side, bytes } => {
+                    let sent = self.flows[flow as usize].books.sent.packets;
+                    if sent % DATAGRAMS_BETWEEN_LOOKS == DATAGRAMS_BETWEEN_LOOKS - 1 {
+                        self.look_for_a_flood(flow);
+                    }
+                    if self.failure.is_none() {
+                        self.send_datagram(flow, side, bytes);
+                    }
+                }
                 Action::Saturate { side, bytes } => self.saturate(flow, side, bytes),
                 Action::Began { unbidden } => {
                     if unbidden && self.measures.active.value() >= MOST_TRANSFERS {
@@ -179,6 +194,25 @@ impl World<'_> {
                 "flow {name} begins transfers faster than the network carries them: \
                  {MOST_TRANSFERS} are under way after {:.3} s of simulated time; allowed: fewer or \
                  smaller transfers, or a shorter run",
+                now.as_secs_f64()
+            ))
+        });
+    }
+
+    /// More datagrams may wait than anybody waits for: then the run ends with an error.
+    #[cold]
+    fn look_for_a_flood(&mut self, flow_id: u32) {
+        let udp = self.flows.iter().filter(|flow| self.kinds[flow.kind].tcp.is_none());
+        let under_way: u64 = udp.map(|flow| flow.books.under_way()).sum();
+        if under_way < MOST_DATAGRAMS {
+            return;
+        }
+        let (name, now) = (&self.flows[flow_id as usize].name, self.now);
+        self.failure.get_or_insert_with(|| {
+            RunError::Overloaded(format!(
+                "flow {name} sends faster than the network carries: {under_way} datagrams wait \
+                 after {:.3} s of simulated time; allowed: a lower rate, a limit of the queue that \
+                 they wait in, or a shorter run",
                 now.as_secs_f64()
             ))
         });
