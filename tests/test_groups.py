@@ -4,8 +4,11 @@ import math
 
 import pytest
 from airtcp import simulate
+from airtcp.cli import show
 from airtcp.metrics import METRICS, Scope, metrics_of
-from airtcp.results import Simulation
+from airtcp.present import report
+from airtcp.present.groups import by_group
+from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
 
 PARTS = ("data", "tcp_ack", "control")
@@ -46,8 +49,13 @@ replications = 3
 
 
 @pytest.fixture(scope="module")
-def simulation() -> Simulation:
-    return simulate(loads(SCENARIO)).simulation
+def result() -> SimulationResult:
+    return simulate(loads(SCENARIO))
+
+
+@pytest.fixture(scope="module")
+def simulation(result: SimulationResult) -> Simulation:
+    return result.simulation
 
 
 def test_the_core_measures_what_is_declared_in_every_scope(simulation: Simulation) -> None:
@@ -154,3 +162,56 @@ def test_groups_are_in_the_json_with_their_intervals(simulation: Simulation) -> 
     )
     assert set(kept["groups"]["near"]["airtime"]["data"]) == {"mean", "low", "high", "n"}
     assert kept["categories"]["AC_BE"]["mean_cw_ap"]["n"] == 3
+
+
+def test_groups_stand_side_by_side(simulation: Simulation) -> None:
+    table = by_group(simulation)
+
+    assert table is not None
+    assert table.head == [
+        "group",
+        "goodput",
+        "per flow",
+        "transfer time",
+        "90th percentile",
+        "airtime",
+    ]
+    assert [row[0] for row in table.rows] == ["near, download", "far, download", "far, upload"]
+    assert all(len(row) == len(table.head) for row in table.rows)
+    # Only the web's transfers end.
+    assert [row[3] == "–" for row in table.rows] == [False, True, True]
+
+
+def test_one_group_in_one_direction_has_no_table() -> None:
+    scenario = loads(SCENARIO).vary({"run.replications": 1})
+    lone = scenario.model_copy(update={"flows": scenario.flows[:1]})
+
+    assert by_group(simulate(lone).simulation) is None
+
+
+@pytest.mark.parametrize("columns", [40, 120])
+def test_the_terminal_shows_groups_within_its_width(
+    columns: int,
+    result: SimulationResult,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    show.result(result)
+
+    lines = capsys.readouterr().out.splitlines()
+    first = next(index for index, line in enumerate(lines) if line.startswith("group"))
+    shown = "\n".join(lines[first : lines.index("Does it make sense?", first)])
+    assert "…" not in shown
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= columns
+    assert shown.count("airtime") == (3 if columns == 40 else 1)
+    for text in ("near, download", "far, upload", "Mb/s", "±"):
+        assert text in shown
+
+
+def test_the_report_has_groups(result: SimulationResult) -> None:
+    page = report.html(result, {})
+
+    assert "<h2>Groups</h2>" in page
+    assert "far, upload" in page

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from airtcp.exceptions import one_line
 from airtcp.present import summary
+from airtcp.present.groups import by_group
 from airtcp.results import Comparison, Prediction, SimulationResult
 
 if TYPE_CHECKING:
@@ -97,16 +98,40 @@ def _console() -> Console:
 def _comparison(console: Console, result: Comparison) -> None:
     _interruption(console, result)
     table = _side_by_side(result)
-    roomy = console.options.update_width(_ENDLESS_WIDTH)
-    if console.measure(table, options=roomy).maximum > console.width:
+    if not _fits(console, table):
         table = _stacked(result)
     console.print(table)
     console.print()
+    _groups(console, result)
     if result.uncovered is not None:
         console.print(Text(f"No model covers this scenario: {result.uncovered}\n"))
     _broken(console, result)
     _unanswered(console, result)
     _sanity(console, result)
+
+
+def _fits(console: Console, table: Table) -> bool:
+    roomy = console.options.update_width(_ENDLESS_WIDTH)
+    return console.measure(table, options=roomy).maximum <= console.width
+
+
+def _groups(console: Console, result: Comparison | SimulationResult) -> None:
+    """Groups and directions side by side; one below the other where that is too wide."""
+    groups = by_group(result.simulation)
+    if groups is None:
+        return
+    table = _table(*groups.head)
+    for row in groups.rows:
+        table.add_row(*row)
+    if not _fits(console, table):
+        table = _table(groups.head[0], "")
+        for scope, *values in groups.rows:
+            table.add_row(scope)
+            for name, value in zip(groups.head[1:], values, strict=True):
+                if value != "–":
+                    table.add_row(Text(f"  {name}", style="dim"), value)
+    console.print(table)
+    console.print()
 
 
 def _side_by_side(result: Comparison) -> Table:
@@ -148,6 +173,7 @@ def _simulation(console: Console, result: SimulationResult) -> None:
         table.add_row(line.metric, line.simulation)
     console.print(table)
     console.print()
+    _groups(console, result)
     _sanity(console, result)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
+from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, table
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
 
@@ -64,6 +65,9 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
             for sentence in summary.cautions(result)
         ]
     parts += _tables(result)
+    if not isinstance(result, Prediction) and (groups := by_group(result.simulation)) is not None:
+        numbers = set(range(1, len(groups.head)))
+        parts += ["<h2>Groups</h2>", table(groups.head, groups.rows, numbers=numbers)]
     parts += _assumptions(result)
     for name, figure in figures.items():
         caption = plot.CAPTIONS[name]

@@ -1,0 +1,67 @@
+"""Station groups side by side, in rows of text for the terminal and for the report.
+
+Knows which few metrics tell groups and directions apart at a glance. Computes no results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from airtcp.metrics import METRICS, percent, quantity_with_interval
+
+if TYPE_CHECKING:
+    from airtcp.results import Simulation
+    from airtcp.stats import Interval
+
+#: What is shown of flows in one direction, under these heads.
+_SHOWN: Final = {
+    "goodput_bps": "goodput",
+    "flow_goodput_bps": "per flow",
+    "transfer_time_s": "transfer time",
+    "transfer_time_p90_s": "90th percentile",
+    "airtime_share": "airtime",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """Rows of text: first the group and direction, then what `head` says; a dash is no value."""
+
+    head: list[str]
+    rows: list[list[str]]
+
+
+def by_group(simulation: Simulation) -> GroupTable | None:
+    """The flows of each group and direction; None if all flows are of one group and direction.
+
+    What has no value anywhere has no column, and per flow there is one where a group has several.
+    """
+    scopes = {
+        f"{name}, {direction}": group[direction]
+        for name, group in simulation.groups.items()
+        for direction in ("download", "upload")
+        if direction in group
+    }
+    if len(scopes) < 2:
+        return None
+    shown = [
+        name
+        for name in _SHOWN
+        if any(metrics[name].mean is not None for metrics in scopes.values())
+    ]
+    if all(metrics["goodput_bps"] == metrics["flow_goodput_bps"] for metrics in scopes.values()):
+        shown.remove("flow_goodput_bps")
+    return GroupTable(
+        head=["group", *(_SHOWN[name] for name in shown)],
+        rows=[
+            [scope, *(_text(name, metrics[name]) for name in shown)]
+            for scope, metrics in scopes.items()
+        ],
+    )
+
+
+def _text(name: str, interval: Interval) -> str:
+    if name == "airtime_share":
+        return percent(interval.mean)
+    return quantity_with_interval(interval, METRICS[name].unit)
