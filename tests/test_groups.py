@@ -154,6 +154,39 @@ def test_a_lone_station_takes_the_airtime_of_its_exchanges() -> None:
     assert utilization == pytest.approx(1472 * 8 / 11 / period, rel=1e-3)
 
 
+def test_a_station_queue_drops_what_the_air_does_not_take() -> None:
+    """Without backoff the air takes a packet each 1618 us (192 + 1118 + 10 + 192 + 56 + 50)."""
+    result = simulate(
+        loads(
+            """
+            stations = [{ name = "camera", count = 1, queue = { limit = 5 } }]
+            [phy]
+            standard = "802.11b"
+            cw_min = 0
+            cw_max = 0
+            [[flows]]
+            stations = "camera"
+            direction = "upload"
+            application = { kind = "udp", packet = "1500 B", rate = "20 Mb/s" }
+            [run]
+            warmup = "1 s"
+            duration = "10 s"
+            replications = 1
+            """
+        )
+    )
+    # 12000 bits at 20 Mb/s: a packet comes each 600 us.
+    lost = 1 - 600 / 1618
+
+    camera = result.simulation.groups["camera"]["all"]
+
+    assert camera["station_queue_drop_probability"].mean == pytest.approx(lost, abs=1e-3)
+    assert (
+        result.metrics["station_queue_drop_probability"]
+        == (camera["station_queue_drop_probability"])
+    )
+
+
 def test_groups_are_in_the_json_with_their_intervals(simulation: Simulation) -> None:
     kept = simulation.to_dict()
 

@@ -208,6 +208,14 @@ _CATALOGUE: Final = (
         better="lower",
     ),
     Metric(
+        "station_queue_drop_probability",
+        "station queue drop probability",
+        "",
+        "packets that found a station's queue full over packets that came, all stations",
+        better="lower",
+        scopes=("all", "group"),
+    ),
+    Metric(
         "tcp_retransmissions",
         "TCP retransmissions",
         "",

@@ -5,6 +5,7 @@ use airtcp_wlan::{Cell, ContenderId, MacCounters};
 use super::World;
 use super::measure::NodeCounts;
 use super::metrics::{Traffic, fraction, mac_metrics};
+use super::node::Node;
 use crate::airtime::Parts;
 use crate::connection::Connection;
 use crate::conservation::options_kept;
@@ -187,7 +188,8 @@ impl World<'_> {
         active_flows: f64,
     ) -> Metrics {
         let measured = self.scenario.run.duration;
-        let queues = self.access_point_counts();
+        let queues = self.queue_counts(Node::is_access_point);
+        let station_queues = self.queue_counts(|node| !node.is_access_point());
         let (mut ap, mut stations) = (MacCounters::default(), MacCounters::default());
         for (node, &counted) in self.nodes.iter().zip(mac) {
             *(if node.is_access_point() { &mut ap } else { &mut stations }) += counted;
@@ -215,6 +217,10 @@ impl World<'_> {
         metrics.extend([
             ("ap_queue_packets", Some(measures.ap_queue.average(self.now, measured))),
             ("ap_queue_drop_probability", fraction(queues.queue_drops, queues.arrivals)),
+            (
+                "station_queue_drop_probability",
+                fraction(station_queues.queue_drops, station_queues.arrivals),
+            ),
             ("mean_backlogged_nodes", Some(measures.backlogged.average(self.now, measured))),
             ("active_stations_after_ap_success", measures.active_after_ap_success.value()),
             (
@@ -225,10 +231,10 @@ impl World<'_> {
         metrics
     }
 
-    /// What the queues of all access points counted.
-    fn access_point_counts(&self) -> NodeCounts {
+    /// What the queues of some nodes counted.
+    pub(super) fn queue_counts(&self, of: impl Fn(&Node) -> bool) -> NodeCounts {
         let mut sum = NodeCounts::default();
-        for node in self.nodes.iter().filter(|node| node.is_access_point()) {
+        for node in self.nodes.iter().filter(|&node| of(node)) {
             sum.arrivals += node.counts.arrivals;
             sum.queue_drops += node.counts.queue_drops;
         }

@@ -10,7 +10,7 @@ use airtcp_wlan::{Cell, MacCounters};
 
 use super::World;
 use super::measure::Mean;
-use super::metrics::{Traffic, mac_metrics, station_metrics};
+use super::metrics::{Traffic, fraction, mac_metrics, station_metrics};
 use crate::airtime::ExchangeParts;
 use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metrics};
 use crate::packet::Packet;
@@ -55,6 +55,9 @@ impl World<'_> {
                 let [down, up] = DIRECTIONS.map(|direction| scope(group, direction));
                 let mut all = self.scope_metrics(&[down, up], flows);
                 all.extend(station_metrics(own));
+                let queues = self.queue_counts(|node| node.group == Some(group));
+                let lost = fraction(queues.queue_drops, queues.arrivals);
+                all.insert("station_queue_drop_probability", lost);
                 let [download, upload] = [down, up].map(|scope| {
                     let has_flows = self.flows.iter().any(|flow| flow.scope == scope);
                     has_flows.then(|| self.scope_metrics(&[scope], flows))
