@@ -28,7 +28,7 @@ use crate::control::RunError;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 use capture::Capture;
-use flow::{Flow, Kind, Links};
+use flow::{Flow, Links};
 use measure::Measures;
 use node::{Node, Transmitter};
 use record::Recorder;
@@ -46,8 +46,7 @@ pub(crate) struct World<'a> {
     /// The queues that contend, by their numbers in the cell: one for each node under the DCF, else
     /// one for each access category that a node uses.
     transmitters: Vec<Transmitter>,
-    kinds: Vec<Kind>,
-    flows: Vec<Flow>,
+    flows: Vec<Flow<'a>>,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
     /// What an application wants; empty between two events.
@@ -90,7 +89,7 @@ impl<'a> World<'a> {
     /// A world at time zero, and the cell that goes with it.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Cell<Packet>) {
         let built = node::build(scenario, seed, replication);
-        let (kinds, flows, links) = flow::build(scenario, &built, seed, replication);
+        let (flows, links) = flow::build(scenario, &built, seed, replication);
         let node::Built { nodes, transmitters, cell, .. } = built;
         let mut world = Self {
             scenario,
@@ -108,7 +107,6 @@ impl<'a> World<'a> {
             ready: Vec::new(),
             nodes,
             transmitters,
-            kinds,
             flows,
             connections: Vec::new(),
             free_connections: Vec::new(),
@@ -177,7 +175,7 @@ impl<'a> World<'a> {
         self.events.push(time, event.class(), event);
     }
 
-    fn flow_of(&self, packet: &Packet) -> &Flow {
+    fn flow_of(&self, packet: &Packet) -> &Flow<'a> {
         &self.flows[packet.flow as usize]
     }
 }

@@ -256,7 +256,7 @@ impl World<'_> {
                 None => (by, ACCESS_POINT),
                 Some(_) => (by, packet.to),
             };
-            let source = ip_of(flow.kind, flow.station, side);
+            let source = ip_of(flow.entry, flow.station, side);
             *last = Sent {
                 mpdu: mpdu.id,
                 sequence_number: next(&mut capture.sequence_numbers, key) % SEQUENCE_NUMBERS,
@@ -271,7 +271,7 @@ impl World<'_> {
             duration,
             station: address_of(flow.station),
             bssid: address_of(flow.access_point),
-            distant: server_address(flow.kind),
+            distant: server_address(flow.entry),
             sequence_number: last.sequence_number,
             tid: transmitter.category.map(tid),
         };
@@ -291,8 +291,8 @@ impl World<'_> {
             }
             Owner::Connection(id) => capture.connections[id as usize],
         };
-        let station = (ip_of(flow.kind, flow.station, Side::Station), numbers.client_port);
-        let server = (ip_of(flow.kind, flow.station, Side::Server), numbers.server_port);
+        let station = (ip_of(flow.entry, flow.station, Side::Station), numbers.client_port);
+        let server = (ip_of(flow.entry, flow.station, Side::Server), numbers.server_port);
         let (from, to) = match side {
             Side::Station => (station, server),
             Side::Server => (server, station),
@@ -302,7 +302,7 @@ impl World<'_> {
             udp(&mut capture.packet, &ends, payload);
             return;
         };
-        let config = self.scenario.flows[flow.kind].tcp.as_ref().expect("connections are TCP");
+        let config = flow.tcp();
         let (mine, theirs) = match side {
             Side::Station => (numbers.isn[0], numbers.isn[1]),
             Side::Server => (numbers.isn[1], numbers.isn[0]),

@@ -142,7 +142,7 @@ impl World<'_> {
                 FlowRecord {
                     name: flow.name.clone(),
                     station: self.nodes[flow.station as usize].name.clone(),
-                    direction: self.kinds[flow.kind].direction.name(),
+                    direction: flow.config.direction.name(),
                     goodput_bps: 8.0 * measured.delivered_bytes as f64 / measured_s,
                     transfers: measured.transfers,
                     mean_transfer_time_s: (measured.transfers > 0)

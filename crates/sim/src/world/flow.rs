@@ -11,20 +11,15 @@ use crate::app::{App, Draws, Setting};
 use crate::connection::{Side, TcpCounts};
 use crate::conservation::Books;
 use crate::packet::{Body, Owner, Packet, UDP_HEADER_BYTES};
-use crate::scenario::{Direction, FlowConfig, PathElement, Scenario, TcpConfig};
-
-/// What the flows of one entry of the scenario have in common.
-#[derive(Debug)]
-pub(super) struct Kind {
-    pub(super) direction: Direction,
-    pub(super) tcp: Option<TcpConfig>,
-}
+use crate::scenario::{FlowConfig, PathElement, Scenario, TcpConfig};
 
 /// One flow.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(super) struct Flow<'a> {
     pub(super) name: String,
-    pub(super) kind: usize,
+    /// The entry of the scenario that it stands for at one station, and which of them that is.
+    pub(super) config: &'a FlowConfig,
+    pub(super) entry: usize,
     pub(super) station: NodeId,
     /// Through which its packets go.
     pub(super) access_point: NodeId,
@@ -58,25 +53,21 @@ pub(super) struct Measured {
     pub(super) tcp: TcpCounts,
 }
 
-/// Kinds, flows and links of a scenario.
-pub(super) fn build(
-    scenario: &Scenario,
+/// Flows and links of a scenario.
+pub(super) fn build<'a>(
+    scenario: &'a Scenario,
     built: &Built<'_>,
     seed: u64,
     replication: u64,
-) -> (Vec<Kind>, Vec<Flow>, Links) {
+) -> (Vec<Flow<'a>>, Links) {
     let access_point = built.access_point;
     let address = |node: NodeId| built.nodes[node as usize].address;
     let mut links = Links::default();
     let shared: Vec<(&String, u32)> =
         scenario.links.iter().map(|(name, link)| (name, links.add(name, link))).collect();
-    let mut kinds = Vec::new();
     let mut flows = Vec::new();
-    for config in &scenario.flows {
-        let kind = kinds.len();
-        let direction = config.direction;
-        kinds.push(Kind { direction, tcp: config.tcp.clone() });
-        let setting = Setting::new(direction, config.tcp.as_ref());
+    for (entry, config) in scenario.flows.iter().enumerate() {
+        let setting = Setting::new(config.direction, config.tcp.as_ref());
         let app = App::new(&config.application, setting);
         for ((rate_class, group), &first) in (0..).zip(&scenario.stations).zip(&built.groups) {
             if group.name == config.stations {
@@ -101,7 +92,8 @@ pub(super) fn build(
                         places: Vec::new(),
                         saturated: None,
                         name,
-                        kind,
+                        config,
+                        entry,
                         station,
                         access_point,
                         station_address: address(station),
@@ -117,7 +109,7 @@ pub(super) fn build(
             }
         }
     }
-    (kinds, flows, links)
+    (flows, links)
 }
 
 /// The wired links: each is two wires, `2 link` towards the server and `2 link + 1` towards the
@@ -147,7 +139,13 @@ fn header_bits(config: &FlowConfig) -> u64 {
     }
 }
 
-impl Flow {
+impl<'a> Flow<'a> {
+    /// The settings of its connections.
+    #[inline]
+    pub(super) fn tcp(&self) -> &'a TcpConfig {
+        self.config.tcp.as_ref().expect("connections are TCP")
+    }
+
     /// A packet of this flow, the number `id`, that node `to` is to receive from the air.
     #[inline]
     pub(super) fn packet(&self, id: u32, to: StationId, owner: Owner, segment: Segment) -> Packet {

@@ -40,8 +40,7 @@ impl World<'_> {
     pub(super) fn timer(&mut self, id: u32, side: Side) {
         let connection = &mut self.connections[id as usize];
         if connection.disarm(side, self.now) {
-            let kind = self.flows[connection.flow as usize].kind;
-            let tcp = self.kinds[kind].tcp.as_ref().expect("connections are TCP");
+            let tcp = self.flows[connection.flow as usize].tcp();
             connection.endpoint(side).on_timer(&tcp.endpoint, self.now);
             self.drain(id, side);
         }
@@ -62,8 +61,7 @@ impl World<'_> {
             Owner::Datagram => self.deliver(packet.flow, u64::from(segment.len)),
             Owner::Connection(id) => {
                 let connection = &mut self.connections[id as usize];
-                let tcp = self.kinds[flow.kind].tcp.as_ref().expect("connections are TCP");
-                connection.arrive(side, &tcp.endpoint, self.now, segment);
+                connection.arrive(side, &flow.tcp().endpoint, self.now, segment);
                 let (tag, end) = (connection.tag, connection.seen_from(side));
                 let event = AppEvent::Arrived { tag, side, end };
                 if connection.acks_first {
@@ -163,8 +161,7 @@ impl World<'_> {
         acks_first: bool,
     ) {
         let flow = &mut self.flows[flow_id as usize];
-        let tcp = self.kinds[flow.kind].tcp.as_ref().expect("connections are TCP");
-        let connection = Connection::new(&tcp.endpoint, opener, flow_id, tag, acks_first);
+        let connection = Connection::new(&flow.tcp().endpoint, opener, flow_id, tag, acks_first);
         let id = match self.free_connections.pop() {
             Some(id) => {
                 self.connections[id as usize] = connection;
@@ -202,7 +199,7 @@ impl World<'_> {
     /// More datagrams may wait than anybody waits for: then the run ends with an error.
     #[cold]
     fn look_for_a_flood(&mut self, flow_id: u32) {
-        let udp = self.flows.iter().filter(|flow| self.kinds[flow.kind].tcp.is_none());
+        let udp = self.flows.iter().filter(|flow| flow.config.tcp.is_none());
         let under_way: u64 = udp.map(|flow| flow.books.under_way()).sum();
         if under_way < MOST_DATAGRAMS {
             return;
@@ -222,9 +219,8 @@ impl World<'_> {
     #[inline]
     fn drain(&mut self, id: u32, side: Side) {
         let flow = self.connections[id as usize].flow;
-        let kind = self.flows[flow as usize].kind;
+        let tcp = self.flows[flow as usize].tcp();
         loop {
-            let tcp = self.kinds[kind].tcp.as_ref().expect("connections are TCP");
             let connection = &mut self.connections[id as usize];
             let sent = connection.poll_transmit(side, &tcp.endpoint, self.now);
             let Some(segment) = sent else { break };
