@@ -88,21 +88,40 @@ impl AirtimeAccount {
         phy: &PhyConfig,
     ) {
         let end = start + times.total;
-        let (data, control) = if start >= self.from && end <= self.to {
-            (times.data, times.control())
-        } else {
-            let [rts, cts, data, ack] = times
-                .intervals(phy)
-                .map(|(begin, finish)| self.measured(start + begin, start + finish));
-            (data, rts + cts + ack)
-        };
-        self.settle(start, end, data + control);
+        let (data, control) =
+            if self.from <= self.settled && self.settled <= start && end <= self.to {
+                // Nearly always, all since the last exchange is measured and nothing overlaps.
+                let (data, control) = (times.data, times.control());
+                self.parts.idle += (end - self.settled) - (data + control);
+                self.settled = end;
+                (data, control)
+            } else {
+                self.settle_exchange(start, end, times, phy)
+            };
         let parts = &mut self.exchanges[scope as usize];
         match cargo {
             Cargo::Data => parts.data += data,
             Cargo::TcpAck => parts.tcp_ack += data,
         }
         parts.control += control;
+    }
+
+    /// An exchange that is not measured as a whole, or overlaps: how much of its data frame and of its
+    /// other frames is measured.
+    #[cold]
+    fn settle_exchange(
+        &mut self,
+        start: Time,
+        end: Time,
+        times: &FrameTimes,
+        phy: &PhyConfig,
+    ) -> (Duration, Duration) {
+        let [rts, cts, data, ack] = times
+            .intervals(phy)
+            .map(|(begin, finish)| self.measured(start + begin, start + finish));
+        let control = rts + cts + ack;
+        self.settle(start, end, data + control);
+        (data, control)
     }
 
     /// A frame to all is on the air from `start` to `frame_end`, and the medium is its until `end`

@@ -18,13 +18,26 @@ pub(crate) struct Body {
     pub(crate) hop: u8,
 }
 
-/// What a packet belongs to.
+/// What a packet belongs to. A plain number: packets are copied often, and an enum with a hole in its
+/// middle costs more to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) struct Owner(u32);
+
+impl Owner {
+    /// No connection: it is a datagram.
+    pub(crate) const DATAGRAM: Self = Self(u32::MAX);
+
     /// A TCP connection, by its place among the connections.
-    Connection(u32),
-    /// None: it is a datagram.
-    Datagram,
+    #[inline]
+    pub(crate) fn of(connection: u32) -> Self {
+        Self(connection)
+    }
+
+    /// The connection that it belongs to, if any.
+    #[inline]
+    pub(crate) fn connection(self) -> Option<u32> {
+        (self != Self::DATAGRAM).then_some(self.0)
+    }
 }
 
 /// What access categories tell apart; the order is that of
@@ -39,15 +52,13 @@ pub(crate) enum TrafficClass {
 impl Body {
     #[inline]
     pub(crate) fn class(&self) -> TrafficClass {
-        match self.owner {
-            Owner::Datagram => TrafficClass::Udp,
+        if self.owner == Owner::DATAGRAM {
+            TrafficClass::Udp
+        } else if self.segment.len > 0 || self.segment.flags.contains(Flags::SYN) {
             // A SYN opens the way for data and acknowledges none.
-            Owner::Connection(_)
-                if self.segment.len > 0 || self.segment.flags.contains(Flags::SYN) =>
-            {
-                TrafficClass::TcpData
-            }
-            Owner::Connection(_) => TrafficClass::TcpAck,
+            TrafficClass::TcpData
+        } else {
+            TrafficClass::TcpAck
         }
     }
 }

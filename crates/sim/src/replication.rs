@@ -19,6 +19,9 @@ use crate::world::World;
 /// How often a long run reports how far it is, and looks whether it is cancelled.
 const STEPS: u64 = 100;
 
+/// After so many steps of the loop it is looked whether the run is cancelled, at the latest.
+const STEPS_BETWEEN_LOOKS: u32 = 1 << 20;
+
 /// One replication of a scenario.
 #[derive(Debug)]
 pub(crate) struct Replication<'a> {
@@ -95,12 +98,10 @@ impl<'a> Replication<'a> {
 
     /// The loop proper: simulates everything before `stop`.
     fn run_step(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
-        for iteration in 1_u32.. {
+        let mut countdown = STEPS_BETWEEN_LOOKS;
+        loop {
             let (world_at, cell_at) = (self.world.next_time(), self.cell.next_time());
-            if cell_at < world_at {
-                if cell_at >= stop {
-                    break;
-                }
+            if cell_at < world_at.min(stop) {
                 self.world.wait_until(cell_at);
                 self.cell.advance(cell_at, &mut self.world);
             } else {
@@ -110,11 +111,13 @@ impl<'a> Replication<'a> {
                 self.world.step(world_at);
             }
             self.world.tell_ready(&mut self.cell);
-            if iteration % (1 << 20) == 0 {
+            countdown -= 1;
+            if countdown == 0 {
                 self.world.check()?;
                 if control.is_cancelled() {
                     return Err(RunError::Cancelled);
                 }
+                countdown = STEPS_BETWEEN_LOOKS;
             }
         }
         self.world.wait_until(stop);

@@ -42,6 +42,8 @@ pub(crate) struct World<'a> {
     replication: u64,
     now: Time,
     events: EventQueue<Event>,
+    /// When the next thing happens here: on a wire, or of `events`.
+    next: Time,
     nodes: Vec<Node>,
     /// The queues that contend, by their numbers in the cell: one for each node under the DCF, else
     /// one for each access category that a node uses.
@@ -97,6 +99,7 @@ impl<'a> World<'a> {
             replication,
             now: Time::ZERO,
             events: EventQueue::new(),
+            next: Time::NEVER,
             measures: Measures::new(scenario, transmitters.len()),
             airtime: AirtimeAccount::new(
                 scenario.measure_from(),
@@ -140,7 +143,7 @@ impl<'a> World<'a> {
     /// When the next thing happens here; [`Time::NEVER`] if nothing is pending.
     #[inline]
     pub(crate) fn next_time(&self) -> Time {
-        self.links.wires.next_time().min(self.events.next_time())
+        self.next
     }
 
     /// What is due at `now`, that is [`Self::next_time`], happens: an arrival over a wire, then what
@@ -156,6 +159,7 @@ impl<'a> World<'a> {
                 Event::Wake(flow) => self.wake(flow),
             }
         }
+        self.next = self.links.wires.next_time().min(self.events.next_time());
     }
 
     /// Tells `cell` whose queue is no longer empty.
@@ -173,6 +177,7 @@ impl<'a> World<'a> {
 
     fn schedule(&mut self, time: Time, event: Event) {
         self.events.push(time, event.class(), event);
+        self.next = self.next.min(time);
     }
 
     fn flow_of(&self, packet: &Packet) -> &Flow<'a> {

@@ -58,8 +58,10 @@ pub struct Cell<P> {
     frames: FrameTable,
     medium: Medium,
     on_air: OnAir,
-    /// When the next step of what is on the air is.
-    on_air_until: Time,
+    /// When the next step is: of what is on the air, or else the next access.
+    next_step: Time,
+    /// The same, or the next beacon.
+    next: Time,
     txop: Txop,
     originators: Vec<Originator<P>>,
     rate_classes: Vec<u32>,
@@ -83,6 +85,21 @@ struct Originator<P> {
 }
 
 impl<P> Originator<P> {
+    /// Its queue has got at the medium at `now`, and hands a frame over unless one is held already.
+    #[inline(always)]
+    fn hold<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        frames: &FrameTable,
+        supply: &mut S,
+    ) {
+        if self.psdu.is_none() {
+            let msdu = supply.next(by, now, |_| true).expect("who contends has a frame");
+            self.take(msdu, frames);
+        }
+    }
+
     /// Holds a frame that its queue has handed over.
     #[inline(always)]
     fn take(&mut self, msdu: Msdu<P>, frames: &FrameTable) {
@@ -95,6 +112,15 @@ impl<P> Originator<P> {
             payload: msdu.payload,
         }));
         self.next_id += 1;
+    }
+
+    /// Holds nothing any more: all its frames are acknowledged or given up.
+    #[inline]
+    fn let_go(&mut self) {
+        if let Some(psdu) = &self.psdu {
+            self.done += psdu.mpdus().len() as u64;
+        }
+        self.psdu = None;
     }
 }
 
@@ -124,16 +150,18 @@ impl<P> Cell<P> {
                 done: 0,
             })
             .collect();
+        let beacons = Beacons::new(phy, mac);
         Self {
             contention: Contention::new(phy, mac, contenders),
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
             medium: Medium::new(phy.propagation_delay),
             on_air: OnAir::Silence,
-            on_air_until: Time::NEVER,
+            next_step: Time::NEVER,
+            next: beacons.next_target(),
             txop: Txop::new(Time::ZERO, Duration::ZERO),
             originators,
             rate_classes,
-            beacons: Beacons::new(phy, mac),
+            beacons,
             counters: CellCounters::default(),
             retry_limit: mac.short_retry_limit,
             answers_seem_to_find_it_idle: mac.rules.arrival_before_own_ack
@@ -144,8 +172,7 @@ impl<P> Cell<P> {
     /// When something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing does.
     #[inline]
     pub fn next_time(&self) -> Time {
-        // There is no next access while something is on the air.
-        self.contention.next_access().min(self.on_air_until).min(self.beacons.next_target())
+        self.next
     }
 
     /// `contender`, whose queue was empty, has something to send. What its queue gets while the MAC
@@ -155,6 +182,7 @@ impl<P> Cell<P> {
         let before_own_ack = self.answers_seem_to_find_it_idle
             && self.is_before_own_ack(self.originators[contender as usize].station, now);
         self.contention.frame_queued(contender, now, before_own_ack);
+        self.look_for_access();
     }
 
     /// What is due at `now`, that is [`Self::next_time`], happens. One thing at a time: there may be
@@ -214,9 +242,27 @@ impl<P> Cell<P> {
         }
     }
 
+    #[inline]
     fn set_on_air(&mut self, what: OnAir, until: Time) {
         self.on_air = what;
-        self.on_air_until = until;
+        self.next_step = until;
+        self.next = until.min(self.beacons.next_target());
+    }
+
+    /// Nothing is on the air any more.
+    #[inline]
+    fn fall_silent(&mut self) {
+        self.set_on_air(OnAir::Silence, self.contention.next_access());
+    }
+
+    /// There may be another next access than there was.
+    #[inline]
+    fn look_for_access(&mut self) {
+        if let OnAir::Silence = self.on_air {
+            self.fall_silent();
+        } else {
+            self.next = self.next_step.min(self.beacons.next_target());
+        }
     }
 
     /// One or more stations begin to transmit.
@@ -226,7 +272,6 @@ impl<P> Cell<P> {
                 self.beacon_begins(by, now, supply);
             } else {
                 self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
-                self.hold_frame(by, now, supply);
                 self.exchange_begins(by, now, supply);
             }
         } else {
@@ -237,42 +282,35 @@ impl<P> Cell<P> {
         }
     }
 
-    /// `by` has got at the medium: what it sends is what it holds, or comes from its queue now.
-    // Nearly all exchanges go through here, and nearly nothing else does: a call of its own, in which
-    // the frame is copied once more, costs per cents of a run.
-    #[inline(always)]
-    fn hold_frame<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        let originator = &mut self.originators[by as usize];
-        if originator.psdu.is_none() {
-            let msdu = supply.next(by, now, |_| true).expect("who contends has a frame");
-            originator.take(msdu, &self.frames);
-        }
-    }
-
-    /// `by` begins an exchange at `start`, and nobody else does anything.
+    /// `by` begins an exchange at `start`, and nobody else does anything. What it sends is what it
+    /// holds, or comes from its queue now.
+    // Inlined with what it calls, so that a frame is copied from its queue to where it is held, once.
     #[inline(always)]
     fn exchange_begins<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
-        let originator = &self.originators[by as usize];
-        let psdu = originator.psdu.as_ref().expect("who sends has a frame");
-        let class = rate_class(&self.rate_classes, originator.station, psdu.receiver());
-        let times = self.frames.times(class, psdu_bits(psdu));
+        let Self { originators, frames, rate_classes, .. } = self;
+        let originator = &mut originators[by as usize];
+        originator.hold(by, start, frames, supply);
+        let psdu = originator.psdu.as_ref().expect("it was just held");
+        let class = rate_class(rate_classes, originator.station, psdu.receiver());
+        let times = frames.times(class, psdu.bits());
         supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, psdu }));
         self.medium.begin_alone(by, start + times.first());
-        self.on_air = OnAir::Sending { end: start + times.total };
-        self.on_air_until = start + times.data_received;
+        let (until, end) = (start + times.data_received, start + times.total);
+        self.set_on_air(OnAir::Sending { end }, until);
     }
 
     /// What the access began with has ended: it was received, or it was not.
     fn transmissions_ended<S: Supply<P>>(&mut self, now: Time, end: Time, supply: &mut S) {
-        let first = self.medium.transmissions()[0];
-        match Medium::reception(&first) {
-            Reception::Intact if self.beacons.is_on_air(first.by) => {
-                self.beacon_ended(first.by, now, supply);
+        let first = &self.medium.transmissions()[0];
+        let by = first.by;
+        match Medium::reception(first) {
+            Reception::Intact if self.beacons.is_on_air(by) => {
+                self.beacon_ended(by, now, supply);
             }
             Reception::Intact => {
                 let ack_start = now + self.frames.phy().sifs;
-                self.set_on_air(OnAir::Acknowledging { by: first.by, ack_start }, end);
-                self.data_received(first.by, now, supply);
+                self.set_on_air(OnAir::Acknowledging { by, ack_start }, end);
+                self.data_received(by, now, supply);
             }
             // Of those that began together, none comes through if one does not.
             Reception::Overlapped => self.collision_ended(now, supply),
@@ -297,14 +335,13 @@ impl<P> Cell<P> {
         for mpdu in psdu.mpdus() {
             supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
         }
-        originator.done += psdu.mpdus().len() as u64;
-        originator.psdu = None;
+        originator.let_go();
         if self.txop.is_open(now) && self.continues_txop(by, now, supply) {
             return;
         }
-        self.set_on_air(OnAir::Silence, Time::NEVER);
-        let has_frame = self.has_frame(by, supply);
-        self.contention.end_success(now, has_frame);
+        let has_frame = supply.has_next(by) || self.beacons.is_due(by);
+        self.contention.end_success(by, now, has_frame);
+        self.fall_silent();
     }
 
     /// Begins one more exchange in the same TXOP, if there is a frame for which there is time
@@ -344,12 +381,18 @@ impl<P> Cell<P> {
         now < ack_start && psdu.as_ref().is_some_and(|psdu| psdu.receiver() == station)
     }
 
+    /// `by` has got at the medium with others.
+    #[cold]
+    fn hold_frame<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        self.originators[by as usize].hold(by, now, &self.frames, supply);
+    }
+
     /// The frames of the exchange that `by` begins or tries to.
     fn frame_times(&mut self, by: ContenderId) -> &FrameTimes {
         let originator = &self.originators[by as usize];
         let psdu = originator.psdu.as_ref().expect("who sends has a frame");
         let class = rate_class(&self.rate_classes, originator.station, psdu.receiver());
-        self.frames.times(class, psdu_bits(psdu))
+        self.frames.times(class, psdu.bits())
     }
 }
 
@@ -357,9 +400,4 @@ impl<P> Cell<P> {
 #[inline]
 fn rate_class(classes: &[u32], sender: StationId, receiver: StationId) -> u32 {
     classes[if sender == ACCESS_POINT { receiver } else { sender } as usize]
-}
-
-#[inline]
-fn psdu_bits<P>(psdu: &Psdu<P>) -> u64 {
-    psdu.mpdus().iter().map(|mpdu| mpdu.bits).sum()
 }

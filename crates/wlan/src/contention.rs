@@ -56,6 +56,8 @@ pub struct Contention {
     /// has ended.
     busy_periods: u64,
     busy: bool,
+    /// Where all inter-frame spaces begin after the last busy period.
+    idle_from: Time,
     transmitting: Vec<ContenderId>,
     internal_collisions: Vec<ContenderId>,
     next_access: Time,
@@ -90,6 +92,7 @@ impl Contention {
             bursts,
             busy_periods: 0,
             busy: false,
+            idle_from: Time::ZERO,
             transmitting: Vec::new(),
             internal_collisions: Vec::new(),
             next_access: Time::NEVER,
@@ -143,6 +146,7 @@ impl Contention {
         for group in &mut self.groups {
             group.freeze(
                 now,
+                self.idle_from,
                 self.settings.slot_time,
                 self.settings.boundary_slots,
                 &mut self.transmitting,
@@ -195,11 +199,11 @@ impl Contention {
         contender.counters.attempts += 1;
     }
 
-    /// The exchange of the one contender on the air has ended with its MAC ACK at `now`;
+    /// The exchange of `id`, which is alone on the air, has ended with its MAC ACK at `now`;
     /// `has_frame` says whether it has another frame to send.
     #[inline]
-    pub fn end_success(&mut self, now: Time, has_frame: bool) {
-        let id = self.only_transmitter();
+    pub fn end_success(&mut self, id: ContenderId, now: Time, has_frame: bool) {
+        debug_assert_eq!(self.transmitting, [id]);
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
@@ -273,10 +277,10 @@ impl Contention {
             return;
         }
         let stray = if self.settings.immediate_access {
-            let from = now.max(group.origin);
+            let from = now.max(group.origin(self.idle_from));
             Stray { contender: id, from, slots: 0, has_frame: true, immediate: true }
         } else {
-            let from = (now + group.aifs).max(group.origin);
+            let from = (now + group.aifs).max(group.origin(self.idle_from));
             let slots = contender.draw_backoff();
             Stray { contender: id, from, slots, has_frame: true, immediate: false }
         };
@@ -289,7 +293,12 @@ impl Contention {
         let Some(bursts) = &mut self.bursts else { unreachable!("{id} sends in bursts") };
         let group = &self.groups[self.contenders[id as usize].group as usize];
         let from = if self.settings.immediate_access { now } else { now + group.aifs };
-        bursts.frame_queued(now, self.busy, from.max(group.origin), self.settings.slot_time);
+        bursts.frame_queued(
+            now,
+            self.busy,
+            from.max(group.origin(self.idle_from)),
+            self.settings.slot_time,
+        );
         if !self.busy {
             self.next_access = self.next_access.min(bursts.access_time(self.settings.slot_time));
         }
@@ -321,7 +330,7 @@ impl Contention {
             // Counted down to zero by the time the medium became busy the last time.
             return true;
         }
-        !self.busy && group.slot_start(until, self.settings.slot_time) < now
+        !self.busy && group.slot_start(until, self.idle_from, self.settings.slot_time) < now
     }
 
     fn access_time(&self, stray: &Stray) -> Time {
@@ -334,7 +343,7 @@ impl Contention {
         let group = &mut self.groups[contender.group as usize];
         group.insert(id, until);
         if !self.busy {
-            let access = group.slot_start(until, self.settings.slot_time);
+            let access = group.slot_start(until, self.idle_from, self.settings.slot_time);
             self.next_access = self.next_access.min(access);
         }
     }
@@ -395,12 +404,10 @@ impl Contention {
     fn medium_idle_from(&mut self, time: Time) {
         debug_assert!(self.busy);
         self.busy = false;
-        for group in &mut self.groups {
-            group.origin = time + group.aifs;
-        }
+        self.idle_from = time;
         if let Some(bursts) = &mut self.bursts {
             let group = self.contenders[bursts.contender as usize].group;
-            bursts.medium_idle(self.groups[group as usize].origin);
+            bursts.medium_idle(self.groups[group as usize].origin(time));
         }
     }
 
@@ -408,7 +415,7 @@ impl Contention {
     fn find_next_access(&mut self) {
         let mut next = Time::NEVER;
         for group in &self.groups {
-            next = next.min(group.next_access(self.settings.slot_time));
+            next = next.min(group.next_access(self.idle_from, self.settings.slot_time));
         }
         for stray in &self.strays {
             if stray.has_frame {

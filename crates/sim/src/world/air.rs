@@ -3,7 +3,7 @@
 //! A packet keeps its place within the limit of its queue while the MAC holds it.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{Began, ContenderId, MacEvent, Mpdu, Msdu, Supply};
+use airtcp_wlan::{Began, ContenderId, FrameTimes, MacEvent, Msdu, Psdu, Supply};
 
 use super::World;
 use super::measure::Drop;
@@ -22,8 +22,7 @@ impl Supply<Packet> for World<'_> {
         let before = queue.len();
         let packet = queue.next(now, |packet| fits(&msdu(*packet)), &mut self.drops);
         if !self.drops.is_empty() {
-            self.queue_changed(contender, before);
-            self.settle_drops(contender);
+            self.queue_has_dropped(contender, before);
         }
         packet.map(msdu)
     }
@@ -37,9 +36,12 @@ impl Supply<Packet> for World<'_> {
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
-            MacEvent::Began(began) => self.air_begins(now, &began),
+            MacEvent::Began(Began::Exchange { by, times, psdu }) => {
+                self.exchange_begins(by, now, times, psdu);
+            }
+            MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Received { by, mpdu } => self.received(by, &mpdu.payload),
-            MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, mpdu),
+            MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
             MacEvent::GivenUp { by, mpdu } => {
                 self.packet_dropped(&mpdu.payload, Drop::Mac(by));
                 self.remove_sent(by, &mpdu.payload);
@@ -54,16 +56,30 @@ fn msdu(packet: Packet) -> Msdu<Packet> {
 }
 
 impl World<'_> {
-    #[inline]
-    fn air_begins(&mut self, now: Time, began: &Began<'_, Packet>) {
+    // Inlined like `on_event`.
+    #[inline(always)]
+    fn exchange_begins(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        psdu: &Psdu<Packet>,
+    ) {
+        // All its frames are of one flow as long as there is one.
+        let packet = &psdu.mpdus()[0].payload;
+        let cargo = if packet.body.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
+        let scope = self.flow_of(packet).scope;
+        self.airtime.exchange(start, times, scope, cargo, &self.scenario.phy);
+        if self.is_captured() {
+            self.capture_exchange(by, start, times, psdu);
+        }
+    }
+
+    /// What is rare goes on the air.
+    #[cold]
+    fn other_begins(&mut self, now: Time, began: &Began<'_, Packet>) {
         match *began {
-            Began::Exchange { by, times, psdu } => {
-                let packet = &psdu.mpdus()[0].payload;
-                let cargo = if packet.body.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
-                let scope = self.flow_of(packet).scope;
-                self.airtime.exchange(now, times, scope, cargo, &self.scenario.phy);
-                self.capture_exchange(by, now, times, psdu);
-            }
+            Began::Exchange { .. } => unreachable!("exchanges are frequent"),
             Began::Beacon { by, mpdu, sent, end, collides } => {
                 if !collides {
                     self.airtime.broadcast(now, sent, end);
@@ -75,20 +91,20 @@ impl World<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn received(&mut self, by: ContenderId, packet: &Packet) {
         let scope = self.flow_of(packet).scope;
         self.measures.payload_received(scope, packet.body.segment.len);
-        self.cross_air(self.transmitters[by as usize].node, *packet);
+        self.cross_air(self.transmitters[by as usize].node, packet);
     }
 
-    #[inline]
-    fn acknowledged(&mut self, by: ContenderId, mpdu: &Mpdu<Packet>) {
-        self.remove_sent(by, &mpdu.payload);
-        let node = self.transmitters[by as usize].node;
-        if self.nodes[node as usize].is_access_point() {
-            let active = self.measures.backlogged.value() - u64::from(self.is_backlogged(node));
-            self.measures.ap_success(active);
+    #[inline(always)]
+    fn acknowledged(&mut self, by: ContenderId, packet: &Packet) {
+        let node = self.remove_sent(by, packet);
+        let node = &self.nodes[node as usize];
+        if node.is_access_point() {
+            let is_backlogged = node.backlogged_queues > 0;
+            self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
         }
     }
 }

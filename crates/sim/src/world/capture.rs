@@ -18,7 +18,7 @@ use super::node::NodeId;
 use crate::app::Service;
 use crate::connection::Side;
 use crate::control::RunError;
-use crate::packet::{Owner, Packet};
+use crate::packet::Packet;
 use crate::pcap::PcapWriter;
 use crate::pcap::frame::{Address, DataHeader, Frame};
 use crate::pcap::packet::{
@@ -136,8 +136,14 @@ impl World<'_> {
         }
     }
 
-    /// `by` sends `psdu` in an exchange that begins at `start`.
+    /// Whether anything is written.
     #[inline]
+    pub(super) fn is_captured(&self) -> bool {
+        self.capture.is_some()
+    }
+
+    /// `by` sends `psdu` in an exchange that begins at `start`.
+    #[cold]
     pub(super) fn capture_exchange(
         &mut self,
         by: ContenderId,
@@ -285,11 +291,9 @@ impl World<'_> {
     fn build_packet(&self, capture: &mut Capture, packet: &Packet, side: Side, id: u16) {
         let flow = self.flow_of(packet);
         let payload = packet.body.segment.len as usize;
-        let numbers = match packet.body.owner {
-            Owner::Datagram => {
-                Numbers { client_port: DATAGRAM_PORT, server_port: DATAGRAM_PORT, isn: [0; 2] }
-            }
-            Owner::Connection(id) => capture.connections[id as usize],
+        let numbers = match packet.body.owner.connection() {
+            None => Numbers { client_port: DATAGRAM_PORT, server_port: DATAGRAM_PORT, isn: [0; 2] },
+            Some(id) => capture.connections[id as usize],
         };
         let station = (ip_of(flow.entry, flow.station, Side::Station), numbers.client_port);
         let server = (ip_of(flow.entry, flow.station, Side::Server), numbers.server_port);
@@ -298,7 +302,7 @@ impl World<'_> {
             Side::Server => (server, station),
         };
         let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id };
-        let Owner::Connection(place) = packet.body.owner else {
+        let Some(place) = packet.body.owner.connection() else {
             udp(&mut capture.packet, &ends, payload);
             return;
         };

@@ -222,7 +222,7 @@ impl World<'_> {
                 fraction(station_queues.queue_drops, station_queues.arrivals),
             ),
             ("mean_backlogged_nodes", Some(measures.backlogged.average(self.now, measured))),
-            ("active_stations_after_ap_success", measures.active_after_ap_success.value()),
+            ("active_stations_after_ap_success", measures.active_after_ap_success()),
             (
                 "simultaneous_send_probability",
                 fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions),

@@ -7,6 +7,7 @@ use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 
 use super::World;
 use super::groups::{Scope, scopes};
+use super::node::Node;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
@@ -53,7 +54,8 @@ pub(super) struct Measures {
     pub(super) series: Series,
     pub(super) transfer_times_s: Vec<f64>,
     pub(super) last_ack_times: Mean,
-    pub(super) active_after_ap_success: Mean,
+    /// Sum over the successes of access points, and how many these were.
+    active_after_ap_success: (u64, u64),
     pub(super) drops: Drops,
     pub(super) scopes: Vec<Scope>,
     /// The scope of each of `transfer_times_s`.
@@ -99,7 +101,7 @@ impl Measures {
             series: Series::new(scenario.measure_from(), scenario.run.duration, SERIES_BINS),
             transfer_times_s: Vec::new(),
             last_ack_times: Mean::default(),
-            active_after_ap_success: Mean::default(),
+            active_after_ap_success: (0, 0),
             drops: Drops::default(),
             scopes: (0..scopes(scenario)).map(|_| Scope::default()).collect(),
             transfer_scopes: Vec::new(),
@@ -142,11 +144,47 @@ impl Measures {
         self.measuring
     }
 
+    /// A queue of `node` had `before` packets and has `after`.
+    #[inline]
+    pub(super) fn queue_changed(
+        &mut self,
+        now: Time,
+        node: &mut Node,
+        before: usize,
+        after: usize,
+    ) {
+        if node.is_access_point() && before != after {
+            let packets = self.ap_queue.value() + after as u64 - before as u64;
+            self.ap_queue.set(now, packets);
+        }
+        if (before == 0) == (after == 0) {
+            return;
+        }
+        if before == 0 {
+            node.backlogged_queues += 1;
+            if node.backlogged_queues == 1 {
+                self.backlogged.increment(now);
+            }
+        } else {
+            node.backlogged_queues -= 1;
+            if node.backlogged_queues == 0 {
+                self.backlogged.decrement(now);
+            }
+        }
+    }
+
+    /// Mean number of stations with a packet after a success of an access point.
+    pub(super) fn active_after_ap_success(&self) -> Option<f64> {
+        let (sum, count) = self.active_after_ap_success;
+        (count > 0).then(|| sum as f64 / count as f64)
+    }
+
     /// An exchange of the access point succeeded and left `active` stations with a packet.
     #[inline]
     pub(super) fn ap_success(&mut self, active: u64) {
         if self.measuring {
-            self.active_after_ap_success.add(active as f64);
+            self.active_after_ap_success.0 += active;
+            self.active_after_ap_success.1 += 1;
         }
     }
 

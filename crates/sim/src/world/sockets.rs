@@ -47,6 +47,7 @@ impl World<'_> {
     }
 
     /// The application of a flow is woken.
+    #[inline(never)]
     pub(super) fn wake(&mut self, flow: u32) {
         self.tell(flow, AppEvent::Woken);
     }
@@ -57,18 +58,19 @@ impl World<'_> {
         let segment = &packet.body.segment;
         let flow = &mut self.flows[packet.flow as usize];
         flow.books.received.add(segment.len);
-        match packet.body.owner {
-            Owner::Datagram => self.deliver(packet.flow, u64::from(segment.len)),
-            Owner::Connection(id) => {
+        match packet.body.owner.connection() {
+            None => self.deliver(packet.flow, u64::from(segment.len)),
+            Some(id) => {
                 let connection = &mut self.connections[id as usize];
                 connection.arrive(side, &flow.tcp().endpoint, self.now, segment);
                 let (tag, end) = (connection.tag, connection.seen_from(side));
                 let event = AppEvent::Arrived { tag, side, end };
-                if connection.acks_first {
+                let acks_first = connection.acks_first;
+                if acks_first {
                     self.drain(id, side);
-                    self.tell(packet.flow, event);
-                } else {
-                    self.tell(packet.flow, event);
+                }
+                self.tell(packet.flow, event);
+                if !acks_first {
                     self.drain(id, side);
                 }
                 self.close_if_over(id);
@@ -77,7 +79,7 @@ impl World<'_> {
     }
 
     /// Tells an application what has happened, and does what it wants.
-    #[inline]
+    #[inline(always)]
     fn tell(&mut self, flow_id: u32, event: AppEvent) {
         let flow = &mut self.flows[flow_id as usize];
         flow.app.on_event(self.now, event, &mut flow.draws, &mut self.actions);
@@ -216,7 +218,7 @@ impl World<'_> {
     }
 
     /// Sends all that one end of a connection has to send, and sets its timer.
-    #[inline]
+    #[inline(never)]
     fn drain(&mut self, id: u32, side: Side) {
         let flow = self.connections[id as usize].flow;
         let tcp = self.flows[flow as usize].tcp();
@@ -224,7 +226,7 @@ impl World<'_> {
             let connection = &mut self.connections[id as usize];
             let sent = connection.poll_transmit(side, &tcp.endpoint, self.now);
             let Some(segment) = sent else { break };
-            self.send(flow, side, Owner::Connection(id), segment);
+            self.send(flow, side, Owner::of(id), segment);
         }
         self.record_end_of_turn(id, side);
         if let Some(deadline) = self.connections[id as usize].arm(side) {

@@ -7,13 +7,13 @@ use airtcp_wlan::ContenderId;
 use super::World;
 use super::flow::Flow;
 use super::measure::Drop;
-use super::node::{NodeId, Transmitter};
+use super::node::NodeId;
 use crate::connection::Side;
 use crate::packet::{Owner, Packet, TrafficClass};
 
 impl World<'_> {
     /// `side` of a flow hands a packet to the network.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(&mut self, flow_id: u32, side: Side, owner: Owner, segment: Segment) {
         let flow = &mut self.flows[flow_id as usize];
         flow.books.sent.add(segment.len);
@@ -31,20 +31,22 @@ impl World<'_> {
     }
 
     /// A packet has crossed the air, sent by `node`.
-    pub(super) fn cross_air(&mut self, node: NodeId, packet: Packet) {
+    #[inline]
+    pub(super) fn cross_air(&mut self, node: NodeId, packet: &Packet) {
         if self.nodes[node as usize].is_access_point() {
-            self.arrive(&packet, Side::Station);
+            self.arrive(packet, Side::Station);
         } else {
             self.forward_to_server(packet);
         }
     }
 
     /// The next link of a packet on its way from the access point to the server, or the server.
-    fn forward_to_server(&mut self, packet: Packet) {
-        let path = &self.flow_of(&packet).path;
+    #[inline]
+    fn forward_to_server(&mut self, packet: &Packet) {
+        let path = &self.flow_of(packet).path;
         match path.get(usize::from(packet.body.hop)) {
-            Some(&link) => self.offer_to_wire(2 * link, packet),
-            None => self.arrive(&packet, Side::Server),
+            Some(&link) => self.offer_to_wire(2 * link, *packet),
+            None => self.arrive(packet, Side::Server),
         }
     }
 
@@ -58,10 +60,12 @@ impl World<'_> {
         }
     }
 
+    #[inline(never)]
     fn offer_to_wire(&mut self, wire: u32, packet: Packet) {
         if let Err(packet) = self.links.wires.offer(self.now, wire, packet) {
             self.packet_dropped(&packet, Drop::Wire(wire));
         }
+        self.next = self.next.min(self.links.wires.next_time());
     }
 
     /// The packet arrives that is due on a wire.
@@ -69,34 +73,30 @@ impl World<'_> {
         let (wire, mut packet) = self.links.wires.arrive();
         packet.body.hop += 1;
         if wire.is_multiple_of(2) {
-            self.forward_to_server(packet);
+            self.forward_to_server(&packet);
         } else {
             self.forward_to_ap(packet);
         }
     }
 
     /// Puts a packet into a queue of a node, which may drop it, or others for it.
+    // One call for each direction of a packet: inlined, it is made where it waits, not copied there.
+    #[inline(always)]
     fn enqueue(&mut self, node_id: NodeId, packet: Packet) {
         let node = &mut self.nodes[node_id as usize];
         node.counts.arrivals += 1;
         let id = node.route(packet.body.class());
-        let before = self.put(id, packet);
-        self.queue_changed(id, before);
-        if before == 0 && !self.transmitters[id as usize].queue.is_empty() {
+        let queue = &mut self.transmitters[id as usize].queue;
+        let before = queue.len();
+        queue.enqueue(self.now, packet, &mut self.drops);
+        let after = queue.len();
+        if before == 0 && after > 0 {
             self.ready.push(id);
         }
+        self.measures.queue_changed(self.now, node, before, after);
         if !self.drops.is_empty() {
             self.settle_drops(id);
         }
-    }
-
-    /// Puts a packet into queue `id`: how many were in it.
-    #[inline]
-    fn put(&mut self, id: ContenderId, packet: Packet) -> usize {
-        let transmitter = &mut self.transmitters[id as usize];
-        let before = transmitter.queue.len();
-        transmitter.queue.enqueue(self.now, packet, &mut self.drops);
-        before
     }
 
     /// What queue `id` has dropped is lost. A saturated flow tries again when there is room: where
@@ -113,24 +113,40 @@ impl World<'_> {
         self.drops = drops;
     }
 
+    /// Queue `id`, which had `before` packets, has dropped some when it was asked for the next one.
+    #[cold]
+    pub(super) fn queue_has_dropped(&mut self, id: ContenderId, before: usize) {
+        let transmitter = &self.transmitters[id as usize];
+        let (node, after) = (transmitter.node as usize, transmitter.queue.len());
+        self.measures.queue_changed(self.now, &mut self.nodes[node], before, after);
+        self.settle_drops(id);
+    }
+
     /// If `packet`, which has left queue `id`, is of a saturated flow, that waits for room there.
     #[inline]
     fn wait_for_room(&mut self, id: ContenderId, packet: &Packet) {
         let is_saturated = || self.flows[packet.flow as usize].saturated.is_some();
-        if packet.body.owner == Owner::Datagram && is_saturated() {
+        if packet.body.owner == Owner::DATAGRAM && is_saturated() {
             self.transmitters[id as usize].blocked.push_back(packet.flow);
         }
     }
 
-    /// The MAC is done with a packet of queue `id`, which has one less then. A flow of datagrams puts
-    /// its next one in.
-    pub(super) fn remove_sent(&mut self, id: ContenderId, packet: &Packet) {
+    /// The MAC is done with a packet of queue `id`, which has one less then, and whose node that is. A
+    /// flow of datagrams puts its next one in.
+    #[inline(always)]
+    pub(super) fn remove_sent(&mut self, id: ContenderId, packet: &Packet) -> NodeId {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.done(self.now);
-        self.wait_for_room(id, packet);
-        self.refill(id);
-        self.queue_changed(id, before);
+        let mut after = transmitter.queue.len();
+        let node = transmitter.node;
+        if packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty() {
+            self.wait_for_room(id, packet);
+            self.refill(id);
+            after = self.transmitters[id as usize].queue.len();
+        }
+        self.measures.queue_changed(self.now, &mut self.nodes[node as usize], before, after);
+        node
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not
@@ -140,41 +156,10 @@ impl World<'_> {
         let Some(flow) = transmitter.blocked.pop_front() else { return };
         self.nodes[transmitter.node as usize].counts.arrivals += 1;
         let packet = self.next_datagram(flow);
-        self.put(id, packet);
+        self.transmitters[id as usize].queue.enqueue(self.now, packet, &mut self.drops);
         if !self.drops.is_empty() {
             self.settle_drops(id);
         }
-    }
-
-    /// Queue `id` had `before` packets: what is measured of its node's queues is measured again.
-    #[inline]
-    pub(super) fn queue_changed(&mut self, id: ContenderId, before: usize) {
-        let Transmitter { node, ref queue, .. } = self.transmitters[id as usize];
-        let after = queue.len();
-        if before == after {
-            return;
-        }
-        let node = &mut self.nodes[node as usize];
-        if node.is_access_point() {
-            let packets = self.measures.ap_queue.value() + after as u64 - before as u64;
-            self.measures.ap_queue.set(self.now, packets);
-        }
-        if before == 0 {
-            node.backlogged_queues += 1;
-            if node.backlogged_queues == 1 {
-                self.measures.backlogged.increment(self.now);
-            }
-        } else if after == 0 {
-            node.backlogged_queues -= 1;
-            if node.backlogged_queues == 0 {
-                self.measures.backlogged.decrement(self.now);
-            }
-        }
-    }
-
-    /// Whether any queue of `node` has a packet.
-    pub(super) fn is_backlogged(&self, node: NodeId) -> bool {
-        self.nodes[node as usize].backlogged_queues > 0
     }
 
     /// From now on an end of a flow always has one more datagram: it takes its place in the queue, or
@@ -204,12 +189,12 @@ impl World<'_> {
             Side::Server => flow.station_address,
             Side::Station => flow.access_point_address,
         };
-        flow.packet(flow_id, to, Owner::Datagram, datagram(bytes))
+        flow.packet(flow_id, to, Owner::DATAGRAM, datagram(bytes))
     }
 
     /// `side` of a flow sends a datagram.
     pub(super) fn send_datagram(&mut self, flow_id: u32, side: Side, bytes: u32) {
-        self.send(flow_id, side, Owner::Datagram, datagram(bytes));
+        self.send(flow_id, side, Owner::DATAGRAM, datagram(bytes));
     }
 
     /// A packet is lost for good.
@@ -222,7 +207,7 @@ impl World<'_> {
         self.measures.dropped(place, at_access_point);
         self.record_drop(packet.flow, place);
         self.flows[packet.flow as usize].books.dropped.add(packet.body.segment.len);
-        if let Owner::Connection(id) = packet.body.owner {
+        if let Some(id) = packet.body.owner.connection() {
             self.connections[id as usize].leave_network(&packet.body.segment);
             self.close_if_over(id);
         }

@@ -90,6 +90,7 @@ impl<P> Cell<P> {
         self.beacons.next_target = now + self.beacons.interval;
         self.beacons.due = FIRST_OF_ACCESS_POINT;
         self.contention.frame_queued(FIRST_OF_ACCESS_POINT, now, false);
+        self.look_for_access();
     }
 
     /// A beacon goes on the air, alone.
@@ -146,9 +147,9 @@ impl<P> Cell<P> {
         supply: &mut S,
     ) {
         self.beacons.end();
-        self.set_on_air(OnAir::Silence, Time::NEVER);
         let has_frame = self.has_frame(by, supply);
         self.contention.end_broadcast(now, has_frame);
+        self.fall_silent();
     }
 
     /// Whether the frame of `by` that has collided was a beacon, which is over now.

@@ -66,7 +66,6 @@ impl<P> Cell<P> {
     /// All frames of a collision have ended at `end`.
     #[cold]
     pub(super) fn collision_ended<S: Supply<P>>(&mut self, end: Time, supply: &mut S) {
-        self.set_on_air(OnAir::Silence, Time::NEVER);
         for place in 0..self.medium.transmissions().len() {
             let by = self.medium.transmissions()[place].by;
             let own = self.medium.collided(place);
@@ -76,6 +75,7 @@ impl<P> Cell<P> {
             self.contention.back_off_after_collision(by, retry, own, end, has_frame);
         }
         self.contention.end_collision(end);
+        self.fall_silent();
     }
 
     /// Queues whose access a queue of higher priority of the same station took
@@ -112,12 +112,12 @@ impl<P> Cell<P> {
         supply: &mut S,
     ) -> bool {
         if retry == Retry::Dropped
-            && let Some(psdu) = self.originators[by as usize].psdu.take()
+            && let Some(psdu) = &self.originators[by as usize].psdu
         {
             for mpdu in psdu.mpdus() {
-                self.originators[by as usize].done += 1;
                 supply.on_event(now, MacEvent::GivenUp { by, mpdu });
             }
+            self.originators[by as usize].let_go();
         }
         self.has_frame(by, supply)
     }

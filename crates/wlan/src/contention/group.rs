@@ -19,11 +19,9 @@ pub(crate) struct Group {
     ring: SlotRing,
     /// The first slot in which a backoff ends, or [`NOBODY`].
     first: u64,
-    /// Number of the common slot that begins at `origin`.
+    /// Number of the common slot that begins when the inter-frame space after the last busy period
+    /// has passed.
     pub(crate) slot: u64,
-    /// Since when, or from when on, the medium is idle for the slots to count: the end of the
-    /// last busy period and the inter-frame space after it.
-    pub(crate) origin: Time,
 }
 
 impl Group {
@@ -32,10 +30,17 @@ impl Group {
         (self.aifs, self.audibility) == (config.access.aifs, config.audibility)
     }
 
-    /// When slot `slot`, not before the current one, begins if the medium stays idle.
+    /// Since when, or from when on, the medium is idle for the slots to count, if its last busy period
+    /// ended at `idle_from`.
     #[inline]
-    pub(crate) fn slot_start(&self, slot: u64, slot_time: Duration) -> Time {
-        self.origin + slot_time * slot.saturating_sub(self.slot)
+    pub(crate) fn origin(&self, idle_from: Time) -> Time {
+        idle_from + self.aifs
+    }
+
+    /// When slot `slot`, not before the current one, begins if the medium is idle from `idle_from` on.
+    #[inline]
+    pub(crate) fn slot_start(&self, slot: u64, idle_from: Time, slot_time: Duration) -> Time {
+        self.origin(idle_from) + slot_time * slot.saturating_sub(self.slot)
     }
 
     /// Puts a contender into the slot in which its backoff ends.
@@ -45,10 +50,16 @@ impl Group {
         self.first = self.first.min(slot);
     }
 
-    /// When the first backoff ends if the medium stays idle; [`Time::NEVER`] if nobody waits.
+    /// When the first backoff ends if the medium is idle from `idle_from` on; [`Time::NEVER`] if nobody
+    /// waits.
     #[inline]
-    pub(crate) fn next_access(&self, slot_time: Duration) -> Time {
-        if self.first == NOBODY { Time::NEVER } else { self.slot_start(self.first, slot_time) }
+    pub(crate) fn next_access(&self, idle_from: Time, slot_time: Duration) -> Time {
+        if self.first == NOBODY {
+            Time::NEVER
+        } else {
+            // All backoffs end in this slot or later.
+            self.origin(idle_from) + slot_time * (self.first - self.slot)
+        }
     }
 
     /// The medium became busy at `now`: the slots that have passed are counted, and those whose
@@ -58,16 +69,17 @@ impl Group {
     pub(crate) fn freeze(
         &mut self,
         now: Time,
+        idle_from: Time,
         slot_time: Duration,
         boundary_slots: u64,
         transmitting: &mut Vec<ContenderId>,
     ) {
-        if self.next_access(slot_time) == now {
+        if self.next_access(idle_from, slot_time) == now {
             self.slot = self.first + boundary_slots;
             self.ring.take(self.first, transmitting);
             self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
-        } else if now >= self.origin {
-            self.slot += (now - self.origin) / slot_time + boundary_slots;
+        } else if now >= self.origin(idle_from) {
+            self.slot += (now - self.origin(idle_from)) / slot_time + boundary_slots;
         }
     }
 }
@@ -88,7 +100,6 @@ pub(crate) fn groups_of(contenders: &[ContenderConfig]) -> Vec<Group> {
                 ring: SlotRing::new(contenders.len(), longest),
                 first: NOBODY,
                 slot: 0,
-                origin: Time::ZERO + aifs,
             }
         })
         .collect()

@@ -47,6 +47,15 @@ impl<P> Psdu<P> {
         }
     }
 
+    /// The bits of all its frames.
+    #[inline]
+    pub fn bits(&self) -> u64 {
+        match &self.0 {
+            Mpdus::One([mpdu]) => mpdu.bits,
+            Mpdus::Several(several) => several.iter().map(|mpdu| mpdu.bits).sum(),
+        }
+    }
+
     /// Whom it is for.
     #[inline]
     pub fn receiver(&self) -> StationId {

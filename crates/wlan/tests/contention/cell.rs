@@ -103,10 +103,9 @@ impl Cell {
     }
 
     pub(crate) fn succeed(&mut self, end: u64, has_frame: bool) {
-        for &station in self.contention.transmitting() {
-            self.failures[station as usize] = 0;
-        }
-        self.contention.end_success(at(end), has_frame);
+        let [station] = self.contention.transmitting()[..] else { panic!("one alone succeeds") };
+        self.failures[station as usize] = 0;
+        self.contention.end_success(station, at(end), has_frame);
     }
 
     /// What becomes of the frame of `station`, which has failed once more.
