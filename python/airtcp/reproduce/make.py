@@ -1,8 +1,9 @@
 """Makes items and writes them: picture, data, record. What is there already is not made again.
 
 An item's record (FIG.json) is written last, so that an item with a record is whole. It carries a
-fingerprint of all that the item depends on: version, code and scenario files of airtcp, the core,
-seed, replications, and whether the run was quick. Knows no figure and no page.
+fingerprint of all that the item depends on: version, the code that its module leads to, its paper's
+scenario files, the core, seed, replications, and whether the run was quick. Knows no figure and no
+page.
 """
 
 from __future__ import annotations
@@ -21,16 +22,15 @@ from airtcp._version import __version__
 from airtcp.exceptions import AirtcpError, OutputError
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
-from airtcp.reproduce.bench import STORE, Bench, Settings, core_digest
+from airtcp.reproduce.bench import STORE, Bench, Settings
 from airtcp.reproduce.catalogue import PAPERS
 from airtcp.reproduce.item import Cell, Item, Outcome, Value
 from airtcp.results import canonical_json
+from airtcp.results.store import code_digest, core_digest
 from airtcp.stats import Interval
 
 #: One record as it lies on disk.
 Record = dict[str, Any]
-
-_SOURCES = ("*.py", "*.toml")
 
 
 class Progress(Protocol):
@@ -79,7 +79,9 @@ def fingerprint(item: Item, settings: Settings) -> str:
     parts = [
         item.name,
         __version__,
-        _code_digest(),
+        code_digest(item.make.__module__),
+        code_digest(__name__, follow=()),
+        _scenarios_digest(_folder(item)),
         core_digest(),
         settings.quick,
         settings.seed,
@@ -115,9 +117,8 @@ def _one(item: Item, settings: Settings, out: Path, progress: Progress | None) -
     record = record_of(item, out)
     if record is not None and record["fingerprint"] == wanted and _whole(record, out / item.paper):
         return Made(item, "kept")
-    package = PAPERS[item.paper].package
     bench = Bench(
-        folder=Path(__file__).parent / package,
+        folder=_folder(item),
         store=out / STORE,
         settings=settings,
         on_run=None if progress is None else progress.run,
@@ -178,12 +179,16 @@ def _csv(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> bytes:
         return text.getvalue().encode()
 
 
+def _folder(item: Item) -> Path:
+    """Where the scenario files of an item's paper are."""
+    return Path(__file__).parent / PAPERS[item.paper].package
+
+
 @cache
-def _code_digest() -> str:
-    """SHA-256 of the Python and the scenario files of airtcp."""
-    root = Path(__file__).parents[1]
+def _scenarios_digest(folder: Path) -> str:
+    """SHA-256 of the scenario files in a folder."""
     digest = hashlib.sha256()
-    for file in sorted(path for pattern in _SOURCES for path in root.rglob(pattern)):
-        digest.update(str(file.relative_to(root)).encode())
+    for file in sorted(folder.glob("*.toml")):
+        digest.update(file.name.encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -4,6 +4,7 @@
     averages                  flows, stations and groups over replications
     trace, trace_file         what happened during a run, and its file
     epochs                    congestion epochs in traces
+    store                     finished simulations on disk
     records                   the flows and stations of a replication, in little memory
 
 Knows the shape of answers. Does not know how they are computed or shown.

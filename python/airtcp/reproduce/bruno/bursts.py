@@ -6,12 +6,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.reproduce.bench import Bench, key_of
+from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.bruno.cells import MBPS, STATIONS, downloads
 from airtcp.reproduce.bruno.cycle import Burst, cycles, draw
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Data, Outcome, item
 from airtcp.reproduce.measure import mapped, mean, ratio, scaled, words
+from airtcp.results.store import code_digest, key_of
 from airtcp.run.simulate import simulate
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def fig5(bench: Bench) -> Outcome:
             simulate(scenario.with_run(replications=1), threads=1, pcap=path)
             return cycles(path.read_bytes(), scenario.phy, from_ns=_FROM_NS, count=_CYCLES)
 
-    code = Path(cycles.__code__.co_filename).read_text(encoding="utf-8")
-    kept = bench.remember(key_of("cycles", code, scenario.to_json()), captured)
+    code = code_digest(cycles.__module__, follow=("run",))
+    kept = bench.finished.answer(key_of("cycles", code, scenario.hash()), captured)
     found = [Burst.from_dict(one) for one in kept]
     slots = [one.slots for one in found]
     drawn = found[-1]

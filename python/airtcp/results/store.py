@@ -1,0 +1,217 @@
+"""Finished work on disk: one file for each answer, named by the hash of all that it depends on.
+
+So what needs the same simulation shares it, and work that was killed goes on where it was. An
+answer depends on its scenario (with seed and replications), on the compiled core, and on the Python
+that made it: of that, what the interpreter sees, without comments and docstrings. Knows files,
+hashes and how a simulation is kept; what is simulated, and when, is the business of its users.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import gzip
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airtcp.exceptions import OutputError
+from airtcp.files import prepare, write_files
+from airtcp.results.objects import Replication, Simulation
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+__all__ = ["Store", "code_digest", "core_digest", "key_of"]
+
+_ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The finished work in the folder `folder`, which is made when there is something to keep."""
+
+    folder: Path
+
+    def answer(self, key: str, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives (plain JSON), from the store if it was computed before.
+
+        `key` must name everything that the answer depends on; `key_of` makes one. A file that is
+        damaged is made again. Raises OutputError if a file cannot be read or written, and what
+        `compute` raises.
+        """
+        name = f"{key}.json.gz"
+        file = self.folder / name
+        try:
+            return json.loads(gzip.decompress(file.read_bytes()))
+        except (FileNotFoundError, EOFError, ValueError, gzip.BadGzipFile):
+            # Not there, or damaged by something else than us: made again.
+            pass
+        except OSError as error:
+            raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
+        answer = compute()
+        prepare(self.folder)
+        text = json.dumps(answer, default=list)
+        # No time of day inside, so that equal answers are equal bytes.
+        write_files(self.folder, {name: gzip.compress(text.encode(), mtime=0)})
+        return answer
+
+    def simulation(
+        self,
+        scenario: ResolvedScenario,
+        simulate: Callable[[ResolvedScenario], Simulation],
+        *,
+        transfer_times: bool = False,
+    ) -> Simulation:
+        """What `simulate` gives for the scenario, from the store if it was simulated before.
+
+        `transfer_times` says that the times of the single transfers are needed, which are not kept
+        otherwise. `wall_s` and `cpu_s` are 0, and there are no traces. Raises KeyboardInterrupt if
+        the simulation was interrupted, of which nothing is kept, and what `answer` raises.
+        """
+
+        def compute() -> Any:
+            simulation = simulate(scenario)
+            if simulation.stopped == "interrupted":
+                raise KeyboardInterrupt
+            return _kept(simulation, transfer_times=transfer_times)
+
+        # The modules that decide how many replications there are, and from when on they count.
+        code = code_digest("airtcp.run.simulate", follow=("run", "stats"))
+        key = key_of("packets", code, transfer_times, scenario.hash())
+        return _simulation(self.answer(key, compute))
+
+
+def key_of(kind: str, *parts: object) -> str:
+    """A key for `Store.answer`: the hash of what is computed and of all that it depends on.
+
+    The compiled core is always one of those; `parts` are plain JSON.
+    """
+    return hashlib.sha256(json.dumps([core_digest(), kind, *parts]).encode()).hexdigest()
+
+
+@cache
+def core_digest() -> str:
+    """SHA-256 of the compiled core."""
+    from importlib.util import find_spec
+
+    core = find_spec("airtcp._core")
+    assert core is not None
+    assert core.origin is not None
+    return hashlib.sha256(Path(core.origin).read_bytes()).hexdigest()
+
+
+@cache
+def code_digest(module: str, *, follow: tuple[str, ...] | None = None) -> str:
+    """SHA-256 of what a module does, and of what it imports of airtcp.
+
+    Of imports, those are followed that lead into the rooms `follow` (such as "results"), all of
+    them where it is None. Comments, docstrings and layout do not count.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(_reached(module, follow)):
+        digest.update(f"{name}\n{_meaning(_file(name))}\n".encode())
+    return digest.hexdigest()
+
+
+def _reached(module: str, follow: Collection[str] | None) -> set[str]:
+    """The module and all that it leads to by imports, also of functions."""
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += (
+                other for other in _imports(name) if follow is None or other.split(".")[1] in follow
+            )
+    return reached
+
+
+def _imports(module: str) -> Iterator[str]:
+    """The modules of airtcp that a module imports, as often as it does.
+
+    A package counts where something is imported from it that is no module of its own; the package
+    around a module that is imported does not.
+    """
+    file = _file(module)
+    package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
+    for node in ast.walk(_tree(file)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            inner = [f"{base}.{alias.name}" for alias in node.names]
+            names = [name if _is_module(name) else base for name in inner]
+        else:
+            continue
+        yield from (name for name in names if "." in name and _is_module(name))
+
+
+def _is_module(name: str) -> bool:
+    return name.split(".")[0] == "airtcp" and _file(name).exists()
+
+
+def _file(module: str) -> Path:
+    if module.split(".")[0] != "airtcp":
+        # An item of somebody else's.
+        return Path(sys.modules[module].__file__ or "")
+    path = _ROOT.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _meaning(file: Path) -> str:
+    """The code of a file in a form that comments, docstrings and layout do not change."""
+    return ast.dump(_WithoutWords().visit(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+class _WithoutWords(ast.NodeTransformer):
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        """Leave out statements that are nothing but a text: docstrings."""
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_text else node
+
+
+def _kept(simulation: Simulation, *, transfer_times: bool) -> dict[str, Any]:
+    return {
+        "confidence": simulation.confidence,
+        "simulated_s": simulation.simulated_s,
+        "stopped": simulation.stopped,
+        "answers": [run.answer for run in simulation.runs],
+        "transfer_times": [
+            base64.b64encode(run.transfer_times_s.astype("<f8").tobytes()).decode()
+            if transfer_times
+            else ""
+            for run in simulation.runs
+        ],
+    }
+
+
+def _simulation(kept: Mapping[str, Any]) -> Simulation:
+    import numpy as np
+
+    runs = [
+        Replication(index, answer, np.frombuffer(base64.b64decode(times), dtype="<f8"))
+        for index, (answer, times) in enumerate(
+            zip(kept["answers"], kept["transfer_times"], strict=True)
+        )
+    ]
+    return Simulation.gather(
+        runs,
+        confidence=kept["confidence"],
+        simulated_s=kept["simulated_s"],
+        wall_s=0.0,
+        cpu_s=0.0,
+        stopped=kept["stopped"],
+    )

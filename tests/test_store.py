@@ -1,0 +1,127 @@
+"""Finished work is made once, and again when something changes that it depends on."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+from airtcp import simulate
+from airtcp.results import Simulation
+from airtcp.results.store import Store, code_digest, key_of
+from airtcp.scenario import ResolvedScenario, loads
+
+SCENARIO = """
+stations = [{ name = "a", count = 2 }]
+[phy]
+standard = "802.11b"
+[[flows]]
+stations = "a"
+direction = "download"
+application = { kind = "web", size = "3 kB", think_time = "0.5 s" }
+[run]
+warmup = "0 s"
+duration = "2 s"
+replications = 2
+"""
+
+CODE = '''"""A module."""
+
+from airtcp.stats import student_interval
+
+
+def answer() -> int:
+    """What it is."""
+    return 41 + 1  # the answer
+'''
+
+
+def digest_of(code: str, folder: Path, name: str) -> str:
+    file = folder / f"{name}.py"
+    file.write_text(code)
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        return code_digest(name, follow=())
+    finally:
+        del sys.modules[name]
+
+
+def test_words_and_layout_do_not_count_but_code_does(tmp_path: Path) -> None:
+    def digest(code: str) -> str:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        code_digest.cache_clear()
+        return digest_of(code, folder, "of_a_test")
+
+    plain = digest(CODE)
+
+    assert digest(CODE.replace("  # the answer", "")) == plain
+    assert digest(CODE.replace("What it is.", "What it was.")) == plain
+    assert digest(CODE.replace("41 + 1", "(41\n        + 1)")) == plain
+    assert digest(CODE.replace("41 + 1", "41 + 2")) != plain
+
+
+def test_imports_are_followed_where_they_lead(tmp_path: Path) -> None:
+    own = code_digest("airtcp.run.simulate", follow=())
+    rooms = code_digest("airtcp.run.simulate", follow=("run",))
+    wider = code_digest("airtcp.run.simulate", follow=("run", "stats"))
+
+    assert len({own, rooms, wider, code_digest("airtcp.run.simulate")}) == 4
+
+
+def test_an_answer_is_computed_once(tmp_path: Path) -> None:
+    store, computed = Store(tmp_path / "runs"), []
+
+    def compute() -> list[float]:
+        computed.append(1)
+        return [0.1, 2.0]
+
+    key = key_of("test", 1)
+    assert store.answer(key, compute) == store.answer(key, compute) == [0.1, 2.0]
+    assert len(computed) == 1
+    assert store.answer(key_of("test", 2), compute) == [0.1, 2.0]
+    assert len(computed) == 2
+
+    file = tmp_path / "runs" / f"{key}.json.gz"
+    file.write_bytes(file.read_bytes()[:-5])
+    assert store.answer(key, compute) == [0.1, 2.0]
+    assert len(computed) == 3
+
+
+def test_a_simulation_comes_back_as_it_was(tmp_path: Path) -> None:
+    scenario, seeds = loads(SCENARIO), []
+
+    def run(scenario: ResolvedScenario) -> Simulation:
+        seeds.append(scenario.run.seed)
+        return simulate(scenario, threads=1).simulation
+
+    store = Store(tmp_path)
+    plain = run(scenario)
+    kept = [store.simulation(scenario, run, transfer_times=True) for _ in range(2)]
+
+    for one in kept:
+        assert one.metrics == plain.metrics
+        assert one.groups == plain.groups
+        assert one.flows == plain.flows
+        assert sorted(one.transfer_times_s()) == sorted(plain.transfer_times_s())
+    store.simulation(scenario.with_run(seed=7), run)
+    assert seeds == [1, 1, 7]
+
+
+def test_an_interrupted_simulation_is_not_kept(tmp_path: Path) -> None:
+    def interrupted(scenario: ResolvedScenario) -> Simulation:
+        simulation = simulate(scenario, threads=1).simulation
+        return Simulation.gather(
+            simulation.runs,
+            confidence=0.95,
+            simulated_s=1.0,
+            wall_s=1.0,
+            cpu_s=1.0,
+            stopped="interrupted",
+        )
+
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).simulation(loads(SCENARIO), interrupted)
+
+    assert not list(tmp_path.iterdir())
