@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from airtcp.airtime import needs_rts
 from airtcp.models.airtime import Phy, Rate, collision_time_ns
 from airtcp.models.bianchi import SlotTimes, slot_times
 from airtcp.models.heusse import phy_exchange_s
 from airtcp.predict.facts import rate_of, weighted
+from airtcp.standards import UDP_IP_HEADER_BYTES
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.mac import AfterCollision
-
-#: IPv4 and UDP headers, which are in a packet and not in goodput.
-UDP_HEADER_BYTES: Final = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class Sender:
     @property
     def payload_bits(self) -> float:
         """What of a packet counts as goodput, on average."""
-        return self.mean(lambda size, *_: 8.0 * max(0, size - UDP_HEADER_BYTES))
+        return self.mean(lambda size, *_: 8.0 * max(0, size - UDP_IP_HEADER_BYTES))
 
     def times(self, scenario: ResolvedScenario, phy: Phy, wait: AfterCollision) -> SlotTimes:
         """Mean durations of a success and of a collision of this node's frames alone."""
@@ -144,7 +142,7 @@ def jain_index(senders: Sequence[Sender], node_bps: Sequence[float]) -> float:
     """
     total = squares = flows = 0.0
     for sender, bps in zip(senders, node_bps, strict=True):
-        payload = [8.0 * max(0, size - UDP_HEADER_BYTES) for size, _, _ in sender.packets]
+        payload = [8.0 * max(0, size - UDP_IP_HEADER_BYTES) for size, _, _ in sender.packets]
         one_turn = sum(n * bits for n, bits in zip(sender.receivers, payload, strict=True))
         for n, bits in zip(sender.receivers, payload, strict=True):
             share = bps * bits / one_turn
