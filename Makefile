@@ -9,7 +9,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo reproduce test test-rust test-python lint verify same same-store bench docs wheel clean
+.PHONY: help build demo reproduce test test-rust test-python lint verify resolved same same-store bench docs wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -59,6 +59,9 @@ verify: build ## Compare with the reference results at length, and try many more
 	AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
 	$(BIN)/python -m pytest -q -n 2 -m verify
 	$(BIN)/python validation/compare.py
+
+resolved: build ## Make the stored resolved forms of scenarios again, after a change of keys
+	$(BIN)/python benches/resolve.py
 
 same: build ## Check that simulations give the same outcomes bit for bit as when they were stored
 	$(BIN)/python validation/same/same.py

@@ -10,6 +10,21 @@ use serde_json::{Value, json};
 
 const MILLISECOND: u64 = 1_000_000;
 
+/// A scenario whose keys stand for those that the strategies below leave alone.
+const RESOLVED: &str = include_str!("../benches/scenarios/downloads-10.json");
+
+/// The table at `pointer` of that scenario, with other values for some of its keys.
+fn table(pointer: &str, changes: Value) -> Value {
+    let mut scenario: Value = serde_json::from_str(RESOLVED).expect("it is JSON");
+    let mut table = scenario.pointer_mut(pointer).expect("it has the table").take();
+    let Value::Object(changes) = changes else { panic!("{changes} is no table") };
+    for (key, value) in changes {
+        let known = table.get_mut(&key);
+        *known.unwrap_or_else(|| panic!("{pointer} has no {key}")) = value;
+    }
+    table
+}
+
 fn rate(bps: u64, modulation: &str) -> Value {
     json!({ "bps": bps, "modulation": modulation })
 }
@@ -38,17 +53,19 @@ fn phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
                 "preamble_time_ns": 16_000, "plcp_header_time_ns": 4_000, "symbol_time_ns": 4_000,
                 "service_bits": 16, "tail_bits": 6, "signal_extension_ns": 6_000,
             });
-            let phy = json!({
-                "standard": if is_b { "802.11b" } else { "802.11g" },
-                "data_rate": rates.last(), "control_rate": rates[1],
-                "slot_time_ns": slot, "sifs_ns": 10_000, "difs_ns": 10_000 + 2 * slot,
-                "eifs_ns": 314_000 + 2 * slot, "ack_timeout_ns": 202_000 + slot,
-                "dsss": { "preamble_time_ns": 144_000, "plcp_header_time_ns": 48_000 },
-                "ofdm": if is_b { Value::Null } else { ofdm },
-                "symbol_rounding": rounding, "propagation_delay_ns": delay,
-                "cw_min": cw_min, "cw_max": cw_max, "rts_bits": 160, "cts_bits": 112,
-                "ack_bits": 112, "mac_header_bits": 224, "llc_bits": 64,
-            });
+            let phy = table(
+                "/phy",
+                json!({
+                    "standard": if is_b { "802.11b" } else { "802.11g" },
+                    "data_rate": rates.last(), "control_rate": rates[1],
+                    "slot_time_ns": slot, "sifs_ns": 10_000, "difs_ns": 10_000 + 2 * slot,
+                    "eifs_ns": 314_000 + 2 * slot, "ack_timeout_ns": 202_000 + slot,
+                    "dsss": { "preamble_time_ns": 144_000, "plcp_header_time_ns": 48_000 },
+                    "ofdm": if is_b { Value::Null } else { ofdm },
+                    "symbol_rounding": rounding, "propagation_delay_ns": delay,
+                    "cw_min": cw_min, "cw_max": cw_max,
+                }),
+            );
             (phy, rates)
         },
     )
@@ -75,20 +92,24 @@ fn mac() -> impl Strategy<Value = Value> {
             edca,
         )| {
             let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
-            json!({
-                "edca": edca,
-                "beacon": interval.map(|interval| json!({
-                    "interval_ns": interval, "size_bits": 584,
-                    "rate": { "bps": 1_000_000, "modulation": "dsss" },
-                })),
-                "rts_threshold_bytes": threshold,
-                "short_retry_limit": limit, "long_retry_limit": 4,
-                "rules": {
-                    "preset": "standard", "immediate_access": immediate, "post_backoff": post,
-                    "post_backoff_after_drop": post_drop, "after_collision": after,
-                    "colliders": colliders, "arrival_before_own_ack": before,
-                },
-            })
+            let rules = json!({
+                "immediate_access": immediate, "post_backoff": post,
+                "post_backoff_after_drop": post_drop, "after_collision": after,
+                "colliders": colliders, "arrival_before_own_ack": before,
+            });
+            table(
+                "/mac",
+                json!({
+                    "edca": edca,
+                    "beacon": interval.map(|interval| json!({
+                        "interval_ns": interval, "size_bits": 584,
+                        "rate": { "bps": 1_000_000, "modulation": "dsss" },
+                    })),
+                    "rts_threshold_bytes": threshold,
+                    "short_retry_limit": limit,
+                    "rules": table("/mac/rules", rules),
+                }),
+            )
         },
     )
 }
@@ -191,23 +212,26 @@ fn tcp() -> impl Strategy<Value = Value> {
             policies,
         )| {
             let (thresholds, skip, (increase, decrease), (loss_window, once), pad) = policies;
-            json!({
-                "variant": variant, "congestion": congestion, "mss_bytes": mss, "header_bits": 320,
-                "receive_window_bytes": window * mss, "initial_window_bytes": initial * mss,
-                "initial_ssthresh_bytes": low.then_some(2 * mss), "handshake": handshake,
-                "initial_rto_ns": 3 * rto * MILLISECOND, "min_rto_ns": rto * MILLISECOND,
-                "max_rto_ns": 2_000 * MILLISECOND, "clock_granularity_ns": MILLISECOND,
-                "aimd": { "increase": increase, "decrease": decrease },
-                "rules": {
-                    "preset": "standard", "loss_window": loss_window,
-                    "fast_retransmit_once_per_window": once,
-                },
-                "delayed_ack": {
-                    "thresholds": thresholds, "timeout_ns": timeout * MILLISECOND,
-                },
-                "ack_skip": skip,
-                "pad_last_segment": pad,
-            })
+            let rules = json!({
+                "loss_window": loss_window, "fast_retransmit_once_per_window": once,
+            });
+            table(
+                "/flows/0/tcp",
+                json!({
+                    "variant": variant, "congestion": congestion, "mss_bytes": mss,
+                    "receive_window_bytes": window * mss, "initial_window_bytes": initial * mss,
+                    "initial_ssthresh_bytes": low.then_some(2 * mss), "handshake": handshake,
+                    "initial_rto_ns": 3 * rto * MILLISECOND, "min_rto_ns": rto * MILLISECOND,
+                    "max_rto_ns": 2_000 * MILLISECOND,
+                    "aimd": { "increase": increase, "decrease": decrease },
+                    "rules": table("/flows/0/tcp/rules", rules),
+                    "delayed_ack": {
+                        "thresholds": thresholds, "timeout_ns": timeout * MILLISECOND,
+                    },
+                    "ack_skip": skip,
+                    "pad_last_segment": pad,
+                }),
+            )
         },
     )
 }
@@ -305,11 +329,9 @@ fn scenario() -> impl Strategy<Value = Value> {
                     "links": {
                         "uplink": { "rate_bps": 5_000_000, "delay_ns": 3_000_000, "queue": 10 },
                     },
-                    "run": {
+                    "run": table("/run", json!({
                         "warmup_ns": warmup * MILLISECOND, "duration_ns": duration * MILLISECOND,
-                        "seed": 1, "confidence": 0.95, "replications": 1, "precision": null,
-                        "max_replications": 1,
-                    },
+                    })),
                 })
             },
         )
