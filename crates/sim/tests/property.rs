@@ -186,7 +186,7 @@ fn queue() -> impl Strategy<Value = Value> {
 }
 
 fn tcp() -> impl Strategy<Value = Value> {
-    let variant = prop_oneof![Just("reno"), Just("newreno"), Just("sack")];
+    let variant = prop_oneof![Just("reno"), Just("newreno"), Just("sack"), Just("rack")];
     let congestion = prop_oneof![Just("reno"), Just("cubic")];
     let handshake = prop_oneof![Just("three-way"), Just("two-way"), Just("none")];
     let mss = prop_oneof![Just(536_u64), Just(1460)];

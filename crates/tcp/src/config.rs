@@ -62,6 +62,16 @@ pub enum Variant {
     /// RFC 6675: the same, but the receiver says what it holds (RFC 2018), and only holes are sent
     /// again.
     Sack,
+    /// RFC 8985 and RFC 9937: what was sent before something that has arrived is lost after a while, a
+    /// tail is probed, and the window falls in proportion to what arrives.
+    Rack,
+}
+
+impl Variant {
+    /// Whether the receiver says what it holds (RFC 2018).
+    pub fn has_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
 }
 
 /// How the congestion window grows while nothing is lost, and what a loss leaves of it.

@@ -179,7 +179,7 @@ impl Endpoint {
     fn with_sack(&self, config: &Config, ack: Segment, sacks: &mut SackOptions) -> Segment {
         match config.variant {
             Variant::Reno | Variant::NewReno => ack,
-            Variant::Sack => {
+            Variant::Sack | Variant::Rack => {
                 let (blocks, count) = self.receiver.sack_blocks();
                 sacks.attach(ack, &blocks[..count])
             }
@@ -211,7 +211,7 @@ impl Endpoint {
             Variant::Reno | Variant::NewReno => {
                 self.sender.on_ack(config, now, segment.ack, segment.end() == segment.seq);
             }
-            Variant::Sack => {
+            Variant::Sack | Variant::Rack => {
                 self.sender.on_selective_ack(config, now, segment.ack, sacks.blocks(segment));
             }
         }

@@ -14,7 +14,8 @@
 //!
 //! What is obeyed, line by line in the code: RFC 9293 (the protocol), RFC 5681 (congestion
 //! control), RFC 6582 (NewReno), RFC 2018 and RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 6298
-//! (retransmission timer) and RFC 1122 section 4.2 (delayed acknowledgments). What is left out or
+//! (retransmission timer), RFC 8985 (RACK), RFC 9937 (proportional rate reduction), RFC 9438
+//! (CUBIC) and RFC 1122 section 4.2 (delayed acknowledgments). What is left out or
 //! read in one of several ways, and why:
 //!
 //! - Sequence numbers are 64 bits and never wrap, the initial one is 0, and the first byte of data
@@ -47,6 +48,7 @@ mod sack;
 mod scoreboard;
 mod segment;
 mod sender;
+mod sent;
 
 pub use blocks::Block;
 pub use config::{

@@ -10,7 +10,7 @@ use airtcp_kernel::Time;
 
 use crate::reassembly::Reassembly;
 use crate::sack::MAX_SACK_BLOCKS;
-use crate::{Block, Config, Variant};
+use crate::{Block, Config};
 
 /// The number of the first byte of data: the SYN, sent or imagined, has number 0.
 pub(crate) const FIRST_BYTE: u64 = 1;
@@ -201,7 +201,7 @@ impl Receiver {
                 self.rcv_nxt = ahead.advance(end);
                 if ahead.is_empty() {
                     self.ahead = None;
-                } else if config.variant == Variant::Sack {
+                } else if config.variant.has_sack() {
                     // Its SACK option would not fit beside the payload of a full segment.
                     self.ack_owed = AckOwed::Bare;
                 }
@@ -215,7 +215,7 @@ mod tests {
     use airtcp_kernel::Duration;
 
     use super::*;
-    use crate::config::{AckSkip, DelayedAck, Threshold};
+    use crate::config::{AckSkip, DelayedAck, Threshold, Variant};
 
     const T: Time = Time::from_nanos(1_000_000_000);
     /// `T` and the timeout of 100 ms.

@@ -1,16 +1,18 @@
 //! The sending half of an established connection: what may be sent, what must be sent again.
 //!
 //! Knows sequence numbers and the retransmission timer. The loss recovery of RFC 5681 and RFC 6582 is
-//! in `recovery`, that of RFC 6675 in `selective`. How the window grows is in
+//! in `recovery`, that of RFC 6675 in `selective`, that of RFC 8985 in `rack`. How the window grows is in
 //! [`congestion`](crate::congestion), the arithmetic of the timeout in [`rtt`](crate::rtt), and what is
 //! known of single segments in [`scoreboard`](crate::scoreboard). Does not know the handshake or what
 //! it acknowledges to the other end.
 
+mod rack;
 mod recovery;
 mod selective;
 
 use airtcp_kernel::Time;
 
+use self::rack::Rack;
 use crate::congestion::{AnyController, Controller, Delivery, Moment, Window};
 use crate::receiver::FIRST_BYTE;
 use crate::rtt::RttEstimator;
@@ -40,6 +42,8 @@ pub(crate) struct Sender {
     phase: Phase,
     /// What the other end holds; `None` until it has said so, and when it has nothing more to say.
     scoreboard: Option<Box<Scoreboard>>,
+    /// What recovery by time knows; `None` with another variant.
+    rack: Option<Box<Rack>>,
     /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
     deadline: Time,
     /// When data was last sent.
@@ -91,6 +95,7 @@ impl Sender {
             recover: FIRST_BYTE - 1,
             phase: Phase::NO_DUP_ACKS,
             scoreboard: None,
+            rack: (config.variant == Variant::Rack).then(|| Box::new(Rack::new())),
             deadline: Time::NEVER,
             last_sent: Time::ZERO,
             window: Window::new(config),
@@ -170,7 +175,9 @@ impl Sender {
     /// has no payload.
     #[inline]
     pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
-        if self.scoreboard.is_some() {
+        if self.rack.is_some() {
+            self.on_rack_ack(config, now, ack, &[]);
+        } else if self.scoreboard.is_some() {
             self.on_selective_ack(config, now, ack, &[]);
         } else if ack > self.snd_una {
             if ack <= self.snd_max {
@@ -185,6 +192,10 @@ impl Sender {
     /// The retransmission timer expired.
     #[cold]
     pub(crate) fn on_timeout(&mut self, config: &Config, now: Time) {
+        if self.rack.is_some() {
+            self.on_rack_timer(config, now);
+            return;
+        }
         self.counters.timeouts += 1;
         // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
         let again = self.phase == Phase::Loss { head: self.snd_una };
@@ -217,6 +228,9 @@ impl Sender {
     /// The next segment to send now: its first number and its length.
     #[inline]
     pub(crate) fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
+        if self.rack.is_some() {
+            return self.poll_rack(config, now);
+        }
         if !matches!(self.phase, Phase::Open { dup_acks: 0, .. }) {
             if let Phase::FastRecovery { resend: resend @ true, .. } = &mut self.phase {
                 *resend = false;

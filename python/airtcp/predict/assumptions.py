@@ -151,9 +151,8 @@ def network(connections: Connections) -> Iterator[str]:
 
 def congestion(scenario: ResolvedScenario) -> list[str]:
     """What becomes of Reno's congestion control, which all models of TCP have."""
-    others = sorted(
-        {flow.tcp.congestion for flow in scenario.flows if flow.tcp is not None} - {"reno"}
-    )
+    connections = [flow.tcp for flow in scenario.flows if flow.tcp is not None]
+    others = sorted({tcp.congestion for tcp in connections} - {"reno"})
     if not others:
         return []
     return [

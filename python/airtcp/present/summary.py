@@ -381,7 +381,7 @@ def _window(size_bytes: int) -> str:
     return format_size(size_bytes, 3)
 
 
-_VARIANTS: Final = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK"}
+_VARIANTS: Final = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK", "rack": "RACK"}
 
 
 def _collect(

@@ -1,6 +1,6 @@
 //! The settings of TCP in the resolved form: those of an endpoint, and those of its packets.
 
-use airtcp_tcp::{Config, Variant};
+use airtcp_tcp::Config;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -47,6 +47,6 @@ impl TcpConfig {
 
     /// Whether both ends know SACK.
     pub(crate) fn has_sack(&self) -> bool {
-        self.endpoint.variant == Variant::Sack
+        self.endpoint.variant.has_sack()
     }
 }

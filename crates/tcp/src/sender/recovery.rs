@@ -64,7 +64,7 @@ impl Sender {
         match config.variant {
             // A loss that is still on the scoreboard then reveals itself again.
             Variant::Sack if self.snd_una < self.recover => true,
-            Variant::Reno | Variant::Sack => {
+            Variant::Reno | Variant::Sack | Variant::Rack => {
                 self.phase = Phase::NO_DUP_ACKS;
                 self.window.deflate();
                 true

@@ -19,6 +19,10 @@ impl Sender {
         ack: u64,
         sacked: &[Block],
     ) {
+        if self.rack.is_some() {
+            self.on_rack_ack(config, now, ack, sacked);
+            return;
+        }
         if ack > self.snd_max {
             return;
         }

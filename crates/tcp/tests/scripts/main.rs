@@ -11,6 +11,7 @@ mod golden;
 mod handshake;
 mod pair;
 mod properties;
+mod rack;
 mod rules;
 mod selective;
 mod timeouts;

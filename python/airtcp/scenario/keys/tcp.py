@@ -149,10 +149,10 @@ class TcpRules(Table):
 class Tcp(Table):
     """Both ends of a TCP connection."""
 
-    variant: Literal["reno", "newreno", "sack"] = key(
-        "Loss recovery of the sender; with `sack` the receiver says what it holds.",
+    variant: Literal["reno", "newreno", "sack", "rack"] = key(
+        "Loss recovery of the sender; with `sack` and `rack` the receiver says what it holds.",
         default="newreno",
-        source="RFC 5681; RFC 6582; RFC 6675, RFC 2018",
+        source="RFC 5681; RFC 6582; RFC 6675, RFC 2018; RFC 8985, RFC 9937",
     )
     congestion: Literal["reno", "cubic"] = key(
         "How the congestion window grows, and what a loss leaves of it: `reno` (RFC 5681) with the "

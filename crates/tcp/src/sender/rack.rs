@@ -1,0 +1,409 @@
+//! Loss recovery by time: RACK and tail loss probes (RFC 8985), with proportional rate reduction
+//! (RFC 9937).
+//!
+//! A segment is lost when one that was sent later has arrived, and a reordering window has passed
+//! since; a tail that nothing follows is probed. What is known of each segment is in
+//! [`sent`](crate::sent). There are no DSACK blocks here, so the reordering window does not widen, and
+//! what a probe repaired is told from the acknowledgments alone.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Phase, Sender};
+use crate::congestion::{Controller, Moment};
+use crate::scoreboard::DUP_THRESH;
+use crate::sent::{Latest, Sent};
+use crate::{Block, Config, LossWindow};
+
+/// The state of RFC 8985 and of RFC 9937.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    pub(super) sent: Sent,
+    /// RACK.segment, the segment sent last of all that have arrived.
+    latest: Option<Latest>,
+    /// RACK.reordering_seen.
+    reordering_seen: bool,
+    /// The least round trip of the connection; `None` before the first.
+    min_rtt: Option<Duration>,
+    /// What [`Sender::deadline`] is for: there is one timer.
+    timer: Timer,
+    /// TLP.end_seq, while a probe is under way, and whether it repeats what was sent before.
+    probe: Option<Probe>,
+    /// A probe is to be sent now.
+    probe_is_due: bool,
+    /// The first lost segment is to be sent now, whatever the window says: the timer has expired.
+    resend_is_due: bool,
+    prr: Prr,
+}
+
+/// What the timer is for: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    Retransmission,
+    Reordering,
+    Probe,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    end: u64,
+    is_repeated: bool,
+}
+
+/// Proportional rate reduction: RFC 9937 section 5.
+#[derive(Clone, Copy, Debug, Default)]
+struct Prr {
+    /// RecoverFS: what was in flight when the recovery began.
+    recover_fs: u64,
+    /// prr_delivered.
+    delivered: u64,
+    /// prr_out.
+    out: u64,
+}
+
+impl Rack {
+    pub(super) fn new() -> Self {
+        Self {
+            sent: Sent::default(),
+            latest: None,
+            reordering_seen: false,
+            min_rtt: None,
+            timer: Timer::Retransmission,
+            probe: None,
+            probe_is_due: false,
+            resend_is_due: false,
+            prr: Prr::default(),
+        }
+    }
+
+    /// RFC 8985 section 6.2, step 4: a quarter of the least round trip, and nothing once so much is
+    /// known to be missing that RFC 6675 would call it lost, as long as no reordering was seen.
+    fn reordering_window(&self, is_repairing: bool, srtt: Duration) -> Duration {
+        let is_certain = is_repairing || self.sent.sacked_segments() >= usize::from(DUP_THRESH);
+        if !self.reordering_seen && is_certain {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(self.min_rtt.map_or(0, Duration::as_nanos) / 4).min(srtt)
+    }
+}
+
+impl Prr {
+    /// RFC 9937 section 5: how much may be sent for an acknowledgment that delivers so much; `safe`: it
+    /// advances and tells of no further loss.
+    fn allowance(
+        &mut self,
+        delivered: u64,
+        pipe: u64,
+        ssthresh: u64,
+        safe: bool,
+        smss: u64,
+    ) -> u64 {
+        self.delivered += delivered;
+        let allowed = if pipe > ssthresh {
+            let share = u128::from(self.delivered) * u128::from(ssthresh);
+            // At most `delivered`, for `ssthresh` is below RecoverFS.
+            (share.div_ceil(u128::from(self.recover_fs.max(1))) as u64).saturating_sub(self.out)
+        } else {
+            let bound = self.delivered.saturating_sub(self.out).max(delivered);
+            (bound + if safe { smss } else { 0 }).min(ssthresh - pipe)
+        };
+        // "Force a fast retransmit upon entering recovery".
+        if self.out == 0 { allowed.max(smss) } else { allowed }
+    }
+}
+
+impl Sender {
+    /// An acknowledgment, with or without SACK blocks.
+    pub(super) fn on_rack_ack(&mut self, config: &Config, now: Time, ack: u64, sacked: &[Block]) {
+        if ack > self.snd_max {
+            return;
+        }
+        let (una, advances) = (self.snd_una.max(ack), ack > self.snd_una);
+        self.note_usage(config);
+        let Some(rack) = &mut self.rack else { return };
+        let least = rack.min_rtt.unwrap_or(Duration::ZERO);
+        let news = rack.sent.on_ack(now, una, sacked, least);
+        if let Some(rtt) = news.rtt {
+            rack.min_rtt = Some(rack.min_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.rtt.note(rtt);
+        }
+        rack.reordering_seen |= news.reordered;
+        if let Some(latest) = news.latest
+            && rack.latest.is_none_or(|before| latest.is_after(before.sent, before.end))
+        {
+            rack.latest = Some(latest);
+        }
+        if advances {
+            self.snd_una = una;
+            self.rtt.on_ack(config, now, una);
+        }
+        let lost = self.detect_losses(now);
+        self.on_probe_ack(config, now, ack, advances, sacked.is_empty());
+        self.move_window(config, now, news.delivered, advances, lost);
+        if advances || news.newly_sacked > 0 || self.deadline == Time::NEVER {
+            self.restart_rack_timer(config, now);
+        }
+    }
+
+    /// Marks what is lost by now; returns whether anything is for the first time.
+    fn detect_losses(&mut self, now: Time) -> bool {
+        let is_repairing = !matches!(self.phase, Phase::Open { .. });
+        let srtt = self.rtt.srtt().unwrap_or(Duration::ZERO);
+        let Some(rack) = &mut self.rack else { return false };
+        let is_in_order = rack.sent.sacked_segments() == 0 && !is_repairing;
+        let reo_wnd = rack.reordering_window(is_repairing, srtt);
+        let (lost, next) = match rack.latest {
+            Some(latest) if !is_in_order => rack.sent.detect_losses(now, &latest, reo_wnd),
+            _ => (0, None),
+        };
+        if let Some(next) = next {
+            rack.timer = Timer::Reordering;
+            self.deadline = next;
+        } else if rack.timer == Timer::Reordering {
+            rack.timer = Timer::Retransmission;
+            self.deadline = Time::NEVER;
+        }
+        lost > 0
+    }
+
+    /// RFC 8985 section 7.4: what an acknowledgment tells of a probe.
+    fn on_probe_ack(&mut self, config: &Config, now: Time, ack: u64, advances: bool, bare: bool) {
+        let Some(rack) = &mut self.rack else { return };
+        let Some(probe) = rack.probe.filter(|probe| ack >= probe.end) else { return };
+        if !probe.is_repeated {
+            rack.probe = None;
+        } else if ack > probe.end {
+            // No duplicate came of it: the probe has repaired a loss.
+            rack.probe = None;
+            if matches!(self.phase, Phase::Open { .. }) {
+                let flight_size = self.loss_flight(config);
+                let moment = Moment { config, now, rtt: &self.rtt };
+                self.controller.on_loss(&mut self.window, &moment, flight_size);
+                self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+            }
+        } else if !advances && bare {
+            // Both copies have arrived.
+            rack.probe = None;
+        }
+    }
+
+    /// The phase and the window after an acknowledgment.
+    fn move_window(
+        &mut self,
+        config: &Config,
+        now: Time,
+        delivered: u64,
+        advances: bool,
+        lost: bool,
+    ) {
+        match self.phase {
+            Phase::Open { .. } if lost => self.enter_rack_recovery(config, now, delivered),
+            Phase::Open { .. } if advances => self.grow(config, now, delivered),
+            Phase::Open { .. } => {}
+            Phase::FastRecovery { .. } if self.snd_una >= self.recover => {
+                self.phase = Phase::NO_DUP_ACKS;
+                self.window.cwnd = self.window.ssthresh;
+            }
+            Phase::FastRecovery { .. } => self.reduce(config, delivered, advances && !lost),
+            Phase::Loss { .. } => {
+                if self.snd_una >= self.recover {
+                    self.phase = Phase::NO_DUP_ACKS;
+                }
+                if advances {
+                    self.grow(config, now, delivered);
+                }
+            }
+        }
+    }
+
+    fn enter_rack_recovery(&mut self, config: &Config, now: Time, delivered: u64) {
+        self.counters.fast_retransmits += 1;
+        self.recover = self.snd_max;
+        self.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
+        let flight_size = self.loss_flight(config);
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_loss(&mut self.window, &moment, flight_size);
+        let in_flight = self.flight_size();
+        if let Some(rack) = &mut self.rack {
+            // RFC 9937 section 5: without what was SACKed before, with what this acknowledgment delivers.
+            let recover_fs = in_flight - rack.sent.sacked_octets() + delivered;
+            rack.prr = Prr { recover_fs, ..Prr::default() };
+            rack.probe = None;
+        }
+        self.reduce(config, delivered, false);
+    }
+
+    /// RFC 9937: `cwnd` is what is in the network and what may follow now.
+    fn reduce(&mut self, config: &Config, delivered: u64, safe: bool) {
+        let Some(rack) = &mut self.rack else { return };
+        if delivered == 0 && rack.prr.out > 0 {
+            return;
+        }
+        let pipe = rack.sent.pipe(self.snd_una, self.snd_max);
+        let smss = u64::from(config.mss);
+        let allowed = rack.prr.allowance(delivered, pipe, self.window.ssthresh, safe, smss);
+        self.window.cwnd = (pipe + allowed).max(smss);
+    }
+
+    /// What a loss leaves a part of.
+    fn loss_flight(&self, config: &Config) -> u64 {
+        match config.rules.loss_window {
+            LossWindow::FlightSize => self.flight_size(),
+            LossWindow::Cwnd => self.window_to_halve(config),
+        }
+    }
+
+    /// The one timer has expired, for one reason or another.
+    #[cold]
+    pub(super) fn on_rack_timer(&mut self, config: &Config, now: Time) {
+        self.stop_timer();
+        let Some(rack) = &mut self.rack else { return };
+        match std::mem::replace(&mut rack.timer, Timer::Retransmission) {
+            Timer::Retransmission => self.on_rack_timeout(config, now),
+            Timer::Reordering => {
+                if self.detect_losses(now) && matches!(self.phase, Phase::Open { .. }) {
+                    self.enter_rack_recovery(config, now, 0);
+                }
+                self.restart_rack_timer(config, now);
+            }
+            Timer::Probe => {
+                rack.probe_is_due = true;
+                // RFC 8985 section 7.3: "the sender then starts the RTO timer".
+                self.deadline = now + self.rtt.rto();
+            }
+        }
+    }
+
+    /// RFC 8985 section 6.3 and RFC 5681 section 3.1.
+    fn on_rack_timeout(&mut self, config: &Config, now: Time) {
+        self.counters.timeouts += 1;
+        let again = self.phase == Phase::Loss { head: self.snd_una };
+        let halved = (!again).then(|| match config.rules.loss_window {
+            LossWindow::FlightSize => self.flight_size().min(self.window.cwnd),
+            LossWindow::Cwnd => self.window_to_halve(config),
+        });
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_timeout(&mut self.window, &moment, halved);
+        self.window.collapse(config);
+        self.recover = self.snd_max;
+        self.phase = Phase::Loss { head: self.snd_una };
+        let srtt = self.rtt.srtt().unwrap_or(Duration::ZERO);
+        if let Some(rack) = &mut self.rack {
+            let rtt = rack.latest.map_or(srtt, |latest| latest.rtt);
+            let wait = rtt + rack.reordering_window(true, srtt);
+            rack.sent.lose_at_timeout(now, wait);
+            rack.probe = None;
+            rack.probe_is_due = false;
+            rack.resend_is_due = true;
+        }
+        self.rtt.on_retransmission();
+        self.rtt.back_off(config);
+        // RFC 6298 (5.6).
+        self.deadline = now + self.rtt.rto();
+    }
+
+    /// The timer after something was acknowledged or sent: the probe's where a tail may be probed, else
+    /// that of RFC 6298 (5.3), unless it is needed for the reordering window.
+    fn restart_rack_timer(&mut self, config: &Config, now: Time) {
+        let is_open = matches!(self.phase, Phase::Open { .. });
+        let in_flight = self.snd_max - self.snd_una;
+        let rto = self.rtt.rto();
+        let srtt = self.rtt.srtt();
+        let Some(rack) = &mut self.rack else { return };
+        if in_flight == 0 {
+            rack.timer = Timer::Retransmission;
+            rack.probe = None;
+            self.deadline = Time::NEVER;
+            return;
+        }
+        if rack.timer == Timer::Reordering {
+            return;
+        }
+        let may_probe = is_open
+            && rack.probe.is_none()
+            && rack.sent.sacked_segments() == 0
+            && !rack.sent.has_lost();
+        let Some(srtt) = srtt.filter(|_| may_probe) else {
+            rack.timer = Timer::Retransmission;
+            self.deadline = now + rto;
+            return;
+        };
+        // RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment is all
+        // there is; at most as long as the RTO.
+        let lone = rack.sent.len() == 1;
+        let delay = if lone { config.delayed_ack.timeout } else { Duration::ZERO };
+        rack.timer = Timer::Probe;
+        self.deadline = now + (srtt * 2 + delay).min(rto);
+    }
+
+    /// The next segment to send: a probe, what is lost, then what was never sent.
+    pub(super) fn poll_rack(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
+        let (una, max) = (self.snd_una, self.snd_max);
+        let rack = self.rack.as_mut()?;
+        if std::mem::take(&mut rack.probe_is_due) {
+            return self.send_probe(config, now);
+        }
+        let smss = u64::from(config.mss);
+        let pipe = rack.sent.pipe(una, max);
+        let room = self.window.cwnd.saturating_sub(pipe);
+        if rack.sent.has_lost() {
+            // RFC 6675: "if cwnd - pipe >= 1 SMSS". A window below a segment still sends one.
+            let resend_is_due = std::mem::take(&mut rack.resend_is_due);
+            if room < smss && pipe > 0 && !resend_is_due {
+                return None;
+            }
+            let lost = rack.sent.resend_lost(now)?;
+            rack.prr.out += lost.end - lost.start;
+            let sent = self.retransmit(now, lost);
+            self.restart_rack_timer(config, now);
+            return Some(sent);
+        }
+        let unsent = self.written - max;
+        if unsent == 0 {
+            return None;
+        }
+        if max == una {
+            self.restart_if_idle(config, now);
+        }
+        let room = self.window.cwnd.saturating_sub(pipe);
+        self.send_new(config, now, room)
+    }
+
+    /// A segment that was never sent, as long as both windows allow.
+    fn send_new(&mut self, config: &Config, now: Time, room: u64) -> Option<(u64, u32)> {
+        let smss = u64::from(config.mss);
+        let unsent = self.written - self.snd_max;
+        let in_flight = self.snd_max - self.snd_una;
+        let advertised = config.receive_window.saturating_sub(in_flight);
+        let len = self.longest(smss, unsent).min(room).min(advertised);
+        let is_silly = len < smss && len < unsent && in_flight > 0;
+        if len == 0 || is_silly {
+            return None;
+        }
+        let start = self.snd_max;
+        let sent = self.transmit(now, len);
+        if let Some(rack) = &mut self.rack {
+            rack.sent.push(now, start, start + len);
+            rack.prr.out += len;
+        }
+        self.restart_rack_timer(config, now);
+        Some(sent)
+    }
+
+    /// RFC 8985 section 7.3: new data if there is any and the other end lets it, else the last segment
+    /// again.
+    fn send_probe(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
+        let sent = self.send_new(config, now, u64::from(config.mss));
+        let is_repeated = sent.is_none();
+        let sent = sent.or_else(|| {
+            let last = self.rack.as_mut()?.sent.resend_last(now)?;
+            Some(self.retransmit(now, last))
+        });
+        let end = self.snd_max;
+        if let Some(rack) = &mut self.rack {
+            rack.probe = sent.map(|_| Probe { end, is_repeated });
+            rack.timer = Timer::Retransmission;
+        }
+        self.deadline = now + self.rtt.rto();
+        sent
+    }
+}

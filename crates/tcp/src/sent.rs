@@ -1,0 +1,267 @@
+//! What is known of each segment under way: when it was sent, and what became of it since.
+//!
+//! Knows numbers and times. Does not know windows or timers, nor what a loss means: that is for recovery
+//! by time, which is in [`sender`](crate::sender).
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{Duration, Time};
+
+use crate::Block;
+
+/// A segment that was sent and is not acknowledged cumulatively.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentSegment {
+    pub(crate) start: u64,
+    /// The number after the last one.
+    pub(crate) end: u64,
+    /// When it was sent last.
+    pub(crate) sent: Time,
+    pub(crate) fate: Fate,
+    /// It was sent more than once, so that nobody knows which copy an acknowledgment is for.
+    pub(crate) repeated: bool,
+}
+
+/// What is thought of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// On its way, for the first time or again.
+    UnderWay,
+    /// The other end has told that it holds it.
+    Sacked,
+    /// Lost, and not sent again yet.
+    Lost,
+}
+
+/// The segments between SND.UNA and the highest number sent, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sent {
+    segments: VecDeque<SentSegment>,
+    sacked_octets: u64,
+    lost_octets: u64,
+    sacked_segments: usize,
+    /// The number after the highest one that was ever acknowledged or SACKed.
+    highest_delivered: u64,
+}
+
+/// What an acknowledgment has told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct News {
+    /// Octets that are acknowledged or SACKed for the first time.
+    pub(crate) delivered: u64,
+    /// Octets SACKed for the first time.
+    pub(crate) newly_sacked: u64,
+    /// Of those, the segment that was sent last: RFC 8985 section 6.2, step 2. Without what was sent
+    /// again so lately that the acknowledgment must be for another copy.
+    pub(crate) latest: Option<Latest>,
+    /// The round-trip time of the first segment acknowledged that was sent once.
+    pub(crate) rtt: Option<Duration>,
+    /// A segment arrived behind one that was sent later: RFC 8985 section 6.2, step 3.
+    pub(crate) reordered: bool,
+}
+
+/// The segment sent last of those that are known to have arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Latest {
+    pub(crate) sent: Time,
+    pub(crate) end: u64,
+    pub(crate) rtt: Duration,
+}
+
+impl Latest {
+    /// RACK_sent_after() of RFC 8985 section 6.2.
+    pub(crate) fn is_after(&self, sent: Time, end: u64) -> bool {
+        (self.sent, self.end) > (sent, end)
+    }
+}
+
+impl Sent {
+    /// A segment is sent for the first time.
+    #[inline]
+    pub(crate) fn push(&mut self, now: Time, start: u64, end: u64) {
+        let fate = Fate::UnderWay;
+        self.segments.push_back(SentSegment { start, end, sent: now, fate, repeated: false });
+    }
+
+    /// An acknowledgment of all before `una`, with SACK blocks. `min_rtt` is the least round trip so far:
+    /// nothing arrives sooner.
+    #[inline]
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Time,
+        una: u64,
+        blocks: &[Block],
+        min_rtt: Duration,
+    ) -> News {
+        let mut news = News::default();
+        for block in blocks {
+            self.sack(now, una, *block, min_rtt, &mut news);
+        }
+        while let Some(first) = self.segments.front_mut() {
+            if first.start >= una {
+                break;
+            }
+            let end = first.end.min(una);
+            let octets = end - first.start;
+            let segment = *first;
+            first.start = end;
+            if segment.end <= una {
+                self.segments.pop_front();
+            }
+            match segment.fate {
+                Fate::Sacked => {
+                    self.sacked_octets -= octets;
+                    self.sacked_segments -= usize::from(segment.end <= una);
+                    continue;
+                }
+                Fate::Lost => self.lost_octets -= octets,
+                Fate::UnderWay => {}
+            }
+            news.delivered += octets;
+            if segment.end <= una {
+                self.arrived(now, &segment, min_rtt, &mut news);
+                if !segment.repeated && news.rtt.is_none() {
+                    news.rtt = Some(now.saturating_since(segment.sent));
+                }
+            }
+        }
+        news
+    }
+
+    #[cold]
+    fn sack(&mut self, now: Time, una: u64, block: Block, min_rtt: Duration, news: &mut News) {
+        let max = self.segments.back().map_or(una, |last| last.end);
+        if block.start < una || block.start >= block.end || block.end > max {
+            return;
+        }
+        let first = self.segments.partition_point(|segment| segment.start < block.start);
+        for index in first..self.segments.len() {
+            let segment = self.segments[index];
+            if segment.end > block.end {
+                break;
+            }
+            if segment.fate == Fate::Sacked {
+                continue;
+            }
+            let octets = segment.end - segment.start;
+            if segment.fate == Fate::Lost {
+                self.lost_octets -= octets;
+            }
+            self.segments[index].fate = Fate::Sacked;
+            self.sacked_octets += octets;
+            self.sacked_segments += 1;
+            news.delivered += octets;
+            news.newly_sacked += octets;
+            self.arrived(now, &segment, min_rtt, news);
+            if !segment.repeated && news.rtt.is_none() {
+                news.rtt = Some(now.saturating_since(segment.sent));
+            }
+        }
+    }
+
+    /// A segment has arrived. RFC 8985 section 6.2, steps 2 and 3.
+    #[inline]
+    fn arrived(&mut self, now: Time, segment: &SentSegment, min_rtt: Duration, news: &mut News) {
+        let rtt = now.saturating_since(segment.sent);
+        if segment.end > self.highest_delivered {
+            self.highest_delivered = segment.end;
+        } else if !segment.repeated {
+            news.reordered = true;
+        }
+        if segment.repeated && rtt < min_rtt {
+            return;
+        }
+        let is_later = news.latest.is_none_or(|latest| !latest.is_after(segment.sent, segment.end));
+        if is_later {
+            news.latest = Some(Latest { sent: segment.sent, end: segment.end, rtt });
+        }
+    }
+
+    /// RACK_detect_loss() of RFC 8985 section 6.2, step 5: what was sent `reo_wnd` and more before one
+    /// that has arrived is lost. Returns how many octets, and when the next segment will be.
+    #[cold]
+    pub(crate) fn detect_losses(
+        &mut self,
+        now: Time,
+        latest: &Latest,
+        reo_wnd: Duration,
+    ) -> (u64, Option<Time>) {
+        let (mut lost, mut next) = (0, None);
+        for segment in &mut self.segments {
+            if segment.fate != Fate::UnderWay || !latest.is_after(segment.sent, segment.end) {
+                continue;
+            }
+            let due = segment.sent + latest.rtt + reo_wnd;
+            if due <= now {
+                segment.fate = Fate::Lost;
+                lost += segment.end - segment.start;
+            } else {
+                next = next.max(Some(due));
+            }
+        }
+        self.lost_octets += lost;
+        (lost, next)
+    }
+
+    /// The retransmission timer has expired: RFC 8985 section 6.3. The first segment is lost, and what
+    /// was sent so long ago that it would be by `detect_losses`.
+    pub(crate) fn lose_at_timeout(&mut self, now: Time, wait: Duration) {
+        let mut is_first = true;
+        for segment in &mut self.segments {
+            let is_old = segment.sent + wait <= now;
+            if segment.fate == Fate::UnderWay && (is_first || is_old) {
+                segment.fate = Fate::Lost;
+                self.lost_octets += segment.end - segment.start;
+            }
+            is_first = false;
+        }
+    }
+
+    /// The first lost segment is sent again.
+    pub(crate) fn resend_lost(&mut self, now: Time) -> Option<Block> {
+        if self.lost_octets == 0 {
+            return None;
+        }
+        let lost = self.segments.iter_mut().find(|segment| segment.fate == Fate::Lost)?;
+        *lost = SentSegment { sent: now, fate: Fate::UnderWay, repeated: true, ..*lost };
+        self.lost_octets -= lost.end - lost.start;
+        Some(Block { start: lost.start, end: lost.end })
+    }
+
+    /// The last segment is sent again, as a probe: RFC 8985 section 7.3.
+    pub(crate) fn resend_last(&mut self, now: Time) -> Option<Block> {
+        let last = self.segments.back_mut()?;
+        let octets = last.end - last.start;
+        if last.fate == Fate::Sacked {
+            return None;
+        }
+        if last.fate == Fate::Lost {
+            self.lost_octets -= octets;
+        }
+        *last = SentSegment { sent: now, fate: Fate::UnderWay, repeated: true, ..*last };
+        Some(Block { start: last.start, end: last.end })
+    }
+
+    /// The octets that are thought to be in the network.
+    #[inline]
+    pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
+        max - una - self.sacked_octets - self.lost_octets
+    }
+
+    pub(crate) fn sacked_octets(&self) -> u64 {
+        self.sacked_octets
+    }
+
+    pub(crate) fn sacked_segments(&self) -> usize {
+        self.sacked_segments
+    }
+
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost_octets > 0
+    }
+
+    /// How many segments are under way, SACKed or lost.
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+}

@@ -1,0 +1,140 @@
+//! Losses found by time (RFC 8985), and how the window falls (RFC 9937). The round trip is 100 ms.
+
+use airtcp_kernel::Duration;
+use airtcp_tcp::{Config, Variant};
+
+use crate::pair::{End, Fate, Pair, Sent, config, lose_once};
+
+fn rack(segments: u64) -> Config {
+    Config {
+        variant: Variant::Rack,
+        initial_window: 1000 * segments,
+        initial_ssthresh: Some(1000 * segments),
+        ..config()
+    }
+}
+
+#[test]
+fn a_lost_tail_is_probed_long_before_the_timer() {
+    // The last two of four are lost. After the ACKs of the first two SRTT is 100 ms, and the probe goes
+    // two of that after the last ACK: the last segment again. Its SACK comes at 400: the third segment
+    // was sent 300 ms before what has arrived, and goes at once. The timer of RFC 6298 would have
+    // sent the third segment first, and not before 400.
+    let mut pair = Pair::sending_over(&rack(4), 4000, lose_once(&[2001, 3001]));
+    pair.run();
+
+    pair.expect_since(
+        100,
+        "300 A 3001:4001 ack 1
+         350 B ack 2001 sack 3001:4001
+         400 A 2001:3001 ack 1
+         450 B ack 4001",
+    );
+    let counters = pair.a.counters();
+    assert_eq!((counters.timeouts, counters.fast_retransmits), (0, 1));
+}
+
+#[test]
+fn a_probe_is_new_data_if_there_is_some() {
+    // Of two segments that are under way all is lost; a third is waiting for the window. The first flight,
+    // of two, has given SRTT = 100 ms; the probe goes at 100 + 200.
+    let config = Config { receive_window: 2000, ..rack(2) };
+    let rule = |sent: &Sent| {
+        let is_lost = sent.from == End::A && matches!(sent.segment.seq, 2001 | 3001);
+        if is_lost && sent.copy == 0 { Fate::Lose } else { Fate::Deliver }
+    };
+    let mut pair = Pair::sending_over(&config, 5000, rule);
+    pair.run();
+
+    // The advertised window is full, so that the probe is the last segment sent.
+    pair.expect_since(
+        100,
+        "100 A 2001:3001 ack 1 lost
+         100 A 3001:4001 ack 1 lost
+         300 A 3001:4001 ack 1
+         350 B ack 2001 sack 3001:4001
+         400 A 2001:3001 ack 1
+         450 B ack 4001
+         500 A 4001:5001 ack 1
+         550 B ack 5001",
+    );
+
+    // Where it is not, the third goes, and its SACK tells of both losses; one segment has arrived, and
+    // so one may go, and then the other.
+    let mut pair = Pair::sending_over(&rack(2), 5000, rule);
+    pair.run();
+    pair.expect_since(
+        100,
+        "100 A 2001:3001 ack 1 lost
+         100 A 3001:4001 ack 1 lost
+         300 A 4001:5001 ack 1
+         350 B ack 2001 sack 4001:5001
+         400 A 2001:3001 ack 1
+         450 B ack 3001 sack 4001:5001
+         500 A 3001:4001 ack 1
+         550 B ack 5001",
+    );
+}
+
+#[test]
+fn what_is_late_by_less_than_a_quarter_of_a_round_trip_is_not_sent_again() {
+    // The first of two segments is 20 ms late, and then 30 ms: the window is 100 / 4 = 25 ms after
+    // the SACK of the second. First a round trip is measured.
+    let late = |millis| {
+        move |sent: &Sent| {
+            let is_late = sent.from == End::A && sent.segment.seq == 1001 && sent.copy == 0;
+            let late = Duration::from_millis(millis);
+            if is_late { Fate::Late(vec![late]) } else { Fate::Deliver }
+        }
+    };
+    for (millis, retransmissions) in [(20, 0), (30, 1)] {
+        let mut pair = Pair::sending_over(&rack(1), 1000, late(millis));
+        pair.run();
+        pair.a.write(2000);
+        let config = Config { initial_window: 2000, ..pair.config.clone() };
+        pair.config = config;
+        pair.run();
+        assert_eq!(pair.a.counters().retransmissions, retransmissions, "{millis}");
+        assert_eq!(pair.a.counters().timeouts, 0);
+    }
+}
+
+#[test]
+fn a_lost_retransmission_is_found_within_a_round_trip() {
+    // Ten in flight, the first lost twice. Three SACKs at 100 make it lost without a wait; it goes again
+    // and is lost again. The new data that follow it arrive at 200, which is later than its copy
+    // would have. With `sack` the timer must repair it.
+    let rule = |sent: &Sent| {
+        let is_lost = sent.from == End::A && sent.segment.seq == 1 && sent.copy < 2;
+        if is_lost { Fate::Lose } else { Fate::Deliver }
+    };
+    for (variant, timeouts) in [(Variant::Rack, 0), (Variant::Sack, 1)] {
+        let config = Config { variant, ..rack(10) };
+        let mut pair = Pair::sending_over(&config, 30_000, rule);
+        pair.run();
+        assert_eq!(pair.a.counters().timeouts, timeouts, "{variant:?}");
+        assert_eq!(pair.b.delivered(), 30_000);
+    }
+}
+
+#[test]
+fn the_window_falls_in_proportion_to_what_arrives() {
+    // RFC 9937: twenty in flight, the first lost, Reno halves to 10. Of the nineteen SACKs the third tells
+    // of the loss; RecoverFS is 20 - 2. The lost one goes at once, and what follows is sent for every
+    // second SACK or so: when the recovery ends, at the ACK of the retransmission, ten are in flight.
+    // RFC 6675 would wait for half a window of SACKs and then send for each.
+    let mut pair = Pair::sending_over(&rack(20), u64::MAX, lose_once(&[1]));
+    pair.run_until(199);
+    let sent: Vec<usize> = pair
+        .log
+        .iter()
+        .filter(|(sent, _)| sent.from == End::A && sent.time.as_nanos() >= 100_000_000)
+        .map(|(sent, _)| sent.index)
+        .collect();
+    // 19 - 2 SACKs in the recovery, ceil(17 * 10 / 18) = 10 segments, the lost one among them.
+    assert_eq!(sent.len(), 10);
+    assert_eq!(pair.a.ssthresh(), 10_000);
+
+    pair.run_until(200);
+    assert_eq!(pair.a.cwnd() / 1000, 10);
+}
