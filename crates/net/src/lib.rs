@@ -10,5 +10,5 @@ pub mod queues;
 pub mod wire;
 
 pub use packet::Packet;
-pub use queues::{Queue, QueueConfig};
+pub use queues::{Queue, QueueConfig, Scheduler};
 pub use wire::{LinkConfig, Wires};

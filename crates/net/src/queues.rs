@@ -6,6 +6,7 @@
 //! here knows what is in a packet.
 
 mod fifo;
+mod lines;
 mod per_flow;
 pub mod red;
 
@@ -14,6 +15,8 @@ use serde::Deserialize;
 
 use crate::Packet;
 use fifo::Fifo;
+use lines::Lines;
+pub use lines::Scheduler;
 use per_flow::PerFlow;
 use red::{Red, RedConfig};
 
@@ -76,6 +79,7 @@ pub struct Queue<B> {
 #[derive(Debug)]
 enum Discipline<B> {
     Fifo(Fifo<B>),
+    Lines(Box<Lines<B>>),
     // Boxed: few queues have one, and it is the largest.
     Red(Box<Red<B>>),
     PerFlow(PerFlow<B>),
@@ -105,6 +109,18 @@ trait Policy<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>>;
 
+    /// See [`Queue::receiver`].
+    fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32>;
+
+    /// The same as [`Self::next`] among the packets for `receiver`.
+    fn next_for(
+        &mut self,
+        receiver: u32,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>>;
+
     /// The air was busy for `airtime` with packets for node `to`.
     fn charge(&mut self, _to: u32, _airtime: Duration) {}
 
@@ -120,6 +136,7 @@ macro_rules! policy {
     ($discipline:expr, $policy:ident => $call:expr) => {
         match $discipline {
             Discipline::Fifo($policy) => $call,
+            Discipline::Lines($policy) => $call,
             Discipline::Red($policy) => $call,
             Discipline::PerFlow($policy) => $call,
         }
@@ -127,12 +144,21 @@ macro_rules! policy {
 }
 
 impl<B> Queue<B> {
-    /// An empty queue; `stream` is what a discipline draws from that drops at random.
-    pub fn new(config: &QueueConfig, stream: impl FnOnce() -> RandomStream) -> Self {
+    /// An empty queue; `stream` is what a discipline draws from that drops at random. `scheduler`
+    /// chooses among several receivers where an access serves one of them with several packets;
+    /// without it packets go one by one, or have one receiver.
+    pub fn new(
+        config: &QueueConfig,
+        scheduler: Option<Scheduler>,
+        stream: impl FnOnce() -> RandomStream,
+    ) -> Self {
         let discipline = match config {
-            QueueConfig::Fifo { .. } => Discipline::Fifo(Fifo::default()),
+            QueueConfig::Fifo { .. } => match scheduler {
+                None => Discipline::Fifo(Fifo::default()),
+                Some(scheduler) => Discipline::Lines(Box::new(Lines::new(scheduler))),
+            },
             QueueConfig::Red { red, .. } => {
-                Discipline::Red(Box::new(Red::new(red.clone(), stream())))
+                Discipline::Red(Box::new(Red::new(red.clone(), stream(), scheduler)))
             }
             QueueConfig::PerFlow { .. } => Discipline::PerFlow(PerFlow::default()),
         };
@@ -193,6 +219,30 @@ impl<B> Queue<B> {
         let before = drops.len();
         let packet = policy!(&mut self.discipline, policy => policy.next(now, fits, drops));
         self.len -= drops.len() - before;
+        packet
+    }
+
+    /// Whom an access serves that may carry several packets to one receiver. `waiting` are receivers
+    /// for whom the MAC has something already, with the arrival of its oldest packet for them, or
+    /// none if that is no packet but cannot wait. `None` if there is nobody.
+    pub fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        policy!(&mut self.discipline, policy => policy.receiver(waiting))
+    }
+
+    /// The same as [`Self::next`] among the packets for `receiver`.
+    #[inline]
+    pub fn next_for(
+        &mut self,
+        receiver: u32,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        let before = drops.len();
+        let packet =
+            policy!(&mut self.discipline, policy => policy.next_for(receiver, now, fits, drops));
+        self.len -= drops.len() - before;
+        self.taken += usize::from(packet.is_some());
         packet
     }
 
@@ -257,7 +307,7 @@ mod tests {
     }
 
     fn queue(config: QueueConfig) -> Queue<u32> {
-        Queue::new(&config, || unreachable!("not random"))
+        Queue::new(&config, None, || unreachable!("not random"))
     }
 
     /// Puts a packet in; what is dropped for it.

@@ -124,6 +124,22 @@ impl AirtimeAccount {
         (data, control)
     }
 
+    /// A Block ACK request and its answer begin at `start`.
+    pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig) {
+        let [_, _, request, answer] = times
+            .intervals(phy)
+            .map(|(begin, finish)| self.measured(start + begin, start + finish));
+        self.settle(start, start + times.total, request + answer);
+        self.parts.control += request + answer;
+    }
+
+    /// The answer from `from` to `to`, to an exchange of `scope` that was told of, does not come.
+    pub(crate) fn unanswered(&mut self, scope: u32, from: Time, to: Time) {
+        let silent = self.measured(from, to);
+        self.exchanges[scope as usize].control -= silent;
+        self.parts.idle += silent;
+    }
+
     /// A frame to all is on the air from `start` to `frame_end`, and the medium is its until `end`
     /// (a propagation delay later).
     pub(crate) fn broadcast(&mut self, start: Time, frame_end: Time, end: Time) {

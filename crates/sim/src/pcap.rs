@@ -120,6 +120,7 @@ impl Radio {
         let (modulation, short_preamble, before_mpdu) = match rate.modulation {
             Modulation::Dsss => (CHANNEL_CCK, self.short_preamble, self.before_mpdu_ns[0]),
             Modulation::Ofdm => (CHANNEL_OFDM, false, self.before_mpdu_ns[1]),
+            Modulation::High(high) => (CHANNEL_OFDM, false, high.preamble_time.as_nanos()),
         };
         let mut flags = FLAG_FCS_AT_END;
         if short_preamble {

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use airtcp_kernel::{Duration, Time};
-pub use airtcp_net::{LinkConfig, QueueConfig};
+pub use airtcp_net::{LinkConfig, QueueConfig, Scheduler};
 use airtcp_wlan::phy::{Modulation, Rate};
-use airtcp_wlan::{AccessCategory, AccessParameters, AccessScheme, MacConfig, PhyConfig};
+use airtcp_wlan::{
+    AccessCategory, AccessParameters, AccessScheme, FrameErrors, MacConfig, PhyConfig,
+};
 use serde::Deserialize;
 
 pub use self::tcp::TcpConfig;
@@ -66,6 +68,9 @@ pub struct AccessPoint {
     pub queue: QueueConfig,
     /// How it gets at the medium.
     pub access: AccessScheme,
+    /// Whose packets go next where an access serves one station.
+    #[serde(default)]
+    pub scheduler: Option<Scheduler>,
 }
 
 /// A group of like stations.
@@ -82,6 +87,9 @@ pub struct StationGroup {
     pub control_rate: Rate,
     /// The queue of each.
     pub queue: QueueConfig,
+    /// How likely frames to and from these stations are lost; `None`: in collisions alone.
+    #[serde(default)]
+    pub frame_errors: Option<FrameErrors>,
 }
 
 /// A link of a path.
@@ -181,6 +189,7 @@ impl Scenario {
             let has_timing = match rate.modulation {
                 Modulation::Dsss => self.phy.dsss.is_some(),
                 Modulation::Ofdm => self.phy.ofdm.is_some(),
+                Modulation::High(_) => self.phy.high_rate.is_some(),
             };
             if !has_timing || rate.bps == 0 {
                 return fail(format!("{} has no rate {rate:?}", self.phy.standard));

@@ -15,11 +15,12 @@
 //!                                     '--------------------> silence, backoffs
 //! ```
 
+mod aggregates;
 mod beacons;
 mod events;
 mod failures;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, RandomStream, Time};
 
 pub use events::{Began, MacEvent, Supply};
 
@@ -27,11 +28,12 @@ use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::contention::Contention;
 use crate::counters::{CellCounters, MacCounters};
 use crate::frame::{Mpdu, Msdu, Psdu};
-use crate::medium::{Medium, Reception};
+use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
 use crate::sequence::dcf::{FrameTable, FrameTimes};
 use crate::sequence::txop::Txop;
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
+use aggregates::Aggregates;
 use beacons::Beacons;
 
 /// What a cell is made from.
@@ -46,6 +48,9 @@ pub struct CellConfig<'a> {
     /// The class of each station, in the order of their numbers. Frames to and from a station go at
     /// its rates; the first entry, the access point's own, is not used.
     pub rate_classes: Vec<u32>,
+    /// How likely frames to and from each station are lost, and where that is drawn from, in the
+    /// order of their numbers.
+    pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
     /// The queues, in the order of their numbers: the access point's first, of each station the one
     /// with the highest priority first.
     pub contenders: Vec<ContenderConfig>,
@@ -64,10 +69,17 @@ pub struct Cell<P> {
     next: Time,
     txop: Txop,
     originators: Vec<Originator<P>>,
+    /// Where several frames go at once.
+    aggregates: Option<Box<Aggregates<P>>>,
+    errors: ErrorModel,
+    /// Whether frames are lost in collisions alone.
+    is_perfect: bool,
     rate_classes: Vec<u32>,
     beacons: Beacons,
     counters: CellCounters,
-    retry_limit: u32,
+    retry_limit: u16,
+    /// Of data frames that were lost after their RTS had got through.
+    long_retry_limit: u16,
     answers_seem_to_find_it_idle: bool,
 }
 
@@ -108,6 +120,7 @@ impl<P> Originator<P> {
             receiver: msdu.receiver,
             bits: frames.mpdu_bits(msdu.bits),
             failures: 0,
+            failures_after_rts: 0,
             is_received: false,
             payload: msdu.payload,
         }));
@@ -134,12 +147,16 @@ enum OnAir {
     Sending { end: Time },
     /// A data frame of `by` has been received; the MAC ACK begins at `ack_start`.
     Acknowledging { by: ContenderId, ack_start: Time },
+    /// A data frame of `by` was lost: all wait for the end of an answer that does not come.
+    Unanswered { by: ContenderId },
 }
 
-impl<P> Cell<P> {
+impl<P: Clone> Cell<P> {
     /// A cell at time zero with an idle medium and empty queues.
     pub fn new(config: CellConfig<'_>) -> Self {
-        let CellConfig { phy, mac, rates, rate_classes, contenders } = config;
+        let CellConfig { phy, mac, rates, rate_classes, errors, contenders } = config;
+        let aggregates = Aggregates::new(phy, mac, &rates, rate_classes.len(), &contenders);
+        let errors = ErrorModel::new(errors);
         let originators = contenders
             .iter()
             .map(|contender| Originator {
@@ -160,10 +177,14 @@ impl<P> Cell<P> {
             next: beacons.next_target(),
             txop: Txop::new(Time::ZERO, Duration::ZERO),
             originators,
+            aggregates,
+            is_perfect: errors.is_perfect(),
+            errors,
             rate_classes,
             beacons,
             counters: CellCounters::default(),
-            retry_limit: mac.short_retry_limit,
+            retry_limit: limit(mac.short_retry_limit),
+            long_retry_limit: limit(mac.long_retry_limit),
             answers_seem_to_find_it_idle: mac.rules.arrival_before_own_ack
                 == ArrivalBeforeOwnAck::Idle,
         }
@@ -196,7 +217,14 @@ impl<P> Cell<P> {
         match self.on_air {
             OnAir::Silence => self.access_medium(now, supply),
             OnAir::Sending { end } => self.transmissions_ended(now, end, supply),
-            OnAir::Acknowledging { by, .. } => self.exchange_succeeded(by, now, supply),
+            OnAir::Acknowledging { by, .. } => {
+                if self.aggregates.is_some() && !self.beacons.is_on_air(by) {
+                    self.ppdu_answered(by, now, supply);
+                } else {
+                    self.exchange_succeeded(by, now, supply);
+                }
+            }
+            OnAir::Unanswered { by } => self.exchange_failed(by, now, supply),
         }
     }
 
@@ -216,9 +244,17 @@ impl<P> Cell<P> {
             && self.medium.transmissions().iter().any(|one| one.by == contender)
     }
 
-    /// The frames of `contender`'s queue that the MAC holds, the oldest first.
-    pub fn held(&self, contender: ContenderId) -> &[Mpdu<P>] {
-        self.originators[contender as usize].psdu.as_ref().map_or(&[], Psdu::mpdus)
+    /// The frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.
+    pub fn held(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
+        let psdu = self.originators[contender as usize].psdu.as_ref();
+        let waiting = self.aggregates.iter().flat_map(move |one| one.waiting(contender));
+        psdu.map_or(&[][..], Psdu::mpdus).iter().chain(waiting)
+    }
+
+    /// The frames of `contender`'s queue that have come to their receivers and wait there for earlier
+    /// ones.
+    pub fn held_back(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
+        self.aggregates.iter().flat_map(move |one| one.held_back(contender))
     }
 
     /// The settings of the PHY.
@@ -234,7 +270,7 @@ impl<P> Cell<P> {
     pub fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
         self.counters(contender).check_attempts(self.is_on_air(contender))?;
         let Originator { next_id: handed_over, done, .. } = self.originators[contender as usize];
-        let held = self.held(contender).len() as u64;
+        let held = self.held(contender).count() as u64;
         if handed_over == done + held {
             Ok(())
         } else {
@@ -272,7 +308,12 @@ impl<P> Cell<P> {
                 self.beacon_begins(by, now, supply);
             } else {
                 self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
-                self.exchange_begins(by, now, supply);
+                if self.aggregates.is_some() {
+                    self.assemble(by, now, None, supply);
+                    self.ppdu_begins(by, now, supply);
+                } else {
+                    self.exchange_begins(by, now, supply);
+                }
             }
         } else {
             self.collision_begins(now, supply);
@@ -306,6 +347,13 @@ impl<P> Cell<P> {
         match Medium::reception(first) {
             Reception::Intact if self.beacons.is_on_air(by) => {
                 self.beacon_ended(by, now, supply);
+            }
+            Reception::Intact if self.aggregates.is_some() => {
+                self.ppdu_arrives(by, now, end, supply);
+            }
+            Reception::Intact if !self.is_perfect && self.loses_data_of(by) => {
+                self.set_on_air(OnAir::Unanswered { by }, end);
+                self.tell_of_loss(by, end, supply);
             }
             Reception::Intact => {
                 let ack_start = now + self.frames.phy().sifs;
@@ -371,24 +419,38 @@ impl<P> Cell<P> {
     fn has_frame<S: Supply<P>>(&self, by: ContenderId, supply: &S) -> bool {
         self.originators[by as usize].psdu.is_some()
             || supply.has_next(by)
+            || self.aggregates.as_ref().is_some_and(|one| one.has_work(by))
             || self.beacons.is_due(by)
+    }
+
+    /// Whom the frame of `by` is for that is on the air, or was to be.
+    fn sends_to(&self, by: ContenderId) -> Option<StationId> {
+        let request = self.aggregates.as_ref().and_then(|one| one.request_to(by));
+        let psdu = &self.originators[by as usize].psdu;
+        request.or_else(|| psdu.as_ref().map(Psdu::receiver))
     }
 
     /// Whether `station` has received a data frame and has not begun its MAC ACK.
     fn is_before_own_ack(&self, station: StationId, now: Time) -> bool {
         let OnAir::Acknowledging { by, ack_start } = self.on_air else { return false };
-        let psdu = &self.originators[by as usize].psdu;
-        now < ack_start && psdu.as_ref().is_some_and(|psdu| psdu.receiver() == station)
+        now < ack_start && self.sends_to(by) == Some(station)
     }
 
     /// `by` has got at the medium with others.
     #[cold]
     fn hold_frame<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        if self.aggregates.is_some() {
+            self.assemble(by, now, None, supply);
+            return;
+        }
         self.originators[by as usize].hold(by, now, &self.frames, supply);
     }
 
     /// The frames of the exchange that `by` begins or tries to.
     fn frame_times(&mut self, by: ContenderId) -> &FrameTimes {
+        if let Some(aggregates) = &self.aggregates {
+            return aggregates.times(by);
+        }
         let originator = &self.originators[by as usize];
         let psdu = originator.psdu.as_ref().expect("who sends has a frame");
         let class = rate_class(&self.rate_classes, originator.station, psdu.receiver());
@@ -400,4 +462,8 @@ impl<P> Cell<P> {
 #[inline]
 fn rate_class(classes: &[u32], sender: StationId, receiver: StationId) -> u32 {
     classes[if sender == ACCESS_POINT { receiver } else { sender } as usize]
+}
+/// A retry limit as frames count it; one beyond that is as good as none.
+fn limit(config: u32) -> u16 {
+    config.try_into().unwrap_or(u16::MAX)
 }

@@ -45,6 +45,52 @@ pub struct MacConfig {
     pub edca: Option<EdcaConfig>,
     /// What the access point announces itself with; `None`: it does not.
     pub beacon: Option<BeaconConfig>,
+    /// How frames are aggregated; `None`: each is sent and acknowledged alone.
+    #[serde(default)]
+    pub aggregation: Option<AggregationConfig>,
+}
+
+/// Aggregation and block acknowledgment (IEEE 802.11-2020, 10.12 and 10.25).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AggregationConfig {
+    /// The longest A-MPDU.
+    pub ampdu_bytes: u64,
+    /// The longest PPDU: aPPDUMaxTime.
+    #[serde(rename = "ppdu_time_ns")]
+    pub ppdu_time: Duration,
+    /// Frames that may be outstanding for one receiver.
+    pub block_ack_window: u32,
+    /// Size of a Block ACK, with its bitmap.
+    pub block_ack_bits: u64,
+    /// Rate of Block ACKs.
+    pub block_ack_rate: Rate,
+    /// Size of a Block ACK request.
+    pub block_ack_request_bits: u64,
+    /// What follows a Block ACK that did not come.
+    pub failed_block_ack: FailedBlockAck,
+    /// When the recipient hands frames on.
+    pub delivery: Delivery,
+}
+
+/// What the originator does about a Block ACK that did not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailedBlockAck {
+    /// Sends the frames again, as after a missing ACK.
+    Resend,
+    /// Asks for it by a Block ACK request (ns-3).
+    BlockAckRequest,
+}
+
+/// When the recipient of an A-MPDU hands its frames on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delivery {
+    /// At the end of the PPDU.
+    Ppdu,
+    /// Each at its own end (ns-3).
+    Mpdu,
 }
 
 /// Beacons of the access point (IEEE 802.11-2020, 11.1.3.2).

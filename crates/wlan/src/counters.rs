@@ -9,6 +9,8 @@ pub struct MacCounters {
     pub attempts: u64,
     /// Those that collided.
     pub collisions: u64,
+    /// Those that reached nobody, though they did not collide.
+    pub failures: u64,
     /// Those that led to a MAC ACK.
     pub successes: u64,
     /// Frames to all that did not collide.
@@ -24,9 +26,9 @@ pub struct MacCounters {
 }
 
 impl MacCounters {
-    /// Attempts that led to a MAC ACK, collided, or were for all: all but those on the air.
+    /// Attempts that led to a MAC ACK, were lost, or were for all: all but those on the air.
     pub fn attempts_ended(&self) -> u64 {
-        self.successes + self.collisions + self.broadcasts
+        self.successes + self.collisions + self.failures + self.broadcasts
     }
 
     /// Every attempt succeeded or collided, or was for all; one may still be on the air.
@@ -43,6 +45,7 @@ impl MacCounters {
         Self {
             attempts: with(self.attempts, other.attempts),
             collisions: with(self.collisions, other.collisions),
+            failures: with(self.failures, other.failures),
             successes: with(self.successes, other.successes),
             broadcasts: with(self.broadcasts, other.broadcasts),
             drops: with(self.drops, other.drops),

@@ -3,6 +3,7 @@
 //!
 //! Knows identities and sizes. What a frame carries is the caller's, of any type.
 
+pub(crate) mod block_ack;
 mod mpdu;
 mod psdu;
 

@@ -18,13 +18,13 @@ mod station;
 
 pub use cell::{Began, Cell, CellConfig, MacEvent, Supply};
 pub use config::{
-    AccessCategory, AccessParameters, AfterCollision, ArrivalBeforeOwnAck, BeaconConfig, Colliders,
-    EdcaConfig, MacConfig, Rules,
+    AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
+    BeaconConfig, Colliders, Delivery, EdcaConfig, FailedBlockAck, MacConfig, Rules,
 };
 pub use contention::{AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
 pub use frame::{Mpdu, Msdu, Psdu};
-pub use medium::AudibilityClass;
-pub use phy::{Modulation, PhyConfig, Rate};
+pub use medium::{AudibilityClass, FrameErrors};
+pub use phy::{Format, HighRate, HighRateTiming, Modulation, PhyConfig, Rate};
 pub use sequence::dcf::{FrameTable, FrameTimes};
 pub use station::{ACCESS_POINT, ContenderConfig, ContenderId, EVERYBODY, StationId};

@@ -5,10 +5,13 @@
 //! lost. Knows no frame and no backoff.
 
 mod audibility;
+mod errors;
 
 use airtcp_kernel::{Duration, Time};
 
 pub use audibility::AudibilityClass;
+pub(crate) use errors::ErrorModel;
+pub use errors::FrameErrors;
 
 use crate::contention::CollidedFrame;
 use crate::station::ContenderId;

@@ -1,4 +1,5 @@
-//! The settings of the PHY, and how long a PPDU occupies the medium. Knows rates and bits, not what the bits mean.
+//! The settings of the PHY, and how long a PPDU occupies the medium. Knows rates and bits, not what
+//! the bits mean.
 
 mod he;
 mod high_rate;
@@ -40,6 +41,9 @@ pub struct PhyConfig {
     pub dsss: Option<DsssTiming>,
     /// Timing of the OFDM rates, if the standard has them.
     pub ofdm: Option<OfdmTiming>,
+    /// What the rates of 802.11n and later have in common, if the standard has them.
+    #[serde(default)]
+    pub high_rate: Option<HighRateTiming>,
     /// Whether payloads last whole microseconds (DSSS) or whole symbols (OFDM).
     pub symbol_rounding: bool,
     /// How long a frame travels.
@@ -63,7 +67,7 @@ pub struct PhyConfig {
 
 /// A PHY rate and how it is modulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "ResolvedRate")]
 pub struct Rate {
     /// Bits per second.
     pub bps: u64,
@@ -72,13 +76,65 @@ pub struct Rate {
 }
 
 /// The family of modulations of a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modulation {
     /// DSSS and CCK: 1, 2, 5.5 and 11 Mb/s.
     Dsss,
     /// OFDM: 6 to 54 Mb/s.
     Ofdm,
+    /// 802.11n and later: OFDM with many subcarriers.
+    High(HighRate),
+}
+
+/// A rate as the resolved form has it.
+#[derive(Deserialize)]
+#[serde(tag = "modulation", rename_all = "lowercase", deny_unknown_fields)]
+enum ResolvedRate {
+    Dsss { bps: u64 },
+    Ofdm { bps: u64 },
+    Ht(ResolvedHighRate),
+    Vht(ResolvedHighRate),
+    He(ResolvedHighRate),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResolvedHighRate {
+    bps: u64,
+    mcs: u8,
+    spatial_streams: u8,
+    channel_width_mhz: u16,
+    guard_interval_ns: u64,
+    preamble_time_ns: u64,
+}
+
+impl TryFrom<ResolvedRate> for Rate {
+    type Error = String;
+
+    fn try_from(resolved: ResolvedRate) -> Result<Self, String> {
+        let (format, resolved) = match resolved {
+            ResolvedRate::Dsss { bps } => return Ok(Self { bps, modulation: Modulation::Dsss }),
+            ResolvedRate::Ofdm { bps } => return Ok(Self { bps, modulation: Modulation::Ofdm }),
+            ResolvedRate::Ht(rate) => (Format::Ht, rate),
+            ResolvedRate::Vht(rate) => (Format::Vht, rate),
+            ResolvedRate::He(rate) => (Format::He, rate),
+        };
+        let high = HighRate {
+            format,
+            mcs: resolved.mcs,
+            spatial_streams: resolved.spatial_streams,
+            channel_width_mhz: resolved.channel_width_mhz,
+            guard_interval: Duration::from_nanos(resolved.guard_interval_ns),
+            preamble_time: Duration::from_nanos(resolved.preamble_time_ns),
+        };
+        if !high.exists() {
+            return Err(format!("the standard has no {high:?}"));
+        }
+        if high.bps() != resolved.bps {
+            return Err(format!("{high:?} has {} b/s, not {}", high.bps(), resolved.bps));
+        }
+        Ok(Self { bps: resolved.bps, modulation: Modulation::High(high) })
+    }
 }
 
 /// Timing of DSSS and CCK PPDUs (IEEE 802.11-2020, clauses 15 and 16).
@@ -134,6 +190,10 @@ impl PhyConfig {
                     + self.ofdm_payload(timing, bits, rate.bps)
                     + timing.signal_extension
             }
+            Modulation::High(high) => {
+                let timing = self.high_rate.expect("a scenario with a high rate has its timing");
+                high.ppdu_time(&timing, bits)
+            }
         }
     }
 
@@ -188,6 +248,7 @@ pub(crate) mod tests {
                 plcp_header_time: Duration::from_micros(48),
             }),
             ofdm: None,
+            high_rate: None,
             symbol_rounding: true,
             propagation_delay: Duration::ZERO,
             cw_min: 31,

@@ -1,5 +1,6 @@
-//! What follows an access to the medium: the frames of one exchange ([`dcf`]), and whether another
-//! exchange may follow (`txop`). Knows no contention.
+//! What follows an access to the medium: the frames of one exchange ([`dcf`]; `ht` where frames are
+//! aggregated), and whether another exchange may follow (`txop`). Knows no contention.
 
 pub mod dcf;
+pub(crate) mod ht;
 pub(crate) mod txop;

@@ -45,6 +45,22 @@ impl<B> Policy<B> for Fifo<B> {
         if fits(self.0.front()?) { self.0.pop_front() } else { None }
     }
 
+    /// All its packets have one receiver.
+    fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        let first = self.0.front().map(|packet| packet.to);
+        waiting.next().map(|(receiver, _)| receiver).or(first)
+    }
+
+    fn next_for(
+        &mut self,
+        _: u32,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        self.next(now, fits, drops)
+    }
+
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
         Box::new(self.0.iter())
     }

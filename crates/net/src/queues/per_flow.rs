@@ -73,6 +73,36 @@ impl<B> Policy<B> for PerFlow<B> {
         packet
     }
 
+    /// The receiver of the flow whose turn it is; what waits in the MAC goes first.
+    fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        let in_turn = || Some(self.flows[*self.turns.front()? as usize].front()?.to);
+        waiting.next().map(|(receiver, _)| receiver).or_else(in_turn)
+    }
+
+    fn next_for(
+        &mut self,
+        receiver: u32,
+        _: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        _: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        let first = |flow: u32| self.flows[flow as usize].front();
+        let place = self
+            .turns
+            .iter()
+            .position(|&flow| first(flow).is_some_and(|one| one.to == receiver))?;
+        if !first(self.turns[place]).is_some_and(fits) {
+            return None;
+        }
+        let flow = self.turns.remove(place)?;
+        let queue = &mut self.flows[flow as usize];
+        let packet = queue.pop_front();
+        if !queue.is_empty() {
+            self.turns.push_back(flow);
+        }
+        packet
+    }
+
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
         Box::new(self.flows.iter().flatten())
     }

@@ -5,6 +5,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
 use super::fifo::Fifo;
+use super::lines::{Lines, Scheduler};
 use super::{Fill, Policy};
 use crate::Packet;
 
@@ -40,23 +41,49 @@ impl RedConfig {
     }
 }
 
+/// What came through, and waits.
+#[derive(Debug)]
+enum Packets<B> {
+    InOrder(Fifo<B>),
+    PerReceiver(Lines<B>),
+}
+
 /// A queue with early detection.
 #[derive(Debug)]
 pub(super) struct Red<B> {
-    packets: Fifo<B>,
+    packets: Packets<B>,
     detection: Detection,
 }
 
 impl<B> Red<B> {
-    pub(super) fn new(config: RedConfig, stream: RandomStream) -> Self {
-        Self { packets: Fifo::default(), detection: Detection::new(config, stream) }
+    pub(super) fn new(
+        config: RedConfig,
+        stream: RandomStream,
+        scheduler: Option<Scheduler>,
+    ) -> Self {
+        let packets = match scheduler {
+            None => Packets::InOrder(Fifo::default()),
+            Some(scheduler) => Packets::PerReceiver(Lines::new(scheduler)),
+        };
+        Self { packets, detection: Detection::new(config, stream) }
     }
+}
+
+/// Calls the same method of either order.
+macro_rules! packets {
+    ($packets:expr, $order:ident => $call:expr) => {
+        match $packets {
+            Packets::InOrder($order) => $call,
+            Packets::PerReceiver($order) => $call,
+        }
+    };
 }
 
 impl<B> Policy<B> for Red<B> {
     fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         let full = self.detection.drops(now, fill.len) || fill.full;
-        self.packets.enqueue(now, packet, Fill { full, ..fill }, drops);
+        let fill = Fill { full, ..fill };
+        packets!(&mut self.packets, packets => packets.enqueue(now, packet, fill, drops));
     }
 
     fn next(
@@ -65,7 +92,21 @@ impl<B> Policy<B> for Red<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        self.packets.next(now, fits, drops)
+        packets!(&mut self.packets, packets => packets.next(now, fits, drops))
+    }
+
+    fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        packets!(&mut self.packets, packets => packets.receiver(waiting))
+    }
+
+    fn next_for(
+        &mut self,
+        receiver: u32,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        packets!(&mut self.packets, packets => packets.next_for(receiver, now, fits, drops))
     }
 
     fn on_empty(&mut self, now: Time) {
@@ -73,7 +114,7 @@ impl<B> Policy<B> for Red<B> {
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        self.packets.iter()
+        packets!(&self.packets, packets => packets.iter())
     }
 }
 

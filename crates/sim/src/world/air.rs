@@ -3,7 +3,7 @@
 //! A packet keeps its place within the limit of its queue while the MAC holds it.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{Began, ContenderId, FrameTimes, MacEvent, Msdu, Psdu, Supply};
+use airtcp_wlan::{Began, ContenderId, FrameTimes, MacEvent, Mpdu, Msdu, Psdu, StationId, Supply};
 
 use super::World;
 use super::measure::Drop;
@@ -27,6 +27,32 @@ impl Supply<Packet> for World<'_> {
         packet.map(msdu)
     }
 
+    fn receiver<'a>(
+        &mut self,
+        contender: ContenderId,
+        waiting: impl Iterator<Item = (StationId, Option<&'a Packet>)>,
+    ) -> Option<StationId> {
+        let waiting = waiting.map(|(receiver, packet)| (receiver, packet.map(|one| one.arrived)));
+        self.transmitters[contender as usize].queue.receiver(waiting)
+    }
+
+    #[inline]
+    fn next_for(
+        &mut self,
+        contender: ContenderId,
+        receiver: StationId,
+        now: Time,
+        fits: impl FnOnce(u64) -> bool,
+    ) -> Option<Msdu<Packet>> {
+        let queue = &mut self.transmitters[contender as usize].queue;
+        let before = queue.len();
+        let packet = queue.next_for(receiver, now, |packet| fits(packet.bits), &mut self.drops);
+        if !self.drops.is_empty() {
+            self.queue_has_dropped(contender, before);
+        }
+        packet.map(msdu)
+    }
+
     #[inline]
     fn has_next(&self, contender: ContenderId) -> bool {
         self.transmitters[contender as usize].queue.waiting() > 0
@@ -40,6 +66,10 @@ impl Supply<Packet> for World<'_> {
                 self.exchange_begins(by, now, times, psdu);
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
+            MacEvent::Lost { psdu, answer: (from, to), .. } => {
+                let scope = self.flow_of(&psdu.mpdus()[0].payload).scope;
+                self.airtime.unanswered(scope, from, to);
+            }
             MacEvent::Received { by, mpdu } => self.received(by, &mpdu.payload),
             MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
             MacEvent::GivenUp { by, mpdu } => {
@@ -48,6 +78,13 @@ impl Supply<Packet> for World<'_> {
             }
         }
     }
+}
+
+/// What a PSDU is for: TCP ACKs, if there is nothing else in it.
+#[inline]
+fn cargo(psdu: &Psdu<Packet>) -> Cargo {
+    let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.segment.len > 0;
+    if psdu.mpdus().iter().any(carries) { Cargo::Data } else { Cargo::TcpAck }
 }
 
 #[inline]
@@ -65,9 +102,8 @@ impl World<'_> {
         times: &FrameTimes,
         psdu: &Psdu<Packet>,
     ) {
-        // All its frames are of one flow as long as there is one.
         let packet = &psdu.mpdus()[0].payload;
-        let cargo = if packet.body.segment.len > 0 { Cargo::Data } else { Cargo::TcpAck };
+        let cargo = cargo(psdu);
         let scope = self.flow_of(packet).scope;
         self.airtime.exchange(start, times, scope, cargo, &self.scenario.phy);
         if self.is_captured() {
@@ -85,6 +121,11 @@ impl World<'_> {
                     self.airtime.broadcast(now, sent, end);
                 }
                 self.capture_beacon(by, now, mpdu, !collides);
+            }
+            Began::Request { times, collides, .. } => {
+                if !collides {
+                    self.airtime.request(now, times, &self.scenario.phy);
+                }
             }
             Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
             Began::Collider { by, times, psdu } => self.capture_collider(by, now, times, psdu),

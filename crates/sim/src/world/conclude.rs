@@ -61,8 +61,9 @@ impl World<'_> {
         let mut waiting: Vec<Packet> = Vec::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             // What was received but not acknowledged yet has been counted as received.
-            let held = cell.held(id).iter().filter(|mpdu| !mpdu.is_received);
+            let held = cell.held(id).filter(|mpdu| !mpdu.is_received);
             waiting.extend(held.map(|mpdu| mpdu.payload));
+            waiting.extend(cell.held_back(id).map(|mpdu| mpdu.payload));
             waiting.extend(transmitter.queue.iter());
         }
         waiting.extend(self.links.wires.travelling());

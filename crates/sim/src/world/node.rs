@@ -7,12 +7,12 @@ use airtcp_kernel::RandomStream;
 use airtcp_net::{Queue, QueueConfig};
 use airtcp_wlan::{
     ACCESS_POINT, AccessCategory, AccessParameters, AccessScheme, AudibilityClass, CellConfig,
-    ContenderConfig, ContenderId, StationId,
+    ContenderConfig, ContenderId, FrameErrors, StationId,
 };
 
 use super::measure::NodeCounts;
 use crate::packet::{Body, TrafficClass};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, StationGroup};
 
 /// An access point or a station, by number.
 pub(super) type NodeId = u32;
@@ -73,6 +73,9 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
     let mut contenders = Vec::new();
+    let scheduler = scenario.mac.aggregation.is_some().then(|| {
+        scenario.ap.scheduler.expect("a scenario with aggregation says whose packets go next")
+    });
     let mut add = |name: String, group: Option<u32>, queue: &QueueConfig| {
         let node = nodes.len() as NodeId;
         let address: StationId = node;
@@ -83,6 +86,8 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             let index = queues.iter().position(|(known, _)| known.is_none_or(|k| k == category));
             first + index.expect("every class has a queue") as ContenderId
         });
+        // Stations send to the access point alone.
+        let scheduler = if is_access_point { scheduler } else { None };
         for (category, access) in queues {
             // Under the DCF a station is one entity; under EDCA each of its queues is.
             let entity = match category {
@@ -102,7 +107,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             transmitters.push(Transmitter {
                 node,
                 category,
-                queue: Queue::new(queue, || {
+                queue: Queue::new(queue, scheduler, || {
                     RandomStream::new(seed, replication, &entity, "early detection")
                 }),
                 blocked: VecDeque::new(),
@@ -134,9 +139,28 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
         mac: &scenario.mac,
         rates: rates.collect(),
         rate_classes,
+        errors: errors(scenario, seed, replication),
         contenders,
     };
     Built { nodes, transmitters, cell, access_point, groups }
+}
+
+/// Which frames to and from each node are lost; the access point's are those of the stations.
+fn errors(
+    scenario: &Scenario,
+    seed: u64,
+    replication: u64,
+) -> Vec<Option<(FrameErrors, RandomStream)>> {
+    let of_group = |group: &StationGroup| {
+        let (name, errors) = (group.name.clone(), group.frame_errors);
+        (0..group.count).map(move |index| {
+            let entity = format!("{name}/{index}");
+            errors.map(|errors| {
+                (errors, RandomStream::new(seed, replication, &entity, "frame errors"))
+            })
+        })
+    };
+    std::iter::once(None).chain(scenario.stations.iter().flat_map(of_group)).collect()
 }
 
 /// The queues of a node, the one with the highest priority first; no category under the DCF.

@@ -172,11 +172,16 @@ impl World<'_> {
             Side::Station => flow.station,
         };
         let id = self.nodes[node_id as usize].route(TrafficClass::Udp);
-        if self.transmitters[id as usize].queue.has_room() {
-            let packet = self.next_datagram(flow_id);
-            self.enqueue(node_id, packet);
-        } else {
-            self.transmitters[id as usize].blocked.push_back(flow_id);
+        // Where frames are aggregated, enough for any aggregate though others are outstanding.
+        let places =
+            self.scenario.mac.aggregation.as_ref().map_or(1, |one| 3 * one.block_ack_window);
+        for _ in 0..places {
+            if self.transmitters[id as usize].queue.has_room() {
+                let packet = self.next_datagram(flow_id);
+                self.enqueue(node_id, packet);
+            } else {
+                self.transmitters[id as usize].blocked.push_back(flow_id);
+            }
         }
     }
 

@@ -44,8 +44,15 @@ impl Beacons {
                 (beacon.interval, beacon.size_bits, airtime, Time::ZERO + beacon.interval)
             }
         };
-        let frame =
-            Mpdu { id: 0, receiver: EVERYBODY, bits, failures: 0, is_received: false, payload: () };
+        let frame = Mpdu {
+            id: 0,
+            receiver: EVERYBODY,
+            bits,
+            failures: 0,
+            failures_after_rts: 0,
+            is_received: false,
+            payload: (),
+        };
         Self { interval, airtime, frame, next_target, due: NONE, on_air: NONE }
     }
 
@@ -83,7 +90,7 @@ impl Beacons {
     }
 }
 
-impl<P> Cell<P> {
+impl<P: Clone> Cell<P> {
     /// A beacon is due at `now`. If the one before still waits, that one is not sent.
     #[cold]
     pub(super) fn beacon_is_due(&mut self, now: Time) {

@@ -4,7 +4,7 @@ use airtcp_kernel::Time;
 
 use crate::frame::{Mpdu, Msdu, Psdu};
 use crate::sequence::dcf::FrameTimes;
-use crate::station::ContenderId;
+use crate::station::{ContenderId, StationId};
 
 /// What is above the MAC of a cell: it has the queues, and is told what becomes of what it hands over.
 ///
@@ -20,6 +20,28 @@ pub trait Supply<P> {
         fits: impl FnOnce(&Msdu<P>) -> bool,
     ) -> Option<Msdu<P>>;
 
+    /// The queue of `contender` has got at the medium and may send several frames: whom they are for.
+    /// `waiting` are the receivers for whom the MAC has something already: the oldest packet that is
+    /// to be sent again, or none if it is a Block ACK request alone. `None` if there is nothing to
+    /// send.
+    fn receiver<'a>(
+        &mut self,
+        contender: ContenderId,
+        waiting: impl Iterator<Item = (StationId, Option<&'a P>)>,
+    ) -> Option<StationId>
+    where
+        P: 'a;
+
+    /// What goes next of what the queue of `contender` has for `receiver`, if its size in bits
+    /// `fits`. `None` if there is nothing, or the next does not fit.
+    fn next_for(
+        &mut self,
+        contender: ContenderId,
+        receiver: StationId,
+        now: Time,
+        fits: impl FnOnce(u64) -> bool,
+    ) -> Option<Msdu<P>>;
+
     /// Whether the queue of `contender` has anything to hand over.
     fn has_next(&self, contender: ContenderId) -> bool;
 
@@ -32,7 +54,16 @@ pub trait Supply<P> {
 pub enum MacEvent<'a, P> {
     /// Frames go on the air.
     Began(Began<'a, P>),
-    /// The receiver of a frame of `by` has it.
+    /// Nothing of what `by` has sent came through, and nobody answers.
+    Lost {
+        /// Who has sent it.
+        by: ContenderId,
+        /// The data.
+        psdu: &'a Psdu<P>,
+        /// From when to when the answer would have been on the air.
+        answer: (Time, Time),
+    },
+    /// The receiver of a frame of `by` hands it on: at once, or when all that it waited for has come.
     Received {
         /// Whose queue it is from.
         by: ContenderId,
@@ -86,6 +117,17 @@ pub enum Began<'a, P> {
         sent: Time,
         /// When all have heard the last of them.
         end: Time,
+    },
+    /// A Block ACK request, and its answer if it does not collide.
+    Request {
+        /// Who sends it.
+        by: ContenderId,
+        /// When its frames are on the air, from its start.
+        times: &'a FrameTimes,
+        /// Whom it is for.
+        receiver: StationId,
+        /// Whether it is one of the frames of the collision that was told of just before.
+        collides: bool,
     },
     /// The first frame of an exchange, which collides.
     Collider {

@@ -1,12 +1,12 @@
 //! Frames that do not come through: collisions on the air, and those of the queues of one station.
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
 use super::{Began, Cell, MacEvent, OnAir, Supply};
 use crate::contention::Retry;
-use crate::station::ContenderId;
+use crate::station::{ACCESS_POINT, ContenderId};
 
-impl<P> Cell<P> {
+impl<P: Clone> Cell<P> {
     /// Several stations begin to transmit at `start`.
     #[cold]
     pub(super) fn collision_begins<S: Supply<P>>(&mut self, start: Time, supply: &mut S) {
@@ -43,7 +43,10 @@ impl<P> Cell<P> {
 
     fn tell_of_collider<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
         let times = *self.frame_times(by);
-        if let Some(psdu) = &self.originators[by as usize].psdu {
+        if let Some(receiver) = self.aggregates.as_ref().and_then(|one| one.request_to(by)) {
+            let began = Began::Request { by, times: &times, receiver, collides: true };
+            supply.on_event(start, MacEvent::Began(began));
+        } else if let Some(psdu) = &self.originators[by as usize].psdu {
             let began = Began::Collider { by, times: &times, psdu };
             supply.on_event(start, MacEvent::Began(began));
         }
@@ -57,10 +60,8 @@ impl<P> Cell<P> {
             return false;
         }
         let station = |by: ContenderId| Some(self.originators[by as usize].station);
-        let receiver = |by: ContenderId| {
-            self.originators[by as usize].psdu.as_ref().map(|psdu| psdu.receiver())
-        };
-        receiver(first.by) == station(second.by) && receiver(second.by) == station(first.by)
+        self.sends_to(first.by) == station(second.by)
+            && self.sends_to(second.by) == station(first.by)
     }
 
     /// All frames of a collision have ended at `end`.
@@ -69,7 +70,13 @@ impl<P> Cell<P> {
         for place in 0..self.medium.transmissions().len() {
             let by = self.medium.transmissions()[place].by;
             let own = self.medium.collided(place);
-            let retry = if self.beacon_collided(by) { Retry::Broadcast } else { self.retry(by) };
+            let retry = if self.beacon_collided(by) {
+                Retry::Broadcast
+            } else if self.aggregates.is_some() {
+                self.ppdu_failed(by, true, end, supply)
+            } else {
+                self.retry(by)
+            };
             self.contention.collided(by, retry);
             let has_frame = self.after_failure(by, retry, end, supply);
             self.contention.back_off_after_collision(by, retry, own, end, has_frame);
@@ -85,11 +92,76 @@ impl<P> Cell<P> {
         for place in 0..self.contention.internal_collisions().len() {
             let by = self.contention.internal_collisions()[place];
             self.hold_frame(by, now, supply);
-            let retry = self.retry(by);
+            let retry = if self.aggregates.is_some() {
+                self.ppdu_failed(by, false, now, supply)
+            } else {
+                self.retry(by)
+            };
             self.contention.collided_internally(by, retry);
             let has_frame = self.after_failure(by, retry, now, supply);
             self.contention.back_off_after_internal_collision(by, has_frame);
         }
+    }
+
+    /// Whether the data frame on the air is lost on the way.
+    pub(super) fn loses_data_of(&mut self, by: ContenderId) -> bool {
+        let originator = &self.originators[by as usize];
+        let psdu = originator.psdu.as_ref().expect("it was sent");
+        let station = originator.station;
+        let far = if station == ACCESS_POINT { psdu.receiver() } else { station };
+        let bits = self.frames.msdu_bits(psdu.mpdus()[0].bits);
+        self.errors.loses(far, bits)
+    }
+
+    /// Nobody has received what `by` sent, whose exchange would be over at `end`.
+    pub(super) fn tell_of_loss<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        end: Time,
+        supply: &mut S,
+    ) {
+        let ack = self.frame_times(by).ack;
+        let to = end.as_nanos() - self.frames.phy().propagation_delay.as_nanos();
+        let answer = (Time::from_nanos(to - ack.as_nanos()), Time::from_nanos(to));
+        let psdu = self.originators[by as usize].psdu.as_ref().expect("it was sent");
+        supply.on_event(end, MacEvent::Lost { by, psdu, answer });
+    }
+
+    /// No answer to what `by` sent has come by `end`, for nothing of it was received
+    /// (IEEE Std 802.11-2020, 10.3.2.11). Others, who have heard it, have waited for the answer.
+    #[cold]
+    pub(super) fn exchange_failed<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        end: Time,
+        supply: &mut S,
+    ) {
+        let times = *self.frame_times(by);
+        // The sender notices it a little earlier.
+        let after = times.total - times.data_received + self.frames.phy().propagation_delay;
+        let sent = Time::from_nanos(end.as_nanos() - after.as_nanos());
+        let retry = if self.aggregates.is_some() {
+            self.ppdu_failed(by, true, end, supply)
+        } else if times.rts > Duration::ZERO {
+            self.retry_after_rts(by)
+        } else {
+            self.retry(by)
+        };
+        self.contention.failed(by, retry);
+        let has_frame = self.after_failure(by, retry, end, supply);
+        self.contention.back_off_after_failure(by, retry, sent, end, has_frame);
+        self.fall_silent();
+    }
+
+    /// The same as [`Self::retry`] for a frame whose RTS got through: it has a limit of its own.
+    fn retry_after_rts(&mut self, by: ContenderId) -> Retry {
+        let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
+        let mut failures = 0;
+        for mpdu in psdu.mpdus_mut() {
+            mpdu.failures_after_rts += 1;
+            failures = failures.max(mpdu.failures_after_rts);
+        }
+        if failures < self.long_retry_limit { Retry::Again } else { Retry::Dropped }
     }
 
     /// The frame that `by` holds has failed once more: whether it may be sent again

@@ -37,8 +37,7 @@ impl Contention {
         has_frame: bool,
     ) {
         let settings = &self.settings;
-        let contender = &mut self.contenders[id as usize];
-        let aifs = self.groups[contender.group as usize].aifs;
+        let aifs = self.groups[self.contenders[id as usize].group as usize].aifs;
         let heard = match settings.colliders {
             Colliders::AsOthers => true,
             Colliders::AsHeard => !own.outlasts,
@@ -52,6 +51,42 @@ impl Contention {
         } else {
             (own.end + settings.ack_timeout).max(end) + aifs
         };
+        self.back_off_from(from, id, retry, has_frame);
+    }
+
+    /// What `contender` sent alone reached nobody; `retry` is what becomes of it. Then comes
+    /// [`Self::back_off_after_failure`].
+    pub fn failed(&mut self, contender: ContenderId, retry: Retry) {
+        let contender = &mut self.contenders[contender as usize];
+        contender.counters.failures += 1;
+        contender.fail(retry);
+    }
+
+    /// What `id` sent until `sent` reached nobody. The others, who have heard it, wait until `end`
+    /// for an answer; `id` itself gives up waiting after the ACK timeout (10.3.2.11). `has_frame`
+    /// says whether it has a frame, that one or another.
+    pub fn back_off_after_failure(
+        &mut self,
+        id: ContenderId,
+        retry: Retry,
+        sent: Time,
+        end: Time,
+        has_frame: bool,
+    ) {
+        self.medium_idle_from(end);
+        let aifs = self.groups[self.contenders[id as usize].group as usize].aifs;
+        let from = match self.settings.colliders {
+            Colliders::AsOthers => end,
+            Colliders::AsHeard | Colliders::AckTimeoutThenDifs => sent + self.settings.ack_timeout,
+        };
+        self.back_off_from(from + aifs, id, retry, has_frame);
+        self.find_next_access();
+    }
+
+    /// `id` backs off, counting slots from `from` on, after a transmission that got nowhere.
+    fn back_off_from(&mut self, from: Time, id: ContenderId, retry: Retry, has_frame: bool) {
+        let settings = &self.settings;
+        let contender = &mut self.contenders[id as usize];
         if let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.contender == id) {
             bursts.collided(from);
             if retry != Retry::Again {

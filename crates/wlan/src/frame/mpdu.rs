@@ -24,7 +24,9 @@ pub struct Mpdu<P> {
     /// Its size, MAC header, LLC header and FCS included.
     pub bits: u64,
     /// How often it was sent, or was to be sent and lost an internal collision, without success.
-    pub failures: u32,
+    pub failures: u16,
+    /// How often it was lost after its RTS had got through.
+    pub failures_after_rts: u16,
     /// Whether its receiver has it, so that only the acknowledgment is still to come.
     pub is_received: bool,
     /// What it carries.

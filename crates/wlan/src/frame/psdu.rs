@@ -30,6 +30,23 @@ impl<P> Psdu<P> {
         Self(Mpdus::Several(mpdus))
     }
 
+    /// These frames, the oldest first.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn of(mpdus: Vec<Mpdu<P>>) -> Self {
+        assert!(!mpdus.is_empty(), "a PSDU has a frame");
+        Self(Mpdus::Several(mpdus))
+    }
+
+    /// Its frames, the oldest first.
+    pub(crate) fn into_mpdus(self) -> Vec<Mpdu<P>> {
+        match self.0 {
+            Mpdus::One(one) => Vec::from(one),
+            Mpdus::Several(several) => several,
+        }
+    }
+
     /// Its frames, the oldest first; there is at least one.
     #[inline]
     pub fn mpdus(&self) -> &[Mpdu<P>] {
@@ -75,7 +92,15 @@ mod tests {
     use super::*;
 
     fn mpdu(id: u64, receiver: StationId) -> Mpdu<()> {
-        Mpdu { id, receiver, bits: 800, failures: 0, is_received: false, payload: () }
+        Mpdu {
+            id,
+            receiver,
+            bits: 800,
+            failures: 0,
+            failures_after_rts: 0,
+            is_received: false,
+            payload: (),
+        }
     }
 
     #[test]

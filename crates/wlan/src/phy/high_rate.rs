@@ -11,8 +11,7 @@ use serde::Deserialize;
 use super::{he, ht, vht};
 
 /// The PPDU format of a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// HT mixed, 802.11n.
     Ht,
@@ -23,8 +22,7 @@ pub enum Format {
 }
 
 /// A rate of 802.11n and later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HighRate {
     /// The amendment that it belongs to.
     pub format: Format,
@@ -35,10 +33,8 @@ pub struct HighRate {
     /// 20, 40, 80 or 160 MHz.
     pub channel_width_mhz: u16,
     /// Between symbols: 400 or 800 ns (HT, VHT), 800, 1600 or 3200 ns (HE).
-    #[serde(rename = "guard_interval_ns")]
     pub guard_interval: Duration,
     /// Everything before the Data field: preambles and signal fields.
-    #[serde(rename = "preamble_time_ns")]
     pub preamble_time: Duration,
 }
 
@@ -106,6 +102,22 @@ impl HighRate {
             data = Duration::from_nanos(data.as_nanos().next_multiple_of(LONG_SYMBOL));
         }
         self.preamble_time + data + timing.signal_extension
+    }
+
+    /// The longest PSDU, in bits, whose PPDU lasts `time` at most; None if not even an empty one does.
+    ///
+    /// # Panics
+    /// If the rate does not exist.
+    pub fn longest_psdu(self, timing: &HighRateTiming, time: Duration) -> Option<u64> {
+        let symbol = self.known_symbol();
+        let overhead = self.preamble_time + timing.signal_extension;
+        let mut data = time.as_nanos().checked_sub(overhead.as_nanos())?;
+        if timing.short_gi_rounding && self.guard_interval == SHORT_GUARD_INTERVAL {
+            data -= data % LONG_SYMBOL;
+        }
+        let symbols = data / self.symbol_time().as_nanos();
+        let coded = symbols * symbol.data_bits;
+        coded.checked_sub(timing.service_bits + timing.tail_bits * symbol.encoders)
     }
 
     /// A symbol of the Data field with its guard interval.
@@ -255,6 +267,31 @@ mod tests {
             ..rate(Format::He, 11, 1, 80, 800)
         };
         assert_eq!(ax.ppdu_time(&TIMING, 8 * (255 * 1_544 + 1_542)).as_nanos(), 5_320_800);
+    }
+
+    /// The longest PSDU fits, and one bit more does not, whatever the rounding.
+    #[test]
+    fn the_longest_psdu_is_the_longest() {
+        for short_gi_rounding in [false, true] {
+            let timing = HighRateTiming { short_gi_rounding, ..TIMING };
+            for rate in [
+                rate(Format::Ht, 7, 1, 20, 400),
+                rate(Format::Vht, 9, 2, 80, 400),
+                rate(Format::He, 11, 1, 80, 800),
+            ] {
+                for micros in [100, 2_528, 5_484] {
+                    let time = Duration::from_micros(micros);
+                    let longest = rate.longest_psdu(&timing, time).unwrap();
+
+                    assert!(rate.ppdu_time(&timing, longest) <= time);
+                    assert!(rate.ppdu_time(&timing, longest + 1) > time);
+                }
+            }
+        }
+        assert_eq!(
+            rate(Format::Ht, 7, 1, 20, 400).longest_psdu(&TIMING, Duration::from_micros(36)),
+            None
+        );
     }
 
     #[test]

@@ -131,6 +131,12 @@ impl FrameTable {
         self.header_bits + msdu_bits
     }
 
+    /// Size of the MSDU that an MPDU of `mpdu_bits` carries.
+    #[inline]
+    pub fn msdu_bits(&self, mpdu_bits: u64) -> u64 {
+        mpdu_bits - self.header_bits
+    }
+
     /// The settings of the PHY.
     pub fn phy(&self) -> &PhyConfig {
         &self.phy
@@ -159,6 +165,7 @@ pub(crate) mod tests {
             },
             edca: None,
             beacon: None,
+            aggregation: None,
         }
     }
 

@@ -22,6 +22,11 @@ impl Txop {
         now < self.end
     }
 
+    /// The time from `start` on, if any is left.
+    pub(crate) fn left(self, start: Time) -> Option<Duration> {
+        (start < self.end).then(|| self.end - start)
+    }
+
     /// Whether an exchange from `start` on that lasts `length` ends in time.
     pub(crate) fn has_room(self, start: Time, length: Duration) -> bool {
         start + length <= self.end

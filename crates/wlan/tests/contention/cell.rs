@@ -170,6 +170,7 @@ pub(crate) fn phy() -> PhyConfig {
             plcp_header_time: Duration::from_micros(48),
         }),
         ofdm: None,
+        high_rate: None,
         symbol_rounding: true,
         propagation_delay: Duration::ZERO,
         cw_min: 31,
@@ -198,6 +199,7 @@ pub(crate) fn standard() -> MacConfig {
         },
         edca: None,
         beacon: None,
+        aggregation: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rules of DCF and EDCA as scripts: who may send when, and whole exchanges.
 
+mod aggregates;
 mod bursts;
 mod cell;
 mod dcf;

@@ -1,0 +1,492 @@
+//! The exchanges of 802.11n and later: A-MPDUs to one receiver, block acknowledgment, frames that are
+//! sent again one by one, and their release in order (IEEE Std 802.11-2020, 10.12, 10.25).
+//!
+//! A queue that has got at the medium hands over as much for one receiver as fits. What was not
+//! acknowledged goes back ahead of the queue, to the frames that wait for that receiver. Agreements
+//! are there from the beginning; Block ACKs and their requests are lost in collisions alone.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Began, Cell, MacEvent, OnAir, Supply};
+use crate::config::{Delivery, FailedBlockAck, MacConfig};
+use crate::contention::Retry;
+use crate::frame::block_ack::{ReorderBuffer, TransmitWindow};
+use crate::frame::{Mpdu, Psdu};
+use crate::phy::{PhyConfig, Rate};
+use crate::sequence::dcf::FrameTimes;
+use crate::sequence::ht::{Growing, HtExchange};
+use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
+
+/// Where the queues of a cell stand with their receivers.
+#[derive(Debug)]
+pub(super) struct Aggregates<P> {
+    /// By rate class.
+    exchanges: Vec<HtExchange>,
+    queues: Vec<AggregatingQueue<P>>,
+    window: u64,
+    failed_block_ack: FailedBlockAck,
+    delivery: Delivery,
+    /// When the frames of the PPDU on the air have arrived, the next first; empty if they are told of
+    /// together.
+    arrivals: Vec<Time>,
+    /// How many of them have.
+    arrived: usize,
+    /// Whether any of them came through.
+    any_received: bool,
+    /// Memory for the next A-MPDU.
+    spare: Vec<Mpdu<P>>,
+}
+
+/// The sending side of one queue.
+#[derive(Debug)]
+struct AggregatingQueue<P> {
+    /// By receiver at the access point; one at a station.
+    agreements: Vec<Agreement<P>>,
+    /// Which of them have something to send again, or a request.
+    pending: Vec<u32>,
+    /// What the last access was for.
+    sends: Sends,
+    times: FrameTimes,
+    /// Of the data PPDU, everything before its Data field.
+    preamble: Duration,
+    txop_limit: Duration,
+}
+
+/// Both ends of a block ack agreement.
+#[derive(Debug)]
+struct Agreement<P> {
+    window: TransmitWindow<P>,
+    recipient: ReorderBuffer<P>,
+}
+
+/// What a queue sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sends {
+    /// The PSDU that it holds.
+    Data,
+    /// A Block ACK request to this station.
+    Request(StationId),
+}
+
+impl<P: Clone> Aggregates<P> {
+    /// None if frames are not aggregated.
+    pub(super) fn new(
+        phy: &PhyConfig,
+        mac: &MacConfig,
+        rates: &[(Rate, Rate)],
+        stations: usize,
+        contenders: &[ContenderConfig],
+    ) -> Option<Box<Self>> {
+        let aggregation = mac.aggregation.as_ref()?;
+        let exchanges = rates
+            .iter()
+            .map(|&(data, control)| HtExchange::new(phy, mac, aggregation, data, control));
+        let agreement = |receiver| Agreement {
+            window: TransmitWindow::new(receiver),
+            recipient: ReorderBuffer::default(),
+        };
+        let queues = contenders.iter().map(|contender| AggregatingQueue {
+            agreements: match contender.station {
+                ACCESS_POINT => (0..stations as StationId).map(agreement).collect(),
+                _ => vec![agreement(ACCESS_POINT)],
+            },
+            pending: Vec::new(),
+            sends: Sends::Data,
+            times: FrameTimes::default(),
+            preamble: Duration::ZERO,
+            txop_limit: contender.access.txop_limit,
+        });
+        Some(Box::new(Self {
+            exchanges: exchanges.collect(),
+            queues: queues.collect(),
+            window: u64::from(aggregation.block_ack_window),
+            failed_block_ack: aggregation.failed_block_ack,
+            delivery: aggregation.delivery,
+            arrivals: Vec::new(),
+            arrived: 0,
+            any_received: false,
+            spare: Vec::new(),
+        }))
+    }
+
+    /// Whether `by` has anything to send that its queue need not be asked for.
+    pub(super) fn has_work(&self, by: ContenderId) -> bool {
+        !self.queues[by as usize].pending.is_empty()
+    }
+
+    /// Whom the request of `by` is for, if it sends one.
+    pub(super) fn request_to(&self, by: ContenderId) -> Option<StationId> {
+        match self.queues[by as usize].sends {
+            Sends::Data => None,
+            Sends::Request(receiver) => Some(receiver),
+        }
+    }
+
+    /// The exchange that `by` begins or tries to.
+    pub(super) fn times(&self, by: ContenderId) -> &FrameTimes {
+        &self.queues[by as usize].times
+    }
+
+    /// Frames of `by` that wait to be sent again.
+    pub(super) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
+        self.queues[by as usize].agreements.iter().flat_map(|one| one.window.iter())
+    }
+
+    /// Frames of `by` that have arrived and wait at their receivers for earlier ones.
+    pub(super) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
+        self.queues[by as usize].agreements.iter().flat_map(|one| one.recipient.iter())
+    }
+
+    fn agreement(&mut self, by: ContenderId, receiver: StationId) -> &mut Agreement<P> {
+        self.queues[by as usize].agreement(receiver)
+    }
+}
+
+impl<P> AggregatingQueue<P> {
+    fn place(&self, receiver: StationId) -> usize {
+        if self.agreements.len() == 1 { 0 } else { receiver as usize }
+    }
+
+    fn agreement(&mut self, receiver: StationId) -> &mut Agreement<P> {
+        let place = self.place(receiver);
+        &mut self.agreements[place]
+    }
+
+    /// What waits for `receiver` has changed.
+    fn update_pending(&mut self, receiver: StationId) {
+        let place = self.place(receiver);
+        let listed = self.pending.iter().position(|&one| one as usize == place);
+        match (self.agreements[place].window.has_work(), listed) {
+            (true, None) => self.pending.push(place as u32),
+            (false, Some(index)) => {
+                self.pending.remove(index);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<P: Clone> Cell<P> {
+    fn aggregates(&mut self) -> &mut Aggregates<P> {
+        self.aggregates.as_mut().expect("asked where frames are aggregated")
+    }
+
+    /// `by` has got at the medium and decides what it sends: a request that is due, or frames for one
+    /// receiver, those first that are sent again. False if nothing fits into `left` of its TXOP.
+    pub(super) fn assemble<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        left: Option<Duration>,
+        supply: &mut S,
+    ) -> bool {
+        let Some(aggregates) = self.aggregates.as_mut() else { unreachable!("see the caller") };
+        let queue = &mut aggregates.queues[by as usize];
+        let waiting = queue.pending.iter().map(|&place| {
+            let window = &queue.agreements[place as usize].window;
+            (window.receiver, window.oldest().map(|mpdu| &mpdu.payload))
+        });
+        let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
+        let station = self.originators[by as usize].station;
+        let class = super::rate_class(&self.rate_classes, station, receiver);
+        let exchange = &aggregates.exchanges[class as usize];
+        let place = queue.place(receiver);
+        let window = &mut queue.agreements[place].window;
+        if window.request_due {
+            queue.times = exchange.request_times();
+            queue.sends = Sends::Request(receiver);
+            return left.is_none_or(|left| queue.times.total <= left);
+        }
+        let room = exchange.room(left.unwrap_or(queue.txop_limit));
+        let fits = |psdu: Growing, bits: u64| {
+            let psdu = psdu.with(bits);
+            exchange.fits(psdu, room) && left.is_none_or(|left| exchange.times(psdu).total <= left)
+        };
+        let mut psdu = Growing::default();
+        let mut mpdus = std::mem::take(&mut aggregates.spare);
+        while let Some(mpdu) = window.next_retry(|mpdu| fits(psdu, mpdu.bits)) {
+            psdu = psdu.with(mpdu.bits);
+            mpdus.push(mpdu);
+        }
+        if window.waiting() == 0 {
+            let originator = &mut self.originators[by as usize];
+            let end = window.start(&mpdus) + aggregates.window;
+            while window.next_id() < end {
+                let fits = |bits| fits(psdu, self.frames.mpdu_bits(bits));
+                let Some(msdu) = supply.next_for(by, receiver, now, fits) else { break };
+                let bits = self.frames.mpdu_bits(msdu.bits);
+                psdu = psdu.with(bits);
+                originator.next_id += 1;
+                mpdus.push(Mpdu {
+                    id: window.take_id(),
+                    receiver,
+                    bits,
+                    failures: 0,
+                    failures_after_rts: 0,
+                    is_received: false,
+                    payload: msdu.payload,
+                });
+            }
+        }
+        queue.update_pending(receiver);
+        queue.sends = Sends::Data;
+        if mpdus.is_empty() {
+            aggregates.spare = mpdus;
+            return false;
+        }
+        queue.times = exchange.times(psdu);
+        queue.preamble = exchange.preamble();
+        self.originators[by as usize].psdu = Some(Psdu::of(mpdus));
+        true
+    }
+
+    /// `by`, which has assembled what it sends, sends it from `start` on, and nobody else does
+    /// anything.
+    pub(super) fn ppdu_begins<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        supply: &mut S,
+    ) {
+        let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
+        let times = aggregates.queues[by as usize].times;
+        aggregates.arrivals.clear();
+        aggregates.arrived = 0;
+        aggregates.any_received = false;
+        let began = match aggregates.queues[by as usize].sends {
+            Sends::Request(receiver) => {
+                Began::Request { by, times: &times, receiver, collides: false }
+            }
+            Sends::Data => {
+                let psdu = self.originators[by as usize].psdu.as_ref().expect("it is assembled");
+                if aggregates.delivery == Delivery::Mpdu && psdu.mpdus().len() > 1 {
+                    let queue = &aggregates.queues[by as usize];
+                    let received = start + times.data_received;
+                    let data = times.data - queue.preamble;
+                    set_arrivals(&mut aggregates.arrivals, received, data, psdu);
+                }
+                Began::Exchange { by, times: &times, psdu }
+            }
+        };
+        supply.on_event(start, MacEvent::Began(began));
+        let received = start + times.data_received;
+        let next = self.aggregates().arrivals.first().copied().unwrap_or(received);
+        self.medium.begin_alone(by, start + times.first());
+        self.set_on_air(OnAir::Sending { end: start + times.total }, next);
+    }
+
+    /// A frame of the PPDU on the air has arrived, or all of it has.
+    pub(super) fn ppdu_arrives<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        end: Time,
+        supply: &mut S,
+    ) {
+        let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
+        if let Sends::Request(receiver) = aggregates.queues[by as usize].sends {
+            let Agreement { window, recipient } = aggregates.agreement(by, receiver);
+            let start = window.start(&[]);
+            recipient.begin_at(start, |mpdu| {
+                supply.on_event(now, MacEvent::Received { by, mpdu });
+            });
+            aggregates.any_received = true;
+            self.answer_or_silence(by, now, end);
+            return;
+        }
+        let station = self.originators[by as usize].station;
+        let psdu = self.originators[by as usize].psdu.as_mut().expect("it was sent");
+        let receiver = psdu.receiver();
+        let far = if station == ACCESS_POINT { receiver } else { station };
+        let all = psdu.mpdus().len();
+        let until = if aggregates.arrivals.is_empty() { all } else { aggregates.arrived + 1 };
+        for mpdu in &mut psdu.mpdus_mut()[aggregates.arrived..until] {
+            if self.errors.loses(far, self.frames.msdu_bits(mpdu.bits)) {
+                continue;
+            }
+            mpdu.is_received = true;
+            aggregates.any_received = true;
+            let recipient = &mut aggregates.queues[by as usize].agreement(receiver).recipient;
+            recipient.receive(mpdu, |mpdu| {
+                supply.on_event(now, MacEvent::Received { by, mpdu });
+            });
+        }
+        aggregates.arrived = until;
+        if until < all {
+            let next = aggregates.arrivals[until];
+            self.set_on_air(OnAir::Sending { end }, next);
+        } else {
+            self.answer_or_silence(by, now, end);
+            if !self.aggregates().any_received {
+                self.tell_of_loss(by, end, supply);
+            }
+        }
+    }
+
+    /// The PPDU is over at its receiver, who answers if it got anything; all others wait for that.
+    fn answer_or_silence(&mut self, by: ContenderId, now: Time, end: Time) {
+        let ack_start = now + self.frames.phy().sifs;
+        let what = if self.aggregates().any_received {
+            OnAir::Acknowledging { by, ack_start }
+        } else {
+            OnAir::Unanswered { by }
+        };
+        self.set_on_air(what, end);
+    }
+
+    /// The answer to what `by` has sent has come: an ACK, or a Block ACK that tells what arrived.
+    pub(super) fn ppdu_answered<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
+        if let Sends::Request(receiver) = aggregates.queues[by as usize].sends {
+            let window = &mut aggregates.queues[by as usize].agreement(receiver).window;
+            window.request_due = false;
+            window.request_failures = 0;
+            if std::mem::take(&mut window.missed_block_ack) {
+                self.retries_failed(by, receiver, now, supply);
+            }
+            self.aggregates().queues[by as usize].update_pending(receiver);
+        } else {
+            let psdu = self.originators[by as usize].psdu.take().expect("it was sent");
+            for mpdu in psdu.mpdus().iter().filter(|mpdu| mpdu.is_received) {
+                self.originators[by as usize].done += 1;
+                supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
+            }
+            self.put_back(by, psdu, now, supply);
+        }
+        if self.txop.is_open(now) && !self.beacons.is_due(by) && self.has_frame(by, supply) {
+            let start = now + self.frames.phy().sifs;
+            if let Some(left) = self.txop.left(start)
+                && self.assemble(by, now, Some(left), supply)
+            {
+                self.contention.continue_txop();
+                self.ppdu_begins(by, start, supply);
+                return;
+            }
+        }
+        let has_frame = self.has_frame(by, supply);
+        self.contention.end_success(by, now, has_frame);
+        self.fall_silent();
+    }
+
+    fn failed_block_ack(&self) -> FailedBlockAck {
+        self.aggregates.as_ref().map_or(FailedBlockAck::Resend, |one| one.failed_block_ack)
+    }
+
+    /// What of `psdu` was not received goes back ahead of the queue, or is given up.
+    fn put_back<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        psdu: Psdu<P>,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let receiver = psdu.receiver();
+        let mut mpdus = psdu.into_mpdus();
+        let mut given_up = 0;
+        for mpdu in mpdus.iter_mut().filter(|mpdu| !mpdu.is_received) {
+            mpdu.failures += 1;
+            if mpdu.failures >= self.retry_limit {
+                given_up += 1;
+                supply.on_event(now, MacEvent::GivenUp { by, mpdu });
+            }
+        }
+        let limit = self.retry_limit;
+        let aggregates = self.aggregates();
+        let queue = &mut aggregates.queues[by as usize];
+        let window = &mut queue.agreement(receiver).window;
+        while let Some(mpdu) = mpdus.pop() {
+            if !mpdu.is_received && mpdu.failures < limit {
+                window.put_back(mpdu);
+            }
+        }
+        // The recipient waits for what was given up, unless it is told (10.25.6.6.3).
+        window.request_due |= given_up > 0;
+        queue.update_pending(receiver);
+        aggregates.spare = mpdus;
+        self.originators[by as usize].done += given_up;
+    }
+
+    /// A Block ACK has told that all frames that wait for `receiver` failed.
+    fn retries_failed<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        receiver: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let window = &mut self.aggregates().queues[by as usize].agreement(receiver).window;
+        let mut mpdus = Vec::new();
+        while let Some(mpdu) = window.next_retry(|_| true) {
+            mpdus.push(mpdu);
+        }
+        if !mpdus.is_empty() {
+            self.put_back(by, Psdu::of(mpdus), now, supply);
+        }
+    }
+
+    /// What `by` has sent collided, lost an internal collision (then it was not `sent`), or reached
+    /// nobody: what it has assembled waits again. Tells what becomes of its contention window.
+    pub(super) fn ppdu_failed<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        sent: bool,
+        now: Time,
+        supply: &mut S,
+    ) -> Retry {
+        let limit = self.retry_limit;
+        if let Sends::Request(receiver) = self.aggregates().queues[by as usize].sends {
+            let window = &mut self.aggregates().queues[by as usize].agreement(receiver).window;
+            window.request_failures += 1;
+            if window.request_failures < limit {
+                return Retry::Again;
+            }
+            window.request_failures = 0;
+            window.request_due = false;
+            window.missed_block_ack = false;
+            self.retries_failed(by, receiver, now, supply);
+            self.aggregates().queues[by as usize].update_pending(receiver);
+            return Retry::Dropped;
+        }
+        let psdu = self.originators[by as usize].psdu.take().expect("it was to be sent");
+        let receiver = psdu.receiver();
+        let asks = sent
+            && psdu.mpdus().len() > 1
+            && self.failed_block_ack() == FailedBlockAck::BlockAckRequest;
+        if asks {
+            let queue = &mut self.aggregates().queues[by as usize];
+            let window = &mut queue.agreement(receiver).window;
+            let mut mpdus = psdu.into_mpdus();
+            while let Some(mpdu) = mpdus.pop() {
+                window.put_back(mpdu);
+            }
+            window.request_due = true;
+            window.missed_block_ack = true;
+            queue.update_pending(receiver);
+            self.aggregates().spare = mpdus;
+            return Retry::Again;
+        }
+        // The oldest of them has failed most often.
+        let dropped = psdu.mpdus()[0].failures + 1 >= limit;
+        self.put_back(by, psdu, now, supply);
+        if dropped { Retry::Dropped } else { Retry::Again }
+    }
+}
+
+/// When the frames of an A-MPDU have arrived, the last of them at `received`: the Data field, which
+/// lasts `data`, carries them one after the other.
+fn set_arrivals<P>(arrivals: &mut Vec<Time>, received: Time, data: Duration, psdu: &Psdu<P>) {
+    let all = psdu.mpdus().iter().fold(Growing::default(), |psdu, mpdu| psdu.with(mpdu.bits));
+    let mut so_far = Growing::default();
+    for mpdu in psdu.mpdus() {
+        so_far = so_far.with(mpdu.bits);
+        let rest = u128::from(data.as_nanos()) * u128::from(all.bits() - so_far.bits())
+            / u128::from(all.bits());
+        let before = Duration::from_nanos(rest as u64);
+        arrivals.push(Time::from_nanos(received.as_nanos() - before.as_nanos()));
+    }
+}

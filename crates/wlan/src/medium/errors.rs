@@ -1,0 +1,111 @@
+//! Frames that are lost without a collision: each with a probability of its own, by its size.
+//!
+//! Knows sizes and stations, and draws. What an error does is the cell's business.
+
+use airtcp_kernel::RandomStream;
+use serde::Deserialize;
+
+use crate::station::StationId;
+
+/// How likely a frame to or from a station is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrameErrors {
+    /// The probability; below 1.
+    pub rate: f64,
+    /// If given, `rate` is that of an MSDU of so many bits, and bits are lost independently;
+    /// otherwise it is that of every frame, whatever its size.
+    pub of_bits: Option<u64>,
+    /// Only MSDUs of at least so many bits are lost.
+    pub least_bits: u64,
+}
+
+impl FrameErrors {
+    /// The probability that a frame with an MSDU of `msdu_bits` is lost.
+    pub fn probability(&self, msdu_bits: u64) -> f64 {
+        if msdu_bits < self.least_bits {
+            return 0.0;
+        }
+        match self.of_bits {
+            None => self.rate,
+            Some(of) => 1.0 - libm::pow(1.0 - self.rate, msdu_bits as f64 / of as f64),
+        }
+    }
+}
+
+/// Decides which frames are lost.
+#[derive(Debug)]
+pub(crate) struct ErrorModel {
+    /// Of each station, which both directions share; none for a station that loses nothing.
+    stations: Vec<Option<Station>>,
+}
+
+#[derive(Debug)]
+struct Station {
+    errors: FrameErrors,
+    draws: RandomStream,
+    /// The size seen last, and what follows from it.
+    last: (u64, f64),
+}
+
+impl ErrorModel {
+    /// The errors of each station, in the order of their numbers, and where they are drawn from.
+    pub(crate) fn new(stations: Vec<Option<(FrameErrors, RandomStream)>>) -> Self {
+        let stations = stations.into_iter().map(|station| {
+            station.map(|(errors, draws)| Station { errors, draws, last: (u64::MAX, 0.0) })
+        });
+        Self { stations: stations.collect() }
+    }
+
+    /// Whether nothing is ever lost.
+    pub(crate) fn is_perfect(&self) -> bool {
+        self.stations.iter().all(Option::is_none)
+    }
+
+    /// Whether a frame to or from `station` with an MSDU of `msdu_bits` is lost now.
+    pub(crate) fn loses(&mut self, station: StationId, msdu_bits: u64) -> bool {
+        let Some(Some(station)) = self.stations.get_mut(station as usize) else { return false };
+        if station.last.0 != msdu_bits {
+            station.last = (msdu_bits, station.errors.probability(msdu_bits));
+        }
+        let probability = station.last.1;
+        probability > 0.0 && station.draws.unit() < probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 % of 1500 bytes: sqrt(0.9) of half as many come through, 0.9^2 of twice as many.
+    #[test]
+    fn bits_are_lost_independently() {
+        let errors = FrameErrors { rate: 0.1, of_bits: Some(12_000), least_bits: 0 };
+
+        for (bits, come_through) in [(12_000, 0.9), (6_000, 0.9_f64.sqrt()), (24_000, 0.81)] {
+            assert!((1.0 - errors.probability(bits) - come_through).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn short_frames_may_be_safe() {
+        let errors = FrameErrors { rate: 0.1, of_bits: None, least_bits: 4_000 };
+
+        assert_eq!(errors.probability(3_999), 0.0);
+        assert_eq!(errors.probability(4_000), 0.1);
+    }
+
+    /// 10,000 frames at 0.3: 3000 lost, give or take 4 * sqrt(2100) = 183.
+    #[test]
+    fn as_many_are_lost_as_it_says() {
+        let errors = FrameErrors { rate: 0.3, of_bits: None, least_bits: 0 };
+        let stream = RandomStream::new(1, 0, "sta/0", "frame errors");
+        let mut model = ErrorModel::new(vec![None, Some((errors, stream))]);
+
+        let lost = (0..10_000).filter(|_| model.loses(1, 12_000)).count();
+
+        assert!(lost.abs_diff(3_000) < 183, "{lost}");
+        assert!(!model.loses(0, 12_000));
+        assert!(!model.is_perfect());
+    }
+}

@@ -1,0 +1,335 @@
+//! The frame exchange of 802.11n and later: an A-MPDU and its Block ACK, or a single MPDU and its
+//! ACK, with RTS and CTS before if it is long (IEEE Std 802.11-2020, 10.12, 10.25.6).
+//!
+//! Knows how long an A-MPDU may become, and how long an exchange lasts. Knows no contention and no
+//! queue.
+
+use airtcp_kernel::Duration;
+
+use super::dcf::FrameTimes;
+use crate::config::{AggregationConfig, MacConfig};
+use crate::phy::{Format, Modulation, PhyConfig, Rate};
+
+/// Before each MPDU of an A-MPDU (9.7.1), in bits.
+const DELIMITER_BITS: u64 = 32;
+/// MPDUs of an A-MPDU begin at multiples of so many bits.
+const ALIGNMENT_BITS: u64 = 32;
+
+/// Exchanges at the rates of one class of stations.
+#[derive(Clone, Debug)]
+pub(crate) struct HtExchange {
+    phy: PhyConfig,
+    data_rate: Rate,
+    aggregation: AggregationConfig,
+    rts_threshold_bits: Option<u64>,
+    /// Airtime of RTS and CTS.
+    rts: Duration,
+    cts: Duration,
+    ack: Duration,
+    block_ack: Duration,
+    request: Duration,
+    /// A lone MPDU has a delimiter in VHT and HE, whose PPDUs carry A-MPDUs alone (10.12.7).
+    lone_delimiter: bool,
+}
+
+/// How large a PSDU may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    psdu_bits: u64,
+}
+
+/// A PSDU that grows by one MPDU after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Growing {
+    mpdus: u32,
+    /// Of the only MPDU; from the second on the A-MPDU up to the last MPDU, without padding after
+    /// it.
+    bits: u64,
+}
+
+impl Growing {
+    /// The A-MPDU with one more MPDU.
+    #[inline]
+    pub(crate) fn with(self, mpdu_bits: u64) -> Self {
+        let bits = match self.mpdus {
+            0 => mpdu_bits,
+            1 => {
+                let first = (DELIMITER_BITS + self.bits).next_multiple_of(ALIGNMENT_BITS);
+                first + DELIMITER_BITS + mpdu_bits
+            }
+            _ => self.bits.next_multiple_of(ALIGNMENT_BITS) + DELIMITER_BITS + mpdu_bits,
+        };
+        Self { mpdus: self.mpdus + 1, bits }
+    }
+
+    /// How long it is.
+    pub(crate) fn bits(self) -> u64 {
+        self.bits
+    }
+}
+
+impl HtExchange {
+    /// The exchanges of stations with these rates.
+    pub(crate) fn new(
+        phy: &PhyConfig,
+        mac: &MacConfig,
+        aggregation: &AggregationConfig,
+        data_rate: Rate,
+        control_rate: Rate,
+    ) -> Self {
+        let control = |bits| phy.ppdu_time(bits, control_rate);
+        Self {
+            data_rate,
+            aggregation: aggregation.clone(),
+            rts_threshold_bits: mac.rts_threshold_bytes.map(|bytes| 8 * bytes),
+            rts: control(phy.rts_bits),
+            cts: control(phy.cts_bits),
+            ack: control(phy.ack_bits),
+            block_ack: phy.ppdu_time(aggregation.block_ack_bits, aggregation.block_ack_rate),
+            request: control(aggregation.block_ack_request_bits),
+            lone_delimiter: matches!(
+                data_rate.modulation,
+                Modulation::High(rate) if rate.format != Format::Ht
+            ),
+            phy: phy.clone(),
+        }
+    }
+
+    /// The room that limits of bytes and time leave, within `txop` if that is not zero.
+    pub(crate) fn room(&self, txop: Duration) -> Room {
+        let mut psdu_bits = 8 * self.aggregation.ampdu_bytes;
+        let mut time = self.aggregation.ppdu_time;
+        if txop > Duration::ZERO {
+            let around = self.before_data(u64::MAX) + self.after_data(self.block_ack);
+            let left = txop.as_nanos().saturating_sub(around.as_nanos());
+            time = time.min(Duration::from_nanos(left));
+        }
+        if let (Modulation::High(rate), Some(timing)) =
+            (self.data_rate.modulation, &self.phy.high_rate)
+        {
+            psdu_bits = psdu_bits.min(rate.longest_psdu(timing, time).unwrap_or(0));
+        }
+        Room { psdu_bits }
+    }
+
+    /// Whether `psdu` is within `room`. A single MPDU always is: it may go beyond a TXOP limit
+    /// (10.23.2.9), and no A-MPDU has to be made of it.
+    #[inline]
+    pub(crate) fn fits(&self, psdu: Growing, room: Room) -> bool {
+        psdu.mpdus <= 1
+            || psdu.mpdus <= self.aggregation.block_ack_window && psdu.bits <= room.psdu_bits
+    }
+
+    /// The exchange that carries `psdu`.
+    pub(crate) fn times(&self, psdu: Growing) -> FrameTimes {
+        let lone = psdu.mpdus == 1;
+        let bits = psdu.bits + if lone && self.lone_delimiter { DELIMITER_BITS } else { 0 };
+        let data = self.phy.ppdu_time(bits, self.data_rate);
+        let ack = if lone { self.ack } else { self.block_ack };
+        let before = self.before_data(bits);
+        let (rts, cts) = if before == Duration::ZERO {
+            (Duration::ZERO, Duration::ZERO)
+        } else {
+            (self.rts, self.cts)
+        };
+        let data_received = before + data + self.phy.propagation_delay;
+        let total = data_received + self.after_data(ack);
+        FrameTimes { rts, cts, data, ack, data_received, total }
+    }
+
+    /// Everything before the Data field of a data PPDU.
+    pub(crate) fn preamble(&self) -> Duration {
+        match self.data_rate.modulation {
+            Modulation::High(rate) => rate.preamble_time,
+            Modulation::Dsss | Modulation::Ofdm => Duration::ZERO,
+        }
+    }
+
+    /// A Block ACK request and its answer.
+    pub(crate) fn request_times(&self) -> FrameTimes {
+        let data_received = self.request + self.phy.propagation_delay;
+        FrameTimes {
+            rts: Duration::ZERO,
+            cts: Duration::ZERO,
+            data: self.request,
+            ack: self.block_ack,
+            data_received,
+            total: data_received + self.after_data(self.block_ack),
+        }
+    }
+
+    /// RTS, CTS and what is between them and the data, if an RTS goes before a PSDU of `bits`.
+    fn before_data(&self, bits: u64) -> Duration {
+        match self.rts_threshold_bits {
+            Some(threshold) if bits > threshold => {
+                let hop = self.phy.propagation_delay + self.phy.sifs;
+                self.rts + hop + self.cts + hop
+            }
+            _ => Duration::ZERO,
+        }
+    }
+
+    fn after_data(&self, answer: Duration) -> Duration {
+        self.phy.sifs + answer + self.phy.propagation_delay
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::config::{AggregationConfig, Delivery, FailedBlockAck};
+    use crate::phy::tests::ofdm;
+    use crate::phy::{HighRate, HighRateTiming, OfdmTiming};
+    use crate::sequence::dcf::tests::standard_mac;
+
+    /// 802.11n at 20 MHz with the rules of ns-3: legacy control frames at 24 Mb/s.
+    pub(crate) fn dot11n(format: Format, mcs: u8, width: u16, guard: u64) -> PhyConfig {
+        let preamble = if format == Format::He { 44 } else { 36 };
+        let rate = HighRate {
+            format,
+            mcs,
+            spatial_streams: 1,
+            channel_width_mhz: width,
+            guard_interval: Duration::from_nanos(guard),
+            preamble_time: Duration::from_micros(preamble),
+        };
+        let base = crate::phy::tests::dot11b();
+        PhyConfig {
+            standard: "802.11n".into(),
+            data_rate: Rate { bps: rate.bps(), modulation: Modulation::High(rate) },
+            control_rate: ofdm(24_000_000),
+            slot_time: Duration::from_micros(9),
+            sifs: Duration::from_micros(16),
+            difs: Duration::from_micros(34),
+            eifs: Duration::from_micros(94),
+            ack_timeout: Duration::from_micros(45),
+            dsss: None,
+            ofdm: Some(OfdmTiming {
+                preamble_time: Duration::from_micros(16),
+                plcp_header_time: Duration::from_micros(4),
+                symbol_time: Duration::from_micros(4),
+                service_bits: 16,
+                tail_bits: 6,
+                signal_extension: Duration::ZERO,
+            }),
+            high_rate: Some(HighRateTiming {
+                service_bits: 16,
+                tail_bits: 6,
+                short_gi_rounding: false,
+                signal_extension: Duration::ZERO,
+            }),
+            cw_min: 15,
+            mac_header_bits: 240,
+            llc_bits: 64,
+            ..base
+        }
+    }
+
+    pub(crate) fn aggregation(ampdu_bytes: u64, window: u32) -> AggregationConfig {
+        AggregationConfig {
+            ampdu_bytes,
+            ppdu_time: Duration::from_micros(5_484),
+            block_ack_window: window,
+            block_ack_bits: if window > 64 { 448 } else { 256 },
+            block_ack_rate: ofdm(24_000_000),
+            block_ack_request_bits: 192,
+            failed_block_ack: FailedBlockAck::Resend,
+            delivery: Delivery::Ppdu,
+        }
+    }
+
+    fn exchange(phy: &PhyConfig, aggregation: &AggregationConfig) -> HtExchange {
+        HtExchange::new(phy, &standard_mac(), aggregation, phy.data_rate, phy.control_rate)
+    }
+
+    /// The largest A-MPDU of MPDUs of 1538 bytes, and its exchange.
+    fn full(exchange: &HtExchange, txop: Duration) -> (u32, FrameTimes) {
+        let room = exchange.room(txop);
+        let mut psdu = Growing::default().with(8 * 1_538);
+        while exchange.fits(psdu.with(8 * 1_538), room) {
+            psdu = psdu.with(8 * 1_538);
+        }
+        (psdu.mpdus, exchange.times(psdu))
+    }
+
+    /// 31 MPDUs: 47,862 bytes, PPDU 5338.8 us; 32 would last 5511.6. Then 16 + 32 us. Of 40 MHz 42:
+    /// 64,846 bytes; 43 would have 66,390, above 65,535. ac and ax: the window, 64 and 256, and Block
+    /// ACKs of 32 and 40 us.
+    #[test]
+    fn what_limits_an_aggregate() {
+        for (phy, bytes, window, mpdus, data, total) in [
+            (dot11n(Format::Ht, 7, 20, 400), 65_535, 64, 31, 5_338_800, 5_386_800),
+            (dot11n(Format::Ht, 7, 40, 400), 65_535, 64, 42, 3_495_600, 3_543_600),
+            (dot11n(Format::Vht, 9, 80, 400), 1_048_575, 64, 64, 1_861_200, 1_909_200),
+            (dot11n(Format::He, 11, 80, 800), 6_500_631, 256, 256, 5_320_800, 5_376_800),
+        ] {
+            let exchange = exchange(&phy, &aggregation(bytes, window));
+
+            let (count, times) = full(&exchange, Duration::ZERO);
+
+            assert_eq!(count, mpdus);
+            assert_eq!(times.data.as_nanos(), data);
+            assert_eq!(times.total.as_nanos(), total);
+        }
+    }
+
+    /// One sender, always a packet of 1472 bytes of payload: AIFS 43 us and 7.5 slots of 9 us before
+    /// each exchange. 31 * 1472 * 8 / 5497.3 = 66.406 Mb/s; 64 and 256 packets in 2019.7 and 5487.3:
+    /// 373.156 and 549.388.
+    #[test]
+    fn the_most_that_a_lone_sender_gets_through() {
+        for (phy, bytes, window, mbps) in [
+            (dot11n(Format::Ht, 7, 20, 400), 65_535, 64, 66.406),
+            (dot11n(Format::Vht, 9, 80, 400), 1_048_575, 64, 373.156),
+            (dot11n(Format::He, 11, 80, 800), 6_500_631, 256, 549.388),
+        ] {
+            let exchange = exchange(&phy, &aggregation(bytes, window));
+
+            let (count, times) = full(&exchange, Duration::ZERO);
+
+            let cycle_us = 43.0 + 67.5 + times.total.as_nanos() as f64 / 1e3;
+            let goodput = f64::from(count) * 1_472.0 * 8.0 / cycle_us;
+            assert!((goodput - mbps).abs() < 5e-4, "{goodput} for {mbps}");
+        }
+    }
+
+    /// 2528 us for PPDU, SIFS and Block ACK leave 2480 for the PPDU: 14 MPDUs, 36 + 666 * 3.6 =
+    /// 2433.6 us.
+    #[test]
+    fn a_txop_limit_bounds_the_ppdu() {
+        let exchange = exchange(&dot11n(Format::Ht, 7, 20, 400), &aggregation(65_535, 64));
+
+        let (count, times) = full(&exchange, Duration::from_micros(2_528));
+
+        assert_eq!(count, 14);
+        assert_eq!(times.data.as_nanos(), 2_433_600);
+    }
+
+    /// A TCP ACK of 90 bytes alone: 36 + ceil(742 / 260) * 3.6 = 46.8 us, answered by an ACK of 28 us;
+    /// in VHT its delimiter makes 774 bits, which are one symbol of 1560.
+    #[test]
+    fn a_single_frame_is_answered_by_an_ack() {
+        let lone = Growing::default().with(720);
+        let phy = dot11n(Format::Ht, 7, 20, 400);
+        let times = exchange(&phy, &aggregation(65_535, 64)).times(lone);
+        assert_eq!((times.data.as_nanos(), times.ack.as_nanos()), (46_800, 28_000));
+
+        let phy = dot11n(Format::Vht, 9, 80, 400);
+        let times = exchange(&phy, &aggregation(1_048_575, 64)).times(lone);
+        assert_eq!((times.data.as_nanos(), times.ack.as_nanos()), (39_600, 28_000));
+    }
+
+    #[test]
+    fn rts_goes_before_a_long_psdu() {
+        let phy = dot11n(Format::Ht, 7, 20, 400);
+        let mac = MacConfig { rts_threshold_bytes: Some(500), ..standard_mac() };
+        let exchange =
+            HtExchange::new(&phy, &mac, &aggregation(65_535, 64), phy.data_rate, phy.control_rate);
+
+        assert_eq!(exchange.times(Growing::default().with(8 * 500)).rts, Duration::ZERO);
+        let long = exchange.times(Growing::default().with(8 * 501));
+        // 20 + ceil(182 / 96) * 4 and 20 + ceil(134 / 96) * 4 us.
+        assert_eq!((long.rts.as_nanos(), long.cts.as_nanos()), (28_000, 28_000));
+        assert_eq!(long.first(), long.rts);
+    }
+}
