@@ -228,3 +228,51 @@ def test_numbers_have_a_bound(tmp_path: Path) -> None:
     path = written(tmp_path / "sizes.csv", "size", "1e15", "1e300")
 
     assert "line 3: 1e300 is too large; allowed: 1e+15 at most" in refusal_of(path, "size")
+
+
+def test_a_file_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Known by what is in it: another name does not matter, another content does."""
+    one, other = tmp_path / "one.log", tmp_path / "other.log"
+    one.write_text(COMMON + "\n")
+    first = read_access_log(one)
+    one.rename(other)
+    taken_apart = []
+    monkeypatch.setattr(
+        access_log,
+        "_sizes_of_log",
+        lambda *_: taken_apart.append(1) or Empirical(values=(1.0,), counts=(1,)),
+    )
+
+    assert read_access_log(other) is first
+    assert not taken_apart
+    # As long as before, and written within the same tick of the file system's clock.
+    times = other.stat()
+    other.write_text(COMMON.replace("1500", "1501") + "\n")
+    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert read_access_log(other).values == (1.0,)
+
+
+def test_a_column_of_a_known_file_is_not_another(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.csv", "x,y", "1,2")
+
+    values = [
+        read_csv_column(path, column, zero_allowed=zero, most=most).values
+        for column, zero, most in (("x", True, 9.0), ("y", True, 9.0), ("x", False, 9.0))
+    ]
+    assert values == [(1.0,), (2.0,), (1.0,)]
+    with pytest.raises(DataFileError, match="too large"):
+        read_csv_column(path, "y", zero_allowed=True, most=1.0)
+
+
+def test_a_large_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a pipe too, which cannot be read again from the beginning."""
+    monkeypatch.setattr(access_log, "_KNOWN_BYTES", 100)
+    content = "".join(COMMON.replace("1500", str(n)) + "\n" for n in range(1, 2001))
+    pipe = tmp_path / "log"
+    os.mkfifo(pipe)
+    (tmp_path / "log.gz").write_bytes(gzip.compress(content.encode()))
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pipe.write_text, content)
+        read = [read_access_log(pipe), read_access_log(tmp_path / "log.gz")]
+
+    assert [len(one.values) for one in read] == [2000, 2000]

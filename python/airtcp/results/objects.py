@@ -343,6 +343,8 @@ def _model_dict(model: Model) -> dict[str, Any]:
 
 def _mean_columns(rows: Sequence[Sequence[float]]) -> list[float]:
     """Means by position; a row that ends early counts as zeros from there on."""
+    if len(rows) == 1:
+        return list(rows[0])
     width = max(len(row) for row in rows)
     return [
         math.fsum(row[column] for row in rows if column < len(row)) / len(rows)

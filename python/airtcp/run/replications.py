@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -103,11 +104,13 @@ class Replications:
         self._progress = progress
         self._interruption = interruption
         self._trace_file = trace_file
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="airtcp")
+        # Started when there is work: a sweep makes ten thousand results of one replication each.
+        self._threads, self._started = threads, 0
         # Some more than there are threads, so that none waits for the next to be handed in.
         self._most_under_way = 4 * threads
-        self._ended: SimpleQueue[Future[Replication]] = SimpleQueue()
-        self._under_way: dict[Future[Replication], tuple[int, _core.RunControl]] = {}
+        self._handed_in: SimpleQueue[tuple[int, _core.RunControl] | None] = SimpleQueue()
+        self._ended: SimpleQueue[tuple[int, Replication | BaseException]] = SimpleQueue()
+        self._under_way: dict[int, _core.RunControl] = {}
 
     def __enter__(self) -> Replications:
         return self
@@ -130,7 +133,7 @@ class Replications:
             self._hand_in(waiting)
             while self._under_way:
                 try:
-                    self._keep(self._ended.get(timeout=_POLL_S))
+                    self._keep(*self._ended.get(timeout=_POLL_S))
                     self._hand_in(waiting)
                 except Empty:
                     pass
@@ -145,21 +148,34 @@ class Replications:
 
         for index in itertools.islice(waiting, self._most_under_way - len(self._under_way)):
             control = _core.RunControl()
-            future = self._pool.submit(self._runner.run, index, control)
-            self._under_way[future] = index, control
-            future.add_done_callback(self._ended.put)
+            self._under_way[index] = control
+            self._handed_in.put((index, control))
+            if self._started < self._threads:
+                # A daemon: who cannot wait for the end of a run need not wait for the thread.
+                threading.Thread(target=self._work, name="airtcp", daemon=True).start()
+                self._started += 1
 
-    def _keep(self, future: Future[Replication]) -> None:
-        """Take the result of a future that ended. Raises SimulationError if its run failed."""
+    def _work(self) -> None:
+        """What a thread does until it is sent away."""
+        while (task := self._handed_in.get()) is not None:
+            index, control = task
+            try:
+                self._ended.put((index, self._runner.run(index, control)))
+            except BaseException as error:
+                self._ended.put((index, error))
+
+    def _keep(self, index: int, ended: Replication | BaseException) -> None:
+        """Take the result of a run that ended. Raises SimulationError if it failed."""
         from airtcp import _core
 
-        index, _ = self._under_way.pop(future)
-        try:
-            self._finish(index, future.result())
-        except _core.SimulationFailed as error:
+        del self._under_way[index]
+        if isinstance(ended, _core.SimulationFailed):
             raise SimulationError(
-                f"replication {index} with seed {self._runner.seed} failed: {error}"
-            ) from error
+                f"replication {index} with seed {self._runner.seed} failed: {ended}"
+            ) from ended
+        if isinstance(ended, BaseException):
+            raise ended
+        self._finish(index, ended)
 
     def _finish(self, index: int, run: Replication) -> None:
         if self._trace_file is not None and run.trace is not None:
@@ -171,15 +187,23 @@ class Replications:
 
     def _report(self, target: int) -> None:
         if self._progress is not None:
-            running = sum(control.progress for _, control in self._under_way.values())
+            running = sum(control.progress for control in self._under_way.values())
             self._progress(min(1.0, (len(self.finished) + running) / target))
 
     def _cancel(self) -> None:
-        """Stop what is under way; keep what ended before it noticed."""
-        for _, control in self._under_way.values():
+        """Stop what is under way, keep what ended before it noticed, and send the threads away."""
+        for control in self._under_way.values():
             control.cancel()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        for future, (index, _) in self._under_way.items():
-            if not future.cancelled() and future.exception() is None:
-                self._finish(index, future.result())
-        self._under_way.clear()
+        with suppress(Empty):
+            while True:
+                task = self._handed_in.get_nowait()
+                if task is not None:
+                    del self._under_way[task[0]]
+        while self._under_way:
+            index, ended = self._ended.get()
+            del self._under_way[index]
+            if isinstance(ended, Replication):
+                self._finish(index, ended)
+        for _ in range(self._started):
+            self._handed_in.put(None)
+        self._started = 0

@@ -86,7 +86,8 @@ def simulate(
         raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    scenario = scenario.with_run(seed=seed, replications=replications)
+    if seed is not None or replications is not None:
+        scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()
     wall_start, cpu_start = time.perf_counter(), time.process_time()
     lost: list[OutputError] = []

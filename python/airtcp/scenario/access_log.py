@@ -9,30 +9,40 @@ in neither format is skipped; if most lines are, the file is not an access log.
 
 Files are read as streams, which may be pipes, with bounds: 1 GiB of uncompressed bytes, lines of
 1 MiB, a million different values. A file beyond them is refused; only a log's line that is too long
-is skipped, for it is in no format.
+is skipped, for it is in no format. A file of ordinary size is taken apart once: it is known by its
+content when it is read again, as sweeps do.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
+import io
 import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import BufferedIOBase
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..distributions import Empirical
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 __all__ = ["DataFileError", "read_access_log", "read_csv_column"]
 
 MOST_BYTES: Final = 2**30
 LONGEST_LINE: Final = 2**20
 MOST_VALUES: Final = 1_000_000
+
+#: Files up to this size are known again, and so many of them.
+_KNOWN_BYTES: Final = 16 * 2**20
+_MOST_KNOWN: Final = 16
+_known: Final[dict[tuple[object, ...], Empirical]] = {}
 
 # host ident user [time] "request" status size, and whatever follows. A user may have spaces. No
 # bracket in the time and nothing given back of the request: one look at each character suffices.
@@ -58,22 +68,25 @@ def read_access_log(path: Path) -> Empirical:
     Raises:
         DataFileError: unreadable, empty, too large, not an access log, or without any such answer.
     """
+    return _read(path, ("log",), lambda file: _sizes_of_log(path, file))
+
+
+def _sizes_of_log(path: Path, file: io.BufferedIOBase) -> Empirical:
     requests = skipped = 0
     sizes: Counter[int] = Counter()
-    with _opened(path) as file:
-        for line in _lines(path, file):
-            line = line.strip()
-            if not line:
-                continue
-            match = _LOG_LINE.fullmatch(line) if len(line) <= LONGEST_LINE else None
-            if match is None:
-                skipped += 1
-                continue
-            requests += 1
-            status, size = match.groups()
-            if status == b"200" and size != b"-":
-                sizes[int(size)] += 1
-                _check_count(path, sizes)
+    for line in _lines(path, file):
+        line = line.strip()
+        if not line:
+            continue
+        match = _LOG_LINE.fullmatch(line) if len(line) <= LONGEST_LINE else None
+        if match is None:
+            skipped += 1
+            continue
+        requests += 1
+        status, size = match.groups()
+        if status == b"200" and size != b"-":
+            sizes[int(size)] += 1
+            _check_count(path, sizes)
     del sizes[0]
     if not requests + skipped:
         raise DataFileError(f'"{path}" is empty; allowed: an access log with at least one request')
@@ -99,23 +112,32 @@ def read_csv_column(path: Path, column: str, *, zero_allowed: bool, most: float)
             or with a value that is no number, negative, above `most`, or 0 and not `zero_allowed`;
             the message gives its line.
     """
+    return _read(
+        path,
+        (column, zero_allowed, most),
+        lambda file: _values_of_column(path, file, column, zero_allowed, most),
+    )
+
+
+def _values_of_column(
+    path: Path, file: io.BufferedIOBase, column: str, zero_allowed: bool, most: float
+) -> Empirical:
     values: Counter[float] = Counter()
-    with _opened(path) as file:
-        rows = csv.reader(_text(path, file))
-        try:
-            index = _index(path, [name.strip() for name in next(rows, [])], column)
-            for row in rows:
-                if any(cell.strip() for cell in row):
-                    cell = row[index].strip() if index < len(row) else ""
-                    value, wrong = _number(cell, zero_allowed, most)
-                    if wrong:
-                        raise DataFileError(f'"{path}", line {rows.line_num}: {wrong}')
-                    values[value] += 1
-                    _check_count(path, values)
-        except csv.Error as error:
-            raise DataFileError(
-                f'"{path}", line {rows.line_num}: {error}; allowed: a CSV file'
-            ) from error
+    rows = csv.reader(_text(path, file))
+    try:
+        index = _index(path, [name.strip() for name in next(rows, [])], column)
+        for row in rows:
+            if any(cell.strip() for cell in row):
+                cell = row[index].strip() if index < len(row) else ""
+                value, wrong = _number(cell, zero_allowed, most)
+                if wrong:
+                    raise DataFileError(f'"{path}", line {rows.line_num}: {wrong}')
+                values[value] += 1
+                _check_count(path, values)
+    except csv.Error as error:
+        raise DataFileError(
+            f'"{path}", line {rows.line_num}: {error}; allowed: a CSV file'
+        ) from error
     if not values:
         raise DataFileError(f'"{path}" has no values in column "{column}"; allowed: at least one')
     return _empirical(values)
@@ -164,7 +186,7 @@ def _empirical(counts: dict[float, int]) -> Empirical:
     return Empirical(values=tuple(values), counts=tuple(counts[value] for value in values))
 
 
-def _lines(path: Path, file: BufferedIOBase) -> Iterator[bytes]:
+def _lines(path: Path, file: io.BufferedIOBase) -> Iterator[bytes]:
     """The lines; of one that is too long no more than shows that it is.
 
     Raises DataFileError if there are too many bytes.
@@ -183,7 +205,7 @@ def _lines(path: Path, file: BufferedIOBase) -> Iterator[bytes]:
         begun = not line.endswith(b"\n")
 
 
-def _text(path: Path, file: BufferedIOBase) -> Iterator[str]:
+def _text(path: Path, file: io.BufferedIOBase) -> Iterator[str]:
     """The lines of a CSV file as text."""
     for number, line in enumerate(_lines(path, file), 1):
         if len(line) > LONGEST_LINE:
@@ -198,14 +220,53 @@ def _text(path: Path, file: BufferedIOBase) -> Iterator[str]:
             ) from error
 
 
+def _read(
+    path: Path, what: tuple[object, ...], values: Callable[[io.BufferedIOBase], Empirical]
+) -> Empirical:
+    """The values of a file, which are those of `what` of its bytes."""
+    with _opened(path) as file:
+        begin = file.read(_KNOWN_BYTES + 1)
+        if len(begin) > _KNOWN_BYTES:
+            return values(_uncompressed(path, io.BufferedReader(_Joined(begin, file))))
+        key = (hashlib.sha256(begin).digest(), path.suffix, *what)
+        found = _known.get(key)
+        if found is None:
+            found = values(_uncompressed(path, io.BytesIO(begin)))
+            while len(_known) >= _MOST_KNOWN:
+                _known.pop(next(iter(_known)))
+            _known[key] = found
+        return found
+
+
+class _Joined(io.RawIOBase):
+    """Bytes, and what follows them in a file that may be a pipe."""
+
+    def __init__(self, begin: bytes, rest: io.BufferedIOBase) -> None:
+        self._parts = [io.BytesIO(begin), rest]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        while self._parts:
+            if count := self._parts[0].readinto(buffer):
+                return count
+            del self._parts[0]
+        return 0
+
+
+def _uncompressed(path: Path, file: io.BufferedIOBase) -> io.BufferedIOBase:
+    return gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[BufferedIOBase]:
-    """The bytes of a file, uncompressed. Raises DataFileError for whatever the system refuses."""
+def _opened(path: Path) -> Iterator[io.BufferedReader]:
+    """The bytes of a file. Raises DataFileError for whatever the system refuses."""
     if "\0" in str(path):
         raise DataFileError(f'"{path}" is not a file name; allowed: a file name')
     try:
         with path.open("rb") as file:
-            yield gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            yield file
     except FileNotFoundError as error:
         raise DataFileError(
             f'there is no file "{path}"; allowed: a file that can be read'
