@@ -81,6 +81,7 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/run.py
 	$(BIN)/python benches/models.py
 	$(BIN)/python benches/flow.py
+	$(BIN)/python benches/around.py
 
 $(STAMPS)/docs: $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet --group docs

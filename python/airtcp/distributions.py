@@ -41,7 +41,9 @@ _LOGNORMAL_TERMS = 1_000_000
 class _Law(BaseModel):
     """What all distributions share; a subclass gives moments and tail."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
+    )
 
     @abstractmethod
     def mean(self) -> float:

@@ -14,6 +14,8 @@ public Python of airtcp. What a result looks like on a terminal is in `show`.
 
 from __future__ import annotations
 
+import os
+
 from airtcp.cli.process import run
 
 __all__ = ["main"]
@@ -25,6 +27,8 @@ def main() -> None:
 
 
 def _commands() -> None:
+    # Looking for plugins would read the metadata of every package that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     # Not before signals are looked after: imports take most of the time of a short command.
     from airtcp.cli.commands import app
 

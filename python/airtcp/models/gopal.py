@@ -21,10 +21,12 @@ array([0.0312, 0.0615])
 """
 
 from dataclasses import dataclass
-from functools import cache
+from fractions import Fraction
+from math import comb
+from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from airtcp.models import _checks
 from airtcp.models._checks import Values
@@ -43,12 +45,17 @@ _LAST_SLOT = 45
 """For N >= CW slot k adds at most exp(-k): 3e-20 for the last."""
 
 
-@cache
-def _bernoulli() -> NDArray[np.float64]:
-    """B_0 .. B_24: for N < CW term r of the sum over powers is below 2 (2 pi)^-r, 1e-19 at last."""
-    from scipy.special import bernoulli
+def _bernoulli(last: int) -> list[float]:
+    """B_0 .. B_last, rounded once: sum_{k=0}^{n} C(n+1, k) B_k = 0 for n >= 1."""
+    exact = [Fraction(1)]
+    for n in range(1, last + 1):
+        before = (comb(n + 1, k) * exact[k] for k in range(n))
+        exact.append(-sum(before, Fraction(0)) / (n + 1))
+    return [float(number) for number in exact]
 
-    return np.asarray(bernoulli(24), dtype=np.float64)
+
+_BERNOULLI: Final = _bernoulli(24)
+"""For N < CW term r of the sum over powers is below 2 (2 pi)^-r: 1e-19 for the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +114,10 @@ def next_transmission_collides(others: ArrayLike, w0: ArrayLike) -> Values:
 
     n, w = np.where(few, nodes, 0.0), slots
     collides, ways = np.zeros(nodes.shape), np.ones(nodes.shape)
-    for r in range(1, len(_bernoulli())):
+    for r in range(1, len(_BERNOULLI)):
         # ways is C(N+1, r) / CW^r; the sum over powers of N ends with r = N.
         ways = ways * (n + 2.0 - r) / r / w
-        collides = collides - np.where(r <= n, _bernoulli()[r] * ways, 0.0)
+        collides = collides - np.where(r <= n, _BERNOULLI[r] * ways, 0.0)
 
     n = np.where(few, 1.0, nodes)
     alone = np.zeros(nodes.shape)

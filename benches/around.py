@@ -1,0 +1,150 @@
+"""Measures what stands around the core: starting the command, loading, one tiny simulation.
+
+Knows the calls and their budgets. CPU time of all threads, user and system, the least of several:
+noise only ever adds. What a command imports is held by `tests/test_imports.py`, not here.
+
+    .venv/bin/python benches/around.py           # measure and print; status 1 if over budget
+    .venv/bin/python benches/around.py --write   # and replace the table of benches/README.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import airtcp
+from airtcp import _core
+from airtcp.scenario import loads
+
+sys.path.insert(0, str(Path(__file__).parent))
+from run import ROOT, processor
+
+README = Path(__file__).parent / "README.md"
+BEGINS, ENDS = "<!-- around: begins -->", "<!-- around: ends -->"
+EXAMPLES = ROOT / "python" / "airtcp" / "examples"
+
+#: About 670 frame exchanges: what a sweep makes ten thousand of.
+TINY = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 1
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "0 s"
+duration = "1 s"
+replications = 1
+"""
+
+
+def command_ms(*arguments: str, repeats: int = 7) -> float:
+    """CPU time of the command as a process of its own, with byte code, as if it were installed."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(ROOT / "target" / "pycache")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    times = []
+    for _ in range(1 + repeats):
+        before = _children_s()
+        subprocess.run(
+            [sys.executable, "-m", "airtcp", *arguments],
+            stdout=subprocess.DEVNULL,
+            check=True,
+            env=environment,
+        )
+        times.append(_children_s() - before)
+    return 1e3 * min(times[1:])
+
+
+def _children_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def call_ms(call: Callable[[], object], rounds: int = 15, calls: int = 100) -> float:
+    """CPU time of a call, the mean of many, once it has been made before."""
+    call()
+    times = []
+    for _ in range(rounds):
+        begin = time.process_time()
+        for _ in range(calls):
+            call()
+        times.append((time.process_time() - begin) / calls)
+    return 1e3 * min(times)
+
+
+def rows() -> list[tuple[str, float, float | None]]:
+    """What is measured, its milliseconds, and its budget if it has one."""
+    found: list[tuple[str, float, float | None]] = [
+        ("`airtcp --help`", command_ms("--help"), None),
+        ("`airtcp --version`", command_ms("--version"), None),
+    ]
+    for example in sorted(EXAMPLES.glob("*.toml")):
+        name = f"`airtcp predict`, example {example.stem}"
+        found.append((name, command_ms("predict", str(example)), 600.0))
+    with tempfile.TemporaryDirectory() as folder:
+        tiny = Path(folder) / "tiny.toml"
+        tiny.write_text(TINY)
+        found.append(("`airtcp simulate`, tiny", command_ms("simulate", str(tiny)), None))
+        out = ("simulate", str(tiny), "--out", folder)
+        found.append(("`airtcp simulate --out`, tiny", command_ms(*out, repeats=3), None))
+    hotspot = EXAMPLES / "web-hotspot.toml"
+    scenario = loads(TINY)
+    core = call_ms(lambda: _core_alone(scenario))
+    whole = call_ms(lambda: airtcp.simulate(scenario))
+    found += [
+        ("load, tiny", call_ms(lambda: loads(TINY)), None),
+        (
+            "load, example with an access log, again",
+            call_ms(lambda: airtcp.load(hotspot), calls=20),
+            None,
+        ),
+        ("core alone, tiny: parse, run, JSON both ways", core, None),
+        ("simulate(), tiny, beyond the core", whole - core, 0.5),
+    ]
+    return found
+
+
+def _core_alone(scenario: airtcp.scenario.ResolvedScenario) -> object:
+    simulation = _core.Simulation(scenario.to_json())
+    answer, _ = simulation.run(scenario.run.seed, 0, _core.RunControl())
+    return json.loads(answer)
+
+
+def main() -> None:
+    """Measure, print, and replace the table if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    write = parser.parse_args().write
+    load = os.getloadavg()[0]
+    lines = ["| what | CPU time | budget |", "| --- | --- | --- |"]
+    over = []
+    for name, took, budget in rows():
+        digits = 2 if took < 10.0 else 0
+        allowed = "" if budget is None else f"{budget:g} ms"
+        lines.append(f"| {name} | {took:.{digits}f} ms | {allowed} |")
+        if budget is not None and took > budget:
+            over.append(name)
+    table = "\n".join(lines)
+    print(table)
+    if write:
+        before, _, rest = README.read_text().partition(BEGINS)
+        _, _, after = rest.partition(ENDS)
+        machine = f"Least of several on {os.cpu_count()} cores of {processor()}, load {load:.1f}."
+        README.write_text(f"{before}{BEGINS}\n{machine}\n\n{table}\n{ENDS}{after}")
+    if over:
+        sys.exit(f"Over budget (load {load:.1f}): {', '.join(over)}")
+
+
+if __name__ == "__main__":
+    main()
