@@ -404,21 +404,6 @@ def test_a_reader_that_leaves_is_no_failure(scenario: Path, flags: list[str]) ->
     assert running.returncode == 0
 
 
-def test_help_does_not_wait_for_numerics() -> None:
-    code = (
-        "import sys, airtcp.cli\n"
-        "sys.argv = ['airtcp', '--help']\n"
-        "try:\n    airtcp.cli.main()\nexcept SystemExit:\n    pass\n"
-        "slow = {'numpy', 'scipy', 'matplotlib', 'pydantic'} & set(sys.modules)\n"
-        "assert not slow, slow\n"
-    )
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-    assert done.returncode == 0, done.stderr
-    assert "Usage: airtcp" in done.stdout
-
-
 def test_every_command_explains_itself() -> None:
     for command in ("run", "predict", "simulate", "schema", "example"):
         result = call(command, "--help")

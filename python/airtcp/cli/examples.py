@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from airtcp.cli.outcome import outcome
 from airtcp.exceptions import OutputError
-from airtcp.results import canonical_json
+
+# `airtcp --help` imports this module: what takes time is imported where it is used.
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ def example(
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
     with outcome():
+        from airtcp.results import canonical_json
         from airtcp.scenario import schema as scenario_schema
 
         print(canonical_json(scenario_schema()))
@@ -69,10 +70,14 @@ def examples() -> list[Example]:
 
 
 def _directory() -> Traversable:
+    from importlib import resources
+
     return resources.files("airtcp") / "examples"
 
 
 def _read(file: Traversable) -> Example:
+    import tomllib
+
     text = file.read_text(encoding="utf-8")
     scenario = tomllib.loads(text)
     name = file.name.removesuffix(".toml")
@@ -95,6 +100,8 @@ def _needed(value: Any) -> Iterator[str]:
 
 def _list(known: list[Example], *, json: bool) -> None:
     if json:
+        from airtcp.results import canonical_json
+
         print(
             canonical_json(
                 [

@@ -5,7 +5,6 @@ Knows how a value on a command line is read. Does not know key paths (`airtcp.sc
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,7 +39,9 @@ def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, st
     name = "standard input" if path == STDIN else str(path)
     settings = [_setting(change) for change in changes or []]
     text = read(path)
-    scenario = loads(text, name=name, base=path.parent).vary(dict(settings))
+    scenario = loads(text, name=name, base=path.parent)
+    if settings:
+        scenario = scenario.vary(dict(settings))
     return scenario, "".join(f"# --set {change!r}\n" for change in changes or []) + text
 
 
@@ -52,6 +53,8 @@ def _setting(change: str) -> tuple[str, Any]:
             f"{change!r} has no value; allowed: such as stations.laptop.count=40",
             param_hint="--set",
         )
+    import tomllib
+
     try:
         read = tomllib.loads(f"value = {value}")
     except ValueError:

@@ -1,0 +1,91 @@
+"""What commands import: a budget of modules, for a wall clock proves nothing on a busy machine.
+
+Each of those that are named here takes tens to hundreds of milliseconds; how long commands take is
+measured by `benches/around.py`.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import airtcp
+import pytest
+
+EXAMPLES = sorted((Path(airtcp.__file__).parent / "examples").glob("*.toml"))
+NUMERICS = {"numpy", "pydantic", "rich"}
+PICTURES = {"matplotlib", "PIL"}
+TABLES = {"pyarrow"}
+#: What the command runs on; what only developers have is not in the way either.
+ALWAYS = {"typer"}
+
+TINY = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 1
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "0 s"
+duration = "1 s"
+replications = 1
+"""
+
+
+def imported(*arguments: str | Path) -> set[str]:
+    """The modules that a command has imported when it ends."""
+    code = (
+        "import json, sys\n"
+        "from airtcp.cli import main\n"
+        f"sys.argv = {['airtcp', *map(str, arguments)]!r}\n"
+        "try:\n    main()\n"
+        "finally:\n    print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def packages(modules: set[str]) -> set[str]:
+    """The packages that others install, of what was imported."""
+    tops = {name.partition(".")[0] for name in modules}
+    return tops & {"scipy", *NUMERICS, *PICTURES, *TABLES, *ALWAYS}
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_what_says_nothing_of_scenarios_imports_none(option: str) -> None:
+    modules = imported(option)
+
+    assert packages(modules) == ALWAYS | (packages(modules) & {"pydantic"})
+    assert not modules & {"airtcp.scenario", "airtcp.results", "airtcp.models", "airtcp._core"}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_a_prediction_imports_its_models_alone(example: Path) -> None:
+    """Of NumPy, not SciPy; no simulator, no papers, no pictures."""
+    modules = imported("predict", example)
+
+    assert packages(modules) == ALWAYS | NUMERICS
+    assert not modules & {"airtcp._core", "airtcp.run.simulate", "airtcp.reproduce.claims"}
+
+
+def test_a_simulation_imports_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+
+    modules = imported("simulate", path)
+
+    # SciPy for Student's t.
+    assert packages(modules) <= ALWAYS | NUMERICS | {"scipy"}
+    assert not modules & {"airtcp.models", "airtcp.reproduce.claims", "airtcp.present.plot"}
+
+
+def test_pictures_are_drawn_for_reports_alone(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY)
+
+    assert packages(imported("simulate", path, "--out", tmp_path / "out")) >= {"matplotlib"}
