@@ -1,0 +1,215 @@
+"""Instructions of the simulator for a MAC exchange, and its CPU time beside a bare contention loop.
+
+Instructions are counted by cachegrind for two lengths of each scenario: the difference holds
+neither the start of Python nor the set-up, and comes out the same on any load (to 0.1 %). CPU time
+is that of the same scenarios without cachegrind, the best of some runs, in turns with the bare loop
+(`bare_contention.rs`): the quotient means something on another machine and on a busy one. Needs
+valgrind and rustc.
+
+    .venv/bin/python benches/instructions.py                  # this checkout, built
+    .venv/bin/python benches/instructions.py --checkout DIR   # another, its core in python/airtcp
+    .venv/bin/python benches/instructions.py --write after    # and put the table into README.md
+
+Knows what is counted and how; judges nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+DOWNLOADS = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = {count}
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = {{ kind = "bulk" }}
+{more}
+[run]
+warmup = "0 s"
+duration = "1 s"
+replications = 1
+"""
+WIRED = 'path = [{ rate = "100 Mb/s", delay = "5 ms", queue = 100 }]'
+IDLE = '[[stations]]\nname = "idle"\ncount = 1990'
+
+
+class Case(NamedTuple):
+    """A line of the table: a scenario file, or its text; per transmission or per exchange."""
+
+    name: str
+    scenario: str | Path
+    counted: str = "mac_exchanges"
+
+
+CASES = (
+    Case("1 download", DOWNLOADS.format(count=1, more="")),
+    Case("10 downloads", DOWNLOADS.format(count=10, more="")),
+    Case("100 downloads", DOWNLOADS.format(count=100, more="")),
+    Case("10 downloads of 2,000 stations", DOWNLOADS.format(count=10, more=IDLE)),
+    Case("10 downloads over a wired link", DOWNLOADS.format(count=10, more=WIRED)),
+    Case(
+        "50 saturated stations, per transmission",
+        Path("benches/scenarios/saturated-50.toml"),
+        "mac_attempts",
+    ),
+    Case("20 flows, EDCA, SACK", Path("benches/scenarios/categories-20.toml")),
+)
+
+#: Simulated seconds of the two runs whose difference counts, and of the runs that are timed.
+SHORT_S, LONG_S, TIMED_S = 20, 60, 60
+ROUNDS = 5
+
+#: A process that has nothing but the core: file of the core, scenario, seconds, what is counted.
+#: Prints the count and the CPU time in seconds.
+RUN = """
+import importlib.util, json, sys, time
+spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
+core = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+scenario = json.load(open(sys.argv[2]))
+scenario["run"]["duration_ns"] = int(sys.argv[3]) * 10**9
+simulation, control = core.Simulation(json.dumps(scenario)), core.RunControl()
+begin = time.process_time()
+answer = simulation.run(1, 0, control)[0]
+spent = time.process_time() - begin
+print(json.loads(answer)["counts"][sys.argv[4]], spent)
+"""
+
+
+class Checkout:
+    """A built airtcp."""
+
+    def __init__(self, root: Path) -> None:
+        cores = sorted((root / "python" / "airtcp").glob("_core*.so"))
+        if not cores:
+            sys.exit(f"{root} has no built core: make build")
+        self.root, self.core = root, cores[0]
+
+    def resolved(self, case: Case, work: Path) -> Path:
+        """The resolved form of a scenario, as this airtcp has it."""
+        path = work / "case.toml"
+        if isinstance(case.scenario, Path):
+            path = self.root / case.scenario
+        else:
+            path.write_text(case.scenario, encoding="utf-8")
+        code = "import airtcp, sys; print(airtcp.load(sys.argv[1]).to_json())"
+        resolved = work / "case.json"
+        resolved.write_text(self._python(["-c", code, str(path)]), encoding="utf-8")
+        return resolved
+
+    def cpu_ns(self, resolved: Path, counted: str) -> float:
+        """CPU nanoseconds for what is counted."""
+        count, spent = self._run(resolved, TIMED_S, counted)
+        return 1e9 * spent / count
+
+    def instructions(self, resolved: Path, counted: str) -> float:
+        """Instructions for what is counted."""
+        (few, short), (many, long) = (
+            self._counted(resolved, seconds, counted) for seconds in (SHORT_S, LONG_S)
+        )
+        return (long - short) / (many - few)
+
+    def _counted(self, resolved: Path, seconds: int, counted: str) -> tuple[int, int]:
+        with tempfile.NamedTemporaryFile("r", suffix=".log") as log:
+            tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--log-file={log.name}"]
+            tool.append("--cachegrind-out-file=/dev/null")
+            count, _ = self._run(resolved, seconds, counted, tool)
+            found = re.search(r"I\s+refs:\s+([\d,]+)", log.read())
+        if found is None:
+            sys.exit("valgrind does not say how many instructions there were")
+        return count, int(found[1].replace(",", ""))
+
+    def _run(
+        self, resolved: Path, seconds: int, counted: str, tool: list[str] | None = None
+    ) -> tuple[int, float]:
+        arguments = ["-IS", "-c", RUN, str(self.core), str(resolved), str(seconds), counted]
+        count, spent = self._python(arguments, tool or []).split()
+        return int(count), float(spent)
+
+    def _python(self, arguments: list[str], tool: list[str] | None = None) -> str:
+        environment = os.environ | {"PYTHONPATH": str(self.root / "python"), "PYTHONHASHSEED": "0"}
+        command = [*(tool or []), sys.executable, *arguments]
+        finished = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if finished.returncode != 0:
+            sys.exit(f"{command[0]} ended with {finished.returncode}: {finished.stderr[-2000:]}")
+        return finished.stdout
+
+
+def bare_loop() -> Path:
+    """The program of the bare contention loop, built."""
+    program = ROOT / "target" / "bare_contention"
+    program.parent.mkdir(exist_ok=True)
+    source = HERE / "bare_contention.rs"
+    subprocess.run(["rustc", "-O", str(source), "-o", str(program)], check=True)
+    return program
+
+
+def table(checkout: Checkout) -> str:
+    """The measured table, in Markdown."""
+    bare = bare_loop()
+    floor = float("inf")
+    instructions: dict[str, float] = {}
+    cpu: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as work:
+        for case in CASES:
+            resolved = checkout.resolved(case, Path(work))
+            instructions[case.name] = checkout.instructions(resolved, case.counted)
+            resolved.rename(Path(work) / f"{case.name}.json")
+        for _ in range(ROUNDS):
+            floor = min(floor, float(subprocess.check_output([str(bare)])))
+            for case in CASES:
+                spent = checkout.cpu_ns(Path(work) / f"{case.name}.json", case.counted)
+                cpu[case.name] = min(cpu.get(case.name, spent), spent)
+    lines = [
+        "| MAC exchange of | instructions | CPU time | over the bare loop |",
+        "| --- | --- | --- | --- |",
+    ]
+    lines += [
+        f"| {name} | {count:.0f} | {cpu[name]:.0f} ns | {cpu[name] / floor:.1f} |"
+        for name, count in instructions.items()
+    ]
+    lines.append(f"| the bare loop | | {floor:.1f} ns | 1.0 |")
+    ratio = cpu["100 downloads"] / cpu["10 downloads"]
+    lines.append(f"| 100 downloads over 10 | | {ratio:.2f} times | |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description="Count the instructions of a MAC exchange")
+    parser.add_argument("--checkout", type=Path, default=ROOT, help="whose built core is measured")
+    parser.add_argument("--write", metavar="NAME", help="the table of README.md to replace")
+    args = parser.parse_args()
+    measured = table(Checkout(args.checkout.resolve()))
+    print(measured)
+    if args.write is not None:
+        write(args.write, measured)
+
+
+def write(name: str, measured: str) -> None:
+    """Replace the table `name` in README.md."""
+    readme = HERE / "README.md"
+    begins, ends = f"<!-- instructions {name}: begins -->", f"<!-- instructions {name}: ends -->"
+    before, found, rest = readme.read_text(encoding="utf-8").partition(begins)
+    _, end, after = rest.partition(ends)
+    if not found or not end:
+        sys.exit(f"{readme} has no table {name}")
+    readme.write_text(f"{before}{begins}\n{measured}\n{ends}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
