@@ -4,6 +4,7 @@ import json
 import os
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp.exceptions import AirtcpError, ScenarioError
@@ -13,15 +14,106 @@ from hypothesis import strategies as st
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 INVALID = sorted((SCENARIOS / "invalid").glob("*.toml"))
+WRONG = sorted((SCENARIOS / "wrong").glob("*.toml"))
+
+#: What the flow of a base scenario does; the rest is valid/minimal.toml.
+BASES: dict[str, dict[str, Any]] = {
+    "bulk": {"kind": "bulk"},
+    "web": {"kind": "web", "size": "30 kB", "think_time": "10 s"},
+    "ftp": {"kind": "ftp", "size": "30 kB", "interarrival": "10 s"},
+    "udp": {"kind": "udp", "packet": "1500 B", "rate": "saturated"},
+}
 
 
 def names(paths: list[Path]) -> list[str]:
     return [path.stem for path in paths]
 
 
+def base(name: str) -> dict[str, Any]:
+    """The scenario that a wrong thing is put into."""
+    data = tomllib.loads((SCENARIOS / "valid" / "minimal.toml").read_text())
+    data["flows"][0]["application"] = dict(BASES[name])
+    if name == "udp":
+        data["flows"][0]["direction"] = "upload"
+    return data
+
+
+def place(data: dict[str, Any], path: str) -> tuple[Any, Any]:
+    """Where `a.0.b` leads to, and the last key; tables that are not there are made."""
+    *way, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+    here: Any = data
+    for key in way:
+        here = here[key] if isinstance(here, list) else here.setdefault(key, {})
+    return here, last
+
+
+def edited(wrong: dict[str, Any]) -> dict[str, Any]:
+    """The base scenario with the edit of an entry: keys put, elements appended, keys removed."""
+    data = base(wrong.get("base", "bulk"))
+    for path, value in wrong.get("edit", {}).items():
+        here, last = place(data, path)
+        if isinstance(here, list) and last == len(here):
+            here.append(value)
+        else:
+            here[last] = value
+    for path in wrong.get("remove", []):
+        here, last = place(data, path)
+        del here[last]
+    return data
+
+
+def wrong_things() -> list[dict[str, Any]]:
+    tables = [tomllib.loads(path.read_text(encoding="utf-8"))["wrong"] for path in WRONG]
+    return [entry for table in tables for entry in table]
+
+
+def messages() -> dict[str, str]:
+    """What is said of every wrong thing and every wrong file, by its name."""
+    said = {entry["name"]: entry["message"] for entry in wrong_things()}
+    return said | {path.stem: path.with_suffix(".expected").read_text() for path in INVALID}
+
+
+def said_of(data: dict[str, Any]) -> tuple[str, str]:
+    """Key and message of a scenario, or what it should not come to."""
+    try:
+        resolve(data, name="wrong.toml")
+    except ScenarioError as error:
+        return error.key, str(error)
+    return "", "nothing is wrong"
+
+
+@pytest.mark.parametrize("table", WRONG, ids=names(WRONG))
+def test_wrong_things_say_what_is_wrong(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each entry of scenarios/wrong: an edit of a base scenario, the key and its message."""
+    monkeypatch.chdir(table.parent)
+    entries = tomllib.loads(table.read_text(encoding="utf-8"))["wrong"]
+
+    found = {entry["name"]: said_of(edited(entry)) for entry in entries}
+
+    assert found == {
+        entry["name"]: (entry["key"], f"wrong.toml: {entry['key']}: {entry['message']}")
+        for entry in entries
+    }
+
+
+def test_each_base_is_right() -> None:
+    assert [said_of(base(name)) for name in BASES] == [("", "nothing is wrong")] * len(BASES)
+
+
+def test_wrong_things_have_names_of_their_own() -> None:
+    listed = [entry["name"] for entry in wrong_things()]
+
+    assert len(listed) > 200
+    assert len(set(listed)) == len(listed)
+    # Where names are kept in order a table is read more easily.
+    for path in WRONG:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))["wrong"]
+        assert [entry["name"] for entry in entries] == sorted(entry["name"] for entry in entries)
+
+
 @pytest.mark.parametrize("path", INVALID, ids=names(INVALID))
 def test_wrong_files_say_what_is_wrong(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message is that of the file of the same name that ends in .expected."""
+    """Whole files: the message is that of the file of the same name that ends in .expected."""
     monkeypatch.chdir(path.parent)
 
     with pytest.raises(ScenarioError) as caught:
@@ -36,22 +128,20 @@ def test_each_wrong_file_has_its_message_and_no_more() -> None:
     expected = sorted((SCENARIOS / "invalid").glob("*.expected"))
 
     assert names(expected) == names(INVALID)
-    assert len(INVALID) > 100
 
 
 def test_messages_say_what_is_allowed() -> None:
     """All but the two kinds where TOML itself has failed."""
-    for path in (SCENARIOS / "invalid").glob("*.expected"):
-        for line in path.read_text().splitlines():
+    for name, text in messages().items():
+        for line in text.splitlines():
             says_what_is_allowed = any(
                 word in line for word in ("allowed", "expected", " more prob")
             )
-            assert says_what_is_allowed or "is not TOML" in line, line
+            assert says_what_is_allowed or "is not TOML" in line, name
 
 
 def test_messages_do_not_show_the_tools_behind() -> None:
-    for path in (SCENARIOS / "invalid").glob("*.expected"):
-        text = path.read_text().lower()
+    for name, text in messages().items():
         for word in (
             "pydantic",
             "traceback",
@@ -61,7 +151,7 @@ def test_messages_do_not_show_the_tools_behind() -> None:
             "dict",
             "literal",
         ):
-            assert word not in text, path.name
+            assert word not in text.lower(), name
 
 
 @pytest.mark.parametrize(
