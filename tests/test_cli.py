@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from airtcp import _core
 from airtcp.cli.commands import app
+from airtcp.compare import compare
 from airtcp.exceptions import SimulationError
+from airtcp.present import summary
+from airtcp.scenario import load
 from typer.testing import CliRunner, Result
 
 INVALID = [
@@ -322,6 +325,26 @@ def test_no_control_codes_and_no_cut_numbers_in_a_pipe(scenario: Path, columns: 
     assert err == ""
     assert "…" not in out
     assert max(map(len, out.splitlines())) <= int(columns or 120)
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_no_number_is_cut_off_on_a_narrow_terminal(scenario: Path, columns: int) -> None:
+    result = compare(load(scenario))
+    environment = {"COLUMNS": str(columns)}
+    shown = {}
+    for command in ("run", "predict", "simulate"):
+        done = CliRunner().invoke(app, [command, str(scenario)], env=environment)
+        assert "…" not in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= columns
+        shown[command] = " ".join(done.stdout.split())
+
+    for line in summary.comparison_lines(result):
+        for text in (line.metric, line.simulation, line.difference, line.source):
+            assert text in shown["run"]
+        if line.source:
+            assert line.model in shown["predict"]
+    for line in summary.simulation_lines(result.simulation):
+        assert line.simulation in shown["simulate"]
 
 
 def test_a_terminal_gets_a_progress_bar_on_stderr(scenario: Path) -> None:

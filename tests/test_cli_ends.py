@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from airtcp.cli.commands import app
+from airtcp.results import Simulation
 from airtcp.results.trace_file import TraceFile
 from airtcp.run.interruption import Interruption
 from typer.testing import CliRunner, Result
@@ -87,6 +88,23 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
     assert result.exit_code == 130
     assert "INTERRUPTED" in result.stdout
     assert "goodput, all flows" in result.stdout
+
+
+def test_an_interruption_is_never_forgotten(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even when all replications have ended and are being put together."""
+    gather = Simulation.gather
+
+    def interrupted(*arguments: object, **more: object) -> Simulation:
+        os.kill(os.getpid(), signal.SIGINT)
+        return gather(*arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Simulation, "gather", interrupted)
+    result = call("simulate", scenario)
+
+    assert result.exit_code == 130
+    assert "interrupted: shown is what 3 replications say" in result.stderr
 
 
 def test_an_interruption_while_pictures_are_drawn_leaves_the_answer(

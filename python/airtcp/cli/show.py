@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Wider than any table: what a table would take if it could.
 _ENDLESS_WIDTH: Final = 1000
+#: Narrower than this a table of claims would break numbers.
+_CLAIMS_WIDTH: Final = 100
 #: Columns when the output is not a terminal and nothing says how wide it is.
 _PIPE_WIDTH: Final = 120
 
@@ -41,6 +43,10 @@ _CLAIM_STYLES: Final = {
     "not met": "yellow",
     "not made": "dim",
 }
+
+
+#: The cells of a table's row.
+_Row: TypeAlias = Sequence[str | Text]
 
 
 class _Console(Console):
@@ -76,16 +82,18 @@ def claims(judgements: Sequence[Judgement]) -> None:
         claim = judged.claim
         ours = "–" if judged.ours is None else words(judged.ours, claim.unit)
         about = ". ".join(part for part in (judged.reading, judged.why) if part)
-        table.add_row(
-            claim.id,
-            f"{claim.quantity} ({claim.where})",
-            claim.states,
-            ours,
-            Text.assemble(
-                (judged.verdict, _CLAIM_STYLES[judged.verdict]), f": {about}" if about else ""
-            ),
+        verdict = Text.assemble(
+            (judged.verdict, _CLAIM_STYLES[judged.verdict]), f": {about}" if about else ""
         )
-    console.print(table)
+        what = f"{claim.quantity} ({claim.where})"
+        if console.width < _CLAIMS_WIDTH:
+            console.print(Text(f"{claim.id}: {what}"))
+            console.print(Padding(f"paper {claim.states}, ours {ours}", (0, 0, 0, 4)))
+            console.print(Padding(verdict, (0, 0, 0, 4)))
+        else:
+            table.add_row(claim.id, what, claim.states, ours, verdict)
+    if table.rows:
+        console.print(table)
 
 
 def _console() -> Console:
@@ -97,10 +105,10 @@ def _console() -> Console:
 
 def _comparison(console: Console, result: Comparison) -> None:
     _interruption(console, result)
-    table = _side_by_side(result)
-    if not _fits(console, table):
-        table = _stacked(result)
-    console.print(table)
+    percent = f"{100 * result.simulation.confidence:g} %"
+    head = ("metric", "model", "source", f"simulation, {percent}", "difference", "")
+    if not _printed(console, head, _side_by_side(result)):
+        _print(console, ("metric", f"simulation, {percent}", "difference", ""), _stacked(result))
     console.print()
     _groups(console, result)
     if result.uncovered is not None:
@@ -110,35 +118,25 @@ def _comparison(console: Console, result: Comparison) -> None:
     _sanity(console, result)
 
 
-def _fits(console: Console, table: Table) -> bool:
-    roomy = console.options.update_width(_ENDLESS_WIDTH)
-    return console.measure(table, options=roomy).maximum <= console.width
-
-
 def _groups(console: Console, result: Comparison | SimulationResult) -> None:
     """Groups and directions side by side; one below the other where that is too wide."""
     groups = by_group(result.simulation)
     if groups is None:
         return
-    table = _table(*groups.head)
-    for row in groups.rows:
-        table.add_row(*row)
-    if not _fits(console, table):
-        table = _table(groups.head[0], "")
+    if not _printed(console, groups.head, groups.rows):
+        stacked: list[_Row] = []
         for scope, *values in groups.rows:
-            table.add_row(scope)
+            stacked.append((scope, ""))
             for name, value in zip(groups.head[1:], values, strict=True):
                 if value != "–":
-                    table.add_row(Text(f"  {name}", style="dim"), value)
-    console.print(table)
+                    stacked.append((Text(f"  {name}", style="dim"), value))
+        _print(console, (groups.head[0], ""), stacked)
     console.print()
 
 
-def _side_by_side(result: Comparison) -> Table:
-    percent = f"{100 * result.simulation.confidence:g} %"
-    table = _table("metric", "model", "source", f"simulation, {percent}", "difference", "")
-    for line in summary.comparison_lines(result):
-        table.add_row(
+def _side_by_side(result: Comparison) -> list[_Row]:
+    return [
+        (
             line.metric,
             line.model,
             line.source,
@@ -146,20 +144,20 @@ def _side_by_side(result: Comparison) -> Table:
             line.difference,
             _verdict(line),
         )
-    return table
+        for line in summary.comparison_lines(result)
+    ]
 
 
-def _stacked(result: Comparison) -> Table:
+def _stacked(result: Comparison) -> list[_Row]:
     """The same for narrow terminals: models below the simulation that they are about."""
-    percent = f"{100 * result.simulation.confidence:g} %"
-    table = _table("metric", f"simulation, {percent}", "difference", "")
+    rows: list[_Row] = []
     for line in summary.comparison_lines(result):
         if line.metric:
-            table.add_row(line.metric, line.simulation)
+            rows.append((line.metric, line.simulation, "", ""))
         if line.source:
             model = Text(f"  {line.source}", style="dim")
-            table.add_row(model, line.model, line.difference, _verdict(line))
-    return table
+            rows.append((model, line.model, line.difference, _verdict(line)))
+    return rows
 
 
 def _verdict(line: summary.Line) -> Text:
@@ -168,10 +166,9 @@ def _verdict(line: summary.Line) -> Text:
 
 def _simulation(console: Console, result: SimulationResult) -> None:
     _interruption(console, result)
-    table = _table("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
-    for line in summary.simulation_lines(result.simulation):
-        table.add_row(line.metric, line.simulation)
-    console.print(table)
+    head = ("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
+    lines = summary.simulation_lines(result.simulation)
+    _print(console, head, [(line.metric, line.simulation) for line in lines])
     console.print()
     _groups(console, result)
     _sanity(console, result)
@@ -181,10 +178,9 @@ def _prediction(console: Console, result: Prediction) -> None:
     if result.uncovered is not None:
         console.print(Text(f"No model covers this scenario: {result.uncovered}"))
         return
-    table = _table("metric", "model", "source")
-    for line in summary.prediction_lines(result):
-        table.add_row(line.metric, line.model, line.source)
-    console.print(table)
+    lines = summary.prediction_lines(result)
+    rows = [(line.metric, line.model, line.source) for line in lines]
+    _print(console, ("metric", "model", "source"), rows)
     console.print()
     _broken(console, result)
     _unanswered(console, result)
@@ -200,11 +196,31 @@ def _unanswered(console: Console, result: Comparison | Prediction) -> None:
     console.print()
 
 
-def _table(*columns: str) -> Table:
+def _print(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> None:
+    """Print a table, or where it is too wide its rows as lines: no number is ever cut off."""
+    if _printed(console, head, rows):
+        return
+    console.print(Text("; ".join(name for name in head if name), style="dim"))
+    for first, *others in rows:
+        if str(first):
+            console.print(first if isinstance(first, Text) else Text(first))
+        cells = [Text.assemble(cell) for cell in others if str(cell)]
+        if cells:
+            console.print(Padding(Text("  ").join(cells), (0, 0, 0, 4)))
+
+
+def _printed(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> bool:
+    """Print a table if it is not wider than the terminal, and say whether it was."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
+    for column in head:
         table.add_column(column, no_wrap=True, header_style="dim")
-    return table
+    for row in rows:
+        table.add_row(*row)
+    roomy = console.options.update_width(_ENDLESS_WIDTH)
+    if console.measure(table, options=roomy).maximum > console.width:
+        return False
+    console.print(table)
+    return True
 
 
 def _interruption(console: Console, result: Comparison | SimulationResult) -> None:

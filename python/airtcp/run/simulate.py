@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -117,8 +118,6 @@ def simulate(
             if capture is not None and 0 not in done.finished:
                 # Interrupted: there is half a capture at most.
                 capture.path.unlink()
-        if interruption.asked:
-            stopped = "interrupted"
         simulation = Simulation.gather(
             done.in_order(),
             confidence=run.confidence,
@@ -128,6 +127,9 @@ def simulate(
             stopped=stopped,
         )
         provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
+        if interruption.asked:
+            # Also where it came too late to stop anything: who asked is to be told.
+            simulation = replace(simulation, stopped="interrupted")
         result = SimulationResult(scenario, provenance, simulation)
     if lost:
         raise OutputError("\n".join(map(str, lost)), result)
