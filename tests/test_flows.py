@@ -42,8 +42,9 @@ PARETO = Pareto(shape=1.5, scale=1 / 3)
 LAWS: list[Any] = [
     pytest.param(Deterministic(value=1.0), id="deterministic"),
     pytest.param(Exponential(mean=1.0), id="exponential"),
-    pytest.param(HYPEREXPONENTIAL, id="hyperexponential"),
-    pytest.param(PARETO, id="pareto"),
+    # Two laws show that the answer does not depend on the law; `make verify` has all four.
+    pytest.param(HYPEREXPONENTIAL, id="hyperexponential", marks=pytest.mark.verify),
+    pytest.param(PARETO, id="pareto", marks=pytest.mark.verify),
 ]
 
 

@@ -21,6 +21,7 @@ def number(cell: str) -> float:
     return float(cell.split()[0])
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("name", ["skips", "variations", "ns-2"])
 def test_a_table_is_up_to_date(make_paper_g: ModuleType, name: str) -> None:
     assert make_paper_g.with_table(PAGE, name) == PAGE, "run: python docs/make_paper_g.py"

@@ -27,7 +27,14 @@ def half_width(cell: str) -> float:
     return float(cell.split()[2])
 
 
-@pytest.mark.parametrize("name", ["saturated", "ns-2", "beginnings", "ns-3"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "saturated",
+        # The witnesses hold the same rows to their bounds; `make verify` makes their tables.
+        *(pytest.param(name, marks=pytest.mark.verify) for name in ("ns-2", "beginnings", "ns-3")),
+    ],
+)
 def test_a_table_is_up_to_date(make_validation: ModuleType, name: str) -> None:
     assert make_validation.with_table(PAGE, name) == PAGE, "run: python docs/make_validation.py"
 

@@ -155,6 +155,18 @@ SCENARIOS = {
 }
 
 
+#: Of them those that tshark reads in `make test`: each PHY, EDCA, SACK, UDP, beacons, a dialogue.
+#: In `make verify` it reads all.
+FOR_TSHARK = (
+    "RTS for all, 802.11a",
+    "EDCA, SACK, losses",
+    "UDP both ways, short preamble",
+    "scaled windows, longer headers",
+    "FTP",
+    "beacons of 802.11a, EDCA",
+)
+
+
 def capture(text: str, path: Path, **options: Any) -> dict[str, Any]:
     """Captures replication 0 of a scenario; gives what it answered."""
     result = simulate(loads(text), threads=1, replications=1, pcap=path, **options)

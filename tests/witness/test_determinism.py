@@ -111,15 +111,15 @@ def test_one_thread_or_two_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -
     assert counts["ap_queue_drops"] + counts["wired_drops"] > 0
 
 
-def test_with_and_without_a_trace_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -> None:
+def test_with_and_without_a_trace_the_bytes_are_the_same(tmp_path: Path) -> None:
     """Of the results on one thread and two, and of traces and captures themselves."""
-    plain = without_times(airtcp("simulate", str(mixed), "--threads", "1", "--json"))
-    for threads in "12":
-        options = ["--threads", threads, "--json"]
-        trace = ["--trace", str(tmp_path / f"{threads}.csv"), "--trace-interval", "20 ms"]
-        pcap = ["--pcap", str(tmp_path / f"{threads}.pcap")]
-        for recording in (trace, pcap, trace + pcap):
-            assert without_times(airtcp("simulate", str(mixed), *options, *recording)) == plain
+    plain = without_times(simulate(loads(MIXED), threads=1).to_json())
+    for threads in (1, 2):
+        trace, pcap = tmp_path / f"{threads}.csv", tmp_path / f"{threads}.pcap"
+        recorded = simulate(
+            loads(MIXED), threads=threads, trace=trace, trace_interval_s=0.02, pcap=pcap
+        )
+        assert without_times(recorded.to_json()) == plain
 
     one, two = ((tmp_path / f"{threads}.csv").read_bytes() for threads in "12")
     assert one == two
@@ -127,6 +127,19 @@ def test_with_and_without_a_trace_the_bytes_are_the_same(mixed: Path, tmp_path: 
     one, two = ((tmp_path / f"{threads}.pcap").read_bytes() for threads in "12")
     assert one == two
     assert len(one) > 1_000_000
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_any_recording_from_the_command_line_changes_no_byte(
+    mixed: Path, tmp_path: Path, threads: str
+) -> None:
+    plain = without_times(airtcp("simulate", str(mixed), "--threads", "1", "--json"))
+    options = ["--threads", threads, "--json"]
+    trace = ["--trace", str(tmp_path / "trace.csv"), "--trace-interval", "20 ms"]
+    pcap = ["--pcap", str(tmp_path / "air.pcap")]
+    for recording in (trace, pcap, trace + pcap):
+        assert without_times(airtcp("simulate", str(mixed), *options, *recording)) == plain
 
 
 def test_another_seed_is_another_run(mixed: Path) -> None:
