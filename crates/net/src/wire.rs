@@ -31,13 +31,30 @@ pub struct LinkConfig {
 #[derive(Debug)]
 pub struct Wires<B> {
     wires: Vec<Wire<B>>,
-    /// The next arrival on each wire that carries something. Of several at one instant, that comes
-    /// first which was the next on its wire first.
-    due: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    /// The next arrival on each wire that carries something.
+    due: BinaryHeap<Reverse<Due>>,
     /// The first of `due`, or never.
     next: Time,
     /// How many arrivals have been put into `due`.
     scheduled: u64,
+}
+
+/// The next arrival on a wire. Of several at one instant, that comes first which was the next on its
+/// wire first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    time: Time,
+    /// How many arrivals had been put into order before it, above the number of the wire.
+    rank: u64,
+}
+
+/// Bits of the number of a wire in [`Due::rank`].
+const WIRE_BITS: u32 = 24;
+
+impl Due {
+    fn wire(self) -> usize {
+        (self.rank & ((1 << WIRE_BITS) - 1)) as usize
+    }
 }
 
 /// One wire.
@@ -47,11 +64,9 @@ struct Wire<B> {
     delay: Duration,
     limit: usize,
     free_at: Time,
-    /// How long the packet took that was sent last, and its size: most are as large as the last.
+    /// The size of the packet that was sent last, and how long that took: most are as large.
     last: (u64, Duration),
-    /// When those packets leave that wait or are being sent.
-    departures: VecDeque<Time>,
-    /// Packets that have not arrived yet, and when they will.
+    /// Packets that have not arrived yet, and when they will, in this order.
     travelling: VecDeque<(Time, Packet<B>)>,
 }
 
@@ -63,6 +78,9 @@ impl<B> Default for Wires<B> {
 
 impl<B> Wires<B> {
     /// One more wire; its number.
+    ///
+    /// # Panics
+    /// If there are 2^24 already.
     pub fn add(&mut self, config: &LinkConfig) -> u32 {
         self.wires.push(Wire {
             rate_bps: config.rate_bps,
@@ -70,9 +88,9 @@ impl<B> Wires<B> {
             limit: config.queue.unwrap_or(usize::MAX),
             free_at: Time::ZERO,
             last: (0, Duration::ZERO),
-            departures: VecDeque::new(),
             travelling: VecDeque::new(),
         });
+        assert!(self.wires.len() <= 1 << WIRE_BITS, "too many wires");
         self.wires.len() as u32 - 1
     }
 
@@ -83,8 +101,7 @@ impl<B> Wires<B> {
         let was_idle = it.travelling.is_empty();
         let arrival = it.offer(now, packet)?;
         if was_idle {
-            self.due.push(Reverse((arrival, self.scheduled, wire)));
-            self.scheduled += 1;
+            self.due.push(Reverse(due(arrival, &mut self.scheduled, wire as usize)));
             self.next = self.next.min(arrival);
         }
         Ok(())
@@ -96,26 +113,33 @@ impl<B> Wires<B> {
         self.next
     }
 
-    /// Takes out the packet that arrives at [`Self::next_time`], and tells on which wire.
+    /// The packet that arrives at [`Self::next_time`], and on which wire.
     ///
     /// # Panics
     /// If there is none on its way.
     #[inline]
-    pub fn arrive(&mut self) -> (u32, Packet<B>) {
-        let mut due = self.due.peek_mut().expect("something is on its way");
-        let Reverse((arrival, _, wire)) = *due;
-        let travelling = &mut self.wires[wire as usize].travelling;
-        let (_, packet) = travelling.pop_front().expect("what is due is on its way");
+    pub fn first(&self) -> (u32, &Packet<B>) {
+        let Reverse(first) = self.due.peek().expect("something is on its way");
+        (first.wire() as u32, &self.wires[first.wire()].travelling[0].1)
+    }
+
+    /// Takes that packet off its wire.
+    ///
+    /// # Panics
+    /// If there is none on its way.
+    #[inline]
+    pub fn remove_first(&mut self) {
+        let mut first = self.due.peek_mut().expect("something is on its way");
+        let wire = first.0.wire();
+        let travelling = &mut self.wires[wire].travelling;
+        travelling.pop_front();
         if let Some(&(next, _)) = travelling.front() {
-            debug_assert!(next >= arrival);
-            *due = Reverse((next, self.scheduled, wire));
-            self.scheduled += 1;
-            drop(due);
+            *first = Reverse(due(next, &mut self.scheduled, wire));
+            drop(first);
         } else {
-            PeekMut::pop(due);
+            PeekMut::pop(first);
         }
-        self.next = self.due.peek().map_or(Time::NEVER, |Reverse((time, _, _))| *time);
-        (wire, packet)
+        self.next = self.due.peek().map_or(Time::NEVER, |Reverse(first)| first.time);
     }
 
     /// How many arrivals there were, those included that are still to come next on their wires.
@@ -123,12 +147,11 @@ impl<B> Wires<B> {
         self.scheduled
     }
 
-    /// For each wire, packets that waited or were being sent just before `now`; `None` if it has no
-    /// queue.
+    /// For each wire, packets that waited or were being sent just before `now`, at which nothing has
+    /// been offered yet; `None` if it has no queue.
     pub fn queued_before(&self, now: Time) -> impl Iterator<Item = Option<usize>> {
         self.wires.iter().map(move |wire| {
-            let gone = wire.departures.partition_point(|&departure| departure < now);
-            wire.rate_bps.map(|_| wire.departures.len() - gone)
+            wire.rate_bps.map(|_| wire.behind(|arrival| arrival < now + wire.delay))
         })
     }
 
@@ -138,25 +161,28 @@ impl<B> Wires<B> {
     }
 }
 
+#[inline]
+fn due(time: Time, scheduled: &mut u64, wire: usize) -> Due {
+    let rank = *scheduled << WIRE_BITS | wire as u64;
+    *scheduled += 1;
+    Due { time, rank }
+}
+
 impl<B> Wire<B> {
     /// Takes a packet if it fits: when it arrives.
     #[inline]
     fn offer(&mut self, now: Time, mut packet: Packet<B>) -> Result<Time, Packet<B>> {
+        if self.is_full(now) {
+            return Err(packet);
+        }
         let left = match self.rate_bps {
             None => now,
             Some(rate_bps) => {
-                while self.departures.front().is_some_and(|&departure| departure <= now) {
-                    self.departures.pop_front();
-                }
-                if self.departures.len() >= self.limit {
-                    return Err(packet);
-                }
                 if self.last.0 != packet.bits {
                     let nanos = (packet.bits * 1_000_000_000).div_ceil(rate_bps.get());
                     self.last = (packet.bits, Duration::from_nanos(nanos));
                 }
                 self.free_at = self.free_at.max(now) + self.last.1;
-                self.departures.push_back(self.free_at);
                 self.free_at
             }
         };
@@ -164,6 +190,20 @@ impl<B> Wire<B> {
         packet.arrived = now;
         self.travelling.push_back((arrival, packet));
         Ok(arrival)
+    }
+
+    /// Whether no more packets may wait. Those that have left and not arrived do not count.
+    #[inline]
+    fn is_full(&self, now: Time) -> bool {
+        self.travelling.len() >= self.limit
+            && self.rate_bps.is_some()
+            && self.behind(|arrival| arrival <= now + self.delay) >= self.limit
+    }
+
+    /// How many packets come after those whose arrivals are so.
+    fn behind(&self, is_past: impl Fn(Time) -> bool) -> usize {
+        let past = self.travelling.partition_point(|&(arrival, _)| is_past(arrival));
+        self.travelling.len() - past
     }
 }
 
@@ -184,6 +224,14 @@ mod tests {
         LinkConfig { rate_bps, delay: Duration::from_millis(5), queue }
     }
 
+    /// Takes the next packet off its wire: which these are.
+    fn arrive(wires: &mut Wires<u32>) -> (u32, u32) {
+        let (wire, packet) = wires.first();
+        let id = packet.body;
+        wires.remove_first();
+        (wire, id)
+    }
+
     /// 12000 bits at 1 Mb/s take 12 ms each, and 5 ms to arrive.
     #[test]
     fn packets_leave_one_after_the_other_and_overflow_the_queue() {
@@ -196,11 +244,11 @@ mod tests {
             assert_eq!(wires.offer(at(millis), uplink, packet(id)).is_ok(), fits, "{id}");
         }
 
-        let queued = [12, 13, 24, 25].map(|millis| wires.queued_before(at(millis)).next());
-        assert_eq!(queued, [2, 2, 2, 1].map(|packets| Some(Some(packets))));
+        let queued = [13, 24, 25, 37].map(|millis| wires.queued_before(at(millis)).next());
+        assert_eq!(queued, [2, 2, 1, 0].map(|packets| Some(Some(packets))));
         let arrivals: Vec<_> = std::iter::from_fn(|| {
             let time = wires.next_time();
-            (time < Time::NEVER).then(|| (time, wires.arrive().1.body))
+            (time < Time::NEVER).then(|| (time, arrive(&mut wires).1))
         })
         .collect();
         assert_eq!(arrivals, [(at(17), 0), (at(29), 1), (at(41), 3)]);
@@ -228,9 +276,8 @@ mod tests {
         wires.offer(at(1), first, packet(11)).unwrap();
         wires.offer(at(1), second, packet(20)).unwrap();
 
-        let order: Vec<_> = (0..3).map(|_| wires.arrive()).collect();
+        let order: Vec<_> = (0..3).map(|_| arrive(&mut wires)).collect();
 
-        let order: Vec<_> = order.iter().map(|(wire, packet)| (*wire, packet.body)).collect();
         assert_eq!(order, [(first, 10), (second, 20), (first, 11)]);
     }
 }

@@ -70,8 +70,10 @@ impl World<'_> {
 
     /// The packet arrives that is due on a wire.
     pub(super) fn wire_arrival(&mut self) {
-        let (wire, mut packet) = self.links.wires.arrive();
+        let (wire, packet) = self.links.wires.first();
+        let mut packet = *packet;
         packet.body.hop += 1;
+        self.links.wires.remove_first();
         if wire.is_multiple_of(2) {
             self.forward_to_server(&packet);
         } else {
