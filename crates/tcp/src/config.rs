@@ -31,8 +31,6 @@ pub struct Config {
     pub aimd: Aimd,
     /// Where peers do otherwise than the RFCs.
     pub rules: Rules,
-    /// Whether a new segment is sent for each of the first two duplicate ACKs (RFC 3042).
-    pub limited_transmit: bool,
     /// How a connection opens.
     pub handshake: Handshake,
     /// The retransmission timeout before any round trip is measured: RFC 6298 (2.1) says 1 s.
@@ -225,7 +223,6 @@ impl Config {
             initial_ssthresh: None,
             aimd: Aimd::STANDARD,
             rules: Rules::standard(),
-            limited_transmit: true,
             handshake: Handshake::None,
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(200),

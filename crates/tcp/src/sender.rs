@@ -305,10 +305,8 @@ impl Sender {
         let extra = match self.phase {
             // RFC 3042 section 2: one segment for each of the first two duplicate ACKs, as long as
             // no more than cwnd and two segments are outstanding.
-            Phase::Open { dup_acks, .. } if config.limited_transmit => {
-                u64::from(dup_acks.min(2)) * u64::from(config.mss)
-            }
-            _ => 0,
+            Phase::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
+            Phase::FastRecovery { .. } | Phase::Loss { .. } => 0,
         };
         self.window.cwnd.saturating_add(extra).min(config.receive_window)
     }

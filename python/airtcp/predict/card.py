@@ -99,7 +99,6 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "flows.tcp.congestion": "Reno is the only one, and what every model of TCP has",
         "flows.tcp.variant": "matters after a loss alone, and no model has losses: the assumption "
         "that nothing is lost says so",
-        "flows.tcp.limited_transmit": "matters after a loss alone, as flows.tcp.variant",
         "flows.tcp.rules": "matters after a loss alone, as flows.tcp.variant",
         "flows.tcp.max_rto_ns": "matters when timers expire several times in a row, which the "
         "assumption on timers excludes",

@@ -113,20 +113,6 @@ fn duplicate_acks_in_a_go_back_n_send_nothing() {
     assert_eq!(sender.counters.fast_retransmits, 0);
 }
 
-#[test]
-fn duplicate_acks_send_nothing_without_limited_transmit() {
-    let [with, without] = [true, false].map(|limited_transmit| {
-        let config = Config { limited_transmit, ..Config::standard() };
-        let mut sender = writing(&config, u64::MAX);
-        burst(&mut sender, &config);
-        sender.on_ack(&config, T, 1, true);
-        burst(&mut sender, &config)
-    });
-
-    // The window of 2000 bytes is full: RFC 3042 has one segment more for a duplicate.
-    assert_eq!((with, without), (vec![(2001, 1000)], vec![]));
-}
-
 /// The sender of the variant with SACK has eight segments in flight, of which the first and the third
 /// are lost, and is in a recovery.
 fn recovering(config: &Config) -> Sender {

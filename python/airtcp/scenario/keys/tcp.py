@@ -195,11 +195,6 @@ class Tcp(Table):
     )
     aimd: Aimd = key("How the congestion window grows and shrinks.", default={})
     rules: TcpRules = key("Rules of loss recovery.", default={})
-    limited_transmit: bool = key(
-        "Send a new segment for each of the first two duplicate ACKs.",
-        default=True,
-        source="RFC 3042, 2",
-    )
     handshake: Literal["three-way", "two-way", "none"] = key(
         "`two-way`: a SYN from the data sender and its ACK, as in ns-2; `none`: data at once.",
         default="three-way",
