@@ -25,6 +25,7 @@ def test_the_face_is_what_is_promised() -> None:
         "SimulationError",
         "__version__",
         "compare",
+        "diff",
         "load",
         "predict",
         "simulate",

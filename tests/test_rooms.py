@@ -25,7 +25,7 @@ GROUND = {
 """Modules of the ground floor, which may import each other."""
 
 ANSWERS = GROUND | {"scenario", "results"}
-BOTH_DEPTHS = ANSWERS | {"_core", "models", "predict", "run", "present", "compare"}
+BOTH_DEPTHS = ANSWERS | {"_core", "models", "predict", "run", "present", "compare", "difference"}
 
 ROOMS = {
     "models": {"airtime", "exceptions", "high_rate", "standards"},
@@ -35,6 +35,7 @@ ROOMS = {
     "run": ANSWERS | {"_core"},
     "present": ANSWERS,
     "compare": ANSWERS | {"predict", "run"},
+    "difference": ANSWERS | {"run"},
     "reproduce": BOTH_DEPTHS,
     "cli": BOTH_DEPTHS | {"reproduce"},
 }

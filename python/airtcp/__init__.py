@@ -4,6 +4,7 @@
     airtcp.predict(scenario)     # what models say, in milliseconds
     airtcp.simulate(scenario)    # what a packet-level simulation says
     airtcp.compare(scenario)     # both, and how far they are apart
+    airtcp.diff(scenario, other) # what is otherwise in another scenario, on common random numbers
 
 The bare model functions are in `airtcp.models`. Importing airtcp is cheap: NumPy, SciPy and the
 compiled core are imported by what needs them.
@@ -26,6 +27,7 @@ from airtcp.predict import predict
 
 if TYPE_CHECKING:
     from airtcp._version import __version__
+    from airtcp.difference import diff
     from airtcp.run.simulate import simulate
     from airtcp.scenario.load import load
 
@@ -38,6 +40,7 @@ __all__ = [
     "SimulationError",
     "__version__",
     "compare",
+    "diff",
     "load",
     "predict",
     "simulate",
@@ -45,10 +48,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load`, `simulate` and the version when they are first asked for."""
+    """Import what is not there yet when it is first asked for."""
     value: Any
     if name == "load":
         from airtcp.scenario import load as value
+    elif name == "diff":
+        from airtcp.difference import diff as value
     elif name == "simulate":
         from airtcp.run.simulate import simulate as value
     elif name == "__version__":

@@ -86,7 +86,7 @@ def run(
 
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
-        with _progress(quiet) as progress:
+        with progress_bar(quiet) as progress:
             result = compare(
                 loaded, seed=seed, replications=replications, threads=threads, progress=progress
             )
@@ -137,7 +137,7 @@ def simulate(
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, trace=trace, pcap=pcap, force=force)
         lost: AirtcpError | None = None
-        with _progress(quiet) as progress:
+        with progress_bar(quiet) as progress:
             try:
                 result = simulate_scenario(
                     loaded,
@@ -273,7 +273,7 @@ def _written(
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[float], None] | None]:
+def progress_bar(quiet: bool) -> Iterator[Callable[[float], None] | None]:
     """A progress bar with the time left on stderr, if a person is looking there."""
     with bars(quiet, _columns) as bar:
         if bar is None:

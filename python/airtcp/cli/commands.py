@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from airtcp.cli import answers, examples
+from airtcp.cli.diff import diff
 from airtcp.cli.reproduce import reproduce
 
 app: Final = typer.Typer(
@@ -22,6 +23,7 @@ app: Final = typer.Typer(
 app.command("run")(answers.run)
 app.command("predict")(answers.predict)
 app.command("simulate")(answers.simulate)
+app.command("diff")(diff)
 app.command("reproduce")(reproduce)
 app.command("schema")(examples.schema)
 app.command("example")(examples.example)

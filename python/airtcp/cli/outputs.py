@@ -78,7 +78,8 @@ def check_pages(out: Path, *, force: bool) -> None:
 def _names_of_a_report() -> list[str]:
     from airtcp.present.plot import CAPTIONS
 
-    pictures = [f"{name}.{suffix}" for name in CAPTIONS for suffix in ("svg", "png")]
+    names = (*CAPTIONS, "difference")
+    pictures = [f"{name}.{suffix}" for name in names for suffix in ("svg", "png")]
     return ["report.html", "results.json", *pictures]
 
 

@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-__all__ = ["Set", "scenario_of"]
+__all__ = ["Set", "scenario_of", "settings_of"]
 
 Set = Annotated[
     list[str] | None,
@@ -37,12 +37,17 @@ def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, st
     from airtcp.scenario.load import STDIN, read
 
     name = "standard input" if path == STDIN else str(path)
-    settings = [_setting(change) for change in changes or []]
+    settings = settings_of(changes)
     text = read(path)
     scenario = loads(text, name=name, base=path.parent)
     if settings:
-        scenario = scenario.vary(dict(settings))
+        scenario = scenario.vary(settings)
     return scenario, "".join(f"# --set {change!r}\n" for change in changes or []) + text
+
+
+def settings_of(changes: Sequence[str] | None) -> dict[str, Any]:
+    """Key paths and values of `--set`. Raises BadParameter for what is no PATH=VALUE."""
+    return dict(_setting(change) for change in changes or [])
 
 
 def _setting(change: str) -> tuple[str, Any]:

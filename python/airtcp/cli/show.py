@@ -19,11 +19,14 @@ from airtcp.results import Comparison, Prediction, SimulationResult
 
 if TYPE_CHECKING:
     from airtcp.reproduce.claims import Judgement
+    from airtcp.results.differences import Difference
 
 #: Wider than any table: what a table would take if it could.
 _ENDLESS_WIDTH: Final = 1000
 #: Narrower than this a table of claims would break numbers.
 _CLAIMS_WIDTH: Final = 100
+#: Columns for the name of a metric, at least, before a table of changes is given up.
+_LEAST_NAME: Final = 20
 #: Columns when the output is not a terminal and nothing says how wide it is.
 _PIPE_WIDTH: Final = 120
 
@@ -35,6 +38,9 @@ _VERDICT_STYLES: Final = {
     "too low": "yellow",
     "far too high": "red",
     "far too low": "red",
+    "better": "green",
+    "worse": "red",
+    "different": "cyan",
 }
 
 _CLAIM_STYLES: Final = {
@@ -68,6 +74,33 @@ def result(result: Comparison | SimulationResult | Prediction) -> None:
         _simulation(console, result)
     else:
         _prediction(console, result)
+
+
+def difference(found: Difference) -> None:
+    """Print the difference of two simulations on stdout."""
+    from airtcp.present.difference import HEAD, MOST_ROWS, rest, rows, subject
+
+    console = _console()
+    for line in subject(found):
+        console.print(Text(one_line(line)))
+    console.print()
+    changes = rows(found)
+    shown = changes[:MOST_ROWS]
+    table: list[_Row] = [(*row.cells()[:-1], _verdict(row.verdict)) for row in shown]
+    if not shown:
+        console.print(Text("No metric is separated from zero."))
+    elif not _printed(console, HEAD, table, least_first=_LEAST_NAME):
+        # One below the other: what it is of, both values, the difference.
+        for row in shown:
+            console.print(Text(row.metric if row.of == "all" else f"{row.metric} ({row.of})"))
+            console.print(Text(f"  {row.a} → {row.b}"))
+            change = f"  {row.difference}, {row.relative} "
+            console.print(Text.assemble(change, _verdict(row.verdict)))
+    if len(changes) > len(shown):
+        console.print(Text(f"and {len(changes) - len(shown)} more: --json has all", style="dim"))
+    unseparated = rest(found)
+    if unseparated is not None:
+        console.print(Text(f"\n{unseparated}", style="dim"))
 
 
 def claims(judgements: Sequence[Judgement]) -> None:
@@ -142,7 +175,7 @@ def _side_by_side(result: Comparison) -> list[_Row]:
             line.source,
             line.simulation,
             line.difference,
-            _verdict(line),
+            _verdict(line.verdict),
         )
         for line in summary.comparison_lines(result)
     ]
@@ -156,12 +189,12 @@ def _stacked(result: Comparison) -> list[_Row]:
             rows.append((line.metric, line.simulation, "", ""))
         if line.source:
             model = Text(f"  {line.source}", style="dim")
-            rows.append((model, line.model, line.difference, _verdict(line)))
+            rows.append((model, line.model, line.difference, _verdict(line.verdict)))
     return rows
 
 
-def _verdict(line: summary.Line) -> Text:
-    return Text(line.verdict, style=_VERDICT_STYLES.get(line.verdict, ""))
+def _verdict(verdict: str) -> Text:
+    return Text(verdict, style=_VERDICT_STYLES.get(verdict, ""))
 
 
 def _simulation(console: Console, result: SimulationResult) -> None:
@@ -209,15 +242,25 @@ def _print(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> None:
             console.print(Padding(Text("  ").join(cells), (0, 0, 0, 4)))
 
 
-def _printed(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> bool:
-    """Print a table if it is not wider than the terminal, and say whether it was."""
+def _printed(
+    console: Console, head: Sequence[str], rows: Sequence[_Row], *, least_first: int | None = None
+) -> bool:
+    """Print a table if it is not wider than the terminal, and say whether it was.
+
+    With `least_first` the cells of the first column, which are words, may take several lines of so
+    many columns; others never do.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
     for column in head:
         table.add_column(column, no_wrap=True, header_style="dim")
     for row in rows:
         table.add_row(*row)
     roomy = console.options.update_width(_ENDLESS_WIDTH)
-    if console.measure(table, options=roomy).maximum > console.width:
+    needed = console.measure(table, options=roomy).maximum
+    if least_first is not None:
+        table.columns[0].no_wrap = False
+        needed -= max(0, max(len(str(row[0])) for row in rows) - least_first)
+    if needed > console.width:
         return False
     console.print(table)
     return True

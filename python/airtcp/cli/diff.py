@@ -1,0 +1,80 @@
+"""`airtcp diff`: two scenarios in, what is different out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airtcp.cli.answers import Force, Json, Out, Quiet, Replications, Seed, Threads, progress_bar
+from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.scenarios import Set, scenario_of, settings_of
+from airtcp.exceptions import one_line
+
+First = Annotated[
+    Path, typer.Argument(metavar="A", help="A scenario file; -: standard input.", allow_dash=True)
+]
+Second = Annotated[
+    Path | None, typer.Argument(metavar="[B]", help="Another one; without it, --set changes A.")
+]
+
+
+def diff(
+    a: First,
+    b: Second = None,
+    set_: Set = None,
+    json: Json = False,
+    out: Out = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    threads: Threads = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """What changes from one scenario to another, on common random numbers.
+
+    Without B, --set says what B is: A with these keys changed. With B, it changes both.
+    """
+    with outcome():
+        from airtcp.cli.outputs import check
+        from airtcp.difference import diff as difference_of
+
+        if b is None and not set_:
+            raise typer.BadParameter("nothing to compare A with; allowed: a file B, or --set")
+        first, _ = scenario_of(a, set_ if b is not None else None)
+        if b is None:
+            second = first.vary(settings_of(set_))
+        else:
+            second, _ = scenario_of(b, set_)
+        for scenario in (a, *([] if b is None else [b])):
+            check(scenario, out=out, force=force)
+        with progress_bar(quiet) as progress:
+            found = difference_of(
+                first,
+                second,
+                seed=seed,
+                replications=replications,
+                threads=threads,
+                progress=progress,
+            )
+        if json:
+            print(found.to_json())
+        else:
+            from airtcp.cli import show
+
+            show.difference(found)
+        sys.stdout.flush()
+        if out is not None:
+            from airtcp.present.difference import write
+
+            write(found, out)
+            where = f"report: {one_line(str(out / 'report.html'))}"
+            if not json:
+                print(where)
+            elif not quiet:
+                note(where)
+        if found.b.simulation.stopped == "interrupted":
+            note(f"interrupted: shown is what {found.replications} pairs of replications say")
+            raise typer.Exit(Status.INTERRUPTED)

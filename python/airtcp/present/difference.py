@@ -1,0 +1,207 @@
+"""The difference of two simulations in rows of text, in a picture, and as a page.
+
+Knows which changes a reader wants first and how they are put. Computes no results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.files import prepare, write_files
+from airtcp.metrics import METRICS, percent, quantity, quantity_with_interval
+from airtcp.present import drawing
+from airtcp.present.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    VERMILION,
+    legend_above,
+    new_figure,
+    styled,
+)
+from airtcp.present.markup import definitions, document, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from airtcp.results.differences import Difference, Ranked
+
+#: Rows of a table that a person reads, and bars of a picture.
+MOST_ROWS: Final = 20
+#: Keys that are told one by one.
+_MOST_KEYS: Final = 6
+
+CAPTION: Final = "What changes from A to B: paired differences relative to A, with their intervals."
+
+HEAD: Final = ("metric", "of", "A", "B", "B - A", "", "")
+
+_COLOURS: Final = {"better": GREEN, "worse": VERMILION, "different": BLUE, "not separated": GREY}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table of changes, in the columns of `HEAD`."""
+
+    metric: str
+    of: str
+    a: str
+    b: str
+    difference: str
+    relative: str
+    verdict: str
+
+    def cells(self) -> tuple[str, ...]:
+        """The columns."""
+        return (
+            self.metric,
+            self.of,
+            self.a,
+            self.b,
+            self.difference,
+            self.relative,
+            self.verdict,
+        )
+
+
+def subject(difference: Difference) -> list[str]:
+    """What is compared, in a few lines: titles, keys that differ, how many pairs."""
+    a, b = difference.a.scenario, difference.b.scenario
+    lines = [f"A: {a.title}", f"B: {b.title}"] if a.title != b.title else [a.title]
+    changed = list(difference.changed.items())
+    lines += [f"{key}: {_value(old)} → {_value(new)}" for key, (old, new) in changed[:_MOST_KEYS]]
+    if len(changed) > _MOST_KEYS:
+        lines.append(f"and {len(changed) - _MOST_KEYS} more keys")
+    if not changed:
+        lines.append("the scenarios differ in no key")
+    n = difference.replications
+    pairs = f"{n} pair{'s' if n > 1 else ''} of replications on seed {a.run.seed}"
+    lines.append(f"{pairs}; {100 * difference.confidence:g} % intervals of paired differences")
+    return lines
+
+
+def rows(difference: Difference) -> list[Row]:
+    """The changes that are separated from zero, the largest first."""
+    return [_row(one) for one in difference.ranked() if one.change.separated]
+
+
+def rest(difference: Difference) -> str | None:
+    """What can be said of the metrics that are not separated; None if there are none."""
+    if difference.replications < 2:
+        return "One pair of replications has no interval: nothing says what is chance."
+    ranked = [one for one in difference.ranked() if not one.change.separated]
+    if not ranked:
+        return None
+    if all(one.change.difference.mean == 0.0 for one in difference.ranked()):
+        return "Every difference is exactly 0."
+    told = [_told(one) for one in ranked[:MOST_ROWS]]
+    if len(ranked) > MOST_ROWS:
+        told.append(f"and {len(ranked) - MOST_ROWS} more")
+    return f"Not told apart from chance: {'; '.join(told)}."
+
+
+def picture(difference: Difference) -> Figure | None:
+    """Bars of relative differences with their intervals; None if nothing has one."""
+    shown = [one for one in difference.ranked() if one.change.relative is not None][:MOST_ROWS]
+    shown = [one for one in shown if one.change.separated] or shown
+    if not shown:
+        return None
+    with styled():
+        figure, axes = new_figure(height=1.1 + 0.32 * len(shown))
+        means = [100.0 * (one.change.relative or 0.0) for one in shown]
+        widths = [
+            100.0 * (one.change.difference.half_width or 0.0) / abs(one.change.a.mean or 1.0)
+            for one in shown
+        ]
+        for verdict, colour in _COLOURS.items():
+            mine = [y for y, one in enumerate(shown) if one.verdict == verdict]
+            if mine:
+                lengths = [means[y] for y in mine]
+                axes.barh(mine, lengths, height=0.6, color=colour, label=verdict)
+        bars: dict[str, Any] = {"fmt": "none", "ecolor": INK, "elinewidth": 1.1, "capsize": 2.5}
+        axes.errorbar(means, range(len(shown)), xerr=widths, **bars)
+        axes.axvline(0.0, color=INK, linewidth=0.8)
+        axes.set_yticks(range(len(shown)), [_told(one) for one in shown])
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        if max(map(abs, means)) > 300.0:
+            axes.set_xscale("symlog", linthresh=10.0)
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:+g}" if x else "0")
+        axes.set_xlabel("B against A (%)")
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        legend_above(figure, axes)
+    return figure
+
+
+def write(difference: Difference, directory: Path) -> None:
+    """Write results.json, report.html and the picture (PNG and SVG) of a difference.
+
+    Raises OutputError.
+    """
+    prepare(directory)
+    figure = picture(difference)
+    files = {
+        "report.html": html(difference, figure).encode(),
+        "results.json": (difference.to_json() + "\n").encode(),
+    }
+    if figure is not None:
+        files["difference.svg"] = drawing.svg(figure).encode()
+        files["difference.png"] = drawing.png(figure)
+    write_files(directory, files)
+
+
+def html(difference: Difference, figure: Figure | None) -> str:
+    """The page of a difference as one HTML document that loads nothing."""
+    title = "What is different"
+    parts = [f"<h1>{title}</h1>", "<ul class='subject'>"]
+    parts += [f"<li>{escape(line)}</li>" for line in subject(difference)]
+    parts.append("</ul>")
+    found = rows(difference)
+    if found:
+        parts.append(table(HEAD, [row.cells() for row in found], numbers={2, 3, 4, 5}))
+    else:
+        parts.append("<p class='note'>No metric is separated from zero.</p>")
+    if figure is not None:
+        svg = drawing.inline_svg(figure, "difference", CAPTION)
+        parts.append(f"<figure>{svg}<figcaption>{escape(CAPTION)}</figcaption></figure>")
+    unseparated = rest(difference)
+    if unseparated is not None:
+        parts.append(f"<p class='muted'>{escape(unseparated)}</p>")
+    for name, one in (("A", difference.a), ("B", difference.b)):
+        provenance = one.to_dict()["provenance"]
+        parts += [
+            f"<h2>Where {name} comes from</h2>",
+            definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
+        ]
+    return document(title, parts)
+
+
+def _row(one: Ranked) -> Row:
+    metric, change = METRICS[one.metric], one.change
+    return Row(
+        metric=metric.label,
+        of=_of(one),
+        a=quantity(change.a.mean, metric.unit),
+        b=quantity(change.b.mean, metric.unit),
+        difference=quantity_with_interval(change.difference, metric.unit),
+        relative=percent(change.relative, signed=True),
+        verdict=one.verdict,
+    )
+
+
+def _of(one: Ranked) -> str:
+    if one.group is None:
+        return "all"
+    return one.group if one.part == "all" else f"{one.group}, {one.part}"
+
+
+def _told(one: Ranked) -> str:
+    label = METRICS[one.metric].label
+    return label if one.group is None else f"{label} ({_of(one)})"
+
+
+def _value(value: object) -> str:
+    return "–" if value is None else str(value)

@@ -1,0 +1,231 @@
+"""Two simulations side by side: the paired difference of every metric, with its interval.
+
+Replication i of both draws the same random numbers where the scenarios let it, so that most of what
+chance does is in both and cancels in the difference. Knows samples of two simulations; does not run
+any, and knows no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from airtcp.metrics import METRICS
+from airtcp.results.averages import Answer
+from airtcp.results.objects import SimulationResult, canonical_json
+from airtcp.stats import Interval, student_interval
+
+__all__ = ["Change", "Difference", "Ranked"]
+
+_OF_THE_RUN: Final = ("title", "run.replications", "run.seed", "run.precision")
+
+Samples = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One metric in both, and how far `b` lies above `a`: means over replications.
+
+    `difference` is the interval of the paired differences, over the replications in which both have
+    a value.
+    """
+
+    a: Interval
+    b: Interval
+    difference: Interval
+
+    @property
+    def separated(self) -> bool:
+        """Whether the interval of the difference does not hold zero."""
+        low, high = self.difference.low, self.difference.high
+        return low is not None and high is not None and (low > 0.0 or high < 0.0)
+
+    @property
+    def relative(self) -> float | None:
+        """The mean difference over the mean of `a` (0.1: 10 % more); None where that is zero."""
+        if self.difference.mean is None or not self.a.mean:
+            return None
+        return self.difference.mean / abs(self.a.mean)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `a`, `b`, `difference`, each as `mean`, `low`, `high`, `n`."""
+        return {
+            "a": self.a.to_dict(),
+            "b": self.b.to_dict(),
+            "difference": self.difference.to_dict(),
+        }
+
+
+#: The change of each metric.
+Changes = dict[str, Change]
+
+#: Parts of a group that have metrics.
+_PARTS: Final = ("all", "download", "upload")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A change with what it is of: `group` and `part` as in `groups`, None for everything."""
+
+    metric: str
+    group: str | None
+    part: str | None
+    change: Change
+
+    @property
+    def verdict(self) -> str:
+        """Whether `b` is "better" or "worse", "different", or "not separated" from `a`."""
+        if not self.change.separated:
+            return "not separated"
+        better = METRICS[self.metric].better
+        if better is None:
+            return "different"
+        rises = (self.change.difference.mean or 0.0) > 0.0
+        return "better" if rises == (better == "higher") else "worse"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The answer of `airtcp.diff`: what is otherwise in `b` than in `a`, on the same seed.
+
+    Replications are paired by their index; those that only one of the two has are left out.
+    """
+
+    a: SimulationResult
+    b: SimulationResult
+
+    @property
+    def replications(self) -> int:
+        """How many pairs there are."""
+        return len(self._pairs)
+
+    @cached_property
+    def metrics(self) -> Changes:
+        """The change of each metric of everything."""
+        return self._changes([(a["metrics"], b["metrics"]) for a, b in self._pairs])
+
+    @cached_property
+    def groups(self) -> dict[str, dict[str, Changes]]:
+        """The changes of each group that both have, by part, as `Simulation.groups`.
+
+        Parts are "all", and "download", "upload" and "airtime" where both have them.
+        """
+        found = {}
+        for name in self.a.simulation.groups:
+            if name in self.b.simulation.groups:
+                pairs = [(_named(a, name), _named(b, name)) for a, b in self._pairs]
+                found[name] = {
+                    part: self._changes([(a[part], b[part]) for a, b in pairs])
+                    for part in (*_PARTS, "airtime")
+                    if pairs[0][0][part] is not None and pairs[0][1][part] is not None
+                }
+        return found
+
+    @cached_property
+    def changed(self) -> dict[str, tuple[Any, Any]]:
+        """The keys of the resolved scenario that differ, with both values.
+
+        A value is None where there is no such key. Title, seed and replications are left out.
+        """
+        a, b = (dict(_leaves(one.scenario.model_dump(mode="json"), "")) for one in (self.a, self.b))
+        keys = [*a, *(key for key in b if key not in a)]
+        return {
+            key: (a.get(key), b.get(key))
+            for key in keys
+            if a.get(key) != b.get(key) and key not in _OF_THE_RUN
+        }
+
+    def ranked(self) -> list[Ranked]:
+        """Every change once, those that are separated from zero first, the largest of them first.
+
+        Size is relative to `a`. What has no value in one of the two is left out, and what says of a
+        group or direction only what was said of more.
+        """
+        found: list[Ranked] = []
+        said: dict[str, list[Change]] = {}
+        for group, part, changes in self._scopes():
+            for name, change in changes.items():
+                known = said.setdefault(name, [])
+                if change.difference.n > 0 and change not in known:
+                    known.append(change)
+                    found.append(Ranked(name, group, part, change))
+
+        def order(one: Ranked) -> tuple[bool, float]:
+            relative = one.change.relative
+            size = float("inf") if relative is None else abs(relative)
+            return (not one.change.separated, -size if one.change.separated else 0.0)
+
+        return sorted(found, key=order)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `a` and `b` (scenario and provenance), `metrics`, `groups`, `replications`."""
+        kept = self.a.to_dict(), self.b.to_dict()
+        a, b = ({key: one[key] for key in ("scenario", "provenance")} for one in kept)
+        return {
+            "a": a,
+            "b": b,
+            "metrics": _dict(self.metrics),
+            "groups": {
+                name: {part: _dict(changes) for part, changes in parts.items()}
+                for name, parts in self.groups.items()
+            },
+            "replications": self.replications,
+            "confidence": self.confidence,
+        }
+
+    def to_json(self) -> str:
+        """The difference as canonical JSON: equal differences are equal bytes."""
+        return canonical_json(self.to_dict())
+
+    @property
+    def confidence(self) -> float:
+        """The level of the intervals: that of `a`."""
+        return self.a.simulation.confidence
+
+    def _scopes(self) -> Iterator[tuple[str | None, str | None, Changes]]:
+        yield None, None, self.metrics
+        for group, parts in self.groups.items():
+            for part in _PARTS:
+                if part in parts:
+                    yield group, part, parts[part]
+
+    @cached_property
+    def _pairs(self) -> list[tuple[Answer, Answer]]:
+        others = {run.index: run.answer for run in self.b.simulation.runs}
+        return [
+            (run.answer, others[run.index]) for run in self.a.simulation.runs if run.index in others
+        ]
+
+    def _changes(self, pairs: Sequence[tuple[Samples, Samples]]) -> Changes:
+        names = [name for name in pairs[0][0] if name in pairs[0][1]] if pairs else []
+        return {name: self._change([(a[name], b[name]) for a, b in pairs]) for name in names}
+
+    def _change(self, pairs: Sequence[tuple[float | None, float | None]]) -> Change:
+        differences = [b - a for a, b in pairs if a is not None and b is not None]
+        return Change(
+            student_interval((a for a, _ in pairs), self.confidence),
+            student_interval((b for _, b in pairs), self.confidence),
+            student_interval(differences, self.confidence),
+        )
+
+
+def _named(answer: Answer, group: str) -> Mapping[str, Any]:
+    return next(record for record in answer["groups"] if record["name"] == group)
+
+
+def _dict(changes: Changes) -> dict[str, Any]:
+    return {name: change.to_dict() for name, change in changes.items()}
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The values of a resolved scenario by key path; groups and flows go by their names."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _leaves(one, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        for index, one in enumerate(value):
+            yield from _leaves(one, f"{path}.{one.get('name', index)}")
+    else:
+        yield path, value

@@ -1,0 +1,223 @@
+"""Paired differences of two scenarios: their arithmetic, their ranking, and how they are shown."""
+
+import json
+import sys
+from pathlib import Path
+
+import airtcp
+import pytest
+from airtcp.cli import show
+from airtcp.cli.commands import app
+from airtcp.present import difference as present
+from airtcp.results import Replication, Simulation
+from airtcp.results.differences import Difference
+from airtcp.stats import Interval
+from typer.testing import CliRunner, Result
+
+SCENARIO = """
+title = "Near and far"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "near"
+count = 2
+[[stations]]
+name = "far"
+count = 3
+data_rate = "2 Mb/s"
+[[flows]]
+stations = "near"
+direction = "download"
+application = { kind = "web", size = "30 kB", think_time = "0.5 s" }
+[[flows]]
+name = "photos"
+stations = "far"
+direction = "upload"
+application = { kind = "bulk" }
+[run]
+warmup = "1 s"
+duration = "10 s"
+replications = 5
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "s.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["diff", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def fewer() -> Difference:
+    """One far upload less."""
+    a = airtcp.load(SCENARIO)
+    return airtcp.diff(a, a.vary({"stations.far.count": 2}))
+
+
+def test_what_differs_in_nothing_has_differences_of_exactly_zero() -> None:
+    scenario = airtcp.load(SCENARIO)
+
+    same = airtcp.diff(scenario, scenario)
+
+    assert same.changed == {}
+    for one in same.ranked():
+        assert one.change.difference == Interval(0.0, 0.0, 0.0, one.change.difference.n)
+        assert one.verdict == "not separated"
+    assert {one.metric for one in same.ranked()} >= {"goodput_bps", "transfer_time_s"}
+    assert present.rows(same) == []
+
+
+def test_differences_are_those_of_pairs(fewer: Difference) -> None:
+    a, b = (
+        [run.answer["metrics"]["goodput_bps"] for run in one.simulation.runs]
+        for one in (fewer.a, fewer.b)
+    )
+    change = fewer.metrics["goodput_bps"]
+
+    assert change.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
+    assert change.difference.n == 5
+    assert change.a == fewer.a.metrics["goodput_bps"]
+    assert change.b == fewer.b.metrics["goodput_bps"]
+    assert fewer.changed == {"stations.far.count": (3, 2)}
+    assert [run.index for run in fewer.b.simulation.runs] == list(range(5))
+
+
+def test_pairs_cancel_what_chance_does_to_both() -> None:
+    """A cell that is not full: as many pages are asked for, whatever the rate of ACKs."""
+    a = airtcp.load(SCENARIO).vary({"stations.far.count": 1, "run.replications": 10})
+    b = a.vary({"flows.near.tcp.delayed_ack.every": 1})
+    change = airtcp.diff(a, b).groups["near"]["download"]["transfer_time_s"]
+
+    paired, one, other = (i.half_width for i in (change.difference, change.a, change.b))
+    assert paired is not None
+    assert one is not None
+    assert other is not None
+    # Independent samples would have the root of the sum of squares.
+    assert 2 * paired < (one**2 + other**2) ** 0.5
+
+
+def test_the_largest_separated_change_comes_first(fewer: Difference) -> None:
+    ranked = fewer.ranked()
+    separated = [one for one in ranked if one.change.separated]
+
+    assert ranked[: len(separated)] == separated
+    sizes = [abs(one.change.relative or 0.0) for one in separated]
+    assert sizes == sorted(sizes, reverse=True)
+    by_name = {(one.metric, one.group, one.part): one for one in ranked}
+    assert by_name["flow_goodput_bps", "far", "all"].verdict == "better"
+    assert by_name["active_flows", "far", "all"].verdict == "different"
+    # There are no downloads of the far group, and what says the same again is left out.
+    assert ("flow_goodput_bps", "far", "upload") not in by_name
+
+
+def metrics(value: float | None) -> dict[str, float | None]:
+    return {"goodput_bps": 1.0, "transfer_time_s": value}
+
+
+def of_samples(*values: float | None) -> airtcp.results.SimulationResult:
+    result = airtcp.simulate(airtcp.load(SCENARIO), replications=len(values), threads=1)
+    runs = [
+        Replication(run.index, {**run.answer, "metrics": metrics(value)}, run.transfer_times_s)
+        for run, value in zip(result.simulation.runs, values, strict=True)
+    ]
+    simulation = Simulation.gather(
+        runs, confidence=0.95, simulated_s=1.0, wall_s=1.0, cpu_s=1.0, stopped="replications"
+    )
+    return airtcp.results.SimulationResult(result.scenario, result.provenance, simulation)
+
+
+def test_only_pairs_that_both_have_a_value_count() -> None:
+    found = Difference(of_samples(1.0, None, 3.0), of_samples(1.5, 2.0, 4.0))
+
+    change = found.metrics["transfer_time_s"]
+
+    assert change.difference.n == 2
+    assert change.difference.mean == 0.75
+    # 0.75 +- 12.706 s / sqrt(2), with s = 0.25 sqrt(2).
+    assert change.difference.high == pytest.approx(0.75 + 12.7062 * 0.25, rel=1e-4)
+    assert change.a.n == 2
+    assert change.b.n == 3
+
+
+def test_the_json_is_what_is_promised(file: Path, fewer: Difference) -> None:
+    answer = json.loads(call(file, "--set", "stations.far.count=2", "--json").stdout)
+
+    assert answer == fewer.to_dict()
+    assert set(answer) == {"a", "b", "metrics", "groups", "replications", "confidence"}
+    assert set(answer["metrics"]["goodput_bps"]) == {"a", "b", "difference"}
+    assert set(answer["groups"]["far"]["upload"]["goodput_bps"]["difference"]) == {
+        "mean",
+        "low",
+        "high",
+        "n",
+    }
+    assert answer["b"]["scenario"]["stations"][1]["count"] == 2
+
+
+def test_two_files_are_compared(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(SCENARIO.replace("count = 3", "count = 2").replace("Near", "Nearer"))
+
+    result = call(file, other, "--replications", 2, "--out", tmp_path / "out")
+
+    assert result.exit_code == 0
+    assert "A: Near and far" in result.stdout
+    assert "stations.far.count: 3 → 2" in result.stdout
+    assert "2 pairs of replications on seed 1" in result.stdout
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"report.html", "results.json", "difference.svg", "difference.png"}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "stations.far.count" in page
+    assert "<svg" in page
+
+
+def test_nothing_to_compare_with_is_wrong_input(file: Path) -> None:
+    result = call(file)
+
+    assert result.exit_code == 2
+    assert "a file B, or --set" in result.stderr
+
+
+def test_a_path_that_is_no_key_is_wrong_input(file: Path) -> None:
+    result = call(file, "--set", "stations.fur.count=2")
+
+    assert result.exit_code == 2
+    assert "fur" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("columns", [40, 120, 200])
+def test_no_number_is_cut_off(
+    columns: int,
+    fewer: Difference,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    show.difference(fewer)
+
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert max(len(line.rstrip()) for line in shown.splitlines()) <= columns
+    assert "better" in shown
+    assert ("B - A" in shown) == (columns > 40)
+
+
+def test_one_pair_says_that_it_has_no_interval(file: Path) -> None:
+    shown = call(file, "--set", "stations.far.count=2", "--replications", 1).stdout
+
+    assert "No metric is separated from zero." in shown
+    assert "no interval" in shown
+
+
+def test_diff_is_a_function_whatever_is_imported() -> None:
+    import airtcp.difference
+
+    assert callable(airtcp.diff)
+    assert sys.modules["airtcp.difference"].diff is airtcp.diff
