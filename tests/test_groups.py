@@ -2,14 +2,16 @@
 
 import math
 
+import airtcp
 import pytest
 from airtcp import simulate
 from airtcp.cli import show
-from airtcp.metrics import METRICS, Scope, metrics_of
+from airtcp.metrics import METRICS, Scope, metrics_of, quantity_with_interval
 from airtcp.present import report
 from airtcp.present.groups import by_group
 from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
+from airtcp.stats import student_interval
 
 PARTS = ("data", "tcp_ack", "control")
 
@@ -248,3 +250,43 @@ def test_the_report_has_groups(result: SimulationResult) -> None:
 
     assert "<h2>Groups</h2>" in page
     assert "far, upload" in page
+
+
+def test_values_are_the_samples_of_the_intervals(simulation: Simulation) -> None:
+    for group, part, intervals in (
+        (None, "all", simulation.metrics),
+        ("far", "upload", simulation.groups["far"]["upload"]),
+        ("far", "airtime", simulation.groups["far"]["airtime"]),
+    ):
+        for name, interval in intervals.items():
+            assert student_interval(simulation.values(name, group, part)) == interval, name
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("goodput",), "is no metric; there are active_flows, "),
+        (("goodput_bps", "fur"), "'fur' is no group; there are near, far"),
+        (
+            ("goodput_bps", "near", "upload"),
+            "'upload' is no part of group near; there are all, download, airtime",
+        ),
+    ],
+)
+def test_values_of_what_there_is_not_say_what_there_is(
+    simulation: Simulation, asked: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(KeyError, match=message):
+        simulation.values(*asked)
+
+
+def test_results_show_themselves_in_a_line(result: SimulationResult) -> None:
+    interval = quantity_with_interval(result.metrics["goodput_bps"], "b/s")
+    for shown in (repr(result), repr(result.simulation)):
+        assert f"goodput, all flows {interval}; transfer time, mean " in shown
+        assert "3 replications" in shown
+        assert len(shown) < 200
+    assert repr(result.simulation.runs[0]) == (
+        f"<Replication 0: {len(result.simulation.runs[0].transfer_times_s)} transfers>"
+    )
+    assert "'scenario'" in repr(airtcp.predict(result.scenario))

@@ -86,7 +86,7 @@ class Ranked:
         return "better" if rises == (better == "higher") else "worse"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """The answer of `airtcp.diff`: what is otherwise in `b` than in `a`, on the same seed.
 
@@ -95,6 +95,13 @@ class Difference:
 
     a: SimulationResult
     b: SimulationResult
+
+    def __repr__(self) -> str:
+        ranked = self.ranked()
+        separated = sum(one.change.separated for one in ranked)
+        n = self.replications
+        about = f"{separated} of {len(ranked)} changes separated from zero"
+        return f"<Difference over {n} pair{'s' if n > 1 else ''} of replications: {about}>"
 
     @property
     def replications(self) -> int:

@@ -12,8 +12,9 @@ import platform as _platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
+from airtcp.metrics import METRICS, quantity, quantity_with_interval
 from airtcp.results.averages import Flow, Groups, Station, categories, combined, groups, mean_of
 from airtcp.stats import Interval, student_interval
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
+
+_T = TypeVar("_T")
+
+#: What is told of a result in a line.
+_HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 
 #: Why a simulation ended: all replications asked for were made, the precision was reached, the
 #: cap on replications was reached first, or the user interrupted it.
@@ -83,7 +89,7 @@ class Predicted:
 Model = dict[str, list[Predicted]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Replication:
     """The core's answer for one replication, as docs/resolved-form.md describes it.
 
@@ -96,8 +102,12 @@ class Replication:
     transfer_times_s: NDArray[np.float64]
     trace: Trace | None = None
 
+    def __repr__(self) -> str:
+        traced = "" if self.trace is None else ", traced"
+        return f"<Replication {self.index}: {self.answer['counts']['transfers']} transfers{traced}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Simulation:
     """What the packet simulator measured, over all replications.
 
@@ -121,7 +131,17 @@ class Simulation:
     cpu_s: float
     stopped: Stopped
     confidence: float
-    runs: tuple[Replication, ...] = field(default=(), repr=False, compare=False)
+    runs: tuple[Replication, ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Simulation: {self._in_short()}>"
+
+    def _in_short(self) -> str:
+        n = self.replications
+        replications = f"{n} replication{'s' if n > 1 else ''}"
+        known = {name: self.metrics.get(name) for name in _HEADLINES}
+        told = [_told(name, one) for name, one in known.items() if one and one.mean is not None]
+        return "; ".join([*told, replications])
 
     @classmethod
     def gather(
@@ -182,6 +202,18 @@ class Simulation:
         """What was measured of the queues of each access category; empty under the DCF."""
         return categories([run.answer for run in self.runs], self.confidence)
 
+    def values(
+        self, metric: str, group: str | None = None, part: str = "all"
+    ) -> list[float | None]:
+        """What each replication gave for a metric, in the order of `runs`; None where it has none.
+
+        Of everything, or of a station group and one of its parts as in `groups`: `"all"`,
+        `"download"`, `"upload"`, and `"airtime"`, whose names are `data`, `tcp_ack`, `control`.
+        These are the samples that the intervals are made of. Raises KeyError with what there is
+        for a metric, group or part that there is not.
+        """
+        return [_metrics_in(run.answer, group, part, metric) for run in self.runs]
+
     def transfer_times_s(self) -> NDArray[np.float64]:
         """The times in seconds of all transfers of all replications, in no particular order."""
         import numpy as np
@@ -214,13 +246,16 @@ class Simulation:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SimulationResult:
     """The answer of `airtcp.simulate`: the scenario as it was run, and what was measured."""
 
     scenario: ResolvedScenario
     provenance: Provenance
     simulation: Simulation
+
+    def __repr__(self) -> str:
+        return f"<SimulationResult of {self.scenario.title!r}: {self.simulation._in_short()}>"
 
     @property
     def metrics(self) -> dict[str, Interval]:
@@ -236,7 +271,7 @@ class SimulationResult:
         return canonical_json(self.to_dict())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prediction:
     """The answer of `airtcp.predict`: per metric what models say, best first.
 
@@ -249,6 +284,15 @@ class Prediction:
     model: Model
     uncovered: str | None
     unanswered: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        best = {name: self.best(name) for name in _HEADLINES}
+        told = [
+            f"{METRICS[name].label} {quantity(one.value, METRICS[name].unit)} ({one.source})"
+            for name, one in best.items()
+            if one is not None and not isinstance(one.value, list)
+        ]
+        return f"<Prediction of {self.scenario.title!r}: {'; '.join(told) or self.uncovered}>"
 
     def best(self, metric: str) -> Predicted | None:
         """The best prediction of a metric, None if there is none."""
@@ -302,7 +346,7 @@ class Row:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The answer of `airtcp.compare`: models beside simulation, and their differences."""
 
@@ -313,6 +357,10 @@ class Comparison:
     simulation: Simulation
     comparison: list[Row]
     unanswered: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        about = f"{self.simulation._in_short()}; {len(self.comparison)} predictions beside it"
+        return f"<Comparison of {self.scenario.title!r}: {about}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The keys of a prediction, and `simulation`, `comparison`."""
@@ -327,6 +375,28 @@ class Comparison:
     def to_json(self) -> str:
         """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
         return canonical_json(self.to_dict())
+
+
+def _told(name: str, interval: Interval) -> str:
+    return f"{METRICS[name].label} {quantity_with_interval(interval, METRICS[name].unit)}"
+
+
+def _metrics_in(
+    answer: Mapping[str, Any], group: str | None, part: str, metric: str
+) -> float | None:
+    """One number of the core's answer. Raises KeyError."""
+    metrics: Mapping[str, float | None] = answer["metrics"]
+    if group is not None:
+        parts = _chosen({one["name"]: one for one in answer["groups"]}, group, "group")
+        has = {name: one for name, one in parts.items() if name != "name" and one is not None}
+        metrics = _chosen(has, part, f"part of group {group}")
+    return _chosen(metrics, metric, "metric")
+
+
+def _chosen(there: Mapping[str, _T], name: str, what: str) -> _T:
+    if name not in there:
+        raise KeyError(f"{name!r} is no {what}; there are {', '.join(there)}")
+    return there[name]
 
 
 def _head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
