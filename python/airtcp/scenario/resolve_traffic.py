@@ -14,7 +14,6 @@ from .. import distributions, standards
 from ..units import SIZE, TIME
 from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError, Path
-from .keys import traffic
 from .keys.phy import Phy
 from .keys.tcp import Tcp
 from .keys.traffic import Application, Bulk, Flow, Ftp, FtpMessages, Link, Udp, Web
@@ -208,43 +207,41 @@ def _distribution(
     written: Written, here: Path, base: FilePath, *, of: str
 ) -> distributions.Distribution:
     """The resolved distribution of a size (bytes) or a time (seconds)."""
-    match written:
-        case traffic.Deterministic(value=value, mean=mean):
-            if value is not None and mean is None:
-                return distributions.Deterministic(value=float(value))
-            if mean is not None and value is None:
-                return distributions.Deterministic(value=float(mean))
-            raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
-        case traffic.Exponential(mean=mean):
-            return distributions.Exponential(mean=mean)
-        case traffic.Pareto(mean=mean, shape=shape):
-            return distributions.Pareto(shape=float(shape), scale=mean * (shape - 1) / shape)
-        case traffic.Hyperexponential(mean=mean, scv=scv):
+    match written.distribution:
+        case "deterministic":
+            if (written.value is None) == (written.mean is None):
+                raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
+            value = written.mean if written.value is None else written.value
+            return distributions.Deterministic(value=float(value))
+        case "exponential":
+            return distributions.Exponential(mean=written.mean)
+        case "pareto":
+            mean, shape = written.mean, written.shape
+            return distributions.Pareto(shape=shape, scale=mean * (shape - 1) / shape)
+        case "hyperexponential":
             # Balanced means: p m1 = (1 - p) m2 = mean / 2. With r = sqrt((scv-1)/(scv+1)) it is
             # p = (1 + r) / 2, and 1 - p = 1 / ((scv + 1)(1 + r)) without cancellation.
+            mean, scv = written.mean, written.scv
             root = math.sqrt((scv - 1) / (scv + 1))
             return distributions.Hyperexponential(
                 probability=(1 + root) / 2,
                 mean_1=mean / (1 + root),
                 mean_2=mean * (scv + 1) * (1 + root) / 2,
             )
-        case traffic.Lognormal(mean=mean, scv=scv):
-            variance = math.log1p(scv)
+        case "lognormal":
+            variance = math.log1p(written.scv)
             return distributions.Lognormal(
-                mu=math.log(mean) - variance / 2, sigma=math.sqrt(variance)
+                mu=math.log(written.mean) - variance / 2, sigma=math.sqrt(variance)
             )
-        case traffic.Uniform(low=low, high=high):
-            if low >= high:
+        case "uniform":
+            if written.low >= written.high:
                 raise InvalidError((*here, "high"), "is not above low; allowed: low < high")
-            return distributions.Uniform(low=float(low), high=high)
+            return distributions.Uniform(low=float(written.low), high=written.high)
         case _:
-            assert isinstance(written, traffic.Empirical), "the last of the distributions"
             return _empirical(written, here, base, of=of)
 
 
-def _empirical(
-    written: traffic.Empirical, here: Path, base: FilePath, *, of: str
-) -> distributions.Empirical:
+def _empirical(written: Written, here: Path, base: FilePath, *, of: str) -> distributions.Empirical:
     file = base / written.file
     try:
         if written.column is not None:

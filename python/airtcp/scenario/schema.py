@@ -6,12 +6,9 @@ themselves, so that it cannot say anything else than what is accepted.
 
 from __future__ import annotations
 
-import inspect
-import json
 from typing import Any
 
 from .declare import written
-from .keys import traffic
 from .resolved import ResolvedScenario
 
 __all__ = ["schema"]
@@ -27,25 +24,7 @@ def schema() -> Schema:
     """
     generated = written(ResolvedScenario).model_json_schema(by_alias=True)
     _tidy(generated)
-    named = _named_definitions(generated)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **named}
-
-
-def _named_definitions(generated: Schema) -> Schema:
-    """Names the distributions of sizes and of times apart: `ParetoSize`, `ParetoTime`."""
-    names = {}
-    for old, definition in generated["$defs"].items():
-        tag = definition["properties"].get("distribution", {}).get("const")
-        if tag is None or tag == "empirical":
-            continue
-        definition["description"] = inspect.getdoc(getattr(traffic, tag.capitalize()))
-        of = "Size" if '"B, kB' in json.dumps(definition) else "Time"
-        names[old] = tag.capitalize() + of
-    text = json.dumps(generated)
-    for old, new in names.items():
-        text = text.replace(f'"{old}":', f'"{new}":').replace(f'/{old}"', f'/{new}"')
-    named: Schema = json.loads(text)
-    return named
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **generated}
 
 
 def _tidy(node: Any) -> None:

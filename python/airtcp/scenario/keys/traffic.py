@@ -1,38 +1,17 @@
-"""`[[stations]]`, `[[flows]]` and `[links]`: distributions, applications, wired paths, flows.
+"""`[[stations]]`, `[[flows]]` and `[links]`: groups, applications, wired paths, flows.
 
 Knows their keys. Does not know how keys of different tables depend on each other: `resolve` does.
-The distributions are those of files only: the resolved form has the parameters of their laws
-(`airtcp.distributions`).
 """
 
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BeforeValidator,
-    Discriminator,
-    Field,
-    GetJsonSchemaHandler,
-    Tag,
-)
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
 
 from ... import distributions
 from ..declare import Table, derived, follows, key, none, written
-from ..quantities import (
-    MeanSizeBytes,
-    Name,
-    PositiveSizeBytes,
-    PositiveTimeS,
-    RateBps,
-    SizeBytes,
-    TimeS,
-    Written,
-    needed,
-    optional,
-    rate_or,
-    text_or_table,
-)
+from ..quantities import Name, RateBps, Written, rate_or, text_or_table
+from .laws import SizeDistribution, TimeDistribution, checked_tag
 from .phy import Rate
 from .queue import Queue, QueueForm
 from .tcp import Tcp
@@ -40,170 +19,13 @@ from .tcp import Tcp
 __all__ = [
     "Application",
     "Bulk",
-    "Deterministic",
-    "Empirical",
-    "Exponential",
     "Flow",
     "Ftp",
     "FtpMessages",
-    "Hyperexponential",
     "Link",
-    "Lognormal",
-    "Pareto",
     "StationGroup",
     "Udp",
-    "Uniform",
     "Web",
-]
-
-Mean = TypeVar("Mean")
-"""A mean: more than 0."""
-Value = TypeVar("Value")
-"""A single value: whole bytes above 0, or a time of 0 or more."""
-Low = TypeVar("Low")
-"""A lower bound: may be 0."""
-
-SCV_MAX = 1e6
-
-
-class Deterministic(Written, Generic[Value]):
-    """Always the same."""
-
-    distribution: Literal["deterministic"]
-    value: Value | None = optional("The value.", default="must be given, here or as `mean`")
-    mean: Value | None = optional(
-        "Another name of `value`.", default="must be given, here or as `value`"
-    )
-
-
-class Exponential(Written, Generic[Mean]):
-    """P(X > x) = exp(-x / mean)."""
-
-    distribution: Literal["exponential"]
-    mean: Mean = needed("The mean.")
-
-
-class Pareto(Written, Generic[Mean]):
-    """P(X > x) = (scale / x)^shape; the scale follows from mean and shape."""
-
-    distribution: Literal["pareto"]
-    mean: Mean = needed("The mean.")
-    shape: Annotated[float, Field(gt=1, le=1000)] = needed(
-        "The tail index: above 1, or there is no mean; up to 2 there is no variance."
-    )
-
-
-class Hyperexponential(Written, Generic[Mean]):
-    """A mixture of two exponentials that contribute equally to the mean (balanced means)."""
-
-    distribution: Literal["hyperexponential"]
-    mean: Mean = needed("The mean.")
-    scv: Annotated[float, Field(gt=1, le=SCV_MAX)] = needed(
-        "Squared coefficient of variation, above 1 (1 is the exponential)."
-    )
-
-
-class Lognormal(Written, Generic[Mean]):
-    """The logarithm is normal."""
-
-    distribution: Literal["lognormal"]
-    mean: Mean = needed("The mean.")
-    scv: Annotated[float, Field(gt=0, le=SCV_MAX)] = needed("Squared coefficient of variation.")
-
-
-class Uniform(Written, Generic[Low, Mean]):
-    """Uniform between two bounds."""
-
-    distribution: Literal["uniform"]
-    low: Low = needed("The lower bound.")
-    high: Mean = needed("The upper bound, above `low`.")
-
-
-class Empirical(Written):
-    """Draws from the values of a file."""
-
-    distribution: Literal["empirical"]
-    file: Annotated[str, Field(min_length=1)] = needed(
-        "A CSV file with a header line, or (sizes only) a web server's access log in Common or "
-        "Combined Log "
-        "Format, of which the sizes above 0 with status 200 count. Ending .gz: compressed. "
-        "Relative to the "
-        "scenario file."
-    )
-    column: Annotated[str, Field(min_length=1)] | None = optional(
-        "The column of a CSV file; its numbers are bytes or seconds.",
-        default="none: the file is an access log",
-    )
-
-
-_DISTRIBUTIONS = [
-    "deterministic",
-    "exponential",
-    "pareto",
-    "hyperexponential",
-    "lognormal",
-    "uniform",
-    "empirical",
-]
-
-
-class _DistributionInput:
-    """A plain quantity stands for the deterministic distribution; the tag is checked by name."""
-
-    def __call__(self, value: object) -> object:
-        if isinstance(value, Written):
-            return value
-        if not isinstance(value, dict):
-            return {"distribution": "deterministic", "value": value}
-        return _checked_tag(value, "distribution", _DISTRIBUTIONS)
-
-
-class _OrText:
-    """Says in the JSON Schema that a quantity as text will do as well."""
-
-    def __init__(self, text: Any) -> None:
-        self._text = text
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        text = self._text.json_schema
-        return {"anyOf": [handler(schema), text], "x-unit": text["x-unit"]}
-
-
-def _checked_tag(value: dict[str, object], tag: str, allowed: list[str]) -> dict[str, object]:
-    """The table, after a look at the key that says which table it is."""
-    if tag not in value:
-        raise PydanticCustomError("no_tag", "", {"key": tag, "allowed": allowed})
-    name = value[tag]
-    if name not in allowed:
-        raise PydanticCustomError("bad_tag", "", {"key": tag, "value": name, "allowed": allowed})
-    return value
-
-
-SizeDistribution = Annotated[
-    Deterministic[PositiveSizeBytes]
-    | Exponential[MeanSizeBytes]
-    | Pareto[MeanSizeBytes]
-    | Hyperexponential[MeanSizeBytes]
-    | Lognormal[MeanSizeBytes]
-    | Uniform[SizeBytes, MeanSizeBytes]
-    | Empirical,
-    Field(discriminator="distribution"),
-    BeforeValidator(_DistributionInput()),
-    _OrText(PositiveSizeBytes.__metadata__[-1]),
-]
-TimeDistribution = Annotated[
-    Deterministic[TimeS]
-    | Exponential[PositiveTimeS]
-    | Pareto[PositiveTimeS]
-    | Hyperexponential[PositiveTimeS]
-    | Lognormal[PositiveTimeS]
-    | Uniform[TimeS, PositiveTimeS]
-    | Empirical,
-    Field(discriminator="distribution"),
-    BeforeValidator(_DistributionInput()),
-    _OrText(TimeS.__metadata__[-1]),
 ]
 
 
@@ -286,7 +108,7 @@ class _ApplicationInput:
             if isinstance(value, Written):
                 return value
             raise PydanticCustomError("not_an_application", "")
-        return _checked_tag(value, "kind", ["bulk", "web", "ftp", "udp"])
+        return checked_tag(value, "kind", ["bulk", "web", "ftp", "udp"])
 
 
 class Link(Table):
