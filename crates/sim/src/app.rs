@@ -198,7 +198,8 @@ impl App {
     }
 
     /// Something has happened.
-    #[inline]
+    // Inlined where it is called for what arrives: of what each kind could be told, only that is left.
+    #[inline(always)]
     pub(crate) fn on_event(
         &mut self,
         now: Time,

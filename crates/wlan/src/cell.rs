@@ -126,15 +126,6 @@ impl<P> Originator<P> {
         }));
         self.next_id += 1;
     }
-
-    /// Holds nothing any more: all its frames are acknowledged or given up.
-    #[inline]
-    fn let_go(&mut self) {
-        if let Some(psdu) = &self.psdu {
-            self.done += psdu.mpdus().len() as u64;
-        }
-        self.psdu = None;
-    }
 }
 
 /// What the medium does.
@@ -381,9 +372,10 @@ impl<P: Clone> Cell<P> {
         let originator = &mut self.originators[by as usize];
         let psdu = originator.psdu.as_ref().expect("it was sent");
         for mpdu in psdu.mpdus() {
+            originator.done += 1;
             supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
         }
-        originator.let_go();
+        originator.psdu = None;
         if self.txop.is_open(now) && self.continues_txop(by, now, supply) {
             return;
         }

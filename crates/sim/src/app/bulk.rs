@@ -42,7 +42,7 @@ impl Bulk {
         actions.wake(now + pause(&self.laws.start, draws));
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_event(
         &mut self,
         now: Time,

@@ -3,11 +3,14 @@
 //! A packet keeps its place within the limit of its queue while the MAC holds it.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{Began, ContenderId, FrameTimes, MacEvent, Mpdu, Msdu, Psdu, StationId, Supply};
+use airtcp_wlan::{
+    ACCESS_POINT, Began, ContenderId, FrameTimes, MacEvent, Mpdu, Msdu, Psdu, StationId, Supply,
+};
 
 use super::World;
 use super::measure::Drop;
 use crate::airtime::Cargo;
+use crate::connection::Side;
 use crate::packet::Packet;
 
 impl Supply<Packet> for World<'_> {
@@ -70,7 +73,7 @@ impl Supply<Packet> for World<'_> {
                 let scope = self.flow_of(&psdu.mpdus()[0].payload).scope;
                 self.airtime.unanswered(scope, from, to);
             }
-            MacEvent::Received { by, mpdu } => self.received(by, &mpdu.payload),
+            MacEvent::Received { mpdu, .. } => self.received(mpdu),
             MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
             MacEvent::GivenUp { by, mpdu } => {
                 self.packet_dropped(&mpdu.payload, Drop::Mac(by));
@@ -133,10 +136,15 @@ impl World<'_> {
     }
 
     #[inline(always)]
-    fn received(&mut self, by: ContenderId, packet: &Packet) {
+    fn received(&mut self, mpdu: &Mpdu<Packet>) {
+        let packet = &mpdu.payload;
         let scope = self.flow_of(packet).scope;
         self.measures.payload_received(scope, packet.body.segment.len);
-        self.cross_air(self.transmitters[by as usize].node, packet);
+        if mpdu.receiver == ACCESS_POINT {
+            self.forward_to_server(packet);
+        } else {
+            self.arrive(packet, Side::Station);
+        }
     }
 
     #[inline(always)]

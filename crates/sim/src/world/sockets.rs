@@ -42,7 +42,7 @@ impl World<'_> {
         if connection.disarm(side, self.now) {
             let tcp = self.flows[connection.flow as usize].tcp();
             connection.endpoint(side).on_timer(&tcp.endpoint, self.now);
-            self.drain(id, side);
+            self.drain_apart(id, side);
         }
     }
 
@@ -58,24 +58,27 @@ impl World<'_> {
         let segment = &packet.body.segment;
         let flow = &mut self.flows[packet.flow as usize];
         flow.books.received.add(segment.len);
-        match packet.body.owner.connection() {
-            None => self.deliver(packet.flow, u64::from(segment.len)),
-            Some(id) => {
-                let connection = &mut self.connections[id as usize];
-                connection.arrive(side, &flow.tcp().endpoint, self.now, segment);
-                let (tag, end) = (connection.tag, connection.seen_from(side));
-                let event = AppEvent::Arrived { tag, side, end };
-                let acks_first = connection.acks_first;
-                if acks_first {
-                    self.drain(id, side);
-                }
-                self.tell(packet.flow, event);
-                if !acks_first {
-                    self.drain(id, side);
-                }
-                self.close_if_over(id);
-            }
+        let Some(id) = packet.body.owner.connection() else {
+            self.deliver(packet.flow, u64::from(segment.len));
+            return;
+        };
+        let connection = &mut self.connections[id as usize];
+        connection.arrive(side, &flow.tcp().endpoint, self.now, segment);
+        let event =
+            AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) };
+        if connection.acks_first {
+            self.acknowledge_then_tell(id, side, packet.flow, event);
+        } else {
+            self.tell(packet.flow, event);
+            self.drain(id, side);
         }
+        self.close_if_over(id);
+    }
+
+    /// Sends what one end has to send, and tells its application what has arrived there only then.
+    fn acknowledge_then_tell(&mut self, id: u32, side: Side, flow: u32, event: AppEvent) {
+        self.drain_apart(id, side);
+        self.tell(flow, event);
     }
 
     /// Tells an application what has happened, and does what it wants.
@@ -83,9 +86,13 @@ impl World<'_> {
     fn tell(&mut self, flow_id: u32, event: AppEvent) {
         let flow = &mut self.flows[flow_id as usize];
         flow.app.on_event(self.now, event, &mut flow.draws, &mut self.actions);
-        let delivered = std::mem::take(&mut self.actions.delivered);
+        let delivered = self.actions.delivered;
         if delivered > 0 {
-            self.deliver(flow_id, delivered);
+            self.actions.delivered = 0;
+            if self.measures.delivered(self.now, delivered) {
+                flow.measured.delivered_bytes += delivered;
+            }
+            self.record_delivery(flow_id, delivered);
         }
         if !self.actions.list.is_empty() {
             self.carry_out(flow_id);
@@ -93,6 +100,7 @@ impl World<'_> {
     }
 
     /// Does what the application of `flow` wants.
+    #[inline(never)]
     fn carry_out(&mut self, flow: u32) {
         // Nothing that is done here makes an application want more: packets arrive later.
         let mut list = std::mem::take(&mut self.actions.list);
@@ -109,12 +117,12 @@ impl World<'_> {
                     if last {
                         endpoint.close();
                     }
-                    self.drain(id, side);
+                    self.drain_apart(id, side);
                 }
                 Action::Close { tag, side } => {
                     let id = self.place(flow, tag);
                     self.connections[id as usize].endpoint(side).close();
-                    self.drain(id, side);
+                    self.drain_apart(id, side);
                 }
                 Action::Abandon { tag } => {
                     let id = self.place(flow, tag);
@@ -180,7 +188,7 @@ impl World<'_> {
         self.record_connection(id);
         self.capture_connection(id, service);
         if let Some(opener) = opener {
-            self.drain(id, opener);
+            self.drain_apart(id, opener);
         }
     }
 
@@ -217,8 +225,14 @@ impl World<'_> {
         });
     }
 
-    /// Sends all that one end of a connection has to send, and sets its timer.
+    /// [`Self::drain`] where that is rare.
     #[inline(never)]
+    fn drain_apart(&mut self, id: u32, side: Side) {
+        self.drain(id, side);
+    }
+
+    /// Sends all that one end of a connection has to send, and sets its timer.
+    #[inline(always)]
     fn drain(&mut self, id: u32, side: Side) {
         let flow = self.connections[id as usize].flow;
         let tcp = self.flows[flow as usize].tcp();
@@ -255,16 +269,22 @@ impl World<'_> {
     }
 
     /// Forgets a connection on which nothing is left to happen.
-    #[inline]
+    #[inline(always)]
     pub(super) fn close_if_over(&mut self, id: u32) {
-        let connection = &mut self.connections[id as usize];
+        let connection = &self.connections[id as usize];
         if connection.open && connection.is_over() {
-            connection.open = false;
-            let (tag, counted) = (connection.tag, connection.counted());
-            let flow = &mut self.flows[connection.flow as usize];
-            flow.measured.tcp.add(counted);
-            flow.app.on_gone(tag);
-            self.free_connections.push(id);
+            self.close(id);
         }
+    }
+
+    #[cold]
+    fn close(&mut self, id: u32) {
+        let connection = &mut self.connections[id as usize];
+        connection.open = false;
+        let (tag, counted) = (connection.tag, connection.counted());
+        let flow = &mut self.flows[connection.flow as usize];
+        flow.measured.tcp.add(counted);
+        flow.app.on_gone(tag);
+        self.free_connections.push(id);
     }
 }

@@ -30,19 +30,9 @@ impl World<'_> {
         }
     }
 
-    /// A packet has crossed the air, sent by `node`.
-    #[inline]
-    pub(super) fn cross_air(&mut self, node: NodeId, packet: &Packet) {
-        if self.nodes[node as usize].is_access_point() {
-            self.arrive(packet, Side::Station);
-        } else {
-            self.forward_to_server(packet);
-        }
-    }
-
     /// The next link of a packet on its way from the access point to the server, or the server.
     #[inline]
-    fn forward_to_server(&mut self, packet: &Packet) {
+    pub(super) fn forward_to_server(&mut self, packet: &Packet) {
         let path = &self.flow_of(packet).path;
         match path.get(usize::from(packet.body.hop)) {
             Some(&link) => self.offer_to_wire(2 * link, *packet),
@@ -51,7 +41,7 @@ impl World<'_> {
     }
 
     /// The next link of a packet on its way from the server to the access point, or its queue.
-    #[inline]
+    #[inline(always)]
     fn forward_to_ap(&mut self, packet: Packet) {
         let &Flow { ref path, access_point, .. } = self.flow_of(&packet);
         match path.len().checked_sub(1 + usize::from(packet.body.hop)) {

@@ -184,12 +184,12 @@ impl<P: Clone> Cell<P> {
         supply: &mut S,
     ) -> bool {
         if retry == Retry::Dropped
-            && let Some(psdu) = &self.originators[by as usize].psdu
+            && let Some(psdu) = self.originators[by as usize].psdu.take()
         {
             for mpdu in psdu.mpdus() {
+                self.originators[by as usize].done += 1;
                 supply.on_event(now, MacEvent::GivenUp { by, mpdu });
             }
-            self.originators[by as usize].let_go();
         }
         self.has_frame(by, supply)
     }

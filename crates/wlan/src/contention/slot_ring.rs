@@ -72,8 +72,7 @@ impl SlotRing {
     #[inline]
     pub(crate) fn take(&mut self, slot: u64, into: &mut Vec<u32>) {
         let bucket = (slot & self.mask) as usize;
-        let mut station = self.heads[bucket];
-        self.heads[bucket] = NONE;
+        let mut station = std::mem::replace(&mut self.heads[bucket], NONE);
         self.occupied[bucket / 64] &= !(1 << (bucket % 64));
         while station != NONE {
             into.push(station);
