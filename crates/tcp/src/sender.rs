@@ -226,7 +226,8 @@ impl Sender {
     }
 
     /// The next segment to send now: its first number and its length.
-    #[inline]
+    // Inlined, with what is rare left out: it is asked once more than there is something to send.
+    #[inline(always)]
     pub(crate) fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
         if self.rack.is_some() {
             return self.poll_rack(config, now);
@@ -324,7 +325,7 @@ impl Sender {
 
     /// RFC 5681 section 4.1: a TCP that "has not sent data in an interval exceeding the
     /// retransmission timeout" starts again with the restart window.
-    #[inline]
+    #[inline(never)]
     fn restart_if_idle(&mut self, config: &Config, now: Time) {
         if self.snd_una == self.snd_max && now.saturating_since(self.last_sent) > self.rtt.rto() {
             let moment = Moment { config, now, rtt: &self.rtt };

@@ -201,7 +201,7 @@ impl Contention {
 
     /// The exchange of `id`, which is alone on the air, has ended with its MAC ACK at `now`;
     /// `has_frame` says whether it has another frame to send.
-    #[inline]
+    #[inline(always)]
     pub fn end_success(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         debug_assert_eq!(self.transmitting, [id]);
         let contender = &mut self.contenders[id as usize];

@@ -336,6 +336,7 @@ impl Sender {
     }
 
     /// The next segment to send: a probe, what is lost, then what was never sent.
+    #[inline(never)]
     pub(super) fn poll_rack(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
         let (una, max) = (self.snd_una, self.snd_max);
         let rack = self.rack.as_mut()?;

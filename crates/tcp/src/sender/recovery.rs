@@ -86,6 +86,7 @@ impl Sender {
 
     /// The segment at SND.UNA again, whatever the window says: RFC 5681 section 3.2, step 3, and
     /// RFC 6582 section 3.2, step 3.
+    #[cold]
     pub(super) fn retransmit_first(&mut self, config: &Config, now: Time) -> (u64, u32) {
         let end = self.snd_max.min(self.snd_una + u64::from(config.mss));
         let mut first = Block { start: self.snd_una, end };

@@ -173,6 +173,7 @@ impl<P: Clone> Cell<P> {
 
     /// `by` has got at the medium and decides what it sends: a request that is due, or frames for one
     /// receiver, those first that are sent again. False if nothing fits into `left` of its TXOP.
+    #[inline(never)]
     pub(super) fn assemble<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -242,6 +243,7 @@ impl<P: Clone> Cell<P> {
 
     /// `by`, which has assembled what it sends, sends it from `start` on, and nobody else does
     /// anything.
+    #[inline(never)]
     pub(super) fn ppdu_begins<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -276,6 +278,7 @@ impl<P: Clone> Cell<P> {
     }
 
     /// A frame of the PPDU on the air has arrived, or all of it has.
+    #[inline(never)]
     pub(super) fn ppdu_arrives<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -335,6 +338,7 @@ impl<P: Clone> Cell<P> {
     }
 
     /// The answer to what `by` has sent has come: an ACK, or a Block ACK that tells what arrived.
+    #[inline(never)]
     pub(super) fn ppdu_answered<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -431,6 +435,7 @@ impl<P: Clone> Cell<P> {
 
     /// What `by` has sent collided, lost an internal collision (then it was not `sent`), or reached
     /// nobody: what it has assembled waits again. Tells what becomes of its contention window.
+    #[inline(never)]
     pub(super) fn ppdu_failed<S: Supply<P>>(
         &mut self,
         by: ContenderId,

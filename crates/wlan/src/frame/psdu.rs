@@ -15,27 +15,14 @@ enum Mpdus<P> {
 }
 
 impl<P> Psdu<P> {
-    /// Takes `mpdu` along too.
-    ///
-    /// # Panics
-    /// If it is for another receiver than the others.
-    #[must_use]
-    pub fn with(self, mpdu: Mpdu<P>) -> Self {
-        assert_eq!(mpdu.receiver, self.receiver(), "a PSDU has one receiver");
-        let mut mpdus = match self.0 {
-            Mpdus::One(one) => Vec::from(one),
-            Mpdus::Several(several) => several,
-        };
-        mpdus.push(mpdu);
-        Self(Mpdus::Several(mpdus))
-    }
-
     /// These frames, the oldest first.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is none, or they have different receivers.
     pub(crate) fn of(mpdus: Vec<Mpdu<P>>) -> Self {
         assert!(!mpdus.is_empty(), "a PSDU has a frame");
+        let receiver = mpdus[0].receiver;
+        assert!(mpdus.iter().all(|one| one.receiver == receiver), "a PSDU has one receiver");
         Self(Mpdus::Several(mpdus))
     }
 
@@ -105,10 +92,9 @@ mod tests {
 
     #[test]
     fn a_psdu_keeps_the_order_of_its_frames() {
-        let mut psdu = Psdu::from(mpdu(0, 7));
-        assert_eq!(psdu.mpdus(), [mpdu(0, 7)]);
+        assert_eq!(Psdu::from(mpdu(0, 7)).mpdus(), [mpdu(0, 7)]);
 
-        psdu = psdu.with(mpdu(1, 7)).with(mpdu(2, 7));
+        let mut psdu = Psdu::of(vec![mpdu(0, 7), mpdu(1, 7), mpdu(2, 7)]);
         psdu.mpdus_mut()[1].failures = 1;
 
         let seen: Vec<_> = psdu.mpdus().iter().map(|mpdu| (mpdu.id, mpdu.failures)).collect();
@@ -119,6 +105,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "one receiver")]
     fn a_psdu_has_one_receiver() {
-        let _ = Psdu::from(mpdu(0, 7)).with(mpdu(1, 8));
+        let _ = Psdu::of(vec![mpdu(0, 7), mpdu(1, 8)]);
     }
 }
