@@ -1,6 +1,6 @@
 """A slow, plain DCF of one cell in which every station always has a frame to send.
 
-Knows: how long frames of DSSS/CCK (IEEE 802.11-2016, clauses 15.2 and 16.2) and of OFDM (clauses
+Knows: how long frames of DSSS/CCK (IEEE 802.11-2020, clauses 15.2 and 16.2) and of OFDM (clauses
 17.4.3 and 18.5.3) are on the air; backoff, freezing, collisions, retries, RTS/CTS by threshold, and
 how long everybody waits after a success and after a collision (clause 10.3). Knows nothing of
 queues, TCP, arrivals or frame errors, and nothing of airtcp: the second opinion on its contention.

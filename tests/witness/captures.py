@@ -240,7 +240,7 @@ class Frame:
 
     @property
     def air_ns(self) -> int:
-        """IEEE 802.11-2016, 16.3.4 (HR/DSSS), 17.4.3 and 18.5.3.2 (OFDM, ERP-OFDM)."""
+        """IEEE 802.11-2020, 16.3.4 (HR/DSSS), 17.4.3 and 18.5.3.2 (OFDM, ERP-OFDM)."""
         length = self.length - (self.syn_options if self.kind == "data" else 0)
         bits = 8 * length
         if self.channel_flags & 0x20:

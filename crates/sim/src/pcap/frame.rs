@@ -1,4 +1,4 @@
-//! MPDUs of IEEE 802.11-2016, clause 9: data, RTS, CTS, MAC ACK and beacons, byte by byte.
+//! MPDUs of IEEE 802.11-2020, clause 9: data, RTS, CTS, MAC ACK and beacons, byte by byte.
 //!
 //! Knows headers and the FCS. Payload is zeros, so it is a number.
 
@@ -97,7 +97,7 @@ impl Frame {
     }
 
     /// A beacon of `bytes` in all, FCS included; `timestamp` counts microseconds, `interval` time
-    /// units (9.3.3.3). What is not said of the network is filled with elements that say nothing.
+    /// units (9.3.3.2). What is not said of the network is filled with elements that say nothing.
     pub(crate) fn beacon(
         &mut self,
         bssid: Address,

@@ -26,9 +26,9 @@ use crate::pcap::packet::{
 };
 use crate::scenario::TcpConfig;
 
-/// Sequence numbers of MSDUs wrap here (IEEE 802.11-2016, 9.2.4.4.2).
+/// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
 const SEQUENCE_NUMBERS: u16 = 1 << 12;
-/// A TU (IEEE 802.11-2016, 3.1).
+/// A TU (IEEE 802.11-2020, 3.1).
 const TIME_UNIT_NS: u64 = 1_024_000;
 /// RFC 6335: ports that nobody owns, from here on.
 const FIRST_EPHEMERAL_PORT: u16 = 49_152;
@@ -372,7 +372,7 @@ fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
     }
 }
 
-/// IEEE 802.11-2016, table 10-1: the first user priority of the category; with EDCA the TID is one.
+/// IEEE 802.11-2020, Table 10-1: the first user priority of the category; with EDCA the TID is one.
 fn tid(category: AccessCategory) -> u8 {
     match category {
         AccessCategory::Voice => 6,

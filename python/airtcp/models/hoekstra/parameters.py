@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 TIME_UNIT_S: Final = 1.024e-3
-"""TU of IEEE 802.11-2012, clause 3: 1024 us. (The paper has 1.024 microseconds, erratum H1.)"""
+"""TU of IEEE 802.11-2020, 3.1: 1024 us. (The paper has 1.024 microseconds, erratum H1.)"""
 
 _BEACON_BITS: Final = 584
 _LLC_SNAP_BITS: Final = 64
@@ -119,23 +119,23 @@ TABLE_1: Final[Mapping[Standard, Radio]] = MappingProxyType(
 
 TABLE_1_PROVENANCE: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "cw_min": "aCWmin (IEEE 802.11-2012, 17.3.3 for b, Table 18-17 for a, Table 19-8 for g)",
-        "mac_bits": "MAC header and FCS, 224 bits (8.2.3); OFDM: and 16 bits of SERVICE, 6 of tail "
-        "(18.3.5.2, 18.3.5.3)",
+        "cw_min": "aCWmin (IEEE 802.11-2020, Tables 16-4 for b, 17-21 for a, 18-5 for g)",
+        "mac_bits": "MAC header and FCS, 224 bits (9.2.3); OFDM: and 16 bits of SERVICE, 6 of tail "
+        "(17.3.5.2, 17.3.5.3)",
         "slot_s": "aSlotTime, the short one for 802.11g (same places)",
         "sifs_s": "aSIFSTime (same places)",
-        "difs_s": "SIFS and two slots (9.3.7)",
-        "eifs_s": "SIFS, DIFS and an ACK at the lowest rate (9.3.2.3.7). That ACK is 304 us at "
+        "difs_s": "SIFS and two slots (10.3.7)",
+        "eifs_s": "SIFS, DIFS and an ACK at the lowest rate (10.3.2.3.7). That ACK is 304 us at "
         "1 Mb/s (b, g); for a and n it is 40 us, where 112 bits with SERVICE and tail take 44 us "
         "at 6 Mb/s, so the standard's EIFS would be 94 us",
         "phy_s": "preamble and PLCP header: long (b), 16 + 4 us (a); 802.11g with 6 us of signal "
-        "extension (19.3.2.4)",
-        "ack_bits": "ACK frame, 112 bits (8.3.1.4); OFDM: and 16 bits of SERVICE, 6 of tail",
+        "extension (18.3.2.4)",
+        "ack_bits": "ACK frame, 112 bits (9.3.1.4); OFDM: and 16 bits of SERVICE, 6 of tail",
         "propagation_s": "the paper's; the testbed has 1 ns (erratum H6)",
         "data_rate_bps": "the highest rate of b, a and g; for n the paper's, without aggregation",
         "control_rate_bps": "the paper's; the testbed has 11 Mb/s (section IV.A)",
         "management_rate_bps": "the paper's",
-        "symbol_s": "T_SYM of OFDM (Table 18-5); listed, but not used in (1) and (2) (erratum H7)",
+        "symbol_s": "T_SYM of OFDM (Table 17-5); listed, but not used in (1) and (2) (erratum H7)",
     }
 )
 """Where each row of Table I comes from, and where it differs from the standard."""

@@ -216,7 +216,7 @@ class Parameters:
         """From the sections `phy`, `mac` and a flow's `tcp` of a resolved scenario.
 
         m is the short retry limit: what collides is an RTS, or a frame not longer than the RTS
-        threshold (IEEE 802.11-2012, 9.3.4). A group's own rates go in `data_rate` and
+        threshold (IEEE 802.11-2020, 10.3.4). A group's own rates go in `data_rate` and
         `control_rate`.
 
         Raises `ValueError` naming a key that is missing or out of range.

@@ -20,7 +20,7 @@ _MOST_BACKLOGGED = 64
 """At most one station is backlogged on average; that 64 are has a probability below 1e-88."""
 
 _MOST_STATIONS = 20_000
-"""Ten times the association identifiers of one access point (IEEE 802.11-2012, 8.4.1.8)."""
+"""Ten times the association identifiers of one access point (IEEE 802.11-2020, 9.4.1.8)."""
 
 
 @dataclass(frozen=True, slots=True)
