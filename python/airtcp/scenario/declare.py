@@ -195,7 +195,7 @@ class Table(BaseModel):
 
     @classmethod
     def default(cls) -> Self:
-        """The table where a file says nothing of it."""
+        """The table where a file says nothing of it; none of its keys depends on others."""
         return cls.of(written(cls).model_validate({}))
 
 
@@ -257,9 +257,9 @@ def name_in_files(name: str) -> str:
 
 def _written_field(table: type[Table], name: str, key: Key) -> tuple[Any, Any]:
     extra: dict[str, JsonValue] = {}
-    for label, text in (("unit", key.unit), ("source", key.source)):
-        if text:
-            extra[f"x-{label}"] = text
+    for label, said in (("unit", key.unit), ("source", key.source)):
+        if said:
+            extra[f"x-{label}"] = said
     reads = key.reads if key.reads else _reads(name, table.model_fields[name].annotation)
     if key.bounds:
         # Bounds hold for what is read, and go before the reading of it.
