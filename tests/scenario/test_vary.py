@@ -1,5 +1,6 @@
 """A scenario varied by key paths, in the names and units of its file."""
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,18 @@ def test_forms_are_equal_by_what_they_hold(scenario: Scenario) -> None:
     assert read == scenario
     assert scenario == read
     assert read != scenario.vary({"run.seed": 2})
+
+
+def test_what_was_read_from_its_resolved_form_cannot_be_varied(scenario: Scenario) -> None:
+    read = Scenario.from_json(scenario.to_json()).with_run(seed=3)
+
+    assert read == scenario.with_run(seed=3)
+    with pytest.raises(ValueError, match="has no written one"):
+        read.vary({"run.seed": 2})
+
+
+def test_a_scenario_that_was_sent_to_another_process_can_be_varied(scenario: Scenario) -> None:
+    sent = pickle.loads(pickle.dumps(scenario))
+
+    assert sent == scenario
+    assert sent.vary({"run.seed": 2}) == scenario.vary({"run.seed": 2})

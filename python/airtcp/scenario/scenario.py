@@ -24,9 +24,9 @@ __all__ = ["Scenario"]
 class Scenario(ResolvedScenario):
     """A resolved scenario that knows the written form that it comes from."""
 
-    _written: dict[str, Any] = PrivateAttr()
-    _name: str = PrivateAttr()
-    _base: Path = PrivateAttr()
+    _written: dict[str, Any] | None = PrivateAttr(default=None)
+    _name: str = PrivateAttr(default="scenario")
+    _base: Path = PrivateAttr(default=Path())
 
     @classmethod
     def from_written(cls, data: Mapping[str, Any], *, name: str, base: Path) -> Self:
@@ -52,7 +52,12 @@ class Scenario(ResolvedScenario):
 
     @property
     def written(self) -> dict[str, Any]:
-        """The written form: tables, texts with units, nothing but what was written. A copy."""
+        """The written form: tables, texts with units, nothing but what was written. A copy.
+
+        Raises ValueError for a scenario that was read from its resolved form.
+        """
+        if self._written is None:
+            raise ValueError("a scenario that was read from its resolved form has no written one")
         return copy.deepcopy(self._written)
 
     def vary(self, changes: Mapping[str, Any]) -> Self:
@@ -64,9 +69,10 @@ class Scenario(ResolvedScenario):
 
         Raises:
             ScenarioError: a path that is no key of this scenario, or a value that is wrong there.
+            ValueError: the scenario was read from its resolved form.
         """
         try:
-            data = varied(self._written, changes)
+            data = varied(self.written, changes)
         except InvalidError as error:
             raise scenario_error(self._name, {}, error) from None
         return type(self).from_written(data, name=self._name, base=self._base)
@@ -83,6 +89,8 @@ class Scenario(ResolvedScenario):
         changed = super().with_run(
             seed=seed, replications=replications, warmup_ns=warmup_ns, duration_ns=duration_ns
         )
+        if self._written is None:
+            return changed
         run = dict(self._written.get("run", {}))
         if seed is not None:
             run["seed"] = seed
