@@ -59,6 +59,9 @@ verify: build ## Compare with the reference results at length, and try many more
 	AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
 	$(BIN)/python -m pytest -q -n 2 -m verify
 	$(BIN)/python validation/compare.py
+	@if [ -n "$$AIRTCP_PACKETDRILL" ]; then cargo build --release --quiet --package airtcp-packetdrill \
+		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \
+		|| echo 'Which scripts are expected to fail, and why, is in docs/packetdrill.md.'; fi
 
 resolved: build ## Make the stored resolved forms of scenarios again, after a change of keys
 	$(BIN)/python benches/resolve.py

@@ -107,6 +107,24 @@ pub struct Rules {
     /// A fast retransmit sets the variable `recover` of RFC 6582 for Reno, too: no other follows until
     /// all that was sent before is acknowledged.
     pub fast_retransmit_once_per_window: bool,
+    /// Segments that slow start adds to the window for an acknowledgment at most: 1 in RFC 5681 (2), 2 in
+    /// RFC 3465; 0: any number, as in Linux.
+    pub slow_start_limit: u32,
+    /// What the least retransmission timeout bounds.
+    pub rto_floor: RtoFloor,
+    /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
+    /// one: RFC 5681 section 4.1.
+    pub restart_after_idle: bool,
+}
+
+/// What is at least [`Config::min_rto`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoFloor {
+    /// The timeout: RFC 6298 (2.4).
+    Timeout,
+    /// What stands beside SRTT in it, as in Linux.
+    Variation,
 }
 
 /// What a loss halves.
@@ -242,6 +260,9 @@ impl Rules {
             preset: "standard".into(),
             loss_window: LossWindow::FlightSize,
             fast_retransmit_once_per_window: false,
+            slow_start_limit: 1,
+            rto_floor: RtoFloor::Timeout,
+            restart_after_idle: true,
         }
     }
 }

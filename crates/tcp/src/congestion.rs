@@ -136,11 +136,15 @@ impl Window {
         }
     }
 
-    /// RFC 5681 (2): cwnd += min (N, SMSS).
+    /// RFC 5681 (2): cwnd += min (N, SMSS), or more segments at once.
     #[inline]
     pub(crate) fn slow_start(&mut self, config: &Config, delivery: Delivery) {
         if delivery.validates_slow_start(self) {
-            self.cwnd = self.cwnd.saturating_add(delivery.acked.min(u64::from(config.mss)));
+            let most = match config.rules.slow_start_limit {
+                0 => u64::MAX,
+                limit => u64::from(limit) * u64::from(config.mss),
+            };
+            self.cwnd = self.cwnd.saturating_add(delivery.acked.min(most));
         }
     }
 }

@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time};
 use crate::handshake::{Answer, State};
 use crate::receiver::{AckOwed, Receiver};
 use crate::sender::Sender;
-use crate::{Config, Counters, Flags, Opening, SackOptions, Segment, Variant};
+use crate::{Config, Counters, Flags, LossState, Opening, SackOptions, Segment, Segments, Variant};
 
 /// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
 /// not decrease.
@@ -146,6 +146,16 @@ impl Endpoint {
     /// What was counted since the endpoint was made.
     pub fn counters(&self) -> Counters {
         self.sender.counters
+    }
+
+    /// What is thought of the segments under way; `None` but with [`Variant::Rack`].
+    pub fn segments(&self) -> Option<Segments> {
+        self.sender.segments()
+    }
+
+    /// What is being done about losses.
+    pub fn loss_state(&self) -> LossState {
+        self.sender.state()
     }
 
     /// The congestion window in bytes; it may exceed the advertised window.

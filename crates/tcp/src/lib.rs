@@ -52,10 +52,11 @@ mod sent;
 
 pub use blocks::Block;
 pub use config::{
-    AckSkip, Aimd, Config, Congestion, DelayedAck, Handshake, LossWindow, Opening, Rules,
+    AckSkip, Aimd, Config, Congestion, DelayedAck, Handshake, LossWindow, Opening, RtoFloor, Rules,
     Threshold, Variant,
 };
 pub use counters::Counters;
 pub use endpoint::Endpoint;
 pub use sack::SackOptions;
 pub use segment::{Flags, Segment};
+pub use sender::{LossState, Segments};

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 
 use airtcp_kernel::{Duration, Time};
 
-use crate::Config;
+use crate::{Config, RtoFloor};
 
 /// The timeout for data that is sent after a SYN was lost: RFC 6298 (5.7).
 const RTO_AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -118,15 +118,19 @@ impl RttEstimator {
         self.srtt = Duration::from_nanos(srtt.max(1));
         self.rttvar = Duration::from_nanos(rttvar);
         // RFC 6298 (2.2) to (2.5).
-        self.rto = (self.srtt + config.clock_granularity.max(self.rttvar * 4))
-            .max(config.min_rto)
-            .min(config.max_rto);
+        let variation = config.clock_granularity.max(self.rttvar * 4);
+        let rto = match config.rules.rto_floor {
+            RtoFloor::Timeout => (self.srtt + variation).max(config.min_rto),
+            RtoFloor::Variation => self.srtt + variation.max(config.min_rto),
+        };
+        self.rto = rto.min(config.max_rto);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Rules;
 
     const fn at(millis: u64) -> Time {
         Time::from_nanos(millis * 1_000_000)
@@ -188,6 +192,17 @@ mod tests {
         assert_eq!(rtt.rto(), Duration::from_secs(2));
         rtt.back_off(&config);
         assert_eq!(rtt.rto(), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn the_minimum_may_bound_what_stands_beside_the_round_trip() {
+        let rules = Rules { rto_floor: RtoFloor::Variation, ..Rules::standard() };
+        let config = Config { rules, ..Config::standard() };
+        let mut rtt = RttEstimator::new(&config);
+
+        // 4 * RTTVAR = 2 * 10 ms, and 200 ms at least.
+        timed(&mut rtt, &config, 10);
+        assert_eq!(rtt.rto(), Duration::from_millis(210));
     }
 
     #[test]

@@ -64,6 +64,35 @@ struct Usage {
     until: u64,
 }
 
+/// What the sender does about losses, as Linux names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossState {
+    /// All is well.
+    Open,
+    /// Something is missing, and may be late.
+    Disorder,
+    /// A loss is being repaired that acknowledgments have told of.
+    Recovery,
+    /// The retransmission timer has expired.
+    Loss,
+}
+
+/// What a sender with the variant [`Variant::Rack`] thinks of the segments under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// Those not acknowledged cumulatively.
+    pub unacknowledged: usize,
+    /// Those of them that the other end has told that it holds.
+    pub sacked: usize,
+    /// Those of them that were found lost and are not known to have arrived since.
+    pub lost: usize,
+    /// Those of the lost that are under way again.
+    pub retransmitted: usize,
+    /// Most octets from the beginning of a segment to the end of one that was sent later and arrived
+    /// before it; zero: no reordering was seen.
+    pub reordering: u64,
+}
+
 /// Where the sender stands: all well, or in one of the two ways to recover from a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -144,6 +173,24 @@ impl Sender {
     #[inline]
     pub(crate) fn acked(&self) -> u64 {
         self.snd_una - FIRST_BYTE - u64::from(self.is_close_acknowledged())
+    }
+
+    /// What is thought of single segments; `None` where nothing is known of them.
+    pub(crate) fn segments(&self) -> Option<Segments> {
+        self.rack.as_ref().map(|rack| rack.sent.count())
+    }
+
+    pub(crate) fn state(&self) -> LossState {
+        match self.phase {
+            Phase::FastRecovery { .. } => LossState::Recovery,
+            Phase::Loss { .. } => LossState::Loss,
+            Phase::Open { dup_acks: 0, .. }
+                if self.segments().is_none_or(|segments| segments.sacked == 0) =>
+            {
+                LossState::Open
+            }
+            Phase::Open { .. } => LossState::Disorder,
+        }
     }
 
     /// FlightSize of RFC 5681 section 2; after a timeout only what was sent since counts, the rest
@@ -327,7 +374,10 @@ impl Sender {
     /// retransmission timeout" starts again with the restart window.
     #[inline(never)]
     fn restart_if_idle(&mut self, config: &Config, now: Time) {
-        if self.snd_una == self.snd_max && now.saturating_since(self.last_sent) > self.rtt.rto() {
+        if config.rules.restart_after_idle
+            && self.snd_una == self.snd_max
+            && now.saturating_since(self.last_sent) > self.rtt.rto()
+        {
             let moment = Moment { config, now, rtt: &self.rtt };
             self.controller.on_idle(&mut self.window, &moment);
         }
@@ -342,9 +392,12 @@ impl Sender {
         self.snd_nxt = self.snd_nxt.max(ack);
         self.rtt.on_ack(config, now, ack);
         let restart_timer = match self.phase {
-            Phase::Open { .. } => {
+            Phase::Open { dup_acks, .. } => {
                 self.phase = Phase::NO_DUP_ACKS;
-                self.grow(config, now, acked);
+                // Each duplicate ACK has told of a segment before, at most all but one of them.
+                let told = u64::from(dup_acks) * u64::from(config.mss);
+                let news = acked.saturating_sub(told).max(acked.min(u64::from(config.mss)));
+                self.grow(config, now, news);
                 true
             }
             Phase::Loss { .. } => {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, Time};
 
-use crate::Block;
+use crate::{Block, Segments};
 
 /// A segment that was sent and is not acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,8 @@ pub(crate) struct Sent {
     sacked_segments: usize,
     /// The number after the highest one that was ever acknowledged or SACKed.
     highest_delivered: u64,
+    /// Most octets that came in between, where a segment arrived behind one that was sent later.
+    reordering: u64,
 }
 
 /// What an acknowledgment has told.
@@ -56,8 +58,10 @@ pub(crate) struct News {
     pub(crate) latest: Option<Latest>,
     /// The round-trip time of the first segment acknowledged that was sent once.
     pub(crate) rtt: Option<Duration>,
-    /// A segment arrived behind one that was sent later: RFC 8985 section 6.2, step 3.
+    /// A segment arrived after one that was sent later: RFC 8985 section 6.2, step 3.
     pub(crate) reordered: bool,
+    /// The number after the highest one that had arrived before.
+    delivered_before: u64,
 }
 
 /// The segment sent last of those that are known to have arrived.
@@ -93,7 +97,7 @@ impl Sent {
         blocks: &[Block],
         min_rtt: Duration,
     ) -> News {
-        let mut news = News::default();
+        let mut news = News { delivered_before: self.highest_delivered, ..News::default() };
         for block in blocks {
             self.sack(now, una, *block, min_rtt, &mut news);
         }
@@ -163,10 +167,10 @@ impl Sent {
     #[inline]
     fn arrived(&mut self, now: Time, segment: &SentSegment, min_rtt: Duration, news: &mut News) {
         let rtt = now.saturating_since(segment.sent);
-        if segment.end > self.highest_delivered {
-            self.highest_delivered = segment.end;
-        } else if !segment.repeated {
+        self.highest_delivered = self.highest_delivered.max(segment.end);
+        if segment.end <= news.delivered_before && !segment.repeated {
             news.reordered = true;
+            self.reordering = self.reordering.max(news.delivered_before - segment.start);
         }
         if segment.repeated && rtt < min_rtt {
             return;
@@ -258,6 +262,19 @@ impl Sent {
 
     pub(crate) fn has_lost(&self) -> bool {
         self.lost_octets > 0
+    }
+
+    /// What is thought of how many segments.
+    pub(crate) fn count(&self) -> Segments {
+        let of = |fate| self.segments.iter().filter(move |segment| segment.fate == fate);
+        let retransmitted = of(Fate::UnderWay).filter(|segment| segment.repeated).count();
+        Segments {
+            unacknowledged: self.segments.len(),
+            sacked: self.sacked_segments,
+            lost: of(Fate::Lost).count() + retransmitted,
+            retransmitted,
+            reordering: self.reordering,
+        }
     }
 
     /// How many segments are under way, SACKed or lost.

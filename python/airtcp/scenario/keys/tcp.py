@@ -124,25 +124,47 @@ class Aimd(Table):
 
 
 class TcpRules(Table):
-    """What the RFCs and other simulators do differently in a sender's loss recovery.
+    """What the RFCs, other simulators and Linux do differently in a sender.
 
     `ns-2` is tcp.cc and tcp-reno.cc of version 2.35, where `slowdown` halves the window and
-    `recover_` is Reno's too (`bugFix_`).
+    `recover_` is Reno's too (`bugFix_`). `linux` is version 6: `tcp_slow_start` adds what is
+    acknowledged, `tcp_set_rto` and `tcp_rto_min` bound the variation, and congestion controls take
+    their part of `snd_cwnd`.
     """
 
-    preset: Literal["standard", "ns-2"] = key(
+    preset: Literal["standard", "ns-2", "linux"] = key(
         "A named set of the keys below; a key given beside it wins.", default="standard"
     )
     loss_window: Literal["flight-size", "cwnd"] = key(
         "What a loss leaves the part `aimd.decrease` of: what is under way, or the window.",
-        default=by_preset({"standard": "flight-size", "ns-2": "cwnd"}),
+        default=by_preset({"standard": "flight-size", "ns-2": "cwnd", "linux": "cwnd"}),
         source="RFC 5681, (4)",
     )
     fast_retransmit_once_per_window: bool = key(
         "With `reno`, no second fast retransmit until all is acknowledged that was sent before the "
         "first. `newreno` and `sack` have none anyway.",
-        default=by_preset({"standard": False, "ns-2": True}),
+        default=by_preset({"standard": False, "ns-2": True, "linux": False}),
         source="RFC 5681, 3.2",
+    )
+    slow_start_limit: int = key(
+        "Segments that slow start adds to the window for an ACK at most; 0: as many as it "
+        "acknowledges.",
+        default=by_preset({"standard": 1, "ns-2": 1, "linux": 0}),
+        ge=0,
+        le=1000,
+        source="RFC 5681, (2)",
+        unit="segments",
+    )
+    rto_floor: Literal["timeout", "variation"] = key(
+        "What `min_rto` bounds: the whole retransmission timeout, or what stands beside the "
+        "smoothed round trip in it.",
+        default=by_preset({"standard": "timeout", "ns-2": "timeout", "linux": "variation"}),
+        source="RFC 6298, (2.4)",
+    )
+    restart_after_idle: bool = key(
+        "The window falls to the initial one when nothing was sent for a retransmission timeout.",
+        default=True,
+        source="RFC 5681, 4.1",
     )
 
 

@@ -1,0 +1,347 @@
+//! Holds an endpoint to a script in virtual time.
+//!
+//! Knows how the language's segments and calls become those of an endpoint, and what an endpoint of
+//! ours cannot do; that is said, not passed over. The window that the other end advertises is the one
+//! of its first segment after the SYN for the whole connection, as in all of airtcp.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::{
+    Aimd, Config, Congestion, DelayedAck, Endpoint, Flags, Handshake, LossState, LossWindow,
+    Opening, RtoFloor, Rules, SackOptions, Segment, Variant,
+};
+
+use crate::assertion;
+use crate::script::{Event, Packet, Script, What, When};
+
+/// How far a time may be off without `--tolerance_usecs`.
+const TOLERANCE: Duration = Duration::from_millis(4);
+/// The MSS of an Ethernet, which the local end announces.
+const LOCAL_MSS: u32 = 1460;
+/// Segments of the initial window: RFC 6928.
+const INITIAL_WINDOW: u64 = 10;
+/// What `tcp_info` says when there is no slow start threshold.
+const NO_THRESHOLD: i64 = 0x7fff_ffff;
+
+/// Runs a script.
+///
+/// # Errors
+/// The number of a line, and why the script fails there.
+pub fn run(script: &Script) -> Result<(), (usize, String)> {
+    let mut runner = Runner::new(script).map_err(|why| (0, why))?;
+    for event in &script.events {
+        runner.take(event).map_err(|why| (event.line, why))?;
+    }
+    Ok(())
+}
+
+struct Runner {
+    config: Config,
+    tolerance: Duration,
+    /// `None` until the connection is opened.
+    endpoint: Option<Endpoint>,
+    sacks: SackOptions,
+    now: Time,
+    /// The time of the event before.
+    script_time: Time,
+    /// What was sent and is not expected yet.
+    sent: VecDeque<(Time, Segment)>,
+    /// The other end had closed before.
+    was_closed_second: bool,
+    /// The connection is closed or was given up: RFC 9293 section 3.10.7.1, "CLOSED STATE".
+    is_gone: bool,
+    /// The numbers of the resets that a host sends for segments of no connection.
+    resets: VecDeque<u64>,
+}
+
+impl Runner {
+    fn new(script: &Script) -> Result<Self, String> {
+        Ok(Self {
+            config: config(script)?,
+            tolerance: script.tolerance.unwrap_or(TOLERANCE),
+            endpoint: None,
+            sacks: SackOptions::new(),
+            now: Time::ZERO,
+            script_time: Time::ZERO,
+            sent: VecDeque::new(),
+            was_closed_second: false,
+            is_gone: false,
+            resets: VecDeque::new(),
+        })
+    }
+
+    fn take(&mut self, event: &Event) -> Result<(), String> {
+        let When { is_relative, from, to, is_range } = event.time;
+        let base = if is_relative { self.script_time } else { Time::ZERO };
+        let (from, to) = (base + from, base + to);
+        if let What::Outbound(packet) = &event.what {
+            let at = self.expect(packet, from, to)?;
+            self.script_time = if is_range { at } else { from };
+            return Ok(());
+        }
+        self.advance(from);
+        self.script_time = from;
+        match &event.what {
+            What::Inbound(packet) => self.arrive(packet)?,
+            What::Call(name, arguments, result) => self.call(name, arguments, result)?,
+            What::Code(code) => self.check(code)?,
+            What::Outbound(_) => {}
+        }
+        self.flush();
+        Ok(())
+    }
+
+    /// Lets time pass.
+    fn advance(&mut self, until: Time) {
+        while let Some(endpoint) = &mut self.endpoint {
+            let due = endpoint.poll_timer();
+            if due > until {
+                break;
+            }
+            self.now = self.now.max(due);
+            endpoint.on_timer(&self.config, self.now);
+            self.flush();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Sends what may be sent now.
+    fn flush(&mut self) {
+        if let Some(endpoint) = &mut self.endpoint {
+            while let Some(segment) =
+                endpoint.poll_transmit(&self.config, self.now, &mut self.sacks)
+            {
+                self.sent.push_back((self.now, segment));
+            }
+        }
+    }
+
+    /// A segment of the other end.
+    fn arrive(&mut self, packet: &Packet) -> Result<(), String> {
+        let mut flags = Flags::NONE;
+        for flag in packet.flags.chars() {
+            flags = match flag {
+                'S' => flags | Flags::SYN,
+                'F' => flags | Flags::FIN,
+                '.' => flags | Flags::ACK,
+                'P' => flags,
+                'R' => return Err("there is no RST".into()),
+                'E' | 'W' => return Err("there is no ECN".into()),
+                other => return Err(format!("the flag {other}")),
+            };
+        }
+        if packet.options.timestamps {
+            return Err("there are no timestamps".into());
+        }
+        if self.is_gone {
+            // "SEQ=SEG.ACK": the scripts' segments all have one.
+            self.resets.extend(packet.ack);
+            return Ok(());
+        }
+        let opening = Opening::Passive;
+        let endpoint = self.endpoint.get_or_insert_with(|| Endpoint::new(&self.config, opening));
+        let len = (packet.end - packet.start) as u32;
+        let segment = Segment { seq: packet.start, ack: packet.ack.unwrap_or(0), len, flags };
+        let segment = self.sacks.attach(segment, &packet.options.sack);
+        endpoint.on_segment(&self.config, self.now, &segment, &self.sacks);
+        self.sacks.release(&segment);
+        // LAST-ACK: there is no TIME-WAIT for the end that was closed second.
+        self.is_gone = self.was_closed_second && endpoint.is_close_acknowledged();
+        Ok(())
+    }
+
+    fn call(&mut self, name: &str, arguments: &[String], result: &str) -> Result<(), String> {
+        match name {
+            "socket" | "bind" | "listen" | "accept" | "fcntl" | "setsockopt" => Ok(()),
+            "connect" => {
+                self.endpoint = Some(Endpoint::new(&self.config, Opening::Active));
+                Ok(())
+            }
+            "write" | "send" => {
+                let bytes = arguments.get(2).and_then(|bytes| bytes.parse().ok());
+                let bytes = bytes.ok_or("a write of how many bytes")?;
+                self.connection()?.write(bytes);
+                Ok(())
+            }
+            "read" if result == "0" => {
+                let has_ended = self.connection()?.has_reached_end();
+                if has_ended { Ok(()) } else { Err("the end of the data has not come".into()) }
+            }
+            "close" => {
+                let endpoint = self.connection()?;
+                if endpoint.is_established() {
+                    endpoint.close();
+                    self.was_closed_second = self.connection()?.has_reached_end();
+                } else {
+                    self.is_gone = true;
+                    self.endpoint = None;
+                }
+                Ok(())
+            }
+            _ => Err(format!("there is no {name}()")),
+        }
+    }
+
+    fn connection(&mut self) -> Result<&mut Endpoint, String> {
+        self.endpoint.as_mut().ok_or_else(|| "there is no connection".into())
+    }
+
+    /// The next segment, or as many as have these numbers together: a stack may hand its network card
+    /// several at once. Returns when the first was sent.
+    fn expect(&mut self, packet: &Packet, from: Time, to: Time) -> Result<Time, String> {
+        if packet.flags.contains(['E', 'W']) {
+            return Err("there is no ECN".into());
+        }
+        if packet.flags.contains('R') {
+            let reset = self.resets.pop_front().ok_or("no reset is sent")?;
+            let as_wanted = reset == packet.start && packet.start == packet.end;
+            return if as_wanted { Ok(from) } else { Err(format!("a reset with {reset} is sent")) };
+        }
+        if packet.options.timestamps && packet.flags != "S" {
+            return Err("there are no timestamps".into());
+        }
+        let (mut next, mut first_at) = (packet.start, None);
+        loop {
+            // Just what comes first: what is sent later may depend on what arrives until then.
+            while self.sent.is_empty() {
+                let due = self.endpoint.as_ref().map_or(Time::NEVER, Endpoint::poll_timer);
+                if due > to + self.tolerance {
+                    return Err(format!("{next}:{} is not sent by {}", packet.end, seconds(to)));
+                }
+                self.advance(due);
+            }
+            let Some((at, segment)) = self.sent.pop_front() else {
+                return Err("nothing is sent".into());
+            };
+            if at + self.tolerance < from || at > to + self.tolerance {
+                return Err(format!(
+                    "{segment} is sent at {}, not at {}",
+                    seconds(at),
+                    seconds(from)
+                ));
+            }
+            self.compare(packet, next, &segment)?;
+            first_at.get_or_insert(at);
+            next = segment.seq + u64::from(segment.len);
+            self.sacks.release(&segment);
+            if next >= packet.end {
+                self.now = self.now.max(from);
+                return Ok(first_at.unwrap_or(at));
+            }
+        }
+    }
+
+    fn compare(&self, packet: &Packet, next: u64, segment: &Segment) -> Result<(), String> {
+        let has = |flag| segment.flags.contains(flag);
+        let wants = |flag| packet.flags.contains(flag);
+        let end = segment.seq + u64::from(segment.len);
+        let ends = end >= packet.end;
+        let is_ack = packet.ack.is_none() || has(Flags::ACK) && Some(segment.ack) == packet.ack;
+        let as_wanted = segment.seq == next
+            && end <= packet.end
+            && is_ack
+            && has(Flags::SYN) == wants('S')
+            // A FIN is on the last one.
+            && has(Flags::FIN) == (wants('F') && ends);
+        let blocks = self.sacks.blocks(segment);
+        let sack = &packet.options.sack;
+        if as_wanted && (sack.is_empty() || blocks == sack.as_slice()) {
+            Ok(())
+        } else {
+            Err(format!("{segment} {blocks:?} is sent, not {next}:{}", packet.end))
+        }
+    }
+
+    fn check(&mut self, code: &str) -> Result<(), String> {
+        self.flush();
+        let mss = u64::from(self.config.mss);
+        let endpoint = self.endpoint.as_ref().ok_or("there is no connection")?;
+        let segments = endpoint.segments();
+        let in_segments = |bytes: u64| i64::try_from(bytes / mss).unwrap_or(i64::MAX);
+        assertion::check(code, |name| {
+            let count = |count: usize| i64::try_from(count).ok();
+            match name {
+                "TCP_CA_Open" => Some(0),
+                "TCP_CA_Disorder" => Some(1),
+                "TCP_CA_CWR" => Some(2),
+                "TCP_CA_Recovery" => Some(3),
+                "TCP_CA_Loss" => Some(4),
+                "tcpi_ca_state" => Some(match endpoint.loss_state() {
+                    LossState::Open => 0,
+                    LossState::Disorder => 1,
+                    LossState::Recovery => 3,
+                    LossState::Loss => 4,
+                }),
+                "tcpi_snd_cwnd" => Some(in_segments(endpoint.cwnd())),
+                "tcpi_snd_ssthresh" if endpoint.ssthresh() == u64::MAX => Some(NO_THRESHOLD),
+                "tcpi_snd_ssthresh" => Some(in_segments(endpoint.ssthresh())),
+                // At least DupThresh, which it begins with.
+                "tcpi_reordering" => segments
+                    .map(|segments| in_segments(segments.reordering.next_multiple_of(mss)).max(3)),
+                "tcpi_unacked" => segments.and_then(|segments| count(segments.unacknowledged)),
+                "tcpi_sacked" => segments.and_then(|segments| count(segments.sacked)),
+                "tcpi_lost" => segments.and_then(|segments| count(segments.lost)),
+                "tcpi_retrans" => segments.and_then(|segments| count(segments.retransmitted)),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// What the script's SYNs, windows and sysctls say of both ends.
+fn config(script: &Script) -> Result<Config, String> {
+    let arriving = |event: &Event| match &event.what {
+        What::Inbound(packet) => Some(packet.clone()),
+        What::Outbound(_) | What::Call(..) | What::Code(_) => None,
+    };
+    let inbound: Vec<Packet> = script.events.iter().filter_map(arriving).collect();
+    let syn = inbound.iter().find(|packet| packet.flags.contains('S'));
+    let options = syn.map(|syn| syn.options.clone()).unwrap_or_default();
+    let mss = options.mss.unwrap_or(536).min(LOCAL_MSS);
+    let scaled = |packet: &Packet| match (packet.window, packet.flags.contains('S')) {
+        (Some(window), true) => Some(window),
+        (Some(window), false) => Some(window << options.wscale.unwrap_or(0)),
+        (None, _) => None,
+    };
+    let after_syn = inbound.iter().find(|packet| !packet.flags.contains('S'));
+    let window = after_syn.and_then(scaled).or(syn.and_then(scaled)).unwrap_or(65_535);
+    if inbound.iter().any(|packet| packet.window == Some(0)) {
+        return Err("there is no zero window".into());
+    }
+    let sysctl = |name: &str| script.sysctls.get(name).map(String::as_str);
+    let congestion = match sysctl("tcp_congestion_control") {
+        None | Some("cubic") => Congestion::Cubic,
+        Some("reno") => Congestion::Reno,
+        Some(other) => return Err(format!("there is no congestion control {other}")),
+    };
+    let rules = Rules {
+        preset: "linux".into(),
+        loss_window: LossWindow::Cwnd,
+        fast_retransmit_once_per_window: false,
+        slow_start_limit: 0,
+        rto_floor: RtoFloor::Variation,
+        restart_after_idle: sysctl("tcp_slow_start_after_idle") == Some("1"),
+    };
+    Ok(Config {
+        variant: if options.sack_permitted { Variant::Rack } else { Variant::NewReno },
+        congestion,
+        mss,
+        receive_window: window.max(u64::from(mss)),
+        initial_window: INITIAL_WINDOW * u64::from(mss),
+        initial_ssthresh: None,
+        aimd: Aimd::STANDARD,
+        rules,
+        handshake: Handshake::ThreeWay,
+        initial_rto: Duration::from_secs(1),
+        min_rto: Duration::from_millis(200),
+        max_rto: Duration::from_secs(120),
+        clock_granularity: Duration::from_millis(1),
+        delayed_ack: DelayedAck::every(1, Duration::from_millis(200)),
+        ack_skip: None,
+    })
+}
+
+fn seconds(time: Time) -> String {
+    format!("{:.6} s", time.as_secs_f64())
+}

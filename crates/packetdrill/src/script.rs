@@ -1,0 +1,242 @@
+//! Reads a script: events with their times, in the grammar of packetdrill.
+//!
+//! Knows the language. Does not know what an endpoint makes of it.
+
+use std::collections::BTreeMap;
+
+use airtcp_kernel::Duration;
+use airtcp_tcp::Block;
+
+/// A whole script.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    /// How far a time may be off.
+    pub tolerance: Option<Duration>,
+    /// What shell lines set: `tcp_congestion_control` and so on.
+    pub sysctls: BTreeMap<String, String>,
+    /// What happens, in order.
+    pub events: Vec<Event>,
+}
+
+/// Something that happens, or must.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The line that it begins in, from 1.
+    pub line: usize,
+    /// When.
+    pub time: When,
+    /// What.
+    pub what: What,
+}
+
+/// A time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct When {
+    /// Whether it counts from the event before.
+    pub is_relative: bool,
+    /// At the earliest.
+    pub from: Duration,
+    /// At the latest.
+    pub to: Duration,
+    /// Whether the two were written apart.
+    pub is_range: bool,
+}
+
+/// What an event is.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A segment of the other end arrives.
+    Inbound(Packet),
+    /// A segment must be sent.
+    Outbound(Packet),
+    /// A system call: its name, arguments and result.
+    Call(String, Vec<String>, String),
+    /// Text between `%{` and `}%`.
+    Code(String),
+}
+
+/// A segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// `S`, `F`, `R`, `P`, `E`, `W` and `.`, as written.
+    pub flags: String,
+    /// The first number.
+    pub start: u64,
+    /// The number after the last one of the payload.
+    pub end: u64,
+    /// The acknowledgment number.
+    pub ack: Option<u64>,
+    /// The window as it stands in the header.
+    pub window: Option<u64>,
+    /// MSS, window scale and SACK blocks; whether SACK is permitted and whether there are timestamps.
+    pub options: Options,
+    /// Words in brackets before the flags, as of ECN.
+    pub marks: Vec<String>,
+}
+
+/// The options of a segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Of a SYN.
+    pub mss: Option<u32>,
+    /// Of a SYN.
+    pub wscale: Option<u32>,
+    /// Of a SYN.
+    pub sack_permitted: bool,
+    /// A timestamps option.
+    pub timestamps: bool,
+    /// SACK blocks.
+    pub sack: Vec<Block>,
+}
+
+type Result<T> = std::result::Result<T, (usize, String)>;
+
+/// Reads a script.
+///
+/// # Errors
+/// The number of a line, and what in it is not understood.
+pub fn parse(text: &str) -> Result<Script> {
+    let mut script = Script::default();
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
+    while let Some((number, line)) = lines.next() {
+        let mut code = without_comment(line).trim().to_owned();
+        // A block goes on until it is closed.
+        for (open, close) in [("%{", "}%"), ("`", "`")] {
+            if let Some(at) = code.find(open) {
+                while !code[at + open.len()..].contains(close) {
+                    let (_, more) =
+                        lines.next().ok_or((number, format!("{open} without its {close}")))?;
+                    code.push('\n');
+                    code += more;
+                }
+            }
+        }
+        if code.is_empty() {
+            continue;
+        }
+        if let Some(option) = code.strip_prefix("--") {
+            if let Some(micros) = option.strip_prefix("tolerance_usecs=") {
+                let micros = micros.trim().parse().map_err(|_| (number, option.to_owned()))?;
+                script.tolerance = Some(Duration::from_micros(micros));
+            }
+            continue;
+        }
+        if let Some(shell) = code.strip_prefix('`') {
+            read_shell(shell.trim_end_matches('`'), &mut script).map_err(|why| (number, why))?;
+            continue;
+        }
+        let event = read_event(&code).map_err(|why| (number, why))?;
+        script.events.push(Event { line: number, time: event.0, what: event.1 });
+    }
+    Ok(script)
+}
+
+/// What stands before `//`, which may also be a part of a path in a shell line.
+fn without_comment(line: &str) -> &str {
+    if line.contains('`') { line } else { line.split("//").next().unwrap_or_default() }
+}
+
+/// The sysctls that shell lines set.
+fn read_shell(text: &str, script: &mut Script) -> std::result::Result<(), String> {
+    for line in text.replace("\\\n", " ").lines() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        let mut words = line.split_whitespace();
+        let Some(command) = words.next() else { continue };
+        let is_setting = command == "sysctl" || command.ends_with("set_sysctls.py");
+        if is_setting {
+            for word in words.filter(|word| !word.starts_with('-')) {
+                let (name, value) = word.split_once('=').ok_or(format!("shell: {line}"))?;
+                let name = name.rsplit(['.', '/']).next().unwrap_or_default();
+                script.sysctls.insert(name.to_owned(), value.trim_matches('"').to_owned());
+            }
+        } else if !command.ends_with("defaults.sh") && !command.contains("sysctl_restore") {
+            return Err(format!("needs a shell: {line}"));
+        }
+    }
+    Ok(())
+}
+
+fn read_event(code: &str) -> std::result::Result<(When, What), String> {
+    let (time, rest) = code.split_once(char::is_whitespace).ok_or(format!("no event: {code}"))?;
+    let time = read_time(time).ok_or(format!("no time: {time}"))?;
+    let rest = rest.trim();
+    let what = if let Some(packet) = rest.strip_prefix('<') {
+        What::Inbound(read_packet(packet)?)
+    } else if let Some(packet) = rest.strip_prefix('>') {
+        What::Outbound(read_packet(packet)?)
+    } else if let Some(code) = rest.strip_prefix("%{") {
+        What::Code(code.trim_end().trim_end_matches("}%").to_owned())
+    } else if rest.starts_with('`') {
+        return Err(format!("needs a shell: {}", rest.trim_matches('`')));
+    } else {
+        read_call(rest)?
+    };
+    Ok((time, what))
+}
+
+/// `1.5`, `+.1`, `+.3~+.31`, `+0...0.010` (a call that lasts).
+fn read_time(text: &str) -> Option<When> {
+    let text = text.split("...").next()?;
+    let (first, last) = text.split_once('~').unwrap_or((text, text));
+    let seconds = |text: &str| {
+        let seconds: f64 = text.trim_start_matches('+').parse().ok()?;
+        Some(Duration::from_nanos((seconds * 1e9).round() as u64))
+    };
+    let (from, to) = (seconds(first)?, seconds(last)?);
+    Some(When { is_relative: text.starts_with('+'), from, to, is_range: text.contains('~') })
+}
+
+fn read_packet(text: &str) -> std::result::Result<Packet, String> {
+    let bad = || format!("no segment: {text}");
+    let mut packet = Packet::default();
+    let (head, options) = text.split_once('<').unwrap_or((text, ""));
+    let mut words = head.split_whitespace().peekable();
+    while let Some(mark) = words.next_if(|word| word.starts_with('[')) {
+        packet.marks.push(mark.to_owned());
+    }
+    packet.flags = words.next().ok_or_else(bad)?.to_owned();
+    let numbers = words.next().ok_or_else(bad)?;
+    let (start, rest) = numbers.split_once(':').ok_or_else(bad)?;
+    let (end, _) = rest.split_once('(').ok_or_else(bad)?;
+    packet.start = start.parse().map_err(|_| bad())?;
+    packet.end = end.parse().map_err(|_| bad())?;
+    while let Some(word) = words.next() {
+        let value = words.next().and_then(|value| value.parse().ok());
+        match word {
+            "ack" => packet.ack = value,
+            "win" => packet.window = value,
+            _ => return Err(bad()),
+        }
+    }
+    for option in options.trim_end_matches('>').split(',').map(str::trim) {
+        let mut words = option.split_whitespace();
+        let name = words.next();
+        let mut number = || words.next().and_then(|value| value.parse().ok());
+        match name {
+            Some("mss") => packet.options.mss = number(),
+            Some("wscale") => packet.options.wscale = number(),
+            Some("sackOK") => packet.options.sack_permitted = true,
+            Some("TS") => packet.options.timestamps = true,
+            Some("sack") => {
+                for block in words {
+                    let (start, end) = block.split_once(':').ok_or_else(bad)?;
+                    let edge = |text: &str| text.parse().map_err(|_| bad());
+                    packet.options.sack.push(Block { start: edge(start)?, end: edge(end)? });
+                }
+            }
+            Some("nop" | "eol" | "...") | None => {}
+            Some(other) => return Err(format!("the option {other}")),
+        }
+    }
+    Ok(packet)
+}
+
+/// `name(arguments) = result`.
+fn read_call(text: &str) -> std::result::Result<What, String> {
+    let bad = || format!("no system call: {text}");
+    let (name, rest) = text.split_once('(').ok_or_else(bad)?;
+    let (arguments, result) = rest.rsplit_once('=').ok_or_else(bad)?;
+    let arguments = arguments.trim().trim_end_matches(')').split(',');
+    let arguments = arguments.map(|argument| argument.trim().to_owned()).collect();
+    Ok(What::Call(name.trim().to_owned(), arguments, result.trim().to_owned()))
+}

@@ -1,0 +1,71 @@
+//! Our own scripts pass, and a script that says something else fails where it does.
+
+use std::path::Path;
+
+use airtcp_packetdrill::check;
+
+fn script(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts").join(name);
+    std::fs::read_to_string(path).expect("a script of this crate")
+}
+
+#[test]
+fn our_own_scripts_pass() {
+    for name in [
+        "slow-start.pkt",
+        "reordering-window.pkt",
+        "tail-loss-probe.pkt",
+        "without-sack.pkt",
+        "closing.pkt",
+    ] {
+        assert_eq!(check(&script(name)), Ok(()), "{name}");
+    }
+}
+
+/// The script with one text in place of another, and where and why it fails.
+#[track_caller]
+fn fails(name: &str, from: &str, to: &str) -> (usize, String) {
+    let text = script(name);
+    assert!(text.contains(from), "{from}");
+    check(&text.replacen(from, to, 1)).expect_err("another script")
+}
+
+#[test]
+fn another_segment_time_or_value_is_named_with_its_line() {
+    // One segment more than the window lets go.
+    let (line, why) = fails("slow-start.pkt", "1:12001(12000)", "1:13201(13200)");
+    assert_eq!((line, why.as_str()), (11, "12001:13201 is not sent by 0.540000 s"));
+    // Ten milliseconds later than a quarter of a round trip.
+    let (line, why) = fails("reordering-window.pkt", "+.02 >", "+.03 >");
+    assert_eq!((line, why.as_str()), (14, "1:1001 ack 1 is sent at 0.180000 s, not at 0.190000 s"));
+    let (line, why) = fails("without-sack.pkt", "ssthresh == 7", "ssthresh == 5");
+    assert_eq!((line, why.as_str()), (15, "tcpi_snd_ssthresh == 5: it is 7"));
+    let (line, why) = fails("closing.pkt", "R 2:2", "R 3:3");
+    assert_eq!((line, why.as_str()), (16, "a reset with 2 is sent"));
+}
+
+#[test]
+fn what_an_endpoint_has_not_is_the_reason() {
+    let reason = |name, from, to| fails(name, from, to).1;
+
+    assert_eq!(
+        reason("closing.pkt", "sysctl -q net.ipv4.tcp_congestion_control=reno", "rm -r x"),
+        "needs a shell: rm -r x"
+    );
+    assert_eq!(reason("closing.pkt", "=reno", "=vegas"), "there is no congestion control vegas");
+    assert_eq!(
+        reason(
+            "closing.pkt",
+            "< S 0:0(0) win 60000 <mss 1000,sackOK>",
+            "< S 0:0(0) win 9 <TS val 1 ecr 0>"
+        ),
+        "there are no timestamps"
+    );
+    assert_eq!(reason("closing.pkt", "< S ", "< SEW "), "there is no ECN");
+    assert_eq!(reason("closing.pkt", "ack 2 win 60000", "ack 2 win 0"), "there is no zero window");
+    assert_eq!(
+        reason("without-sack.pkt", "tcpi_snd_ssthresh == 7", "tcpi_rtt == 7"),
+        "tcpi_rtt is not known here"
+    );
+    assert_eq!(reason("closing.pkt", "listen(3, 1)", "recvmsg(3, 1)"), "there is no recvmsg()");
+}
