@@ -9,7 +9,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo reproduce test test-rust test-python lint verify resolved same same-store bench docs wheel clean
+.PHONY: help build demo reproduce check test test-rust test-python lint verify resolved same same-store pages bench docs wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -38,6 +38,14 @@ reproduce: build ## Make the papers' figures, tables and claims again, at full l
 	$(BIN)/airtcp reproduce all claims
 	@echo "The pages: file://$(CURDIR)/out/reproduce/index.html"
 
+# What the one who edits wants to know at once: units, scenarios and models, without children processes.
+FAST_TESTS := tests/scenario tests/models tests/test_rooms.py tests/test_results.py tests/test_records.py \
+	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py tests/test_summary.py
+
+check: build ## Run the unit tests of Rust and the quick tests of Python (under a minute)
+	cargo test --workspace --exclude airtcp-py --quiet --lib
+	$(BIN)/python -m pytest -q -n 2 -m 'not verify' $(FAST_TESTS)
+
 test: test-rust test-python ## Run every fast test (minutes)
 
 test-rust:
@@ -52,12 +60,12 @@ $(STAMPS)/tshark: $(STAMPS)/venv
 	@touch $@
 
 test-python: build $(STAMPS)/tshark
-	$(BIN)/python -m pytest -q -n 2 -m 'not verify'
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
 
 verify: build ## Compare with the reference results at length, and try many more random scenarios
 	AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet
 	AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
-	$(BIN)/python -m pytest -q -n 2 -m verify
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m verify
 	$(BIN)/python validation/compare.py
 	@if [ -n "$$AIRTCP_PACKETDRILL" ]; then cargo build --release --quiet --package airtcp-packetdrill \
 		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \
@@ -85,6 +93,12 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/models.py
 	$(BIN)/python benches/flow.py
 	$(BIN)/python benches/around.py
+
+# All of them, or those that are named: make pages PAGES="docs/make_keys.py docs/make_cards.py".
+PAGES ?= $(wildcard docs/make_*.py)
+
+pages: build ## Make every generated page and table of the documentation again (an hour; PAGES=... for some)
+	set -e; for page in $(PAGES); do echo $$page; $(BIN)/python $$page; done
 
 $(STAMPS)/docs: $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet --group docs
