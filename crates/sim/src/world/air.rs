@@ -61,6 +61,12 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.waiting() > 0
     }
 
+    /// Only captures tell the frames of a collision apart.
+    #[inline]
+    fn watches_colliders(&self) -> bool {
+        self.is_captured()
+    }
+
     // Each call has one kind of event: inlined, nothing is left of asking which.
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {

@@ -45,6 +45,9 @@ pub trait Supply<P> {
     /// Whether the queue of `contender` has anything to hand over.
     fn has_next(&self, contender: ContenderId) -> bool;
 
+    /// Whether it wants to be told of each frame of a collision, and not of the collision alone.
+    fn watches_colliders(&self) -> bool;
+
     /// Something has happened at `now`.
     fn on_event(&mut self, now: Time, event: MacEvent<'_, P>);
 }
@@ -111,7 +114,8 @@ pub enum Began<'a, P> {
         /// Whether it is one of the frames of the collision that was told of just before.
         collides: bool,
     },
-    /// Several frames, which collide; [`Self::Collider`] or [`Self::Beacon`] tells of each.
+    /// Several frames, which collide; [`Self::Collider`], [`Self::Request`] or [`Self::Beacon`] tells of
+    /// each, of the first two kinds to those who watch them.
     Collision {
         /// When the last of them has been sent.
         sent: Time,

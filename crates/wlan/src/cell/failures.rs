@@ -31,7 +31,7 @@ impl<P: Clone> Cell<P> {
             let by = self.contention.transmitting()[place];
             if self.beacons.is_due(by) {
                 beacon = Some(by);
-            } else {
+            } else if supply.watches_colliders() {
                 self.tell_of_collider(by, start, supply);
             }
         }
@@ -41,6 +41,7 @@ impl<P: Clone> Cell<P> {
         self.set_on_air(OnAir::Sending { end }, end);
     }
 
+    #[inline(never)]
     fn tell_of_collider<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
         let times = *self.frame_times(by);
         if let Some(receiver) = self.aggregates.as_ref().and_then(|one| one.request_to(by)) {

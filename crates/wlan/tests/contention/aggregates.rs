@@ -79,6 +79,10 @@ impl Supply<u32> for Queues {
         !self.packets[contender as usize].is_empty()
     }
 
+    fn watches_colliders(&self) -> bool {
+        true
+    }
+
     fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
         let ids = |mpdus: &[airtcp_wlan::Mpdu<u32>]| mpdus.iter().map(|mpdu| mpdu.id).collect();
         let seen = match event {

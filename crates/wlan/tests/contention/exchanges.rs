@@ -103,6 +103,10 @@ impl Supply<u32> for Queues {
         !self.packets[contender as usize].is_empty()
     }
 
+    fn watches_colliders(&self) -> bool {
+        true
+    }
+
     fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
         let seen = match event {
             MacEvent::Began(Began::Exchange { by, psdu, .. }) => {
