@@ -25,6 +25,11 @@ from hypothesis import strategies as st
         ("0.1 us", 100),
         (".5 h", 1_800_000_000_000),
         ("2 min", 120_000_000_000),
+        ("5 sec", 5_000_000_000),
+        ("1 second", 1_000_000_000),
+        ("10 seconds", 10_000_000_000),
+        ("1 minute", 60_000_000_000),
+        ("0.5 hours", 1_800_000_000_000),
         ("+3 s", 3_000_000_000),
         # 0.1 + 0.2 style: 1.1 s is not a binary fraction and still a whole number of nanoseconds.
         ("1.1 s", 1_100_000_000),
@@ -46,6 +51,8 @@ def test_times_are_exact(text: str, nanoseconds: int) -> None:
         ("300 b/s", 300),
         ("300 bit/s", 300),
         ("64 kb/s", 64_000),
+        ("54 Mbps", 54_000_000),
+        ("300 kbps", 300_000),
     ],
 )
 def test_rates(text: str, bps: int) -> None:
@@ -65,6 +72,8 @@ def test_rates(text: str, bps: int) -> None:
         ("1.5 kB", 1_500),
         ("160 b", 20),
         ("160 bit", 20),
+        ("1460 bytes", 1_460),
+        ("8 bits", 1),
     ],
 )
 def test_sizes(text: str, size: int) -> None:

@@ -81,6 +81,14 @@ TIME = Quantity(
         "s": Fraction(1),
         "min": Fraction(60),
         "h": Fraction(3600),
+        # What people write as well.
+        "sec": Fraction(1),
+        "second": Fraction(1),
+        "seconds": Fraction(1),
+        "minute": Fraction(60),
+        "minutes": Fraction(60),
+        "hour": Fraction(3600),
+        "hours": Fraction(3600),
     },
     shown=("ns", "us", "ms", "s", "min", "h"),
     example="20 us",
@@ -90,7 +98,7 @@ RATE = Quantity(
     noun="a rate",
     units={
         f"{prefix}{unit}": Fraction(factor)
-        for unit in ("b/s", "bit/s")
+        for unit in ("b/s", "bit/s", "bps")
         for prefix, factor in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9))
     },
     shown=("b/s", "kb/s", "Mb/s", "Gb/s"),
@@ -109,6 +117,9 @@ SIZE = Quantity(
         "GiB": Fraction(2**30),
         "b": Fraction(1, 8),
         "bit": Fraction(1, 8),
+        "bits": Fraction(1, 8),
+        "byte": Fraction(1),
+        "bytes": Fraction(1),
     },
     shown=("B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "b"),
     example="30 kB",

@@ -57,6 +57,12 @@ def test_resolved_json_round_trips(path: Path) -> None:
     assert len(scenario.hash()) == 64
 
 
+def test_a_standard_may_have_a_capital() -> None:
+    text = (SCENARIOS / "valid" / "minimal.toml").read_text()
+
+    assert loads(text.replace("802.11b", "802.11B")).to_json() == loads(text).to_json()
+
+
 def test_the_scenario_of_the_first_page() -> None:
     scenario = valid("web_hotspot")
     (flow,) = scenario.flows

@@ -242,6 +242,14 @@ def test_a_file_name_that_is_no_text_is_no_obstacle(tmp_path: Path) -> None:
     assert len(scenario.hash()) == 64
 
 
+@pytest.mark.parametrize("depth", [200, 300, 450, 2000])
+def test_nesting_that_toml_allows_is_an_error(depth: int) -> None:
+    with pytest.raises(ScenarioError, match=r"unknown key|nested too deeply"):
+        loads("x = " + "[" * depth + "]" * depth)
+    with pytest.raises(ScenarioError, match=r"unknown key|nested too deeply"):
+        loads("x" + ".x" * depth + " = 1")
+
+
 def test_nesting_without_end_is_an_error() -> None:
     with pytest.raises(ScenarioError, match="not TOML"):
         loads("title = " + "[" * 100_000)

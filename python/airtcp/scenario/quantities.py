@@ -35,6 +35,7 @@ __all__ = [
     "TimeNs",
     "TimeS",
     "Written",
+    "in_any_case",
     "needed",
     "optional",
     "positive",
@@ -42,6 +43,16 @@ __all__ = [
     "text_or_table",
     "time_or",
 ]
+
+
+def in_any_case(*words: str) -> BeforeValidator:
+    """Takes a word for the one that it is but for capitals: "802.11G" is "802.11g"."""
+    known = {word.lower(): word for word in words}
+
+    def read(value: object) -> object:
+        return known.get(value.lower(), value) if isinstance(value, str) else value
+
+    return BeforeValidator(read)
 
 
 class Written(BaseModel):

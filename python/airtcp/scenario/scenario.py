@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from pydantic import PrivateAttr, ValidationError
 
+from ..exceptions import ScenarioError
 from .declare import written
 from .errors import InvalidError, scenario_error
 from .resolve import resolve_scenario
@@ -40,7 +41,12 @@ class Scenario(ResolvedScenario):
         Raises:
             ScenarioError: the scenario is wrong.
         """
-        given = copy.deepcopy(dict(data))
+        try:
+            given = copy.deepcopy(dict(data))
+        except RecursionError:
+            raise ScenarioError(
+                name, "", "is nested too deeply; allowed: tables of tables"
+            ) from None
         try:
             form = written(ResolvedScenario).model_validate(given)
             resolved = resolve_scenario(form, title=_title(name), base=base)

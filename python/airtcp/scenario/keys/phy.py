@@ -4,7 +4,7 @@ Knows its keys. Does not know how spaces and timeouts follow from each other: `r
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ...standards import (
     DSSS_PREAMBLES,
@@ -18,7 +18,7 @@ from ...standards import (
 )
 from ...units import format_time_ns
 from ..declare import Default, Key, Table, derived, file_only, follows, key
-from ..quantities import ExchangeTimeNs, RateBps
+from ..quantities import ExchangeTimeNs, RateBps, in_any_case
 
 __all__ = ["DsssPhy", "OfdmPhy", "Phy", "Rate"]
 
@@ -79,7 +79,10 @@ class OfdmPhy(Table):
 class Phy(Table):
     """Physical layer: the standard, and each of its numbers that a paper may have changed."""
 
-    standard: Literal["802.11b", "802.11a", "802.11g"] = key("The standard.")
+    standard: Literal["802.11b", "802.11a", "802.11g"] = key(
+        "The standard.",
+        reads=Annotated[Literal["802.11b", "802.11a", "802.11g"], in_any_case(*STANDARDS)],
+    )
     data_rate: Rate = key(
         "Rate of data frames, one of the standard's.",
         default=follows("the standard's highest"),
