@@ -431,6 +431,29 @@ def test_a_reader_that_leaves_is_no_failure(scenario: Path, flags: list[str]) ->
     assert running.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("airtcp si", ["simulate"]),
+        ("airtcp simulate --pc", ["--pcap"]),
+        ("airtcp example web", ["web-hotspot"]),
+        ("airtcp reproduce M.table", ["M.table1", "M.table2", "M.table3"]),
+    ],
+)
+def test_a_shell_completes_commands_and_names(words: str, completed: list[str]) -> None:
+    """As bash asks, once `airtcp --install-completion` has told it how."""
+    environment = {
+        **os.environ,
+        "_AIRTCP_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    with process(env=environment) as running:
+        out, err = running.communicate(timeout=120)
+
+    assert (out.split(), err) == (completed, "")
+
+
 def test_every_command_explains_itself() -> None:
     for command in ("run", "predict", "simulate", "schema", "example"):
         result = call(command, "--help")

@@ -14,7 +14,6 @@ app: Final = typer.Typer(
     name="airtcp",
     help="How TCP performs over Wi-Fi: models and a packet-level simulation, side by side.",
     no_args_is_help=True,
-    add_completion=False,
     # Plain messages: no boxes around an error, nothing that a pipe could not take.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -27,9 +27,15 @@ class Example:
     files: list[str]
 
 
+def _names(incomplete: str) -> list[str]:
+    """For the shell: the examples that begin so."""
+    return [item.name for item in examples() if item.name.startswith(incomplete)]
+
+
 def example(
     name: Annotated[
-        str | None, typer.Argument(help="The example to write; none: list them.")
+        str | None,
+        typer.Argument(help="The example to write; none: list them.", autocompletion=_names),
     ] = None,
     to: Annotated[
         Path, typer.Option("--to", metavar="DIR", help="Where to write it.", show_default=False)

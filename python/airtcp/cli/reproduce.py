@@ -22,12 +22,22 @@ if TYPE_CHECKING:
     from airtcp.reproduce.make import Made, Progress
 
 
+def _items(incomplete: str) -> list[str]:
+    """For the shell: the items and papers that begin so."""
+    from airtcp.reproduce import catalogue
+
+    known = catalogue.items().values()
+    words = [*dict.fromkeys(item.paper for item in known), *(item.name for item in known)]
+    return [word for word in (*words, "all", "claims") if word.startswith(incomplete)]
+
+
 def reproduce(
     wanted: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="ITEM",
             help="Items (M.fig5), papers (M), `all`, or `claims`: whether what they state is met.",
+            autocompletion=_items,
         ),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the items.")] = False,
