@@ -75,6 +75,14 @@ def test_a_link_of_a_path_may_be_replaced(scenario: Scenario) -> None:
     assert [link.rate_bps for link in changed.path_links(changed.flows[0])] == [10**9, 10**7]
 
 
+def test_the_stations_of_edca_are_a_table() -> None:
+    data = {"mac": {"edca": {"stations": {"AC_BE": {"cw_min": 31}}}}, "stations": []}
+
+    changed = varied(data, {"mac.edca.stations.AC_BE.cw_min": 7})
+
+    assert changed["mac"]["edca"]["stations"] == {"AC_BE": {"cw_min": 7}}
+
+
 def test_none_takes_a_key_out(scenario: Scenario) -> None:
     changed = scenario.vary({"flows.far.tcp": None, "title": None})
 

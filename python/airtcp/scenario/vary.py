@@ -82,7 +82,8 @@ def _entries(key: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield name, _entry(value, name)
     elif key == "links" and isinstance(value, Mapping):
         yield from value.items()
-    elif key not in ("stations", "flows", "links", "path"):
+    elif isinstance(value, Mapping) or key not in ("stations", "flows", "links", "path"):
+        # `stations` of `mac.edca` is a table.
         yield "", value
 
 
