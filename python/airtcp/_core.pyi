@@ -9,6 +9,7 @@ from typing import Any, Final, Self, final
 __all__ = [
     "GENERATOR",
     "Cancelled",
+    "ConcurrentFlows",
     "FlowControl",
     "FlowSimulation",
     "RunControl",
@@ -78,6 +79,25 @@ class FlowControl:
     def __new__(cls) -> Self: ...
     def cancel(self) -> None:
         """Ask the runs to stop; they raise `Cancelled` soon after."""
+
+@final
+class ConcurrentFlows:
+    """Processor-sharing servers side by side, parsed once and run from any thread."""
+
+    def __new__(cls, system_json: str) -> Self:
+        """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
+    def run(
+        self,
+        seed: int,
+        replication: int,
+        warmup_jobs: int,
+        jobs: int,
+        control: FlowControl,
+    ) -> str:
+        """The outcomes of the servers of one replication as JSON.
+
+        Raises SimulationFailed and Cancelled.
+        """
 
 @final
 class FlowSimulation:

@@ -3,8 +3,8 @@
 //! From the bottom: [`system`] says what is simulated; `law` what a distribution must be like;
 //! `source` makes the jobs arrive; `server` shares the capacity among those present; `window`
 //! and `histogram` measure; `conservation` checks at the end of every run that no job, no second
-//! and no work was lost or made up; `run` is the event loop; [`outcome`] is the answer. Random
-//! numbers and laws come from `airtcp-kernel`. Knows no packet, no station, no file and no
+//! and no work was lost or made up; `run` is the event loop; [`outcome`] is the answer;
+//! [`concurrent`] has several servers side by side. Random numbers and laws come from `airtcp-kernel`. Knows no packet, no station, no file and no
 //! thread; a job has a size, in a unit that is the caller's business.
 //!
 //! # Algorithm
@@ -21,6 +21,7 @@
 //! price: after n jobs, times are known to n * 1e-16 mean times between arrivals, so that the
 //! slowdown of jobs smaller than that fraction of the mean size means nothing.
 
+pub mod concurrent;
 mod conservation;
 mod histogram;
 mod law;
@@ -39,6 +40,7 @@ use airtcp_kernel::RandomStream;
 use airtcp_kernel::random_stream::{ARRIVAL, TRANSFER_SIZE};
 pub use airtcp_kernel::{Distribution, random_stream::GENERATOR};
 
+pub use concurrent::{Concurrent, Split};
 pub use outcome::Outcome;
 pub use system::{InvalidSystem, System};
 

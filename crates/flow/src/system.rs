@@ -73,11 +73,11 @@ impl System {
     }
 }
 
-fn check_law(name: &str, law: &Distribution) -> Result<(), InvalidSystem> {
+pub(crate) fn check_law(name: &str, law: &Distribution) -> Result<(), InvalidSystem> {
     law::check(law).map_err(|problem| InvalidSystem(format!("{name}: {problem}")))
 }
 
-fn check_service(sizes: &Distribution, capacity: &[f64]) -> Result<(), InvalidSystem> {
+pub(crate) fn check_service(sizes: &Distribution, capacity: &[f64]) -> Result<(), InvalidSystem> {
     check_law("sizes", sizes)?;
     if capacity.is_empty() {
         return Err(InvalidSystem("capacity: must not be empty".into()));

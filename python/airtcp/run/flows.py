@@ -15,12 +15,10 @@ the closed system; paper H for file transfers as M/G/1-PS.
 from __future__ import annotations
 
 import json
-import math
 import operator
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -28,18 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp import _core
-from airtcp.distributions import (
-    Deterministic,
-    Distribution,
-    Empirical,
-    Exponential,
-    Hyperexponential,
-    Lognormal,
-    Pareto,
-    Uniform,
-)
+from airtcp.distributions import Distribution, Exponential
 from airtcp.exceptions import SimulationError
 from airtcp.results import canonical_json
+from airtcp.run.flow_arguments import capacities as checked_capacities
+from airtcp.run.flow_arguments import law_of, mean_size, positive, replicate, whole
 from airtcp.run.processors import processors
 from airtcp.stats import Interval, student_interval
 
@@ -53,10 +44,6 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-
-_LARGEST_COUNT = 2**63 - 1
-_POLL_S = 0.1
-_LAWS = (Deterministic, Empirical, Exponential, Hyperexponential, Lognormal, Pareto, Uniform)
 
 
 def processor_sharing(
@@ -115,21 +102,21 @@ def processor_sharing(
     >>> result.slowdown.low < 2.0 < result.slowdown.high
     True
     """
-    capacities = _capacities(capacity)
+    table = checked_capacities(capacity)
     given = [value for value in (load, arrival_rate, interarrival) if value is not None]
     if len(given) != 1:
         raise ValueError("give exactly one of load, arrival_rate and interarrival")
-    size_law = _law("sizes", sizes)
+    size_law = law_of("sizes", sizes)
     if load is not None:
-        arrival_rate = _positive("load", load) * capacities[-1] / _mean(sizes)
+        arrival_rate = positive("load", load) * table[-1] / mean_size(sizes)
     if arrival_rate is not None:
-        interarrival = Exponential(mean=1.0 / _positive("arrival_rate", arrival_rate))
+        interarrival = Exponential(mean=1.0 / positive("arrival_rate", arrival_rate))
     system = {
         "kind": "open",
-        "interarrival": _law("interarrival", interarrival),
+        "interarrival": law_of("interarrival", interarrival),
         "sizes": size_law,
-        "capacity": capacities,
-        "limit": None if limit is None else _whole("limit", limit, 1),
+        "capacity": table,
+        "limit": None if limit is None else whole("limit", limit, 1),
         "transfers_of": transfers_of,
     }
     return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
@@ -170,10 +157,10 @@ def closed_processor_sharing(
     """
     system = {
         "kind": "closed",
-        "sources": _whole("sources", sources, 1),
-        "think_times": _law("think_times", think_times),
-        "sizes": _law("sizes", sizes),
-        "capacity": _capacities(capacity),
+        "sources": whole("sources", sources, 1),
+        "think_times": law_of("think_times", think_times),
+        "sizes": law_of("sizes", sizes),
+        "capacity": checked_capacities(capacity),
     }
     return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
 
@@ -286,7 +273,7 @@ class FlowResult:
 
     def active_probability(self, jobs: int) -> Interval:
         """The fraction of time with exactly `jobs` jobs present. Raises ValueError below 0."""
-        k = _whole("jobs", jobs, 0)
+        k = whole("jobs", jobs, 0)
         shares = [run.answer["active_distribution"] for run in self.runs]
         samples = [share[k] if k < len(share) else 0.0 for share in shares]
         return student_interval(samples, self.confidence)
@@ -370,11 +357,11 @@ def _simulate(
     confidence: float,
     keep_jobs: bool,
 ) -> FlowResult:
-    jobs = _whole("jobs", jobs, 1)
-    warmup = jobs // 10 if warmup_jobs is None else _whole("warmup_jobs", warmup_jobs, 0)
-    seed = _whole("seed", seed, 0)
-    replications = _whole("replications", replications, 1)
-    threads = processors() if threads is None else _whole("threads", threads, 1)
+    jobs = whole("jobs", jobs, 1)
+    warmup = jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0)
+    seed = whole("seed", seed, 0)
+    replications = whole("replications", replications, 1)
+    threads = processors() if threads is None else whole("threads", threads, 1)
     student_interval([], confidence)  # refuses a confidence that is none
     core = _core.FlowSimulation(json.dumps(system))
     control = _core.FlowControl()
@@ -388,19 +375,7 @@ def _simulate(
         return FlowReplication(index, json.loads(answer), sojourns, sizes)
 
     wall_start, cpu_start = time.perf_counter(), time.process_time()
-    with ThreadPoolExecutor(threads, thread_name_prefix="airtcp-flow") as pool:
-        futures = [pool.submit(one, index) for index in range(replications)]
-        try:
-            pending = set(futures)
-            while pending:  # in short waits, so that Ctrl-C is taken on every system
-                done, pending = wait(pending, timeout=_POLL_S, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()
-        except BaseException:
-            control.cancel()
-            pool.shutdown(cancel_futures=True)
-            raise
-    runs = tuple(future.result() for future in futures)
+    runs = replicate(one, replications, threads, control)
     wall_s, cpu_s = time.perf_counter() - wall_start, time.process_time() - cpu_start
 
     answers = [run.answer for run in runs]
@@ -458,41 +433,3 @@ def _mean_columns(rows: list[list[float]]) -> FloatArray:
 def _quotient(part: float, whole: float) -> float | None:
     """None for a window without arrivals, or of no length."""
     return part / whole if whole > 0 else None
-
-
-def _law(name: str, law: object) -> dict[str, Any]:
-    """The law as the resolved form writes it."""
-    if not isinstance(law, _LAWS):
-        raise TypeError(f"{name} must be a distribution of airtcp.scenario, not {law!r}")
-    return law.model_dump(mode="json", by_alias=True)
-
-
-def _mean(sizes: Distribution) -> float:
-    try:
-        return _positive("the mean of sizes", sizes.mean())
-    except OverflowError:
-        raise ValueError("the mean of sizes is beyond a float") from None
-
-
-def _capacities(capacity: ArrayLike) -> list[float]:
-    array = np.asarray(capacity)
-    if array.dtype.kind not in "iuf" or array.ndim > 1 or array.size == 0:
-        raise ValueError(f"capacity must be a number or a list of numbers, not {capacity!r}")
-    return [_positive("capacity", value) for value in np.atleast_1d(array).tolist()]
-
-
-def _positive(name: str, value: float) -> float:
-    number = float(value)
-    if not (number > 0.0 and math.isfinite(number)):
-        raise ValueError(f"{name} must be positive and finite, not {value!r}")
-    return number
-
-
-def _whole(name: str, value: int, least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
-    if not least <= number <= _LARGEST_COUNT:
-        raise ValueError(f"{name} must be at least {least} and below 2^63, not {value!r}")
-    return number

@@ -1,0 +1,356 @@
+//! Servers side by side: a job goes to one of them when it comes, and stays there.
+//!
+//! Concurrent access to several networks (Hoekstra, van der Mei and Diaz-Feraren 2013, section V):
+//! each is a processor-sharing server, and a rule splits the jobs. Knows servers, rules and which
+//! event is next; how a server shares and what is measured of it is that of a system with one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use airtcp_kernel::{Distribution, RandomStream};
+use serde::{Deserialize, Serialize};
+
+use crate::server::{Capacity, Server};
+use crate::source::{OpenSource, Source};
+use crate::system::{InvalidSystem, check_law, check_service};
+use crate::window::Window;
+use crate::{Outcome, Plan, RunError, law};
+
+/// Events between two looks at whether to stop.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
+/// What shares may miss 1 by.
+const ROUNDING: f64 = 1e-9;
+
+/// Which server a job goes to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Split {
+    /// By chance, whatever the servers have: server i with probability `shares[i]`.
+    Random {
+        /// One for each server; they add up to 1.
+        shares: Vec<f64>,
+    },
+    /// To the server with the fewest jobs; of several to the one that would serve one more
+    /// fastest, and of those to the first.
+    Least,
+}
+
+/// Servers side by side, and the stream of jobs that is split among them. Units as of
+/// [`System`](crate::System).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Concurrent {
+    /// The time between arrivals.
+    pub interarrival: Distribution,
+    /// The size of a job.
+    pub sizes: Distribution,
+    /// C_1, C_2, ... of each server.
+    pub capacities: Vec<Vec<f64>>,
+    /// Which server a job goes to.
+    pub split: Split,
+}
+
+impl Concurrent {
+    /// Says what is wrong, if anything.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, or more work comes to a server than it can do.
+    pub fn check(&self) -> Result<(), InvalidSystem> {
+        check_law("interarrival", &self.interarrival)?;
+        if self.capacities.is_empty() {
+            return Err(InvalidSystem("capacities: must not be empty".into()));
+        }
+        for capacity in &self.capacities {
+            check_service(&self.sizes, capacity)?;
+        }
+        let work = law::mean(&self.sizes) / law::mean(&self.interarrival);
+        let last = self.capacities.iter().map(|capacity| capacity[capacity.len() - 1]);
+        match &self.split {
+            Split::Random { shares } => {
+                check_shares(shares, self.capacities.len())?;
+                let loads = shares.iter().zip(last).map(|(share, served)| work * share / served);
+                stable(loads.fold(0.0, f64::max))
+            }
+            Split::Least => stable(work / last.sum::<f64>()),
+        }
+    }
+
+    /// Simulates one replication, as [`Simulation::run`](crate::Simulation::run) does; jobs are
+    /// counted over all servers. Gives the outcome of each server. The n-th job has the same time
+    /// of arrival and size as that of an open system with the same laws.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`](crate::Simulation::run).
+    pub fn run(
+        &self,
+        seed: u64,
+        replication: u64,
+        plan: Plan,
+        cancelled: &AtomicBool,
+    ) -> Result<Vec<Outcome>, RunError> {
+        let stream = |purpose| RandomStream::new(seed, replication, "flows", purpose);
+        let source = OpenSource::new(
+            (&self.interarrival, stream("interarrival")),
+            (&self.sizes, stream("size")),
+        );
+        let servers =
+            self.capacities.iter().map(|table| Server::new(Capacity::new(table), None)).collect();
+        let run = Run {
+            now: 0.0,
+            events: 0,
+            source,
+            servers,
+            split: &self.split,
+            draws: stream("split"),
+        };
+        run.measure(plan, cancelled).map_err(|error| match error {
+            RunError::LawViolated(law) => {
+                RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
+            }
+            RunError::Cancelled => error,
+        })
+    }
+}
+
+fn check_shares(shares: &[f64], servers: usize) -> Result<(), InvalidSystem> {
+    if shares.len() != servers {
+        let given = shares.len();
+        return Err(InvalidSystem(format!("shares: {servers} are needed, {given} given")));
+    }
+    if !shares.iter().all(|share| (0.0..=1.0).contains(share)) {
+        return Err(InvalidSystem("shares: must lie between 0 and 1".into()));
+    }
+    let sum: f64 = shares.iter().sum();
+    if (sum - 1.0).abs() > ROUNDING {
+        return Err(InvalidSystem(format!("shares: must add up to 1, not {sum}")));
+    }
+    Ok(())
+}
+
+fn stable(load: f64) -> Result<(), InvalidSystem> {
+    if load < 1.0 {
+        Ok(())
+    } else {
+        Err(InvalidSystem(format!("a server has a load of {load}: it must be below 1")))
+    }
+}
+
+/// Servers in motion.
+struct Run<'a, S> {
+    now: f64,
+    events: u64,
+    source: S,
+    servers: Vec<Server>,
+    split: &'a Split,
+    draws: RandomStream,
+}
+
+impl<S: Source> Run<'_, S> {
+    fn measure(mut self, plan: Plan, cancelled: &AtomicBool) -> Result<Vec<Outcome>, RunError> {
+        if plan.warmup_jobs > 0 {
+            self.window(plan.warmup_jobs, false, cancelled)?;
+        }
+        let windows = self.window(plan.jobs.get(), plan.keep_jobs, cancelled)?;
+        let (now, events) = (self.now, self.events);
+        let both = windows.into_iter().zip(&self.servers);
+        Ok(both.map(|(window, server)| window.outcome(now, server, events)).collect())
+    }
+
+    /// Goes on until `jobs` more have left, from whatever server.
+    fn window(
+        &mut self,
+        jobs: u64,
+        keep: bool,
+        cancelled: &AtomicBool,
+    ) -> Result<Vec<Window>, RunError> {
+        let open = |server| Window::open(self.now, server, keep);
+        let mut windows: Vec<Window> = self.servers.iter().map(open).collect();
+        let mut left = 0;
+        while left < jobs {
+            if self.events.is_multiple_of(EVENTS_PER_LOOK) && cancelled.load(Ordering::Relaxed) {
+                return Err(RunError::Cancelled);
+            }
+            left += u64::from(self.step(&mut windows));
+        }
+        for (window, server) in windows.iter().zip(&self.servers) {
+            window.books(self.now, server).balance().map_err(RunError::LawViolated)?;
+        }
+        Ok(windows)
+    }
+
+    /// One event, and whether it was a departure, which comes before an arrival at the same time.
+    fn step(&mut self, windows: &mut [Window]) -> bool {
+        self.events += 1;
+        let arrival = self.source.next_arrival();
+        let (leaving, departure) = self.next_departure();
+        let next = arrival.min(departure);
+        let elapsed = next - self.now;
+        for (place, (server, window)) in self.servers.iter_mut().zip(&mut *windows).enumerate() {
+            window.pass(server.present(), elapsed);
+            // The server that a job leaves is served by its departure.
+            if departure > arrival || place != leaving {
+                server.serve(elapsed);
+            }
+        }
+        self.now = next;
+        if departure <= arrival {
+            let job = self.servers[leaving].depart();
+            windows[leaving].departed(next, &job);
+            return true;
+        }
+        let size = self.source.arrive();
+        let chosen = self.choose();
+        let admitted = self.servers[chosen].admit(next, size);
+        debug_assert!(admitted, "servers side by side have no limit");
+        windows[chosen].admitted(size, self.servers[chosen].present());
+        false
+    }
+
+    /// The server that a job leaves next, the first of several, and when.
+    fn next_departure(&self) -> (usize, f64) {
+        let mut first = (0, f64::INFINITY);
+        for (place, server) in self.servers.iter().enumerate() {
+            let departure = server.next_departure(self.now);
+            if departure < first.1 {
+                first = (place, departure);
+            }
+        }
+        first
+    }
+
+    fn choose(&mut self) -> usize {
+        match self.split {
+            Split::Random { shares } => {
+                let drawn = self.draws.unit();
+                let mut sum = 0.0;
+                for (place, share) in shares.iter().enumerate() {
+                    sum += share;
+                    if drawn < sum {
+                        return place;
+                    }
+                }
+                // Rounding may leave the sum below the draw: the last that gets anything.
+                shares.iter().rposition(|&share| share > 0.0).expect("the shares add up to 1")
+            }
+            Split::Least => {
+                let mut best = 0;
+                for place in 1..self.servers.len() {
+                    let (one, other) = (&self.servers[place], &self.servers[best]);
+                    let more = |server: &Server| server.capacity().of(server.present() + 1);
+                    if one.present() < other.present()
+                        || (one.present() == other.present() && more(one) > more(other))
+                    {
+                        best = place;
+                    }
+                }
+                best
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroU64;
+
+    fn system(capacities: &[&[f64]], split: Split) -> Concurrent {
+        Concurrent {
+            interarrival: Distribution::Deterministic { value: 1.0 },
+            sizes: Distribution::Deterministic { value: 1.5 },
+            capacities: capacities.iter().map(|table| table.to_vec()).collect(),
+            split,
+        }
+    }
+
+    fn run(system: &Concurrent, jobs: u64) -> Vec<Outcome> {
+        let jobs = NonZeroU64::new(jobs).expect("some jobs");
+        let plan = Plan { warmup_jobs: 0, jobs, keep_jobs: true };
+        system.run(1, 0, plan, &AtomicBool::new(false)).expect("the laws hold and nobody cancels")
+    }
+
+    #[test]
+    fn the_least_number_takes_turns_where_one_server_is_busy() {
+        // Jobs of 1.5 s come every second, from 1 on: the first to the first server, which has it
+        // until 2.5; the second at 2 to the second; the third at 3 finds the first empty.
+        let outcomes = run(&system(&[&[1.0], &[1.0]], Split::Least), 4);
+
+        assert_eq!(outcomes[0].sojourns_s, [1.5, 1.5]);
+        assert_eq!(outcomes[1].sojourns_s, [1.5, 1.5]);
+    }
+
+    #[test]
+    fn of_servers_with_as_many_jobs_the_faster_is_chosen() {
+        let outcomes = run(&system(&[&[1.0], &[2.0]], Split::Least), 3);
+
+        // 0.75 s each, so that the faster is always empty again.
+        assert_eq!(outcomes[0].completed, 0);
+        assert_eq!(outcomes[1].sojourns_s, [0.75, 0.75, 0.75]);
+    }
+
+    #[test]
+    fn a_server_without_a_share_gets_nothing() {
+        let split = Split::Random { shares: vec![0.0, 1.0] };
+        let outcomes = run(&system(&[&[1.0], &[3.0]], split), 5);
+
+        assert_eq!((outcomes[0].completed, outcomes[1].completed), (0, 5));
+        assert_eq!(outcomes[0].mean_active, 0.0);
+    }
+
+    #[test]
+    fn one_server_is_the_open_system() {
+        use crate::{Simulation, System};
+
+        let interarrival = Distribution::Exponential { mean: 1.0 };
+        let sizes = Distribution::Exponential { mean: 0.8 };
+        let one = Concurrent {
+            interarrival: interarrival.clone(),
+            sizes: sizes.clone(),
+            capacities: vec![vec![1.0]],
+            split: Split::Least,
+        };
+        let open = System::Open {
+            interarrival,
+            sizes,
+            capacity: vec![1.0],
+            limit: None,
+            transfers_of: None,
+        };
+        let jobs = NonZeroU64::new(1000).expect("some jobs");
+        let plan = Plan { warmup_jobs: 10, jobs, keep_jobs: true };
+        let alone = Simulation::new(open)
+            .expect("a system")
+            .run(7, 3, plan, &AtomicBool::new(false))
+            .expect("the laws hold");
+
+        let side_by_side = one.run(7, 3, plan, &AtomicBool::new(false)).expect("the laws hold");
+
+        assert_eq!(side_by_side, [alone]);
+    }
+
+    #[test]
+    fn systems_that_cannot_be_are_refused() {
+        let random = |shares: &[f64]| Split::Random { shares: shares.to_vec() };
+        for (system, words) in [
+            (system(&[], Split::Least), "capacities: must not be empty"),
+            (system(&[&[1.0], &[]], Split::Least), "capacity: must not be empty"),
+            (system(&[&[1.0], &[0.5]], Split::Least), "a server has a load of 1:"),
+            (system(&[&[2.0], &[2.0]], random(&[1.0])), "shares: 2 are needed, 1 given"),
+            (system(&[&[2.0], &[2.0]], random(&[0.5, 0.4])), "shares: must add up to 1"),
+            (system(&[&[2.0], &[2.0]], random(&[1.5, -0.5])), "shares: must lie between 0 and 1"),
+            (system(&[&[9.0], &[0.3]], random(&[0.5, 0.5])), "a server has a load of 2.5:"),
+        ] {
+            let refusal = system.check().unwrap_err().to_string();
+
+            assert!(refusal.starts_with(words), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_run_can_be_cancelled() {
+        let plan = Plan { warmup_jobs: 0, jobs: NonZeroU64::MIN, keep_jobs: false };
+
+        let answer = system(&[&[2.0]], Split::Least).run(1, 0, plan, &AtomicBool::new(true));
+
+        assert_eq!(answer, Err(RunError::Cancelled));
+    }
+}

@@ -1,0 +1,182 @@
+"""Flow-level simulation of several networks side by side: jobs are split among them.
+
+Concurrent access of paper H, section V: each network is a processor-sharing server, a job goes to
+one of them when it comes and stays there. Knows rules that split; the server itself is that of
+`airtcp.run.flows`, which one network is the same as.
+
+Sizes, capacities and times are in the units of `airtcp.run.flows`.
+
+Source: Hoekstra, van der Mei and Diaz-Feraren 2013, section V; M/G/1 processor sharing for each
+part of a Poisson stream that is split by chance.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from airtcp import _core
+from airtcp._version import __version__
+from airtcp.distributions import Distribution, Exponential
+from airtcp.exceptions import SimulationError
+from airtcp.run.flow_arguments import capacities as checked_capacities
+from airtcp.run.flow_arguments import law_of, mean_size, positive, replicate, whole
+from airtcp.run.processors import processors
+from airtcp.stats import Interval, student_interval
+
+__all__ = ["ConcurrentResult", "ServerResult", "concurrent_processor_sharing"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerResult:
+    """What one server did: means over replications.
+
+    `share` of the jobs that left; `sojourn_s` their mean time there, None in replications without
+    one; `active` the time average of the jobs present; `work_per_s` the capacity used.
+    """
+
+    share: Interval
+    sojourn_s: Interval
+    active: Interval
+    work_per_s: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class ConcurrentResult:
+    """What was measured of all servers together, and of each.
+
+    `sojourn_s` is the mean time from arrival to departure in seconds, `active` the time average of
+    the jobs present, both over all servers. `sojourns_s` has the mean of each replication.
+    """
+
+    system: dict[str, Any]
+    sojourn_s: Interval
+    active: Interval
+    servers: tuple[ServerResult, ...]
+    sojourns_s: tuple[float, ...]
+    warmup_jobs: int
+    confidence: float
+    version: str
+    seed: int
+    generator: str
+
+
+def concurrent_processor_sharing(
+    sizes: Distribution,
+    *,
+    capacities: Sequence[ArrayLike],
+    split: Literal["least"] | Sequence[float],
+    load: float | None = None,
+    arrival_rate: float | None = None,
+    interarrival: Distribution | None = None,
+    jobs: int = 1_000_000,
+    warmup_jobs: int | None = None,
+    seed: int = 1,
+    replications: int = 10,
+    threads: int | None = None,
+    confidence: float = 0.95,
+) -> ConcurrentResult:
+    """Simulate processor-sharing servers side by side.
+
+    Args:
+        sizes: the law of the sizes, in any unit of work.
+        capacities: C_1, C_2, ... of each server, or a number for each, in that unit per second.
+        split: "least", to the server with the fewest jobs, of several to the fastest and of those
+            to the first; or the share of each server, drawn for each job whatever the servers have.
+        load: arrival rate times mean size over the sum of the last capacities; Poisson arrivals.
+        arrival_rate: Poisson arrivals per second, of all servers together.
+        interarrival: the law of independent times between arrivals in seconds. Exactly one of
+            `load`, `arrival_rate` and `interarrival` must be given.
+        jobs: jobs that each replication measures, over all servers.
+        warmup_jobs: jobs that leave before (default: a tenth of `jobs`).
+        seed: the n-th job of a replication has the same time of arrival and size whatever the
+            servers and the split, and as in `processor_sharing`: ways to split are compared on
+            common random numbers.
+        replications: independent runs; the intervals are over them.
+        threads: replications under way at a time; does not change any number.
+        confidence: of the intervals.
+
+    Raises:
+        ValueError: an argument is out of range, or more work comes to a server than it can do.
+        TypeError: a law is none of `airtcp.scenario`.
+        SimulationError: a conservation law was violated; nothing that was counted can be trusted.
+
+    >>> result = concurrent_processor_sharing(
+    ...     Exponential(mean=1.0), capacities=[1.0, 1.0], split=[0.5, 0.5], load=0.5, jobs=100_000
+    ... )
+    >>> result.sojourn_s.low < 2.0 < result.sojourn_s.high  # 1 / (1 - load) in either
+    True
+    """
+    tables = [checked_capacities(capacity) for capacity in capacities]
+    given = [value for value in (load, arrival_rate, interarrival) if value is not None]
+    if len(given) != 1:
+        raise ValueError("give exactly one of load, arrival_rate and interarrival")
+    size_law = law_of("sizes", sizes)
+    if load is not None:
+        served = math.fsum(table[-1] for table in tables)
+        arrival_rate = positive("load", load) * served / mean_size(sizes)
+    if arrival_rate is not None:
+        interarrival = Exponential(mean=1.0 / positive("arrival_rate", arrival_rate))
+    if isinstance(split, str):
+        if split != "least":
+            raise ValueError(f'split must be "least" or a share for each server, not {split!r}')
+        rule: dict[str, Any] = {"kind": "least"}
+    else:
+        rule = {"kind": "random", "shares": [float(share) for share in split]}
+    system = {
+        "interarrival": law_of("interarrival", interarrival),
+        "sizes": size_law,
+        "capacities": tables,
+        "split": rule,
+    }
+    jobs = whole("jobs", jobs, 1)
+    warmup = jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0)
+    seed, replications = whole("seed", seed, 0), whole("replications", replications, 1)
+    threads = processors() if threads is None else whole("threads", threads, 1)
+    student_interval([], confidence)  # refuses a confidence that is none
+    core, control = _core.ConcurrentFlows(json.dumps(system)), _core.FlowControl()
+
+    def one(index: int) -> list[dict[str, Any]]:
+        try:
+            answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
+        except _core.SimulationFailed as error:
+            raise SimulationError(f"the flow simulation failed: {error}") from error
+        return answer
+
+    runs = replicate(one, replications, threads, control)
+    sojourns = tuple(
+        math.fsum(s["completed"] * s["mean_sojourn_s"] for s in run if s["completed"]) / jobs
+        for run in runs
+    )
+    actives = [math.fsum(server["mean_active"] for server in run) for run in runs]
+    return ConcurrentResult(
+        system=system,
+        sojourn_s=student_interval(sojourns, confidence),
+        active=student_interval(actives, confidence),
+        servers=tuple(
+            _server([run[i] for run in runs], jobs, confidence) for i in range(len(tables))
+        ),
+        sojourns_s=sojourns,
+        warmup_jobs=warmup,
+        confidence=confidence,
+        version=__version__,
+        seed=seed,
+        generator=_core.GENERATOR,
+    )
+
+
+def _server(answers: Sequence[dict[str, Any]], jobs: int, confidence: float) -> ServerResult:
+    def over(name: str) -> Interval:
+        return student_interval([answer[name] for answer in answers], confidence)
+
+    return ServerResult(
+        share=student_interval([answer["completed"] / jobs for answer in answers], confidence),
+        sojourn_s=over("mean_sojourn_s"),
+        active=over("mean_active"),
+        work_per_s=over("work_per_s"),
+    )

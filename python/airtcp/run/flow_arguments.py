@@ -1,0 +1,95 @@
+"""What the flow-level simulators share: the laws and numbers they accept, replications on threads.
+
+Knows arguments and threads; knows no system.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtcp import _core
+from airtcp.distributions import (
+    Deterministic,
+    Distribution,
+    Empirical,
+    Exponential,
+    Hyperexponential,
+    Lognormal,
+    Pareto,
+    Uniform,
+)
+
+_LARGEST_COUNT = 2**63 - 1
+_POLL_S = 0.1
+_LAWS = (Deterministic, Empirical, Exponential, Hyperexponential, Lognormal, Pareto, Uniform)
+
+Answer = TypeVar("Answer")
+
+
+def replicate(
+    one: Callable[[int], Answer], replications: int, threads: int, control: _core.FlowControl
+) -> tuple[Answer, ...]:
+    """What `one` gives for replications 0, 1, ..., several at a time; `control` stops them."""
+    with ThreadPoolExecutor(threads, thread_name_prefix="airtcp-flow") as pool:
+        futures = [pool.submit(one, index) for index in range(replications)]
+        try:
+            pending = set(futures)
+            while pending:  # in short waits, so that Ctrl-C is taken on every system
+                done, pending = wait(pending, timeout=_POLL_S, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+        except BaseException:
+            control.cancel()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return tuple(future.result() for future in futures)
+
+
+def law_of(name: str, law: object) -> dict[str, Any]:
+    """The law as the resolved form writes it."""
+    if not isinstance(law, _LAWS):
+        raise TypeError(f"{name} must be a distribution of airtcp.scenario, not {law!r}")
+    written: dict[str, Any] = law.model_dump(mode="json", by_alias=True)
+    return written
+
+
+def mean_size(sizes: Distribution) -> float:
+    """The mean of the sizes. Raises ValueError if it is not finite."""
+    try:
+        return positive("the mean of sizes", sizes.mean())
+    except OverflowError:
+        raise ValueError("the mean of sizes is beyond a float") from None
+
+
+def capacities(capacity: ArrayLike) -> list[float]:
+    """C_1, C_2, ... as a list. Raises ValueError."""
+    array = np.asarray(capacity)
+    if array.dtype.kind not in "iuf" or array.ndim > 1 or array.size == 0:
+        raise ValueError(f"capacity must be a number or a list of numbers, not {capacity!r}")
+    return [positive("capacity", value) for value in np.atleast_1d(array).tolist()]
+
+
+def positive(name: str, value: float) -> float:
+    """The number, which must be positive and finite. Raises ValueError."""
+    number = float(value)
+    if not (number > 0.0 and math.isfinite(number)):
+        raise ValueError(f"{name} must be positive and finite, not {value!r}")
+    return number
+
+
+def whole(name: str, value: int, least: int) -> int:
+    """The count, which must be at least `least`. Raises ValueError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
+    if not least <= number <= _LARGEST_COUNT:
+        raise ValueError(f"{name} must be at least {least} and below 2^63, not {value!r}")
+    return number
