@@ -37,6 +37,14 @@ CASES = [(limit, flows, megabytes) for limit in (1, 7) for flows in (1, 3) for m
 VARIATIONS: Mapping[str, Mapping[str, Any]] = {
     "as in the scenario": {},
     "rules of RFC 5681": {f"{TCP}.rules": {"preset": "standard"}},
+    "rules of RFC 5681, receive window of 10 segments": {
+        f"{TCP}.rules": {"preset": "standard"},
+        f"{TCP}.receive_window": {"segments": 10},
+    },
+    "rules of RFC 5681, receive window of 8 segments": {
+        f"{TCP}.rules": {"preset": "standard"},
+        f"{TCP}.receive_window": {"segments": 8},
+    },
     "a loss halves FlightSize": {f"{TCP}.rules": {"preset": "ns-2", "loss_window": "flight-size"}},
     "any number of fast retransmits": {
         f"{TCP}.rules": {"preset": "ns-2", "fast_retransmit_once_per_window": False}

@@ -62,7 +62,9 @@ _ENDLESS = {
 @cache
 def _bench(*, quick: bool = False) -> Bench:
     store = tempfile.mkdtemp(prefix="airtcp-paper-h-")
-    return Bench(FOLDER, Path(store), Settings(quick=quick, threads=1))
+    return Bench(
+        FOLDER, Path(store), Settings(quick=quick, replications=5 if quick else None, threads=1)
+    )
 
 
 def point(law: str, gap_s: float) -> Point:

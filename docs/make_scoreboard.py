@@ -1,29 +1,72 @@
-"""Make the scoreboard of README.md and docs/reproduce.md: how many claims of the papers are met.
+"""Make the scoreboard of README.md, the tables of claims, and what fails on each paper's page.
 
-Knows the claims, the verdicts that the tests hold them to, and the markers between which the tables
-stand. Makes no item: `make verify` does, and compares each verdict.
+Knows the claims, the verdicts that the tests hold them to, the numbers that were found when they
+were last looked at (docs/claims.json), and the markers between which the tables stand. Makes no
+item: `make verify` does, and compares each verdict.
 
-    .venv/bin/python docs/make_scoreboard.py
+    .venv/bin/airtcp reproduce all claims --quick --json > FILE
+    .venv/bin/python docs/make_scoreboard.py FILE   # keeps the numbers of that run
+    .venv/bin/python docs/make_scoreboard.py        # takes those that are kept
 """
 
 from __future__ import annotations
 
+import json
+import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import tables
 from airtcp.reproduce.catalogue import PAPERS, items
 from airtcp.reproduce.claims import VERDICTS, Claim, load_claims
+from airtcp.reproduce.measure import words
+from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
-PAGES = {"scoreboard": ROOT / "README.md", "claims": ROOT / "docs" / "reproduce.md"}
+DOCS = ROOT / "docs"
 EXPECTED = tomllib.loads((ROOT / "tests" / "reproduce" / "verdicts.toml").read_text("utf-8"))
+#: What a claim can be when its item is made.
+JUDGED = VERDICTS[:4]
+
+
+#: Digits of a number that are kept: more than are shown.
+DIGITS = 6
+
+
+@cache
+def numbers() -> Mapping[str, Mapping[str, Any]]:
+    """What was found for each claim, by its id: `ours`, and the `reading` if one was needed."""
+    kept: Mapping[str, Mapping[str, Any]] = json.loads((DOCS / "claims.json").read_text("utf-8"))
+    return kept
+
+
+def keep(answer: Path) -> None:
+    """Keep the numbers of what `airtcp reproduce all claims --json` printed, one claim a line."""
+    lines = []
+    for one in json.loads(answer.read_text("utf-8")):
+        found = {"ours": _rounded(one["ours"]), "reading": one["reading"]}
+        lines.append(f"{json.dumps(one['id'])}: {json.dumps(found)}")
+    (DOCS / "claims.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
 def verdict(claim: Claim) -> str:
     """What the tests hold the claim to."""
     return next((word for word, claims in EXPECTED.items() if claim.id in claims), VERDICTS[0])
+
+
+def ours(claim: Claim) -> str:
+    """Our number for a claim, with its interval."""
+    kept = numbers()[claim.id]["ours"]
+    return words(Interval(**kept) if isinstance(kept, dict) else kept, claim.unit)
 
 
 def scoreboard() -> str:
@@ -33,38 +76,99 @@ def scoreboard() -> str:
     for letter in PAPERS:
         mine = [verdict(claim) for claim in claims if claim.paper == letter]
         made = sum(item.paper == letter for item in known.values())
-        rows.append([letter, made, len(mine), *(mine.count(word) for word in VERDICTS)])
-    rows.append(["all", *(sum(row[column] for row in rows) for column in range(1, 6))])
-    return _table(["paper", "figures and tables", "claims", *VERDICTS], rows)
+        rows.append([letter, made, len(mine), *(mine.count(word) for word in JUDGED)])
+    rows.append(["all", *(sum(row[column] for row in rows) for column in range(1, 7))])
+    return _table(["paper", "figures and tables", "claims", *JUDGED], rows)
 
 
 def exceptions() -> str:
     """A row for each claim that is not simply met, and how it is read or why it is not."""
     rows = []
     for claim in load_claims():
-        if verdict(claim) == VERDICTS[1]:
-            how = "; or ".join(reading.name for reading in claim.readings)
-            rows.append([claim.id, f"{claim.quantity} ({claim.where})", claim.states, how])
-        elif verdict(claim) == VERDICTS[2]:
-            why = f"**not met**: {claim.why}"
-            rows.append([claim.id, f"{claim.quantity} ({claim.where})", claim.states, why])
-    return _table(["claim", "what", "the paper", "met with this reading, or why not"], rows)
+        word = verdict(claim)
+        if word == VERDICTS[0]:
+            continue
+        how = f"**{word}**: {claim.why}" if claim.why else f"**{word}**"
+        if word == VERDICTS[1]:
+            how = numbers()[claim.id]["reading"]
+        what = f"{claim.quantity} ({claim.where}: {claim.says})"
+        rows.append([claim.id, what, claim.states, ours(claim), how])
+    return _table(["claim", "what", "the paper", "ours", "met with this reading, or why not"], rows)
 
 
-TABLES = {"scoreboard": scoreboard, "claims": exceptions}
+def every_claim(letter: str) -> str:
+    """A row for each claim of a paper."""
+    rows = [
+        [
+            claim.id,
+            f"{claim.says} ({claim.where})",
+            claim.quantity,
+            f"{claim.states}: {claim.reason}",
+            ours(claim),
+            verdict(claim),
+        ]
+        for claim in load_claims()
+        if claim.paper == letter
+    ]
+    head = ["claim", "the paper says", "what is judged", "bound, and why", "ours", "verdict"]
+    return _table(head, rows)
+
+
+def failures(letter: str) -> str:
+    """What of a paper does not come out, and why: a list."""
+    lines = []
+    for claim in load_claims():
+        word = verdict(claim)
+        if claim.paper != letter or word not in VERDICTS[2:4]:
+            continue
+        end = f" {claim.why}" if claim.why else ""
+        lines.append(
+            f"- **{claim.id}**, {word}: {claim.says} ({claim.where}). {_capital(claim.quantity)}: "
+            f"{claim.states} is wanted, {ours(claim)} comes out.{end}"
+        )
+    return _escaped("\n".join(lines))
+
+
+TABLES: Mapping[str, tuple[Path, Callable[[], str]]] = {
+    "scoreboard": (ROOT / "README.md", scoreboard),
+    "claims": (DOCS / "reproduce.md", exceptions),
+    **{
+        f"claims-{letter}": (DOCS / "claims.md", lambda letter=letter: every_claim(letter))  # type: ignore[misc]
+        for letter in PAPERS
+    },
+    **{
+        f"failures-{letter}": (
+            DOCS / f"paper-{letter.lower()}.md",
+            lambda letter=letter: failures(letter),  # type: ignore[misc]
+        )
+        for letter in PAPERS
+    },
+}
 
 
 def with_table(name: str) -> str:
     """The page of that table with the table made anew."""
-    return tables.put(PAGES[name].read_text(encoding="utf-8"), name, TABLES[name]())
+    page, make = TABLES[name]
+    return tables.put(page.read_text(encoding="utf-8"), name, make())
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _escaped(text: str) -> str:
+    # An asterisk would begin emphasis: W* is a window here, m* a number of stations.
+    return text.replace("W*", "W\\*").replace("m*", "m\\*")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    # A bar would end a cell, an asterisk begin emphasis: W* is a window here.
-    cells = [[str(cell).replace("|", "\\|").replace("W*", "W\\*") for cell in row] for row in rows]
+    # A bar would end a cell.
+    cells = [[_escaped(str(cell).replace("|", "\\|")) for cell in row] for row in rows]
     return tables.markdown(head, cells)
 
 
 if __name__ == "__main__":
-    for table, page in PAGES.items():
+    if len(sys.argv) > 1:
+        keep(Path(sys.argv[1]))
+    for table, (page, _) in TABLES.items():
         page.write_text(with_table(table), encoding="utf-8")

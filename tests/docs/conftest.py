@@ -55,6 +55,11 @@ def make_paper_h() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def make_concurrent_access() -> ModuleType:
+    return script("make_concurrent_access")
+
+
+@pytest.fixture(scope="session")
 def make_scoreboard() -> ModuleType:
     return script("make_scoreboard")
 

@@ -26,7 +26,9 @@ def test_a_table_is_up_to_date(make_paper_b: ModuleType, name: str) -> None:
 
 
 def test_the_page_has_every_table(make_paper_b: ModuleType) -> None:
-    assert re.findall(r"<!-- table (\S+): begins", PAGE) == list(make_paper_b.TABLES)
+    names = re.findall(r"<!-- table (\S+): begins", PAGE)
+    # What fails is made with the scoreboard.
+    assert names == ["failures-B", *make_paper_b.TABLES]
 
 
 def test_what_is_said_of_downloads() -> None:

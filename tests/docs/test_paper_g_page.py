@@ -28,7 +28,9 @@ def test_a_table_is_up_to_date(make_paper_g: ModuleType, name: str) -> None:
 
 
 def test_the_page_has_every_table(make_paper_g: ModuleType) -> None:
-    assert re.findall(r"<!-- table (\S+): begins", PAGE) == list(make_paper_g.TABLES)
+    names = re.findall(r"<!-- table (\S+): begins", PAGE)
+    # What fails is made with the scoreboard.
+    assert names == ["failures-G", *make_paper_g.TABLES]
 
 
 def test_what_is_said_of_skipping() -> None:
@@ -57,7 +59,10 @@ def test_what_is_said_of_variations() -> None:
         4 / 3, 0.05
     )
     assert min(goodput["NewReno"], goodput["SACK"]) > 2 * goodput[scenario]
-    assert max(gain.values()) < 98 - 15
+    # With a receiver's window of a few segments, and with nothing else, it is the paper's 98 %.
+    bounded = [name for name in table if "receive window" in name]
+    assert [gain[name] for name in bounded] == pytest.approx([98, 98], abs=10)
+    assert max(gain[name] for name in table if name not in bounded) < 98 - 15
     assert gain["SACK"] < gain["NewReno"] < gain["least RTO of 0.2 s"] < gain[scenario]
     for name in ("MAC ACK at 2 Mb/s", "threshold of 20 segments at first"):
         assert goodput[name] == pytest.approx(goodput[scenario], rel=0.08)

@@ -38,7 +38,9 @@ def test_a_table_is_up_to_date(make_paper_h: ModuleType, name: str) -> None:
 
 
 def test_the_page_has_every_table(make_paper_h: ModuleType) -> None:
-    assert re.findall(r"<!-- table (\S+): begins", PAGE) == list(make_paper_h.TABLES)
+    names = re.findall(r"<!-- table (\S+): begins", PAGE)
+    # What fails is made with the scoreboard.
+    assert names == ["failures-H", *make_paper_h.TABLES]
 
 
 def test_means_are_within_a_twentieth_up_to_a_load_of_four_fifths() -> None:

@@ -47,6 +47,7 @@ _CLAIM_STYLES: Final = {
     "met": "green",
     "met with a named reading": "cyan",
     "not met": "yellow",
+    "not decided": "magenta",
     "not made": "dim",
 }
 
@@ -118,13 +119,14 @@ def claims(judgements: Sequence[Judgement]) -> None:
         verdict = Text.assemble(
             (judged.verdict, _CLAIM_STYLES[judged.verdict]), f": {about}" if about else ""
         )
-        what = f"{claim.quantity} ({claim.where})"
+        what = f"{claim.quantity} ({claim.where}: {claim.says})"
+        bound = f"{claim.states}: {claim.reason}"
         if console.width < _CLAIMS_WIDTH:
             console.print(Text(f"{claim.id}: {what}"))
-            console.print(Padding(f"paper {claim.states}, ours {ours}", (0, 0, 0, 4)))
+            console.print(Padding(f"paper {bound}; ours {ours}", (0, 0, 0, 4)))
             console.print(Padding(verdict, (0, 0, 0, 4)))
         else:
-            table.add_row(claim.id, what, claim.states, ours, verdict)
+            table.add_row(claim.id, what, bound, ours, verdict)
     if table.rows:
         console.print(table)
 

@@ -16,9 +16,10 @@ from airtcp.results.store import Store, code_digest, key_of
 from airtcp.run.simulate import simulate as run_packets
 from airtcp.scenario import ResolvedScenario, Scenario, load
 
-#: A quick run measures a quarter of the time, in five replications at most.
+#: A quick run measures a quarter of the time, in ten replications at most: with fewer, intervals
+#: are too wide for what the papers state.
 QUICK_DURATION = 0.25
-QUICK_REPLICATIONS = 5
+QUICK_REPLICATIONS = 10
 
 #: Where finished runs are kept, below the folder of the output.
 STORE = "runs"
@@ -71,7 +72,7 @@ class Bench:
 
         `changes` are key paths with the values that they get, in the written form: a group or flow
         goes by its name, a flow also by its station group, as in "stations.laptop.count". In a
-        quick run the measured time is a quarter and replications are five at most, or what `quick`
+        quick run the measured time is a quarter and replications are ten at most, or what `quick`
         says instead.
 
         Raises ScenarioError if the varied file is not a scenario, or a path leads to no key of it.

@@ -6,7 +6,7 @@ diamonds. Knows how series are drawn and tabulated; does not know what they mean
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -26,15 +26,16 @@ HEIGHT: Final = 3.5
 _MARKERS: Final = ("o", "s", "^", "v", "P", "X")
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
-Kind = Literal["model", "dotted", "simulation", "paper", "trace", "marks", "bars"]
+Kind = Literal["model", "dotted", "simulation", "points", "paper", "trace", "marks", "bars"]
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
     """One curve: what the legend calls it, its points, and where they come from.
 
-    `kind` "dotted" is a second model of the same thing, "trace" a simulated line without markers,
-    "marks" points on it, "bars" a simulation where x has no order to connect. `colour` is an index
+    `kind` "dotted" is a second model of the same thing, "points" a simulation whose markers are not
+    connected, "trace" a simulated line without markers, "marks" points on it, "bars" a simulation
+    where x has no order to connect. `colour` is an index
     of the palette, for model and simulation of the same thing to share one; by default each series
     has its own.
     """
@@ -90,6 +91,35 @@ def chart(
         if y_limits is not None:
             axes.set_ylim(*y_limits)
         _legend(figure, axes, columns)
+        return figure
+
+
+def panels(
+    parts: Mapping[str, Sequence[Series]],
+    *,
+    x: str,
+    y: str,
+    x_ticks: Sequence[float],
+) -> Figure:
+    """A figure of several pairs of axes with a title each, two in a row, and one legend.
+
+    The x axes are logarithmic; all have the same series, told apart as in `chart`.
+    """
+    from matplotlib.figure import Figure as Empty
+
+    with styled():
+        rows = -(-len(parts) // 2)
+        figure = Empty(figsize=(1.4 * WIDTH, 0.75 * HEIGHT * rows), layout="constrained")
+        grid = figure.subplots(rows, 2, sharex=True, squeeze=False)
+        for axes, (title, series) in zip(grid.flat, parts.items(), strict=False):
+            axes.set_xscale("log")
+            _draw(axes, series)
+            axes.set_title(title, fontsize=9.5, loc="left")
+            axes.set_xticks(x_ticks, [f"{tick:g}" for tick in x_ticks])
+            axes.set_xticks([], minor=True)
+        figure.supxlabel(x, fontsize=9.5)
+        figure.supylabel(y, fontsize=9.5)
+        legend_above(figure, grid.flat[0], 3)
         return figure
 
 
@@ -170,7 +200,7 @@ def _draw(axes: Axes, series: Sequence[Series]) -> None:
                 color=ink,
                 marker=marker,
                 markersize=5,
-                linewidth=0.8,
+                linewidth=0.0 if one.kind == "points" else 0.8,
                 elinewidth=1.2,
                 capsize=2.5,
                 label=one.label,

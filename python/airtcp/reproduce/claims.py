@@ -1,20 +1,20 @@
 """What the papers state, and whether it is met.
 
-`claims.toml` holds every number and every relation that the papers state, with the tolerance and
-its reason, and which value of which item answers it. A verdict is computed from values alone:
-"met", "met with a named reading" (another reading of the paper, which the claim names), or "not
-met".
+`claims.toml` holds every number and every relation that the papers state: where the sentence
+stands, what it says, the bound with its reason, and which value of which item answers it. A verdict
+is computed from values alone. What is simulated has an interval, and must lie on one side of its
+bound with all of it; what does not is not decided, which is neither met nor refuted.
 Knows no figure.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from airtcp.metrics import quantity
 from airtcp.reproduce.item import Value
@@ -24,12 +24,14 @@ from airtcp.stats import Interval
 FILE: Final = Path(__file__).parent / "claims.toml"
 
 Relation = Literal["=", "<", ">"]
-Verdict = Literal["met", "met with a named reading", "not met", "not made"]
+#: What answers a claim: equations alone, which give a number, or simulations, which give intervals.
+By = Literal["model", "simulation"]
+Verdict = Literal["met", "met with a named reading", "not met", "not decided", "not made"]
 
-#: Verdicts from good to bad.
-VERDICTS: Final[tuple[Verdict, ...]] = ("met", "met with a named reading", "not met")
-#: What stands for a verdict where the item has not been made: nothing can be said.
-NOT_MADE: Final[Verdict] = "not made"
+#: Verdicts from good to bad; the last means that the item of the claim has not been made.
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+#: Those that are always counted, also when there are none.
+USUAL: Final = VERDICTS[:3]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +46,25 @@ class Reading:
 class Claim:
     """One statement of a paper.
 
-    `quantity` and `where` say what and where; `relation` and `bound` what the paper states, in
-    `unit`. With "=" the value must lie within `tolerance` of the bound, whose `reason` is given. An
-    item's `value` answers, or that of a `reading`. `why` explains a claim that is not met.
+    `where` is the place of the sentence and `says` its content; `quantity` what is looked at.
+    `relation` and `bound` are what the paper states, in `unit`; with "=" the value must lie within
+    `tolerance` of the bound. `reason` says in a line why that bound or tolerance. An item's `value`
+    answers, or that of a `reading`; `by` says whether it is computed or simulated. `why` explains a
+    claim that is not met.
     """
 
     id: str
     quantity: str
     where: str
+    says: str
     relation: Relation
     bound: float
+    reason: str
     item: str
     value: str
+    by: By
     unit: str = ""
     tolerance: float = 0.0
-    reason: str = ""
     readings: tuple[Reading, ...] = ()
     why: str = ""
 
@@ -94,6 +100,7 @@ class Judgement:
             "id": claim.id,
             "paper": claim.paper,
             "where": claim.where,
+            "says": claim.says,
             "quantity": claim.quantity,
             "unit": claim.unit,
             "relation": claim.relation,
@@ -101,6 +108,7 @@ class Judgement:
             "tolerance": claim.tolerance,
             "reason": claim.reason,
             "item": claim.item,
+            "by": claim.by,
             "ours": ours.to_dict() if isinstance(ours, Interval) else ours,
             "verdict": self.verdict,
             "reading": self.reading,
@@ -112,65 +120,99 @@ def load_claims(file: Path = FILE) -> list[Claim]:
     """The claims of the file, in its order. Raises ValueError for one that is not well formed."""
     claims = []
     seen = set()
-    for entry in tomllib.loads(file.read_text(encoding="utf-8"))["claims"]:
+    for entry in _read(file)["claims"]:
+        entry = dict(entry)
         readings = tuple(Reading(**reading) for reading in entry.pop("readings", ()))
-        claim = Claim(readings=readings, **entry)
+        try:
+            claim = Claim(readings=readings, **entry)
+        except TypeError as error:
+            raise ValueError(f"{entry.get('id', 'a claim')}: {error}") from error
         if claim.id in seen:
             raise ValueError(f"there are two claims {claim.id}")
         seen.add(claim.id)
-        if claim.relation == "=" and not (claim.tolerance > 0.0 and claim.reason):
-            raise ValueError(f"{claim.id}: a number needs a tolerance and its reason")
+        _check(claim)
         claims.append(claim)
     return claims
 
 
+def parameters(file: Path = FILE) -> dict[str, str]:
+    """For each paper the one set of parameters with which all of its claims are judged."""
+    return dict(_read(file)["parameters"])
+
+
+@cache
+def _read(file: Path) -> Mapping[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _check(claim: Claim) -> None:
+    for name in ("where", "says", "reason"):
+        if not getattr(claim, name).strip():
+            raise ValueError(f"{claim.id}: {name} is empty")
+    for name, allowed in (("relation", get_args(Relation)), ("by", get_args(By))):
+        if getattr(claim, name) not in allowed:
+            raise ValueError(f"{claim.id}: {name} is none of {', '.join(allowed)}")
+    if (claim.relation == "=") != (claim.tolerance > 0.0):
+        raise ValueError(f"{claim.id}: a number needs a tolerance, a relation has none")
+
+
 def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
-    """The verdict on a claim, from the values of its item; None: the item was not made."""
+    """The verdict on a claim, from the values of its item; None: the item was not made.
+
+    Raises ValueError if a value has no interval though the claim says that it is simulated, or has
+    one though it is computed.
+    """
     if values is None:
-        return Judgement(claim, None, NOT_MADE, None, f"airtcp reproduce {claim.item}")
+        return Judgement(claim, None, "not made", None, f"airtcp reproduce {claim.item}")
+    for name in (claim.value, *(reading.value for reading in claim.readings)):
+        if isinstance(values[name], Interval) != (claim.by == "simulation"):
+            raise ValueError(f"{claim.id}: {name} is not what comes of a {claim.by}")
     ours = values[claim.value]
-    wrong = _objection(claim, ours)
-    if wrong is None:
+    plain = _holds(claim, ours)
+    if plain:
         return Judgement(claim, ours, "met", None, "")
     for reading in claim.readings:
         other = values[reading.value]
-        if _objection(claim, other) is None:
+        if _holds(claim, other):
             why = f"taken plainly it is {words(ours, claim.unit)}"
             return Judgement(claim, other, "met with a named reading", reading.name, why)
-    return Judgement(claim, ours, "not met", None, f"{wrong}. {claim.why}".strip())
+    if plain is None:
+        return Judgement(claim, ours, "not decided", None, "our interval reaches over the bound")
+    return Judgement(claim, ours, "not met", None, claim.why)
 
 
-def tally(judgements: list[Judgement]) -> str:
+def tally(judgements: Sequence[Judgement]) -> str:
     """How many claims were met, in words."""
-    counts = Counter(judgement.verdict for judgement in judgements)
-    shown = [verdict for verdict in (*VERDICTS, NOT_MADE) if verdict in VERDICTS or counts[verdict]]
-    return f"{len(judgements)} claims: {', '.join(f'{counts[one]} {one}' for one in shown)}"
+    counts = {
+        verdict: sum(judgement.verdict == verdict for judgement in judgements)
+        for verdict in VERDICTS
+    }
+    parts = ", ".join(
+        f"{count} {verdict}" for verdict, count in counts.items() if count or verdict in USUAL
+    )
+    return f"{len(judgements)} claims: {parts}"
 
 
-def _objection(claim: Claim, ours: Value) -> str | None:
-    """Why a value does not meet the claim; None if it does.
-
-    A relation must hold with the whole interval on its side. A number must lie within the
-    tolerance, or its interval reach there; an interval wider than twice the tolerance decides
-    nothing.
-    """
-    low, high = ends(ours)
+def _holds(claim: Claim, ours: Value) -> bool | None:
+    """Whether all of a value lies where the claim wants it; None if only a part of it does."""
+    ends = ends_of(ours)
+    if ends is None:
+        return None
+    low, high = ends
     bound, tolerance = claim.bound, claim.tolerance
     if claim.relation == ">":
-        return None if low > bound else "our interval is not above it"
+        return True if low > bound else None if high > bound else False
     if claim.relation == "<":
-        return None if high < bound else "our interval is not below it"
-    if low > bound + tolerance or high < bound - tolerance:
-        return "our interval lies outside the tolerance"
-    return None if high - low <= 4.0 * tolerance else "our interval is too wide to tell"
+        return True if high < bound else None if low < bound else False
+    if low >= bound - tolerance and high <= bound + tolerance:
+        return True
+    return None if low <= bound + tolerance and high >= bound - tolerance else False
 
 
-def ends(value: Value) -> tuple[float, float]:
-    """Both ends of an interval; a plain number is both. Without an interval it is the mean."""
+def ends_of(value: Value) -> tuple[float, float] | None:
+    """Both ends of an interval, None if it has none; a plain number is both."""
     if not isinstance(value, Interval):
         return float(value), float(value)
-    if value.mean is None:
-        return float("-inf"), float("inf")
-    low = value.mean if value.low is None else value.low
-    high = value.mean if value.high is None else value.high
-    return low, high
+    if value.low is None or value.high is None:
+        return None
+    return value.low, value.high

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _WIDTH: Final = 5.6
 _FONT: Final = 9
+#: Half the height of a box.
+_BOX_HALF: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,11 @@ def _draw_node(axes: Axes, node: Node) -> None:
             )
         )
     elif node.shape == "box":
-        half = 0.2
         axes.add_patch(
             FancyBboxPatch(
-                (node.x - node.size, node.y - half),
+                (node.x - node.size, node.y - _BOX_HALF),
                 2 * node.size,
-                2 * half,
+                2 * _BOX_HALF,
                 boxstyle="round,pad=0,rounding_size=0.08",
                 facecolor=PAPER,
                 edgecolor=BLUE,
@@ -140,7 +141,12 @@ def _border(
 ) -> tuple[float, float]:
     """Where an edge in the direction (ux, uy) leaves the node, a little aside if it bends."""
     if node.shape == "box":
-        return node.x, node.y
+        # Where the straight line leaves the box.
+        reach = min(
+            node.size / abs(ux) if ux else float("inf"),
+            _BOX_HALF / abs(uy) if uy else float("inf"),
+        )
+        return node.x + reach * ux, node.y + reach * uy
     aside = 0.55 if bend > 0 else -0.55 if bend < 0 else 0.0
     x, y = ux + aside * left[0], uy + aside * left[1]
     norm = (x * x + y * y) ** 0.5

@@ -6,8 +6,7 @@ uses that random streams are common where the scenarios are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from statistics import fmean
+from collections.abc import Callable, Iterable, Sequence
 
 from airtcp.metrics import quantity, quantity_with_interval
 from airtcp.reproduce.item import Value
@@ -41,6 +40,16 @@ def paired(
     )
 
 
+def paired_runs(
+    left: Simulation, right: Simulation, number: Callable[[Simulation, int], float]
+) -> Interval:
+    """The difference of any number of two simulations, over pairs of replications."""
+    return student_interval(
+        [number(left, run) - number(right, run) for run in range(len(left.runs))],
+        left.confidence,
+    )
+
+
 def over_runs(simulation: Simulation, number: Callable[[int], float | None]) -> Interval:
     """The interval of any number of a replication; `number` takes the index into `runs`."""
     return student_interval(
@@ -56,7 +65,7 @@ def mapped(simulation: Simulation, metric: str, change: Callable[[float], float]
     )
 
 
-def scaled(simulations: Sequence[Simulation], metric: str, unit: float) -> list[Value]:
+def scaled(simulations: Sequence[Simulation], metric: str, unit: float) -> list[Interval]:
     """A metric of several simulations in another unit: Mb/s with 1e6, milliseconds with 1e-3."""
     return [mapped(one, metric, lambda value: value / unit) for one in simulations]
 
@@ -75,14 +84,61 @@ def mean(value: Value) -> float:
     return value.mean
 
 
-def largest_gap(model: Sequence[float], simulated: Sequence[Value]) -> float:
+def changed(value: Interval, change: Callable[[float], float]) -> Interval:
+    """An interval under a monotone change of its numbers: the ends move with it."""
+    if value.mean is None:
+        return value
+    if value.low is None or value.high is None:
+        return Interval(change(value.mean), None, None, value.n)
+    ends = sorted((change(value.low), change(value.high)))
+    return Interval(change(value.mean), ends[0], ends[1], value.n)
+
+
+def magnitude(value: Interval) -> Interval:
+    """The interval of the absolute value."""
+    if value.mean is None or value.low is None or value.high is None:
+        return Interval(None if value.mean is None else abs(value.mean), None, None, value.n)
+    ends = (abs(value.low), abs(value.high))
+    low = 0.0 if value.low <= 0.0 <= value.high else min(ends)
+    return Interval(abs(value.mean), low, max(ends), value.n)
+
+
+def off(value: Interval, one: float = 1.0) -> Interval:
+    """How far a ratio is from `one`, relative to it and without its sign."""
+    return magnitude(changed(value, lambda ratio: ratio / one - 1.0))
+
+
+def gap(model: float, simulated: Interval) -> Interval:
+    """|model / simulation - 1|."""
+    return magnitude(changed(simulated, lambda value: model / value - 1.0))
+
+
+def most(values: Iterable[Interval]) -> Interval:
+    """The greatest of several numbers, each with its interval.
+
+    Either end is the greatest of the ends: where each interval covers its number, this one covers
+    the greatest of them.
+    """
+    return _extreme(list(values), max)
+
+
+def least(values: Iterable[Interval]) -> Interval:
+    """The least of several numbers; ends as of `most`."""
+    return _extreme(list(values), min)
+
+
+def _extreme(values: list[Interval], pick: Callable[[list[float]], float]) -> Interval:
+    n = min(value.n for value in values)
+    mean = pick([value.mean for value in values if value.mean is not None])
+    low, high = ([getattr(value, end) for value in values] for end in ("low", "high"))
+    if None in low or None in high:
+        return Interval(mean, None, None, n)
+    return Interval(mean, pick(low), pick(high), n)
+
+
+def largest_gap(model: Sequence[float], simulated: Sequence[Interval]) -> Interval:
     """The largest |model / simulation - 1| over points."""
-    return max(abs(m / mean(s) - 1.0) for m, s in zip(model, simulated, strict=True))
-
-
-def mean_gap(model: Sequence[float], simulated: Sequence[Value]) -> float:
-    """The mean |model / simulation - 1| over points."""
-    return fmean(abs(m / mean(s) - 1.0) for m, s in zip(model, simulated, strict=True))
+    return most(gap(m, s) for m, s in zip(model, simulated, strict=True))
 
 
 def words(value: Value, unit: str = "") -> str:

@@ -16,7 +16,14 @@ from airtcp.files import write_files
 from airtcp.present.drawing import inlined
 from airtcp.present.markup import definitions, document, table
 from airtcp.reproduce.catalogue import PAPERS, items
-from airtcp.reproduce.claims import NOT_MADE, VERDICTS, Judgement, judge, load_claims, tally
+from airtcp.reproduce.claims import (
+    VERDICTS,
+    Judgement,
+    judge,
+    load_claims,
+    parameters,
+    tally,
+)
 from airtcp.reproduce.item import Item
 from airtcp.reproduce.make import Record, record_of, value_of
 from airtcp.reproduce.measure import words
@@ -70,6 +77,9 @@ def _paper_page(
         f"<h1>{title}</h1>",
         f"<p>{escape(paper.citation)}</p>",
         f"<p class='muted'>{escape(tally(own))}. <a href='../index.html'>All papers</a></p>",
+        *_failures(own),
+        f"<p class='muted'>All claims are judged with one set of parameters: "
+        f"{escape(parameters()[letter])}.</p>",
     ]
     quick = [record for record in records.values() if record and record["paper"] == letter]
     if any(record["quick"] for record in quick):
@@ -86,6 +96,24 @@ def _paper_page(
     if missing:
         parts.append(f"<p class='note'>Not made yet: {escape(', '.join(missing))}.</p>")
     return document(title, parts)
+
+
+def _failures(own: Sequence[Judgement]) -> list[str]:
+    """What does not come out, and why; nothing if all does."""
+    failed = [one for one in own if one.verdict in ("not met", "not decided")]
+    if not failed:
+        return []
+    lines = []
+    for one in failed:
+        claim = one.claim
+        ours = "" if one.ours is None else f"; here {words(one.ours, claim.unit)}"
+        lines.append(
+            f"<li><b>{escape(claim.id)}</b>, {one.verdict}: the paper says that "
+            f"{escape(claim.says)} ({escape(claim.where)}). "
+            f"{escape(claim.quantity[0].upper() + claim.quantity[1:])}: "
+            f"wanted {escape(claim.states)}{escape(ours)}. {escape(one.why)}</li>"
+        )
+    return ["<h2>What does not come out, and why</h2>", "<ul>", *lines, "</ul>"]
 
 
 def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Path) -> list[str]:
@@ -124,18 +152,19 @@ def _cell(cell: Any) -> str:
 
 
 def _claims(about: Sequence[Judgement]) -> str:
-    head = ["claim", "paper", "ours", "", ""]
+    head = ["claim", "the paper", "bound", "ours", "", ""]
     rows = [
         [
-            f"{verdict.claim.id}: {verdict.claim.quantity} ({verdict.claim.where})",
-            verdict.claim.states,
+            f"{verdict.claim.id}: {verdict.claim.quantity}",
+            f"{verdict.claim.says} ({verdict.claim.where})",
+            f"{verdict.claim.states}: {verdict.claim.reason}",
             "–" if verdict.ours is None else words(verdict.ours, verdict.claim.unit),
             verdict.verdict,
             ". ".join(part for part in (verdict.reading, verdict.why) if part),
         ]
         for verdict in about
     ]
-    return table(head, rows, numbers={1, 2}, verdict=3, prose={0, 4})
+    return table(head, rows, numbers={3}, verdict=4, prose={0, 1, 2, 5})
 
 
 def _scenarios(record: Record, item: Item) -> list[str]:
@@ -194,7 +223,7 @@ def _top_page(
             ),
             "</ul>",
         ]
-    for verdict in (*VERDICTS, NOT_MADE):
+    for verdict in VERDICTS:
         some = [judgement for judgement in verdicts if judgement.verdict == verdict]
         if some:
             parts += [f"<h2>Claims {verdict}</h2>", _claims(some)]

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.bruno.cells import MBPS, STATIONS, downloads
 from airtcp.reproduce.bruno.cycle import Burst, cycles, draw
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Data, Outcome, item
-from airtcp.reproduce.measure import mapped, mean, ratio, scaled, words
+from airtcp.reproduce.measure import least, mapped, mean, most, ratio, scaled, words
 from airtcp.results.store import code_digest, key_of
 from airtcp.run.simulate import simulate
-
-if TYPE_CHECKING:
-    from airtcp.stats import Interval
+from airtcp.stats import Interval, student_interval
 
 _WINDOW: Final = 32
 _BURSTS: Final = {
@@ -66,9 +64,8 @@ def fig5(bench: Bench) -> Outcome:
         "EIFS for which the access point waits when its window is over. A burst has "
         f"{sum(one.packets for one in found) / len(found):.1f} packets on average.",
         values={
-            "fewest_slots": float(min(slots)),
-            "most_slots": float(max(slots)),
-            "as_stated": slots.count(_WINDOW) / len(found),
+            "mean_slots": student_interval(slots),
+            "as_stated": student_interval([float(count == _WINDOW) for count in slots]),
         },
         figure=draw(drawn),
     )
@@ -85,8 +82,8 @@ def fig6(bench: Bench) -> Outcome:
     standard = [downloads(bench, n) for n in STATIONS]
     bursts = [downloads(bench, n, **_BURSTS) for n in STATIONS]
     series = [
-        Series("standard", STATIONS, scaled(standard, "goodput_bps", MBPS), "simulation"),
-        Series("adaptive bursts", STATIONS, scaled(bursts, "goodput_bps", MBPS), "simulation"),
+        Series("standard", STATIONS, [*scaled(standard, "goodput_bps", MBPS)], "simulation"),
+        Series("adaptive bursts", STATIONS, [*scaled(bursts, "goodput_bps", MBPS)], "simulation"),
     ]
     gains: list[Interval] = [
         ratio(new, old, "goodput_bps") for new, old in zip(bursts, standard, strict=True)
@@ -103,10 +100,11 @@ def fig6(bench: Bench) -> Outcome:
         f"{100 * (mean(gains[-1]) - 1):.1f} % with 20. The most is "
         f"{words(top.metrics['goodput_bps'], 'b/s')}, a utilization of {words(used)}.",
         values={
-            "largest_gain": gains[best],
-            "smallest_gain": gains[min(range(len(gains)), key=lambda index: mean(gains[index]))],
+            "largest_gain": most(gains),
+            "smallest_gain": least(gains),
             "most": top.metrics["goodput_bps"],
             "utilization": used,
+            "collisions_ap": most(one.metrics["collision_probability_ap"] for one in bursts),
         },
         figure=chart(series, x=x, y=y, y_limits=(4.0, 6.5), whole_x=True),
     )

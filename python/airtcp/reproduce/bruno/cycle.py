@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.present.drawing import BLUE, GREEN, INK, SKY, VERMILION, new_figure, styled
+from airtcp.present.drawing import BLUE, GREEN, INK, SKY, VERMILION, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,30 +171,47 @@ def _frames(capture: bytes, phy: Phy) -> Iterator[tuple[int, int, bool, bool, bo
         place += 16 + kept
 
 
-_ROWS: Final = ("access point", "stations", "virtual slots")
+_ROWS: Final = ("access point", "stations")
+_SLOTS: Final = "virtual slots"
 _COLOURS: Final = {"idle": SKY, "success": GREEN, "collision": VERMILION}
 
 
 def draw(cycle: Burst) -> Figure:
-    """A cycle over time: who sends, and which virtual slots the access point counts."""
+    """A cycle over time: who sends; below it the virtual slots that the access point counts."""
+    from matplotlib.figure import Figure as Empty
     from matplotlib.patches import Patch
 
     with styled():
-        figure, axes = new_figure(6.6, 2.1)
-        for part in cycle.frames:
+        figure = Empty(figsize=(6.6, 3.1), layout="constrained")
+        over_time, by_slot = figure.subplots(2, 1, height_ratios=(2, 1))
+        in_time = [part for part in cycle.frames if part.who in _ROWS]
+        for part in in_time:
             row = _ROWS.index(part.who)
             colour = BLUE if (part.who, part.what) == (_ROWS[0], "success") else None
-            axes.broken_barh(
+            over_time.broken_barh(
                 [(part.begin_us / 1e3, (part.end_us - part.begin_us) / 1e3)],
                 (len(_ROWS) - 1 - row - 0.35, 0.7),
                 facecolor=colour or _COLOURS[part.what],
                 linewidth=0.0,
             )
-        axes.set_yticks(range(len(_ROWS)), _ROWS[::-1])
-        axes.set_xlabel("time from the beginning of the cycle (ms)")
-        axes.set_xlim(0.0, 1.01 * max(part.end_us for part in cycle.frames) / 1e3)
-        axes.grid(visible=False, axis="y")
-        axes.tick_params(axis="y", labelcolor=INK)
+        over_time.set_yticks(range(len(_ROWS)), _ROWS[::-1])
+        over_time.set_xlabel("time from the beginning of the cycle (ms)")
+        over_time.set_xlim(0.0, 1.01 * max(part.end_us for part in cycle.frames) / 1e3)
+        # On the scale of time an idle slot is thinner than a line: each has the same width here.
+        slots = [part for part in cycle.frames if part.who == _SLOTS]
+        for number, part in enumerate(slots, 1):
+            by_slot.broken_barh(
+                [(number - 0.45, 0.9)],
+                (-0.35, 0.7),
+                facecolor=_COLOURS[part.what],
+                linewidth=0.0,
+            )
+        by_slot.set_yticks([0], [_SLOTS])
+        by_slot.set_xlabel("virtual slot of the window")
+        by_slot.set_xlim(0.0, len(slots) + 1.0)
+        for axes in (over_time, by_slot):
+            axes.grid(visible=False, axis="y")
+            axes.tick_params(axis="y", labelcolor=INK)
         handles = [
             Patch(color=colour, label=label)
             for label, colour in (

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from airtcp.models.airtime import HOT_SPOT
 from airtcp.models.bruno import Overheads, best_stations, expected_slots, success_rate
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
@@ -33,7 +36,11 @@ def fig4(bench: Bench) -> Outcome:
     ]
     best = best_stations(np.array(_WINDOWS), overheads)
     most = [int(np.argmax(expected_slots(w, np.arange(1, 4 * w)).success)) + 1 for w in _WINDOWS]
-    costly = best_stations(np.array(_WINDOWS), Overheads.hot_spot(collision="eifs"))
+    eifs = Overheads.hot_spot(collision="eifs")
+    costly = best_stations(np.array(_WINDOWS), eifs)
+    # Seven slots and SIFS before a frame, as background traffic has in EDCA, for DIFS.
+    spaces = replace(HOT_SPOT, difs_ns=HOT_SPOT.sifs_ns + 7 * HOT_SPOT.slot_time_ns)
+    moved = best_stations(np.array([32]), Overheads.from_phy(spaces, collision="as-success"))
     slots = expected_slots(32, 8)
     shares = [float(m) / w for m, w in zip(best, _WINDOWS, strict=True)]
     return Outcome(
@@ -46,6 +53,9 @@ def fig4(bench: Bench) -> Outcome:
         values={
             "smallest_share": min(shares),
             "largest_share": max(shares),
+            "smallest_share_eifs": min(float(m) / w for m, w in zip(costly, _WINDOWS, strict=True)),
+            "largest_share_eifs": max(float(m) / w for m, w in zip(costly, _WINDOWS, strict=True)),
+            "moved": abs(float(moved[0]) - float(best[2])),
             "collisions": float(slots.collision),
             "most_less_best": float(min(m - b for m, b in zip(most, best, strict=True))),
         },

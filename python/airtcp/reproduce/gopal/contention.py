@@ -59,6 +59,7 @@ def eq1(bench: Bench) -> Outcome:
             "three": any_two[three],
             "three_failing": failing[3],
             "three_frames": frames[3],
+            "one_frames": frames[1],
         },
         figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from airtcp.models.processor_sharing import sojourn_tail
@@ -18,8 +20,8 @@ from airtcp.reproduce.hoekstra.testbed import (
     tail,
 )
 from airtcp.reproduce.item import Outcome, Value, item
-from airtcp.reproduce.measure import mean, over_runs
-from airtcp.stats import Interval
+from airtcp.reproduce.measure import magnitude, mean, most, off, over_runs
+from airtcp.stats import Interval, student_interval
 
 _X, _Y = "t (s)", "P(R > t)"
 #: Below this a tail is drawn no longer.
@@ -44,6 +46,86 @@ def _flows(point: Point, at: FloatArray) -> list[float]:
 def _apart(measured: list[Interval], expected: list[float]) -> float:
     """The largest distance of two tails: that of Kolmogorov and Smirnov, on the points drawn."""
     return max(abs(mean(one) - other) for one, other in zip(measured, expected, strict=True))
+
+
+#: From the middle of the transfers to the hundredth that take longest.
+_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99)
+#: Where P(N >= n) is judged: as far as the model has at least so much.
+_JUDGED = 0.01
+
+
+def _distance(point: Point, at: FloatArray) -> Interval:
+    """`_apart` in each replication: from the flows of the same transfers, at the same points."""
+    gaps = []
+    for packets, flows in zip(point.packets.runs, point.flows, strict=True):
+        ours, theirs = (
+            np.searchsorted(np.sort(times), at, side="right") / times.size
+            for times in (packets.transfer_times_s, flows.sojourns_s)
+        )
+        gaps.append(float(np.abs(ours - theirs).max()))
+    return student_interval(gaps, point.packets.confidence)
+
+
+def _quantiles_off(point: Point) -> Interval:
+    """How far quantiles of the packets are from those of the flows, relative, the farthest."""
+    return most(
+        off(
+            student_interval(
+                [
+                    float(
+                        np.quantile(packets.transfer_times_s, q) / np.quantile(flows.sojourns_s, q)
+                    )
+                    for packets, flows in zip(point.packets.runs, point.flows, strict=True)
+                ],
+                point.packets.confidence,
+            )
+        )
+        for q in _QUANTILES
+    )
+
+
+def _decades(point: Point) -> Interval:
+    """How many powers of ten P(N >= n) is from rho_eff^n, the farthest of the n judged."""
+    judged = [n for n in range(1, _MOST_FLOWS + 1) if point.rho**n >= _JUDGED]
+    return most(magnitude(_decades_at(point, n)) for n in judged)
+
+
+def _decades_at(point: Point, n: int) -> Interval:
+    """The logarithm of P(N >= n) over rho_eff^n; its interval is linearised.
+
+    rho_eff^n is exact for the flows of the same transfers: what the sample of them does to
+    P(N >= n) it does to both, and packets are set against flows.
+    """
+    packets, flows = _both_at_least(point, n)
+    ratio = float(packets.mean() / flows.mean())
+    parts = (packets / packets.mean() - flows / flows.mean()) / math.log(10.0)
+    return student_interval((math.log10(ratio) + parts).tolist(), point.packets.confidence)
+
+
+def _steps(point: Point) -> Interval:
+    """How far P(N >= n) is from rho_eff^n, the farthest; by flows, as `_decades_at`."""
+    apart = []
+    for n in range(1, _MOST_FLOWS + 1):
+        packets, flows = _both_at_least(point, n)
+        apart.append(
+            magnitude(student_interval((packets - flows).tolist(), point.packets.confidence))
+        )
+    return most(apart)
+
+
+def _both_at_least(point: Point, n: int) -> tuple[FloatArray, FloatArray]:
+    """P(N >= n) of packets and of flows, by replication."""
+    runs = zip(point.packets.runs, point.flows, strict=True)
+    shares = [
+        [math.fsum(one.answer[name][n:]) for one, name in zip(both, _DISTRIBUTIONS, strict=True)]
+        for both in runs
+    ]
+    packets, flows = np.array(shares).T
+    return packets, flows
+
+
+#: What the distribution of the number is called by packets, and by flows.
+_DISTRIBUTIONS = ("active_flows_distribution", "active_distribution")
 
 
 def _shown(values: list[Interval]) -> list[Value]:
@@ -101,9 +183,19 @@ def fig2(bench: Bench) -> Outcome:
         found=f"At 5 s packets have {mean(found[20]):.4f}, the model {model[20]:.4f}. The tails "
         f"are {_apart(found, model):.3f} apart at most; from processor sharing of the same "
         f"transfers, whose tail is (26) but for chance, packets are {apart:.3f} apart.",
-        values={"apart": apart},
+        values={
+            "apart": _distance(point, at),
+            "quantiles_off": _quantiles_off(point),
+            "mean_of_26": _mean_of_tail(point.rho) * (1.0 - point.rho),
+        },
         figure=drawn.figure,
     )
+
+
+def _mean_of_tail(rho: float) -> float:
+    """The integral of (26) in units of beta."""
+    at = np.linspace(0.0, 60.0 / (1.0 - rho), 6001)
+    return float(np.trapezoid(np.asarray(sojourn_tail(at, rho, 1.0)), at))
 
 
 @item(
@@ -117,10 +209,15 @@ def fig2(bench: Bench) -> Outcome:
 def fig3(bench: Bench) -> Outcome:
     at = np.linspace(0.0, 14.0, 57)
     series, apart = [], {}
+    values: dict[str, Value] = {}
     for number, law in enumerate(("hyperexponential", "Pareto-2")):
         point = _stated(bench, law)
         found, shared = _packets(point, at), _flows(point, at)
         apart[law] = _apart(found, shared)
+        values |= {
+            f"apart_{law}": _distance(point, at),
+            f"quantiles_off_{law}": _quantiles_off(point),
+        }
         series += [
             Series(f"{law}, flows", at.tolist(), shared, "model", number),
             _marks(f"{law}, packets", at, found, number),
@@ -133,7 +230,7 @@ def fig3(bench: Bench) -> Outcome:
         + " apart at most, most of it where t is below a second: processor sharing gives a small "
         "file its share from its first instant on, TCP only after the dialogue and the handshake, "
         "each packet of which waits in the access point's queue.",
-        values={f"apart_{law}": value for law, value in apart.items()},
+        values=values,
         figure=drawn.figure,
     )
 
@@ -157,7 +254,7 @@ def fig4(bench: Bench) -> Outcome:
     return Outcome(
         data=drawn.data,
         found=f"Packets and flows are {apart:.3f} apart at most.",
-        values={"apart": apart},
+        values={"apart": _distance(point, at), "quantiles_off": _quantiles_off(point)},
         figure=drawn.figure,
     )
 
@@ -198,9 +295,9 @@ def fig5(bench: Bench) -> Outcome:
         + f" apart at most; ten downloads and more are {ratio:.2f} times as likely as (30) says "
         "for exponential sizes.",
         values={
-            "apart_exponential": apart["exponential"],
-            "apart_any": max(apart.values()),
-            "idle": mean(_at_least(points["exponential"], 1)),
+            "apart_exponential": _steps(points["exponential"]),
+            "apart_any": most(map(_steps, points.values())),
+            **{f"decades_{law}": _decades(point) for law, point in points.items()},
         },
         figure=chart(
             series,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from airtcp.models.hoekstra import Parameters, effective_service_time
 from airtcp.reproduce.bench import Bench, Changes
+from airtcp.reproduce.measure import changed
 from airtcp.results import Simulation
 from airtcp.run.flows import FlowReplication, processor_sharing
 from airtcp.stats import Interval, student_interval
@@ -38,8 +39,11 @@ GAPS_S: Final[dict[float, tuple[float, ...]]] = {
 STATED: Final = 4
 #: Files of 1 MB take five times as long.
 _LONG: Final = {"run.warmup": "1000 s", "run.duration": "10000 s"}
-_QUICK: Final = {"run.duration": "1000 s", "run.replications": 5}
-_QUICK_LONG: Final = {"run.duration": "5000 s", "run.replications": 5}
+_QUICK: Final = {"run.duration": "1000 s"}
+_QUICK_LONG: Final = {"run.duration": "5000 s"}
+#: At the last loads, where a per cent of the service time is ten of the transfer time.
+_HEAVY: Final = 3
+_OFTEN: Final = {"run.replications": 100}
 
 
 def mean_size(law: str) -> float:
@@ -94,7 +98,7 @@ class Point:
         """The mean transfer time of the packets, seconds, as it was measured."""
         return self.packets.metrics["transfer_time_s"]
 
-    @cached_property
+    @property
     def adjusted(self) -> Interval:
         """The same, as far as it differs from processor sharing of these very transfers.
 
@@ -102,11 +106,21 @@ class Point:
         it does to both; their ratio times (29) is free of most of it. The interval is that of a
         ratio of means over replications (linearised).
         """
+        return student_interval(self.adjusted_s.tolist(), self.packets.confidence)
+
+    @cached_property
+    def adjusted_s(self) -> FloatArray:
+        """What `adjusted` is the mean of, by replication."""
         times = np.array([run.answer["metrics"]["transfer_time_s"] for run in self.packets.runs])
         shared = np.array([run.answer["mean_sojourn_s"] for run in self.flows])
         ratio = float(times.mean() / shared.mean())
         ratios = ratio + (times - ratio * shared) / float(shared.mean())
-        return student_interval((self.model_s * ratios).tolist(), self.packets.confidence)
+        return self.model_s * ratios
+
+    @property
+    def over_model(self) -> Interval:
+        """The adjusted mean time over (29)."""
+        return changed(self.adjusted, lambda time_s: time_s / self.model_s)
 
 
 def observe(
@@ -122,7 +136,9 @@ def observe(
     `varied` are further changes of the scenario, to what the packets do.
     """
     long = mean_size(law) > 200e3
+    heavy = not long and gap_s in GAPS_S[200e3][-_HEAVY:]
     changes = {
+        **(_OFTEN if heavy and varied is None else {}),
         "flows.client.application.interarrival": {
             "distribution": "exponential",
             "mean": f"{gap_s} s",
@@ -150,6 +166,34 @@ def observe(
         transfers_of="client/0",
     )
     return Point(law, gap_s, packets, result.runs)
+
+
+def observe_clients(bench: Bench, count: int, gap_s: float) -> Simulation:
+    """Exponential sizes by so many clients, which together ask as often as the one does."""
+    return bench.simulate(
+        "downloads",
+        {
+            "stations.client.count": count,
+            "flows.client.application.interarrival": {
+                "distribution": "exponential",
+                "mean": f"{count * gap_s:g} s",
+            },
+            "flows.client.application.size": LAWS["exponential"],
+            "run.replications": 200,
+        },
+        quick={},
+    )
+
+
+def quotient(above: Interval, below: Interval) -> Interval:
+    """The ratio of two independent means (linearised)."""
+    assert above.mean is not None
+    assert below.mean is not None
+    ratio, n = above.mean / below.mean, min(above.n, below.n)
+    if above.half_width is None or below.half_width is None:
+        return Interval(ratio, None, None, n)
+    width = ratio * math.hypot(above.half_width / above.mean, below.half_width / below.mean)
+    return Interval(ratio, ratio - width, ratio + width, n)
 
 
 def tail(times: list[FloatArray], at: FloatArray, confidence: float) -> list[Interval]:

@@ -148,16 +148,16 @@ def _marks(ensemble: _Convergence, until_s: float) -> list[Series]:
     "L.fig9",
     title="Convergence of two flows over a wired link",
     caption="Congestion windows of two standard flows on a link of 10 Mb/s with a round trip of "
-    "100 ms and a queue of 40 packets, the second from 60 s on: one run, and means over runs at "
-    "the ends of congestion epochs.",
+    "100 ms and a queue of 40 packets, the second from 60 s on: one run, and where its congestion "
+    "epochs end.",
     states="95 % of the way to equal windows is gone in four congestion epochs.",
 )
 def fig9(bench: Bench) -> Outcome:
     found = _history(bench, "two-flows")
-    ensemble = _Convergence.of(found["epochs"])
     predicted = float(convergence_epochs([1.0, 1.0], 0.5))
     until = 110.0
-    series = [*_curves(found, "one", until), *_marks(ensemble, until)]
+    # The curves are one run's, and so are the marks on them.
+    series = [*_curves(found, "one", until), *_marks(_Convergence.of(found["epochs"][:1]), until)]
     epochs = _epochs_to_converge(found["epochs"])
     return Outcome(
         data=table_of(series, x=_X, y=_Y),
@@ -205,13 +205,27 @@ def fig10a(bench: Bench) -> Outcome:
 )
 def fig10b(bench: Bench) -> Outcome:
     outcome, fast = _wired(bench, 140.0, _SLOW), _wired(bench, 100.0, {})
-    ratio = mean(outcome.values["epochs"]) / mean(fast.values["epochs"])
+    slow_epochs, fast_epochs = outcome.values["epochs"], fast.values["epochs"]
+    assert isinstance(slow_epochs, Interval)
+    assert isinstance(fast_epochs, Interval)
+    ratio = _quotient(slow_epochs, fast_epochs)
     return Outcome(
         data=outcome.data,
-        found=f"{outcome.found} That is {ratio:.1f} times as many as with beta = 0.5.",
+        found=f"{outcome.found} That is {words(ratio)} times as many as with beta = 0.5.",
         values=outcome.values | {"slow_over_fast": ratio},
         figure=outcome.figure,
     )
+
+
+def _quotient(above: Interval, below: Interval) -> Interval:
+    """The interval of a quotient of independent means: by the ends, which is on the wide side."""
+    ends = (above.low, above.high, below.low, below.high)
+    assert above.mean is not None
+    assert below.mean is not None
+    if None in ends:
+        return Interval(above.mean / below.mean, None, None, min(above.n, below.n))
+    low, high = above.low / below.high, above.high / below.low  # type: ignore[operator]
+    return Interval(above.mean / below.mean, low, high, min(above.n, below.n))
 
 
 def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:

@@ -6,11 +6,12 @@ from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.diagram import Edge, Node, diagram
 from airtcp.reproduce.item import Cell, Data, Outcome, item
-from airtcp.reproduce.measure import flow_goodputs, over_runs, words
+from airtcp.reproduce.measure import flow_goodputs, most, off, over_runs, paired_runs, words
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 _KILO = 1e3
+_FLOW = "flow, least to most in each run"
 _X, _Y = "upload, least to most in each run", "goodput (kb/s)"
 
 
@@ -48,13 +49,44 @@ def fig1(bench: Bench) -> Outcome:
     lost = plain.metrics["ap_queue_drop_probability"]
     ap = next(station for station in plain.stations if station.name == "ap")
     share = over_runs(plain, lambda run: _ap_share(plain, run))
+    saturated = bench.simulate("saturated", quick={})
+    fair_share = over_runs(saturated, lambda run: _ap_share(saturated, run))
+    fair = bench.simulate("uploads", {"stations.station.count": 10})
     return Outcome(
         data=table_of(series, x=_X, y=_Y),
         found=f"{words(starved)} of ten uploads starve, the Jain index is {words(jain)}. The "
         f"access point has {words(share)} of all successful transmissions, not half of them, and "
-        f"loses {words(lost)} of the ACKs at its queue ({ap.queue_drops:.0f} in a run).",
-        values={"starved": starved, "jain": jain, "acks_lost": lost, "ap_share": share},
+        f"loses {words(lost)} of the ACKs at its queue ({ap.queue_drops:.0f} in a run). If all "
+        f"have frames of equal length at any time, it has {words(fair_share)}, one in eleven.",
+        values={
+            "starved": starved,
+            "jain": jain,
+            "acks_lost": lost,
+            "ap_share": share,
+            "ap_share_saturated": fair_share,
+            "station_shares_off": _shares_off(saturated),
+            "timeouts_added": paired_runs(plain, fair, _timeouts),
+        },
         figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True),
+    )
+
+
+def _timeouts(simulation: Simulation, run: int) -> float:
+    return float(simulation.runs[run].answer["metrics"]["tcp_timeouts"])
+
+
+def _shares_off(simulation: Simulation) -> Interval:
+    """How far a node's share of the successes is from an equal one, the farthest of all."""
+    nodes = [run.answer["stations"] for run in simulation.runs]
+    count = len(nodes[0])
+
+    def share(place: int, run: int) -> float:
+        everybody = sum(node["successes"] for node in nodes[run])
+        return float(nodes[run][place]["successes"] / everybody)
+
+    return most(
+        off(over_runs(simulation, lambda run, place=place: share(place, run)), 1.0 / count)  # type: ignore[misc]
+        for place in range(count)
     )
 
 
@@ -79,9 +111,16 @@ def fig2(bench: Bench) -> Outcome:
         *(Node(f"s{k}", 0.0, -0.75 * k, f"station {k + 1}", "box", 0.6) for k in range(3)),
         Node("ap", 3.4, -0.75, "access point", "box", 0.75),
         Node("server", 5.8, -0.75, "receivers", "box", 0.65),
+        Node("data", 2.3, 0.3, "→ data, a queue at each station", "none", 0.1),
+        Node("acks", 2.3, -1.85, "← TCP ACKs, one queue for all", "none", 0.1),
     ]
     edges = [
-        *(Edge(f"s{k}", "ap", "", kind="air") for k in range(3)),
+        Edge("s0", "ap", "", 0.1),
+        Edge("ap", "s0", "", 0.1),
+        Edge("s1", "ap", "", 0.1),
+        Edge("ap", "s1", "", 0.1),
+        Edge("s2", "ap", "", 0.1),
+        Edge("ap", "s2", "", 0.1),
         Edge("ap", "server", "", kind="wire"),
     ]
     links: list[list[Cell]] = [
@@ -121,10 +160,146 @@ def fig3(bench: Bench) -> Outcome:
     series = [Series("simulation", places, ranks, "bars")]
     jain, starved = fair.metrics["jain_index"], _starved(fair)
     queue, lost = fair.metrics["ap_queue_packets"], fair.metrics["ap_queue_drop_probability"]
+    # Twenty windows take minutes to fill their stations' queues.
+    long = bench.simulate("uploads", {"run.warmup": "200 s", "run.duration": "1000 s"}, quick={})
+    counts = [run.answer["counts"] for run in long.runs]
+    delayed = bench.simulate(
+        "uploads", {"flows.station.tcp.delayed_ack": {"every": 2, "timeout": "100 ms"}}
+    )
+    queued = over_runs(
+        long,
+        lambda run: (
+            counts[run]["station_queue_drops"]
+            / (counts[run]["station_queue_drops"] + counts[run]["ap_queue_drops"])
+        ),
+    )
+    given_up = over_runs(
+        long, lambda run: counts[run]["mac_drops"] / counts[run]["station_queue_drops"]
+    )
     return Outcome(
         data=table_of(series, x=_X, y=_Y),
         found=f"The Jain index is {words(jain)} and {words(starved)} flows starve. The access "
-        f"point holds {words(queue)} ACKs on average and loses {words(lost)} of them.",
-        values={"jain": jain, "starved": starved, "ap_queue": queue, "acks_lost": lost},
+        f"point holds {words(queue)} ACKs on average and loses {words(lost)} of them. For each "
+        f"packet lost at a station's queue the MAC gives up {words(given_up)}.",
+        values={
+            "jain": jain,
+            "starved": starved,
+            "ap_queue": queue,
+            "acks_lost": lost,
+            "acks_a_segment": over_runs(fair, lambda run: _acks_a_segment(fair, run)),
+            "acks_a_segment_delayed": over_runs(delayed, lambda run: _acks_a_segment(delayed, run)),
+            "backlogged_share": over_runs(fair, lambda run: _backlogged_share(fair, run)),
+            "collisions_ap": fair.metrics["collision_probability_ap"],
+            "lost_at_stations": queued,
+            "given_up": given_up,
+        },
         figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True),
+    )
+
+
+def _acks_a_segment(simulation: Simulation, run: int) -> float:
+    """Successes of the access point over those of all stations."""
+    share = _ap_share(simulation, run)
+    return share / (1.0 - share)
+
+
+def _backlogged_share(simulation: Simulation, run: int) -> float:
+    """Of the stations the share that has a packet, the access point's ACKs taken off.
+
+    The access point has an ACK for at most the time with which its queue is not empty, which is at
+    most the mean number there.
+    """
+    answer = simulation.runs[run].answer
+    metrics = answer["metrics"]
+    stations = metrics["mean_backlogged_nodes"] - metrics["ap_queue_packets"]
+    return float(stations / (len(answer["stations"]) - 1))
+
+
+#: Windows as the paper counts them: the access point's, and the stations'.
+_RATIOS = ((32, 32), (32, 64), (32, 128), (32, 256))
+
+
+@item(
+    "L.cwmin",
+    title="Transmissions against CWmin",
+    caption="Successful transmissions of the access point over those of one station, both with "
+    "frames of equal length at any time, when the station has a larger CWmin. A figure of our own.",
+    states="The ratio of transmissions is about that of the CWmin, for nodes that always have a "
+    "packet and a channel that is lightly loaded (section 3).",
+)
+def cwmin(bench: Bench) -> Outcome:
+    runs = {
+        station / ap: bench.simulate(
+            "saturated",
+            {
+                "stations.station.count": 1,
+                "mac.edca": {
+                    "ap": {"AC_BE": _window(ap)},
+                    "stations": {"AC_BE": _window(station)},
+                },
+            },
+        )
+        for ap, station in _RATIOS
+    }
+    ratios = {
+        ratio: over_runs(one, lambda run, one=one: _acks_a_segment(one, run))  # type: ignore[misc]
+        for ratio, one in runs.items()
+    }
+    series = [
+        Series("simulation", list(ratios), [*ratios.values()], "simulation"),
+        Series("ratio of CWmin", list(ratios), list(ratios), "dotted"),
+    ]
+    x, y = "CWmin of the station over that of the access point", "transmissions, AP over station"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found="Ratios of transmissions: "
+        + ", ".join(f"{words(value)} for {ratio:g}" for ratio, value in ratios.items())
+        + ".",
+        values={"ratio_off": most(off(value, ratio) for ratio, value in ratios.items())},
+        figure=chart(series, x=x, y=y, x_scale="log", y_scale="log", x_ticks=list(ratios)),
+    )
+
+
+def _window(slots: int) -> dict[str, object]:
+    return {"aifs": "50 us", "cw_min": slots - 1, "cw_max": 1023, "txop_limit": "0 us"}
+
+
+@item(
+    "L.mixed",
+    title="Uploads beside downloads, and TCP beside UDP",
+    caption="Goodput of ten endless uploads and ten endless downloads, and of ten TCP uploads and "
+    "ten saturated senders of UDP, with TCP ACKs of the access point prioritised; ranked in each "
+    "run. A figure of our own.",
+    states="Mixed uploads and downloads, and TCP beside UDP, are left to further work (section 6).",
+)
+def mixed(bench: Bench) -> Outcome:
+    both, beside = bench.simulate("mixed"), bench.simulate("beside-udp")
+    ranks = {"uploads and downloads": _by_rank(both), "TCP and UDP uploads": _by_rank(beside)}
+    series = [
+        Series(name, list(range(1, len(some) + 1)), some, "simulation")
+        for name, some in ranks.items()
+    ]
+
+    def share(simulation: Simulation, flows: str, run: int) -> float:
+        records = simulation.runs[run].answer["flows"]
+        mine = sum(one["goodput_bps"] for one in records if one["station"].startswith(flows))
+        return float(mine / sum(one["goodput_bps"] for one in records))
+
+    down = over_runs(both, lambda run: share(both, "reader", run))
+    tcp = over_runs(beside, lambda run: share(beside, "tcp", run))
+    return Outcome(
+        data=table_of(series, x=_FLOW, y=_Y),
+        found=f"Uploads beside downloads: a Jain index of {words(both.metrics['jain_index'])}, "
+        f"with {words(down)} of the goodput for the downloads, whose data share one queue that has "
+        "no more turns than a station. TCP beside UDP: "
+        f"{words(beside.metrics['jain_index'])}, with {words(tcp)} of the goodput for TCP.",
+        values={
+            "jain_both_ways": both.metrics["jain_index"],
+            "jain_udp": beside.metrics["jain_index"],
+            "share_of_downloads": down,
+            "share_of_tcp": tcp,
+        },
+        figure=chart(
+            series, x="flow, least to most in each run", y=_Y, from_zero=True, whole_x=True
+        ),
     )

@@ -186,6 +186,6 @@ def fig_a1(bench: Bench) -> Outcome:
     return Outcome(
         data=Data(["state", "probability, (A.1)", "probability, solved"], rows),
         found=f"The chain solved as a linear system and (A.1) differ by {apart:.1g} at most.",
-        values={"apart": apart, "end": float(solved[0])},
+        values={"apart": apart, "end": float(solved[0]), "inside": float(solved[2])},
         figure=diagram(nodes, edges),
     )

@@ -8,7 +8,7 @@ from airtcp.models.miorandi import Parameters, collision_probability, contention
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Outcome, Value, item
-from airtcp.reproduce.measure import difference, mean, words
+from airtcp.reproduce.measure import difference, least, mean, most, off, over_runs, ratio, words
 from airtcp.results import Simulation
 
 _NODES = (2, 3, 5, 7, 10, 15, 20, 30, 40, 50)
@@ -25,12 +25,15 @@ _SIMULATED = (2, 3, 5, 10, 20, 30, 50)
 )
 def fig1(bench: Bench) -> Outcome:
     model = [float(p) for p in collision_probability(_NODES, Parameters.table_1())]
-    simulated = [_backlogged(bench, n, "collision_probability") for n in _SIMULATED]
+    runs = [_backlogged(bench, n) for n in _SIMULATED]
+    simulated: list[Value] = [one.metrics["collision_probability"] for one in runs]
     series = [
         Series("model, (1) and (2)", _NODES, model, "model"),
         Series("simulation", _SIMULATED, simulated, "simulation"),
+        Series("paper", (2,), (0.060,), "paper"),
     ]
     steps = [right - left for left, right in pairwise(model)]
+    grown = [difference(more, less, "collision_probability") for less, more in pairwise(runs)]
     x, y = "backlogged nodes", "collision probability"
     two, fifty = simulated[0], simulated[-1]
     return Outcome(
@@ -42,7 +45,8 @@ def fig1(bench: Bench) -> Outcome:
         values={
             "two_nodes_model": model[0],
             "two_nodes": two,
-            "smallest_step": min(steps),
+            "smallest_step": least(grown),
+            "smallest_step_model": min(steps),
             "fifty_over_two": model[-1] / model[0],
         },
         figure=chart(series, x=x, y=y, from_zero=True),
@@ -59,7 +63,7 @@ def fig1(bench: Bench) -> Outcome:
 )
 def fig2(bench: Bench) -> Outcome:
     model = [float(p) for p in contention(_NODES, Parameters.table_1()).p_drop]
-    simulated = [_backlogged(bench, n, "drop_probability_mac") for n in _SIMULATED]
+    simulated = [_backlogged(bench, n).metrics["drop_probability_mac"] for n in _SIMULATED]
     # On a logarithmic axis a point that saw no drop has no place.
     seen = [(n, p) for n, p in zip(_SIMULATED, simulated, strict=True) if mean(p) > 0.0]
     series = [
@@ -75,6 +79,7 @@ def fig2(bench: Bench) -> Outcome:
         "left out where two nodes are backlogged, as with TCP.",
         values={
             "two_nodes_model": model[0],
+            "two_nodes": at[2],
             "fifty_nodes": at[50],
             "fifty_nodes_model": model[-1],
         },
@@ -82,9 +87,8 @@ def fig2(bench: Bench) -> Outcome:
     )
 
 
-def _backlogged(bench: Bench, nodes: int, metric: str) -> Value:
-    simulation = bench.simulate("saturated", {"stations.node.count": nodes})
-    return simulation.metrics[metric]
+def _backlogged(bench: Bench, nodes: int) -> Simulation:
+    return bench.simulate("saturated", {"stations.node.count": nodes})
 
 
 _DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
@@ -122,7 +126,8 @@ def fig4(bench: Bench) -> Outcome:
     points = [one.metrics["collision_probability"] for one in ns2]
     series.append(Series("W* = 1, rules of ns-2", (1, 5, 10, 20), points, "simulation"))
     last = {window: runs[window][-1].metrics for window in _WINDOWS}
-    from_five = [mean(one.metrics["collision_probability"]) for one in runs[1000][3:]]
+    name = "collision_probability"
+    nodes = [one.metrics["mean_backlogged_nodes"] for one in runs[1]]
     x, y = "endless downloads", "collision probability"
     return Outcome(
         data=table_of(series, x=x, y=y),
@@ -133,19 +138,32 @@ def fig4(bench: Bench) -> Outcome:
         "access point that always has a packet, and the others; the access point meets stations "
         "that mostly have none. With one download P_C grows with W*, from 0: access point and "
         "station take turns. With many it falls a little (erratum M18), since a large window sends "
-        "several packets in a row to one station, which then acknowledges alone.",
+        "several packets in a row to one station, which then acknowledges alone. With W* = 1 "
+        f"{words(nodes[1])} nodes are backlogged with two downloads and {words(nodes[-1])} with "
+        "twenty.",
         values={
             "model": model[-1],
             "w1_all": last[1]["collision_probability"],
             "w1_ap": last[1]["collision_probability_ap"],
-            "w1_one": runs[1][0].metrics["collision_probability"],
-            "w1000_one": runs[1000][0].metrics["collision_probability"],
-            "w1000_less_w1": _less(runs[1000][-1], runs[1][-1]),
-            "w1000_spread": max(from_five) / min(from_five) - 1.0,
+            "w1_gap": most(off(one.metrics[name], model[0]) for one in runs[1][1:]),
+            **{
+                f"grows_{_DOWNLOADS[place]}": difference(runs[1000][place], runs[1][place], name)
+                for place in (0, 3, 7)
+            },
+            "w1000_spread": most(off(ratio(one, runs[1000][3], name)) for one in runs[1000]),
+            "nodes_off": most(off(one, 2.0) for one in nodes[1:]),
+            "nodes_one": nodes[0],
+            "ap_half": over_runs(runs[1][-1], lambda run: _share_of_ap(runs[1][-1], run)),
+            "drops": most(
+                one.metrics["drop_probability_mac"] for some in runs.values() for one in some
+            ),
         },
         figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
     )
 
 
-def _less(left: Simulation, right: Simulation) -> Value:
-    return difference(left, right, "collision_probability")
+def _share_of_ap(simulation: Simulation, run: int) -> float:
+    """The access point's share of the successful transmissions."""
+    nodes = simulation.runs[run].answer["stations"]
+    (ap,) = (node["successes"] for node in nodes if node["name"] == "ap")
+    return float(ap / sum(node["successes"] for node in nodes))

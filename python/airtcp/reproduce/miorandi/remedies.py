@@ -10,8 +10,10 @@ from typing import Any, Final
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Outcome, Value, item
-from airtcp.reproduce.measure import words
+from airtcp.reproduce.measure import changed, off, over_runs, words
 from airtcp.reproduce.miorandi.users import EXPONENTIAL, LARGE, PARETO, Users, web
+from airtcp.results import Simulation
+from airtcp.stats import Interval
 
 _TIME: Final = "mean session delay (s)"
 _USERS: Final = 10
@@ -131,3 +133,102 @@ def red(bench: Bench) -> Outcome:
 
 def _times(users: list[Users]) -> list[Value]:
     return [one.time_s for one in users]
+
+
+_SIZES: Final = {"mouse": "5 kB", "elephant": "300 kB"}
+
+
+def _time(simulation: Simulation, run: int, station: str) -> float:
+    """The mean time of the transfers of a group of stations, seconds."""
+    mine = [
+        flow
+        for flow in simulation.runs[run].answer["flows"]
+        if flow["station"].startswith(station) and flow["transfers"]
+    ]
+    transfers = sum(flow["transfers"] for flow in mine)
+    return float(sum(flow["transfers"] * flow["mean_transfer_time_s"] for flow in mine) / transfers)
+
+
+def _bits(simulation: Simulation, run: int, station: str) -> float:
+    """Bits of a transfer of a group of stations, up to a factor that is the same for all groups."""
+    mine = [
+        flow for flow in simulation.runs[run].answer["flows"] if flow["station"].startswith(station)
+    ]
+    return float(sum(flow["goodput_bps"] for flow in mine) / sum(f["transfers"] for f in mine))
+
+
+def _up_over_down(simulation: Simulation, run: int) -> float:
+    """The ratio of mean times of files of equal mean size: as in `Users`, free of most noise."""
+    up, down = (
+        _time(simulation, run, who) / _bits(simulation, run, who) for who in ("writer", "reader")
+    )
+    return up / down
+
+
+def _both(bench: Bench, file: str, windows: tuple[int, ...], groups: tuple[str, ...]) -> Any:
+    """A scenario with several windows: each group has the same."""
+    return {
+        window: bench.simulate(
+            file, {f"flows.{name}.tcp.receive_window.segments": window for name in groups}
+        )
+        for window in windows
+    }
+
+
+@item(
+    "M.mice",
+    title="Mice and elephants against the window",
+    caption="Mean time of files of 5 kB (mice) and of 300 kB (elephants) among 37 other web users, "
+    "against the advertised window W*. A figure of our own.",
+    states="A larger window shortens the sessions of elephants and lengthens those of mice "
+    "(section 4.2).",
+)
+def mice(bench: Bench) -> Outcome:
+    windows = (1, 3, 10, 30, 100, LARGE)
+    runs = _both(bench, "sizes", windows, ("laptop", *_SIZES))
+    series, values = [], {}
+    for name, size in _SIZES.items():
+        times: list[Value] = [
+            over_runs(one, lambda run, one=one, name=name: _time(one, run, name))  # type: ignore[misc]
+            for one in runs.values()
+        ]
+        series.append(Series(f"files of {size}", windows, times, "simulation"))
+        values[name] = over_runs(
+            runs[LARGE],
+            lambda run, name=name: _time(runs[LARGE], run, name) / _time(runs[1], run, name),  # type: ignore[misc]
+        )
+    x, y = "window W* (packets)", "mean time (s)"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"With W* = 1000 mice take {words(values['mouse'])} times as long as with W* = 1, "
+        f"elephants {words(values['elephant'])} times.",
+        values={f"{name}_large_over_small": value for name, value in values.items()},
+        figure=chart(series, x=x, y=y, x_scale="log", y_scale="log", x_ticks=windows),
+    )
+
+
+@item(
+    "M.bothways",
+    title="Uploads beside downloads",
+    caption="Mean session delay of ten web users who upload over that of ten who download, Pareto "
+    "sizes, against the advertised window W*. A figure of our own.",
+    states="With a small window sessions are served alike whichever way they go, so that processor "
+    "sharing describes them (section 5).",
+)
+def both_ways(bench: Bench) -> Outcome:
+    windows = (1, 3, 10, 100, LARGE)
+    runs = _both(bench, "both-ways", windows, ("reader", "writer"))
+    ratios: dict[int, Interval] = {
+        window: over_runs(one, lambda run, one=one: _up_over_down(one, run))  # type: ignore[misc]
+        for window, one in runs.items()
+    }
+    series = [Series("uploads over downloads", windows, [*ratios.values()], "simulation")]
+    x, y = "window W* (packets)", "mean session delay, up over down"
+    apart = changed(ratios[LARGE], lambda ratio: ratio - 1.0)
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"An upload takes {words(ratios[1])} times as long as a download with W* = 1, and "
+        f"{words(ratios[LARGE])} times with W* = 1000.",
+        values={"small_off": off(ratios[1]), "large_apart": apart},
+        figure=chart(series, x=x, y=y, x_scale="log", x_ticks=windows),
+    )

@@ -1,0 +1,60 @@
+"""Make the table of docs/concurrent-access.md: ways to split downloads over two cells.
+
+Knows the marker between which the table stands; the points are those of `airtcp reproduce
+H.concurrent`, with fewer jobs. Seeds are fixed, so that whoever runs this gets the same table.
+
+    .venv/bin/python docs/make_concurrent_access.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import airtcp.reproduce
+import tables
+from airtcp.reproduce.bench import Bench, Settings
+from airtcp.reproduce.hoekstra.concurrent import split
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "concurrent-access.md"
+FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
+LOADS = (0.3, 0.5, 0.7, 0.8, 0.9)
+JOBS = 200_000
+
+
+def splits_table() -> str:
+    """Mean transfer times in units of beta_eff, by load and way to split."""
+    bench = Bench(FOLDER, FOLDER, Settings(quick=True, threads=1))
+    head = ["load of each cell", "1 / (1 - load)", "at random", "fewest", "one server of both"]
+    head += ["fewest : at random", "fewest : one server"]
+    rows = []
+    for load in LOADS:
+        point = split(bench, load, JOBS)
+        rows.append(
+            [
+                f"{load:g}",
+                f"{1.0 / (1.0 - load):.3f}",
+                *(tables.shown(point.interval(name)) for name in ("static", "least", "pooled")),
+                tables.shown(point.ratio("least", "static")),
+                tables.shown(point.ratio("least", "pooled")),
+            ]
+        )
+    return tables.markdown(head, rows)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {"splits": splits_table}
+
+
+def with_table(page: str, name: str) -> str:
+    """The page with the table `name` made again."""
+    return tables.put(page, name, TABLES[name]())
+
+
+def main() -> None:
+    """Write all tables."""
+    tables.remake(PAGE, TABLES)
+
+
+if __name__ == "__main__":
+    main()

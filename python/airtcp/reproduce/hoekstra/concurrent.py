@@ -1,0 +1,133 @@
+"""Paper H, section V: traffic split over two cells, at the level of flows. Knows no packet.
+
+Each cell is a processor-sharing server with beta_eff of the test bed; a download goes to one of
+them and stays there. Beside them stands one server with the capacity of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from airtcp.distributions import Exponential
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.hoekstra.testbed import mean_size, service_s
+from airtcp.reproduce.item import Outcome, Value, item
+from airtcp.reproduce.measure import changed, least, most, off, words
+from airtcp.run.concurrent_flows import concurrent_processor_sharing
+from airtcp.run.flows import processor_sharing
+from airtcp.stats import Interval, student_interval
+
+_LAW: Final = "exponential"
+#: Of one cell, if each takes half of the traffic.
+_LOADS: Final = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
+_JOBS: Final = 2_000_000
+_QUICK_JOBS: Final = 500_000
+_REPLICATIONS: Final = 10
+_SEED: Final = 1
+_CELLS: Final = 2
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Mean transfer times by replication, in units of beta_eff, of the same downloads."""
+
+    static: list[float]
+    least: list[float]
+    pooled: list[float]
+
+    def interval(self, name: str) -> Interval:
+        """The mean of one way to split."""
+        return student_interval(getattr(self, name))
+
+    def ratio(self, above: str, below: str) -> Interval:
+        """The ratio of two ways, over pairs of replications."""
+        pairs = zip(getattr(self, above), getattr(self, below), strict=True)
+        return student_interval([one / other for one, other in pairs])
+
+
+def split(bench: Bench, load: float, jobs: int | None = None) -> Splits:
+    """Two equal cells at a load of each, and one server of both; `jobs` in a replication."""
+    beta_s = service_s(_LAW)
+    sizes, capacity = Exponential(mean=mean_size(_LAW)), mean_size(_LAW) / beta_s
+    seed = _SEED if bench.settings.seed is None else bench.settings.seed
+    jobs = jobs or (_QUICK_JOBS if bench.quick else _JOBS)
+    replications = bench.settings.replications or _REPLICATIONS
+    cells = [capacity] * _CELLS
+    static, fewest = (
+        concurrent_processor_sharing(
+            sizes,
+            capacities=cells,
+            split=rule,
+            load=load,
+            jobs=jobs,
+            seed=seed,
+            replications=replications,
+            threads=bench.settings.threads,
+        ).sojourns_s
+        for rule in ([1.0 / _CELLS] * _CELLS, "least")
+    )
+    pooled = processor_sharing(
+        sizes,
+        capacity=_CELLS * capacity,
+        load=load,
+        jobs=jobs,
+        seed=seed,
+        replications=replications,
+        threads=bench.settings.threads,
+    )
+    return Splits(
+        [time_s / beta_s for time_s in static],
+        [time_s / beta_s for time_s in fewest],
+        [run.answer["mean_sojourn_s"] / beta_s for run in pooled.runs],
+    )
+
+
+@item(
+    "H.concurrent",
+    title="Downloads split over two cells",
+    caption="Mean transfer time in units of beta_eff against the load of a cell, for two cells of "
+    "the test bed: downloads split at random in halves, or to the cell with the fewer downloads; "
+    "and one server with the capacity of both. At the level of flows. A figure of our own.",
+    states="Several networks at once open tremendous possibilities for improvement, for which "
+    "smart algorithms must split the traffic; models of single networks are a step towards them "
+    "(section V).",
+)
+def concurrent(bench: Bench) -> Outcome:
+    points = {load: split(bench, load) for load in _LOADS}
+    ways = {
+        "static": "split at random",
+        "least": "to the fewest downloads",
+        "pooled": "one server of both",
+    }
+    series = [
+        Series(
+            "1 / (1 - load), each cell", _LOADS, [1.0 / (1.0 - load) for load in _LOADS], "model"
+        )
+    ]
+    for name, label in ways.items():
+        values: list[Value] = [one.interval(name) for one in points.values()]
+        series.append(Series(label, _LOADS, values, "simulation"))
+    # One cell that takes all of what two have at a load of 0.4 each: 0.8, by (29).
+    alone = 1.0 / (1.0 - _CELLS * 0.4)
+    spread = changed(split(bench, 0.4).interval("static"), lambda time: time / alone)
+    gain = [one.ratio("least", "static") for one in points.values()]
+    beyond = [one.ratio("least", "pooled") for one in points.values()]
+    x, y = "load of each cell", "mean transfer time over beta_eff"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"To the cell with the fewer downloads a transfer takes {words(gain[0])} of the time "
+        f"of a random split at a load of {_LOADS[0]}, {words(gain[-1])} at {_LOADS[-1]}; and "
+        f"{words(beyond[0])} and {words(beyond[-1])} times that of one server of both capacities. "
+        f"Split in halves, traffic that loads one cell to 0.8 takes {words(spread)} of its time.",
+        values={
+            "static_over_one": spread,
+            "least_over_static": most(gain),
+            "least_over_pooled": least(beyond),
+            "static_off": most(
+                off(one.interval("static"), 1.0 / (1.0 - load)) for load, one in points.items()
+            ),
+        },
+        figure=chart(series, x=x, y=y, from_zero=True),
+    )

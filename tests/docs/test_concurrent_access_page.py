@@ -1,0 +1,35 @@
+"""The table of docs/concurrent-access.md is what airtcp says now, and the text about it holds."""
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "concurrent-access.md").read_text(encoding="utf-8")
+
+
+def rows() -> list[list[float]]:
+    """The numbers of the table, without their intervals."""
+    match = re.search(r"(?s)<!-- table splits: begins -->\n(.*?)\n\n<!-- table", PAGE)
+    assert match is not None
+    lines = [line.strip("|").split("|") for line in match[1].strip().splitlines()[2:]]
+    return [[float(cell.split()[0]) for cell in cells] for cells in lines]
+
+
+def test_the_table_is_up_to_date(make_concurrent_access: ModuleType) -> None:
+    made = make_concurrent_access.with_table(PAGE, "splits")
+
+    assert made == PAGE, "run: python docs/make_concurrent_access.py"
+
+
+def test_what_is_said_of_splits() -> None:
+    for load, theory, chance, fewest, pooled, _, above in rows():
+        assert theory == pytest.approx(1.0 / (1.0 - load), abs=0.0005)
+        assert chance == pytest.approx(theory, rel=0.03)
+        assert pooled == pytest.approx(theory / 2.0, rel=0.03)
+        assert pooled < fewest < chance
+        assert above > 1.0
+    # The split by number loses most to one server where loads are light.
+    beyond = [row[-1] for row in rows()]
+    assert beyond == sorted(beyond, reverse=True)
