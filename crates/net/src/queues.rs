@@ -7,7 +7,6 @@
 
 mod fifo;
 mod lines;
-mod newest;
 mod per_flow;
 pub mod red;
 
@@ -18,7 +17,6 @@ use crate::Packet;
 use fifo::Fifo;
 use lines::Lines;
 pub use lines::Scheduler;
-use newest::Newest;
 use per_flow::PerFlow;
 use red::{Red, RedConfig};
 
@@ -31,12 +29,7 @@ pub enum QueueConfig {
         /// Packets that fit, those included that the MAC has taken; any number if `None`.
         limit: Option<usize>,
     },
-    /// Last in, first out; what does not fit is dropped on arrival.
-    Newest {
-        /// As of [`Self::Fifo`].
-        limit: Option<usize>,
-    },
-    /// First in, first out with random early detection.
+    /// The same with random early detection.
     Red {
         /// As of [`Self::Fifo`].
         limit: Option<usize>,
@@ -60,17 +53,14 @@ impl QueueConfig {
             return Err("a queue of no packet".into());
         }
         match self {
-            Self::Fifo { .. } | Self::Newest { .. } | Self::PerFlow { .. } => Ok(()),
+            Self::Fifo { .. } | Self::PerFlow { .. } => Ok(()),
             Self::Red { red, .. } => red.check(),
         }
     }
 
     fn limit(&self) -> Option<usize> {
         match *self {
-            Self::Fifo { limit }
-            | Self::Newest { limit }
-            | Self::Red { limit, .. }
-            | Self::PerFlow { limit } => limit,
+            Self::Fifo { limit } | Self::Red { limit, .. } | Self::PerFlow { limit } => limit,
         }
     }
 }
@@ -93,7 +83,6 @@ enum Discipline<B> {
     // Boxed: few queues have one, and it is the largest.
     Red(Box<Red<B>>),
     PerFlow(PerFlow<B>),
-    Newest(Newest<B>),
 }
 
 /// How full a queue is.
@@ -150,7 +139,6 @@ macro_rules! policy {
             Discipline::Lines($policy) => $call,
             Discipline::Red($policy) => $call,
             Discipline::PerFlow($policy) => $call,
-            Discipline::Newest($policy) => $call,
         }
     };
 }
@@ -173,7 +161,6 @@ impl<B> Queue<B> {
                 Discipline::Red(Box::new(Red::new(red.clone(), stream(), scheduler)))
             }
             QueueConfig::PerFlow { .. } => Discipline::PerFlow(PerFlow::default()),
-            QueueConfig::Newest { .. } => Discipline::Newest(Newest::default()),
         };
         Self { limit: config.limit().unwrap_or(usize::MAX), len: 0, taken: 0, discipline }
     }

@@ -285,8 +285,6 @@ def _queue(queue: Queue) -> str:
     )
     if queue.discipline == "red":
         return f"{words} with random early detection"
-    if queue.discipline == "newest":
-        return f"{words}, the last goes first"
     return f"{words}, flows take turns" if queue.discipline == "per-flow" else words
 
 

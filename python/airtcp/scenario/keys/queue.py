@@ -26,12 +26,11 @@ __all__ = [
 class PlainQueue(Table):
     """A queue of packets."""
 
-    discipline: Literal["fifo", "newest", "per-flow"] = key(
-        "`fifo`: first in, first out, drop tail; `newest`: last in, first out; `red`: as `fifo`, "
-        "with random early detection; `per-flow`: flows take turns, and the longest pays for an "
-        "overflow.",
+    discipline: Literal["fifo", "per-flow"] = key(
+        "`fifo`: first in, first out, drop tail; `red`: the same with random early detection; "
+        "`per-flow`: flows take turns, and the longest pays for an overflow.",
         default="fifo",
-        reads=Literal["fifo", "newest", "red", "per-flow"],
+        reads=Literal["fifo", "red", "per-flow"],
     )
     limit: int | None = key(
         "Packets at most, the one being sent included.",
