@@ -81,6 +81,8 @@ def test_the_stations_of_edca_are_a_table() -> None:
     changed = varied(data, {"mac.edca.stations.AC_BE.cw_min": 7})
 
     assert changed["mac"]["edca"]["stations"] == {"AC_BE": {"cw_min": 7}}
+    # Also where there was none.
+    assert varied({}, {"mac.edca.stations.AC_BE.cw_min": 7})["mac"] == changed["mac"]
 
 
 def test_none_takes_a_key_out(scenario: Scenario) -> None:

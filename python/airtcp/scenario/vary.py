@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import difflib
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from .declare import written
 from .errors import InvalidError
@@ -60,31 +60,31 @@ def _paths(form: type[Written], data: Any, prefix: str) -> Iterator[str]:
         path = prefix + name
         yield path
         value = data.get(name) if isinstance(data, Mapping) else None
-        for inner in _forms(field.annotation):
-            for entry, content in _entries(name, value):
+        for inner, within in _forms(field.annotation):
+            for entry, content in _entries(value, within):
                 if entry:
                     yield f"{path}.{entry}"
                 yield from _paths(inner, content, f"{path}.{entry}." if entry else f"{path}.")
 
 
-def _forms(kind: Any) -> Iterator[type[Written]]:
-    """The tables that a key may hold."""
+def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]:
+    """The tables that a key may hold, and what they are in: a list, a dictionary, or None."""
     if isinstance(kind, type) and issubclass(kind, Written):
-        yield kind
+        yield kind, within
+    origin = get_origin(kind)
     for part in get_args(kind):
-        yield from _forms(part)
+        yield from _forms(part, origin if origin in (list, dict) else within)
 
 
-def _entries(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The names that the entries of a list, or of the table of links, go by; "" for a table."""
-    if isinstance(value, list):
+def _entries(value: Any, within: Any) -> Iterator[tuple[str, Any]]:
+    """The names that entries of a list or of a dictionary of tables go by; "" for a table."""
+    if within is None:
+        yield "", value
+    elif isinstance(value, list):
         for name in dict.fromkeys(name for entry in value for name in _names(entry, value)):
             yield name, _entry(value, name)
-    elif key == "links" and isinstance(value, Mapping):
+    elif isinstance(value, Mapping):
         yield from value.items()
-    elif isinstance(value, Mapping) or key not in ("stations", "flows", "links", "path"):
-        # `stations` of `mac.edca` is a table.
-        yield "", value
 
 
 def _names(entry: Any, entries: list[Any]) -> list[str]:
