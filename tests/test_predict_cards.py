@@ -174,7 +174,7 @@ SCENARIOS = {
 BEACON = {
     "interval_ns": 102_400_000,
     "size_bits": 584,
-    "rate": {"bps": 1_000_000, "modulation": "dsss"},
+    "rate": {"bps": 1_000_000, "modulation": "dsss", "high": None},
 }
 RED = {
     "min_threshold": 1.0,

@@ -13,11 +13,15 @@ Clauses are those of IEEE Std 802.11-2020: 15 (DSSS), 16 (HR/DSSS), 17 (OFDM), 1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+
+from .high_rate import HighRate
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .high_rate import Format
 
     Bits = TypeVar("Bits", int, NDArray[np.int64])
     """One size, or an array of sizes; times have the same shape."""
@@ -28,6 +32,8 @@ __all__ += ["mpdu_bits", "needs_rts", "ofdm_ns", "ppdu_ns"]
 _NS_PER_S = 1_000_000_000
 _US_PER_S = 1_000_000
 _NS_PER_US = 1_000
+_SHORT_GUARD_INTERVAL_NS = 400
+_LONG_SYMBOL_NS = 4_000
 
 
 class RateTiming(Protocol):
@@ -37,6 +43,34 @@ class RateTiming(Protocol):
     def bps(self) -> int: ...
     @property
     def modulation(self) -> str: ...
+
+
+class HighRateParts(Protocol):
+    """What makes a rate of 802.11n and later, as the resolved form has it in `high`."""
+
+    @property
+    def mcs(self) -> int: ...
+    @property
+    def spatial_streams(self) -> int: ...
+    @property
+    def channel_width_mhz(self) -> int: ...
+    @property
+    def guard_interval_ns(self) -> int: ...
+    @property
+    def preamble_time_ns(self) -> int: ...
+
+
+class HighRateTiming(Protocol):
+    """What all such rates of a cell have in common (`airtcp.high_rate.HighRateTiming`)."""
+
+    @property
+    def service_bits(self) -> int: ...
+    @property
+    def tail_bits(self) -> int: ...
+    @property
+    def short_gi_rounding(self) -> bool: ...
+    @property
+    def signal_extension_ns(self) -> int: ...
 
 
 class DsssTiming(Protocol):
@@ -120,6 +154,12 @@ def ppdu_ns(phy: PhyTiming, bits: Bits, rate: RateTiming) -> Bits:
 
     Raises ValueError if `phy` lacks the rate's modulation.
     """
+    high: HighRateParts | None = getattr(rate, "high", None)
+    if high is not None:
+        timing: HighRateTiming | None = getattr(phy, "high_rate", None)
+        if timing is None:
+            raise ValueError(f"rate is {rate.modulation.upper()}, but phy has no high_rate section")
+        return _high_ns(timing, bits, rate.modulation, high)
     if rate.modulation == "dsss":
         if phy.dsss is None:
             raise ValueError("rate is DSSS, but phy has no dsss section")
@@ -127,6 +167,22 @@ def ppdu_ns(phy: PhyTiming, bits: Bits, rate: RateTiming) -> Bits:
     if phy.ofdm is None:
         raise ValueError("rate is OFDM, but phy has no ofdm section")
     return ofdm_ns(phy.ofdm, bits, rate.bps, rounding=phy.symbol_rounding)
+
+
+def _high_ns(timing: HighRateTiming, bits: Bits, modulation: str, parts: HighRateParts) -> Bits:
+    """A PPDU of 802.11n or later (`airtcp.high_rate`)."""
+    rate = HighRate(
+        format=cast("Format", modulation),
+        mcs=parts.mcs,
+        spatial_streams=parts.spatial_streams,
+        channel_width_mhz=parts.channel_width_mhz,
+        guard_interval_ns=parts.guard_interval_ns,
+    )
+    coded = bits + (timing.service_bits + timing.tail_bits * rate.encoders)
+    data = _ceil(coded, rate.data_bits_per_symbol) * rate.symbol_time_ns
+    if timing.short_gi_rounding and rate.guard_interval_ns == _SHORT_GUARD_INTERVAL_NS:
+        data = _ceil(data, _LONG_SYMBOL_NS) * _LONG_SYMBOL_NS
+    return data + (parts.preamble_time_ns + timing.signal_extension_ns)
 
 
 def mpdu_bits(phy: PhyTiming, msdu_bits: Bits) -> Bits:

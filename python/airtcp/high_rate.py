@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-__all__ = ["Format", "HighRate", "HighRateRules", "HighRateTiming"]
+__all__ = ["Format", "HighRate", "HighRateRules", "HighRateTiming", "NoSuchRateError"]
 
 Format = Literal["ht", "vht", "he"]
 
@@ -128,11 +128,21 @@ class HighRateTiming:
     signal_extension_ns: int
 
 
+class NoSuchRateError(ValueError):
+    """The standard has no such rate: which `part` of it is wrong, and what is `allowed` there."""
+
+    def __init__(self, part: str, found: str, allowed: str) -> None:
+        super().__init__(f"there is no {found}; allowed: {allowed}")
+        self.part = part
+        self.found = found
+        self.allowed = allowed
+
+
 @dataclass(frozen=True, kw_only=True)
 class HighRate:
     """A rate of 802.11n and later; `mcs` counts within one stream (0 to 7, 9, 11).
 
-    Raises `ValueError` where the standard has no such rate; the message says what it has.
+    Raises `NoSuchRateError` where the standard has no such rate.
     """
 
     format: Format
@@ -143,25 +153,25 @@ class HighRate:
 
     def __post_init__(self) -> None:
         amendment = _AMENDMENTS[self.format]
-        name = self.format.upper()
         if self.channel_width_mhz not in amendment.subcarriers:
             widths = ", ".join(f"{width} MHz" for width in amendment.subcarriers)
-            raise ValueError(f"{name} has no {self.channel_width_mhz} MHz; it has {widths}")
+            raise NoSuchRateError("channel_width", f"{self.channel_width_mhz} MHz", widths)
         if not 1 <= self.spatial_streams <= amendment.most_streams:
-            raise ValueError(
-                f"{name} has 1 to {amendment.most_streams} spatial streams, "
-                f"not {self.spatial_streams}"
-            )
-        if not 0 <= self.mcs <= amendment.highest_mcs:
-            raise ValueError(f"{name} has MCS 0 to {amendment.highest_mcs}, not {self.mcs}")
+            streams = f"1 to {amendment.most_streams}"
+            raise NoSuchRateError("spatial_streams", f"{self.spatial_streams} streams", streams)
         if self.guard_interval_ns not in amendment.guard_intervals_ns:
-            allowed = ", ".join(f"{value} ns" for value in amendment.guard_intervals_ns)
-            raise ValueError(f"{name} has guard intervals of {allowed}")
-        if self.format == "vht" and self._key in _NOT_IN_VHT:
-            raise ValueError(
-                f"VHT has no MCS {self.mcs} at {self.channel_width_mhz} MHz "
-                f"with {self.spatial_streams} spatial streams"
-            )
+            intervals = ", ".join(f"{value} ns" for value in amendment.guard_intervals_ns)
+            raise NoSuchRateError("guard_interval", f"{self.guard_interval_ns} ns", intervals)
+        missing = {
+            mcs
+            for mcs in range(amendment.highest_mcs + 1)
+            if self.format == "vht"
+            and (self.channel_width_mhz, self.spatial_streams, mcs) in _NOT_IN_VHT
+        }
+        if self.mcs in missing or not 0 <= self.mcs <= amendment.highest_mcs:
+            of = f" at {self.channel_width_mhz} MHz with {self.spatial_streams} spatial streams"
+            but = f" but {', '.join(map(str, sorted(missing)))}{of}" if missing else ""
+            raise NoSuchRateError("mcs", f"MCS {self.mcs}", f"0 to {amendment.highest_mcs}{but}")
 
     @property
     def _key(self) -> tuple[int, int, int]:

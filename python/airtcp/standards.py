@@ -185,6 +185,24 @@ STANDARDS: Mapping[str, Standard] = MappingProxyType(
             lowest_mandatory=(DSSS, 1 * _MBPS),
             ofdm=OfdmFormat(signal_extension_ns=6 * _US),
         ),
+        # HT, VHT and HE at 5 GHz have the characteristics of 802.11a (Tables 19-25, 21-28; 27.4.4),
+        # whose rates their control frames have, and MCSs in place of data rates
+        # (`airtcp.high_rate`).
+        **{
+            name: Standard(
+                name=name,
+                slot_time_ns=9 * _US,
+                sifs_ns=16 * _US,
+                cw_min=15,
+                cw_max=1023,
+                rates_bps={OFDM: _OFDM_RATES},
+                basic_rates_bps={OFDM: _OFDM_BASIC},
+                rx_start_margin_ns={OFDM: 5 * _US},
+                lowest_mandatory=(OFDM, 6 * _MBPS),
+                ofdm=OfdmFormat(),
+            )
+            for name in ("802.11n", "802.11ac", "802.11ax")
+        },
     }
 )
 

@@ -69,7 +69,6 @@ pub struct AccessPoint {
     /// How it gets at the medium.
     pub access: AccessScheme,
     /// Whose packets go next where an access serves one station.
-    #[serde(default)]
     pub scheduler: Option<Scheduler>,
 }
 
@@ -88,7 +87,6 @@ pub struct StationGroup {
     /// The queue of each.
     pub queue: QueueConfig,
     /// How likely frames to and from these stations are lost; `None`: in collisions alone.
-    #[serde(default)]
     pub frame_errors: Option<FrameErrors>,
 }
 

@@ -46,7 +46,6 @@ pub struct MacConfig {
     /// What the access point announces itself with; `None`: it does not.
     pub beacon: Option<BeaconConfig>,
     /// How frames are aggregated; `None`: each is sent and acknowledged alone.
-    #[serde(default)]
     pub aggregation: Option<AggregationConfig>,
 }
 
@@ -67,10 +66,6 @@ pub struct AggregationConfig {
     pub block_ack_rate: Rate,
     /// Size of a Block ACK request.
     pub block_ack_request_bits: u64,
-    /// What follows a Block ACK that did not come.
-    pub failed_block_ack: FailedBlockAck,
-    /// When the recipient hands frames on.
-    pub delivery: Delivery,
 }
 
 /// What the originator does about a Block ACK that did not come.
@@ -167,6 +162,10 @@ pub struct Rules {
     pub colliders: Colliders,
     /// What a frame finds that is queued at the receiver of a data frame before that one's MAC ACK.
     pub arrival_before_own_ack: ArrivalBeforeOwnAck,
+    /// What follows a Block ACK that did not come.
+    pub failed_block_ack: FailedBlockAck,
+    /// When the recipient of an A-MPDU hands its frames on.
+    pub delivery: Delivery,
 }
 
 /// The medium as a frame finds it that is queued at the receiver of a data frame after the end of

@@ -42,7 +42,6 @@ pub struct PhyConfig {
     /// Timing of the OFDM rates, if the standard has them.
     pub ofdm: Option<OfdmTiming>,
     /// What the rates of 802.11n and later have in common, if the standard has them.
-    #[serde(default)]
     pub high_rate: Option<HighRateTiming>,
     /// Whether payloads last whole microseconds (DSSS) or whole symbols (OFDM).
     pub symbol_rounding: bool,
@@ -88,19 +87,26 @@ pub enum Modulation {
 
 /// A rate as the resolved form has it.
 #[derive(Deserialize)]
-#[serde(tag = "modulation", rename_all = "lowercase", deny_unknown_fields)]
-enum ResolvedRate {
-    Dsss { bps: u64 },
-    Ofdm { bps: u64 },
-    Ht(ResolvedHighRate),
-    Vht(ResolvedHighRate),
-    He(ResolvedHighRate),
+#[serde(deny_unknown_fields)]
+struct ResolvedRate {
+    bps: u64,
+    modulation: ModulationName,
+    high: Option<ResolvedHighRate>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ModulationName {
+    Dsss,
+    Ofdm,
+    Ht,
+    Vht,
+    He,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ResolvedHighRate {
-    bps: u64,
     mcs: u8,
     spatial_streams: u8,
     channel_width_mhz: u16,
@@ -112,28 +118,30 @@ impl TryFrom<ResolvedRate> for Rate {
     type Error = String;
 
     fn try_from(resolved: ResolvedRate) -> Result<Self, String> {
-        let (format, resolved) = match resolved {
-            ResolvedRate::Dsss { bps } => return Ok(Self { bps, modulation: Modulation::Dsss }),
-            ResolvedRate::Ofdm { bps } => return Ok(Self { bps, modulation: Modulation::Ofdm }),
-            ResolvedRate::Ht(rate) => (Format::Ht, rate),
-            ResolvedRate::Vht(rate) => (Format::Vht, rate),
-            ResolvedRate::He(rate) => (Format::He, rate),
+        let ResolvedRate { bps, modulation, high } = resolved;
+        let (format, high) = match (modulation, high) {
+            (ModulationName::Dsss, None) => return Ok(Self { bps, modulation: Modulation::Dsss }),
+            (ModulationName::Ofdm, None) => return Ok(Self { bps, modulation: Modulation::Ofdm }),
+            (ModulationName::Ht, Some(high)) => (Format::Ht, high),
+            (ModulationName::Vht, Some(high)) => (Format::Vht, high),
+            (ModulationName::He, Some(high)) => (Format::He, high),
+            (name, _) => return Err(format!("a rate contradicts its modulation {name:?}")),
         };
         let high = HighRate {
             format,
-            mcs: resolved.mcs,
-            spatial_streams: resolved.spatial_streams,
-            channel_width_mhz: resolved.channel_width_mhz,
-            guard_interval: Duration::from_nanos(resolved.guard_interval_ns),
-            preamble_time: Duration::from_nanos(resolved.preamble_time_ns),
+            mcs: high.mcs,
+            spatial_streams: high.spatial_streams,
+            channel_width_mhz: high.channel_width_mhz,
+            guard_interval: Duration::from_nanos(high.guard_interval_ns),
+            preamble_time: Duration::from_nanos(high.preamble_time_ns),
         };
         if !high.exists() {
             return Err(format!("the standard has no {high:?}"));
         }
-        if high.bps() != resolved.bps {
-            return Err(format!("{high:?} has {} b/s, not {}", high.bps(), resolved.bps));
+        if high.bps() != bps {
+            return Err(format!("{high:?} has {} b/s, not {bps}", high.bps()));
         }
-        Ok(Self { bps: resolved.bps, modulation: Modulation::High(high) })
+        Ok(Self { bps, modulation: Modulation::High(high) })
     }
 }
 

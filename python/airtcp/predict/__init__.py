@@ -58,6 +58,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
         if declined:
             answers.unanswered[name] = declined
     answers.add_broken(access.beacons(scenario), but_by=effective.SERVICE)
+    answers.add_broken(access.frame_errors(scenario))
     answers.add_broken(assumptions.congestion(scenario))
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
@@ -69,6 +70,11 @@ def predict(scenario: ResolvedScenario) -> Prediction:
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """The families of models that the flows call for with their names, or none and why."""
+    if scenario.mac.aggregation is not None:
+        return (), (
+            f"{scenario.phy.standard} sends several frames at once and acknowledges them by "
+            "blocks; the models have one frame and one ACK (802.11a, b, g)"
+        )
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]
     saturated_too = any(app.rate_bps is None for app in datagrams)

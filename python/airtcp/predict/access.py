@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from airtcp.metrics import percent
-from airtcp.models.airtime import Phy, Rate, ppdu_time_ns
+from airtcp.models.airtime import Phy, ppdu_time_ns
+from airtcp.predict.facts import model_rate
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
     frame = int(
         ppdu_time_ns(
             Phy.from_resolved(phy.model_dump()),
-            Rate(beacon.rate.bps, beacon.rate.modulation),
+            model_rate(beacon.rate),
             beacon.size_bits,
         )
     )
@@ -99,6 +100,19 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
     return [
         f"no beacons; here one every {format_time_ns(beacon.interval_ns)} takes {share} of the "
         "time; the model is too optimistic: goodput too high, times too low"
+    ]
+
+
+def frame_errors(scenario: ResolvedScenario) -> list[str]:
+    """What frames break that are lost without a collision."""
+    lossy = [group for group in scenario.stations if group.frame_errors is not None]
+    if not lossy:
+        return []
+    worst = max(group.frame_errors.rate for group in lossy if group.frame_errors is not None)
+    return [
+        f"frames are lost in collisions alone; here up to {percent(worst)} of those from and to "
+        f"{', '.join(group.name for group in lossy)} are lost otherwise, and sent again; the model "
+        "is too optimistic: goodput too high, times too low"
     ]
 
 

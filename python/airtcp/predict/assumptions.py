@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.models.miorandi import CORRECTED, contention
 from airtcp.predict.card import Assumption
 from airtcp.predict.facts import Connections, tcp_of
-from airtcp.predict.keys import FRAMES, NO_BEACONS, SEGMENTS
+from airtcp.predict.keys import FRAMES, NO_BEACONS, NO_ERRORS, SEGMENTS
 from airtcp.predict.transfers import request_bytes
 from airtcp.scenario import ResolvedScenario
 from airtcp.units import format_rate, format_size, format_time_ns
@@ -65,6 +65,7 @@ COMMON: Final = (
     ),
     Assumption("an ACK for every d segments, from the first to the last", ("flows.tcp.ack_skip",)),
     NO_BEACONS,
+    NO_ERRORS,
 )
 _WINDOW: Final = ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes")
 #: Behind (9) to (12).

@@ -22,7 +22,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, endless_flows, tcp_of, window_segments
-from airtcp.predict.keys import NEVER_ENDS
+from airtcp.predict.keys import NEVER_ENDS, NO_ERRORS
 from airtcp.units import format_rate
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _CARD: Final = Card(
             "round trips with the queue full; windows grow by their AIMD parameter for each ACK",
             ("flows.tcp.receive_window_bytes", "flows.tcp.ack_skip"),
         ),
+        NO_ERRORS,
     ),
     needs=(
         NEVER_ENDS,

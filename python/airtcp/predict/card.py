@@ -90,6 +90,11 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "phy.standard": "a name; what it stands for is in the other keys",
         "phy.data_rate": "the rate of groups that have none of their own; theirs are resolved",
         "phy.control_rate": "as phy.data_rate",
+        "phy.high_rate": "802.11n and later, about which no model is asked",
+        "mac.aggregation": "as phy.high_rate",
+        "mac.rules.failed_block_ack": "as phy.high_rate",
+        "mac.rules.delivery": "as phy.high_rate",
+        "ap.scheduler": "as phy.high_rate",
         "mac.rules.preset": "the name of the other rules",
         "flows.tcp.rules.preset": "the name of the other rules",
         "mac.long_retry_limit": "never reached: frames fail by collisions alone, and those that "

@@ -15,7 +15,7 @@ from airtcp.models.airtime import Phy
 from airtcp.models.edca import FixedPoint, fixed_point, saturation
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALWAYS_BACKLOGGED, BASIC, NO_BEACONS, RTS
+from airtcp.predict.keys import ALWAYS_BACKLOGGED, BASIC, NO_BEACONS, NO_ERRORS, RTS
 from airtcp.predict.saturated import head_start, wired
 from airtcp.predict.senders import (
     Sender,
@@ -77,6 +77,7 @@ _CARD: Final = Card(
             "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
         ),
         NO_BEACONS,
+        NO_ERRORS,
     ),
     needs=(Assumption("access point and stations contend by EDCA", ("mac.edca", "ap.access")),),
     harmless={

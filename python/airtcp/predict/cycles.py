@@ -15,7 +15,15 @@ from airtcp.predict import assumptions, simultaneous
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card, Origin
 from airtcp.predict.facts import Connections, endless_flows
-from airtcp.predict.keys import ALIKE, FRAMES, NEVER_ENDS, NO_BACKOFF, NO_BEACONS, SEGMENTS
+from airtcp.predict.keys import (
+    ALIKE,
+    FRAMES,
+    NEVER_ENDS,
+    NO_BACKOFF,
+    NO_BEACONS,
+    NO_ERRORS,
+    SEGMENTS,
+)
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -58,6 +66,7 @@ _LIMIT_CARD: Final = Card(
             ("phy.cw_min",),
         ),
         NO_BEACONS,
+        NO_ERRORS,
     ),
     needs=(ALIKE, NEVER_ENDS),
     harmless={

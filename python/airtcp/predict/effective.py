@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from airtcp.models import hoekstra
-from airtcp.models.airtime import Phy, Rate
+from airtcp.models.airtime import Phy
 from airtcp.models.processor_sharing import (
     engset,
     engset_distribution,
@@ -27,8 +27,8 @@ from airtcp.models.processor_sharing import (
 from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import Connections, rate_of, tcp_of
-from airtcp.predict.keys import ALIKE, FRAMES, SEGMENTS, TRANSFERS
+from airtcp.predict.facts import Connections, model_rate, rate_of, tcp_of
+from airtcp.predict.keys import ALIKE, FRAMES, NO_ERRORS, SEGMENTS, TRANSFERS
 from airtcp.predict.transfers import (
     Transfers,
     dialogue_of,
@@ -80,6 +80,7 @@ _EST: Final = (
             "flows.tcp.initial_rto_ns",
         ),
     ),
+    NO_ERRORS,
 )
 _SMALL: Final = MappingProxyType(
     {
@@ -399,7 +400,7 @@ def _beacon(scenario: ResolvedScenario) -> hoekstra.Beacon | None:
         return None
     return hoekstra.Beacon.from_phy(
         Phy.from_resolved(scenario.phy.model_dump()),
-        Rate(beacon.rate.bps, beacon.rate.modulation),
+        model_rate(beacon.rate),
         interval_s=beacon.interval_ns / 1e9,
         bits=beacon.size_bits,
     )

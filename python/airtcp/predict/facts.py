@@ -15,6 +15,7 @@ from airtcp.models.miorandi import Parameters
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.phy import Rate as ResolvedRate
     from airtcp.scenario.resolved import Flow, StationGroup, Tcp
 
 
@@ -121,8 +122,14 @@ def window_segments(flow: Flow) -> int:
 
 def rate_of(group: StationGroup) -> tuple[Rate, Rate]:
     """Data rate and control rate of a group, as the models take them."""
-    data, control = group.data_rate, group.control_rate
-    return Rate(data.bps, data.modulation), Rate(control.bps, control.modulation)
+    return model_rate(group.data_rate), model_rate(group.control_rate)
+
+
+def model_rate(rate: ResolvedRate) -> Rate:
+    """A rate as the models take it; ValueError for one of 802.11n and later."""
+    if rate.modulation not in ("dsss", "ofdm"):
+        raise ValueError(f"the models have no rate of {rate.modulation.upper()}")
+    return Rate(rate.bps, rate.modulation)
 
 
 def weighted(values: Sequence[float], counts: Sequence[int]) -> float:

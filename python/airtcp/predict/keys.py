@@ -51,6 +51,8 @@ ALIKE: Final = Assumption(
 NEVER_ENDS: Final = Assumption(
     "some transfers never end", ("flows.application.kind", "flows.application.size")
 )
+#: What no model has.
+NO_ERRORS: Final = Assumption("frames are lost in collisions alone", ("stations.frame_errors",))
 #: What no model has but paper H's.
 NO_BEACONS: Final = Assumption("the access point sends no beacons", ("mac.beacon",))
 

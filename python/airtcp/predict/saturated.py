@@ -17,7 +17,7 @@ from airtcp.predict import simultaneous
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import weighted
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, FRAMES, NO_BEACONS
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, FRAMES, NO_BEACONS, NO_ERRORS
 from airtcp.predict.senders import (
     Sender,
     counts_of,
@@ -85,6 +85,7 @@ _CARD: Final = Card(
         ),
         _WIRED,
         NO_BEACONS,
+        NO_ERRORS,
     ),
     needs=(ALIKE,),
     harmless=ALWAYS_BACKLOGGED,
@@ -106,6 +107,7 @@ _LONE_CARD: Final = Card(
         Assumption("a backoff before every packet", ()),
         _WIRED,
         NO_BEACONS,
+        NO_ERRORS,
     ),
     needs=(ALIKE,),
     harmless={
@@ -142,6 +144,7 @@ _ANOMALY_CARD: Final = Card(
         ),
         _WIRED,
         NO_BEACONS,
+        NO_ERRORS,
     ),
     needs=(ALIKE,),
     harmless=ALWAYS_BACKLOGGED,

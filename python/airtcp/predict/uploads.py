@@ -22,7 +22,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted, window_segments
-from airtcp.predict.keys import BASIC, NEVER_ENDS, NO_BEACONS, SEGMENTS
+from airtcp.predict.keys import BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, SEGMENTS
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
 from airtcp.units import format_rate, format_time_ns
@@ -64,6 +64,7 @@ _ASSUMES: Final = (
     ),
     Assumption("an ACK for every d segments", ("flows.tcp.ack_skip",)),
     NO_BEACONS,
+    NO_ERRORS,
 )
 _SIMPLIFIED: Final = (
     *_ASSUMES,

@@ -196,7 +196,12 @@ class Table(BaseModel):
     @classmethod
     def default(cls) -> Self:
         """The table where a file says nothing of it; none of its keys depends on others."""
-        return cls.of(written(cls).model_validate({}))
+        return cls.of(cls.written_default())
+
+    @classmethod
+    def written_default(cls) -> Written:
+        """The written form of it where a file says nothing."""
+        return written(cls).model_validate({})
 
 
 def _resolved(table: Written, name: str, declared: Key) -> object:

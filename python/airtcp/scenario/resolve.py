@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from pathlib import Path as FilePath
 
-from .errors import InvalidError
+from .errors import InvalidError, Path
 from .keys.phy import Phy
 from .keys.queue import AccessPoint
 from .keys.run import Run
-from .keys.traffic import Link, StationGroup
+from .keys.traffic import FrameErrors, Link, StationGroup
 from .quantities import Written
-from .resolve_mac import check_txop_limits, resolve_access, resolve_classify, resolve_mac
+from .resolve_mac import (
+    check_txop_limits,
+    resolve_access,
+    resolve_classify,
+    resolve_mac,
+    resolve_scheduler,
+    with_categories,
+)
 from .resolve_phy import resolve_phy, station_rates
 from .resolve_queue import resolve_queue
 from .resolve_traffic import resolve_flows, resolve_link
@@ -38,9 +45,8 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         InvalidError: keys that do not fit together, or a data file that cannot be used.
     """
     mac, ap = scenario.mac, scenario.ap
-    phy = resolve_phy(
-        scenario.phy, scenario.stations, edca=mac.edca is not None, preset=mac.rules.preset
-    )
+    mac = with_categories(mac, scenario.phy.standard)
+    phy = resolve_phy(scenario.phy, scenario.stations, mac.rules, edca=mac.edca is not None)
     groups = _groups(scenario, phy)
     links: dict[str, Link] = {
         name: resolve_link(link, ("links", name)) for name, link in scenario.links.items()
@@ -53,7 +59,12 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         phy=phy,
         mac=resolve_mac(mac, phy, scenario.phy),
         classify=resolve_classify(mac),
-        ap=AccessPoint.of(ap, queue=ap_queue, access=resolve_access(ap.access, mac, phy)),
+        ap=AccessPoint.of(
+            ap,
+            queue=ap_queue,
+            access=resolve_access(ap.access, mac, phy),
+            scheduler=resolve_scheduler(ap, phy),
+        ),
         stations=groups,
         links=links,
         flows=resolve_flows(scenario, phy, links, base),
@@ -83,11 +94,14 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
                 ("stations", index, "count"),
                 f"{total} stations are too many; allowed: {MAX_STATIONS} in all",
             )
-        data_rate, control_rate = station_rates(scenario.phy, group)
+        data_rate, control_rate = station_rates(
+            scenario.phy, group, scenario.mac.rules, ("stations", index)
+        )
         groups[group.name] = StationGroup.of(
             group,
             data_rate=data_rate,
             control_rate=control_rate,
+            frame_errors=_frame_errors(group.frame_errors, ("stations", index, "frame_errors")),
             queue=resolve_queue(
                 group.queue,
                 ("stations", index, "queue"),
@@ -98,6 +112,18 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
             ),
         )
     return tuple(groups.values())
+
+
+def _frame_errors(errors: float | Written | None, path: Path) -> FrameErrors | None:
+    if errors is None:
+        return None
+    if isinstance(errors, float):
+        resolved = FrameErrors(rate=errors, of_bytes=None, least_bytes=0)
+    else:
+        resolved = FrameErrors.of(errors)
+    if resolved.rate >= 1.0:
+        raise InvalidError(path, "lets nothing through; allowed: less than 100 %")
+    return resolved
 
 
 def _run(run: Written) -> Run:

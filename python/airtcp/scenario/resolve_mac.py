@@ -17,12 +17,20 @@ from .declare import written
 from .errors import InvalidError, Path
 from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Rules
 from .keys.phy import Phy
-from .keys.queue import Access, AdaptiveBurst, StandardAccess
+from .keys.queue import Access, AdaptiveBurst, Scheduler, StandardAccess
 from .quantities import Written
+from .resolve_high_rate import FORMATS, resolve_aggregation
 from .resolve_phy import beacon_rate
 from .resolved import Flow, ResolvedScenario
 
-__all__ = ["check_txop_limits", "resolve_access", "resolve_classify", "resolve_mac"]
+__all__ = [
+    "check_txop_limits",
+    "resolve_access",
+    "resolve_classify",
+    "resolve_mac",
+    "resolve_scheduler",
+    "with_categories",
+]
 
 Side = Literal["ap", "stations"]
 
@@ -47,7 +55,32 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
             stations=_categories(edca, "stations", phy),
         ),
         beacon=None if mac.beacon is None else _beacon(mac.beacon, phy, written_phy),
+        aggregation=resolve_aggregation(mac, phy, written_phy),
     )
+
+
+def with_categories(mac: Written, standard: str) -> Written:
+    """`[mac]` with the access categories that 802.11n and later have without being told."""
+    if standard not in FORMATS:
+        return mac
+    return mac.filled(edca=Edca.written_default())
+
+
+def resolve_scheduler(ap: Written, phy: Phy) -> Scheduler | None:
+    """Whose packets go next; None where they go one by one.
+
+    Raises:
+        InvalidError: a scheduler before 802.11n.
+    """
+    if phy.standard in FORMATS:
+        return Scheduler(kind=ap.scheduler or "oldest")
+    if ap.scheduler is not None:
+        raise InvalidError(
+            ("ap", "scheduler"),
+            f"in {phy.standard} an access serves one packet; allowed: no such key, or a standard "
+            'such as "802.11n"',
+        )
+    return None
 
 
 def _rules(rules: Written) -> Rules:
@@ -122,7 +155,7 @@ def resolve_classify(mac: Written) -> Classify:
 
 def _categories(edca: Written, side: Side, phy: Phy) -> dict[AccessCategory, AccessParameters]:
     return {
-        category: _category(_given(edca, side, category), category, side, phy)
+        category: _category(_given(edca, side, category), category, side, phy, edca)
         for category in standards.EDCA_CATEGORIES
     }
 
@@ -133,7 +166,9 @@ def _given(edca: Written, side: Side, category: AccessCategory) -> Written:
     return getattr(categories, category) or written(AccessParameters)()
 
 
-def _category(given: Written, category: AccessCategory, side: Side, phy: Phy) -> AccessParameters:
+def _category(
+    given: Written, category: AccessCategory, side: Side, phy: Phy, edca: Written
+) -> AccessParameters:
     here = ("mac", "edca", side, category)
     default = standards.edca_defaults(
         standards.STANDARDS[phy.standard],
@@ -144,11 +179,13 @@ def _category(given: Written, category: AccessCategory, side: Side, phy: Phy) ->
     )
     if given.given("aifs") and given.given("aifsn"):
         raise InvalidError((*here, "aifs"), "stands beside aifsn; allowed: one of the two")
+    announced = edca.preset or ("wmm" if phy.standard in FORMATS else "standard")
+    no_limit = announced == "wmm" and category in ("AC_BE", "AC_BK")
     given = given.filled(
         aifsn=default.aifsn,
         cw_min=default.cw_min,
         cw_max=default.cw_max,
-        txop_limit=default.txop_limit_ns,
+        txop_limit=0 if no_limit else default.txop_limit_ns,
     )
     # IEEE 802.11-2020, 10.3.2.3.6: AIFS[AC] = AIFSN[AC] aSlotTime + aSIFSTime.
     given = given.filled(aifs=phy.sifs_ns + given.aifsn * phy.slot_time_ns)

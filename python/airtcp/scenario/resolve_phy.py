@@ -14,25 +14,26 @@ from ..units import format_rate, format_time_ns
 from .errors import InvalidError, Path
 from .keys.phy import DsssPhy, OfdmPhy, Phy, Rate
 from .quantities import Written
+from .resolve_high_rate import FORMATS, check_keys, high_rate_phy, rate_of, reference_bps
 
 __all__ = ["beacon_rate", "resolve_phy", "station_rates"]
 
 
-def resolve_phy(
-    phy: Written, groups: list[Written], *, edca: bool = False, preset: str = "standard"
-) -> Phy:
+def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
     """The resolved `[phy]`.
 
     Args:
         phy: the written one.
         groups: the stations, for their rates, on which the ACK timeout depends.
+        rules: the written rules of the MAC; some presets have an ACK timeout of their own.
         edca: whether data frames have a QoS Control field.
-        preset: the rules of the MAC, of which ns-2's have an ACK timeout of their own.
 
     Raises:
         InvalidError: rates that the standard does not have, or numbers that contradict each other.
     """
+    check_keys(phy, groups)
     standard = standards.STANDARDS[phy.standard]
+    modern = phy.standard in FORMATS
     header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
     phy = phy.filled(
         data_rate=standard.default_data_rate_bps,
@@ -42,15 +43,19 @@ def resolve_phy(
         cw_max=standard.cw_max,
         mac_header_bits=header_bits,
     )
-    _check_rate(standard, phy.data_rate, ("phy", "data_rate"))
+    if not modern:
+        _check_rate(standard, phy.data_rate, ("phy", "data_rate"))
+    if phy.given("block_ack_rate"):
+        _check_rate(standard, phy.block_ack_rate, ("phy", "block_ack_rate"))
     if phy.given("control_rate"):
         _check_rate(standard, phy.control_rate, ("phy", "control_rate"))
     for index, group in enumerate(groups):
         if group.given("data_rate"):
             _check_rate(standard, group.data_rate, ("stations", index, "data_rate"))
-    control_rate = standards.response_rate_bps(standard, phy.data_rate, phy.control_rate)
+    data, control = cell_rates(phy, rules)
+    control_rate = control.bps
     modulation = _modulation(standard, phy.data_rate)
-    _check_preamble(phy, standard, modulation, control_rate, groups)
+    _check_preamble(phy, standard, modulation, control_rate, groups, rules)
 
     dsss = _dsss(phy, standard, modulation)
     ofdm = _ofdm(phy, standard, modulation)
@@ -75,11 +80,18 @@ def resolve_phy(
             f"is {format_time_ns(phy.eifs)}, and DIFS is {format_time_ns(phy.difs)}; "
             "allowed: DIFS or more",
         )
-    responses = {_rate(standard, control_rate)}
-    responses |= {station_rates(phy, group)[1] for group in groups}
-    if preset == "ns-2":
+    responses = {control}
+    responses |= {
+        station_rates(phy, group, rules, ("stations", index))[1]
+        for index, group in enumerate(groups)
+    }
+    if rules.preset == "ns-2":
         answer = max(_ack_ns(phy, rate, dsss, ofdm) for rate in responses)
         phy = phy.filled(ack_timeout=phy.sifs + answer + standards.NS2_ROUND_TRIP_NS)
+    elif modern and rules.preset == "ns-3":
+        # ns-3 waits for the preamble and SIGNAL of a legacy response, to the microsecond.
+        assert ofdm is not None, "responses are legacy frames"
+        phy = phy.filled(ack_timeout=pifs + ofdm.preamble_time_ns + ofdm.plcp_header_time_ns)
     else:
         delay = max(_rx_start_delay_ns(standard, rate.modulation, dsss, ofdm) for rate in responses)
         phy = phy.filled(ack_timeout=pifs + delay)
@@ -91,15 +103,40 @@ def resolve_phy(
         )
     return Phy.of(
         phy,
-        data_rate=_rate(standard, phy.data_rate),
-        control_rate=_rate(standard, control_rate),
+        data_rate=data,
+        control_rate=control,
         dsss=dsss,
         ofdm=ofdm,
+        high_rate=high_rate_phy(phy, rules) if modern else None,
     )
 
 
-def station_rates(phy: Written, group: Written) -> tuple[Rate, Rate]:
-    """Data rate and control rate of a station group whose rates have been checked."""
+def cell_rates(phy: Written, rules: Written) -> tuple[Rate, Rate]:
+    """Data rate and control rate of the cell; a rate given for the latter has been checked."""
+    if phy.standard in FORMATS:
+        return _with_responses(phy, rate_of(phy, rules))
+    standard = standards.STANDARDS[phy.standard]
+    control_rate = standards.response_rate_bps(standard, _data_rate(phy), phy.control_rate)
+    return _rate(standard, _data_rate(phy)), _rate(standard, control_rate)
+
+
+def _with_responses(phy: Written, rate: Rate) -> tuple[Rate, Rate]:
+    """A rate of 802.11n or later, and that of legacy responses to it."""
+    standard = standards.STANDARDS[phy.standard]
+    bps = standards.response_rate_bps(standard, reference_bps(rate), phy.control_rate)
+    return rate, _rate(standard, bps)
+
+
+def station_rates(
+    phy: Written, group: Written, rules: Written, path: Path = ()
+) -> tuple[Rate, Rate]:
+    """Data rate and control rate of a station group at `path` whose rates have been checked.
+
+    Raises:
+        InvalidError: an MCS that the standard does not have.
+    """
+    if phy.standard in FORMATS:
+        return _with_responses(phy, rate_of(phy, rules, group, path))
     standard = standards.STANDARDS[phy.standard]
     data_rate = group.data_rate or _data_rate(phy)
     control_rate = standards.response_rate_bps(standard, data_rate, phy.control_rate)
@@ -139,6 +176,7 @@ def _check_preamble(
     modulation: Modulation,
     control_rate: int,
     groups: list[Written],
+    rules: Written,
 ) -> None:
     """Refuses what has no meaning: a preamble without DSSS rates, a short one at 1 Mb/s."""
     if phy.given("preamble") and not standard.has_dsss:
@@ -154,7 +192,7 @@ def _check_preamble(
         (("phy", "control_rate"), control_rate),
     ]
     for index, group in enumerate(groups):
-        data, control = station_rates(phy, group)
+        data, control = station_rates(phy, group, rules)
         used += [
             (("stations", index, "data_rate"), data.bps),
             (("stations", index, "data_rate"), control.bps),
@@ -230,7 +268,7 @@ def _eifs_ack_ns(phy: Written, standard: Standard, ofdm: OfdmPhy | None) -> int:
             phy, overridden, long.preamble_time_ns, long.plcp_header_time_ns
         )
         dsss = DsssPhy(preamble_time_ns=preamble, plcp_header_time_ns=header)
-    return _ack_ns(phy, Rate(bps=rate_bps, modulation=modulation), dsss, ofdm)
+    return _ack_ns(phy, Rate(bps=rate_bps, modulation=modulation, high=None), dsss, ofdm)
 
 
 def _ack_ns(phy: Written, rate: Rate, dsss: DsssPhy | None, ofdm: OfdmPhy | None) -> int:
@@ -245,14 +283,14 @@ def _ack_ns(phy: Written, rate: Rate, dsss: DsssPhy | None, ofdm: OfdmPhy | None
 
 def _rx_start_delay_ns(
     standard: Standard,
-    modulation: Modulation,
+    modulation: str,
     dsss: DsssPhy | None,
     ofdm: OfdmPhy | None,
 ) -> int:
     """aPHY-RX-START-Delay: preamble and header, and what the PHY needs beside them."""
     ppdu = dsss if modulation == DSSS else ofdm
     assert ppdu is not None
-    margin = standard.rx_start_margin_ns[modulation]
+    margin = standard.rx_start_margin_ns["dsss" if modulation == DSSS else "ofdm"]
     return ppdu.preamble_time_ns + ppdu.plcp_header_time_ns + margin
 
 
@@ -269,4 +307,4 @@ def _modulation(standard: Standard, rate_bps: int) -> Modulation:
 
 
 def _rate(standard: Standard, rate_bps: int) -> Rate:
-    return Rate(bps=rate_bps, modulation=_modulation(standard, rate_bps))
+    return Rate(bps=rate_bps, modulation=_modulation(standard, rate_bps), high=None)

@@ -13,22 +13,22 @@ use crate::station::StationId;
 pub struct FrameErrors {
     /// The probability; below 1.
     pub rate: f64,
-    /// If given, `rate` is that of an MSDU of so many bits, and bits are lost independently;
+    /// If given, `rate` is that of an MSDU of so many bytes, and bits are lost independently;
     /// otherwise it is that of every frame, whatever its size.
-    pub of_bits: Option<u64>,
-    /// Only MSDUs of at least so many bits are lost.
-    pub least_bits: u64,
+    pub of_bytes: Option<u64>,
+    /// Only MSDUs of at least so many bytes are lost.
+    pub least_bytes: u64,
 }
 
 impl FrameErrors {
     /// The probability that a frame with an MSDU of `msdu_bits` is lost.
     pub fn probability(&self, msdu_bits: u64) -> f64 {
-        if msdu_bits < self.least_bits {
+        if msdu_bits < 8 * self.least_bytes {
             return 0.0;
         }
-        match self.of_bits {
+        match self.of_bytes {
             None => self.rate,
-            Some(of) => 1.0 - libm::pow(1.0 - self.rate, msdu_bits as f64 / of as f64),
+            Some(of) => 1.0 - libm::pow(1.0 - self.rate, msdu_bits as f64 / (8 * of) as f64),
         }
     }
 }
@@ -80,7 +80,7 @@ mod tests {
     /// 10 % of 1500 bytes: sqrt(0.9) of half as many come through, 0.9^2 of twice as many.
     #[test]
     fn bits_are_lost_independently() {
-        let errors = FrameErrors { rate: 0.1, of_bits: Some(12_000), least_bits: 0 };
+        let errors = FrameErrors { rate: 0.1, of_bytes: Some(1_500), least_bytes: 0 };
 
         for (bits, come_through) in [(12_000, 0.9), (6_000, 0.9_f64.sqrt()), (24_000, 0.81)] {
             assert!((1.0 - errors.probability(bits) - come_through).abs() < 1e-12);
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn short_frames_may_be_safe() {
-        let errors = FrameErrors { rate: 0.1, of_bits: None, least_bits: 4_000 };
+        let errors = FrameErrors { rate: 0.1, of_bytes: None, least_bytes: 500 };
 
         assert_eq!(errors.probability(3_999), 0.0);
         assert_eq!(errors.probability(4_000), 0.1);
@@ -98,7 +98,7 @@ mod tests {
     /// 10,000 frames at 0.3: 3000 lost, give or take 4 * sqrt(2100) = 183.
     #[test]
     fn as_many_are_lost_as_it_says() {
-        let errors = FrameErrors { rate: 0.3, of_bits: None, least_bits: 0 };
+        let errors = FrameErrors { rate: 0.3, of_bytes: None, least_bytes: 0 };
         let stream = RandomStream::new(1, 0, "sta/0", "frame errors");
         let mut model = ErrorModel::new(vec![None, Some((errors, stream))]);
 

@@ -146,7 +146,9 @@ impl FrameTable {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::{AfterCollision, ArrivalBeforeOwnAck, Colliders, Rules};
+    use crate::config::{
+        AfterCollision, ArrivalBeforeOwnAck, Colliders, Delivery, FailedBlockAck, Rules,
+    };
     use crate::phy::tests::dot11b;
 
     pub(crate) fn standard_mac() -> MacConfig {
@@ -162,6 +164,8 @@ pub(crate) mod tests {
                 after_collision: AfterCollision::Eifs,
                 colliders: Colliders::AckTimeoutThenDifs,
                 arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
+                failed_block_ack: FailedBlockAck::Resend,
+                delivery: Delivery::Ppdu,
             },
             edca: None,
             beacon: None,

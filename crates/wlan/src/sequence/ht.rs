@@ -177,7 +177,7 @@ impl HtExchange {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::config::{AggregationConfig, Delivery, FailedBlockAck};
+    use crate::config::AggregationConfig;
     use crate::phy::tests::ofdm;
     use crate::phy::{HighRate, HighRateTiming, OfdmTiming};
     use crate::sequence::dcf::tests::standard_mac;
@@ -233,8 +233,6 @@ pub(crate) mod tests {
             block_ack_bits: if window > 64 { 448 } else { 256 },
             block_ack_rate: ofdm(24_000_000),
             block_ack_request_bits: 192,
-            failed_block_ack: FailedBlockAck::Resend,
-            delivery: Delivery::Ppdu,
         }
     }
 

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     AccessParameters, AggregationConfig, AudibilityClass, Began, Cell, CellConfig, ContenderConfig,
-    ContenderId, Delivery, FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming,
-    MacConfig, MacEvent, Modulation, Msdu, PhyConfig, Rate, StationId, Supply,
+    ContenderId, FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig,
+    MacEvent, Modulation, Msdu, PhyConfig, Rate, StationId, Supply,
 };
 
 use crate::cell::{standard, streams};
@@ -148,10 +148,10 @@ fn mac(failed_block_ack: FailedBlockAck) -> MacConfig {
         block_ack_bits: 256,
         block_ack_rate: phy().control_rate,
         block_ack_request_bits: 192,
-        failed_block_ack,
-        delivery: Delivery::Ppdu,
     };
-    MacConfig { aggregation: Some(aggregation), ..standard() }
+    let mut mac = MacConfig { aggregation: Some(aggregation), ..standard() };
+    mac.rules.failed_block_ack = failed_block_ack;
+    mac
 }
 
 /// A cell with a queue each for the access point and some stations.
@@ -323,7 +323,7 @@ fn after_a_collision_a_block_ack_may_be_asked_for() {
 /// that the limit of 7 spares: 40 * 2^-7 is a third of a frame, and this seed has none.
 #[test]
 fn lost_frames_are_sent_again_one_by_one_and_handed_on_in_order() {
-    let errors = FrameErrors { rate: 0.5, of_bits: None, least_bits: 0 };
+    let errors = FrameErrors { rate: 0.5, of_bytes: None, least_bytes: 0 };
     let mut script = Script::new(1, &mac(FailedBlockAck::Resend), Some(errors));
     script.queue(0, 1, 40, 1_000_000);
 
@@ -348,7 +348,7 @@ fn lost_frames_are_sent_again_one_by_one_and_handed_on_in_order() {
 /// by a request that it need not wait for them.
 #[test]
 fn what_is_given_up_holds_nothing_back() {
-    let errors = FrameErrors { rate: 0.97, of_bits: None, least_bits: 0 };
+    let errors = FrameErrors { rate: 0.97, of_bytes: None, least_bytes: 0 };
     let mut script = Script::new(1, &mac(FailedBlockAck::Resend), Some(errors));
     script.queue(0, 1, 64, 1_000_000);
 

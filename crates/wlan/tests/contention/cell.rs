@@ -5,8 +5,8 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
 use airtcp_wlan::{
     AccessParameters, AfterCollision, ArrivalBeforeOwnAck, AudibilityClass, BurstConfig,
-    CollidedFrame, Colliders, ContenderConfig, Contention, MacConfig, PhyConfig, Retry, Rules,
-    StationId,
+    CollidedFrame, Colliders, ContenderConfig, Contention, Delivery, FailedBlockAck, MacConfig,
+    PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -196,6 +196,8 @@ pub(crate) fn standard() -> MacConfig {
             after_collision: AfterCollision::Eifs,
             colliders: Colliders::AckTimeoutThenDifs,
             arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
+            failed_block_ack: FailedBlockAck::Resend,
+            delivery: Delivery::Ppdu,
         },
         edca: None,
         beacon: None,

@@ -9,13 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ...standards import AccessCategory
-from ..declare import Key, Table, by_preset, file_only, follows, key, none, written
-from ..quantities import ExchangeTimeNs, RateBps, Written, optional
+from ..declare import Key, Table, by_preset, derived, file_only, follows, key, none, written
+from ..quantities import ExchangeTimeNs, RateBps, SizeBytes, Written, optional
 from .phy import Rate
 
 __all__ = [
     "AccessParameters",
     "AfterCollision",
+    "Aggregation",
     "Beacon",
     "Classify",
     "Edca",
@@ -88,6 +89,51 @@ class Rules(Table):
         source="IEEE 802.11-2020, 10.3.4.2",
     )
 
+    failed_block_ack: Literal["resend", "block-ack-request"] = key(
+        "What follows a Block ACK that did not come: the frames go again, or a Block ACK request "
+        "asks for it.",
+        default=by_preset(
+            {
+                "standard": "resend",
+                "ns-2": "resend",
+                "ns-3": "block-ack-request",
+                "bianchi": "resend",
+            }
+        ),
+        source="IEEE 802.11-2020, 10.25.6.7",
+    )
+    delivery: Literal["ppdu", "mpdu"] = key(
+        "When a receiver hands the frames of an A-MPDU on: at the end of the PPDU, or each at its "
+        "own end, so that TCP ACKs wait before the Block ACK is sent.",
+        default=by_preset({"standard": "ppdu", "ns-2": "ppdu", "ns-3": "mpdu", "bianchi": "ppdu"}),
+    )
+    vht_sig_b: ClassVar[Key] = file_only(
+        bool,
+        "A VHT PPDU to one receiver has VHT-SIG-B.",
+        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        source="IEEE 802.11-2020, 21.3.2",
+    )
+    he_ltf: ClassVar[Key] = file_only(
+        ExchangeTimeNs,
+        "One HE-LTF with its guard interval.",
+        default=follows(
+            "7.2 us, 8 us, 16 us with a guard interval of 800, 1600, 3200 ns (ns-3: 8 us)"
+        ),
+        source="IEEE 802.11ax-2021, 27.3.11.10",
+    )
+    short_gi_rounding: ClassVar[Key] = file_only(
+        bool,
+        "Data with a guard interval of 400 ns end on a boundary of 4 us.",
+        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        source="IEEE 802.11-2020, 19.4.3, 21.4.3",
+    )
+    he_tail: ClassVar[Key] = file_only(
+        bool,
+        "HE data end with tail bits, as with a convolutional code; LDPC has none.",
+        default=by_preset({"standard": False, "ns-2": False, "ns-3": True, "bianchi": False}),
+        source="IEEE 802.11ax-2021, 27.3.12.5",
+    )
+
 
 class AccessParameters(Table):
     """One access category: how it contends."""
@@ -147,7 +193,17 @@ class EdcaCategories(Written):
 
 
 class Edca(Table):
-    """Enhanced distributed channel access; this table, even an empty one, switches it on."""
+    """Enhanced distributed channel access; this table, even an empty one, switches it on.
+
+    802.11n and later always have it.
+    """
+
+    preset: ClassVar[Key] = file_only(
+        Literal["standard", "wmm"],
+        "Where TXOP limits come from: `wmm`: 0 for best effort and background, as access points "
+        "announce.",
+        default=follows("`standard`; with 802.11n and later `wmm`"),
+    )
 
     ap: dict[AccessCategory, AccessParameters] = key(
         "The access point's categories, `[mac.edca.ap.AC_VO]` and so on.",
@@ -195,6 +251,34 @@ class Beacon(Table):
     )
 
 
+class Aggregation(Table):
+    """How 802.11n and later send several frames at once, all to one receiver."""
+
+    ampdu_bytes: int = key(
+        "Most bytes of an A-MPDU; 0: each frame alone.",
+        default=follows("65535 B (n), 1048575 B (ac), 6500631 B (ax)"),
+        reads=SizeBytes,
+        source="IEEE 802.11-2020, 9.4.2.55.3, 9.4.2.157.3; 802.11ax-2021, 26.6.1",
+    )
+    ppdu_time_ns: int = key(
+        "Most time of a PPDU.",
+        default="5.484 ms",
+        reads=ExchangeTimeNs,
+        source="IEEE 802.11-2020, aPPDUMaxTime, Table 19-25",
+    )
+    block_ack_window: int = key(
+        "Frames that may be outstanding for one receiver.",
+        default=follows("64; 256 in 802.11ax"),
+        ge=1,
+        le=256,
+        unit="frames",
+        source="IEEE 802.11-2020, 10.25.6; 802.11ax-2021, 26.4",
+    )
+    block_ack_bits: int = derived("`phy.block_ack_bits`.", unit="bits")
+    block_ack_rate: Rate = derived("`phy.block_ack_rate`.")
+    block_ack_request_bits: int = derived("A Block ACK request (9.3.1.7).", unit="bits")
+
+
 class Mac(Table):
     """Medium access: the DCF, or EDCA."""
 
@@ -216,7 +300,13 @@ class Mac(Table):
         source="IEEE 802.11-2020, dot11LongRetryLimit",
     )
     rules: Rules = key("Rules of DCF and EDCA.", default={})
-    edca: Edca | None = key("Access categories.", default=none("the DCF"))
+    edca: Edca | None = key(
+        "Access categories.", default=none("the DCF; 802.11n and later have them all by default")
+    )
+    aggregation: Aggregation | None = key(
+        "Aggregation of frames, in 802.11n and later.",
+        default=follows("all defaults in 802.11n and later, else none"),
+    )
     classify: ClassVar[Key] = file_only(
         written(Classify), "Which traffic goes into which access category.", default={}
     )

@@ -6,13 +6,14 @@ Knows its keys. Does not know how spaces and timeouts follow from each other: `r
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic import Field
+
 from ...standards import (
     DSSS_PREAMBLES,
     MAC_HEADER_BITS,
     QOS_CONTROL_BITS,
     STANDARDS,
     DsssPreamble,
-    Modulation,
     OfdmFormat,
     Standard,
 )
@@ -20,7 +21,9 @@ from ...units import format_time_ns
 from ..declare import Default, Key, Table, derived, file_only, follows, key
 from ..quantities import ExchangeTimeNs, RateBps, in_any_case
 
-__all__ = ["DsssPhy", "OfdmPhy", "Phy", "Rate"]
+__all__ = ["DsssPhy", "HighRate", "HighRatePhy", "OfdmPhy", "Phy", "Rate"]
+
+StandardName = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"]
 
 _CHARACTERISTICS = "IEEE 802.11-2020, Tables 16-4, 17-21, 18-5"
 
@@ -51,11 +54,35 @@ def _bits(meaning: str, *, default: Default | int, source: str) -> Any:
     return key(meaning, default=default, source=source, unit="bits", ge=0, le=10**6)
 
 
+class HighRate(Table):
+    """What makes a rate of 802.11n and later."""
+
+    mcs: int = derived("Modulation and coding of each stream: 0 to 7 (n), 9 (ac), 11 (ax).")
+    spatial_streams: int = derived("Spatial streams.")
+    channel_width_mhz: int = derived("Channel width in MHz.")
+    guard_interval_ns: int = derived("Guard interval.")
+    preamble_time_ns: int = derived(
+        "Everything before the Data field, or `preamble_time` + `plcp_header_time`."
+    )
+
+
 class Rate(Table):
     """A PHY rate in bits per second with the modulation that it belongs to."""
 
     bps: int = derived("Bits per second.")
-    modulation: Modulation = derived("DSSS and CCK, or OFDM.")
+    modulation: Literal["dsss", "ofdm", "ht", "vht", "he"] = derived(
+        "DSSS and CCK, OFDM, or the PPDU format of 802.11n (HT), ac (VHT) or ax (HE)."
+    )
+    high: HighRate | None = derived("What makes it a rate of 802.11n and later; none: before.")
+
+
+class HighRatePhy(Table):
+    """What all rates of 802.11n and later have in common."""
+
+    service_bits: int = derived("The SERVICE field.", unit="bits")
+    tail_bits: int = derived("Tail bits of a convolutional encoder; 0: LDPC.", unit="bits")
+    short_gi_rounding: bool = derived("Data with 400 ns end on a boundary of 4 us.")
+    signal_extension_ns: int = derived("The end of a PPDU in 2.4 GHz, without signal.")
 
 
 class DsssPhy(Table):
@@ -79,12 +106,36 @@ class OfdmPhy(Table):
 class Phy(Table):
     """Physical layer: the standard, and each of its numbers that a paper may have changed."""
 
-    standard: Literal["802.11b", "802.11a", "802.11g"] = key(
-        "The standard.",
-        reads=Annotated[Literal["802.11b", "802.11a", "802.11g"], in_any_case(*STANDARDS)],
+    standard: StandardName = key(
+        "The standard.", reads=Annotated[StandardName, in_any_case(*STANDARDS)]
+    )
+    band: ClassVar[Key] = file_only(
+        Literal["2.4 GHz", "5 GHz", "6 GHz"],
+        "Frequency band, for 802.11n (2.4 or 5 GHz), 802.11ac (5 GHz) and 802.11ax.",
+        default=follows("5 GHz"),
+    )
+    channel_width: ClassVar[Key] = file_only(
+        Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"],
+        "Width of the channel; 802.11n has up to 40 MHz, 802.11ac and ax up to 160 MHz.",
+        default=follows("20 MHz (n), 80 MHz (ac, ax)"),
+    )
+    mcs: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=0, le=11)],
+        "Modulation and coding scheme of each spatial stream, in 802.11n (0 to 7), ac (to 9) and "
+        "ax (to 11), which have it instead of `data_rate`.",
+        default=follows("the highest that width and streams have"),
+        source="IEEE 802.11-2020, 19.5, 21.5; 802.11ax-2021, 27.5",
+    )
+    spatial_streams: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=8)], "Spatial streams: 1 to 4 (n) or 8.", default=1
+    )
+    guard_interval: ClassVar[Key] = file_only(
+        Literal["400 ns", "800 ns", "1600 ns", "3200 ns"],
+        "Guard interval: 400 or 800 ns (n, ac), 800, 1600 or 3200 ns (ax).",
+        default=follows("400 ns (n, ac), 800 ns (ax)"),
     )
     data_rate: Rate = key(
-        "Rate of data frames, one of the standard's.",
+        "Rate of data frames, one of the standard's; 802.11n and later have `mcs` instead.",
         default=follows("the standard's highest"),
         reads=RateBps,
     )
@@ -92,7 +143,8 @@ class Phy(Table):
         "Rate of RTS, CTS and MAC ACK, one of the standard's. A station never uses one above its "
         "data rate.",
         default=follows(
-            "the highest basic rate up to the data rate (basic: 1, 2; OFDM: 6, 12, 24 Mb/s)"
+            "the highest basic rate up to the data rate (basic: 1, 2; OFDM: 6, 12, 24 Mb/s); of an "
+            "MCS that rate counts which has its modulation and coding in 802.11a"
         ),
         reads=RateBps,
         source="IEEE 802.11-2020, 10.6.6.5.2",
@@ -138,6 +190,7 @@ class Phy(Table):
     )
     dsss: DsssPhy | None = derived("Timing of the DSSS and CCK rates, if the standard has them.")
     ofdm: OfdmPhy | None = derived("Timing of the OFDM rates, if the standard has them.")
+    high_rate: HighRatePhy | None = derived("The same of 802.11n and later.")
     preamble_time: ClassVar[Key] = file_only(
         ExchangeTimeNs,
         "Time of the preamble, for the modulation of `data_rate`.",
@@ -178,6 +231,16 @@ class Phy(Table):
         "MAC header and FCS of a data frame.",
         default=follows(f"{MAC_HEADER_BITS + QOS_CONTROL_BITS} with EDCA, else {MAC_HEADER_BITS}"),
         source="IEEE 802.11-2020, 9.2.3, 9.2.4.5",
+    )
+    block_ack_bits: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=0, le=10**6)],
+        "Block ACK frame.",
+        default=follows("256; 448 with a window above 64"),
+        unit="bits",
+        source="IEEE 802.11-2020, 9.3.1.8; 802.11ax-2021, 9.3.1.8",
+    )
+    block_ack_rate: ClassVar[Key] = file_only(
+        RateBps, "Rate of Block ACKs.", default=follows("that of MAC ACKs")
     )
     llc_bits: int = _bits("LLC and SNAP headers of a data frame.", default=64, source="RFC 1042")
     symbol_rounding: bool = key(

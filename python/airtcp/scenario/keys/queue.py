@@ -19,6 +19,7 @@ __all__ = [
     "QueueForm",
     "Red",
     "RedQueue",
+    "Scheduler",
     "StandardAccess",
 ]
 
@@ -130,10 +131,22 @@ class AdaptiveBurst(Table):
 Access = Annotated[StandardAccess | AdaptiveBurst, Field(discriminator="scheme")]
 
 
+class Scheduler(Table):
+    """Whose packets go next."""
+
+    kind: Literal["oldest", "round-robin"] = derived("`scheduler`.")
+
+
 class AccessPoint(Table):
     """The access point."""
 
     queue: Queue = key("Queue of packets to the stations.", default={}, reads=QueueForm)
     access: Access = key(
         "Access to the medium.", default={}, reads=written(StandardAccess, AdaptiveBurst)
+    )
+    scheduler: Scheduler | None = key(
+        "Whose packets go next where an access serves one station with several packets: those of "
+        "the station whose packet came first, or of the next in turn.",
+        default=follows('"oldest" in 802.11n and later, else none: packets go one by one'),
+        reads=Literal["oldest", "round-robin"],
     )

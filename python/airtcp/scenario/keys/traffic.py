@@ -3,14 +3,23 @@
 Knows their keys. Does not know how keys of different tables depend on each other: `resolve` does.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
 from ... import distributions
-from ..declare import Table, derived, follows, key, none, written
-from ..quantities import Name, RateBps, Written, rate_or, text_or_table
+from ..declare import Key, Table, derived, file_only, follows, key, none, written
+from ..quantities import (
+    Name,
+    Percent,
+    PositiveSizeBytes,
+    RateBps,
+    SizeBytes,
+    Written,
+    rate_or,
+    text_or_table,
+)
 from .laws import SizeDistribution, TimeDistribution, checked_tag
 from .phy import Rate
 from .queue import Queue, QueueForm
@@ -20,6 +29,7 @@ __all__ = [
     "Application",
     "Bulk",
     "Flow",
+    "FrameErrors",
     "Ftp",
     "FtpMessages",
     "Link",
@@ -163,6 +173,24 @@ class Flow(Table):
     )
 
 
+class FrameErrors(Table):
+    """How likely frames are lost without a collision. ACKs and Block ACKs are safe."""
+
+    rate: float = key("Share of frames that are lost.", reads=Percent)
+    of_bytes: int | None = key(
+        "`rate` is that of packets of this size, and bits are lost independently.",
+        default=none("`rate` is that of all, whatever their size"),
+        reads=PositiveSizeBytes,
+    )
+    least_bytes: int = key("Smaller packets are not lost.", default="0 B", reads=SizeBytes)
+
+
+FrameErrorsForm: Any = Annotated[
+    Annotated[Percent, Tag("text")] | Annotated[written(FrameErrors), Tag("table")],
+    Discriminator(text_or_table),
+]
+
+
 class StationGroup(Table):
     """A group of stations that are alike."""
 
@@ -173,5 +201,26 @@ class StationGroup(Table):
         default=follows("that of `[phy]`"),
         reads=RateBps,
     )
+    mcs: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=0, le=11)],
+        "The same in 802.11n and later: MCS of data frames from and to these stations.",
+        default=follows("that of `[phy]`"),
+    )
+    spatial_streams: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=8)],
+        "Spatial streams of these stations.",
+        default=follows("those of `[phy]`"),
+    )
+    channel_width: ClassVar[Key] = file_only(
+        Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"],
+        "Channel width of these stations.",
+        default=follows("that of `[phy]`"),
+    )
     control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")
+    frame_errors: FrameErrors | None = key(
+        "Frames from and to these stations that are lost without a collision: a share of all, or "
+        "a table.",
+        default=none("none are lost"),
+        reads=FrameErrorsForm,
+    )
     queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)
