@@ -121,7 +121,7 @@ trait Policy<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>>;
 
-    /// The air was busy for `airtime` with packets for node `to`.
+    /// See [`Queue::charge`].
     fn charge(&mut self, _to: u32, _airtime: Duration) {}
 
     /// The queue is empty, and the MAC has nothing of it.
@@ -260,8 +260,8 @@ impl<B> Queue<B> {
         }
     }
 
-    /// The air was busy for `airtime` with packets of this queue for node `to`, whether they arrived
-    /// or not.
+    /// An exchange that carries packets of this queue to node `to` takes `airtime`, whether they come
+    /// through or not.
     #[inline]
     pub fn charge(&mut self, to: u32, airtime: Duration) {
         policy!(&mut self.discipline, policy => policy.charge(to, airtime));

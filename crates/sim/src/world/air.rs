@@ -115,6 +115,7 @@ impl World<'_> {
         let cargo = cargo(psdu);
         let scope = self.flow_of(packet).scope;
         self.airtime.exchange(start, times, scope, cargo, &self.scenario.phy);
+        self.transmitters[by as usize].queue.charge(psdu.receiver(), times.total);
         if self.is_captured() {
             self.capture_exchange(by, start, times, psdu);
         }
