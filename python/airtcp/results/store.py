@@ -171,6 +171,7 @@ def _tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+@cache
 def _meaning(file: Path) -> str:
     """The code of a file in a form that comments, docstrings and layout do not change."""
     return ast.dump(_WithoutWords().visit(ast.parse(file.read_text(encoding="utf-8"))))
