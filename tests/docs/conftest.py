@@ -82,3 +82,8 @@ def make_resolved_form() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_results() -> ModuleType:
     return script("make_results")
+
+
+@pytest.fixture(scope="session")
+def make_diff() -> ModuleType:
+    return script("make_diff")

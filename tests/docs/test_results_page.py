@@ -64,3 +64,25 @@ def test_airtime_and_counts_are_complete(result: dict[str, Any]) -> None:
         text = PAGE.split(f"### `{section}`")[1].split("###")[0]
         for key in result["simulation"][section]:
             assert f"`{key}`" in text, key
+
+
+def test_pairs_are_worth_what_is_told() -> None:
+    table = PAGE.split("<!-- table pairs: begins -->")[1].split("<!-- table pairs: ends")[0]
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+
+    assert len(rows) == 5
+    for change, mean, percentile, *_, of_mean, of_percentile in rows:
+        assert float(of_mean) > 1, change
+        assert float(of_percentile) > 1, change
+        # Each is separated from zero by its pairs.
+        for told in (mean, percentile):
+            difference, half_width = (float(part) for part in told.split(" ± "))
+            assert abs(difference) > half_width, change
+    # Those of means are at least twice as narrow, in all of them.
+    assert min(float(row[-2]) for row in rows) >= 2
+
+
+@pytest.mark.verify
+def test_the_table_of_pairs_is_current(make_diff: ModuleType) -> None:
+    assert put(PAGE, "pairs", make_diff.pairs()) == PAGE
