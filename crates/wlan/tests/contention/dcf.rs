@@ -392,6 +392,26 @@ fn a_frame_to_all_that_collides_is_not_sent_again() {
     assert_eq!(cell.contention.counters(0).collisions, 1);
 }
 
+/// CW goes 31, 63 and back to 31 after a success, and after a frame to all, which cannot fail.
+#[test]
+fn the_window_goes_back_after_a_success() {
+    for to_all in [false, true] {
+        let mut cell = two_collide(&standard(), 0);
+        cell.collide(&[(0, 2_000), (1, 2_000)]);
+        let (start, who) = cell.begin();
+        let [sender] = who[..] else { panic!("one is first, with this seed") };
+        assert_eq!(cell.contention.counters(sender).cw_sum, 63);
+
+        if to_all {
+            cell.contention.end_broadcast(at(start + 1_000), true);
+        } else {
+            cell.succeed(start + 1_000, true);
+        }
+
+        assert_eq!(cell.contention.counters(sender).cw_sum, 63 + 31);
+    }
+}
+
 /// CW goes 31, 63, 127 and back to 31 after a drop at the third failure.
 #[test]
 fn the_window_doubles_and_goes_back_after_a_drop() {
