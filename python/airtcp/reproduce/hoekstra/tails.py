@@ -115,13 +115,10 @@ def _steps(point: Point) -> Interval:
 
 def _both_at_least(point: Point, n: int) -> tuple[FloatArray, FloatArray]:
     """P(N >= n) of packets and of flows, by replication."""
-    runs = zip(point.packets.runs, point.flows, strict=True)
-    shares = [
-        [math.fsum(one.answer[name][n:]) for one, name in zip(both, _DISTRIBUTIONS, strict=True)]
-        for both in runs
-    ]
-    packets, flows = np.array(shares).T
-    return packets, flows
+    by_packets, by_flows = _DISTRIBUTIONS
+    packets = [math.fsum(run.answer[by_packets][n:]) for run in point.packets.runs]
+    flows = [math.fsum(run.answer[by_flows][n:]) for run in point.flows]
+    return np.array(packets), np.array(flows)
 
 
 #: What the distribution of the number is called by packets, and by flows.
