@@ -20,8 +20,6 @@ pub(crate) struct RttEstimator {
     rttvar: Duration,
     rto: Duration,
     timed: Option<Timed>,
-    /// The round trip that was measured last where each segment's is; zero until then.
-    latest: Duration,
 }
 
 /// The segment that is being timed.
@@ -40,15 +38,7 @@ impl RttEstimator {
             // RFC 6298 (2.1), with the value of the configuration.
             rto: config.initial_rto,
             timed: None,
-            latest: Duration::ZERO,
         }
-    }
-
-    /// A round trip of a segment that was sent once. It is no sample of SRTT, of which one in a round
-    /// trip is enough.
-    #[inline]
-    pub(crate) fn note(&mut self, rtt: Duration) {
-        self.latest = rtt;
     }
 
     /// A segment that ends before `end` is sent for the first time.

@@ -124,7 +124,6 @@ impl Sender {
         let news = rack.sent.on_ack(now, una, sacked, least);
         if let Some(rtt) = news.rtt {
             rack.min_rtt = Some(rack.min_rtt.map_or(rtt, |least| least.min(rtt)));
-            self.rtt.note(rtt);
         }
         rack.reordering_seen |= news.reordered;
         if let Some(latest) = news.latest
