@@ -1,0 +1,139 @@
+"""The points of ns-3 3.48 on 802.11n, ac and ax: what scenario each is here, under ns-3's rules.
+
+Knows the groups of tests/reference/ns3_modern.csv and how they were made (the README there). Points
+that need what airtcp does not have yet (A-MSDU) are not among them.
+"""
+
+from __future__ import annotations
+
+from peers.references import REFERENCE, Point, Rows, by_point, read
+from peers.samples import Answer, answers, metric
+
+WARMUP_S = 2
+#: Time that is measured: steady states of thousands of PPDUs a second need no more. Without
+#: aggregation and at 11 Mb/s there are a hundred times fewer.
+MEASURED_S, MEASURED_11B_S = 6, 20
+REPLICATIONS = 2
+
+TCP = """
+[flows.tcp]
+mss = "1448 B"
+header_bits = 416
+receive_window = {window}
+delayed_ack = {{ every = {every}, timeout = "{timer_ms:g} ms" }}
+variant = "sack"
+initial_window = 10
+min_rto = "200 ms"
+"""
+
+
+def scenario(point: Point) -> str:
+    """A point in the written form."""
+    settings = point.settings
+    standard = settings["standard"]
+    return "".join(
+        [
+            _phy(settings, standard),
+            '[mac]\nrules = { preset = "ns-3" }\n',
+            _mac(settings) if standard in ("n", "ac", "ax") else "",
+            _queue(settings.get("ap_queue")),
+            *_stations(settings),
+            *_flows(settings),
+            f'[run]\nwarmup = "{WARMUP_S} s"\nreplications = {REPLICATIONS}\nseed = 1\n',
+            f'duration = "{MEASURED_11B_S if standard == "b" else MEASURED_S} s"\n',
+        ]
+    )
+
+
+def _phy(settings: dict[str, str], standard: str) -> str:
+    control = {"g": "24 Mb/s", "b": "2 Mb/s"}.get(standard)
+    lines = [f'[phy]\nstandard = "802.11{standard}"\n']
+    if control:
+        lines.append(f'control_rate = "{control}"\n')
+    if "width" in settings:
+        lines.append(f'channel_width = "{settings["width"]} MHz"\n')
+    if settings.get("short_gi") == "0":
+        lines.append('guard_interval = "800 ns"\n')
+    return "".join(lines)
+
+
+def _mac(settings: dict[str, str]) -> str:
+    txop_us = float(settings.get("txop", "0")) * 1e6
+    best_effort = f'{{ cw_min = 15, cw_max = 1023, aifsn = 3, txop_limit = "{txop_us:g} us" }}'
+    limits = []
+    if "ampdu" in settings:
+        limits.append(f'ampdu = "{settings["ampdu"]} B"')
+    if "ba_buffer" in settings:
+        limits.append(f"block_ack_window = {settings['ba_buffer']}")
+    return (
+        f"[mac.edca]\nap.AC_BE = {best_effort}\nstations.AC_BE = {best_effort}\n"
+        f"[mac.aggregation]\n" + "\n".join(limits) + "\n"
+    )
+
+
+def _queue(limit: str | None) -> str:
+    return f"[ap]\nqueue = {{ limit = {limit} }}\n" if limit else ""
+
+
+def _groups(settings: dict[str, str]) -> list[tuple[str, int]]:
+    slow = int(settings.get("slow", "0"))
+    groups = [("slow", slow), ("fast", int(settings.get("stations", "1")) - slow)]
+    return [(name, count) for name, count in groups if count]
+
+
+def _stations(settings: dict[str, str]) -> list[str]:
+    errors = ""
+    if "per" in settings:
+        least = 40 if settings.get("per_acks") == "1" else 500
+        rate = 100 * float(settings["per"])
+        errors = f'frame_errors = {{ rate = "{rate:g} %", least = "{least} B" }}\n'
+    return [
+        f'[[stations]]\nname = "{name}"\ncount = {count}\nqueue = {{ limit = 1000 }}\n{errors}'
+        + ("mcs = 0\n" if name == "slow" else "")
+        for name, count in _groups(settings)
+    ]
+
+
+def _flows(settings: dict[str, str]) -> list[str]:
+    directions = {"down": ["download"], "up": ["upload"], "both": ["download", "upload"]}
+    flows = []
+    for direction in directions[settings.get("dir", "down")]:
+        for name, _ in _groups(settings):
+            head = (
+                f'[[flows]]\nname = "{name}-{direction}"\nstations = "{name}"\n'
+                f'direction = "{direction}"\n'
+            )
+            flows.append(head + _application(settings))
+    return flows
+
+
+def _application(settings: dict[str, str]) -> str:
+    if settings.get("udp") == "1":
+        return 'application = { kind = "udp", packet = "1500 B", rate = "saturated" }\n'
+    window = settings.get("window")
+    delay_ms = 1e3 * float(settings["delay"]) if "delay" in settings else 1.0
+    return (
+        'application = { kind = "bulk" }\n'
+        f'path = [{{ rate = "10 Gb/s", delay = "{delay_ms:g} ms" }}]\n'
+    ) + TCP.format(
+        window=f"{{ segments = {window} }}" if window else '"32 MiB"',
+        every=settings.get("every", "2"),
+        timer_ms=1e3 * float(settings.get("delack", "0.2")),
+    )
+
+
+def at(point: Point) -> list[Answer]:
+    """What airtcp says of a point, replication by replication."""
+    return answers(scenario(point))
+
+
+def goodputs_bps(runs: list[Answer]) -> list[float]:
+    """Goodput of each replication."""
+    return metric(runs, "goodput_bps")
+
+
+ROWS: Rows = {
+    point: rows
+    for point, rows in by_point(read(REFERENCE / "ns3_modern.csv")).items()
+    if point.settings.get("amsdu", "0") == "0"
+}
