@@ -7,36 +7,50 @@ formulas. Does not know queues: the loss is given, and the round trip with it.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from airtcp.models import _checks
+from airtcp.models._checks import Values
 
 __all__ = ["average_window", "cubic_window", "reno_window"]
 
 BETA = 0.7  # what a loss leaves of the window: RFC 9438, 4.6
 
 
-def reno_window(p: ArrayLike) -> NDArray[np.float64]:
+def reno_window(p: ArrayLike) -> Values:
     """Mean window of Reno in segments, 1.2 / sqrt(p): RFC 3649, 2.
+
+    Raises ValueError unless p is above 0 and at most 1.
 
     >>> float(reno_window(1e-6))
     1200.0
     """
-    return np.asarray(1.2 / np.sqrt(np.asarray(p, dtype=np.float64)))
+    return np.asarray(1.2 / np.sqrt(_checks.real("p", p, above=0.0, at_most=1.0)))
 
 
-def cubic_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> NDArray[np.float64]:
+def cubic_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> Values:
     """AVG_W_cubic in segments, outside the Reno-friendly region: RFC 9438, 5.1.
 
     (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4); `c` is C in segments per second cubed.
+    Raises ValueError unless p is above 0 and at most 1, the RTT and C are above 0, and the shapes
+    broadcast.
 
     >>> round(float(cubic_window(1e-4, 0.1)))
     187
     """
-    ratio = np.asarray(rtt_s, dtype=np.float64) / np.asarray(p, dtype=np.float64)
+    p, rtt_s = _checks.broadcast(
+        p=_checks.real("p", p, above=0.0, at_most=1.0),
+        rtt_s=_checks.real("rtt_s", rtt_s, above=0.0),
+    )
+    c = _checks.scalar("c", c, above=0.0)
+    ratio = rtt_s / p
     return np.asarray((c * (3.0 + BETA) / (4.0 * (1.0 - BETA))) ** 0.25 * ratio**0.75)
 
 
-def average_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> NDArray[np.float64]:
+def average_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> Values:
     """Mean window of CUBIC in segments: its own, or its friend Reno's where that is more.
+
+    Raises ValueError as `cubic_window` does.
 
     >>> round(float(average_window(1e-4, 0.01)))
     120
