@@ -1,13 +1,12 @@
 """The points of ns-3 3.48 on 802.11n, ac and ax: what scenario each is here, under ns-3's rules.
 
-Knows the groups of tests/reference/ns3_modern.csv and how they were made (the README there). Points
-that need what airtcp does not have yet (A-MSDU) are not among them.
+Knows the groups of tests/reference/ns3_modern.csv and how they were made (the README there).
 """
 
 from __future__ import annotations
 
-from peers.references import REFERENCE, Point, Rows, by_point, read
-from peers.samples import Answer, answers, metric
+from peers.references import REFERENCE, Point, by_point, read
+from peers.samples import Answer, answers
 
 WARMUP_S = 2
 #: Time that is measured: steady states of thousands of PPDUs a second need no more. Without
@@ -127,13 +126,4 @@ def at(point: Point) -> list[Answer]:
     return answers(scenario(point))
 
 
-def goodputs_bps(runs: list[Answer]) -> list[float]:
-    """Goodput of each replication."""
-    return metric(runs, "goodput_bps")
-
-
-ROWS: Rows = {
-    point: rows
-    for point, rows in by_point(read(REFERENCE / "ns3_modern.csv")).items()
-    if point.settings.get("amsdu", "0") == "0"
-}
+ROWS = by_point(read(REFERENCE / "ns3_modern.csv"))
