@@ -15,6 +15,8 @@ mod medium;
 pub mod phy;
 pub mod sequence;
 mod station;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use cell::{Began, Cell, CellConfig, MacEvent, Supply};
 pub use config::{

@@ -231,6 +231,7 @@ impl PhyConfig {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::testing::dot11b;
 
     pub(crate) const fn dsss(bps: u64) -> Rate {
         Rate { bps, modulation: Modulation::Dsss }
@@ -241,33 +242,6 @@ pub(crate) mod tests {
     }
 
     /// 802.11b with the long preamble, control frames at 2 Mb/s.
-    pub(crate) fn dot11b() -> PhyConfig {
-        PhyConfig {
-            standard: "802.11b".into(),
-            data_rate: dsss(11_000_000),
-            control_rate: dsss(2_000_000),
-            slot_time: Duration::from_micros(20),
-            sifs: Duration::from_micros(10),
-            difs: Duration::from_micros(50),
-            eifs: Duration::from_micros(364),
-            ack_timeout: Duration::from_micros(222),
-            dsss: Some(DsssTiming {
-                preamble_time: Duration::from_micros(144),
-                plcp_header_time: Duration::from_micros(48),
-            }),
-            ofdm: None,
-            high_rate: None,
-            symbol_rounding: true,
-            propagation_delay: Duration::ZERO,
-            cw_min: 31,
-            cw_max: 1023,
-            rts_bits: 160,
-            cts_bits: 112,
-            ack_bits: 112,
-            mac_header_bits: 224,
-            llc_bits: 64,
-        }
-    }
 
     fn dot11a() -> PhyConfig {
         PhyConfig {

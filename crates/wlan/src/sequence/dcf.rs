@@ -144,34 +144,9 @@ impl FrameTable {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::config::{
-        AfterCollision, ArrivalBeforeOwnAck, Colliders, Delivery, FailedBlockAck, Rules,
-    };
-    use crate::phy::tests::dot11b;
-
-    pub(crate) fn standard_mac() -> MacConfig {
-        MacConfig {
-            rts_threshold_bytes: None,
-            short_retry_limit: 7,
-            long_retry_limit: 4,
-            rules: Rules {
-                preset: "standard".into(),
-                immediate_access: true,
-                post_backoff: true,
-                post_backoff_after_drop: true,
-                after_collision: AfterCollision::Eifs,
-                colliders: Colliders::AckTimeoutThenDifs,
-                arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
-                failed_block_ack: FailedBlockAck::Resend,
-                delivery: Delivery::Ppdu,
-            },
-            edca: None,
-            beacon: None,
-            aggregation: None,
-        }
-    }
+    use crate::testing::{dot11b, standard_mac};
 
     /// Paper M's table 1 with an RTS of 160 bits: 272 + 10 + 248 + 10 + 973.091 + 10 + 248 us.
     #[test]

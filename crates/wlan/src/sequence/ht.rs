@@ -180,7 +180,7 @@ pub(crate) mod tests {
     use crate::config::AggregationConfig;
     use crate::phy::tests::ofdm;
     use crate::phy::{HighRate, HighRateTiming, OfdmTiming};
-    use crate::sequence::dcf::tests::standard_mac;
+    use crate::testing::{dot11b, standard_mac};
 
     /// 802.11n at 20 MHz with the rules of ns-3: legacy control frames at 24 Mb/s.
     pub(crate) fn dot11n(format: Format, mcs: u8, width: u16, guard: u64) -> PhyConfig {
@@ -193,7 +193,7 @@ pub(crate) mod tests {
             guard_interval: Duration::from_nanos(guard),
             preamble_time: Duration::from_micros(preamble),
         };
-        let base = crate::phy::tests::dot11b();
+        let base = dot11b();
         PhyConfig {
             standard: "802.11n".into(),
             data_rate: Rate { bps: rate.bps(), modulation: Modulation::High(rate) },

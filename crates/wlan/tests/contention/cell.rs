@@ -2,11 +2,10 @@
 //! 802.11b: slot 20 us, DIFS 50 us, EIFS 364 us, ACK timeout 222 us.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
-use airtcp_wlan::phy::{DsssTiming, Modulation, Rate};
+pub(crate) use airtcp_wlan::testing::{dot11b as phy, standard_mac as standard};
 use airtcp_wlan::{
-    AccessParameters, AfterCollision, ArrivalBeforeOwnAck, AudibilityClass, BurstConfig,
-    CollidedFrame, Colliders, ContenderConfig, Contention, Delivery, FailedBlockAck, MacConfig,
-    PhyConfig, Retry, Rules, StationId,
+    AccessParameters, AudibilityClass, BurstConfig, CollidedFrame, ContenderConfig, Contention,
+    MacConfig, PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -152,57 +151,6 @@ pub(crate) fn at(micros: u64) -> Time {
 pub(crate) fn micros(time: Time) -> u64 {
     assert_eq!(time.as_nanos() % 1_000, 0);
     time.as_nanos() / 1_000
-}
-
-pub(crate) fn phy() -> PhyConfig {
-    let rate = |bps| Rate { bps, modulation: Modulation::Dsss };
-    PhyConfig {
-        standard: "802.11b".into(),
-        data_rate: rate(11_000_000),
-        control_rate: rate(2_000_000),
-        slot_time: Duration::from_micros(SLOT),
-        sifs: Duration::from_micros(10),
-        difs: Duration::from_micros(DIFS),
-        eifs: Duration::from_micros(EIFS),
-        ack_timeout: Duration::from_micros(ACK_TIMEOUT),
-        dsss: Some(DsssTiming {
-            preamble_time: Duration::from_micros(144),
-            plcp_header_time: Duration::from_micros(48),
-        }),
-        ofdm: None,
-        high_rate: None,
-        symbol_rounding: true,
-        propagation_delay: Duration::ZERO,
-        cw_min: 31,
-        cw_max: 1023,
-        rts_bits: 160,
-        cts_bits: 112,
-        ack_bits: 112,
-        mac_header_bits: 224,
-        llc_bits: 64,
-    }
-}
-
-pub(crate) fn standard() -> MacConfig {
-    MacConfig {
-        rts_threshold_bytes: None,
-        short_retry_limit: 7,
-        long_retry_limit: 4,
-        rules: Rules {
-            preset: "standard".into(),
-            immediate_access: true,
-            post_backoff: true,
-            post_backoff_after_drop: true,
-            after_collision: AfterCollision::Eifs,
-            colliders: Colliders::AckTimeoutThenDifs,
-            arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
-            failed_block_ack: FailedBlockAck::Resend,
-            delivery: Delivery::Ppdu,
-        },
-        edca: None,
-        beacon: None,
-        aggregation: None,
-    }
 }
 
 pub(crate) fn with_rules(change: impl FnOnce(&mut Rules)) -> MacConfig {
