@@ -241,8 +241,6 @@ pub(crate) mod tests {
         Rate { bps, modulation: Modulation::Ofdm }
     }
 
-    /// 802.11b with the long preamble, control frames at 2 Mb/s.
-
     fn dot11a() -> PhyConfig {
         PhyConfig {
             standard: "802.11a".into(),
