@@ -263,13 +263,18 @@ def _written(
         write(result, out, text)
     except OutputError as error:
         return [error]
+    tell_report(out, json=json, quiet=quiet)
+    return []
+
+
+def tell_report(out: Path, *, json: bool, quiet: bool) -> None:
+    """Say where the report is: after the answer, or beside one that is for programs."""
     where = f"report: {one_line(str(out / 'report.html'))}"
     if not json:
         print(where)
         sys.stdout.flush()
     elif not quiet:
         note(where)
-    return []
 
 
 @contextmanager

@@ -8,10 +8,19 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.answers import Force, Json, Out, Quiet, Replications, Seed, Threads, progress_bar
+from airtcp.cli.answers import (
+    Force,
+    Json,
+    Out,
+    Quiet,
+    Replications,
+    Seed,
+    Threads,
+    progress_bar,
+    tell_report,
+)
 from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.scenarios import Set, scenario_of, settings_of
-from airtcp.exceptions import one_line
 
 First = Annotated[
     Path, typer.Argument(metavar="A", help="A scenario file; -: standard input.", allow_dash=True)
@@ -70,11 +79,7 @@ def diff(
             from airtcp.present.difference import write
 
             write(found, out)
-            where = f"report: {one_line(str(out / 'report.html'))}"
-            if not json:
-                print(where)
-            elif not quiet:
-                note(where)
+            tell_report(out, json=json, quiet=quiet)
         if found.b.simulation.stopped == "interrupted":
             note(f"interrupted: shown is what {found.replications} pairs of replications say")
             raise typer.Exit(Status.INTERRUPTED)
