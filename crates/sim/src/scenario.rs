@@ -166,6 +166,18 @@ impl fmt::Display for InvalidScenario {
 
 impl std::error::Error for InvalidScenario {}
 
+/// What is wrong with the form. Only the package writes it, so that a field too many or too few says
+/// that package and core are not of one version, as after an update of the sources without a build.
+fn wrong_form(error: &serde_json::Error) -> String {
+    if error.is_data() {
+        format!(
+            "{error}; the core and the Python package are not of one version: build the core again (`make build`)"
+        )
+    } else {
+        error.to_string()
+    }
+}
+
 impl Scenario {
     /// Reads the resolved form.
     ///
@@ -173,7 +185,7 @@ impl Scenario {
     /// If `json` has another shape, or names a group, link or modulation that it does not define.
     pub fn from_json(json: &str) -> Result<Self, InvalidScenario> {
         let scenario: Self =
-            serde_json::from_str(json).map_err(|error| InvalidScenario(error.to_string()))?;
+            serde_json::from_str(json).map_err(|error| InvalidScenario(wrong_form(&error)))?;
         scenario.check()?;
         Ok(scenario)
     }
