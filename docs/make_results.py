@@ -26,7 +26,7 @@ def metrics() -> str:
 
 def scopes(metric: Metric) -> str:
     """What a metric is measured of, in the words of the page."""
-    return ", ".join(metric.scopes)
+    return ", ".join(metric.scopes) or "models alone"
 
 
 def records(kind: type[Flow] | type[Station]) -> str:

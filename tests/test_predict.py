@@ -478,7 +478,7 @@ def test_web_beside_endless_downloads_leaves_the_total_goodput() -> None:
     )
     said = predict(scenario(count=3, more=more))
 
-    assert set(said.model) == {"goodput_bps"}
+    assert set(said.model) == {"goodput_bps", "best_target_active"}
     assert "web transfers share the channel" in broken(said)
 
 

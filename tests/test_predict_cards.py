@@ -83,6 +83,8 @@ SHORT = CLASSES.replace("50 us", "28 us").replace("70 us", "46 us")
 LINK = '[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
 SLOW = "initial_ssthresh = { segments = 4 }"
 SMALL = "receive_window = { segments = 2 }"
+#: A window so wide that m* shows what everything takes.
+BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 65536 }\n'
 #: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
 SCENARIOS = {
     "udp": scenario(UDP, direction="upload"),
@@ -139,6 +141,9 @@ SCENARIOS = {
         top=LINK.format(rate="100 Mb/s"),
         standard="802.11a",
     ),
+    "bursts": scenario(BULK, top=BURSTS),
+    "bursts, ofdm": scenario(BULK, top=BURSTS, standard="802.11g"),
+    "bursts, rts": scenario(BULK, top=BURSTS, mac='[mac]\nrts_threshold = "0 B"'),
     "uploads, priority, ofdm": scenario(
         BULK,
         direction="upload",
@@ -202,6 +207,7 @@ OTHERS: dict[str, list[Any]] = {
     ],
     "ap.access": [{"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8}],
     "stations.queue": [{"discipline": "fifo", "limit": 1}],
+    "stations.frame_errors": [{"rate": 0.1, "of_bytes": None, "least_bytes": 0}],
     "links.up.rate_bps": [800_000, 100_000_000],
     "links.up.queue": [3, None],
     "flows.direction": ["upload", "download"],
@@ -218,7 +224,8 @@ OTHERS: dict[str, list[Any]] = {
     "flows.tcp.receive_window_bytes": [1_460, 2_920, 200_000],
     "flows.tcp.delayed_ack.thresholds": [[[0, 1]], [[0, 4]], [[0, 1], [9, 3]]],
     "flows.tcp.ack_skip": [None, {"skip": 2, "after_segment": 9}],
-    "flows.tcp.variant": ["reno", "sack"],
+    "flows.tcp.variant": ["reno", "sack", "rack"],
+    "flows.tcp.congestion": ["cubic"],
     "flows.tcp.rules.loss_window": ["flight-size", "cwnd"],
 }
 #: What cannot be changed without another flow or group.

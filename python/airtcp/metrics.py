@@ -26,7 +26,7 @@ class Metric:
     """One metric: `name` is the key in results, `label` what people read, `unit` its unit.
 
     `meaning` defines it, `better` says which values are the better ones, and `scopes` what it is
-    measured of.
+    measured of: of nothing where only models have it.
     """
 
     name: str
@@ -248,6 +248,22 @@ _CATALOGUE: Final = (
         "both directions of the air: data, TCP ACKs, control; without collisions, which are not of "
         "one flow alone",
         scopes=("group", "direction"),
+    ),
+    Metric(
+        "best_target_active",
+        "best number of active stations, m*",
+        "stations",
+        "no measurement but a value of `target_active` of `access`: the number of stations with a "
+        "TCP ACK at which most of them get through per second (paper B, section 3.1)",
+        scopes=(),
+    ),
+    Metric(
+        "best_cw_min_stations",
+        "best CWmin of stations",
+        "slots",
+        "no measurement but a value of `cw_min` of the stations' data: the one at which all "
+        "uploads together get most through (paper L, end of section 4)",
+        scopes=(),
     ),
 )
 

@@ -16,6 +16,7 @@ scenario is none of its business it gives none.
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
 - `arrivals`: transfers that wait for no others, at the capacities of paper M
 - `effective`: both as processor sharing by their effective service time, paper H
+- `best`: values of keys at which papers B and L get most through
 - `lone`: the one transfer of a scenario, paper M (14)
 - `transfers`: sizes and segments of transfers that end
 - `access`: whether access categories are as good as a DCF, which is what most models have
@@ -59,7 +60,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
             answers.unanswered[name] = declined
     answers.add_broken(access.beacons(scenario), but_by=effective.SERVICE)
     answers.add_broken(access.frame_errors(scenario))
-    answers.add_broken(assumptions.congestion(scenario))
+    answers.add_broken(list(assumptions.congestion(scenario)))
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason
@@ -96,13 +97,15 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             ("Ramaiyan et al. (2008)", categories.predict),
         ), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
-        from airtcp.predict import bottleneck, cycles, downloads, uploads
+        from airtcp.predict import best, bottleneck, cycles, downloads, uploads
 
         return (
             ("L, section 5.1", bottleneck.predict),
             ("L (9)", uploads.predict),
             ("paper M", _under_dcf(downloads.predict)),
             ("paper B", _under_dcf(cycles.predict, silent=True)),
+            ("L (9), best CWmin", best.window),
+            ("B (1), m*", best.bursts),
         ), ""
     if all(app.kind == "web" for app in apps):
         from airtcp.predict import effective, web
@@ -132,11 +135,12 @@ def _transfers(
     paper_m: Callable[[ResolvedScenario, Answers], None],
     paper_h: Callable[[ResolvedScenario, Answers], None],
 ) -> list[tuple[str, _Family]]:
-    """Both families for transfers that end, the one first whose windows the flows have."""
-    from airtcp.predict import effective
+    """Both families for transfers that end, the one first whose windows the flows have; m*."""
+    from airtcp.predict import best, effective
 
     families = [("paper M", _under_dcf(paper_m)), ("paper H", _under_dcf(paper_h, silent=True))]
-    return families[::-1] if effective.fits(scenario) else families
+    ordered = families[::-1] if effective.fits(scenario) else families
+    return [*ordered, ("B (1), m*", best.bursts)]
 
 
 def _under_dcf(

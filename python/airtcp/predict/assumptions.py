@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.models.miorandi import CORRECTED, contention
 from airtcp.predict.card import Assumption
 from airtcp.predict.facts import Connections, tcp_of
-from airtcp.predict.keys import FRAMES, NO_BEACONS, NO_ERRORS, SEGMENTS
+from airtcp.predict.keys import FRAMES, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.transfers import request_bytes
 from airtcp.scenario import ResolvedScenario
 from airtcp.units import format_rate, format_size, format_time_ns
@@ -66,6 +66,7 @@ COMMON: Final = (
     Assumption("an ACK for every d segments, from the first to the last", ("flows.tcp.ack_skip",)),
     NO_BEACONS,
     NO_ERRORS,
+    RENO,
 )
 _WINDOW: Final = ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes")
 #: Behind (9) to (12).
@@ -150,17 +151,25 @@ def network(connections: Connections) -> Iterator[str]:
     yield from _backoff_rules(connections)
 
 
-def congestion(scenario: ResolvedScenario) -> list[str]:
-    """What becomes of Reno's congestion control, which all models of TCP have."""
+def congestion(scenario: ResolvedScenario) -> Iterator[str]:
+    """What becomes of Reno's congestion control and recovery, which all models of TCP have."""
     connections = [flow.tcp for flow in scenario.flows if flow.tcp is not None]
     others = sorted({tcp.congestion for tcp in connections} - {"reno"})
-    if not others:
-        return []
-    return [
-        f"Reno's congestion control; here congestion is {' and '.join(others)}: where a window is "
-        "bounded by losses and not by the receiver, the model is not about this sender; "
-        f"{UNKNOWN}"
-    ]
+    if others:
+        yield (
+            f"Reno's congestion control; here congestion is {' and '.join(others)}: where a window "
+            "is bounded by losses and not by the receiver, the model is not about this sender; "
+            f"{UNKNOWN}"
+        )
+    probing = [tcp for tcp in connections if tcp.variant == "rack"]
+    if probing:
+        waits = max(tcp.delayed_ack.timeout_ns for tcp in probing)
+        yield (
+            "losses told by duplicate ACKs and timeouts; here variant is rack, which goes by time "
+            "and probes after two round trips of silence: the same where nothing is lost and no "
+            f"ACK waits so long, which one that is delayed may, up to {format_time_ns(waits)}; "
+            f"{UNKNOWN}"
+        )
 
 
 def endless_window(connections: Connections) -> Iterator[str]:

@@ -22,7 +22,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, endless_flows, tcp_of, window_segments
-from airtcp.predict.keys import NEVER_ENDS, NO_ERRORS
+from airtcp.predict.keys import NEVER_ENDS, NO_ERRORS, RENO
 from airtcp.units import format_rate
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ _CARD: Final = Card(
             ("flows.tcp.receive_window_bytes", "flows.tcp.ack_skip"),
         ),
         NO_ERRORS,
+        RENO,
     ),
     needs=(
         NEVER_ENDS,
@@ -74,8 +75,7 @@ _CARD: Final = Card(
         **{key: why for key, why in ENDLESS_HARMLESS.items() if key != "flows.tcp.aimd"},
         "ap.queue": "the air is faster than the link, so that its queues stay short",
         "stations.queue": "as ap.queue",
-        "flows.tcp.variant": "a loss halves a window by its AIMD parameter, however it is mended",
-        "flows.tcp.rules": "as flows.tcp.variant",
+        "flows.tcp.rules": "a loss halves a window by its AIMD parameter, however it is mended",
         "flows.tcp.min_rto_ns": "the model has losses that duplicate ACKs tell of, and no timers",
         "flows.tcp.initial_rto_ns": "as flows.tcp.min_rto_ns",
         "flows.tcp.max_rto_ns": "as flows.tcp.min_rto_ns",

@@ -101,10 +101,8 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "collide are the ones that the short limit counts",
         "mac.rules.post_backoff_after_drop": "matters after a frame was given up; where that is "
         "not rare the assumption on the retry limit is broken, and says so",
-        "flows.tcp.congestion": "Reno is the only one, and what every model of TCP has",
-        "flows.tcp.variant": "matters after a loss alone, and no model has losses: the assumption "
-        "that nothing is lost says so",
-        "flows.tcp.rules": "matters after a loss alone, as flows.tcp.variant",
+        "flows.tcp.rules": "matters after a loss, and no model has losses: the assumption that "
+        "nothing is lost says so",
         "flows.tcp.max_rto_ns": "matters when timers expire several times in a row, which the "
         "assumption on timers excludes",
         "flows.tcp.clock_granularity_ns": "adds to a retransmission timer that the assumption on "

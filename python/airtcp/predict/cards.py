@@ -6,6 +6,7 @@ from typing import Final
 
 from airtcp.predict import (
     arrivals,
+    best,
     bottleneck,
     categories,
     cycles,
@@ -33,4 +34,5 @@ CARDS: Final[tuple[Card, ...]] = (
     *arrivals.CARDS,
     *effective.CARDS,
     *lone.CARDS,
+    *best.CARDS,
 )

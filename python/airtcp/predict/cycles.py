@@ -22,6 +22,7 @@ from airtcp.predict.keys import (
     NO_BACKOFF,
     NO_BEACONS,
     NO_ERRORS,
+    RENO,
     SEGMENTS,
 )
 
@@ -67,6 +68,7 @@ _LIMIT_CARD: Final = Card(
         ),
         NO_BEACONS,
         NO_ERRORS,
+        RENO,
     ),
     needs=(ALIKE, NEVER_ENDS),
     harmless={

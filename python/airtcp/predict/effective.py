@@ -28,7 +28,7 @@ from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, model_rate, rate_of, tcp_of
-from airtcp.predict.keys import ALIKE, FRAMES, NO_ERRORS, SEGMENTS, TRANSFERS
+from airtcp.predict.keys import ALIKE, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
 from airtcp.predict.transfers import (
     Transfers,
     dialogue_of,
@@ -81,6 +81,7 @@ _EST: Final = (
         ),
     ),
     NO_ERRORS,
+    RENO,
 )
 _SMALL: Final = MappingProxyType(
     {

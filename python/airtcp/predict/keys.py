@@ -53,6 +53,11 @@ NEVER_ENDS: Final = Assumption(
 )
 #: What no model has.
 NO_ERRORS: Final = Assumption("frames are lost in collisions alone", ("stations.frame_errors",))
+#: What every model of TCP has, as none has losses other than Reno's.
+RENO: Final = Assumption(
+    "Reno's congestion control, and losses told by duplicate ACKs and timeouts",
+    ("flows.tcp.congestion", "flows.tcp.variant"),
+)
 #: What no model has but paper H's.
 NO_BEACONS: Final = Assumption("the access point sends no beacons", ("mac.beacon",))
 

@@ -8,7 +8,7 @@ from typing import Final
 from airtcp.models.gopal import simultaneous_send
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, NO_BEACONS, NO_ERRORS
+from airtcp.predict.keys import ALIKE, NO_BEACONS, NO_ERRORS, RENO
 
 _NO_TIME: Final = (
     "phy",
@@ -36,6 +36,7 @@ _CARD: Final = Card(
         Assumption("no backoff is left over from before, and CW does not double", ()),
         NO_BEACONS,
         NO_ERRORS,
+        RENO,
     ),
     needs=(ALIKE,),
     harmless=MappingProxyType(

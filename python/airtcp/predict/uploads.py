@@ -22,7 +22,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted, window_segments
-from airtcp.predict.keys import BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, SEGMENTS
+from airtcp.predict.keys import BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
 from airtcp.units import format_rate, format_time_ns
@@ -65,6 +65,7 @@ _ASSUMES: Final = (
     Assumption("an ACK for every d segments", ("flows.tcp.ack_skip",)),
     NO_BEACONS,
     NO_ERRORS,
+    RENO,
 )
 _SIMPLIFIED: Final = (
     *_ASSUMES,
@@ -149,7 +150,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
             said = throughput(
                 uploads.count, *uploads.windows, uploads.parameters, variant, d=uploads.every
             )
-            broken = list(_broken(uploads, said))
+            broken = list(breaks(uploads, said))
             if variant is CORRECTED:
                 broken.append(
                     "the access point sends in every slot with one probability, and collides; one "
@@ -160,7 +161,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     with answers.attempt(source):
         w0, m, _ = uploads.windows
         said = simplified_throughput(uploads.count, w0, m, uploads.parameters, d=uploads.every)
-        broken = list(_broken(uploads, said))
+        broken = list(breaks(uploads, said))
         if uploads.hold_slots:
             broken.append(
                 f"the stations' AIFS is left out; here it is {uploads.hold_slots} slots longer "
@@ -238,7 +239,8 @@ def _values(uploads: Uploads, said: Throughput) -> dict[str, float | list[float]
     }
 
 
-def _broken(uploads: Uploads, said: Throughput) -> Iterator[str]:
+def breaks(uploads: Uploads, said: Throughput) -> Iterator[str]:
+    """What of the paper's assumptions the scenario breaks, where the model says `said` of it."""
     yield from _not_alike(uploads)
     yield from _empty_queues(uploads, said)
     yield from _medium(uploads, said)

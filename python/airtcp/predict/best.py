@@ -1,0 +1,188 @@
+"""What to set: the m* of paper B's bursts, and the CWmin that is best for paper L's uploads.
+
+These answers are no measurements: they are values of keys, at which the papers' models get most
+through. Knows which scenarios have the shape of either paper. What the model says of the scenario
+as it is stands elsewhere (`uploads`, `cycles`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from airtcp.models.airtime import Phy
+from airtcp.models.bruno import Overheads, best_stations
+from airtcp.models.leith import PAPER, best_window
+from airtcp.predict import uploads
+from airtcp.predict.access import as_dcf
+from airtcp.predict.answers import Answers
+from airtcp.predict.assumptions import ENDLESS_HARMLESS
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.facts import rate_of, tcp_of, weighted
+from airtcp.predict.keys import BASIC, NO_BEACONS, NO_ERRORS, RENO
+from airtcp.predict.senders import rts_before
+from airtcp.scenario import StandardAccess
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Flow, ResolvedScenario
+
+_Collision: TypeAlias = Literal["as-success", "difs", "eifs"]
+
+_BURSTS: Final = Card(
+    name="paper B, m*",
+    by="models.bruno",
+    asked="TCP downloads of several stations, 802.11a, b, g",
+    answers=("best_target_active",),
+    reads=(
+        *BASIC,
+        "phy.difs_ns",
+        "phy.eifs_ns",
+        "phy.cw_min",
+        "ap.access",
+        "flows.tcp.header_bits",
+        "flows.direction",
+        "mac.rules.after_collision",
+    ),
+    assumes=(
+        Assumption(
+            "the access point sends in bursts, and leaves the slots between them to the stations",
+            ("ap.access",),
+        ),
+        Assumption(
+            "each of the m stations sends one TCP ACK in one of w slots, drawn alike; one that "
+            "collided waits for the next w slots",
+            (),
+        ),
+        Assumption("basic access", ("mac.rts_threshold_bytes",)),
+        NO_BEACONS,
+        NO_ERRORS,
+        RENO,
+    ),
+    needs=(
+        Assumption("one access category", ("mac.edca", "classify")),
+        Assumption(
+            "TCP downloads, not of files that are sent once",
+            ("flows.application.kind", "flows.application.size"),
+        ),
+    ),
+    harmless={
+        **ENDLESS_HARMLESS,
+        "phy.rts_bits": "basic access",
+        "phy.cts_bits": "basic access",
+        "phy.cw_max": "one that collided waits for the next w slots",
+        "phy.ack_timeout_ns": "less than a slot's part of a collision",
+        "mac.short_retry_limit": "as phy.cw_max",
+        "mac.rules.immediate_access": "the slots between two bursts are as many with it",
+        "mac.rules.post_backoff": "as mac.rules.immediate_access",
+        "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
+        "mac.rules.colliders": "as phy.ack_timeout_ns",
+        "ap.queue": "m* is about the stations, however long the burst could be",
+        "stations.queue": "a station has one TCP ACK",
+        "links": "m* is about the air",
+        "flows.path": "m* is about the air",
+        "flows.application": "m* is about the TCP ACKs, whatever they acknowledge",
+        "flows.tcp": "as flows.application: only the size of an ACK counts",
+    },
+)
+_WINDOW: Final = Card(
+    name="paper L, best CWmin",
+    by="models.leith.throughput",
+    asked="endless TCP uploads, EDCA with priority for TCP ACKs",
+    answers=("best_cw_min_stations",),
+    reads=uploads.CARDS[0].reads,
+    assumes=(
+        *uploads.CARDS[0].assumes,
+        Assumption("CWmax is as many times CWmin + 1 as it is here", ("mac.edca",)),
+    ),
+    needs=uploads.CARDS[0].needs,
+    harmless=uploads.CARDS[0].harmless,
+)
+CARDS: Final = (_BURSTS, _WINDOW)
+
+
+def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """m*, where two stations or more have TCP downloads and contend by one DCF."""
+    flows = [flow for flow in scenario.flows if flow.tcp and flow.direction == "download"]
+    counts = [scenario.group(flow.stations).count for flow in flows]
+    if sum(counts) < 2:
+        return None
+    ap = scenario.ap.model_copy(update={"access": StandardAccess(scheme="standard")})
+    alike = as_dcf(scenario.model_copy(update={"ap": ap})).scenario
+    if alike is None:
+        return None
+    access = scenario.ap.access
+    own = access.window_slots if access.scheme == "adaptive-burst" else alike.phy.cw_min + 1
+    here: _Collision = "difs" if scenario.mac.rules.after_collision == "difs" else "eifs"
+    broken = list(_rts(scenario, flows))
+    printed = (
+        "a collision takes as long as a success, which is what the paper's w/4 comes from (B5); "
+        f"here it takes a frame and {here.upper()}"
+    )
+    readings: list[tuple[_Collision, str, list[str]]] = [(here, "B (1), m*", broken)]
+    if access.scheme == "adaptive-burst":
+        readings.append(("as-success", "B (1), m*, T_c = T_s", [*broken, printed]))
+    for collision, source, hints in readings:
+        with answers.attempt(source):
+            said = float(best_stations(own, _overheads(alike, flows, counts, collision)))
+            answers.add(_BURSTS.origin(source, hints), {"best_target_active": said})
+    return None
+
+
+def window(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """The best CWmin of the stations' data, where paper L is asked about their uploads."""
+    found = uploads.prioritised(scenario)
+    if found is None or isinstance(found, str):
+        return None
+    _, doublings, hold = found.windows
+    broken = list(uploads.breaks(found, found.throughput()))
+    kinds: tuple[tuple[Literal["any", "powers of two"], str], ...] = (
+        ("powers of two", "L (9), best CWmin, CWmin + 1 a power of two"),
+        ("any", "L (9), best CWmin"),
+    )
+    for windows, source in kinds:
+        with answers.attempt(source):
+            best = best_window(
+                found.count,
+                doublings,
+                hold,
+                found.parameters,
+                PAPER,
+                d=found.every,
+                windows=windows,
+            )
+            # `w0` is W, CWmin + 1 in the words of scenario files.
+            answers.add(
+                _WINDOW.origin(source, broken), {"best_cw_min_stations": float(best.w0) - 1.0}
+            )
+    return None
+
+
+def _overheads(
+    scenario: ResolvedScenario, flows: list[Flow], counts: list[int], collision: _Collision
+) -> Overheads:
+    phy = Phy.from_resolved(scenario.phy.model_dump())
+    single = []
+    for flow in flows:
+        data, control = rate_of(scenario.group(flow.stations))
+        single.append(
+            Overheads.from_phy(
+                phy,
+                msdu_bits=tcp_of(flow).header_bits,
+                collision=collision,
+                data_rate=data,
+                control_rate=control,
+            )
+        )
+    return Overheads(
+        slot_s=single[0].slot_s,
+        success_s=weighted([one.success_s for one in single], counts),
+        collision_s=weighted([one.collision_s for one in single], counts),
+    )
+
+
+def _rts(scenario: ResolvedScenario, flows: list[Flow]) -> Iterator[str]:
+    if any(rts_before(scenario, tcp_of(flow).header_bits // 8) for flow in flows):
+        yield (
+            "basic access; here an RTS goes before TCP ACKs: collisions cost less, and more "
+            "stations could contend"
+        )

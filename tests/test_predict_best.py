@@ -1,0 +1,143 @@
+"""What `predict` says about what to set: paper B's m* and paper L's best CWmin."""
+
+import numpy as np
+import pytest
+from airtcp.models.bruno import Overheads, success_rate
+from airtcp.predict import predict
+from airtcp.results import Prediction
+from airtcp.scenario import ResolvedScenario, loads
+
+#: The cell of paper B: 34 bytes of MAC header, MAC ACK at 2 Mb/s, no whole microseconds.
+HOT_SPOT = """
+[phy]
+standard = "802.11b"
+data_rate = "11 Mb/s"
+control_rate = "2 Mb/s"
+mac_header_bits = 272
+llc_bits = 0
+propagation_delay = "0 us"
+symbol_rounding = false
+{mac}
+[ap]
+access = {access}
+[[stations]]
+name = "sta"
+count = {count}
+[[flows]]
+stations = "sta"
+direction = "download"
+application = {application}
+[run]
+warmup = "1 s"
+duration = "5 s"
+"""
+WEB = (
+    '{ kind = "web", size = { distribution = "exponential", mean = "30 kB" }, '
+    'think_time = { distribution = "exponential", mean = "10 s" } }'
+)
+#: The cell of paper L's Fig. 4 (D = 2 slots), with other windows to begin at.
+UPLOADS = """
+[phy]
+standard = "802.11b"
+[mac.edca.ap.AC_VO]
+aifs = "50 us"
+cw_min = 0
+cw_max = 0
+txop_limit = "0 us"
+[mac.edca.stations.AC_BE]
+aifs = "90 us"
+cw_min = {low}
+cw_max = {high}
+txop_limit = "0 us"
+[mac.classify]
+tcp_ack = "AC_VO"
+[[stations]]
+name = "sta"
+count = {count}
+[[flows]]
+stations = "sta"
+direction = "upload"
+application = {{ kind = "bulk" }}
+[run]
+warmup = "1 s"
+duration = "5 s"
+"""
+
+
+def hot_spot(
+    access: str = '{ scheme = "adaptive-burst" }',
+    *,
+    count: int = 20,
+    application: str = '{ kind = "bulk" }',
+    mac: str = "",
+) -> ResolvedScenario:
+    return loads(HOT_SPOT.format(access=access, count=count, application=application, mac=mac))
+
+
+def told(said: Prediction, metric: str) -> dict[str, float]:
+    return {one.source: one.value for one in said.model.get(metric, [])}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("slots", [8, 16, 32, 64, 128])
+def test_m_star_of_the_paper_s_cell_is_a_quarter_of_the_window(slots: int) -> None:
+    said = predict(hot_spot(f'{{ scheme = "adaptive-burst", window_slots = {slots} }}'))
+
+    assert told(said, "best_target_active")["B (1), m*, T_c = T_s"] == slots / 4
+
+
+def test_m_star_is_that_of_the_scenario_s_own_timings() -> None:
+    """Longer slots cost more than collisions do: more stations should contend."""
+    quick, slow = (
+        told(predict(hot_spot(mac=mac)), "best_target_active")["B (1), m*"]
+        for mac in ("", 'slot_time = "200 us"')
+    )
+
+    # The other way round: all numbers of stations tried, with times worked out by hand in us:
+    # SYNC and header 192, 272 + 320 bits at 11 Mb/s, SIFS 10, MAC ACK 192 + 56, DIFS 50; EIFS 364.
+    frame = 192 + 592 / 11
+    for m_star, slot, difs in ((quick, 20, 50), (slow, 200, 410)):
+        ack = 10 + 192 + 112 / 2
+        eifs = 10 + 192 + 112 / 1 + difs
+        times = Overheads(slot / 1e6, (frame + ack + difs) / 1e6, (frame + eifs) / 1e6)
+        assert m_star == 1 + np.argmax(success_rate(32, np.arange(1, 33), times))
+    assert slow > quick
+
+
+def test_m_star_is_told_of_any_hot_spot_with_downloads() -> None:
+    plain = predict(hot_spot('{ scheme = "standard" }', application=WEB))
+
+    assert list(told(plain, "best_target_active")) == ["B (1), m*"]
+    assert not plain.model["best_target_active"][0].broken
+    assert "best_target_active" not in predict(hot_spot(count=1)).model
+
+
+def test_rts_before_tcp_acks_is_said_to_break_m_star() -> None:
+    said = predict(hot_spot(mac='[mac]\nrts_threshold = "0 B"'))
+
+    assert "here an RTS goes before TCP ACKs" in said.model["best_target_active"][0].broken[0]
+
+
+@pytest.mark.parametrize(("low", "high", "count"), [(31, 1023, 20), (15, 1023, 10), (31, 127, 5)])
+def test_the_best_window_is_better_than_its_neighbours(low: int, high: int, count: int) -> None:
+    def asked(cw_min: int) -> ResolvedScenario:
+        times = (high + 1) // (low + 1)
+        return loads(UPLOADS.format(low=cw_min, high=(cw_min + 1) * times - 1, count=count))
+
+    said = predict(asked(low))
+    best = told(said, "best_cw_min_stations")
+    power = best["L (9), best CWmin, CWmin + 1 a power of two"]
+    goodput = {
+        cw: told(predict(asked(cw)), "goodput_bps")["L (9)"]
+        for cw in (int(power), 2 * int(power) + 1, (int(power) + 1) // 2 - 1)
+    }
+
+    assert np.log2(power + 1) % 1 == 0
+    assert max(goodput, key=goodput.__getitem__) == power
+    assert power / 2 < best["L (9), best CWmin"] < 2 * power + 1
+
+
+def test_no_best_window_where_acks_have_no_priority() -> None:
+    head, rest = UPLOADS.format(low=31, high=1023, count=5).split("[mac.edca.ap")
+    plain = head + rest[rest.index("[[stations]]") :]
+
+    assert "best_cw_min_stations" not in predict(loads(plain)).model
