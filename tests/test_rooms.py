@@ -13,6 +13,7 @@ MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__main__.p
 GROUND = {
     "_version",
     "airtime",
+    "conditions",
     "distributions",
     "exceptions",
     "files",
@@ -25,7 +26,16 @@ GROUND = {
 """Modules of the ground floor, which may import each other."""
 
 ANSWERS = GROUND | {"scenario", "results"}
-BOTH_DEPTHS = ANSWERS | {"_core", "models", "predict", "run", "present", "compare", "difference"}
+BOTH_DEPTHS = ANSWERS | {
+    "_core",
+    "models",
+    "predict",
+    "run",
+    "present",
+    "compare",
+    "difference",
+    "plan",
+}
 
 ROOMS = {
     "models": {"airtime", "exceptions", "high_rate", "standards"},
@@ -36,6 +46,7 @@ ROOMS = {
     "present": ANSWERS,
     "compare": ANSWERS | {"predict", "run"},
     "difference": ANSWERS | {"run"},
+    "plan": ANSWERS | {"predict", "run"},
     "reproduce": BOTH_DEPTHS,
     "cli": BOTH_DEPTHS | {"reproduce"},
 }

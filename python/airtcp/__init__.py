@@ -5,6 +5,7 @@
     airtcp.simulate(scenario)    # what a packet-level simulation says
     airtcp.compare(scenario)     # both, and how far they are apart
     airtcp.diff(scenario, other) # what is otherwise in another scenario, on common random numbers
+    airtcp.plan(scenario, vary="stations", until="p90 transfer_time > 2 s")  # how far it carries
 
 The bare model functions are in `airtcp.models`. Importing airtcp is cheap: NumPy, SciPy and the
 compiled core are imported by what needs them.
@@ -20,9 +21,11 @@ from airtcp.exceptions import (
     ConvergenceError,
     ModelError,
     OutputError,
+    QuestionError,
     ScenarioError,
     SimulationError,
 )
+from airtcp.plan import plan
 from airtcp.predict import predict
 
 if TYPE_CHECKING:
@@ -36,12 +39,14 @@ __all__ = [
     "ConvergenceError",
     "ModelError",
     "OutputError",
+    "QuestionError",
     "ScenarioError",
     "SimulationError",
     "__version__",
     "compare",
     "diff",
     "load",
+    "plan",
     "predict",
     "simulate",
 ]

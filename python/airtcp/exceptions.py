@@ -3,6 +3,7 @@
     AirtcpError
       UnitError            a text is not a quantity of the wanted kind (also a ValueError)
       ScenarioError        a scenario file is wrong: file, key path, what is allowed there
+      QuestionError        a question has no answer: its words, or what it asks of the scenario
       OutputError          a result cannot be written where the user wants it
       ModelError           a model cannot answer
         ConvergenceError   its solver did not converge: there is no number to give
@@ -21,6 +22,7 @@ __all__ = [
     "ConvergenceError",
     "ModelError",
     "OutputError",
+    "QuestionError",
     "ScenarioError",
     "SimulationError",
     "UnitError",
@@ -65,6 +67,10 @@ class ScenarioError(AirtcpError):
         if hidden > 0:
             lines.append(f"{file}: and {hidden} more problem{'s' if hidden > 1 else ''}")
         super().__init__("\n".join(lines))
+
+
+class QuestionError(AirtcpError):
+    """A question about a scenario has no answer; the text says what may be asked."""
 
 
 class OutputError(AirtcpError):

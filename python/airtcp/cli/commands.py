@@ -8,6 +8,7 @@ import typer
 
 from airtcp.cli import answers, examples
 from airtcp.cli.diff import diff
+from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
 
 app: Final = typer.Typer(
@@ -23,6 +24,7 @@ app.command("run")(answers.run)
 app.command("predict")(answers.predict)
 app.command("simulate")(answers.simulate)
 app.command("diff")(diff)
+app.command("plan")(plan)
 app.command("reproduce")(reproduce)
 app.command("schema")(examples.schema)
 app.command("example")(examples.example)

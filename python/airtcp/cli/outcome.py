@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import typer
 
 from airtcp.cli.process import Status, forget_stdout, note
-from airtcp.exceptions import AirtcpError, OutputError, ScenarioError
+from airtcp.exceptions import AirtcpError, OutputError, QuestionError, ScenarioError
 
 __all__ = ["Status", "note", "outcome"]
 
@@ -24,7 +24,7 @@ def outcome() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
-    except (ScenarioError, OutputError) as error:
+    except (ScenarioError, QuestionError, OutputError) as error:
         raise _end(str(error), Status.WRONG_INPUT) from error
     except AirtcpError as error:
         raise _end(str(error), Status.FAILED) from error

@@ -78,7 +78,7 @@ def check_pages(out: Path, *, force: bool) -> None:
 def _names_of_a_report() -> list[str]:
     from airtcp.present.plot import CAPTIONS
 
-    names = (*CAPTIONS, "difference")
+    names = (*CAPTIONS, "difference", "plan")
     pictures = [f"{name}.{suffix}" for name in names for suffix in ("svg", "png")]
     return ["report.html", "results.json", *pictures]
 

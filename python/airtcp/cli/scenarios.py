@@ -14,7 +14,7 @@ import typer
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-__all__ = ["Set", "scenario_of", "settings_of"]
+__all__ = ["Set", "scenario_of", "settings_of", "value_of"]
 
 Set = Annotated[
     list[str] | None,
@@ -58,10 +58,15 @@ def _setting(change: str) -> tuple[str, Any]:
             f"{change!r} has no value; allowed: such as stations.laptop.count=40",
             param_hint="--set",
         )
+    return path.strip(), value_of(value)
+
+
+def value_of(text: str) -> Any:
+    """A value as it is written on a command line; one that is not TOML is a text."""
     import tomllib
 
     try:
-        read = tomllib.loads(f"value = {value}")
+        read = tomllib.loads(f"value = {text}")
     except ValueError:
-        return path.strip(), value.strip()
-    return path.strip(), read["value"] if len(read) == 1 else value
+        return text.strip()
+    return read["value"] if len(read) == 1 else text

@@ -64,7 +64,7 @@ class _Console(Console):
 
 def result(result: Comparison | SimulationResult | Prediction) -> None:
     """Print a result on stdout."""
-    console = _console()
+    console = new_console()
     console.print(Text(one_line(result.scenario.title) or "Untitled scenario", style="bold"))
     for line in summary.subject(result.scenario):
         console.print(Padding(Text(line, style="dim"), (0, 0, 0, 2)))
@@ -81,7 +81,7 @@ def difference(found: Difference) -> None:
     """Print the difference of two simulations on stdout."""
     from airtcp.present.difference import HEAD, MOST_ROWS, rest, rows, subject
 
-    console = _console()
+    console = new_console()
     for line in subject(found):
         console.print(Text(one_line(line)))
     console.print()
@@ -108,7 +108,7 @@ def claims(judgements: Sequence[Judgement]) -> None:
     """Print verdicts on what papers state, on stdout."""
     from airtcp.reproduce.measure import words
 
-    console = _console()
+    console = new_console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("claim", "what", "paper", "ours", "verdict"):
         table.add_column(name, overflow="fold")
@@ -131,7 +131,8 @@ def claims(judgements: Sequence[Judgement]) -> None:
         console.print(table)
 
 
-def _console() -> Console:
+def new_console() -> Console:
+    """Where to print: as wide as the terminal, and without control codes where there is none."""
     console = _Console(highlight=False, emoji=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _PIPE_WIDTH

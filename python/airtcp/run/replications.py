@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
@@ -36,6 +36,16 @@ class Capture:
     error: OSError | None = None
 
 
+class Work(Protocol):
+    """Runs that go by numbers."""
+
+    def run(self, index: int, control: _core.RunControl) -> Replication:
+        """One of them, to its end."""
+
+    def name(self, index: int) -> str:
+        """What a message calls it."""
+
+
 @dataclass(frozen=True)
 class Runner:
     """Runs single replications, and has them write down what is asked for."""
@@ -47,6 +57,10 @@ class Runner:
     snaplen: int
     #: The number of replication 0 for the random streams.
     first: int = 0
+
+    def name(self, index: int) -> str:
+        """What a message calls a replication."""
+        return f"replication {index} with seed {self.seed}"
 
     def run(self, index: int, control: _core.RunControl) -> Replication:
         """One replication, to its end."""
@@ -93,7 +107,7 @@ class Replications:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: Work,
         threads: int,
         progress: Callable[[float], None] | None,
         interruption: Interruption,
@@ -170,9 +184,7 @@ class Replications:
 
         del self._under_way[index]
         if isinstance(ended, _core.SimulationFailed):
-            raise SimulationError(
-                f"replication {index} with seed {self._runner.seed} failed: {ended}"
-            ) from ended
+            raise SimulationError(f"{self._runner.name(index)} failed: {ended}") from ended
         if isinstance(ended, BaseException):
             raise ended
         self._finish(index, ended)

@@ -1,0 +1,165 @@
+"""Measures how often the interval that `airtcp plan` states holds the truth.
+
+Knows what is measured and how. For each of some cases one sweep finds the end by brute force, every
+value with many replications; then plans on other seeds, each as a user would ask for it, state
+their intervals. An interval of 95 % should hold the truth 19 times of 20; at least 17 is asked.
+
+    .venv/bin/python benches/coverage.py           # all cases, about half an hour of two processors
+    .venv/bin/python benches/coverage.py pages     # one
+    .venv/bin/python benches/coverage.py --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import airtcp
+from airtcp.conditions import parse_condition
+from airtcp.plan.axis import axis_of
+from airtcp.stats import student_interval
+
+SEEDS = 20
+LEAST = 17
+#: Seeds of sweeps, far from those of the plans.
+_SWEEP_SEED = 1_000_003
+
+_CELL = """
+phy = {{ standard = "{standard}" }}
+stations = [{{ name = "laptop", count = 10 }}]
+flows = [{{ stations = "laptop", direction = "download", application = {application} }}]
+run = {{ warmup = "5 s", duration = "{duration}", replications = 20 }}
+"""
+_PAGES = (
+    '{ kind = "web", size = { distribution = "exponential", mean = "30 kB" }, '
+    'think_time = { distribution = "exponential", mean = "5 s" } }'
+)
+_FILES = (
+    '{ kind = "ftp", interarrival = { distribution = "exponential", mean = "4 s" }, '
+    'size = { distribution = "pareto", mean = "60 kB", shape = 1.9 } }'
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, and the values among which the sweep looks for its answer."""
+
+    scenario: str
+    until: str
+    values: range
+    replications: int
+
+
+CASES = {
+    "pages": Case(
+        _CELL.format(standard="802.11b", application=_PAGES, duration="60 s"),
+        "p90 transfer_time > 1 s",
+        range(60, 100, 2),
+        200,
+    ),
+    "files": Case(
+        _CELL.format(standard="802.11b", application=_FILES, duration="60 s"),
+        "transfer_time > 500 ms",
+        range(14, 40),
+        400,
+    ),
+    "bulk": Case(
+        _CELL.format(standard="802.11g", application='{ kind = "bulk" }', duration="10 s"),
+        "flow_goodput < 1 Mb/s",
+        range(14, 30),
+        40,
+    ),
+}
+
+
+def truth(case: Case) -> tuple[int, int, int]:
+    """The end by a sweep, and the first and last values that its own noise leaves possible."""
+    axis = axis_of(airtcp.load(case.scenario), "stations")
+    condition = parse_condition(case.until)
+    means, lows, highs = {}, {}, {}
+    for value in case.values:
+        result = airtcp.simulate(
+            axis.at(axis.nearest(value)), replications=case.replications, seed=_SWEEP_SEED
+        )
+        excess = [
+            condition.excess(one)
+            for one in result.simulation.values(condition.metric)
+            if one is not None
+        ]
+        interval = student_interval(excess, 0.95)
+        assert interval.mean is not None
+        assert interval.low is not None
+        assert interval.high is not None
+        means[value], lows[value], highs[value] = interval.mean, interval.low, interval.high
+    return _last(means), _last(highs), _last(lows)
+
+
+def _last(excess: dict[int, float]) -> int:
+    """The last value before the first that is beyond, by straight lines between the values."""
+    values = sorted(excess)
+    for left, right in pairwise(values):
+        if excess[left] <= 0.0 < excess[right]:
+            part = -excess[left] / (excess[right] - excess[left])
+            return int(left + part * (right - left) + 1e-9)
+    raise SystemExit(f"no end among {values[0]} to {values[-1]}: {excess}")
+
+
+def measure(case: Case, seeds: int) -> dict[str, Any]:
+    """The truth, what plans said, and how often it was right."""
+    end, least, most = truth(case)
+    scenario = airtcp.load(case.scenario)
+    stated, runs, cpu_s = [], [], []
+    for seed in range(1, seeds + 1):
+        begin = time.process_time()
+        answer = (
+            plan := airtcp.plan(scenario, vary="stations", until=case.until, seed=seed)
+        ).answer
+        assert answer is not None
+        stated.append((answer.value, answer.low, answer.high))
+        runs.append(plan.runs)
+        cpu_s.append(time.process_time() - begin)
+    held = sum(
+        (low is None or low <= end) and (high is None or end <= high) for _, low, high in stated
+    )
+    return {
+        "until": case.until,
+        "truth": end,
+        "truth_between": [least, most],
+        "held": held,
+        "of": seeds,
+        "mean_width": sum((high or end) - (low or end) for _, low, high in stated) / seeds,
+        "mean_runs": sum(runs) / seeds,
+        "mean_cpu_s": sum(cpu_s) / seeds,
+        "stated": stated,
+    }
+
+
+def main() -> None:
+    """Measure the cases that are named and print a table, or JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("cases", nargs="*", choices=[*CASES, []], default=[])
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    found = {name: measure(CASES[name], options.seeds) for name in options.cases or CASES}
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return
+    print("| case | until | truth (sweep) | held | mean width | mean runs | CPU s |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for name, one in found.items():
+        least, most = one["truth_between"]
+        print(
+            f"| {name} | {one['until']} | {one['truth']} ({least} to {most}) | "
+            f"{one['held']} of {one['of']} | {one['mean_width']:.1f} | {one['mean_runs']:.0f} | "
+            f"{one['mean_cpu_s']:.1f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""`airtcp plan`: a scenario and a bound in, how far it carries out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from airtcp.cli.answers import (
+    Force,
+    Json,
+    Out,
+    Quiet,
+    Replications,
+    Scenario,
+    Seed,
+    Threads,
+    tell_report,
+)
+from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.progress import bars
+from airtcp.cli.scenarios import Set, scenario_of, value_of
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
+
+Vary = Annotated[
+    str,
+    typer.Option(
+        "--vary", metavar="PATH", help="What grows: stations (all groups in proportion), or a key."
+    ),
+]
+Until = Annotated[
+    list[str],
+    typer.Option(
+        "--until",
+        metavar="CONDITION",
+        help='What must not happen yet: "p90 transfer_time > 2 s". As often as you like.',
+    ),
+]
+Begin = Annotated[
+    str | None, typer.Option("--from", metavar="VALUE", help="Where nothing happens yet.")
+]
+End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="Where to stop looking.")]
+
+
+def plan(
+    scenario: Scenario,
+    until: Until,
+    vary: Vary = "stations",
+    begin: Begin = None,
+    end: End = None,
+    set_: Set = None,
+    json: Json = False,
+    out: Out = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    threads: Threads = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """How far a scenario carries: the last value at which no condition holds."""
+    with outcome():
+        from airtcp.cli.outputs import check
+        from airtcp.plan import plan as plan_of
+
+        loaded, _ = scenario_of(scenario, set_)
+        check(scenario, out=out, force=force)
+        with _progress(quiet) as (progress, tell):
+            found = plan_of(
+                loaded,
+                vary=vary,
+                until=until,
+                begin=None if begin is None else value_of(begin),
+                end=None if end is None else value_of(end),
+                seed=seed,
+                replications=replications,
+                threads=threads,
+                progress=progress,
+                tell=tell,
+            )
+        if json:
+            print(found.to_json())
+        else:
+            from airtcp.cli import show_plan
+
+            show_plan.plan(found)
+        sys.stdout.flush()
+        if out is not None:
+            from airtcp.present.plan import write
+
+            write(found, out)
+            tell_report(out, json=json, quiet=quiet)
+        if found.stopped == "interrupted":
+            note("interrupted: shown is what the runs say that had ended")
+            raise typer.Exit(Status.INTERRUPTED)
+
+
+@contextmanager
+def _progress(
+    quiet: bool,
+) -> Iterator[tuple[Callable[[float], None] | None, Callable[[str], None] | None]]:
+    """A bar for the runs under way, with what they are, if a person is looking."""
+    with bars(quiet, _columns) as bar:
+        if bar is None:
+            yield None, None
+            return
+        task = bar.add_task("looking", total=1.0)
+        yield (
+            lambda fraction: bar.update(task, completed=fraction),
+            lambda words: bar.update(task, description=words, completed=0.0),
+        )
+
+
+def _columns() -> tuple[ProgressColumn, ...]:
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+    return TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn()

@@ -1,0 +1,187 @@
+"""What must not happen yet: `laptop/download p90 transfer_time > 2 s`.
+
+Knows the grammar of a condition on a metric, which metrics there are and which unit each has. Does
+not know scenarios: whether a group is there is asked of whoever has one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from airtcp.exceptions import QuestionError, UnitError
+from airtcp.metrics import METRICS, Metric, quantity
+from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
+
+__all__ = ["Condition", "parse_condition"]
+
+_STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
+_SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
+#: Parts of a metric's name that say that it lies between 0 and 1.
+_FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "loss")
+_GRAMMAR: Final = 'such as "p90 transfer_time > 2 s" or "laptop/download goodput < 2 Mb/s"'
+
+
+#: What of a group a condition is about.
+Part = Literal["all", "download", "upload"]
+_ALL: Final[Part] = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A bound on a metric. `above`: it holds where the metric is above `bound`, else below.
+
+    `metric` is the key in results, `group` and `part` what it is of as in `Simulation.values`, and
+    `bound` is in the unit of the metric.
+    """
+
+    text: str
+    metric: str
+    above: bool
+    bound: float
+    group: str | None = None
+    part: Part = "all"
+
+    @property
+    def about(self) -> Metric:
+        """The metric."""
+        return METRICS[self.metric]
+
+    @property
+    def label(self) -> str:
+        """The metric for people, with what it is of: "transfer time, mean (laptop, download)"."""
+        if self.group is None:
+            return self.about.label
+        of = self.group if self.part == "all" else f"{self.group}, {self.part}"
+        return f"{self.about.label} ({of})"
+
+    @property
+    def bound_text(self) -> str:
+        """The bound for people: "2 s"."""
+        shown = quantity(self.bound, self.about.unit, 3)
+        number, space, unit = shown.partition(" ")
+        if "." in number:
+            number = number.rstrip("0").rstrip(".")
+        return f"{number}{space}{unit}"
+
+    @property
+    def mean_metric(self) -> str | None:
+        """The metric whose percentile this is about; None if it is about none."""
+        mean = re.sub(r"_p\d+_", "_", self.metric)
+        return mean if mean != self.metric and mean in METRICS else None
+
+    def excess(self, value: float) -> float:
+        """How far a value of the metric is beyond the bound; negative where nothing happens."""
+        return value - self.bound if self.above else self.bound - value
+
+
+def parse_condition(text: str) -> Condition:
+    """The condition of `[GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] METRIC (<|>) QUANTITY`.
+
+    The metric goes without its unit's suffix, which may be there all the same. Raises QuestionError
+    with what is allowed for anything else, and for a bound that no value is ever beyond, or every.
+    """
+    match = re.fullmatch(r"\s*([^<>]*?)\s*([<>])\s*([^<>=]+?)\s*", text)
+    words = match[1].split() if match else []
+    if match is None or not 1 <= len(words) <= 3:
+        raise _error(
+            text,
+            f"is no condition; allowed: [GROUP[/DIRECTION]] [mean|p50|p90|p95|p99] "
+            f"METRIC (< or >) QUANTITY, {_GRAMMAR}",
+        )
+    *before, name = words
+    statistic = before.pop() if before and before[-1] in _STATISTICS else None
+    if len(before) > 1:
+        raise _error(text, f'"{before[1]}" is no statistic; allowed: {", ".join(_STATISTICS)}')
+    group, part = _scope(text, before[0]) if before else (None, _ALL)
+    metric = _metric(text, name, statistic)
+    scope = "all" if group is None else "group" if part == "all" else "direction"
+    if scope not in metric.scopes:
+        raise _error(
+            text,
+            f"{metric.name} is not measured of {'everything' if group is None else 'that'}; "
+            f"allowed: {', '.join(_of(metric))}",
+        )
+    above, bound = match[2] == ">", _bound(text, metric, match[3])
+    _check_possible(text, metric, above, bound)
+    return Condition(" ".join(text.split()), metric.name, above, bound, group, part)
+
+
+def _scope(text: str, scope: str) -> tuple[str, Part]:
+    group, slash, direction = scope.partition("/")
+    if not slash:
+        return group, _ALL
+    if direction == "download":
+        return group, "download"
+    if direction == "upload":
+        return group, "upload"
+    raise _error(text, f'"{direction}" is no direction; allowed: download, upload')
+
+
+def _metric(text: str, name: str, statistic: str | None) -> Metric:
+    names: dict[str, Metric] = {}
+    for metric in METRICS.values():
+        suffix = _SUFFIXES.get(metric.unit, "")
+        names[metric.name] = metric
+        names.setdefault(metric.name.removesuffix(suffix), metric)
+    if name not in names:
+        short = [key for key in names if key not in METRICS or not _SUFFIXES.get(METRICS[key].unit)]
+        nearest = difflib.get_close_matches(name, short, n=1, cutoff=0.4)
+        hint = f"the nearest is {nearest[0]}" if nearest else f"allowed: {', '.join(short)}"
+        raise _error(text, f'"{name}" is no metric; {hint}')
+    metric = names[name]
+    if statistic is None or statistic == "mean":
+        return metric
+    suffix = _SUFFIXES.get(metric.unit, "")
+    base = metric.name.removesuffix(suffix)
+    quantile = METRICS.get(f"{base}_{statistic}{suffix}")
+    if quantile is None:
+        known = [one for one in _STATISTICS if f"{base}_{one}{suffix}" in METRICS]
+        allowed = ", ".join(["mean", *known])
+        raise _error(text, f"{base} has no {statistic}; allowed: {allowed}")
+    return quantile
+
+
+def _bound(text: str, metric: Metric, value: str) -> float:
+    try:
+        if metric.unit == "s":
+            return parse_time_s(value)
+        if metric.unit == "b/s":
+            return float(parse_rate_bps(value))
+        if value.endswith("%"):
+            if metric.unit:
+                raise _error(text, f"{metric.name} is in {metric.unit}, not in %")
+            return parse_percent(value)
+    except UnitError as error:
+        raise _error(text, f"{metric.name}: {error}") from error
+    number = value.removesuffix(metric.unit).strip() if metric.unit else value
+    try:
+        bound = float(number)
+    except ValueError:
+        bound = math.nan
+    if not math.isfinite(bound):
+        unit = f" of {metric.unit}" if metric.unit else ", or a percentage"
+        raise _error(text, f'"{value}" is no value of {metric.name}; allowed: a number{unit}')
+    return bound
+
+
+def _check_possible(text: str, metric: Metric, above: bool, bound: float) -> None:
+    fraction = not metric.unit and any(part in metric.name for part in _FRACTIONS)
+    most = 1.0 if fraction else math.inf
+    values = f"{metric.name} is 0 to 1" if fraction else f"{metric.name} is never negative"
+    if (above and bound >= most) or (not above and bound <= 0.0):
+        raise _error(text, f"can never hold: {values}")
+    if (above and bound < 0.0) or (not above and bound > most):
+        raise _error(text, f"always holds: {values}")
+
+
+def _of(metric: Metric) -> list[str]:
+    words = {"all": "everything", "group": "a group", "direction": "a group in one direction"}
+    return [words[scope] for scope in metric.scopes if scope in words]
+
+
+def _error(text: str, message: str) -> QuestionError:
+    return QuestionError(f'--until "{text}": {message}')

@@ -1,0 +1,77 @@
+"""How far a scenario carries: the last value at which no condition holds, and what moves it.
+
+    capacity      the order of the work
+    axis          what is varied, and its values in the order from good to bad
+    guess         where models see the end
+    search        which runs decide, and what they say
+    crossing      the statistics of a curve that crosses a bound
+
+The conditions are `airtcp.conditions`, the answers `airtcp.results.plans`, words and pictures
+`airtcp.present.plan`, the remedies `airtcp.remedies`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+# `import airtcp` imports this module: what costs time is imported where it is used.
+if TYPE_CHECKING:
+    from airtcp.results.plans import Plan
+    from airtcp.scenario import Scenario
+
+__all__ = ["plan"]
+
+
+def plan(
+    scenario: Scenario,
+    *,
+    vary: str,
+    until: str | Sequence[str],
+    begin: Any | None = None,
+    end: Any | None = None,
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Plan:
+    """The last value of `vary` at which none of the conditions `until` holds.
+
+    Args:
+        scenario: where to start from.
+        vary: `"stations"`, all groups in proportion, or a key path such as
+            `"stations.laptop.count"`, `"flows.laptop.application.think_time.mean"`.
+        until: one or more conditions, `"p90 transfer_time > 2 s"`.
+        begin: where the axis begins, as in a file: where no condition holds.
+        end: where it ends. Numbers of stations need neither.
+        seed: instead of the scenario's.
+        replications: at most so many at a value, instead of the scenario's number (or 40 where it
+            has a precision).
+        threads: replications under way at a time; no number depends on it.
+        progress: is told now and then how far the runs that are under way are, 0 to 1.
+        tell: is told what is run next.
+
+    On Ctrl-C the plan says what is known so far, with `stopped` set to "interrupted".
+
+    Raises:
+        QuestionError: a condition that cannot be asked or that never or always holds; an axis
+            without bounds.
+        ScenarioError: a key path that is none.
+        SimulationError: a run failed.
+        KeyboardInterrupt: before anything had ended.
+    """
+    from airtcp.plan.capacity import capacity
+
+    return capacity(
+        scenario,
+        vary=vary,
+        until=until,
+        begin=begin,
+        end=end,
+        seed=seed,
+        replications=replications,
+        threads=threads,
+        progress=progress,
+        tell=tell,
+    )

@@ -1,0 +1,256 @@
+"""What is varied: the number of stations or a key, on a grid of values from good to bad.
+
+Knows how stations are shared out among groups and which values a text with a unit may take between
+two others. Does not know what is asked of the scenarios.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import QuestionError, ScenarioError, UnitError
+from airtcp.units import (
+    format_rate,
+    format_size,
+    format_time_s,
+    parse_percent,
+    parse_rate_bps,
+    parse_size_bytes,
+    parse_time_ns,
+)
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+
+__all__ = ["STATIONS", "Axis", "axis_of", "shared_out"]
+
+#: What varies the number of all stations, the groups in proportion.
+STATIONS: Final = "stations"
+#: The largest association identifier: stations of one access point (IEEE 802.11-2020, 9.4.1.8).
+MOST_STATIONS: Final = 2007
+#: Neighbours of a continuous grid are about so far apart.
+_STEP: Final = 0.01
+_MOST_STEPS: Final = 400
+#: Values whose ends are further apart than this stand in equal ratios, others in equal differences.
+_GEOMETRIC: Final = 3.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values of a key path, or of the number of stations, in the order from good to bad.
+
+    `numbers` are in the base unit (s, b/s, B, or none), `written` what stands in a file.
+    """
+
+    scenario: Scenario
+    path: str
+    unit: str
+    numbers: Sequence[float]
+    written: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the values are whole numbers, each of them on the grid."""
+        return isinstance(self.numbers, range)
+
+    @property
+    def label(self) -> str:
+        """What is varied, for people."""
+        return "stations" if self.path == STATIONS else self.path
+
+    def text(self, number: float) -> str:
+        """A value for people."""
+        if self.unit == "s":
+            return format_time_s(number, 3)
+        if self.unit == "b/s":
+            return format_rate(number, 3)
+        if self.unit == "B":
+            return format_size(number, 3)
+        if self.unit == "%":
+            return f"{100.0 * number:g} %"
+        return f"{number:g}"
+
+    def at(self, index: int) -> Scenario:
+        """The scenario with a value of the grid. Raises ScenarioError where there is none."""
+        if self.path != STATIONS:
+            return self.scenario.vary({self.path: self.written[index]})
+        counts = [group.count for group in self.scenario.stations]
+        shares = shared_out(int(self.numbers[index]), counts)
+        names = [group.name for group in self.scenario.stations]
+        return self.scenario.vary(
+            {f"stations.{name}.count": count for name, count in zip(names, shares, strict=True)}
+        )
+
+    def of(self, scenario: Scenario) -> Axis:
+        """The same values of another scenario."""
+        return Axis(scenario, self.path, self.unit, self.numbers, self.written)
+
+    def nearest(self, number: float) -> int:
+        """The index of the value that is nearest to a number."""
+        if isinstance(self.numbers, range):
+            offset = round((number - self.numbers.start) / self.numbers.step)
+            return min(max(offset, 0), len(self.numbers) - 1)
+        return min(range(len(self)), key=lambda index: abs(self.numbers[index] - number))
+
+    @cached_property
+    def present(self) -> int | None:
+        """The index of what the scenario has; None for what is not known to be on the grid."""
+        if self.path == STATIONS:
+            return self.nearest(sum(group.count for group in self.scenario.stations))
+        here: Any = self.scenario.written
+        for part in self.path.split("."):
+            if isinstance(here, list):
+                here = next((e for e in here if part in (e.get("name"), e.get("stations"))), None)
+            elif isinstance(here, dict):
+                here = here.get(part)
+        if isinstance(here, bool) or here is None:
+            return None
+        try:
+            unit, number = _number(here)
+        except ValueError:
+            return None
+        return self.nearest(number) if unit == self.unit else None
+
+
+def shared_out(total: int, counts: Sequence[int]) -> list[int]:
+    """`total` stations shared out in proportion to `counts`, at least one for each group.
+
+    By Sainte-Laguë's divisors, so that no group shrinks when the total grows.
+    """
+    shares = [1] * len(counts)
+    for _ in range(total - len(counts)):
+        quotients = [count / (2 * share + 1) for count, share in zip(counts, shares, strict=True)]
+        shares[quotients.index(max(quotients))] += 1
+    return shares
+
+
+def axis_of(
+    scenario: Scenario, path: str, begin: Any | None = None, end: Any | None = None
+) -> Axis:
+    """The axis of a key path, from the good end `begin` to the bad end `end`.
+
+    The number of stations, of all or of a group, needs no ends: it goes from one for each group to
+    2007. Values are as in a file.
+
+    Raises:
+        QuestionError: an end is missing, or the two are of different kinds or the same.
+        ScenarioError: the path is no key of the scenario, or an end is no value for it.
+    """
+    if path == STATIONS:
+        least = len(scenario.stations)
+        return _whole(scenario, path, begin, end, least)
+    names = {f"stations.{group.name}.count" for group in scenario.stations}
+    if path in names:
+        return _whole(scenario, path, begin, end, 1)
+    # A path that is no key is said to be none before anything is asked of its values.
+    _check_path(scenario, path)
+    if begin is None or end is None:
+        missing = " and ".join(
+            option for option, one in (("--from", begin), ("--to", end)) if one is None
+        )
+        raise QuestionError(
+            f"--vary {path}: has no bound of its own; allowed: with {missing}, such as "
+            "--from 20 --to 1: from where nothing happens to where it does"
+        )
+    for one in (begin, end):
+        scenario.vary({path: one})
+    try:
+        (unit, first), (other, last) = _number(begin), _number(end)
+    except ValueError as error:
+        raise QuestionError(f"--vary {path}: {error}") from None
+    if unit != other:
+        raise QuestionError(
+            f'--vary {path}: "{begin}" and "{end}" are not of one kind; allowed: two values with '
+            "units of the same kind"
+        )
+    if first == last:
+        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; allowed: two values")
+    if type(begin) is int and type(end) is int:
+        return _range(scenario, path, begin, end)
+    numbers, written = _grid(unit, first, last)
+    return Axis(scenario, path, unit, numbers, written)
+
+
+def _check_path(scenario: Scenario, path: str) -> None:
+    try:
+        scenario.vary({path: None})
+    except ScenarioError as error:
+        # A scenario may be wrong without the key; only that there is none is meant.
+        if "is no key" in error.message or "flows are of" in error.message:
+            raise
+
+
+def _whole(scenario: Scenario, path: str, begin: Any, end: Any, least: int) -> Axis:
+    begin = least if begin is None else begin
+    end = MOST_STATIONS if end is None else end
+    if type(begin) is not int or type(end) is not int or begin < least or end < least:
+        raise QuestionError(
+            f"--vary {path}: from {begin} to {end}; allowed: whole numbers of {least} or more"
+        )
+    if begin == end:
+        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; allowed: two values")
+    return _range(scenario, path, begin, end)
+
+
+def _range(scenario: Scenario, path: str, begin: int, end: int) -> Axis:
+    step = 1 if begin < end else -1
+    numbers = range(begin, end + step, step)
+    return Axis(scenario, path, "", numbers, numbers)
+
+
+def _number(value: Any) -> tuple[str, float]:
+    """Unit and value of what stands in a file. Raises ValueError for what is no number."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "", float(value)
+    if isinstance(value, str):
+        for unit, parse in _PARSERS.items():
+            try:
+                return unit, float(parse(value))
+            except UnitError:
+                pass
+    raise ValueError(f"{value!r} is no number; allowed: a number, or a text with a unit")
+
+
+_PARSERS: Final[dict[str, Any]] = {
+    "s": lambda text: parse_time_ns(text) / 1e9,
+    "b/s": parse_rate_bps,
+    "B": parse_size_bytes,
+    "%": parse_percent,
+}
+
+
+def _grid(unit: str, first: float, last: float) -> tuple[list[float], list[Any]]:
+    """Numbers with three significant digits between two others, ends included, and their texts."""
+    low, high = sorted((first, last))
+    geometric = low > 0.0 and high / low >= _GEOMETRIC
+    span = math.log(high / low) if geometric else (high - low) / max(abs(low), abs(high))
+    steps = min(_MOST_STEPS, max(20, math.ceil(span / _STEP)))
+    numbers = []
+    for step in range(steps + 1):
+        part = step / steps
+        number = first * (last / first) ** part if geometric else first + (last - first) * part
+        numbers.append(float(f"{number:.3g}") if 0 < step < steps else number)
+    numbers = [_rounded(unit, number) for number in numbers]
+    numbers = list(dict.fromkeys(numbers))
+    return numbers, [_written(unit, number) for number in numbers]
+
+
+def _rounded(unit: str, number: float) -> float:
+    if unit == "s":
+        return round(number * 1e9) / 1e9
+    return float(round(number)) if unit in ("b/s", "B") else number
+
+
+def _written(unit: str, number: float) -> Any:
+    if unit == "s":
+        return f"{round(number * 1e9)} ns"
+    if unit in ("b/s", "B"):
+        return f"{round(number)} {unit}"
+    return f"{100.0 * number!r} %" if unit == "%" else number

@@ -1,0 +1,144 @@
+"""The work of `airtcp.plan`: how far a scenario carries, and which remedies carry it further.
+
+Knows the order of the work: models guess, the simulator decides, remedies are tried. Where to look
+is the business of `search`, which remedies there are that of `airtcp.remedies`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from airtcp.conditions import Condition, parse_condition
+from airtcp.exceptions import QuestionError
+from airtcp.plan.axis import axis_of
+from airtcp.plan.guess import Guess, guess
+from airtcp.plan.search import MOST, Found, Search, sample
+from airtcp.results import Provenance
+from airtcp.results.plans import Evidence, Plan, PlanStopped
+from airtcp.run.points import Points
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.plan.axis import Axis
+    from airtcp.scenario import Scenario
+
+__all__ = ["capacity"]
+
+
+def capacity(
+    scenario: Scenario,
+    *,
+    vary: str,
+    until: str | Sequence[str],
+    begin: Any | None,
+    end: Any | None,
+    seed: int | None,
+    replications: int | None,
+    threads: int | None,
+    progress: Callable[[float], None] | None,
+    tell: Callable[[str], None] | None,
+) -> Plan:
+    """The work of `airtcp.plan`, which says what the arguments are."""
+    conditions = _conditions(scenario, until)
+    axis = axis_of(scenario, vary, begin, end)
+    asked = scenario if seed is None else scenario.with_run(seed=seed)
+    run = asked.run
+    most = replications or run.replications or min(run.max_replications, MOST)
+    wall_start, cpu_start = time.perf_counter(), time.process_time()
+    said = guess(axis, conditions)
+    stopped: PlanStopped = "done"
+    points: Points[tuple[str, int]] = Points(run.seed, threads=threads, progress=progress)
+    with points:
+        start = said.index if said.index is not None else axis.present
+        start = len(axis) // 2 if start is None else start
+        search = Search(
+            "",
+            axis,
+            conditions,
+            points,
+            warmup_ns=points.warmed_up(axis.at(start)),
+            most=most,
+            confidence=run.confidence,
+            tell=tell,
+        )
+        found: Found | None = None
+        try:
+            found = search.find(start)
+        except KeyboardInterrupt:
+            if not points.runs:
+                raise
+            found, stopped = search.known(), "interrupted"
+    return Plan(
+        scenario=asked,
+        provenance=Provenance.of(asked, seed=run.seed, generator=points.generator),
+        conditions=tuple(conditions),
+        label=axis.label,
+        answer=None if found is None else found.answer,
+        guess=None if said.index is None else axis.numbers[said.index],
+        guessed_by=_source(said),
+        evidence=[*_modelled(axis, said), *_simulated(axis, search, conditions, run.confidence)],
+        remedies=[],
+        together=None,
+        left_out={},
+        runs=points.runs,
+        simulated_s=points.simulated_s,
+        wall_s=time.perf_counter() - wall_start,
+        cpu_s=time.process_time() - cpu_start,
+        stopped=stopped,
+    )
+
+
+def _conditions(scenario: Scenario, until: str | Sequence[str]) -> list[Condition]:
+    texts = [until] if isinstance(until, str) else list(until)
+    if not texts:
+        raise QuestionError('--until: is missing; allowed: such as "p90 transfer_time > 2 s"')
+    conditions = list(dict.fromkeys(map(parse_condition, texts)))
+    for one in conditions:
+        if one.group is None:
+            continue
+        names = [group.name for group in scenario.stations]
+        if one.group not in names:
+            raise QuestionError(
+                f'--until "{one.text}": "{one.group}" is no group; allowed: {", ".join(names)}'
+            )
+        directions = sorted({f.direction for f in scenario.flows if f.stations == one.group})
+        if one.part != "all" and one.part not in directions:
+            raise QuestionError(
+                f'--until "{one.text}": {one.group} has no {one.part}; '
+                f"allowed: {', '.join(directions) or 'another group'}"
+            )
+    return conditions
+
+
+def _source(said: Guess) -> str:
+    sources = {source for metrics in said.seen.values() for _, source in metrics.values()}
+    return "; ".join(sorted(sources)) if said.index is not None else ""
+
+
+def _modelled(axis: Axis, said: Guess) -> list[Evidence]:
+    return [
+        Evidence(
+            axis.numbers[index],
+            "model",
+            {name: value for name, (value, _) in metrics.items()},
+            "; ".join(sorted({source for _, source in metrics.values()})),
+        )
+        for index, metrics in sorted(said.seen.items())
+        if metrics
+    ]
+
+
+def _simulated(
+    axis: Axis, search: Search, conditions: Sequence[Condition], confidence: float
+) -> list[Evidence]:
+    found = []
+    for place in search.places:
+        runs = search.runs(place)
+        metrics: dict[str, float | Interval] = {
+            one.text: student_interval((sample(run, one) for run in runs), confidence)
+            for one in conditions
+        }
+        found.append(Evidence(axis.numbers[place], "simulation", metrics))
+    return found

@@ -1,0 +1,138 @@
+"""Where a noisy curve crosses zero: the statistics of a capacity.
+
+Knows samples of several replications at several places, on common random numbers. Does not know
+what was measured.
+
+Each replication gives a curve; near the crossing it is taken for a parabola (a straight line where
+there are fewer than four places), by least squares. At any place x the replications then have
+independent values, whose mean has a Student-t interval. The crossing is where the mean is zero, and
+its interval holds all x at which that interval holds zero: Fieller's way (J. Roy. Statist. Soc. B
+16, 1954), which is exact for normal samples and asks for no derivative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from airtcp.stats import Interval, student_interval
+
+__all__ = ["Crossing", "cross", "monotone_crossing"]
+
+#: Places from which on a curve is a parabola and no line.
+_PARABOLA: Final = 4
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where the mean curve crosses zero from below, and between where it does for sure.
+
+    `low` and `high` are None where no place looked at excludes a crossing beyond it. `parts` has
+    for each replication how far it moves the crossing: they sum to zero, and what a crossing and
+    that of another curve on the same random numbers are apart has the interval of their
+    differences.
+    """
+
+    at: float
+    low: float | None
+    high: float | None
+    parts: dict[int, float]
+
+
+def cross(
+    samples: Mapping[int, Mapping[int, float]], confidence: float, resolution: float = 0.05
+) -> Crossing | None:
+    """The crossing of curves that rise, from `samples[place][replication]`.
+
+    Only replications with a value at every place count. None if they are fewer than two, or the
+    mean does not cross zero within the places, or a quarter of their extent beyond.
+    """
+    places = sorted(samples)
+    common = sorted(set.intersection(*(set(samples[place]) for place in places)))
+    if len(common) < 2 or len(places) < 2:
+        return None
+    values = np.array([[samples[place][run] for run in common] for place in places])
+    middle, extent = places[0], places[-1] - places[0]
+    degree = 2 if len(places) >= _PARABOLA else 1
+    # Coefficients of each replication, the highest power first.
+    fits = np.polyfit((np.array(places) - middle) / extent, values, degree)
+    grid = np.arange(-0.25, 1.25 + 1e-9, resolution / max(extent, 1e-9))
+    if len(grid) > 4001:
+        grid = np.linspace(-0.25, 1.25, 4001)
+    curves: NDArray[np.float64] = sum(
+        fits[degree - power] * grid[:, None] ** power for power in range(degree + 1)
+    )
+    means = curves.mean(axis=1)
+    rising = np.flatnonzero((means[:-1] <= 0.0) & (means[1:] > 0.0))
+    if not len(rising):
+        return None
+    # A parabola may cross twice: the rise that is nearest to the middle is meant.
+    first = int(rising[np.argmin(np.abs(grid[rising] - 0.5))])
+    step = grid[first + 1] - grid[first]
+    slope = (means[first + 1] - means[first]) / step
+    at = grid[first] - means[first] / slope
+    half = _factor(confidence, len(common)) * curves.std(axis=1, ddof=1) / math.sqrt(len(common))
+    below, above = means + half <= 0.0, means - half > 0.0
+    low = _last(np.flatnonzero(below[: first + 1]))
+    high = _first(np.flatnonzero(above[first:]))
+    here = sum(fits[degree - power] * at**power for power in range(degree + 1))
+    parts = -(here - here.mean()) / slope * extent
+    return Crossing(
+        at=float(middle + at * extent),
+        low=None if low is None else float(middle + grid[low] * extent),
+        high=None if high is None else float(middle + grid[first + high] * extent),
+        parts={run: float(part) for run, part in zip(common, parts, strict=True)},
+    )
+
+
+def monotone_crossing(means: Mapping[int, float]) -> float | None:
+    """Where means that rise but for chance cross zero: by the nearest isotonic curve, linearly.
+
+    None if all of them are on one side.
+    """
+    places = sorted(means)
+    curve = _isotonic([means[place] for place in places])
+    for (left, low), (right, high) in zip(
+        zip(places, curve, strict=True), list(zip(places, curve, strict=True))[1:], strict=False
+    ):
+        if low <= 0.0 < high:
+            return left + (right - left) * (0.0 - low) / (high - low)
+    return None
+
+
+def paired(one: Crossing, other: Crossing, confidence: float) -> Interval:
+    """How far `other` lies beyond `one`, with the interval of the paired difference."""
+    common = sorted(one.parts.keys() & other.parts.keys())
+    moved = [other.at - one.at + other.parts[run] - one.parts[run] for run in common]
+    return student_interval(moved, confidence)
+
+
+def _isotonic(values: Sequence[float]) -> list[float]:
+    """The rising sequence that is nearest in squares: pool adjacent violators."""
+    blocks: list[tuple[float, int]] = []
+    for value in values:
+        blocks.append((value, 1))
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            (right, n), (left, m) = blocks.pop(), blocks.pop()
+            blocks.append(((left * m + right * n) / (m + n), m + n))
+    return [mean for mean, n in blocks for _ in range(n)]
+
+
+def _factor(confidence: float, n: int) -> float:
+    """Student's factor: the half width of an interval of samples with a deviation of one."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n - 1, 0.5 + confidence / 2.0))
+
+
+def _last(indices: NDArray[np.intp]) -> int | None:
+    return int(indices[-1]) if len(indices) else None
+
+
+def _first(indices: NDArray[np.intp]) -> int | None:
+    return int(indices[0]) if len(indices) else None

@@ -1,0 +1,436 @@
+"""Which runs decide how far a scenario carries, and what they say.
+
+Knows conditions, an axis, and replications on common random numbers; decides by results alone where
+to look next and when it is enough, so that the answer depends on scenario and seed, not on threads
+or time. Statistics are those of `crossing`.
+
+First the end is enclosed by pairs of replications, from where models see it or from what the
+scenario has, in growing steps. Then four places around it get more replications, in rounds, until
+the interval of the end is narrow or the scenario's own number of replications is reached.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from airtcp.exceptions import QuestionError
+from airtcp.plan.crossing import Crossing, cross, monotone_crossing
+from airtcp.results.plans import Answer
+from airtcp.stats import student_interval
+
+if TYPE_CHECKING:
+    from airtcp.conditions import Condition
+    from airtcp.plan.axis import Axis
+    from airtcp.results import Replication
+    from airtcp.run.points import Points
+
+__all__ = ["Found", "Search", "sample"]
+
+#: Replications that enclose the end.
+_PILOTS: Final = 2
+#: Replications of the first round at the places around it.
+_FIRST: Final = 5
+#: Replications at most where the scenario has a precision instead of a number.
+MOST: Final = 40
+#: The half width that is asked for, as a part of the value.
+TARGET: Final = 0.05
+#: From this part of the most replications on, a round takes them all.
+_NEARLY: Final = 0.75
+#: How far the places go from the end, as a part of the value.
+_WINDOW: Final = 0.15
+#: They go further where nothing is sure, up to so many times.
+_WIDEST: Final = 5.0
+#: How far one looks for the end in steps that grow by this factor of the value.
+_GROWTH: Final = 1.5
+#: Rounds in which the places may move; each brings more samples, so it ends earlier.
+_MOVES: Final = 12
+
+
+@dataclass(frozen=True)
+class Found:
+    """The end: the last index without a condition, and the interval it lies in for sure.
+
+    `crossings` has the crossing of each condition that has one, by its number.
+    """
+
+    answer: Answer
+    index: int
+    crossings: dict[int, Crossing]
+    n: int
+
+    @property
+    def binding(self) -> int | None:
+        """The condition that holds first."""
+        if not self.crossings:
+            return None
+        return min(self.crossings, key=lambda number: self.crossings[number].at)
+
+
+class Search:
+    """The search for the end of one scenario. `name` is what its points go by."""
+
+    def __init__(
+        self,
+        name: str,
+        axis: Axis,
+        conditions: Sequence[Condition],
+        points: Points[tuple[str, int]],
+        *,
+        warmup_ns: int,
+        most: int,
+        confidence: float,
+        target: float = TARGET,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self.axis = axis
+        self._name = name
+        self._conditions = list(conditions)
+        self._points = points
+        self._warmup_ns = warmup_ns
+        self._most = max(most, _PILOTS)
+        # The end is that of the condition that holds first: all intervals have to be right.
+        self._confidence = 1.0 - (1.0 - confidence) / len(self._conditions)
+        self._level = confidence
+        self._target = target
+        self._tell = tell
+        self._places: set[int] = set()
+        self._wider = 1.0
+        self._good: int | None = None
+        self._bad: int | None = None
+
+    @property
+    def places(self) -> list[int]:
+        """The indices that were simulated."""
+        return sorted(place for place in self._places if self._points.ended((self._name, place)))
+
+    def runs(self, place: int) -> list[Replication]:
+        """The replications at an index that have ended."""
+        return self._points.ended((self._name, place))
+
+    def find(self, start: int) -> Found:
+        """The end, from `start` on.
+
+        Raises QuestionError if a condition holds at the first value already, or none at the last;
+        KeyboardInterrupt if interrupted: `known` then says what is known.
+        """
+        self._enclose(start)
+        n = min(_FIRST, self._most)
+        for _ in range(_MOVES):
+            found = self._round(n)
+            if found is None:
+                # The end is not where it was thought to be: the same again, around it.
+                continue
+            width = self._width(found)
+            if width <= 1.0:
+                return found
+            if math.isinf(width) and self._wider < _WIDEST:
+                # No place is far enough from the end to be sure of.
+                self._wider *= _GROWTH
+            elif n >= self._most:
+                return found
+            asked = 2.0 * n if math.isinf(width) else 1.1 * n * width**2
+            n = max(min(n + 1, self._most), math.ceil(min(2.0 * n, asked)))
+            # A last round for a few more would cost a look and tell little.
+            n = self._most if n > _NEARLY * self._most else n
+        known = self.known()
+        assert known is not None
+        return known
+
+    def known(self) -> Found | None:
+        """What can be said of the end by what has ended; None if it is not enclosed."""
+        counts = {place: len(self.runs(place)) for place in self.places}
+        for n in sorted(set(counts.values()), reverse=True):
+            places = [place for place in counts if counts[place] >= n]
+            if n >= 2 and (found := self._found(places, n)) is not None:
+                return found
+        if self._good is None or self._bad is None:
+            return None
+        return self._enclosed(self._good, self._bad, max(counts.values()))
+
+    def samples(self, condition: Condition, place: int) -> dict[int, float]:
+        """How far each replication at an index is beyond a condition."""
+        values = {run.index: sample(run, condition) for run in self.runs(place)}
+        return {
+            index: condition.excess(value) for index, value in values.items() if value is not None
+        }
+
+    # Enclosing.
+
+    def _enclose(self, start: int) -> None:
+        here = start
+        while self._good is None or self._bad is None:
+            self._simulate([here], _PILOTS)
+            if self._beyond(here):
+                if here == 0:
+                    self._simulate([here], self._most)
+                    if self._beyond(here):
+                        raise self._error("holds already at", here)
+                    self._good = 0
+                    here = min(1, len(self.axis) - 1)
+                    continue
+                self._bad = here
+                here = self._step(here, up=False)
+            else:
+                if here == len(self.axis) - 1:
+                    raise self._error("does not hold even at", here)
+                self._good = here
+                here = self._step(here, up=True)
+            if self._good is not None and self._bad is not None:
+                break
+
+    def _step(self, index: int, *, up: bool) -> int:
+        axis = self.axis
+        if axis.whole:
+            number = axis.numbers[index]
+            grows = (axis.numbers[-1] > axis.numbers[0]) == up
+            further = number * _GROWTH if grows else number / _GROWTH
+            new = axis.nearest(math.ceil(further) if grows else math.floor(further))
+        else:
+            jump = max(1, len(axis) // 12)
+            new = index + jump if up else index - jump
+        new = max(new, index + 1) if up else min(new, index - 1)
+        return min(max(new, 0), len(axis) - 1)
+
+    def _beyond(self, place: int) -> bool:
+        """Whether a condition holds in the mean. Raises QuestionError where it has no value."""
+        for condition in self._conditions:
+            samples = self.samples(condition, place)
+            if not samples:
+                if self._never_ends(condition, place):
+                    return True
+                number = self.axis.text(self.axis.numbers[place])
+                raise QuestionError(
+                    f'--until "{condition.text}": {condition.label} has no value at '
+                    f"{number} {self.axis.label}; allowed: a metric that this scenario has"
+                )
+            if math.fsum(samples.values()) > 0.0:
+                return True
+        return False
+
+    def _never_ends(self, condition: Condition, place: int) -> bool:
+        """Whether transfers take so long that none ended, and the bound is shorter than the run."""
+        run = self.axis.scenario.run
+        return (
+            "transfer_time" in condition.metric
+            and condition.above
+            and condition.bound < run.duration_ns / 1e9
+            and all(
+                (one.answer["metrics"]["active_flows"] or 0.0) > 0.0 for one in self.runs(place)
+            )
+        )
+
+    def _error(self, what: str, place: int) -> QuestionError:
+        number = self.axis.text(self.axis.numbers[place])
+        told = [
+            f"{condition.label} {quantity_of(condition, interval_mean)}"
+            for condition in self._conditions
+            if (interval_mean := self._mean(condition, place)) is not None
+        ]
+        texts = " or ".join(f'"{condition.text}"' for condition in self._conditions)
+        hint = (
+            "a condition that does not hold there, or another --from"
+            if place == 0
+            else "a condition that holds somewhere, or another --to"
+        )
+        return QuestionError(
+            f"--until {texts}: {what} {number} {self.axis.label} ({', '.join(told)}); "
+            f"allowed: {hint}"
+        )
+
+    def _mean(self, condition: Condition, place: int) -> float | None:
+        values = [sample(run, condition) for run in self.runs(place)]
+        return student_interval(values).mean
+
+    # Deciding.
+
+    def _round(self, n: int) -> Found | None:
+        """Give `n` replications to the places around the end, and say what they tell."""
+        centre = self._estimate()
+        span = self._span(centre)
+        places = self._design(centre, span)
+        self._simulate(places, n)
+        self._update(places)
+        found = self._found([place for place in self.places if len(self.runs(place)) >= n], n)
+        if found is None:
+            return None
+        moved = abs(self._at(found) - centre)
+        return found if moved <= span else None
+
+    def _estimate(self) -> float:
+        """Where the end is thought to be, by all samples."""
+        assert self._good is not None
+        assert self._bad is not None
+        known = self.known()
+        if known is not None and known.crossings:
+            at = self._at(known)
+            if self._good <= at <= self._bad or known.n > _PILOTS:
+                return at
+        ends = []
+        for condition in self._conditions:
+            means = {
+                place: math.fsum(samples.values()) / len(samples)
+                for place in self.places
+                if (samples := self.samples(condition, place))
+            }
+            end = monotone_crossing(means)
+            if end is not None:
+                ends.append(end)
+        return min(ends) if ends else (self._good + self._bad) / 2
+
+    def _span(self, centre: float) -> float:
+        """How far the places go from the end, in steps of the grid."""
+        if self.axis.whole:
+            number = abs(self.axis.numbers[self._clipped(centre)])
+            return max(1.5, self._wider * _WINDOW * number)
+        return max(2.0, self._wider * _WINDOW * len(self.axis) / 4)
+
+    def _design(self, centre: float, span: float) -> list[int]:
+        """Four places around the end, fewer where the grid is coarse; old ones if they are near."""
+        known = set(self.places)
+        places: set[int] = set()
+        for part in (-1.0, -0.35, 0.35, 1.0):
+            wanted = centre + part * span
+            place = self._clipped(
+                math.floor(wanted)
+                if part < 0.0 and span < 4.0
+                else math.ceil(wanted)
+                if span < 4.0
+                else wanted
+            )
+            near = [one for one in known - places if abs(one - wanted) <= span / 3]
+            places.add(min(near, key=lambda one: abs(one - wanted)) if near else place)
+        return sorted(places)
+
+    def _update(self, places: Sequence[int]) -> None:
+        """Enclose the end by the better samples."""
+        verdicts = {place: self._beyond(place) for place in places}
+        good = [place for place in places if not verdicts[place]]
+        bad = [place for place in places if verdicts[place]]
+        if not bad:
+            # All is well here: the end is further.
+            self._good = max(good)
+            if self._bad is None or self._bad <= self._good:
+                self._bad = self._search_outwards(self._good, up=True)
+        elif not good:
+            self._bad = min(bad)
+            if self._good is None or self._good >= self._bad:
+                self._good = self._search_outwards(self._bad, up=False)
+        else:
+            self._good, self._bad = min(good), max(bad)
+
+    def _search_outwards(self, here: int, *, up: bool) -> int:
+        n = max(len(self.runs(here)), _PILOTS)
+        while True:
+            if here == (len(self.axis) - 1 if up else 0):
+                what = "does not hold even at" if up else "holds already at"
+                raise self._error(what, here)
+            here = self._step(here, up=up)
+            self._simulate([here], n)
+            if self._beyond(here) == up:
+                return here
+
+    def _found(self, places: Sequence[int], n: int) -> Found | None:
+        crossings = {}
+        for number, condition in enumerate(self._conditions):
+            crossing = self._crossing(condition, places, n)
+            if crossing is not None:
+                crossings[number] = crossing
+        if not crossings:
+            return None
+        at = min(one.at for one in crossings.values())
+        index = self._clipped(math.floor(at + 1e-9))
+        lows = [one.low for one in crossings.values()]
+        highs = [one.high for one in crossings.values() if one.high is not None]
+        low = None if None in lows else min(one for one in lows if one is not None)
+        high = min(highs) if highs else None
+        return Found(self._answer(index, low, high), index, crossings, n)
+
+    def _crossing(self, condition: Condition, places: Sequence[int], n: int) -> Crossing | None:
+        """The crossing of one condition, by the places that are near it."""
+        samples = {place: self.samples(condition, place) for place in places}
+        samples = {
+            place: {run: value for run, value in runs.items() if run < n}
+            for place, runs in samples.items()
+            if runs
+        }
+        if len(samples) < 2:
+            return None
+        means = {place: math.fsum(runs.values()) / len(runs) for place, runs in samples.items()}
+        rough = monotone_crossing(means)
+        if rough is None:
+            return None
+        span = 1.7 * self._span(rough)
+        near = {place: runs for place, runs in samples.items() if abs(place - rough) <= span}
+        if len(near) < 2 or monotone_crossing({place: means[place] for place in near}) is None:
+            # No curve through what is far away: the nearest on both sides, which enclose it.
+            below = max(place for place in samples if place <= rough)
+            above = min(place for place in samples if place > rough)
+            near = {place: samples[place] for place in (below, above)}
+        return cross(near, self._confidence)
+
+    def _answer(self, index: int, low: float | None, high: float | None) -> Answer:
+        first = None if low is None else min(self._clipped(math.floor(low)), index)
+        last = None if high is None else max(self._clipped(math.floor(high)), index)
+        return self._of_indices(index, first, last)
+
+    def _enclosed(self, good: int, bad: int, n: int) -> Found:
+        """What the enclosure says where no curve can be drawn: nothing for sure."""
+        return Found(self._of_indices(good, None, None), good, {}, n)
+
+    def _of_indices(self, index: int, first: int | None, last: int | None) -> Answer:
+        axis = self.axis
+        low = None if first is None else axis.numbers[first]
+        high = None if last is None else axis.numbers[last]
+        if axis.numbers[-1] < axis.numbers[0]:
+            low, high = high, low
+        return Answer(axis.path, axis.numbers[index], low, high, axis.unit, self._level)
+
+    def _at(self, found: Found) -> float:
+        return min(one.at for one in found.crossings.values())
+
+    def _width(self, found: Found) -> float:
+        """The half width of the answer over that which is asked for; 1 or less is enough."""
+        answer = found.answer
+        if answer.low is None or answer.high is None:
+            return math.inf
+        step = 1.0 if self.axis.whole else 0.0
+        asked = max(self._target * abs(answer.value), step)
+        return (answer.high - answer.low) / 2 / asked
+
+    def _clipped(self, place: float) -> int:
+        return min(max(round(place), 0), len(self.axis) - 1)
+
+    def _simulate(self, places: Sequence[int], n: int) -> None:
+        wanted: dict[tuple[str, int], int] = {}
+        for place in places:
+            key = self._name, place
+            scenario = self.axis.at(place).with_run(warmup_ns=self._warmup_ns)
+            self._points.add(key, scenario)
+            self._places.add(place)
+            wanted[key] = n
+        if self._tell is not None:
+            values = ", ".join(self.axis.text(self.axis.numbers[place]) for place in places)
+            self._tell(f"{n} replications at {values} {self.axis.label}")
+        self._points.run(wanted)
+
+
+def sample(run: Replication, condition: Condition) -> float | None:
+    """What one replication gave for the metric of a condition; None if it has none.
+
+    Raises QuestionError for a group or direction that the scenario has not.
+    """
+    metrics: Mapping[str, float | None] = run.answer["metrics"]
+    if condition.group is not None:
+        groups = {record["name"]: record for record in run.answer["groups"]}
+        metrics = groups[condition.group][condition.part]
+    return metrics[condition.metric]
+
+
+def quantity_of(condition: Condition, value: float) -> str:
+    """A value of the metric of a condition, for people."""
+    from airtcp.metrics import quantity
+
+    return quantity(value, condition.about.unit, 3)

@@ -1,0 +1,276 @@
+"""A plan in words, in rows of text, in a picture, and as a page.
+
+Knows what a reader wants first: the answer, how sure it is, what it rests on. Computes no results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from airtcp.files import prepare, write_files
+from airtcp.metrics import duration, percent, quantity_with_interval, scaled
+from airtcp.present import drawing
+from airtcp.present.drawing import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    VERMILION,
+    legend_above,
+    new_figure,
+    styled,
+)
+from airtcp.present.markup import definitions, document, table
+from airtcp.stats import Interval
+from airtcp.units import format_rate, format_size, format_time_s
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from airtcp.conditions import Condition
+    from airtcp.results.plans import Answer, Plan
+
+CAPTION: Final = "What was simulated, with intervals; the bound; and where it is crossed for sure."
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One simulated value: `part` is its mean over the bound, and `beyond` whether it is past."""
+
+    value: str
+    mean: str
+    part: float
+    beyond: bool
+
+
+def value_text(plan: Plan, number: float) -> str:
+    """A value of the axis for people."""
+    unit = "" if plan.answer is None else plan.answer.unit
+    writers = {"s": format_time_s, "b/s": format_rate, "B": format_size}
+    if unit in writers:
+        return writers[unit](number, 3)
+    return percent(number) if unit == "%" else f"{number:g}"
+
+
+def answer_line(plan: Plan) -> str:
+    """The answer and how sure it is, in a sentence."""
+    answer = plan.answer
+    texts = " or ".join(plan.until)
+    if answer is None:
+        return f"No answer yet: it is not known where {texts}."
+    what = "stations" if answer.vary.startswith("stations") else f" ({answer.vary})"
+    unit = f" {what}" if what == "stations" else what
+    return f"{value_text(plan, answer.value)}{unit}, {_sure(plan, answer)}, before {texts}."
+
+
+def _sure(plan: Plan, answer: Answer) -> str:
+    sure = f"{100 * answer.confidence:g} % sure"
+    low = None if answer.low is None else value_text(plan, answer.low)
+    high = None if answer.high is None else value_text(plan, answer.high)
+    if low is not None and high is not None:
+        return f"{sure} of {low}" if low == high else f"{sure} of {low} to {high}"
+    if low is not None:
+        return f"{sure} of {low} or more"
+    return f"{sure} of {high} or less" if high is not None else "but nothing is sure"
+
+
+def depth_line(plan: Plan) -> str:
+    """Which depth answered, with how many runs, and what models thought."""
+    values = len({one.value for one in plan.evidence if one.depth == "simulation"})
+    runs = f"{plan.runs} replication{'s' if plan.runs != 1 else ''}"
+    words = (
+        f"The simulator decided: {runs} at {values} value{'s' if values != 1 else ''}, "
+        f"{duration(plan.simulated_s)} simulated in {duration(plan.wall_s)}."
+    )
+    if plan.remedies:
+        words = (
+            f"The simulator decided: {runs} in all, {duration(plan.simulated_s)} simulated in "
+            f"{duration(plan.wall_s)}."
+        )
+    if plan.guess is not None:
+        what = "" if any(one.mean_metric is None for one in plan.conditions) else " for the mean"
+        return (
+            f"{words} Models began it at {value_text(plan, plan.guess)}{what} ({plan.guessed_by})."
+        )
+    return f"{words} No model has an answer to begin with."
+
+
+def points(plan: Plan, condition: Condition) -> list[Point]:
+    """What was simulated, in the order of the axis."""
+    found = []
+    for one in plan.evidence:
+        interval = one.metrics.get(condition.text)
+        if one.depth != "simulation" or not isinstance(interval, Interval):
+            continue
+        if interval.mean is None:
+            continue
+        found.append(
+            Point(
+                value=value_text(plan, one.value),
+                mean=quantity_with_interval(interval, condition.about.unit),
+                part=interval.mean / condition.bound if condition.bound else 0.0,
+                beyond=condition.excess(interval.mean) > 0.0,
+            )
+        )
+    return found
+
+
+def bars(plan: Plan, condition: Condition, width: int) -> list[str]:
+    """The curve for a terminal: a bar for each value, and a mark where the bound is."""
+    rows = points(plan, condition)
+    if not rows:
+        return []
+    most = max(max(row.part for row in rows), 1.0)
+    names = max(len(row.value) for row in rows)
+    means = max(len(row.mean) for row in rows)
+    room = width - names - means - 4
+    if room < 8:
+        # The bar below its numbers.
+        room = max(8, width - 3)
+        lines = []
+        for row in rows:
+            lines += [f"{row.value.rjust(names)}  {row.mean}", f"  {_bar(row, most, room)}"]
+        return lines
+    return [
+        f"{row.value.rjust(names)}  {_bar(row, most, room).ljust(room)}  {row.mean}" for row in rows
+    ]
+
+
+def _bar(row: Point, most: float, room: int) -> str:
+    mark = min(room - 1, round((room - 1) / most))
+    length = max(1, round((room - 1) * row.part / most))
+    bar = ["█" if at < length else " " for at in range(room)]
+    bar[mark] = "┃" if length <= mark else "▓"
+    return "".join(bar).rstrip()
+
+
+def picture(plan: Plan, condition: Condition) -> Figure:
+    """The curve of a metric along the axis, with its bound and where the end is."""
+    with styled():
+        figure, axes = new_figure(height=3.8)
+        unit = condition.about.unit
+        seen = [
+            (one.value, one.metrics[condition.text])
+            for one in plan.evidence
+            if one.depth == "simulation"
+            and isinstance(one.metrics.get(condition.text), Interval)
+            and one.metrics[condition.text].mean is not None  # type: ignore[union-attr]
+        ]
+        factor, name = scaled(condition.bound, unit)
+        xs = [value for value, _ in seen]
+        means = [one.mean / factor for _, one in seen]  # type: ignore[union-attr, operator]
+        widths = [(one.half_width or 0.0) / factor for _, one in seen]  # type: ignore[union-attr]
+        axes.errorbar(
+            xs,
+            means,
+            yerr=widths,
+            color=BLUE,
+            marker="o",
+            markersize=4,
+            linewidth=1.4,
+            elinewidth=1.1,
+            capsize=2.5,
+            label="simulation",
+        )
+        for metric, label in (
+            (condition.metric, "models"),
+            (condition.mean_metric, "models, mean"),
+        ):
+            modelled = [
+                (one.value, one.metrics[metric])
+                for one in plan.evidence
+                if metric
+                and one.depth == "model"
+                and metric in one.metrics
+                and xs
+                and min(xs) <= one.value <= max(xs)
+            ]
+            if len(modelled) > 1:
+                axes.plot(
+                    [value for value, _ in modelled],
+                    [float(one) / factor for _, one in modelled],  # type: ignore[arg-type]
+                    color=ORANGE,
+                    linestyle="--",
+                    linewidth=1.2,
+                    label=label,
+                )
+        axes.axhline(
+            condition.bound / factor,
+            color=VERMILION,
+            linewidth=1.2,
+            label=f"bound {condition.bound_text}",
+        )
+        if plan.answer is not None:
+            answer = plan.answer
+            if answer.low is not None and answer.high is not None:
+                axes.axvspan(
+                    answer.low,
+                    answer.high,
+                    color=GREEN,
+                    alpha=0.22,
+                    linewidth=0,
+                    label=f"{100 * answer.confidence:g} % sure",
+                )
+            axes.axvline(answer.value, color=GREEN, linewidth=1.2)
+        if xs:
+            top = 1.25 * max([condition.bound / factor, *means])
+            axes.set_ylim(0.0, top)
+        axes.set_xlabel(plan.label)
+        axes.set_ylabel(f"{condition.label} ({name})" if name else condition.label)
+        legend_above(figure, axes)
+    return figure
+
+
+def write(plan: Plan, directory: Path) -> None:
+    """Write results.json, report.html and the pictures (PNG and SVG) of a plan.
+
+    Raises OutputError.
+    """
+    prepare(directory)
+    figures = pictures(plan)
+    files = {
+        "report.html": html(plan, figures).encode(),
+        "results.json": (plan.to_json() + "\n").encode(),
+    }
+    for name, figure in figures.items():
+        files[f"{name}.svg"] = drawing.svg(figure).encode()
+        files[f"{name}.png"] = drawing.png(figure)
+    write_files(directory, files)
+
+
+def pictures(plan: Plan) -> dict[str, Figure]:
+    """A picture for each condition that something was simulated for: plan, plan-2, ..."""
+    found = {}
+    for number, condition in enumerate(plan.conditions, start=1):
+        if points(plan, condition):
+            found["plan" if number == 1 else f"plan-{number}"] = picture(plan, condition)
+    return found
+
+
+def html(plan: Plan, figures: dict[str, Figure]) -> str:
+    """The page of a plan as one HTML document that loads nothing."""
+    title = plan.scenario.title or "Untitled scenario"
+    parts = [f"<h1>{escape(title)}</h1>"]
+    if plan.stopped == "interrupted":
+        parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
+    parts += [
+        f"<p class='note'>{escape(answer_line(plan))}</p>",
+        f"<p class='muted'>{escape(depth_line(plan))}</p>",
+    ]
+    for name, figure in figures.items():
+        svg = drawing.inline_svg(figure, name, CAPTION)
+        parts.append(f"<figure>{svg}<figcaption>{escape(CAPTION)}</figcaption></figure>")
+    for condition in plan.conditions:
+        rows = [
+            [row.value, row.mean, "beyond" if row.beyond else ""] for row in points(plan, condition)
+        ]
+        head = [plan.label, condition.label, ""]
+        parts += [f"<h2>{escape(condition.text)}</h2>", table(head, rows, numbers={0, 1})]
+    provenance = plan.to_dict()["provenance"]
+    parts += [
+        "<h2>Where this comes from</h2>",
+        definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
+    ]
+    return document(title, parts)

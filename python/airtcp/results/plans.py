@@ -1,0 +1,174 @@
+"""The answer of `airtcp.plan`: how far a scenario carries, what shows it, and what moves it.
+
+Knows the shape of the answer, whose attributes are the keys of its JSON. Computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from airtcp.results.objects import Provenance, canonical_json
+from airtcp.stats import Interval
+
+if TYPE_CHECKING:
+    from airtcp.conditions import Condition
+    from airtcp.scenario import Scenario
+
+__all__ = ["Answer", "Evidence", "Gain", "Plan", "PlanStopped", "Verdict"]
+
+#: Why the work ended: it was done, the user interrupted it, or its time was over.
+PlanStopped = Literal["done", "interrupted", "time"]
+
+#: What a remedy does to the end: "none" is what its interval does not separate from zero.
+Verdict = Literal["gains", "loses", "none", "not sought"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The last value of `vary` at which no condition holds; it is between `low` and `high`.
+
+    That holds with the probability `confidence`. All in the base unit `unit` (s, b/s, B, % as a
+    fraction, or none). `low` or `high` is None where the runs do not bound it.
+    """
+
+    vary: str
+    value: float
+    low: float | None
+    high: float | None
+    unit: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one depth says at one value: models a number for each metric, the simulator an interval.
+
+    `metrics` goes by the texts of the conditions; of models also those of which only a mean is
+    known, with `by`, the source.
+    """
+
+    value: float
+    depth: Literal["model", "simulation"]
+    metrics: dict[str, float | Interval]
+    by: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evidence as it stands in the JSON."""
+        shown = {
+            name: one.to_dict() if isinstance(one, Interval) else one
+            for name, one in self.metrics.items()
+        }
+        return {"value": self.value, "depth": self.depth, "metrics": shown, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a remedy does: how far it moves the end, and what it does where the end was.
+
+    `gain` is the paired difference of the ends, in values of the axis and positive where it helps;
+    None where it was not sought, because the remedy did not help where the end was. `metric` is the
+    condition that holds there, `before` its mean at the end, and `change` the paired difference.
+    """
+
+    name: str
+    title: str
+    source: str
+    where: tuple[str, ...]
+    changes: Mapping[str, Any]
+    verdict: Verdict
+    metric: str
+    before: float | None
+    change: Interval
+    gain: Interval | None = None
+    answer: Answer | None = None
+    apply: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `name`, `gain`, `low`, `high`, `apply`, and the rest."""
+        gain = self.gain or Interval(None, None, None, 0)
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "where": list(self.where),
+            "changes": dict(self.changes),
+            "verdict": self.verdict,
+            "gain": gain.mean,
+            "low": gain.low,
+            "high": gain.high,
+            "answer": None if self.answer is None else asdict(self.answer),
+            "metric": self.metric,
+            "before": self.before,
+            "change": self.change.to_dict(),
+            "apply": {tool: list(lines) for tool, lines in self.apply.items()},
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """How far a scenario carries.
+
+    `answer` is None where an interruption came before the end was enclosed. `guess` is where models
+    saw the end (None: they cannot tell) and `guessed_by` the source. `remedies` are ranked, the
+    best first; `together` is what the best two do at once, None if there are no two. `left_out` has
+    the remedies that cannot be applied, with the reason.
+    """
+
+    scenario: Scenario
+    provenance: Provenance
+    conditions: tuple[Condition, ...]
+    label: str
+    answer: Answer | None
+    guess: float | None
+    guessed_by: str
+    evidence: list[Evidence]
+    remedies: list[Gain]
+    together: Gain | None
+    left_out: dict[str, str]
+    runs: int
+    simulated_s: float
+    wall_s: float
+    cpu_s: float
+    stopped: PlanStopped
+
+    def __repr__(self) -> str:
+        if self.answer is None:
+            return f"<Plan of {self.scenario.title!r}: no answer yet>"
+        answer = self.answer
+        return f"<Plan of {self.scenario.title!r}: {answer.vary} {answer.value:g} " + (
+            f"({answer.low} to {answer.high})>"
+        )
+
+    @property
+    def until(self) -> list[str]:
+        """The conditions as they were asked."""
+        return [one.text for one in self.conditions]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `answer`, `until`, `evidence`, `remedies` and what is beside them."""
+        import json
+
+        return {
+            "scenario": json.loads(self.scenario.to_json()),
+            "provenance": asdict(self.provenance),
+            "answer": None if self.answer is None else asdict(self.answer),
+            "until": self.until,
+            "guess": None if self.guess is None else {"value": self.guess, "by": self.guessed_by},
+            "evidence": [one.to_dict() for one in self.evidence],
+            "remedies": [one.to_dict() for one in self.remedies],
+            "together": None if self.together is None else self.together.to_dict(),
+            "left_out": self.left_out,
+            "runs": self.runs,
+            "simulated_s": self.simulated_s,
+            "wall_s": self.wall_s,
+            "cpu_s": self.cpu_s,
+            "stopped": self.stopped,
+        }
+
+    def to_json(self) -> str:
+        """The plan as canonical JSON: equal plans are equal bytes, `wall_s`, `cpu_s` aside."""
+        return canonical_json(self.to_dict())

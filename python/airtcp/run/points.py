@@ -1,0 +1,132 @@
+"""Several scenarios on common random numbers, each for as many replications as are asked for.
+
+Knows which replications of which scenario have ended, and runs those that are missing on threads,
+those of all scenarios together. Does not know what the scenarios differ in or why more is wanted.
+What comes out depends on scenarios and seed alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from airtcp.exceptions import SimulationError
+from airtcp.results import Replication
+from airtcp.run.interruption import Interruption
+from airtcp.run.processors import processors
+from airtcp.run.replications import Replications, Runner
+from airtcp.run.warmup import with_warmup
+
+if TYPE_CHECKING:
+    from airtcp import _core
+    from airtcp.scenario import ResolvedScenario
+
+__all__ = ["Points"]
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+class Points(Generic[_Key]):
+    """Replications of scenarios that go by keys. Entered, it keeps Ctrl-C for safe moments."""
+
+    def __init__(
+        self,
+        seed: int,
+        *,
+        threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        self.simulated_s = 0.0
+        self._seed = seed
+        self._threads = threads or processors()
+        self._progress = progress
+        self._interruption = Interruption()
+        self._cores: dict[_Key, tuple[_core.Simulation, float]] = {}
+        self._ended: dict[_Key, dict[int, Replication]] = {}
+
+    def __enter__(self) -> Points[_Key]:
+        self._interruption.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._interruption.__exit__()
+
+    @property
+    def generator(self) -> str:
+        """The name of the random generator."""
+        from airtcp import _core
+
+        return _core.GENERATOR
+
+    @property
+    def runs(self) -> int:
+        """How many replications have ended."""
+        return sum(map(len, self._ended.values()))
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if there was a Ctrl-C."""
+        self._interruption.check()
+
+    def warmed_up(self, scenario: ResolvedScenario) -> int:
+        """The warm-up of a scenario in nanoseconds, found by pilots if it leaves that to us."""
+        found = with_warmup(scenario, threads=self._threads, interruption=self._interruption)
+        return found.run.warmup_ns or 0
+
+    def add(self, key: _Key, scenario: ResolvedScenario) -> None:
+        """Let a scenario, which has a warm-up, go by `key`. Raises SimulationError."""
+        from airtcp import _core
+
+        if key in self._cores:
+            return
+        try:
+            core = _core.Simulation(scenario.to_json())
+        except ValueError as error:
+            raise SimulationError(f"the simulator does not take this scenario: {error}") from error
+        length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+        self._cores[key] = core, length_s
+        self._ended[key] = {}
+
+    def ended(self, key: _Key) -> list[Replication]:
+        """The replications of a scenario that have ended, in the order of their index."""
+        runs = self._ended.get(key, {})
+        return [runs[index] for index in sorted(runs)]
+
+    def run(self, wanted: Mapping[_Key, int]) -> None:
+        """Run the replications 0 .. n-1 of each key that have not been run yet.
+
+        Raises SimulationError; KeyboardInterrupt on Ctrl-C: what had ended is kept.
+        """
+        tasks = [
+            (key, index)
+            for key, n in wanted.items()
+            for index in range(n)
+            if index not in self._ended[key]
+        ]
+        runners = {key: Runner(self._cores[key][0], self._seed, None, None, 0) for key in wanted}
+        together = _Together([(runners[key], index) for key, index in tasks])
+        with Replications(
+            together, self._threads, self._progress, self._interruption, None
+        ) as done:
+            try:
+                done.run_until(len(tasks))
+            finally:
+                for number, run in done.finished.items():
+                    key, index = tasks[number]
+                    self._ended[key][index] = replace(run, index=index)
+                    self.simulated_s += self._cores[key][1]
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Numbered runs, each a replication of a scenario of its own."""
+
+    runs: list[tuple[Runner, int]]
+
+    def run(self, index: int, control: _core.RunControl) -> Replication:
+        runner, replication = self.runs[index]
+        return runner.run(replication, control)
+
+    def name(self, index: int) -> str:
+        runner, replication = self.runs[index]
+        return runner.name(replication)

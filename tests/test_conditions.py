@@ -1,0 +1,82 @@
+"""The grammar of `--until`: what is understood, and what is said of the rest."""
+
+import pytest
+from airtcp.conditions import Condition, parse_condition
+from airtcp.exceptions import QuestionError
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "above", "bound", "group", "part"),
+    [
+        ("p90 transfer_time > 2 s", "transfer_time_p90_s", True, 2.0, None, "all"),
+        ("transfer_time_s>500 ms", "transfer_time_s", True, 0.5, None, "all"),
+        ("mean transfer_time > 1 min", "transfer_time_s", True, 60.0, None, "all"),
+        (
+            "laptop/download goodput < 2 Mb/s",
+            "goodput_bps",
+            False,
+            2e6,
+            "laptop",
+            "download",
+        ),
+        ("far p50 transfer_time > 2 s", "transfer_time_p50_s", True, 2.0, "far", "all"),
+        ("ap_queue_packets > 50", "ap_queue_packets", True, 50.0, None, "all"),
+        ("ap_queue_packets > 50 packets", "ap_queue_packets", True, 50.0, None, "all"),
+        ("collision_probability > 5 %", "collision_probability", True, 0.05, None, "all"),
+        ("jain_index < 0.9", "jain_index", False, 0.9, None, "all"),
+    ],
+)
+def test_a_condition_is_read(
+    text: str, metric: str, above: bool, bound: float, group: str | None, part: str
+) -> None:
+    read = parse_condition(text)
+
+    assert (read.metric, read.above, read.group, read.part) == (metric, above, group, part)
+    assert read.bound == pytest.approx(bound, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("transfer_time", "is no condition"),
+        ("transfer_time >= 2 s", "is no condition"),
+        ("", "is no condition"),
+        ("a b c transfer_time > 2 s", "is no condition"),
+        ("transfertime > 2 s", "the nearest is transfer_time"),
+        ("p42 transfer_time > 2 s", '"p42" is'),
+        ("laptop p42 transfer_time > 2 s", '"p42" is no statistic; allowed: mean, p50'),
+        ("p90 goodput < 2 Mb/s", "goodput has no p90; allowed: mean"),
+        ("transfer_time > 2 Mb/s", '"Mb/s" is not one of its units; allowed: ns, us, ms, s'),
+        ("transfer_time > 2", '"2" has no unit'),
+        ("goodput < 2 s", '"s" is not one of its units; allowed: b/s'),
+        ("jain_index < 2 s", '"2 s" is no value of jain_index'),
+        ("ap_queue_packets > 5 %", "is in packets, not in %"),
+        ("laptop/sideways goodput < 2 Mb/s", "is no direction; allowed: download, upload"),
+        ("laptop ap_queue_packets > 5", "is not measured of that; allowed: everything"),
+        ("collision_probability > 1", "can never hold"),
+        ("collision_probability > 120 %", "can never hold"),
+        ("goodput < 0 b/s", "can never hold"),
+        ("jain_index < 1.5", "always holds"),
+    ],
+)
+def test_what_is_wrong_with_a_condition_is_said(text: str, says: str) -> None:
+    if text.startswith("p42"):
+        # The first of two words may be a group, whose name nobody knows here.
+        assert parse_condition(text).group == "p42"
+        return
+    with pytest.raises(QuestionError) as error:
+        parse_condition(text)
+
+    assert str(error.value).startswith(f'--until "{text}": ')
+    assert says in str(error.value)
+
+
+def test_the_excess_is_positive_where_a_condition_holds() -> None:
+    late, slow = (
+        Condition("late", "transfer_time_s", True, 2.0),
+        Condition("slow", "goodput_bps", False, 1e6),
+    )
+
+    assert (late.excess(2.5), late.excess(1.5)) == (0.5, -0.5)
+    assert (slow.excess(4e5), slow.excess(1.6e6)) == (6e5, -6e5)
+    assert (late.bound_text, slow.bound_text) == ("2 s", "1 Mb/s")
