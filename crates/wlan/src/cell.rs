@@ -19,6 +19,7 @@ mod aggregates;
 mod beacons;
 mod events;
 mod failures;
+mod txop_ends;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
@@ -35,6 +36,7 @@ use crate::sequence::txop::Txop;
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
 use aggregates::Aggregates;
 use beacons::Beacons;
+use txop_ends::TxopEnds;
 
 /// What a cell is made from.
 #[derive(Debug)]
@@ -68,6 +70,7 @@ pub struct Cell<P> {
     /// The same, or the next beacon.
     next: Time,
     txop: Txop,
+    txop_ends: TxopEnds,
     originators: Vec<Originator<P>>,
     /// Where several frames go at once.
     aggregates: Option<Box<Aggregates<P>>>,
@@ -140,6 +143,8 @@ enum OnAir {
     Acknowledging { by: ContenderId, ack_start: Time },
     /// A data frame of `by` was lost: all wait for the end of an answer that does not come.
     Unanswered { by: ContenderId },
+    /// A CF-End, with which `by` gives back what is left of its TXOP.
+    CfEnd { by: ContenderId },
 }
 
 impl<P: Clone> Cell<P> {
@@ -167,6 +172,7 @@ impl<P: Clone> Cell<P> {
             next_step: Time::NEVER,
             next: beacons.next_target(),
             txop: Txop::new(Time::ZERO, Duration::ZERO),
+            txop_ends: TxopEnds::new(phy, mac),
             originators,
             aggregates,
             is_perfect: errors.is_perfect(),
@@ -216,6 +222,7 @@ impl<P: Clone> Cell<P> {
                 }
             }
             OnAir::Unanswered { by } => self.exchange_failed(by, now, supply),
+            OnAir::CfEnd { by } => self.cf_end_sent(by, now, supply),
         }
     }
 
@@ -371,13 +378,17 @@ impl<P: Clone> Cell<P> {
     fn exchange_succeeded<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
         let originator = &mut self.originators[by as usize];
         let psdu = originator.psdu.as_ref().expect("it was sent");
+        let receiver = psdu.receiver();
         for mpdu in psdu.mpdus() {
             originator.done += 1;
             supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
         }
         originator.psdu = None;
-        if self.txop.is_open(now) && self.continues_txop(by, now, supply) {
-            return;
+        if self.txop.is_open(now) {
+            self.txop_was_for(receiver);
+            if self.continues_txop(by, now, supply) || self.ends_early(by, now, supply) {
+                return;
+            }
         }
         let has_frame = supply.has_next(by) || self.beacons.is_due(by);
         self.contention.end_success(by, now, has_frame);

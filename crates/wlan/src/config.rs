@@ -47,6 +47,8 @@ pub struct MacConfig {
     pub beacon: Option<BeaconConfig>,
     /// How frames are aggregated; `None`: each is sent and acknowledged alone.
     pub aggregation: Option<AggregationConfig>,
+    /// Rate of CF-Ends, which all have to understand.
+    pub cf_end_rate: Rate,
 }
 
 /// Aggregation and block acknowledgment (IEEE 802.11-2020, 10.12 and 10.25).
@@ -86,6 +88,22 @@ pub enum Delivery {
     Ppdu,
     /// Each at its own end (ns-3).
     Mpdu,
+}
+
+/// What the frames of a TXOP announce, and so how long the others keep quiet (IEEE 802.11-2020,
+/// 9.2.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum TxopProtection {
+    /// The exchange that is under way.
+    #[serde(rename = "single")]
+    Single,
+    /// The TXOP up to its limit, also where it ends before.
+    #[serde(rename = "multiple")]
+    Multiple,
+    /// The same; what is left is given back by a CF-End if there is time for one (10.23.2.10;
+    /// ns-3).
+    #[serde(rename = "multiple+cf-end")]
+    MultipleWithCfEnd,
 }
 
 /// Beacons of the access point (IEEE 802.11-2020, 11.1.3.2).
@@ -166,6 +184,11 @@ pub struct Rules {
     pub failed_block_ack: FailedBlockAck,
     /// When the recipient of an A-MPDU hands its frames on.
     pub delivery: Delivery,
+    /// What the frames of a TXOP with a limit announce.
+    pub txop_protection: TxopProtection,
+    /// Whether a frame under a block ack agreement is given up at the retry limit. Otherwise only
+    /// CW goes back there.
+    pub retry_limit_under_block_ack: bool,
 }
 
 /// The medium as a frame finds it that is queued at the receiver of a data frame after the end of

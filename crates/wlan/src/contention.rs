@@ -25,6 +25,7 @@ mod access_scheme;
 mod contender;
 mod failures;
 mod group;
+mod nav;
 mod settings;
 mod slot_ring;
 
@@ -41,6 +42,7 @@ use crate::station::{ContenderConfig, ContenderId};
 use access_scheme::Bursts;
 use contender::{Contender, State};
 use group::{Group, groups_of};
+use nav::Nav;
 use settings::Settings;
 
 /// The state of contention in one cell.
@@ -58,6 +60,8 @@ pub struct Contention {
     busy: bool,
     /// Where all inter-frame spaces begin after the last busy period.
     idle_from: Time,
+    /// A TXOP that has ended before it was announced to.
+    nav: Nav,
     transmitting: Vec<ContenderId>,
     internal_collisions: Vec<ContenderId>,
     next_access: Time,
@@ -93,6 +97,7 @@ impl Contention {
             busy_periods: 0,
             busy: false,
             idle_from: Time::ZERO,
+            nav: Nav::default(),
             transmitting: Vec::new(),
             internal_collisions: Vec::new(),
             next_access: Time::NEVER,
@@ -264,7 +269,7 @@ impl Contention {
     fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
         let contender = &mut self.contenders[id as usize];
         let group = &self.groups[contender.group as usize];
-        if self.busy {
+        if self.busy || self.nav.keeps_quiet(contender.station, now) {
             // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
             let seems_idle =
                 before_own_ack && self.settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
@@ -277,7 +282,8 @@ impl Contention {
             return;
         }
         let stray = if self.settings.immediate_access {
-            let from = now.max(group.origin(self.idle_from));
+            let idle_from = self.nav.idle_from(contender.station, now).unwrap_or(self.idle_from);
+            let from = now.max(group.origin(idle_from));
             Stray { contender: id, from, slots: 0, has_frame: true, immediate: true }
         } else {
             let from = (now + group.aifs).max(group.origin(self.idle_from));

@@ -22,6 +22,7 @@ pub use cell::{Began, Cell, CellConfig, MacEvent, Supply};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
     BeaconConfig, Colliders, Delivery, EdcaConfig, FailedBlockAck, MacConfig, Rules,
+    TxopProtection,
 };
 pub use contention::{AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};

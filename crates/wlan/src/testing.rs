@@ -5,6 +5,7 @@ use airtcp_kernel::Duration;
 
 use crate::config::{
     AfterCollision, ArrivalBeforeOwnAck, Colliders, Delivery, FailedBlockAck, MacConfig, Rules,
+    TxopProtection,
 };
 use crate::phy::{DsssTiming, Modulation, PhyConfig, Rate};
 
@@ -55,9 +56,12 @@ pub fn standard_mac() -> MacConfig {
             arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
             failed_block_ack: FailedBlockAck::Resend,
             delivery: Delivery::Ppdu,
+            txop_protection: TxopProtection::Single,
+            retry_limit_under_block_ack: true,
         },
         edca: None,
         beacon: None,
         aggregation: None,
+        cf_end_rate: Rate { bps: 1_000_000, modulation: Modulation::Dsss },
     }
 }

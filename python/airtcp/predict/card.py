@@ -94,6 +94,10 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "mac.aggregation": "as phy.high_rate",
         "mac.rules.failed_block_ack": "as phy.high_rate",
         "mac.rules.delivery": "as phy.high_rate",
+        "mac.rules.retry_limit_under_block_ack": "as phy.high_rate",
+        "mac.rules.txop_protection": "matters where a TXOP has a limit, which no model has: the "
+        "assumption that an access is one exchange says so",
+        "mac.cf_end_rate": "as mac.rules.txop_protection",
         "ap.scheduler": "as phy.high_rate",
         "mac.rules.preset": "the name of the other rules",
         "flows.tcp.rules.preset": "the name of the other rules",

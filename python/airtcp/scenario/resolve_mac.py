@@ -56,6 +56,7 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
         ),
         beacon=None if mac.beacon is None else _beacon(mac.beacon, phy, written_phy),
         aggregation=resolve_aggregation(mac, phy, written_phy),
+        cf_end_rate=beacon_rate(written_phy, None, ("phy",)),
     )
 
 

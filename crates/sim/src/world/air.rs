@@ -132,6 +132,7 @@ impl World<'_> {
                 }
                 self.capture_beacon(by, now, mpdu, !collides);
             }
+            Began::CfEnd { sent, end, .. } => self.airtime.broadcast(now, sent, end),
             Began::Request { times, collides, .. } => {
                 if !collides {
                     self.airtime.request(now, times, &self.scenario.phy);

@@ -26,6 +26,8 @@ pub(super) struct Aggregates<P> {
     window: u64,
     failed_block_ack: FailedBlockAck,
     delivery: Delivery,
+    /// How often a frame may fail under a block ack agreement.
+    retry_limit: u16,
     /// When the frames of the PPDU on the air have arrived, the next first; empty if they are told of
     /// together.
     arrivals: Vec<Time>,
@@ -50,6 +52,8 @@ struct AggregatingQueue<P> {
     /// Of the data PPDU, everything before its Data field.
     preamble: Duration,
     txop_limit: Duration,
+    /// How often it failed to get an answer since it last got one, or began anew (QSRC).
+    unanswered: u16,
 }
 
 /// Both ends of a block ack agreement.
@@ -95,6 +99,7 @@ impl<P: Clone> Aggregates<P> {
             times: FrameTimes::default(),
             preamble: Duration::ZERO,
             txop_limit: contender.access.txop_limit,
+            unanswered: 0,
         });
         Some(Box::new(Self {
             exchanges: exchanges.collect(),
@@ -102,6 +107,11 @@ impl<P: Clone> Aggregates<P> {
             window: u64::from(aggregation.block_ack_window),
             failed_block_ack: mac.rules.failed_block_ack,
             delivery: mac.rules.delivery,
+            retry_limit: if mac.rules.retry_limit_under_block_ack {
+                super::limit(mac.short_retry_limit)
+            } else {
+                u16::MAX
+            },
             arrivals: Vec::new(),
             arrived: 0,
             any_received: false,
@@ -346,7 +356,10 @@ impl<P: Clone> Cell<P> {
         supply: &mut S,
     ) {
         let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
-        if let Sends::Request(receiver) = aggregates.queues[by as usize].sends {
+        aggregates.queues[by as usize].unanswered = 0;
+        let receiver;
+        if let Sends::Request(asked) = aggregates.queues[by as usize].sends {
+            receiver = asked;
             let window = &mut aggregates.queues[by as usize].agreement(receiver).window;
             window.request_due = false;
             window.request_failures = 0;
@@ -356,19 +369,26 @@ impl<P: Clone> Cell<P> {
             self.aggregates().queues[by as usize].update_pending(receiver);
         } else {
             let psdu = self.originators[by as usize].psdu.take().expect("it was sent");
+            receiver = psdu.receiver();
             for mpdu in psdu.mpdus().iter().filter(|mpdu| mpdu.is_received) {
                 self.originators[by as usize].done += 1;
                 supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
             }
             self.put_back(by, psdu, now, supply);
         }
-        if self.txop.is_open(now) && !self.beacons.is_due(by) && self.has_frame(by, supply) {
+        if self.txop.is_open(now) {
+            self.txop_was_for(receiver);
             let start = now + self.frames.phy().sifs;
-            if let Some(left) = self.txop.left(start)
+            if !self.beacons.is_due(by)
+                && self.has_frame(by, supply)
+                && let Some(left) = self.txop.left(start)
                 && self.assemble(by, now, Some(left), supply)
             {
                 self.contention.continue_txop();
                 self.ppdu_begins(by, start, supply);
+                return;
+            }
+            if self.ends_early(by, now, supply) {
                 return;
             }
         }
@@ -389,17 +409,17 @@ impl<P: Clone> Cell<P> {
         now: Time,
         supply: &mut S,
     ) {
+        let limit = self.aggregates().retry_limit;
         let receiver = psdu.receiver();
         let mut mpdus = psdu.into_mpdus();
         let mut given_up = 0;
         for mpdu in mpdus.iter_mut().filter(|mpdu| !mpdu.is_received) {
-            mpdu.failures += 1;
-            if mpdu.failures >= self.retry_limit {
+            mpdu.failures = mpdu.failures.saturating_add(1);
+            if mpdu.failures >= limit {
                 given_up += 1;
                 supply.on_event(now, MacEvent::GivenUp { by, mpdu });
             }
         }
-        let limit = self.retry_limit;
         let aggregates = self.aggregates();
         let queue = &mut aggregates.queues[by as usize];
         let window = &mut queue.agreement(receiver).window;
@@ -433,22 +453,22 @@ impl<P: Clone> Cell<P> {
         }
     }
 
-    /// What `by` has sent collided, lost an internal collision (then it was not `sent`), or reached
-    /// nobody: what it has assembled waits again. Tells what becomes of its contention window.
+    /// What `by` has sent collided, lost an internal collision, or reached nobody (without
+    /// `data_sent` no data were on the air): what it has assembled waits again. Tells what becomes of its contention window.
     #[inline(never)]
     pub(super) fn ppdu_failed<S: Supply<P>>(
         &mut self,
         by: ContenderId,
-        sent: bool,
+        data_sent: bool,
         now: Time,
         supply: &mut S,
     ) -> Retry {
-        let limit = self.retry_limit;
+        let limit = self.aggregates().retry_limit;
         if let Sends::Request(receiver) = self.aggregates().queues[by as usize].sends {
             let window = &mut self.aggregates().queues[by as usize].agreement(receiver).window;
-            window.request_failures += 1;
+            window.request_failures = window.request_failures.saturating_add(1);
             if window.request_failures < limit {
-                return Retry::Again;
+                return self.begins_anew(by);
             }
             window.request_failures = 0;
             window.request_due = false;
@@ -459,7 +479,7 @@ impl<P: Clone> Cell<P> {
         }
         let psdu = self.originators[by as usize].psdu.take().expect("it was to be sent");
         let receiver = psdu.receiver();
-        let asks = sent
+        let asks = data_sent
             && psdu.mpdus().len() > 1
             && self.failed_block_ack() == FailedBlockAck::BlockAckRequest;
         if asks {
@@ -473,12 +493,25 @@ impl<P: Clone> Cell<P> {
             window.missed_block_ack = true;
             queue.update_pending(receiver);
             self.aggregates().spare = mpdus;
-            return Retry::Again;
+            return self.begins_anew(by);
         }
         // The oldest of them has failed most often.
-        let dropped = psdu.mpdus()[0].failures + 1 >= limit;
+        let dropped = psdu.mpdus()[0].failures.saturating_add(1) >= limit;
         self.put_back(by, psdu, now, supply);
-        if dropped { Retry::Dropped } else { Retry::Again }
+        if dropped { Retry::Dropped } else { self.begins_anew(by) }
+    }
+
+    /// `by` has got no answer and sends again: whether it has failed so often that CW goes back.
+    fn begins_anew(&mut self, by: ContenderId) -> Retry {
+        let limit = self.retry_limit;
+        let aggregates = self.aggregates();
+        let queue = &mut aggregates.queues[by as usize];
+        if aggregates.retry_limit != u16::MAX {
+            // Where frames are given up, that is when.
+            return Retry::Again;
+        }
+        queue.unanswered = if queue.unanswered < limit { queue.unanswered + 1 } else { 0 };
+        if queue.unanswered == 0 { Retry::Restart } else { Retry::Again }
     }
 }
 

@@ -114,6 +114,15 @@ pub enum Began<'a, P> {
         /// Whether it is one of the frames of the collision that was told of just before.
         collides: bool,
     },
+    /// A CF-End, which ends a TXOP before its limit.
+    CfEnd {
+        /// Whose TXOP it is.
+        by: ContenderId,
+        /// When it has been sent.
+        sent: Time,
+        /// When all have heard it.
+        end: Time,
+    },
     /// Several frames, which collide; [`Self::Collider`], [`Self::Request`] or [`Self::Beacon`] tells of
     /// each, of the first two kinds to those who watch them.
     Collision {

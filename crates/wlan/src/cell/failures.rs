@@ -74,7 +74,9 @@ impl<P: Clone> Cell<P> {
             let retry = if self.beacon_collided(by) {
                 Retry::Broadcast
             } else if self.aggregates.is_some() {
-                self.ppdu_failed(by, true, end, supply)
+                // Of an RTS, no Block ACK is missed.
+                let data_sent = self.frame_times(by).rts == Duration::ZERO;
+                self.ppdu_failed(by, data_sent, end, supply)
             } else {
                 self.retry(by)
             };
@@ -150,7 +152,8 @@ impl<P: Clone> Cell<P> {
         };
         self.contention.failed(by, retry);
         let has_frame = self.after_failure(by, retry, end, supply);
-        self.contention.back_off_after_failure(by, retry, sent, end, has_frame);
+        let until = self.others_wait_until(end);
+        self.contention.back_off_after_failure(by, retry, sent, until, has_frame);
         self.fall_silent();
     }
 

@@ -11,6 +11,8 @@ use crate::station::{ContenderConfig, StationId};
 pub enum Retry {
     /// It is sent again.
     Again,
+    /// It is sent again, after as many failures in a row as the retry limit allows.
+    Restart,
     /// It was sent as often as the retry limit allows, and is dropped.
     Dropped,
     /// It was for all: nobody acknowledges it, and it is sent once.
@@ -85,8 +87,9 @@ impl Contender {
                 self.counters.drops += 1;
                 self.cw = self.cw_min;
             }
-            // Nobody can tell that it collided.
-            Retry::Broadcast => self.cw = self.cw_min,
+            // 10.23.2.2: QSRC begins anew, though no frame is dropped. Or nobody can tell that it
+            // collided.
+            Retry::Restart | Retry::Broadcast => self.cw = self.cw_min,
         }
     }
 }

@@ -63,7 +63,7 @@ impl Contention {
     }
 
     /// What `id` sent until `sent` reached nobody. The others, who have heard it, wait until `end`
-    /// for an answer; `id` itself gives up waiting after the ACK timeout (10.3.2.11). `has_frame`
+    /// for an answer, or as long as it has announced; `id` itself gives up waiting after the ACK timeout (10.3.2.11). `has_frame`
     /// says whether it has a frame, that one or another.
     pub fn back_off_after_failure(
         &mut self,
@@ -89,7 +89,7 @@ impl Contention {
         let contender = &mut self.contenders[id as usize];
         if let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.contender == id) {
             bursts.collided(from);
-            if retry != Retry::Again {
+            if matches!(retry, Retry::Dropped | Retry::Broadcast) {
                 bursts.packet_done(false, has_frame);
             }
             contender.state = State::Bursts;
@@ -97,10 +97,10 @@ impl Contention {
         }
         let post_backoff = match retry {
             Retry::Broadcast => settings.post_backoff,
-            Retry::Again | Retry::Dropped => settings.post_backoff_after_drop,
+            Retry::Again | Retry::Restart | Retry::Dropped => settings.post_backoff_after_drop,
         };
         if !has_frame && !post_backoff {
-            debug_assert!(retry != Retry::Again);
+            debug_assert!(matches!(retry, Retry::Dropped | Retry::Broadcast));
             contender.state = State::Idle;
             return;
         }

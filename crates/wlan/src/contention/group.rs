@@ -62,6 +62,13 @@ impl Group {
         }
     }
 
+    /// Takes a contender out of the slot in which its backoff ends: how many slots it has left.
+    pub(crate) fn remove(&mut self, id: ContenderId) -> u32 {
+        let slot = self.ring.remove(id, self.slot);
+        self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
+        (slot - self.slot) as u32
+    }
+
     /// The medium became busy at `now`: the slots that have passed are counted, and those whose
     /// backoff ends at this instant are put into `transmitting`. `boundary_slots` are counted beyond
     /// those that have passed, once the inter-frame space has.

@@ -68,6 +68,29 @@ impl SlotRing {
         unreachable!("{} stations in the ring, but no bucket is occupied", self.len)
     }
 
+    /// Takes out `station`, which is in a slot at or after `from`, where all lie: which one.
+    ///
+    /// # Panics
+    /// If it is in none.
+    #[cold]
+    pub(crate) fn remove(&mut self, station: u32, from: u64) -> u64 {
+        let mut slot = self.first_from(from).expect("the ring has the station");
+        let mut others = Vec::new();
+        loop {
+            others.clear();
+            self.take(slot, &mut others);
+            let place = others.iter().position(|&one| one == station);
+            // In the order in which they were: the last is the first again.
+            for &other in others.iter().rev().filter(|&&other| other != station) {
+                self.insert(other, slot);
+            }
+            if place.is_some() {
+                return slot;
+            }
+            slot = self.first_from(slot + 1).expect("the ring has the station");
+        }
+    }
+
     /// Moves the stations of `slot` to the end of `into`.
     #[inline]
     pub(crate) fn take(&mut self, slot: u64, into: &mut Vec<u32>) {
@@ -102,6 +125,23 @@ mod tests {
         assert_eq!(ring.first_from(base + 70), Some(base + 1023));
         ring.take(base + 1023, &mut taken);
         assert_eq!(ring.first_from(base + 1023), None);
+    }
+
+    #[test]
+    fn one_can_be_taken_out_of_the_middle() {
+        let mut ring = SlotRing::new(4, 1023);
+        for (station, slot) in [(0, 100), (1, 700), (2, 700), (3, 700)] {
+            ring.insert(station, slot);
+        }
+
+        assert_eq!(ring.remove(2, 90), 700);
+        assert_eq!(ring.remove(0, 90), 100);
+
+        assert_eq!(ring.first_from(90), Some(700));
+        let mut taken = Vec::new();
+        ring.take(700, &mut taken);
+        assert_eq!(taken, [3, 1]);
+        assert_eq!(ring.first_from(90), None);
     }
 
     #[test]

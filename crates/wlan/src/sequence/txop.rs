@@ -22,6 +22,11 @@ impl Txop {
         now < self.end
     }
 
+    /// When it ends at the latest.
+    pub(crate) fn end(self) -> Time {
+        self.end
+    }
+
     /// The time from `start` on, if any is left.
     pub(crate) fn left(self, start: Time) -> Option<Duration> {
         (start < self.end).then(|| self.end - start)

@@ -12,7 +12,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     AccessParameters, AggregationConfig, AudibilityClass, Began, Cell, CellConfig, ContenderConfig,
     ContenderId, FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig,
-    MacEvent, Modulation, Msdu, PhyConfig, Rate, StationId, Supply,
+    MacEvent, Modulation, Msdu, PhyConfig, Rate, StationId, Supply, TxopProtection,
 };
 
 use crate::cell::{standard, streams};
@@ -32,6 +32,7 @@ enum Seen {
     Sent(ContenderId, Vec<u64>),
     Collider(ContenderId, Vec<u64>),
     Request(ContenderId, bool),
+    CfEnd(ContenderId),
     Lost,
     Received(u32),
     Acknowledged(u32),
@@ -91,6 +92,7 @@ impl Supply<u32> for Queues {
                 Seen::Collider(by, ids(psdu.mpdus()))
             }
             MacEvent::Began(Began::Request { by, collides, .. }) => Seen::Request(by, collides),
+            MacEvent::Began(Began::CfEnd { by, .. }) => Seen::CfEnd(by),
             MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. }) => return,
             MacEvent::Lost { .. } => Seen::Lost,
             MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),
@@ -149,7 +151,8 @@ fn mac(failed_block_ack: FailedBlockAck) -> MacConfig {
         block_ack_rate: phy().control_rate,
         block_ack_request_bits: 192,
     };
-    let mut mac = MacConfig { aggregation: Some(aggregation), ..standard() };
+    let cf_end_rate = Rate { bps: 6_000_000, modulation: Modulation::Ofdm };
+    let mut mac = MacConfig { aggregation: Some(aggregation), cf_end_rate, ..standard() };
     mac.rules.failed_block_ack = failed_block_ack;
     mac
 }
@@ -164,12 +167,21 @@ struct Script {
 
 impl Script {
     fn new(stations: usize, mac: &MacConfig, errors: Option<FrameErrors>) -> Self {
+        Self::with_txop(stations, mac, errors, 0)
+    }
+
+    fn with_txop(
+        stations: usize,
+        mac: &MacConfig,
+        errors: Option<FrameErrors>,
+        txop_limit: u64,
+    ) -> Self {
         let phy = phy();
         let access = AccessParameters {
             aifs: Duration::from_nanos(AIFS),
             cw_min: 15,
             cw_max: 1_023,
-            txop_limit: Duration::ZERO,
+            txop_limit: Duration::from_nanos(txop_limit),
         };
         let count = stations + 1;
         let contenders = (0..).zip(streams(count)).map(|(station, backoffs)| ContenderConfig {
@@ -367,5 +379,97 @@ fn what_is_given_up_holds_nothing_back() {
     assert!(received.is_sorted());
     assert_eq!(script.cell.held_back(0).count(), 0);
     assert!(seen.iter().any(|(_, seen)| *seen == Seen::Request(0, false)));
+    script.laws_hold();
+}
+
+/// The access point has two packets for station 1 and 2528 us. Station 2, to whom a packet comes
+/// meanwhile, waits for what was announced.
+fn two_in_a_txop(txop_protection: TxopProtection) -> (Script, u64) {
+    let mut mac = mac(FailedBlockAck::Resend);
+    mac.rules.txop_protection = txop_protection;
+    let mut script = Script::with_txop(2, &mac, None, TXOP);
+    script.queue(0, 1, 2, 1_000_000);
+    script.queue(2, 0, 1, 1_100_000);
+    let answered = 1_000_000 + TWO + SIFS + BLOCK_ACK;
+    script.seen_before(answered);
+    (script, answered)
+}
+
+fn on_air(seen: Vec<(u64, Seen)>) -> Vec<(u64, Seen)> {
+    let is_sent = |seen: &Seen| matches!(seen, Seen::Sent(..) | Seen::CfEnd(_));
+    seen.into_iter().filter(|(_, seen)| is_sent(seen)).collect()
+}
+
+const TXOP: u64 = 2_528_000;
+
+/// A CF-End of 160 bits at 6 Mb/s: 20 + ceil(182 / 24) 4 = 52 us.
+#[test]
+fn a_txop_is_given_back() {
+    let (mut script, answered) = two_in_a_txop(TxopProtection::MultipleWithCfEnd);
+
+    let start = answered + SIFS + 52_000 + AIFS + script.backoff(2, 15);
+    assert_eq!(
+        on_air(script.seen_before(start + 1)),
+        [(answered + SIFS, Seen::CfEnd(0)), (start, Seen::Sent(2, vec![0]))]
+    );
+    script.laws_hold();
+}
+
+#[test]
+fn a_txop_that_is_not_given_back_keeps_others_quiet() {
+    let (mut script, _) = two_in_a_txop(TxopProtection::Multiple);
+    let start = 1_000_000 + TXOP + AIFS + script.backoff(2, 15);
+    assert_eq!(on_air(script.seen_before(start + 1)), [(start, Seen::Sent(2, vec![0]))]);
+    script.laws_hold();
+
+    let (mut script, answered) = two_in_a_txop(TxopProtection::Single);
+    let start = answered + AIFS + script.backoff(2, 15);
+    assert_eq!(on_air(script.seen_before(start + 1)), [(start, Seen::Sent(2, vec![0]))]);
+}
+
+/// Whom all its frames were for, and its holder, do not wait. Station 1 gets its packet at 1100 us,
+/// station 2 when all is over: it finds the medium taken by what was announced.
+#[test]
+fn a_txop_does_not_keep_its_receiver_quiet() {
+    let mut mac = mac(FailedBlockAck::Resend);
+    mac.rules.txop_protection = TxopProtection::Multiple;
+    let mut script = Script::with_txop(2, &mac, None, TXOP);
+    script.queue(0, 1, 2, 1_000_000);
+    script.queue(1, 0, 1, 1_100_000);
+    let answered = 1_000_000 + TWO + SIFS + BLOCK_ACK;
+    script.seen_before(answered + 1);
+    script.queue(2, 0, 1, answered + 1_000);
+
+    let start = answered + AIFS + script.backoff(1, 15);
+    let acknowledged = start + ONE + SIFS + ACK;
+    let announced = start + TXOP;
+    let next = announced + AIFS + script.backoff(2, 15);
+    assert_eq!(
+        script.seen_before(next + 1),
+        [
+            (start, Seen::Sent(1, vec![0])),
+            (start + ONE, Seen::Received(2)),
+            (acknowledged, Seen::Acknowledged(2)),
+            (next, Seen::Sent(2, vec![0])),
+        ]
+    );
+    script.laws_hold();
+}
+
+/// Without a limit nothing is given up, and all of 20 come through.
+#[test]
+fn under_a_block_ack_agreement_retries_may_have_no_limit() {
+    let errors = FrameErrors { rate: 0.8, of_bytes: None, least_bytes: 0 };
+    let mut mac = mac(FailedBlockAck::Resend);
+    mac.rules.retry_limit_under_block_ack = false;
+    let mut script = Script::new(1, &mac, Some(errors));
+    script.queue(0, 1, 20, 1_000_000);
+
+    let seen = script.seen_before(2_000_000_000);
+
+    let count = |of: fn(&Seen) -> bool| seen.iter().filter(|(_, seen)| of(seen)).count();
+    assert_eq!(count(|seen| matches!(seen, Seen::Received(_))), 20);
+    assert_eq!(count(|seen| matches!(seen, Seen::GivenUp(_))), 0);
+    assert!(count(|seen| matches!(seen, Seen::Sent(..))) > 8, "the limit of 7 is passed");
     script.laws_hold();
 }

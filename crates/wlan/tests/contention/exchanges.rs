@@ -123,6 +123,7 @@ impl Supply<u32> for Queues {
                 Seen::Beacon { number: mpdu.id, collides }
             }
             MacEvent::Began(Began::Request { .. }) => panic!("DCF has no Block ACK requests"),
+            MacEvent::Began(Began::CfEnd { .. }) => panic!("DCF has no TXOPs"),
             MacEvent::Lost { by, psdu, .. } => Seen::Lost { by, packet: psdu.mpdus()[0].payload },
             MacEvent::Received { by, mpdu } => Seen::Received { by, packet: mpdu.payload },
             MacEvent::Acknowledged { by, mpdu } => Seen::Acknowledged { by, packet: mpdu.payload },

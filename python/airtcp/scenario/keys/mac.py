@@ -107,6 +107,26 @@ class Rules(Table):
         "own end, so that TCP ACKs wait before the Block ACK is sent.",
         default=by_preset({"standard": "ppdu", "ns-2": "ppdu", "ns-3": "mpdu", "bianchi": "ppdu"}),
     )
+    txop_protection: Literal["single", "multiple", "multiple+cf-end"] = key(
+        "What the frames of a TXOP with a limit announce: the exchange that is under way, or the "
+        "TXOP up to its limit, so that the others wait until then. `multiple+cf-end`: what is left "
+        "is given back by a CF-End where there is time for one.",
+        default=by_preset(
+            {
+                "standard": "single",
+                "ns-2": "single",
+                "ns-3": "multiple+cf-end",
+                "bianchi": "single",
+            }
+        ),
+        source="IEEE 802.11-2020, 9.2.5.2, 10.23.2.10",
+    )
+    retry_limit_under_block_ack: bool = key(
+        "A frame that a Block ACK may acknowledge is given up at `short_retry_limit`; `false`: "
+        "never, and only CW goes back there.",
+        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        source="IEEE 802.11-2020, 10.23.2.12",
+    )
     vht_sig_b: ClassVar[Key] = file_only(
         bool,
         "A VHT PPDU to one receiver has VHT-SIG-B.",
@@ -307,6 +327,7 @@ class Mac(Table):
         "Aggregation of frames, in 802.11n and later.",
         default=follows("all defaults in 802.11n and later, else none"),
     )
+    cf_end_rate: Rate = derived("Rate of CF-Ends: the lowest mandatory one.")
     classify: ClassVar[Key] = file_only(
         written(Classify), "Which traffic goes into which access category.", default={}
     )

@@ -1,0 +1,95 @@
+//! What is left of a TXOP that ends before its limit: what was announced of it keeps the others quiet
+//! (IEEE Std 802.11-2020, 9.2.5.2), unless its holder gives it back (10.23.2.10).
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Began, Cell, MacEvent, OnAir, Supply};
+use crate::config::{MacConfig, TxopProtection};
+use crate::phy::PhyConfig;
+use crate::station::{ContenderId, StationId};
+
+/// A CF-End: frame control, duration, two addresses and FCS (9.3.1.5).
+const CF_END_BITS: u64 = 160;
+
+/// The rule, and the frame.
+#[derive(Debug)]
+pub(super) struct TxopEnds {
+    protection: TxopProtection,
+    cf_end: Duration,
+    /// When the TXOP ends at the latest of which is known whom it was for.
+    known: Time,
+    /// That station, if all its frames were for the same.
+    receiver: Option<StationId>,
+}
+
+impl TxopEnds {
+    pub(super) fn new(phy: &PhyConfig, mac: &MacConfig) -> Self {
+        let protection = mac.rules.txop_protection;
+        let cf_end = match protection {
+            TxopProtection::MultipleWithCfEnd => phy.ppdu_time(CF_END_BITS, mac.cf_end_rate),
+            TxopProtection::Single | TxopProtection::Multiple => Duration::ZERO,
+        };
+        Self { protection, cf_end, known: Time::ZERO, receiver: None }
+    }
+}
+
+impl<P: Clone> Cell<P> {
+    /// An exchange of the TXOP that is under way was for `receiver`.
+    #[cold]
+    pub(super) fn txop_was_for(&mut self, receiver: StationId) {
+        let ends = &mut self.txop_ends;
+        if ends.known != self.txop.end() {
+            (ends.known, ends.receiver) = (self.txop.end(), Some(receiver));
+        } else if ends.receiver != Some(receiver) {
+            ends.receiver = None;
+        }
+    }
+
+    /// `by`, whose exchange has succeeded at `now`, sends nothing more in its TXOP. True if that means
+    /// anything to the others.
+    #[cold]
+    pub(super) fn ends_early<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
+        if self.txop_ends.protection == TxopProtection::Single {
+            return false;
+        }
+        let announced = self.txop.end();
+        let start = now + self.frames.phy().sifs;
+        let sent = start + self.txop_ends.cf_end;
+        if self.txop_ends.protection == TxopProtection::MultipleWithCfEnd && sent < announced {
+            let end = sent + self.frames.phy().propagation_delay;
+            supply.on_event(start, MacEvent::Began(Began::CfEnd { by, sent, end }));
+            self.medium.begin_alone(by, sent);
+            self.set_on_air(OnAir::CfEnd { by }, end);
+        } else {
+            let has_frame = self.has_frame(by, supply);
+            let receiver = self.txop_ends.receiver;
+            self.contention.end_success_early(by, receiver, now, announced, has_frame);
+            self.fall_silent();
+        }
+        true
+    }
+
+    /// All know that the TXOP of `by` is over.
+    #[cold]
+    pub(super) fn cf_end_sent<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        let has_frame = self.has_frame(by, supply);
+        self.contention.end_success(by, now, has_frame);
+        self.fall_silent();
+    }
+
+    /// Until when the others wait after an exchange of `by` without an answer that would have ended
+    /// at `end`.
+    pub(super) fn others_wait_until(&self, end: Time) -> Time {
+        match self.txop_ends.protection {
+            TxopProtection::Single => end,
+            TxopProtection::Multiple | TxopProtection::MultipleWithCfEnd => {
+                end.max(self.txop.end())
+            }
+        }
+    }
+}
