@@ -122,6 +122,7 @@ impl<P> Originator<P> {
             id: self.next_id,
             receiver: msdu.receiver,
             bits: frames.mpdu_bits(msdu.bits),
+            is_further: false,
             failures: 0,
             failures_after_rts: 0,
             is_received: false,
@@ -268,6 +269,9 @@ impl<P: Clone> Cell<P> {
     pub fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
         self.counters(contender).check_attempts(self.is_on_air(contender))?;
         let Originator { next_id: handed_over, done, .. } = self.originators[contender as usize];
+        if let Some(aggregates) = &self.aggregates {
+            aggregates.check_laws(contender, self.originators[contender as usize].psdu.as_ref())?;
+        }
         let held = self.held(contender).count() as u64;
         if handed_over == done + held {
             Ok(())

@@ -57,6 +57,10 @@ pub struct MacConfig {
 pub struct AggregationConfig {
     /// The longest A-MPDU.
     pub ampdu_bytes: u64,
+    /// The longest A-MSDU; zero: every MPDU carries one packet.
+    pub amsdu_bytes: u64,
+    /// The longest MPDU that carries several.
+    pub mpdu_bytes: u64,
     /// The longest PPDU: aPPDUMaxTime.
     #[serde(rename = "ppdu_time_ns")]
     pub ppdu_time: Duration,

@@ -10,11 +10,11 @@ use airtcp_kernel::{Duration, Time};
 use super::{Began, Cell, MacEvent, OnAir, Supply};
 use crate::config::{Delivery, FailedBlockAck, MacConfig};
 use crate::contention::Retry;
-use crate::frame::block_ack::{ReorderBuffer, TransmitWindow};
+use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
 use crate::frame::{Mpdu, Psdu};
 use crate::phy::{PhyConfig, Rate};
 use crate::sequence::dcf::FrameTimes;
-use crate::sequence::ht::{Growing, HtExchange};
+use crate::sequence::ht::{Growing, HtExchange, Packets};
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
 
 /// Where the queues of a cell stand with their receivers.
@@ -37,6 +37,8 @@ pub(super) struct Aggregates<P> {
     any_received: bool,
     /// Memory for the next A-MPDU.
     spare: Vec<Mpdu<P>>,
+    /// What should not have happened.
+    broken_law: Option<String>,
 }
 
 /// The sending side of one queue.
@@ -61,6 +63,7 @@ struct AggregatingQueue<P> {
 struct Agreement<P> {
     window: TransmitWindow<P>,
     recipient: ReorderBuffer<P>,
+    books: Books,
 }
 
 /// What a queue sends.
@@ -88,6 +91,7 @@ impl<P: Clone> Aggregates<P> {
         let agreement = |receiver| Agreement {
             window: TransmitWindow::new(receiver),
             recipient: ReorderBuffer::default(),
+            books: Books::default(),
         };
         let queues = contenders.iter().map(|contender| AggregatingQueue {
             agreements: match contender.station {
@@ -116,6 +120,7 @@ impl<P: Clone> Aggregates<P> {
             arrived: 0,
             any_received: false,
             spare: Vec::new(),
+            broken_law: None,
         }))
     }
 
@@ -145,6 +150,24 @@ impl<P: Clone> Aggregates<P> {
     /// Frames of `by` that have arrived and wait at their receivers for earlier ones.
     pub(super) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.queues[by as usize].agreements.iter().flat_map(|one| one.recipient.iter())
+    }
+
+    /// Checks the books of `by`; its PPDU on the air has `on_air`.
+    pub(super) fn check_laws(
+        &self,
+        by: ContenderId,
+        on_air: Option<&Psdu<P>>,
+    ) -> Result<(), String> {
+        if let Some(law) = &self.broken_law {
+            return Err(law.clone());
+        }
+        for Agreement { window, recipient, books } in &self.queues[by as usize].agreements {
+            let sent = on_air.filter(|psdu| psdu.receiver() == window.receiver);
+            let waiting = window.iter().filter(|mpdu| !mpdu.is_further).count();
+            let held = (waiting + sent.map_or(0, Psdu::count)) as u64;
+            books.check(window.next_id(), held, recipient.received())?;
+        }
+        Ok(())
     }
 
     fn agreement(&mut self, by: ContenderId, receiver: StationId) -> &mut Agreement<P> {
@@ -215,29 +238,57 @@ impl<P: Clone> Cell<P> {
         };
         let mut psdu = Growing::default();
         let mut mpdus = std::mem::take(&mut aggregates.spare);
-        while let Some(mpdu) = window.next_retry(|mpdu| fits(psdu, mpdu.bits)) {
-            psdu = psdu.with(mpdu.bits);
-            mpdus.push(mpdu);
+        while let Some(bits) = window.next_retry(&mut mpdus, |bits| fits(psdu, bits)) {
+            psdu = psdu.with(bits);
         }
         if window.waiting() == 0 {
             let originator = &mut self.originators[by as usize];
             let end = window.start(&mpdus) + aggregates.window;
+            let header_bits = self.frames.mac_header_bits();
             while window.next_id() < end {
-                let fits = |bits| fits(psdu, self.frames.mpdu_bits(bits));
-                let Some(msdu) = supply.next_for(by, receiver, now, fits) else { break };
-                let bits = self.frames.mpdu_bits(msdu.bits);
-                psdu = psdu.with(bits);
-                originator.next_id += 1;
-                mpdus.push(Mpdu {
+                let fits_alone = |bits| fits(psdu, self.frames.mpdu_bits(bits));
+                let Some(msdu) = supply.next_for(by, receiver, now, fits_alone) else { break };
+                let mut mpdu = Mpdu {
                     id: window.take_id(),
                     receiver,
-                    bits,
+                    bits: self.frames.mpdu_bits(msdu.bits),
+                    is_further: false,
                     failures: 0,
                     failures_after_rts: 0,
                     is_received: false,
                     payload: msdu.payload,
-                });
+                };
+                psdu = psdu.with(mpdu.bits);
+                let mut packets = Packets::of(mpdu.bits - header_bits);
+                originator.next_id += 1;
+                mpdus.push(mpdu.clone());
+                while exchange.has_amsdus() {
+                    let grown = |bits| {
+                        let grown = packets.with(self.frames.mpdu_bits(bits) - header_bits);
+                        (grown, psdu.grown_by(grown.bits() - packets.bits()))
+                    };
+                    let fits_too = |bits| {
+                        let (packets, psdu) = grown(bits);
+                        exchange.fits_packets(packets, header_bits, psdu, room)
+                            && left.is_none_or(|left| exchange.times(psdu).total <= left)
+                    };
+                    let Some(msdu) = supply.next_for(by, receiver, now, fits_too) else { break };
+                    let (with_it, psdu_with_it) = grown(msdu.bits);
+                    mpdu.bits = with_it.bits() - packets.bits();
+                    (mpdu.is_further, mpdu.payload) = (true, msdu.payload);
+                    (packets, psdu) = (with_it, psdu_with_it);
+                    originator.next_id += 1;
+                    mpdus.push(mpdu.clone());
+                }
             }
+        }
+        if let (Some(last), start) = (mpdus.last(), window.start(&mpdus))
+            && last.id >= start + aggregates.window
+        {
+            aggregates.broken_law = Some(format!(
+                "frame {} was sent while frame {start} was not acknowledged, with a window of {}",
+                last.id, aggregates.window
+            ));
         }
         queue.update_pending(receiver);
         queue.sends = Sends::Data;
@@ -271,7 +322,7 @@ impl<P: Clone> Cell<P> {
             }
             Sends::Data => {
                 let psdu = self.originators[by as usize].psdu.as_ref().expect("it is assembled");
-                if aggregates.delivery == Delivery::Mpdu && psdu.mpdus().len() > 1 {
+                if aggregates.delivery == Delivery::Mpdu && psdu.count() > 1 {
                     let queue = &aggregates.queues[by as usize];
                     let received = start + times.data_received;
                     let data = times.data - queue.preamble;
@@ -298,9 +349,10 @@ impl<P: Clone> Cell<P> {
     ) {
         let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
         if let Sends::Request(receiver) = aggregates.queues[by as usize].sends {
-            let Agreement { window, recipient } = aggregates.agreement(by, receiver);
+            let Agreement { window, recipient, books } = aggregates.agreement(by, receiver);
             let start = window.start(&[]);
             recipient.begin_at(start, |mpdu| {
+                books.hand_on(mpdu);
                 supply.on_event(now, MacEvent::Received { by, mpdu });
             });
             aggregates.any_received = true;
@@ -312,15 +364,29 @@ impl<P: Clone> Cell<P> {
         let receiver = psdu.receiver();
         let far = if station == ACCESS_POINT { receiver } else { station };
         let all = psdu.mpdus().len();
-        let until = if aggregates.arrivals.is_empty() { all } else { aggregates.arrived + 1 };
-        for mpdu in &mut psdu.mpdus_mut()[aggregates.arrived..until] {
-            if self.errors.loses(far, self.frames.msdu_bits(mpdu.bits)) {
+        let begun = aggregates.arrived;
+        let until = if aggregates.arrivals.is_empty() {
+            all
+        } else {
+            begun + 1 + further(&psdu.mpdus()[begun + 1..])
+        };
+        let mut next = begun;
+        while next < until {
+            let first = next;
+            next += 1 + further(&psdu.mpdus()[next + 1..]);
+            let frame = &mut psdu.mpdus_mut()[first..next];
+            let bits = frame.iter().map(|mpdu| mpdu.bits).sum();
+            if self.errors.loses(far, self.frames.msdu_bits(bits)) {
                 continue;
             }
-            mpdu.is_received = true;
+            for mpdu in &mut *frame {
+                mpdu.is_received = true;
+            }
             aggregates.any_received = true;
-            let recipient = &mut aggregates.queues[by as usize].agreement(receiver).recipient;
-            recipient.receive(mpdu, |mpdu| {
+            let Agreement { recipient, books, .. } =
+                aggregates.queues[by as usize].agreement(receiver);
+            recipient.receive(frame, |mpdu| {
+                books.hand_on(mpdu);
                 supply.on_event(now, MacEvent::Received { by, mpdu });
             });
         }
@@ -370,6 +436,8 @@ impl<P: Clone> Cell<P> {
         } else {
             let psdu = self.originators[by as usize].psdu.take().expect("it was sent");
             receiver = psdu.receiver();
+            let books = &mut self.aggregates().agreement(by, receiver).books;
+            books.acknowledged += psdu.frames().filter(|frame| frame[0].is_received).count() as u64;
             for mpdu in psdu.mpdus().iter().filter(|mpdu| mpdu.is_received) {
                 self.originators[by as usize].done += 1;
                 supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
@@ -422,10 +490,15 @@ impl<P: Clone> Cell<P> {
         }
         let aggregates = self.aggregates();
         let queue = &mut aggregates.queues[by as usize];
-        let window = &mut queue.agreement(receiver).window;
+        let Agreement { window, books, .. } = queue.agreement(receiver);
         while let Some(mpdu) = mpdus.pop() {
-            if !mpdu.is_received && mpdu.failures < limit {
+            if mpdu.is_received {
+                continue;
+            }
+            if mpdu.failures < limit {
                 window.put_back(mpdu);
+            } else if !mpdu.is_further {
+                books.given_up += 1;
             }
         }
         // The recipient waits for what was given up, unless it is told (10.25.6.6.3).
@@ -445,9 +518,7 @@ impl<P: Clone> Cell<P> {
     ) {
         let window = &mut self.aggregates().queues[by as usize].agreement(receiver).window;
         let mut mpdus = Vec::new();
-        while let Some(mpdu) = window.next_retry(|_| true) {
-            mpdus.push(mpdu);
-        }
+        while window.next_retry(&mut mpdus, |_| true).is_some() {}
         if !mpdus.is_empty() {
             self.put_back(by, Psdu::of(mpdus), now, supply);
         }
@@ -480,7 +551,7 @@ impl<P: Clone> Cell<P> {
         let psdu = self.originators[by as usize].psdu.take().expect("it was to be sent");
         let receiver = psdu.receiver();
         let asks = data_sent
-            && psdu.mpdus().len() > 1
+            && psdu.count() > 1
             && self.failed_block_ack() == FailedBlockAck::BlockAckRequest;
         if asks {
             let queue = &mut self.aggregates().queues[by as usize];
@@ -515,16 +586,23 @@ impl<P: Clone> Cell<P> {
     }
 }
 
+/// How many packets more of the frame before them `mpdus` begin with.
+fn further<P>(mpdus: &[Mpdu<P>]) -> usize {
+    mpdus.iter().take_while(|mpdu| mpdu.is_further).count()
+}
+
 /// When the frames of an A-MPDU have arrived, the last of them at `received`: the Data field, which
-/// lasts `data`, carries them one after the other.
+/// lasts `data`, carries them one after the other. Packets of one frame arrive with it.
 fn set_arrivals<P>(arrivals: &mut Vec<Time>, received: Time, data: Duration, psdu: &Psdu<P>) {
-    let all = psdu.mpdus().iter().fold(Growing::default(), |psdu, mpdu| psdu.with(mpdu.bits));
+    let size = |frame: &[Mpdu<P>]| frame.iter().map(|mpdu| mpdu.bits).sum();
+    let all = psdu.frames().fold(Growing::default(), |psdu, frame| psdu.with(size(frame)));
     let mut so_far = Growing::default();
-    for mpdu in psdu.mpdus() {
-        so_far = so_far.with(mpdu.bits);
+    for frame in psdu.frames() {
+        so_far = so_far.with(size(frame));
         let rest = u128::from(data.as_nanos()) * u128::from(all.bits() - so_far.bits())
             / u128::from(all.bits());
         let before = Duration::from_nanos(rest as u64);
-        arrivals.push(Time::from_nanos(received.as_nanos() - before.as_nanos()));
+        let arrival = Time::from_nanos(received.as_nanos() - before.as_nanos());
+        arrivals.extend(frame.iter().map(|_| arrival));
     }
 }

@@ -48,6 +48,7 @@ impl Beacons {
             id: 0,
             receiver: EVERYBODY,
             bits,
+            is_further: false,
             failures: 0,
             failures_after_rts: 0,
             is_received: false,

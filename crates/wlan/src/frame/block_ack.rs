@@ -66,9 +66,22 @@ impl<P> TransmitWindow<P> {
         self.retries.front()
     }
 
-    /// The next frame to be sent again, if `fits` says that there is room for it.
-    pub(crate) fn next_retry(&mut self, fits: impl FnOnce(&Mpdu<P>) -> bool) -> Option<Mpdu<P>> {
-        if self.retries.front().is_some_and(fits) { self.retries.pop_front() } else { None }
+    /// The next frame to be sent again is put behind `into`, with all its packets, if `fits` says of
+    /// its size that there is room for it: that size.
+    pub(crate) fn next_retry(
+        &mut self,
+        into: &mut Vec<Mpdu<P>>,
+        fits: impl FnOnce(u64) -> bool,
+    ) -> Option<u64> {
+        let first = self.retries.front()?;
+        let further = self.retries.iter().skip(1).take_while(|mpdu| mpdu.is_further);
+        let (count, bits) =
+            further.fold((1, first.bits), |(count, bits), mpdu| (count + 1, bits + mpdu.bits));
+        if !fits(bits) {
+            return None;
+        }
+        into.extend(self.retries.drain(..count));
+        Some(bits)
     }
 
     /// Where the window begins: WinStartO, the oldest number that is not acknowledged. `on_air` are
@@ -80,13 +93,58 @@ impl<P> TransmitWindow<P> {
 
     /// `mpdu` has failed and is sent again. Called from the newest to the oldest of a PPDU.
     pub(crate) fn put_back(&mut self, mpdu: Mpdu<P>) {
-        debug_assert!(self.retries.front().is_none_or(|first| mpdu.id < first.id));
+        debug_assert!(
+            self.retries.front().is_none_or(|first| {
+                mpdu.id < first.id || mpdu.id == first.id && first.is_further
+            })
+        );
         self.retries.push_front(mpdu);
     }
 
     /// All frames that wait to be sent again, the oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mpdu<P>> {
         self.retries.iter()
+    }
+}
+
+/// What became of the frames of an agreement, kept beside what both sides do so that each run can
+/// check them: none is lost or made up, and none is handed on twice or out of order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Books {
+    pub(crate) acknowledged: u64,
+    pub(crate) given_up: u64,
+    /// The number after the last one handed on.
+    next: u64,
+    is_out_of_order: bool,
+}
+
+impl Books {
+    /// The recipient hands on a frame, or a packet more of it.
+    #[inline]
+    pub(crate) fn hand_on<P>(&mut self, mpdu: &Mpdu<P>) {
+        let in_order =
+            if mpdu.is_further { mpdu.id + 1 == self.next } else { mpdu.id >= self.next };
+        self.is_out_of_order |= !in_order;
+        self.next = mpdu.id + 1;
+    }
+
+    /// Whether the books balance, if so many frames were `offered`, are `held` by the originator, and
+    /// were `received`.
+    pub(crate) fn check(&self, offered: u64, held: u64, received: u64) -> Result<(), String> {
+        let Self { acknowledged, given_up, is_out_of_order, .. } = *self;
+        if is_out_of_order {
+            return Err("a frame was handed on twice, or out of order".into());
+        }
+        if offered != acknowledged + given_up + held {
+            return Err(format!(
+                "of {offered} frames {acknowledged} were acknowledged, {given_up} given up, and \
+                 {held} are held"
+            ));
+        }
+        if acknowledged > received {
+            return Err(format!("{acknowledged} frames were acknowledged, of {received} received"));
+        }
+        Ok(())
     }
 }
 
@@ -97,22 +155,28 @@ pub(crate) struct ReorderBuffer<P> {
     next: u64,
     /// By number from `next` on; the first is always missing.
     held: VecDeque<Option<Mpdu<P>>>,
+    /// The other packets of held frames, by their numbers.
+    further: VecDeque<Mpdu<P>>,
+    /// How many frames were handed on.
+    handed_on: u64,
 }
 
 impl<P> Default for ReorderBuffer<P> {
     fn default() -> Self {
-        Self { next: 0, held: VecDeque::new() }
+        Self { next: 0, held: VecDeque::new(), further: VecDeque::new(), handed_on: 0 }
     }
 }
 
 impl<P: Clone> ReorderBuffer<P> {
-    /// A frame has arrived. Hands it on, and what waited for it, by `release`, or holds it back.
-    /// One that was there before is not handed on again.
-    pub(crate) fn receive(&mut self, mpdu: &Mpdu<P>, mut release: impl FnMut(&Mpdu<P>)) {
-        let Some(place) = mpdu.id.checked_sub(self.next) else { return };
+    /// A frame has arrived, with these packets. Hands them on, and what waited for them, by `release`,
+    /// or holds them back. A frame that was there before is not handed on again.
+    pub(crate) fn receive(&mut self, frame: &[Mpdu<P>], mut release: impl FnMut(&Mpdu<P>)) {
+        let [first, further @ ..] = frame else { unreachable!("a frame has a packet") };
+        let Some(place) = first.id.checked_sub(self.next) else { return };
         let place = place as usize;
         if place == 0 {
-            release(mpdu);
+            frame.iter().for_each(&mut release);
+            self.handed_on += 1;
             self.next += 1;
             self.held.pop_front();
             self.hand_on(release);
@@ -121,7 +185,14 @@ impl<P: Clone> ReorderBuffer<P> {
         if self.held.len() <= place {
             self.held.resize_with(place + 1, || None);
         }
-        self.held[place].get_or_insert_with(|| mpdu.clone());
+        if self.held[place].is_some() {
+            return;
+        }
+        self.held[place] = Some(first.clone());
+        let before = self.further.partition_point(|mpdu| mpdu.id < first.id);
+        for (mpdu, place) in further.iter().zip(before..) {
+            self.further.insert(place, mpdu.clone());
+        }
     }
 
     /// Nothing before `start` comes any more: what waits for it is handed on (10.25.6.6.3).
@@ -129,23 +200,37 @@ impl<P: Clone> ReorderBuffer<P> {
         while self.next < start {
             self.next += 1;
             if let Some(Some(mpdu)) = self.held.pop_front() {
-                release(&mpdu);
+                self.hand_on_frame(&mpdu, &mut release);
             }
         }
         self.hand_on(release);
     }
 
     fn hand_on(&mut self, mut release: impl FnMut(&Mpdu<P>)) {
-        while let Some(Some(mpdu)) = self.held.front() {
-            release(mpdu);
+        while let Some(Some(_)) = self.held.front() {
+            if let Some(Some(mpdu)) = self.held.pop_front() {
+                self.hand_on_frame(&mpdu, &mut release);
+            }
             self.next += 1;
-            self.held.pop_front();
         }
+    }
+
+    fn hand_on_frame(&mut self, first: &Mpdu<P>, release: &mut impl FnMut(&Mpdu<P>)) {
+        release(first);
+        self.handed_on += 1;
+        while let Some(mpdu) = self.further.pop_front_if(|mpdu| mpdu.id == first.id) {
+            release(&mpdu);
+        }
+    }
+
+    /// How many frames were handed on or are held back.
+    pub(crate) fn received(&self) -> u64 {
+        self.handed_on + self.held.iter().flatten().count() as u64
     }
 
     /// The frames that are held back.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mpdu<P>> {
-        self.held.iter().flatten()
+        self.held.iter().flatten().chain(&self.further)
     }
 }
 
@@ -158,6 +243,7 @@ mod tests {
             id,
             receiver: 1,
             bits: 800,
+            is_further: false,
             failures: 0,
             failures_after_rts: 0,
             is_received: false,
@@ -167,7 +253,7 @@ mod tests {
 
     fn receive(buffer: &mut ReorderBuffer<u64>, id: u64) -> Vec<u64> {
         let mut released = Vec::new();
-        buffer.receive(&mpdu(id), |mpdu| released.push(mpdu.id));
+        buffer.receive(&[mpdu(id)], |mpdu| released.push(mpdu.id));
         released
     }
 
@@ -193,6 +279,53 @@ mod tests {
         assert_eq!(receive(&mut buffer, 0), []);
         assert_eq!(receive(&mut buffer, 2), []);
         assert_eq!(receive(&mut buffer, 1), [1, 2]);
+    }
+
+    /// Frames of one, two and three packets.
+    #[test]
+    fn packets_of_one_frame_stay_together() {
+        let frame = |id, packets: u64| -> Vec<Mpdu<u64>> {
+            let packet = |n| Mpdu { is_further: n > 0, payload: 10 * id + n, ..mpdu(id) };
+            (0..packets).map(packet).collect()
+        };
+        let mut buffer = ReorderBuffer::default();
+        let mut released = Vec::new();
+        for id in [3, 2, 2, 1] {
+            buffer.receive(&frame(id, id), |mpdu| released.push(mpdu.payload));
+        }
+        assert!(released.is_empty());
+        assert_eq!(buffer.iter().count(), 6);
+
+        buffer.receive(&frame(0, 2), |mpdu| released.push(mpdu.payload));
+
+        assert_eq!(released, [0, 1, 10, 20, 21, 30, 31, 32]);
+        assert_eq!(buffer.received(), 4);
+
+        let mut window = TransmitWindow::new(1);
+        for mpdu in frame(1, 3).into_iter().rev() {
+            window.put_back(mpdu);
+        }
+        let mut again = Vec::new();
+        assert_eq!(window.next_retry(&mut again, |bits| bits > 2_400), None);
+        assert_eq!(window.next_retry(&mut again, |bits| bits == 2_400), Some(2_400));
+        assert_eq!(again, frame(1, 3));
+    }
+
+    #[test]
+    fn books_notice_what_may_not_be() {
+        let mut books = Books { acknowledged: 2, given_up: 1, ..Books::default() };
+        books.hand_on(&mpdu(0));
+        books.hand_on(&Mpdu { is_further: true, ..mpdu(0) });
+        books.hand_on(&mpdu(2));
+        assert_eq!(books.check(4, 1, 2), Ok(()));
+
+        assert!(books.check(5, 1, 2).unwrap_err().contains("of 5 frames"));
+        assert!(books.check(4, 1, 1).unwrap_err().contains("of 1 received"));
+        for wrong in [mpdu(2), mpdu(1), Mpdu { is_further: true, ..mpdu(3) }] {
+            let mut books = books;
+            books.hand_on(&wrong);
+            assert!(books.check(4, 1, 2).unwrap_err().contains("out of order"));
+        }
     }
 
     /// 1 was given up: a request says that the window begins at 2, and 2 and 3 need not wait.
@@ -223,10 +356,12 @@ mod tests {
 
         assert_eq!(window.start(&[]), 1);
         assert_eq!(window.waiting(), 2);
-        assert_eq!(window.next_retry(|_| true).map(|mpdu| mpdu.id), Some(1));
-        assert_eq!(window.next_retry(|_| false), None);
+        let mut again = Vec::new();
+        assert_eq!(window.next_retry(&mut again, |_| true), Some(800));
+        assert_eq!(window.next_retry(&mut again, |_| false), None);
         assert_eq!(window.start(&[mpdu(1)]), 1);
-        assert_eq!(window.next_retry(|_| true).map(|mpdu| mpdu.id), Some(3));
+        assert_eq!(window.next_retry(&mut again, |_| true), Some(800));
+        assert_eq!(again.iter().map(|mpdu| mpdu.id).collect::<Vec<_>>(), [1, 3]);
         assert_eq!(window.start(&[]), 4);
         assert!(!window.has_work());
     }

@@ -13,7 +13,8 @@ pub struct Msdu<P> {
     pub payload: P,
 }
 
-/// A frame that the MAC holds until it is acknowledged or given up.
+/// A frame that the MAC holds until it is acknowledged or given up; or a packet more that the frame
+/// before it carries, an A-MSDU (IEEE Std 802.11-2020, 9.3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mpdu<P> {
     /// Which of its sender's it is: 0, 1, 2, ... in the order in which they were handed over. A
@@ -21,8 +22,11 @@ pub struct Mpdu<P> {
     pub id: u64,
     /// Whom it is for; [`crate::EVERYBODY`] may be.
     pub receiver: StationId,
-    /// Its size, MAC header, LLC header and FCS included.
+    /// Its size, MAC header, LLC header and FCS included; or what it adds to the size of the frame.
     pub bits: u64,
+    /// Whether it is a packet more in the frame before it, which has the same number, and shares its
+    /// fate.
+    pub is_further: bool,
     /// How often it was sent, or was to be sent and lost an internal collision, without success.
     pub failures: u16,
     /// How often it was lost after its RTS had got through.

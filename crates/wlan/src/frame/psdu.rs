@@ -34,7 +34,8 @@ impl<P> Psdu<P> {
         }
     }
 
-    /// Its frames, the oldest first; there is at least one.
+    /// Its frames, the oldest first; there is at least one. Packets that share a frame follow one
+    /// another.
     #[inline]
     pub fn mpdus(&self) -> &[Mpdu<P>] {
         match &self.0 {
@@ -49,6 +50,16 @@ impl<P> Psdu<P> {
             Mpdus::One(one) => one,
             Mpdus::Several(several) => several,
         }
+    }
+
+    /// Its frames, each with all packets that it carries.
+    pub fn frames(&self) -> impl Iterator<Item = &[Mpdu<P>]> {
+        self.mpdus().chunk_by(|_, next| next.is_further)
+    }
+
+    /// How many frames it has.
+    pub fn count(&self) -> usize {
+        self.mpdus().iter().filter(|mpdu| !mpdu.is_further).count()
     }
 
     /// The bits of all its frames.
@@ -83,6 +94,7 @@ mod tests {
             id,
             receiver,
             bits: 800,
+            is_further: false,
             failures: 0,
             failures_after_rts: 0,
             is_received: false,
@@ -100,6 +112,15 @@ mod tests {
         let seen: Vec<_> = psdu.mpdus().iter().map(|mpdu| (mpdu.id, mpdu.failures)).collect();
         assert_eq!(seen, [(0, 0), (1, 1), (2, 0)]);
         assert_eq!(psdu.receiver(), 7);
+    }
+
+    #[test]
+    fn packets_may_share_a_frame() {
+        let further = Mpdu { is_further: true, ..mpdu(0, 7) };
+        let psdu = Psdu::of(vec![mpdu(0, 7), further, mpdu(1, 7)]);
+
+        assert_eq!(psdu.count(), 2);
+        assert_eq!(psdu.frames().map(<[_]>::len).collect::<Vec<_>>(), [2, 1]);
     }
 
     #[test]

@@ -131,6 +131,12 @@ impl FrameTable {
         self.header_bits + msdu_bits
     }
 
+    /// Of an MPDU, all but what it carries and the LLC header of that.
+    #[inline]
+    pub fn mac_header_bits(&self) -> u64 {
+        self.phy.mac_header_bits
+    }
+
     /// Size of the MSDU that an MPDU of `mpdu_bits` carries.
     #[inline]
     pub fn msdu_bits(&self, mpdu_bits: u64) -> u64 {

@@ -12,8 +12,10 @@ use crate::phy::{Format, Modulation, PhyConfig, Rate};
 
 /// Before each MPDU of an A-MPDU (9.7.1), in bits.
 const DELIMITER_BITS: u64 = 32;
-/// MPDUs of an A-MPDU begin at multiples of so many bits.
+/// MPDUs of an A-MPDU, and packets of an A-MSDU, begin at multiples of so many bits.
 const ALIGNMENT_BITS: u64 = 32;
+/// Before each packet of an A-MSDU: two addresses and its length (9.3.2.2.2).
+const SUBFRAME_HEADER_BITS: u64 = 112;
 
 /// Exchanges at the rates of one class of stations.
 #[derive(Clone, Debug)]
@@ -35,7 +37,42 @@ pub(crate) struct HtExchange {
 /// How large a PSDU may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
+    /// Of an A-MPDU.
     psdu_bits: u64,
+    /// Of a single MPDU that grows.
+    lone_bits: u64,
+}
+
+/// The packets of one MPDU, LLC headers included: one, or an A-MSDU that grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packets {
+    count: u32,
+    /// Of the only packet; from the second on the A-MSDU up to the last packet, without padding
+    /// after it.
+    bits: u64,
+}
+
+impl Packets {
+    /// One packet, with its LLC header.
+    #[inline]
+    pub(crate) fn of(bits: u64) -> Self {
+        Self { count: 1, bits }
+    }
+
+    /// The A-MSDU with one more packet.
+    pub(crate) fn with(self, bits: u64) -> Self {
+        let before = match self.count {
+            1 => SUBFRAME_HEADER_BITS + self.bits,
+            _ => self.bits,
+        };
+        let bits = before.next_multiple_of(ALIGNMENT_BITS) + SUBFRAME_HEADER_BITS + bits;
+        Self { count: self.count + 1, bits }
+    }
+
+    /// How long it is.
+    pub(crate) fn bits(self) -> u64 {
+        self.bits
+    }
 }
 
 /// A PSDU that grows by one MPDU after the other.
@@ -60,6 +97,11 @@ impl Growing {
             _ => self.bits.next_multiple_of(ALIGNMENT_BITS) + DELIMITER_BITS + mpdu_bits,
         };
         Self { mpdus: self.mpdus + 1, bits }
+    }
+
+    /// The same when its last MPDU has grown by so many bits.
+    pub(crate) fn grown_by(self, bits: u64) -> Self {
+        Self { bits: self.bits + bits, ..self }
     }
 
     /// How long it is.
@@ -104,12 +146,37 @@ impl HtExchange {
             let left = txop.as_nanos().saturating_sub(around.as_nanos());
             time = time.min(Duration::from_nanos(left));
         }
+        let mut lone_bits = u64::MAX;
         if let (Modulation::High(rate), Some(timing)) =
             (self.data_rate.modulation, &self.phy.high_rate)
         {
-            psdu_bits = psdu_bits.min(rate.longest_psdu(timing, time).unwrap_or(0));
+            let longest = rate.longest_psdu(timing, time).unwrap_or(0);
+            psdu_bits = psdu_bits.min(longest);
+            let delimiter = if self.lone_delimiter { DELIMITER_BITS } else { 0 };
+            lone_bits = longest.saturating_sub(delimiter);
         }
-        Room { psdu_bits }
+        Room { psdu_bits, lone_bits }
+    }
+
+    /// Whether `packets` may be the body of one MPDU of `psdu`, which is within `room`: one always
+    /// may.
+    pub(crate) fn fits_packets(
+        &self,
+        packets: Packets,
+        header_bits: u64,
+        psdu: Growing,
+        room: Room,
+    ) -> bool {
+        let AggregationConfig { amsdu_bytes, mpdu_bytes, .. } = self.aggregation;
+        let most = if psdu.mpdus == 1 { room.lone_bits } else { room.psdu_bits };
+        packets.bits <= 8 * amsdu_bytes
+            && header_bits + packets.bits <= 8 * mpdu_bytes
+            && psdu.bits <= most
+    }
+
+    /// Whether MPDUs may carry several packets.
+    pub(crate) fn has_amsdus(&self) -> bool {
+        self.aggregation.amsdu_bytes > 0
     }
 
     /// Whether `psdu` is within `room`. A single MPDU always is: it may go beyond a TXOP limit
@@ -228,6 +295,8 @@ pub(crate) mod tests {
     pub(crate) fn aggregation(ampdu_bytes: u64, window: u32) -> AggregationConfig {
         AggregationConfig {
             ampdu_bytes,
+            amsdu_bytes: 0,
+            mpdu_bytes: 11_454,
             ppdu_time: Duration::from_micros(5_484),
             block_ack_window: window,
             block_ack_bits: if window > 64 { 448 } else { 256 },
@@ -315,6 +384,37 @@ pub(crate) mod tests {
         let phy = dot11n(Format::Vht, 9, 80, 400);
         let times = exchange(&phy, &aggregation(1_048_575, 64)).times(lone);
         assert_eq!((times.data.as_nanos(), times.ack.as_nanos()), (39_600, 28_000));
+    }
+
+    /// Packets of 1500 bytes with 8 of LLC: A-MSDUs of 14 + 1508 = 1522, padded to 1524 but for the
+    /// last: 3046 for two, 7618 for five, 9142 for six. So 7935 bytes hold five, 3839 two.
+    #[test]
+    fn packets_share_an_mpdu() {
+        let grow = |packets: Packets| packets.with(8 * 1_508);
+        let two = grow(Packets::of(8 * 1_508));
+        let five = grow(grow(grow(two)));
+        assert_eq!(
+            [two, five, grow(five)].map(Packets::bits),
+            [3_046, 7_618, 9_142].map(|b| 8 * b)
+        );
+
+        let aggregation = AggregationConfig { amsdu_bytes: 7_935, ..aggregation(65_535, 64) };
+        let phy = dot11n(Format::Ht, 7, 20, 400);
+        let exchange = exchange(&phy, &aggregation);
+        let fits = |packets: Packets| {
+            let psdu = Growing::default().with(240 + packets.bits());
+            exchange.fits_packets(packets, 240, psdu, exchange.room(Duration::ZERO))
+        };
+        assert!(fits(five) && !fits(grow(five)));
+        let exchange = HtExchange {
+            aggregation: AggregationConfig { mpdu_bytes: 4_095, ..aggregation },
+            ..exchange.clone()
+        };
+        let fits = |packets: Packets| {
+            let psdu = Growing::default().with(240 + packets.bits());
+            exchange.fits_packets(packets, 240, psdu, exchange.room(Duration::ZERO))
+        };
+        assert!(fits(two) && !fits(grow(two)));
     }
 
     #[test]

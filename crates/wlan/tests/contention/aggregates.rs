@@ -145,6 +145,8 @@ fn phy() -> PhyConfig {
 fn mac(failed_block_ack: FailedBlockAck) -> MacConfig {
     let aggregation = AggregationConfig {
         ampdu_bytes: 65_535,
+        amsdu_bytes: 0,
+        mpdu_bytes: 4_095,
         ppdu_time: Duration::from_micros(5_484),
         block_ack_window: 64,
         block_ack_bits: 256,
