@@ -50,6 +50,7 @@ SECTIONS = {
     "AckSkip": "`ack_skip`, of `tcp`",
     "Segments": "`receive_window` and `initial_ssthresh`, of `tcp`, as tables",
     "Link": "`[links.NAME]`, and the tables of `path`",
+    "Loss": "`loss`, of a link, as a table",
     "Run": "`[run]`",
     "DeterministicSize": '`distribution = "deterministic"`',
     "ExponentialSize": '`distribution = "exponential"`',

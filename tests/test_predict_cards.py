@@ -188,6 +188,11 @@ RED = {
     "weight": 0.002,
     "idle_packet_time_ns": 1_000_000,
 }
+SLOW_LINK = {
+    "rate_bps": 900_000,
+    "delay_ns": 5_000_000,
+    "queue": {"discipline": "fifo", "limit": None},
+}
 #: What a key is changed to where its type does not tell.
 OTHERS: dict[str, list[Any]] = {
     "mac.beacon": [BEACON],
@@ -209,12 +214,17 @@ OTHERS: dict[str, list[Any]] = {
     "stations.queue": [{"discipline": "fifo", "limit": 1}],
     "stations.frame_errors": [{"rate": 0.1, "of_bytes": None, "least_bytes": 0}],
     "links.up.rate_bps": [800_000, 100_000_000],
-    "links.up.queue": [3, None],
+    "links.up.queue": [
+        {"discipline": "fifo", "limit": 3},
+        {"discipline": "fifo", "limit": None},
+        {"discipline": "per-flow", "limit": 30},
+    ],
+    "links.up.loss": [{"rate": 0.01, "every": None, "acks": False}],
     "flows.direction": ["upload", "download"],
     "flows.application.rate_bps": [300_000],
     "flows.application.size": [{"kind": "deterministic", "value": 90_000.0}],
     "flows.application.control": [None],
-    "flows.path": [[], [{"rate_bps": 900_000, "delay_ns": 5_000_000, "queue": None}]],
+    "flows.path": [[], [{**SLOW_LINK, "loss": None}]],
     "flows.tcp.handshake": ["three-way", "two-way", "none"],
     "flows.tcp.initial_ssthresh_bytes": [None, 4_000],
     "flows.tcp.initial_rto_ns": [3_000_000],

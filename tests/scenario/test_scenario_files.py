@@ -18,8 +18,10 @@ from airtcp.scenario import (
     Hyperexponential,
     Link,
     Lognormal,
+    Loss,
     OfdmPhy,
     Pareto,
+    PlainQueue,
     Rate,
     ResolvedScenario,
     StandardAccess,
@@ -103,11 +105,20 @@ def test_every_key_arrives() -> None:
     assert scenario.ap.queue.red.idle_packet_time_ns == (
         4 * 150_000 + 2_231_273 + 407_000 + 3 * 11_000 + 4 * 33
     )
-    uplink = Link(rate_bps=100_000_000, delay_ns=2_000_000, queue=40)
-    ocean = Link(rate_bps=10**9, delay_ns=40_000_000, queue=1000)
+    uplink = Link(
+        rate_bps=100_000_000,
+        delay_ns=2_000_000,
+        queue=PlainQueue(discipline="fifo", limit=40),
+        loss=Loss(rate=0.0001, every=None, acks=False),
+    )
+    (_, ocean) = scenario.path_links(pages)
+    assert isinstance(ocean, Link)
+    assert ocean.loss == Loss(rate=None, every=10_000, acks=True)
+    # 12000 bits at 1 Gb/s.
+    assert ocean.queue.red.idle_packet_time_ns == 12_000
     assert scenario.links == {"uplink": uplink}
     assert pages.path == ("uplink", ocean)
-    assert scenario.path_links(pages) == (uplink, ocean)
+    assert scenario.path_links(pages)[0] == uplink
     # Segments of 1000 bytes.
     assert pages.tcp.receive_window_bytes == 8000
     assert pages.tcp.initial_window_bytes == 2000

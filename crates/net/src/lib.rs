@@ -11,4 +11,4 @@ pub mod wire;
 
 pub use packet::Packet;
 pub use queues::{Queue, QueueConfig, Scheduler};
-pub use wire::{LinkConfig, Wires};
+pub use wire::{LinkConfig, Loss, LossConfig, Wires};

@@ -1,18 +1,21 @@
 //! Wires: one direction of a wired link each, with a queue, a transmitter of constant rate, and a delay.
 //!
-//! Packets keep their order, so when a packet leaves and arrives is known when it comes: one event,
-//! its arrival, is all that happens to it. The wires of a network are kept together, so that whoever
-//! has the time needs to look at one instant only, that of the next arrival on any of them.
+//! Before a wire whose queue is first in, first out, packets keep their order, so when a packet leaves
+//! and arrives is known when it comes: one event, its arrival, is all that happens to it. Any other
+//! discipline chooses and drops whenever the transmitter becomes free: that is an event, too. The wires
+//! of a network are kept together, so that whoever has the time needs to look at one instant only, that
+//! of the next event on any of them. Knows what is lost on the way by rate or count, not what a packet
+//! carries.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
 use std::num::NonZeroU64;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
-use crate::Packet;
+use crate::{Packet, Queue, QueueConfig};
 
 /// A wired link in the resolved form of a scenario, the same in both directions.
 #[derive(Clone, Debug, Deserialize)]
@@ -23,37 +26,109 @@ pub struct LinkConfig {
     /// Propagation delay.
     #[serde(rename = "delay_ns")]
     pub delay: Duration,
-    /// Packets that fit in each direction, the one being sent included; any number if `None`.
-    pub queue: Option<usize>,
+    /// The queue before each direction; the packet being sent counts in its limit.
+    pub queue: QueueConfig,
+    /// What is lost on the way, if anything is.
+    pub loss: Option<LossConfig>,
+}
+
+/// Which packets are lost on a link, each direction counted apart.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossConfig {
+    /// The share that is lost, each packet alike; `None` if they are counted.
+    pub rate: Option<f64>,
+    /// One of so many is lost, the last of them.
+    pub every: Option<NonZeroU64>,
+    /// Whether packets without payload are lost and counted, too.
+    pub acks: bool,
+}
+
+impl LinkConfig {
+    /// What the types cannot say.
+    ///
+    /// # Errors
+    /// If the queue or the loss contradicts itself.
+    pub fn check(&self) -> Result<(), String> {
+        self.queue.check()?;
+        match self.loss {
+            Some(LossConfig { rate: Some(rate), every: None, .. }) if 0.0 < rate && rate < 1.0 => {
+                Ok(())
+            }
+            None | Some(LossConfig { rate: None, every: Some(_), .. }) => Ok(()),
+            Some(loss) => Err(format!("contradictory loss: {loss:?}")),
+        }
+    }
+}
+
+/// Decides what is lost on one wire.
+#[derive(Debug)]
+pub struct Loss {
+    config: LossConfig,
+    /// Packets that count, so far.
+    counted: u64,
+    stream: RandomStream,
+}
+
+impl Loss {
+    /// Nothing has passed yet; `stream` is what is drawn from for a rate.
+    pub fn new(config: LossConfig, stream: RandomStream) -> Self {
+        Self { config, counted: 0, stream }
+    }
+
+    /// A packet comes to the end of the wire: whether it is lost there.
+    pub fn loses(&mut self, has_payload: bool) -> bool {
+        if !has_payload && !self.config.acks {
+            return false;
+        }
+        self.counted += 1;
+        match (self.config.every, self.config.rate) {
+            (Some(every), _) => self.counted.is_multiple_of(every.get()),
+            (None, Some(rate)) => self.stream.unit() < rate,
+            (None, None) => false,
+        }
+    }
 }
 
 /// The wires of a network, by number, and what is on its way on them.
 #[derive(Debug)]
 pub struct Wires<B> {
     wires: Vec<Wire<B>>,
-    /// The next arrival on each wire that carries something.
+    /// The next arrival on each wire that carries something, and the end of what it sends if its queue
+    /// is not first in, first out.
     due: BinaryHeap<Reverse<Due>>,
     /// The first of `due`, or never.
     next: Time,
-    /// How many arrivals have been put into `due`.
+    /// How many events have been put into `due`.
     scheduled: u64,
 }
 
-/// The next arrival on a wire. Of several at one instant, that comes first which was the next on its
+/// What happens next on a wire. Of several at one instant, that comes first which was the next on its
 /// wire first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     time: Time,
-    /// How many arrivals had been put into order before it, above the number of the wire.
+    /// How many events had been put into order before it, above whether it is an arrival and the
+    /// number of the wire.
     rank: u64,
 }
 
 /// Bits of the number of a wire in [`Due::rank`].
 const WIRE_BITS: u32 = 24;
 
+#[derive(Clone, Copy)]
+enum What {
+    Arrival,
+    Departure,
+}
+
 impl Due {
     fn wire(self) -> usize {
         (self.rank & ((1 << WIRE_BITS) - 1)) as usize
+    }
+
+    fn is_departure(self) -> bool {
+        self.rank >> WIRE_BITS & 1 == What::Departure as u64
     }
 }
 
@@ -66,8 +141,18 @@ struct Wire<B> {
     free_at: Time,
     /// The size of the packet that was sent last, and how long that took: most are as large.
     last: (u64, Duration),
-    /// Packets that have not arrived yet, and when they will, in this order.
+    /// Packets that have not arrived yet, and when they will, in this order. First in, first out they
+    /// are here from the beginning, else when they have left.
     travelling: VecDeque<(Time, Packet<B>)>,
+    /// What waits before it under another discipline.
+    line: Option<Box<Line<B>>>,
+}
+
+/// A queue that chooses whenever the transmitter becomes free.
+#[derive(Debug)]
+struct Line<B> {
+    queue: Queue<B>,
+    sending: Option<Packet<B>>,
 }
 
 impl<B> Default for Wires<B> {
@@ -76,73 +161,123 @@ impl<B> Default for Wires<B> {
     }
 }
 
-impl<B> Wires<B> {
-    /// One more wire; its number.
+impl<B: Copy> Wires<B> {
+    /// One more wire; its number. `stream` is what a discipline draws from that drops at random.
     ///
     /// # Panics
     /// If there are 2^24 already.
-    pub fn add(&mut self, config: &LinkConfig) -> u32 {
+    pub fn add(&mut self, config: &LinkConfig, stream: impl FnOnce() -> RandomStream) -> u32 {
+        let (limit, line) = match config.queue {
+            QueueConfig::Fifo { limit } => (limit.unwrap_or(usize::MAX), None),
+            _ => {
+                let queue = Queue::new(&config.queue, None, stream);
+                (usize::MAX, Some(Box::new(Line { queue, sending: None })))
+            }
+        };
         self.wires.push(Wire {
             rate_bps: config.rate_bps,
             delay: config.delay,
-            limit: config.queue.unwrap_or(usize::MAX),
+            limit,
             free_at: Time::ZERO,
             last: (0, Duration::ZERO),
             travelling: VecDeque::new(),
+            line,
         });
         assert!(self.wires.len() <= 1 << WIRE_BITS, "too many wires");
         self.wires.len() as u32 - 1
     }
 
-    /// Puts a packet on a wire. Gives it back if its queue is full.
+    /// Puts a packet on a wire. What its queue drops for it goes to `drops`, and may be the packet
+    /// itself.
     #[inline]
-    pub fn offer(&mut self, now: Time, wire: u32, packet: Packet<B>) -> Result<(), Packet<B>> {
+    pub fn offer(&mut self, now: Time, wire: u32, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire as usize];
-        let was_idle = it.travelling.is_empty();
-        let arrival = it.offer(now, packet)?;
-        if was_idle {
-            self.due.push(Reverse(due(arrival, &mut self.scheduled, wire as usize)));
-            self.next = self.next.min(arrival);
+        if let Some(line) = &mut it.line {
+            line.queue.enqueue(now, packet, drops);
+            self.send_next(now, wire as usize, drops);
+            return;
         }
-        Ok(())
+        let was_idle = it.travelling.is_empty();
+        match it.offer(now, packet) {
+            Err(packet) => drops.push(packet),
+            Ok(arrival) if was_idle => self.schedule(arrival, What::Arrival, wire as usize),
+            Ok(_) => {}
+        }
     }
 
-    /// When the next packet arrives; [`Time::NEVER`] if there is none on its way.
+    /// When something happens next; [`Time::NEVER`] if nothing is on its way.
     #[inline]
     pub fn next_time(&self) -> Time {
         self.next
     }
 
-    /// The packet that arrives at [`Self::next_time`], and on which wire.
+    /// What is due at [`Self::next_time`] happens: on which wire, and the packet that arrives over it,
+    /// if one does. What a queue drops when it is asked for its next packet goes to `drops`.
     ///
     /// # Panics
-    /// If there is none on its way.
+    /// If nothing is on its way.
     #[inline]
-    pub fn first(&self) -> (u32, &Packet<B>) {
-        let Reverse(first) = self.due.peek().expect("something is on its way");
-        (first.wire() as u32, &self.wires[first.wire()].travelling[0].1)
-    }
-
-    /// Takes that packet off its wire.
-    ///
-    /// # Panics
-    /// If there is none on its way.
-    #[inline]
-    pub fn remove_first(&mut self) {
+    pub fn advance(&mut self, drops: &mut Vec<Packet<B>>) -> (u32, Option<Packet<B>>) {
         let mut first = self.due.peek_mut().expect("something is on its way");
-        let wire = first.0.wire();
+        let (now, wire) = (first.0.time, first.0.wire());
+        if first.0.is_departure() {
+            PeekMut::pop(first);
+            self.update_next();
+            self.departs(now, wire, drops);
+            return (wire as u32, None);
+        }
         let travelling = &mut self.wires[wire].travelling;
-        travelling.pop_front();
+        let (_, packet) = travelling.pop_front().expect("it was to arrive");
         if let Some(&(next, _)) = travelling.front() {
-            *first = Reverse(due(next, &mut self.scheduled, wire));
+            *first = Reverse(due(next, &mut self.scheduled, What::Arrival, wire));
             drop(first);
         } else {
             PeekMut::pop(first);
         }
+        self.update_next();
+        (wire as u32, Some(packet))
+    }
+
+    /// The transmitter of `wire` has sent a packet, and takes the next.
+    #[cold]
+    fn departs(&mut self, now: Time, wire: usize, drops: &mut Vec<Packet<B>>) {
+        let it = &mut self.wires[wire];
+        let line = it.line.as_mut().expect("only lines have departures");
+        let packet = line.sending.take().expect("it was being sent");
+        line.queue.done(now);
+        it.travelling.push_back((now + it.delay, packet));
+        if let [(arrival, _)] = *it.travelling.make_contiguous() {
+            self.schedule(arrival, What::Arrival, wire);
+        }
+        self.send_next(now, wire, drops);
+    }
+
+    /// If the transmitter of `wire` is free it takes the next packet.
+    #[cold]
+    fn send_next(&mut self, now: Time, wire: usize, drops: &mut Vec<Packet<B>>) {
+        let it = &mut self.wires[wire];
+        let line = it.line.as_mut().expect("asked where there is a line");
+        if line.sending.is_some() {
+            return;
+        }
+        if let Some(packet) = line.queue.next(now, |_| true, drops) {
+            line.sending = Some(packet);
+            let left = now + it.sending_time(&packet);
+            self.schedule(left, What::Departure, wire);
+        }
+    }
+
+    fn schedule(&mut self, time: Time, what: What, wire: usize) {
+        self.due.push(Reverse(due(time, &mut self.scheduled, what, wire)));
+        self.next = self.next.min(time);
+    }
+
+    #[inline]
+    fn update_next(&mut self) {
         self.next = self.due.peek().map_or(Time::NEVER, |Reverse(first)| first.time);
     }
 
-    /// How many arrivals there were, those included that are still to come next on their wires.
+    /// How many events there were, those included that are still to come next on their wires.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
@@ -150,20 +285,24 @@ impl<B> Wires<B> {
     /// For each wire, packets that waited or were being sent just before `now`, at which nothing has
     /// been offered yet; `None` if it has no queue.
     pub fn queued_before(&self, now: Time) -> impl Iterator<Item = Option<usize>> {
-        self.wires.iter().map(move |wire| {
-            wire.rate_bps.map(|_| wire.behind(|arrival| arrival < now + wire.delay))
+        self.wires.iter().map(move |wire| match &wire.line {
+            Some(line) => Some(line.queue.len()),
+            None => wire.rate_bps.map(|_| wire.behind(|arrival| arrival < now + wire.delay)),
         })
     }
 
     /// Packets that have not arrived yet.
     pub fn travelling(&self) -> impl Iterator<Item = &Packet<B>> {
-        self.wires.iter().flat_map(|wire| wire.travelling.iter().map(|(_, packet)| packet))
+        self.wires.iter().flat_map(|wire| {
+            let line = wire.line.iter().flat_map(|line| line.queue.iter().chain(&line.sending));
+            wire.travelling.iter().map(|(_, packet)| packet).chain(line)
+        })
     }
 }
 
 #[inline]
-fn due(time: Time, scheduled: &mut u64, wire: usize) -> Due {
-    let rank = *scheduled << WIRE_BITS | wire as u64;
+fn due(time: Time, scheduled: &mut u64, what: What, wire: usize) -> Due {
+    let rank = (*scheduled << 1 | what as u64) << WIRE_BITS | wire as u64;
     *scheduled += 1;
     Due { time, rank }
 }
@@ -175,21 +314,22 @@ impl<B> Wire<B> {
         if self.is_full(now) {
             return Err(packet);
         }
-        let left = match self.rate_bps {
-            None => now,
-            Some(rate_bps) => {
-                if self.last.0 != packet.bits {
-                    let nanos = (packet.bits * 1_000_000_000).div_ceil(rate_bps.get());
-                    self.last = (packet.bits, Duration::from_nanos(nanos));
-                }
-                self.free_at = self.free_at.max(now) + self.last.1;
-                self.free_at
-            }
-        };
-        let arrival = left + self.delay;
+        self.free_at = self.free_at.max(now) + self.sending_time(&packet);
+        let arrival = self.free_at + self.delay;
         packet.arrived = now;
         self.travelling.push_back((arrival, packet));
         Ok(arrival)
+    }
+
+    /// How long the transmitter takes.
+    #[inline]
+    fn sending_time(&mut self, packet: &Packet<B>) -> Duration {
+        let Some(rate_bps) = self.rate_bps else { return Duration::ZERO };
+        if self.last.0 != packet.bits {
+            let nanos = (packet.bits * 1_000_000_000).div_ceil(rate_bps.get());
+            self.last = (packet.bits, Duration::from_nanos(nanos));
+        }
+        self.last.1
     }
 
     /// Whether no more packets may wait. Those that have left and not arrived do not count.
@@ -219,29 +359,48 @@ mod tests {
         Time::ZERO + Duration::from_millis(millis)
     }
 
-    fn link(rate_bps: Option<u64>, queue: Option<usize>) -> LinkConfig {
+    fn link(rate_bps: Option<u64>, limit: Option<usize>) -> LinkConfig {
+        managed(rate_bps, QueueConfig::Fifo { limit })
+    }
+
+    fn managed(rate_bps: Option<u64>, queue: QueueConfig) -> LinkConfig {
         let rate_bps = rate_bps.map(|bps| NonZeroU64::new(bps).unwrap());
-        LinkConfig { rate_bps, delay: Duration::from_millis(5), queue }
+        LinkConfig { rate_bps, delay: Duration::from_millis(5), queue, loss: None }
+    }
+
+    fn add(wires: &mut Wires<u32>, config: &LinkConfig) -> u32 {
+        wires.add(config, || unreachable!("not random"))
+    }
+
+    /// Puts a packet on a wire; what is dropped for it.
+    fn offer(wires: &mut Wires<u32>, now: Time, wire: u32, packet: Packet<u32>) -> Vec<u32> {
+        let mut drops = Vec::new();
+        wires.offer(now, wire, packet, &mut drops);
+        drops.into_iter().map(|packet| packet.body).collect()
     }
 
     /// Takes the next packet off its wire: which these are.
     fn arrive(wires: &mut Wires<u32>) -> (u32, u32) {
-        let (wire, packet) = wires.first();
-        let id = packet.body;
-        wires.remove_first();
-        (wire, id)
+        loop {
+            let mut drops = Vec::new();
+            if let (wire, Some(packet)) = wires.advance(&mut drops) {
+                return (wire, packet.body);
+            }
+            assert!(drops.is_empty());
+        }
     }
 
     /// 12000 bits at 1 Mb/s take 12 ms each, and 5 ms to arrive.
     #[test]
     fn packets_leave_one_after_the_other_and_overflow_the_queue() {
         let mut wires = Wires::default();
-        let uplink = wires.add(&link(Some(1_000_000), Some(2)));
+        let uplink = add(&mut wires, &link(Some(1_000_000), Some(2)));
         let offers = [(0, true), (1, true), (11, false), (12, true)];
 
         // At 12 ms the first has left; the third follows the second, which leaves at 24 ms.
         for (id, (millis, fits)) in (0..).zip(offers) {
-            assert_eq!(wires.offer(at(millis), uplink, packet(id)).is_ok(), fits, "{id}");
+            let dropped = offer(&mut wires, at(millis), uplink, packet(id));
+            assert_eq!(dropped.is_empty(), fits, "{id}");
         }
 
         let queued = [13, 24, 25, 37].map(|millis| wires.queued_before(at(millis)).next());
@@ -258,9 +417,9 @@ mod tests {
     #[test]
     fn a_link_without_rate_only_delays() {
         let mut wires = Wires::default();
-        let wire = wires.add(&link(None, None));
+        let wire = add(&mut wires, &link(None, None));
 
-        wires.offer(at(0), wire, packet(0)).unwrap();
+        offer(&mut wires, at(0), wire, packet(0));
 
         assert_eq!(wires.next_time(), at(5));
         assert_eq!(wires.queued_before(at(0)).next(), Some(None));
@@ -271,13 +430,102 @@ mod tests {
     #[test]
     fn arrivals_at_one_instant_are_in_the_order_in_which_they_became_next() {
         let mut wires = Wires::default();
-        let [first, second] = [(); 2].map(|()| wires.add(&link(None, None)));
-        wires.offer(at(0), first, packet(10)).unwrap();
-        wires.offer(at(1), first, packet(11)).unwrap();
-        wires.offer(at(1), second, packet(20)).unwrap();
+        let [first, second] = [(); 2].map(|()| add(&mut wires, &link(None, None)));
+        offer(&mut wires, at(0), first, packet(10));
+        offer(&mut wires, at(1), first, packet(11));
+        offer(&mut wires, at(1), second, packet(20));
 
         let order: Vec<_> = (0..3).map(|_| arrive(&mut wires)).collect();
 
         assert_eq!(order, [(first, 10), (second, 20), (first, 11)]);
+    }
+
+    /// 12000 bits at 1 Mb/s take 12 ms each. The queue chooses whenever the transmitter is free: at
+    /// 12 ms the turn is that of flow 2, though all of flow 1 came before it.
+    #[test]
+    fn a_discipline_chooses_when_the_transmitter_becomes_free() {
+        let mut wires = Wires::default();
+        let queue = QueueConfig::PerFlow { limit: Some(4) };
+        let uplink = add(&mut wires, &managed(Some(1_000_000), queue));
+        let of = |flow, id| Packet { flow, ..packet(id) };
+        for id in 10..14 {
+            assert!(offer(&mut wires, at(0), uplink, of(1, id)).is_empty());
+        }
+        assert_eq!(offer(&mut wires, at(1), uplink, of(2, 20)), [13], "of the longest");
+        assert_eq!(wires.queued_before(at(1)).next(), Some(Some(4)));
+        assert_eq!(wires.travelling().count(), 4);
+
+        let arrivals: Vec<_> = std::iter::from_fn(|| {
+            (wires.next_time() < Time::NEVER).then(|| {
+                let id = arrive(&mut wires).1;
+                (id, wires.travelling().count())
+            })
+        })
+        .collect();
+
+        assert_eq!(arrivals, [(10, 3), (11, 2), (20, 1), (12, 0)]);
+    }
+
+    /// The same departures and arrivals whether they are known at once or happen.
+    #[test]
+    fn a_line_takes_as_long_as_a_plain_queue() {
+        let mut wires = Wires::default();
+        let plain = add(&mut wires, &link(Some(1_000_000), Some(2)));
+        let queue = QueueConfig::PerFlow { limit: Some(2) };
+        let line = add(&mut wires, &managed(Some(1_000_000), queue));
+        for wire in [plain, line] {
+            for id in 0..2 {
+                assert!(offer(&mut wires, at(0), wire, packet(id)).is_empty());
+            }
+        }
+
+        let mut arrivals = Vec::new();
+        while wires.next_time() < Time::NEVER {
+            let time = wires.next_time();
+            if let (wire, Some(packet)) = wires.advance(&mut Vec::new()) {
+                arrivals.push((time, packet.body, wire));
+            }
+        }
+
+        arrivals.sort_unstable();
+        let expected = [(17, 0, plain), (17, 0, line), (29, 1, plain), (29, 1, line)];
+        assert_eq!(arrivals, expected.map(|(millis, id, wire)| (at(millis), id, wire)));
+    }
+
+    fn loss(rate: Option<f64>, every: Option<u64>, acks: bool) -> Loss {
+        let every = every.and_then(NonZeroU64::new);
+        Loss::new(LossConfig { rate, every, acks }, RandomStream::new(1, 0, "link", "loss"))
+    }
+
+    #[test]
+    fn the_last_of_so_many_is_lost() {
+        let mut loss = loss(None, Some(3), false);
+
+        let lost: Vec<_> = (1..=9).filter(|_| loss.loses(true)).collect();
+
+        assert_eq!(lost, [3, 6, 9]);
+    }
+
+    #[test]
+    fn what_has_no_payload_counts_only_if_that_is_said() {
+        let mut with_payload = loss(None, Some(2), false);
+        let mut all = loss(None, Some(2), true);
+        let packets = [true, false, false, true, true, true];
+
+        assert_eq!(
+            packets.map(|has| with_payload.loses(has)),
+            [false, false, false, true, false, true]
+        );
+        assert_eq!(packets.map(|has| all.loses(has)), [false, true, false, true, false, true]);
+    }
+
+    /// Of 20000 at 5 % 1000 are lost, give or take 4 (20000 * 0.05 * 0.95)^(1/2) = 123.
+    #[test]
+    fn a_share_is_lost_at_random() {
+        let mut loss = loss(Some(0.05), None, false);
+
+        let lost = (0..20_000).filter(|_| loss.loses(true)).count();
+
+        assert!(lost.abs_diff(1_000) < 123, "{lost}");
     }
 }

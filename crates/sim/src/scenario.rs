@@ -255,6 +255,14 @@ impl Scenario {
         for queue in queues {
             queue.check().or_else(fail)?;
         }
+        let own =
+            self.flows.iter().flat_map(|flow| &flow.path).filter_map(|element| match element {
+                PathElement::Own(link) => Some(link),
+                PathElement::Shared(_) => None,
+            });
+        for link in self.links.values().chain(own) {
+            link.check().or_else(fail)?;
+        }
         for flow in &self.flows {
             if !self.stations.iter().any(|group| group.name == flow.stations) {
                 return fail(format!("flow {} has no station group {}", flow.name, flow.stations));

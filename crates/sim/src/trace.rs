@@ -83,15 +83,17 @@ pub enum EventKind {
     FastRetransmit,
     /// A segment was sent again.
     Retransmission,
-    /// A packet found a queue full, or made room in it for another.
+    /// A queue dropped a packet.
     QueueDrop,
     /// A frame was given up at the retry limit.
     MacDrop,
+    /// A packet was lost on a wired link.
+    LinkLoss,
 }
 
 impl EventKind {
     /// All of them; the place of each is its number.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::TransferStart,
         Self::TransferEnd,
         Self::Timeout,
@@ -99,6 +101,7 @@ impl EventKind {
         Self::Retransmission,
         Self::QueueDrop,
         Self::MacDrop,
+        Self::LinkLoss,
     ];
 
     /// As a file calls it.
@@ -111,6 +114,7 @@ impl EventKind {
             Self::Retransmission => "retransmission",
             Self::QueueDrop => "queue_drop",
             Self::MacDrop => "mac_drop",
+            Self::LinkLoss => "link_loss",
         }
     }
 }

@@ -146,12 +146,12 @@ impl<'a> World<'a> {
         self.next
     }
 
-    /// What is due at `now`, that is [`Self::next_time`], happens: an arrival over a wire, then what
-    /// is pending.
+    /// What is due at `now`, that is [`Self::next_time`], happens: what is due on wires, then what is
+    /// pending.
     pub(crate) fn step(&mut self, now: Time) {
         self.now = now;
         if self.links.wires.next_time() == now {
-            self.wire_arrival();
+            self.wire_event();
         } else {
             let (_, event) = self.events.pop().expect("its time was known");
             match event {

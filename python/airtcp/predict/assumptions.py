@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.models.miorandi import CORRECTED, contention
 from airtcp.predict.card import Assumption
-from airtcp.predict.facts import Connections, tcp_of
+from airtcp.predict.facts import Connections, lossy, tcp_of
 from airtcp.predict.keys import FRAMES, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.transfers import request_bytes
 from airtcp.scenario import ResolvedScenario
@@ -397,6 +397,7 @@ def path(connections: Connections) -> Iterator[str]:
             f"{format_time_ns(delay)} each way: windows are under way longer, and transfers wait "
             f"for round trips; {OPTIMISTIC}"
         )
+    yield from lossy(connections.scenario, "the server is at the access point")
     rates = [link.rate_bps for links in paths for link in links if link.rate_bps is not None]
     slowest = min(rates, default=None)
     air = connections.parameters.data_rate_bps

@@ -21,7 +21,7 @@ from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import Connections, endless_flows, tcp_of, window_segments
+from airtcp.predict.facts import Connections, endless_flows, lossy, tcp_of, window_segments
 from airtcp.predict.keys import NEVER_ENDS, NO_ERRORS, RENO
 from airtcp.units import format_rate
 
@@ -130,7 +130,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     wired_bps = rate * shared.payload_share
     if wired_bps >= air_bps:
         return f"{name} is faster than the air, at {format_rate(round(air_bps, -4))} of payload"
-    queue = shared.link.queue
+    queue = shared.link.queue.limit
     under_way = sum(
         n * window_segments(flow) for n, flow in zip(shared.counts, shared.flows, strict=True)
     )
@@ -229,6 +229,13 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
             f"the shared link is the bottleneck; here some flow also passes one of "
             f"{format_rate(min(slower))}; that flow's share is too high"
         )
+    if shared.link.queue.discipline != "fifo":
+        yield (
+            "all flows lose when the queue overflows; here its discipline is "
+            f"{shared.link.queue.discipline}, which drops before that, or from some flows alone; "
+            "goodput and shares are unknown"
+        )
+    yield from lossy(shared.scenario, "none loses elsewhere")
     left = min(tcp_of(flow).aimd.decrease for flow in shared.flows)
     for flow in shared.flows:
         delay = shared.round_trip_s(flow, 0) * rate / shared.packet_bits(flow)

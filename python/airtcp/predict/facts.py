@@ -6,7 +6,7 @@ mean over connections stands in, and `differ` says in what. Judges nothing (`ass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -130,6 +130,22 @@ def model_rate(rate: ResolvedRate) -> Rate:
     if rate.modulation not in ("dsss", "ofdm"):
         raise ValueError(f"the models have no rate of {rate.modulation.upper()}")
     return Rate(rate.bps, rate.modulation)
+
+
+def lossy(scenario: ResolvedScenario, assumption: str) -> Iterator[str]:
+    """Which `assumption` of a model is broken where wired links lose packets."""
+    losses = [
+        link.loss
+        for flow in scenario.flows
+        for link in scenario.path_links(flow)
+        if link.loss is not None
+    ]
+    if losses:
+        lost = max(1.0 / loss.every if loss.every else (loss.rate or 0.0) for loss in losses)
+        yield (
+            f"{assumption}; here a wired link loses {100 * lost:.3g} % of the packets with "
+            "payload; goodput is too high"
+        )
 
 
 def weighted(values: Sequence[float], counts: Sequence[int]) -> float:

@@ -16,7 +16,7 @@ from airtcp.models.max_throughput import maximum_throughput, mean_backoff_s
 from airtcp.predict import simultaneous
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import weighted
+from airtcp.predict.facts import lossy, weighted
 from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, FRAMES, NO_BEACONS, NO_ERRORS
 from airtcp.predict.senders import (
     Sender,
@@ -318,6 +318,7 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
 
 def wired(scenario: ResolvedScenario, goodput_bps: float) -> Iterator[str]:
     """What becomes of packets that have crossed the air where a wired link is slower."""
+    yield from lossy(scenario, "wired links carry all that crosses the air")
     rates = [
         link.rate_bps
         for flow in scenario.flows

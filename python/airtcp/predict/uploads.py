@@ -21,7 +21,14 @@ from airtcp.models.leith import (
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted, window_segments
+from airtcp.predict.facts import (
+    endless_flows,
+    lossy,
+    rate_of,
+    tcp_of,
+    weighted,
+    window_segments,
+)
 from airtcp.predict.keys import BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
@@ -292,6 +299,7 @@ def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
             )
         rates = [link.rate_bps for link in links if link.rate_bps is not None]
         slowest = min([*rates, *([slowest] if slowest else [])], default=None)
+    yield from lossy(uploads.scenario, "the stations always have data")
     if slowest is not None and slowest < float(said.goodput_bps):
         yield (
             f"the channel is the bottleneck; here a wired link has {format_rate(slowest)}; goodput "

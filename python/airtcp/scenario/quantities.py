@@ -37,6 +37,7 @@ __all__ = [
     "Written",
     "in_any_case",
     "needed",
+    "number_or_table",
     "optional",
     "positive",
     "rate_or",
@@ -130,6 +131,11 @@ def optional(description: str, *, default: str) -> Any:
 def text_or_table(value: object) -> str:
     """Which of the two forms a value has that may be a text or a table."""
     return "table" if isinstance(value, dict | Written) else "text"
+
+
+def number_or_table(value: object) -> str:
+    """Which of the two forms a value has that may be a number or a table."""
+    return "table" if isinstance(value, dict | Written) else "number"
 
 
 def needed(description: str) -> Any:

@@ -6,6 +6,7 @@ numbers of the standards, nor where the text came from.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path as FilePath
 
 from .errors import InvalidError, Path
@@ -23,7 +24,7 @@ from .resolve_mac import (
     with_categories,
 )
 from .resolve_phy import resolve_phy, station_rates
-from .resolve_queue import resolve_queue
+from .resolve_queue import on_air_ns, resolve_queue
 from .resolve_traffic import resolve_flows, resolve_link
 from .resolved import ResolvedScenario
 
@@ -52,7 +53,9 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         name: resolve_link(link, ("links", name)) for name, link in scenario.links.items()
     }
     ap_queue = resolve_queue(
-        ap.queue, ("ap", "queue"), phy, mac.rts_threshold, phy.data_rate, phy.control_rate
+        ap.queue,
+        ("ap", "queue"),
+        lambda: on_air_ns(phy, mac.rts_threshold, phy.data_rate, phy.control_rate),
     )
     result = ResolvedScenario.of(
         scenario.filled(title=title),
@@ -105,10 +108,7 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
             queue=resolve_queue(
                 group.queue,
                 ("stations", index, "queue"),
-                phy,
-                scenario.mac.rts_threshold,
-                data_rate,
-                control_rate,
+                partial(on_air_ns, phy, scenario.mac.rts_threshold, data_rate, control_rate),
             ),
         )
     return tuple(groups.values())

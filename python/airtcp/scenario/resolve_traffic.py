@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path as FilePath
 
 from .. import distributions, standards
@@ -15,9 +16,11 @@ from ..units import SIZE, TIME
 from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError, Path
 from .keys.phy import Phy
+from .keys.queue import PlainQueue, Queue
 from .keys.tcp import Tcp
-from .keys.traffic import Application, Bulk, Flow, Ftp, FtpMessages, Link, Udp, Web
+from .keys.traffic import Application, Bulk, Flow, Ftp, FtpMessages, Link, Loss, Udp, Web
 from .quantities import Written
+from .resolve_queue import on_wire_ns, resolve_queue
 from .resolve_tcp import resolve_tcp
 
 __all__ = ["resolve_flows", "resolve_link"]
@@ -191,16 +194,41 @@ def resolve_link(link: Written, path: Path) -> Link:
     """A wired link.
 
     Raises:
-        InvalidError: it does nothing, or its queue does not.
+        InvalidError: it does nothing, or its queue does not, or what it loses is not clear.
     """
-    if not link.given("rate") and not link.given("delay"):
-        raise InvalidError(path, "does nothing; allowed: a link with a rate, a delay, or both")
+    if not any(link.given(key) for key in ("rate", "delay", "loss")):
+        raise InvalidError(
+            path, "does nothing; allowed: a link with a rate, a delay, a loss, or several"
+        )
     if link.queue is not None and link.rate is None:
         raise InvalidError(
             (*path, "queue"),
             "a link without a rate never queues; allowed: a queue together with a rate",
         )
-    return Link.of(link)
+    return Link.of(
+        link,
+        queue=_link_queue(link.queue, link.rate, (*path, "queue")),
+        loss=None if link.loss is None else _loss(link.loss, (*path, "loss")),
+    )
+
+
+def _link_queue(queue: Written | int | None, rate_bps: int | None, path: Path) -> Queue:
+    if isinstance(queue, Written):
+        assert rate_bps is not None, "checked"
+        return resolve_queue(queue, path, partial(on_wire_ns, rate_bps))
+    return PlainQueue(discipline="fifo", limit=queue)
+
+
+def _loss(written: float | Written, path: Path) -> Loss:
+    if isinstance(written, float):
+        loss = Loss(rate=written, every=None, acks=False)
+    else:
+        loss = Loss.of(written)
+    if (loss.rate is None) == (loss.every is None):
+        raise InvalidError(path, "must be one of the two; allowed: either rate or every")
+    if loss.rate is not None and loss.rate >= 1.0:
+        raise InvalidError(path, "lets nothing through; allowed: less than 100 %")
+    return loss
 
 
 def _distribution(

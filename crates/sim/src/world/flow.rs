@@ -1,7 +1,7 @@
 //! The flows of a scenario, one for each station of a group, and the wires of their paths.
 
-use airtcp_kernel::Time;
-use airtcp_net::{LinkConfig, Wires};
+use airtcp_kernel::{RandomStream, Time};
+use airtcp_net::{LinkConfig, Loss, Wires};
 use airtcp_tcp::Segment;
 use airtcp_wlan::StationId;
 
@@ -62,7 +62,7 @@ pub(super) fn build<'a>(
 ) -> (Vec<Flow<'a>>, Links) {
     let access_point = built.access_point;
     let address = |node: NodeId| built.nodes[node as usize].address;
-    let mut links = Links::default();
+    let mut links = Links::new(seed, replication);
     let shared: Vec<(&String, u32)> =
         scenario.links.iter().map(|(name, link)| (name, links.add(name, link))).collect();
     let mut flows = Vec::new();
@@ -114,20 +114,39 @@ pub(super) fn build<'a>(
 
 /// The wired links: each is two wires, `2 link` towards the server and `2 link + 1` towards the
 /// access point.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Links {
     pub(super) wires: Wires<Body>,
     /// Of each wire: its link and its direction.
     pub(super) names: Vec<String>,
+    /// What is lost on each wire.
+    losses: Vec<Option<Loss>>,
+    seed: u64,
+    replication: u64,
 }
 
 impl Links {
+    fn new(seed: u64, replication: u64) -> Self {
+        let wires = Wires::default();
+        Self { wires, names: Vec::new(), losses: Vec::new(), seed, replication }
+    }
+
     fn add(&mut self, name: &str, config: &LinkConfig) -> u32 {
         for direction in ["to server", "to ap"] {
-            self.wires.add(config);
-            self.names.push(format!("{name} {direction}"));
+            let name = format!("{name} {direction}");
+            let stream = |purpose| RandomStream::new(self.seed, self.replication, &name, purpose);
+            self.wires.add(config, || stream("early detection"));
+            self.losses.push(config.loss.map(|loss| Loss::new(loss, stream("loss"))));
+            self.names.push(name);
         }
         self.names.len() as u32 / 2 - 1
+    }
+
+    /// Whether a packet that comes to the end of `wire` is lost there.
+    #[inline]
+    pub(super) fn loses(&mut self, wire: u32, packet: &Packet) -> bool {
+        let loss = &mut self.losses[wire as usize];
+        loss.as_mut().is_some_and(|loss| loss.loses(packet.body.segment.len > 0))
     }
 }
 

@@ -18,10 +18,12 @@ const SERIES_BINS: usize = 100;
 /// Where a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drop {
-    /// It found the queue of this transmitter full, or made room there for another.
+    /// The queue of this transmitter dropped it.
     Queue(ContenderId),
-    /// It found the queue of this wire full.
+    /// The queue before this wire dropped it.
     Wire(u32),
+    /// It was lost on this wire.
+    Link(u32),
     /// This transmitter gave it up at the retry limit.
     Mac(ContenderId),
 }
@@ -201,7 +203,7 @@ impl Measures {
         let count = match place {
             Drop::Queue(_) if at_access_point => &mut drops.ap_queue,
             Drop::Queue(_) => &mut drops.station_queues,
-            Drop::Wire(_) => &mut drops.wires,
+            Drop::Wire(_) | Drop::Link(_) => &mut drops.wires,
             Drop::Mac(_) => &mut drops.mac,
         };
         *count += u64::from(self.measuring);

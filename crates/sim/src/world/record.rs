@@ -165,6 +165,7 @@ impl World<'_> {
         let (kind, queue) = match place {
             Drop::Queue(id) => (EventKind::QueueDrop, id),
             Drop::Wire(wire) => (EventKind::QueueDrop, self.transmitters.len() as u32 + wire),
+            Drop::Link(wire) => (EventKind::LinkLoss, self.transmitters.len() as u32 + wire),
             Drop::Mac(id) => (EventKind::MacDrop, id),
         };
         let event = Event { queue: Some(queue), ..Event::of_flow(kind, flow) };

@@ -52,18 +52,35 @@ impl World<'_> {
 
     #[inline(never)]
     fn offer_to_wire(&mut self, wire: u32, packet: Packet) {
-        if let Err(packet) = self.links.wires.offer(self.now, wire, packet) {
-            self.packet_dropped(&packet, Drop::Wire(wire));
+        self.links.wires.offer(self.now, wire, packet, &mut self.drops);
+        if !self.drops.is_empty() {
+            self.settle_wire_drops(wire);
         }
         self.next = self.next.min(self.links.wires.next_time());
     }
 
-    /// The packet arrives that is due on a wire.
-    pub(super) fn wire_arrival(&mut self) {
-        let (wire, packet) = self.links.wires.first();
-        let mut packet = *packet;
+    /// What the queue before a wire has dropped is lost.
+    #[cold]
+    fn settle_wire_drops(&mut self, wire: u32) {
+        let mut drops = std::mem::take(&mut self.drops);
+        for packet in drops.drain(..) {
+            self.packet_dropped(&packet, Drop::Wire(wire));
+        }
+        self.drops = drops;
+    }
+
+    /// What is due on a wire happens: mostly, a packet arrives.
+    pub(super) fn wire_event(&mut self) {
+        let (wire, packet) = self.links.wires.advance(&mut self.drops);
+        if !self.drops.is_empty() {
+            self.settle_wire_drops(wire);
+        }
+        let Some(mut packet) = packet else { return };
+        if self.links.loses(wire, &packet) {
+            self.packet_dropped(&packet, Drop::Link(wire));
+            return;
+        }
         packet.body.hop += 1;
-        self.links.wires.remove_first();
         if wire.is_multiple_of(2) {
             self.forward_to_server(&packet);
         } else {
@@ -198,7 +215,7 @@ impl World<'_> {
     pub(super) fn packet_dropped(&mut self, packet: &Packet, place: Drop) {
         let node = match place {
             Drop::Queue(id) | Drop::Mac(id) => Some(self.transmitters[id as usize].node),
-            Drop::Wire(_) => None,
+            Drop::Wire(_) | Drop::Link(_) => None,
         };
         let at_access_point = node.is_some_and(|node| self.nodes[node as usize].is_access_point());
         self.measures.dropped(place, at_access_point);

@@ -133,7 +133,7 @@ def fig6(bench: Bench) -> Outcome:
     for flow in scenario.flows:
         for hop, link in enumerate(scenario.path_links(flow)):
             rate = None if link.rate_bps is None else link.rate_bps / _MBPS
-            rows.append([flow.stations, hop, rate, link.delay_ns / 1e6, link.queue])
+            rows.append([flow.stations, hop, rate, link.delay_ns / 1e6, link.queue.limit])
     air = _air_bps() / _MBPS
     return Outcome(
         data=Data(["station", "hop", "rate (Mb/s)", "delay (ms)", "queue (packets)"], rows),

@@ -4,16 +4,18 @@ Knows their keys. Does not know which keys belong to which discipline or scheme:
 `resolve_mac` do.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from ..declare import Table, derived, follows, key, none, written
+from ..quantities import number_or_table
 
 __all__ = [
     "Access",
     "AccessPoint",
     "AdaptiveBurst",
+    "LinkQueueForm",
     "PlainQueue",
     "Queue",
     "QueueForm",
@@ -88,6 +90,10 @@ class RedQueue(Table):
 
 Queue = Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
 QueueForm = written(PlainQueue, Red)
+LinkQueueForm: Any = Annotated[
+    Annotated[int, Field(ge=1, le=10**9), Tag("number")] | Annotated[QueueForm, Tag("table")],
+    Discriminator(number_or_table),
+]
 
 
 class StandardAccess(Table):

@@ -22,7 +22,7 @@ from ..quantities import (
 )
 from .laws import SizeDistribution, TimeDistribution, checked_tag
 from .phy import Rate
-from .queue import Queue, QueueForm
+from .queue import LinkQueueForm, Queue, QueueForm
 from .tcp import Tcp
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Ftp",
     "FtpMessages",
     "Link",
+    "Loss",
     "StationGroup",
     "Udp",
     "Web",
@@ -121,17 +122,46 @@ class _ApplicationInput:
         return checked_tag(value, "kind", ["bulk", "web", "ftp", "udp"])
 
 
+class Loss(Table):
+    """What is lost on a link, of packets with payload, each direction counted apart."""
+
+    rate: float | None = key(
+        "This share is lost, each packet alike.", default=none("they are counted"), reads=Percent
+    )
+    every: int | None = key(
+        "One of so many is lost, the last of them.",
+        default=none("they are drawn by `rate`"),
+        ge=2,
+        le=10**12,
+        unit="packets",
+    )
+    acks: bool = key(
+        "Whether packets without payload, such as ACKs and SYNs, are lost and counted, too.",
+        default=False,
+    )
+
+
+LossForm: Any = Annotated[
+    Annotated[Percent, Tag("text")] | Annotated[written(Loss), Tag("table")],
+    Discriminator(text_or_table),
+]
+
+
 class Link(Table):
     """A wired link, the same both ways."""
 
     rate_bps: int | None = key("Its rate.", default=none("no serialisation"))
     delay_ns: int = key("Its propagation delay.", default="0 s")
-    queue: int | None = key(
-        "Limit of the drop-tail queue at each end.",
-        default=none("unbounded"),
-        ge=1,
-        le=10**9,
-        unit="packets",
+    queue: Queue = key(
+        "Queue at each end, the packet being sent included: its limit, or a table as that of "
+        "`[ap]`.",
+        default=none("first in, first out without limit"),
+        reads=LinkQueueForm,
+    )
+    loss: Loss | None = key(
+        "What is lost on the way of packets with payload: a share, or a table.",
+        default=none("nothing"),
+        reads=LossForm,
     )
 
 

@@ -1,0 +1,81 @@
+"""Wired links: what is lost on them, and the queues before them."""
+
+import airtcp.scenario
+import pytest
+from airtcp.results import SimulationResult
+from airtcp.run.simulate import simulate
+
+SCENARIO = """
+[phy]
+standard = "802.11g"
+[links.wire]
+{link}
+[[stations]]
+name = "sta"
+[[flows]]
+stations = "sta"
+direction = "{direction}"
+application = {application}
+path = ["wire"]
+[run]
+warmup = "1 s"
+duration = "20 s"
+replications = 1
+"""
+BULK = '{ kind = "bulk" }'
+UDP = '{ kind = "udp", packet = "1000 B", rate = "4 Mb/s" }'
+
+
+def run(link: str, *, direction: str = "download", application: str = BULK) -> SimulationResult:
+    text = SCENARIO.format(link=link, direction=direction, application=application)
+    text = text.replace('name = "sta"', 'name = "sta"\ncount = 1')
+    return simulate(airtcp.scenario.loads(text), threads=1)
+
+
+@pytest.mark.parametrize("direction", ["download", "upload"])
+def test_a_link_loses_one_packet_of_so_many(direction: str) -> None:
+    """4 Mb/s in packets of 1000 B are 500 a second, 10 000 in 20 s: one of 250 are 40.
+
+    Their payload is 972 B, without the headers of UDP and IP.
+    """
+    result = run('delay = "1 ms"\nloss = { every = 250 }', direction=direction, application=UDP)
+
+    assert result.simulation.counts["wired_drops"] == pytest.approx(40, abs=1)
+    goodput = result.simulation.metrics["goodput_bps"].mean
+    assert goodput == pytest.approx(500 * 972 * 8 * (1 - 1 / 250), rel=2e-4)
+
+
+def test_a_link_loses_a_share_of_packets() -> None:
+    """Of 10 000 packets at 2 % 200, give or take four times 14."""
+    result = run('loss = "2 %"', application=UDP)
+
+    assert result.simulation.counts["wired_drops"] == pytest.approx(200, abs=56)
+
+
+def test_retransmissions_count_and_bare_acks_do_not() -> None:
+    """A download at a loss of one in 100; `tcp_segments` are those of both ends, ACKs included.
+
+    With ACKs one of 100 is lost of all. Without, of the data alone, of which an ACK answers two at
+    most: two thirds of that.
+    """
+    plain = run('rate = "5 Mb/s"\nloss = { every = 100 }').simulation.counts
+    acks = run('rate = "5 Mb/s"\nloss = { every = 100, acks = true }').simulation.counts
+
+    assert plain["tcp_retransmissions"] >= plain["wired_drops"] > 50
+    assert acks["wired_drops"] / acks["tcp_segments"] == pytest.approx(0.01, rel=0.03)
+    assert plain["wired_drops"] / plain["tcp_segments"] < 0.01 * 2 / 3 * 1.02
+
+
+def test_a_discipline_before_a_link_drops_early() -> None:
+    """RED keeps the mean of the queue between its thresholds where drop-tail fills the limit."""
+    limit = 'rate = "5 Mb/s"\ndelay = "5 ms"\nqueue = {}'
+    tail = run(limit.format("20"))
+    red = run(limit.format('{ discipline = "red", limit = 20, max_probability = 0.1 }'))
+
+    def goodput(of: SimulationResult) -> float:
+        return of.simulation.metrics["goodput_bps"].mean
+
+    assert goodput(tail) == pytest.approx(5e6 * 1460 / 1500, rel=0.03)
+    # A window that is halved at what path and queue hold leaves three quarters on average.
+    assert goodput(red) > 0.75 * goodput(tail)
+    assert red.simulation.counts["wired_drops"] > tail.simulation.counts["wired_drops"] > 0
