@@ -39,6 +39,10 @@ _BANDS: Final[dict[Format, tuple[str, ...]]] = {
 }
 #: Longest A-MPDU that a receiver may announce, bytes.
 _AMPDU_BYTES: Final[dict[Format, int]] = {"ht": 65_535, "vht": 1_048_575, "he": 6_500_631}
+#: Longest A-MSDU that a receiver may announce; in ac and ax the longest MPDU is what limits it.
+_AMSDU_BYTES: Final[dict[Format, int]] = {"ht": 7_935, "vht": 11_454, "he": 11_454}
+_MPDU_BYTES: Final = 11_454
+_HT_MPDU_BYTES_IN_AMPDU: Final = 4_095
 _WINDOW: Final[dict[Format, int]] = {"ht": 64, "vht": 64, "he": 256}
 #: The rate of 802.11a with the modulation and coding of each MCS, Mb/s (10.6.11); from 256-QAM on
 #: the highest.
@@ -203,6 +207,11 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
             (*here, "ampdu"),
             f"is {table.ampdu} B; allowed: {_AMPDU_BYTES[ppdu]} B at most in {phy.standard}",
         )
+    if table.amsdu > _AMSDU_BYTES[ppdu]:
+        raise InvalidError(
+            (*here, "amsdu"),
+            f"is {table.amsdu} B; allowed: {_AMSDU_BYTES[ppdu]} B at most in {phy.standard}",
+        )
     if table.block_ack_window > _WINDOW[ppdu]:
         raise InvalidError(
             (*here, "block_ack_window"),
@@ -218,8 +227,11 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
     long = table.block_ack_window > 64
     bits = written_phy.filled(block_ack_bits=448 if long else 256).block_ack_bits
     rate_bps = written_phy.block_ack_rate or phy.control_rate.bps
+    limited = mac.rules.filled(ht_mpdu_limit=mac.rules.preset != "ns-3").ht_mpdu_limit
+    is_limited = ppdu == "ht" and limited and table.ampdu > 0
     return Aggregation.of(
         table,
+        mpdu_bytes=_HT_MPDU_BYTES_IN_AMPDU if is_limited else _MPDU_BYTES,
         block_ack_bits=bits,
         block_ack_rate=Rate(bps=rate_bps, modulation="ofdm", high=None),
         block_ack_request_bits=_BLOCK_ACK_REQUEST_BITS,

@@ -218,8 +218,8 @@ impl<P: Clone> ReorderBuffer<P> {
     fn hand_on_frame(&mut self, first: &Mpdu<P>, release: &mut impl FnMut(&Mpdu<P>)) {
         release(first);
         self.handed_on += 1;
-        while let Some(mpdu) = self.further.pop_front_if(|mpdu| mpdu.id == first.id) {
-            release(&mpdu);
+        while self.further.front().is_some_and(|mpdu| mpdu.id == first.id) {
+            self.further.pop_front().iter().for_each(&mut *release);
         }
     }
 

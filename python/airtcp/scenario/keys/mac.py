@@ -147,6 +147,13 @@ class Rules(Table):
         default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
         source="IEEE 802.11-2020, 19.4.3, 21.4.3",
     )
+    ht_mpdu_limit: ClassVar[Key] = file_only(
+        bool,
+        "An MPDU in an A-MPDU of 802.11n has 4095 bytes at most: its delimiter has 12 bits for the "
+        "length.",
+        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        source="IEEE 802.11-2020, 9.7.1",
+    )
     he_tail: ClassVar[Key] = file_only(
         bool,
         "HE data end with tail bits, as with a convolutional code; LDPC has none.",
@@ -279,6 +286,17 @@ class Aggregation(Table):
         default=follows("65535 B (n), 1048575 B (ac), 6500631 B (ax)"),
         reads=SizeBytes,
         source="IEEE 802.11-2020, 9.4.2.55.3, 9.4.2.157.3; 802.11ax-2021, 26.6.1",
+    )
+    amsdu_bytes: int = key(
+        "Most bytes of an A-MSDU: several packets in one frame, which is lost or comes through as a "
+        "whole; 0: none. Most receivers announce 3839 or 7935 B in 802.11n.",
+        default="0 B",
+        reads=SizeBytes,
+        source="IEEE 802.11-2020, 9.3.2.2, Table 9-25",
+    )
+    mpdu_bytes: int = derived(
+        "Longest MPDU that carries several packets: 4095 B in an A-MPDU of 802.11n, 11454 B in ac "
+        "and ax."
     )
     ppdu_time_ns: int = key(
         "Most time of a PPDU.",
