@@ -31,6 +31,7 @@ def test_the_face_is_what_is_promised() -> None:
         "plan",
         "predict",
         "simulate",
+        "sweep",
     }
 
 

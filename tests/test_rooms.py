@@ -35,6 +35,7 @@ BOTH_DEPTHS = ANSWERS | {
     "compare",
     "difference",
     "plan",
+    "sweep",
 }
 
 ROOMS = {
@@ -47,6 +48,7 @@ ROOMS = {
     "compare": ANSWERS | {"predict", "run"},
     "difference": ANSWERS | {"run"},
     "plan": ANSWERS | {"predict", "run"},
+    "sweep": ANSWERS | {"_core", "predict", "run"},
     "reproduce": BOTH_DEPTHS,
     "cli": BOTH_DEPTHS | {"reproduce"},
 }

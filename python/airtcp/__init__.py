@@ -6,6 +6,7 @@
     airtcp.compare(scenario)     # both, and how far they are apart
     airtcp.diff(scenario, other) # what is otherwise in another scenario, on common random numbers
     airtcp.plan(scenario, vary="stations", until="p90 transfer_time > 2 s")  # how far it carries
+    airtcp.sweep(scenario, axes, to)  # a grid of scenarios, into a table that can be asked
 
 The bare model functions are in `airtcp.models`. Importing airtcp is cheap: NumPy, SciPy and the
 compiled core are imported by what needs them.
@@ -27,6 +28,7 @@ from airtcp.exceptions import (
 )
 from airtcp.plan import plan
 from airtcp.predict import predict
+from airtcp.sweep import sweep
 
 if TYPE_CHECKING:
     from airtcp._version import __version__
@@ -49,6 +51,7 @@ __all__ = [
     "plan",
     "predict",
     "simulate",
+    "sweep",
 ]
 
 

@@ -3,7 +3,7 @@
     AirtcpError
       UnitError            a text is not a quantity of the wanted kind (also a ValueError)
       ScenarioError        a scenario file is wrong: file, key path, what is allowed there
-      QuestionError        a question has no answer: its words, or what it asks of the scenario
+      QuestionError        a question has no answer: its words, or what it asks for
       OutputError          a result cannot be written where the user wants it
       ModelError           a model cannot answer
         ConvergenceError   its solver did not converge: there is no number to give
@@ -70,7 +70,7 @@ class ScenarioError(AirtcpError):
 
 
 class QuestionError(AirtcpError):
-    """A question about a scenario has no answer; the text says what may be asked."""
+    """A question about a scenario, or to results, has no answer; the text says what may be."""
 
 
 class OutputError(AirtcpError):

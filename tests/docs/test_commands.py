@@ -24,7 +24,18 @@ PAGES = [
 FENCE = re.compile(r"(?ms)^```(\w+)\n(.*?)^```$")
 SPAN = re.compile(r"`airtcp ([^`]*)`")
 LANGUAGES = {"sh", "python", "text", "toml"}
-COMMANDS = {"run", "predict", "simulate", "diff", "plan", "reproduce", "example", "schema"}
+COMMANDS = {
+    "run",
+    "predict",
+    "simulate",
+    "diff",
+    "plan",
+    "sweep",
+    "results",
+    "reproduce",
+    "example",
+    "schema",
+}
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -10,6 +10,8 @@ from airtcp.cli import answers, examples
 from airtcp.cli.diff import diff
 from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
+from airtcp.cli.results import results
+from airtcp.cli.sweep import sweep
 
 app: Final = typer.Typer(
     name="airtcp",
@@ -25,6 +27,8 @@ app.command("predict")(answers.predict)
 app.command("simulate")(answers.simulate)
 app.command("diff")(diff)
 app.command("plan")(plan)
+app.command("sweep")(sweep)
+app.command("results")(results)
 app.command("reproduce")(reproduce)
 app.command("schema")(examples.schema)
 app.command("example")(examples.example)

@@ -45,18 +45,18 @@ def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, st
     return scenario, "".join(f"# --set {change!r}\n" for change in changes or []) + text
 
 
-def settings_of(changes: Sequence[str] | None) -> dict[str, Any]:
-    """Key paths and values of `--set`. Raises BadParameter for what is no PATH=VALUE."""
-    return dict(_setting(change) for change in changes or [])
+def settings_of(changes: Sequence[str] | None, *, option: str = "--set") -> dict[str, Any]:
+    """Key paths and values of `option`. Raises BadParameter for what is no PATH=VALUE."""
+    return dict(_setting(change, option) for change in changes or [])
 
 
-def _setting(change: str) -> tuple[str, Any]:
+def _setting(change: str, option: str) -> tuple[str, Any]:
     """The path and the value of PATH=VALUE; a value that is not TOML is a text."""
     path, equals, value = change.partition("=")
     if not equals:
         raise typer.BadParameter(
             f"{change!r} has no value; allowed: such as stations.laptop.count=40",
-            param_hint="--set",
+            param_hint=option,
         )
     return path.strip(), value_of(value)
 

@@ -4,7 +4,8 @@
     averages                  flows, stations and groups over replications
     trace, trace_file         what happened during a run, and its file
     epochs                    congestion epochs in traces
-    store                     finished simulations on disk
+    store                     finished simulations on disk, whole
+    table, query              a row for each replication on disk, and questions to them; `open`
     records                   the flows and stations of a replication, in little memory
 
 Knows the shape of answers. Does not know how they are computed or shown.
@@ -24,6 +25,7 @@ from airtcp.results.objects import (
     Stopped,
     canonical_json,
 )
+from airtcp.results.query import Results, open  # noqa: A004  # airtcp.results.open(DIR)
 
 __all__ = [
     "Comparison",
@@ -34,10 +36,12 @@ __all__ = [
     "Prediction",
     "Provenance",
     "Replication",
+    "Results",
     "Row",
     "Simulation",
     "SimulationResult",
     "Station",
     "Stopped",
     "canonical_json",
+    "open",
 ]

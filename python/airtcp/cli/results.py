@@ -1,0 +1,80 @@
+"""`airtcp results`: questions to the store of a sweep."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from airtcp.cli.answers import Json
+from airtcp.cli.outcome import outcome
+
+if TYPE_CHECKING:
+    from airtcp.results.query import Results
+
+Store = Annotated[Path, typer.Argument(metavar="DIR", help="The store of a sweep.")]
+Sql = Annotated[
+    str | None,
+    typer.Option("--sql", metavar="QUERY", help="A question to the view `results`, in SQL."),
+]
+
+#: Steps of an axis that are told one by one.
+_MOST_STEPS = 8
+
+
+def results(store: Store, sql: Sql = None, json: Json = False) -> None:
+    """Ask the results of a sweep; without --sql, say what there is."""
+    with outcome():
+        from airtcp.cli.rows import as_json, tell
+        from airtcp.results.query import open as opened
+
+        found = opened(store)
+        if sql is None:
+            if json:
+                print(json_.dumps(_about(found), indent=2))
+            else:
+                _tell(found)
+            return
+        answer = found.sql(sql)
+        if json:
+            print(as_json(answer.to_pylist()))
+        elif answer.num_columns:
+            columns = [column.to_pylist() for column in answer.columns]
+            tell(answer.column_names, list(zip(*columns, strict=True)))
+
+
+def _about(found: Results) -> dict[str, Any]:
+    axes = {
+        column.name: {"unit": column.unit, "values": _steps(found, column.name)}
+        for column in found.axes
+    }
+    return {
+        "points": found.points,
+        "rows": len(found),
+        "axes": axes,
+        "metrics": list(found.metrics),
+        "versions": found.table.column("version").unique().to_pylist(),
+    }
+
+
+def _steps(found: Results, name: str) -> list[Any]:
+    return list(found.table.column(name).unique().to_pylist())
+
+
+def _tell(found: Results) -> None:
+    import textwrap
+
+    from airtcp.cli.rows import width
+
+    print(f"{found.points:,} points, {len(found):,} rows")
+    for column in found.axes:
+        values = _steps(found, column.name)
+        shown = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+        if len(shown) > _MOST_STEPS:
+            shown = [*shown[: _MOST_STEPS - 1], f"... {shown[-1]} ({len(shown)} in all)"]
+        unit = f" {column.unit}" if column.unit else ""
+        print(f"{column.name}: {', '.join(shown)}{unit}")
+    text = f"metrics: {', '.join(found.metrics)}"
+    print("\n".join(textwrap.wrap(text, width(), subsequent_indent="  ")))

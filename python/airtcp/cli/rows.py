@@ -1,0 +1,89 @@
+"""Tables of any width on a terminal: in columns where they fit, one row under the other elsewhere.
+
+Knows widths and numbers. Does not know what a table is about.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from airtcp.exceptions import one_line
+
+__all__ = ["as_json", "lines", "width"]
+
+#: Columns when the output is not a terminal and nothing says how wide it is.
+_PIPE_WIDTH: Final = 120
+_GAP: Final = "  "
+
+
+def width() -> int:
+    """How many characters a line of stdout may have."""
+    return shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns
+
+
+def lines(names: Sequence[str], rows: Sequence[Sequence[Any]], most: int) -> Iterator[str]:
+    """A table in lines of at most `most` characters, as far as its cells let it."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    numbers = [
+        all(isinstance(row[at], int | float) or row[at] is None for row in rows)
+        for at in range(len(names))
+    ]
+    if sum(widths) + len(_GAP) * (len(widths) - 1) <= most:
+        for row in [list(names), *cells]:
+            placed = (
+                cell.rjust(wide) if number else cell.ljust(wide)
+                for cell, wide, number in zip(row, widths, numbers, strict=True)
+            )
+            yield _GAP.join(placed).rstrip()
+        return
+    longest = max(map(len, names))
+    for at, row in enumerate(cells):
+        if at:
+            yield ""
+        for name, cell in zip(names, row, strict=True):
+            if longest + len(_GAP) + len(cell) <= most:
+                yield f"{name.ljust(longest)}{_GAP}{cell}"
+            else:
+                yield name
+                yield f"{_GAP}{cell}"
+
+
+def as_json(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a JSON list of objects; what JSON has not (dates, decimals) is text."""
+    import json
+
+    return json.dumps(
+        [{name: _plain(value) for name, value in row.items()} for row in rows], indent=2
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value - value != 0.0:
+        return None
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    # DECIMAL is what DuckDB makes of sums of whole numbers.
+    return float(value) if type(value).__name__ == "Decimal" else str(value)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return one_line(str(value))
+
+
+def tell(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table on stdout."""
+    for line in lines(names, rows, width()):
+        print(line)
+    sys.stdout.flush()

@@ -1,0 +1,153 @@
+"""`airtcp sweep`: a grid of scenarios into one store that can be asked."""
+
+from __future__ import annotations
+
+import json as json_
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from airtcp.cli.answers import Json, Quiet, Replications, Threads
+from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.progress import bars
+from airtcp.cli.scenarios import Set, scenario_of, settings_of
+from airtcp.exceptions import one_line
+
+if TYPE_CHECKING:
+    from airtcp.sweep.estimate import Estimate
+    from airtcp.sweep.execute import Outcome
+    from airtcp.sweep.spec import Sweep
+
+SweepFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A sweep file (TOML); with --axis, a scenario.")
+]
+Axes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--axis",
+        metavar="PATH=VALUES",
+        help="What varies of a scenario: stations.laptop.count=[1, 2, 5]. As often as you like.",
+    ),
+]
+To = Annotated[
+    Path | None, typer.Option("--to", metavar="DIR", help="The store: where the results go.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say how many points there are and how long they take.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Start even if there are very many runs.")]
+
+#: Points without a result that are told one by one.
+_MOST_FAILED = 3
+
+
+def sweep(
+    file: SweepFile,
+    to: To = None,
+    axis: Axes = None,
+    set_: Set = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    replications: Replications = None,
+    threads: Threads = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a grid of scenarios; what is in the store already is not run again."""
+    with outcome():
+        from airtcp.run.processors import processors
+
+        wanted = _wanted(file, axis, set_).with_replications(replications)
+        if to is None and not dry_run:
+            raise typer.BadParameter(
+                "is missing; allowed: the directory of the store, or --dry-run"
+            )
+        workers = threads or processors()
+        if dry_run:
+            _tell_estimate(_estimated(wanted, to or Path(), workers), json=json)
+            return
+        assert to is not None
+        _refuse_many(wanted, yes=yes)
+        from airtcp.sweep.bar import columns, on
+        from airtcp.sweep.execute import execute
+
+        with bars(quiet, columns) as shown:
+            done = execute(wanted, to, workers=workers, progress=on(shown))
+        _tell(done, wanted, json=json, quiet=quiet)
+
+
+def _wanted(file: Path, axes: list[str] | None, changes: list[str] | None) -> Sweep:
+    """The sweep of a file, or of a scenario and axes of the command line. Raises ScenarioError."""
+    from airtcp.sweep.spec import load_sweep, sweep_of
+
+    if axes:
+        base, _ = scenario_of(file, changes)
+        return sweep_of(base, settings_of(axes, option="--axis"))
+    return load_sweep(file, settings_of(changes))
+
+
+def _refuse_many(wanted: Sweep, *, yes: bool) -> None:
+    from airtcp.sweep.estimate import MANY_RUNS, runs_of
+
+    runs = runs_of(wanted)
+    if runs > MANY_RUNS and not yes:
+        raise typer.BadParameter(
+            f"{runs:,} runs are very many (--dry-run says how long they take); allowed: "
+            f"{MANY_RUNS:,}, or --yes"
+        )
+
+
+def _estimated(wanted: Sweep, to: Path, workers: int) -> Estimate:
+    from airtcp.run.interruption import Interruption
+    from airtcp.sweep.estimate import estimate
+    from airtcp.sweep.points import points_of
+
+    with Interruption() as interruption:
+        points = points_of(wanted)
+        return estimate(wanted, points, to, workers=workers, on_run=interruption.check)
+
+
+def _tell_estimate(found: Estimate, *, json: bool) -> None:
+    if json:
+        print(json_.dumps(asdict(found), indent=2))
+        return
+    from airtcp.metrics import duration
+
+    least = "at least " if found.at_least else ""
+    there = f", {found.there:,} of them in the store" if found.there else ""
+    print(f"{found.points:,} points, {least}{found.runs:,} runs{there}")
+    print(f"a run takes {duration(found.run_s)} (mean of {found.measured} points)")
+    one = "1 worker" if found.workers == 1 else f"{found.workers} workers"
+    print(f"the sweep takes {least}about {duration(found.wall_s)} with {one}")
+
+
+def _tell(done: Outcome, wanted: Sweep, *, json: bool, quiet: bool) -> None:
+    """What has become of a sweep. Leaves with a status if it is not whole."""
+    from airtcp.metrics import duration
+
+    if done.other_core is not None and not quiet:
+        note(
+            f"some rows of {done.folder} were made by another build of airtcp's core "
+            f"({done.other_core}); the column `core` says which"
+        )
+    if json:
+        told = asdict(done) | {"folder": str(done.folder)}
+        print(json_.dumps(told, indent=2))
+    else:
+        there = f", {done.there:,} were there" if done.there else ""
+        took = f" in {duration(done.wall_s)}" if done.runs else ""
+        print(f"{done.points:,} points: {done.runs:,} runs made{took}{there}")
+        print(f"store: {one_line(str(done.folder))}")
+    sys.stdout.flush()
+    for point, why in list(done.failed.items())[:_MOST_FAILED]:
+        note(f"no result at {point}: {why}")
+    if len(done.failed) > _MOST_FAILED:
+        note(f"no result at {len(done.failed) - _MOST_FAILED} more points")
+    if done.interrupted:
+        note("interrupted: what had ended is in the store, and the same command goes on")
+        raise typer.Exit(Status.INTERRUPTED)
+    if done.failed:
+        raise typer.Exit(Status.FAILED)

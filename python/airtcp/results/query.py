@@ -1,0 +1,215 @@
+"""Questions to the results of a sweep: SQL by DuckDB, pandas, Polars, xarray.
+
+Knows a table as a whole, with a row for each replication of each point and names for its columns.
+Does not know how it lies on disk (`table`), nor what becomes of an answer.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import OutputError, QuestionError
+from airtcp.results.table import AxisColumn, Contents, TableFiles
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas
+    import polars
+    import pyarrow as pa
+    import xarray
+
+__all__ = ["Results", "open"]
+
+#: A sweep that is under way may put its files together while they are read.
+_TRIES: Final = 5
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a sweep.
+
+    The columns are `point` (scenario hash), `replication`, the axes' (`axes`), `seed`, the
+    `metrics`, and `version` and `core`, with which the row was made. Rows are in the order of the
+    points and replications.
+    """
+
+    folder: Path
+    contents: Contents
+    table: pa.Table
+
+    def __repr__(self) -> str:
+        axes = ", ".join(column.name for column in self.axes)
+        return f"<Results of {self.folder}: {len(self)} rows over {axes}>"
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def axes(self) -> tuple[AxisColumn, ...]:
+        """The columns of the axes, with their units."""
+        return self.contents.axes
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The columns of the metrics."""
+        return self.contents.metrics
+
+    @cached_property
+    def points(self) -> int:
+        """How many points there are rows of."""
+        return len(self.table.column("point").unique())
+
+    def duckdb(self) -> duckdb.DuckDBPyConnection:
+        """A connection to a database in memory that has the view `results`."""
+        connection = _needed("duckdb").connect()
+        connection.register("results", self.table)
+        return connection  # type: ignore[no-any-return]
+
+    def sql(self, query: str) -> pa.Table:
+        """The answer to a question in SQL about the view `results`.
+
+        Raises QuestionError with what DuckDB says against it.
+        """
+        duckdb = _needed("duckdb")
+        try:
+            with self.duckdb() as connection:
+                found = connection.sql(query)
+                # A statement that asks nothing (COPY ... TO) has done what it says.
+                return _nothing() if found is None else found.to_arrow_table()
+        except duckdb.Error as error:
+            raise QuestionError(f"--sql: {' '.join(str(error).split())}") from error
+
+    def pandas(self) -> pandas.DataFrame:
+        """All rows as a pandas frame."""
+        _needed("pandas")
+        return self.table.to_pandas()
+
+    def polars(self) -> polars.DataFrame:
+        """All rows as a Polars frame."""
+        return _needed("polars").from_arrow(self.table)  # type: ignore[no-any-return]
+
+    def xarray(self) -> xarray.Dataset:
+        """The metrics over a full grid: a dimension for each axis, and `replication`.
+
+        Keys that change together are one dimension, with their values along it; so are the numbers
+        of Sobol points. Raises QuestionError if a point of the grid has no row, or several.
+        """
+        import numpy as np
+
+        xr = _needed("xarray")
+        frame = {name: self.table.column(name).to_pylist() for name in self._grid_columns()}
+        dimensions: dict[str, list[Any]] = {}
+        places = []
+        for axis, columns in self._by_axis().items():
+            keys = list(zip(*(frame[column] for column in columns), strict=True))
+            found = list(dict.fromkeys(keys))
+            number = {key: at for at, key in enumerate(found)}
+            dimensions[axis] = found
+            places.append([number[key] for key in keys])
+        replications = sorted(set(frame["replication"]))
+        at = {replication: index for index, replication in enumerate(replications)}
+        places.append([at[replication] for replication in frame["replication"]])
+        shape = (*map(len, dimensions.values()), len(replications))
+        flat = np.ravel_multi_index(tuple(map(np.asarray, places)), shape)
+        if len(flat) != np.prod(shape) or len(np.unique(flat)) != len(flat):
+            raise QuestionError(
+                f"{self.folder} is no full grid: {len(flat)} rows, and "
+                f"{' x '.join(map(str, shape))} cells; allowed: the same "
+                "replications at every combination of steps"
+            )
+        coordinates: dict[str, Any] = {"replication": replications}
+        for axis, columns in self._by_axis().items():
+            for index, column in enumerate(columns):
+                values = [key[index] for key in dimensions[axis]]
+                coordinates[column] = values if columns == [axis] else (axis, values)
+        data = {}
+        for metric in self.metrics:
+            cells = np.full(int(np.prod(shape)), np.nan)
+            cells[flat] = self.table.column(metric).to_numpy(zero_copy_only=False)
+            data[metric] = ((*dimensions, "replication"), cells.reshape(shape))
+        return xr.Dataset(data, coordinates)  # type: ignore[no-any-return]
+
+    def column(self, name: str) -> str:
+        """The column that a name means: its own, or the only one that has it as one of its steps.
+
+        `stations` means `stations.laptop.count` where no other column has that step. Raises
+        QuestionError if there is none, or several.
+        """
+        names: list[str] = self.table.column_names
+        if name in names:
+            return name
+        wanted = name.split(".")
+        alike = [one for one in names if _within(wanted, one.split("."))]
+        if len(alike) == 1:
+            return alike[0]
+        shown = ", ".join([column.name for column in self.axes] + list(self.metrics))
+        what = f"may be {', '.join(alike)}" if alike else "is no column"
+        raise QuestionError(f"{name} {what}; allowed: {shown}")
+
+    def _by_axis(self) -> dict[str, list[str]]:
+        axes: dict[str, list[str]] = {}
+        for column in self.axes:
+            axes.setdefault(column.axis, []).append(column.name)
+        return axes
+
+    def _grid_columns(self) -> list[str]:
+        return [*(column.name for column in self.axes), "replication"]
+
+
+def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DIR)
+    """The results in the store of a sweep, as far as it is.
+
+    Raises OutputError if the directory holds no store, or one that this version cannot read.
+    """
+    folder = Path(folder)
+    for left in reversed(range(_TRIES)):
+        contents = Contents.read(folder)
+        if contents is None:
+            raise OutputError(f"{folder} holds no results; allowed: the --to of a sweep")
+        try:
+            return Results(folder, contents, _joined(TableFiles(folder, contents)))
+        except FileNotFoundError as error:
+            if not left:
+                raise OutputError(
+                    f"{error.filename or error} is missing; allowed: the sweep once more, which "
+                    "makes it again"
+                ) from error
+    raise AssertionError("the last try has raised")
+
+
+def _joined(files: TableFiles) -> pa.Table:
+    """Rows with the names of their points, in the order of these."""
+    import pyarrow as pa
+
+    points, rows = files.points(), files.rows()
+    points = points.append_column("_at", pa.array(range(len(points)), pa.int64()))
+    table = points.join(rows, keys="point", join_type="inner")
+    table = table.sort_by([("_at", "ascending"), ("replication", "ascending")])
+    axes = [column.name for column in files.contents.axes]
+    metrics = files.contents.metrics
+    return table.select(["point", "replication", *axes, "seed", *metrics, "version", "core"])
+
+
+def _within(wanted: Sequence[str], path: Sequence[str]) -> bool:
+    """Whether the steps stand one behind the other in a path."""
+    steps = range(len(path) - len(wanted) + 1)
+    return any(list(path[at : at + len(wanted)]) == list(wanted) for at in steps)
+
+
+def _nothing() -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({})
+
+
+def _needed(name: str) -> Any:
+    """A package that not everybody has. Raises QuestionError."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise QuestionError(f"this needs {name}: pip install {name}") from error

@@ -1,0 +1,359 @@
+"""A table of results on disk, one row for each replication of each point; `open` reads one.
+
+    store.json              what the table is about, and which of the other files belong to it
+    points-N.parquet        the points: `point` (scenario hash), a column for each axis
+    rows-N.parquet          the rows: `point`, `replication`, a column for each metric, `seed`,
+                            `version` and `core` (of airtcp, of the compiled core)
+    lock                    held by who writes
+
+A file is written aside and renamed, and belongs to the table once store.json says so, which is
+itself written aside and renamed: whoever dies on the way leaves a table that is whole. Rows are
+told from each other by point and replication, and there are no two of the same. A point with
+several names (two steps of an axis that come to the same) is simulated once and shown by each.
+
+Knows files and columns. Does not know scenarios, nor how rows come about (`airtcp.sweep`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from airtcp.exceptions import OutputError
+from airtcp.files import aside, prepare
+from airtcp.results.lock import locked
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["FORMAT", "AxisColumn", "Contents", "TableFiles", "Writer"]
+
+#: Of store.json and of the columns. A change that older versions cannot read makes it one more.
+FORMAT: Final = 1
+_CONTENTS: Final = "store.json"
+_OURS: Final = re.compile(
+    r"(rows|points)-\d+\.parquet|\.(rows-\d+\.parquet|points-\d+\.parquet|store\.json)\.\d+"
+)
+#: Columns that are neither axes nor metrics.
+_FIXED: Final = ("point", "replication", "seed", "version", "core")
+#: More files of rows than this are put together on the way.
+_MOST_FILES: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class AxisColumn:
+    """A column of an axis: its `name`, the `axis` it is of, its unit ("" for plain values)."""
+
+    name: str
+    axis: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a table is about: the text of store.json.
+
+    `version` and `core` are those that made the rows, `base` the resolved form of the scenario that
+    was varied, `next` the number of the next file.
+    """
+
+    version: str
+    core: str
+    axes: tuple[AxisColumn, ...]
+    metrics: tuple[str, ...]
+    confidence: float
+    base: str
+    points: str | None = None
+    rows: tuple[str, ...] = ()
+    next: int = 0
+    format: int = FORMAT
+
+    def to_json(self) -> str:
+        """As it stands in the file."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    @classmethod
+    def read(cls, folder: Path) -> Contents | None:
+        """What a folder says that it has; None if it is no table. Raises OutputError."""
+        file = folder / _CONTENTS
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+            if data["format"] != FORMAT:
+                raise OutputError(
+                    f"{folder} is a store of format {data['format']}, made by airtcp "
+                    f"{data.get('version', '?')}; this version reads format {FORMAT}; allowed: "
+                    "the version that made it, or another directory"
+                )
+            data["axes"] = tuple(AxisColumn(**column) for column in data["axes"])
+            data["metrics"], data["rows"] = tuple(data["metrics"]), tuple(data["rows"])
+            return cls(**data)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise OutputError(
+                f"{file} is damaged, or not of airtcp; allowed: the store of a sweep, or a "
+                "directory without one"
+            ) from error
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """The files of a table, read."""
+
+    folder: Path
+    contents: Contents
+
+    def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows, or some of their columns. Raises OutputError."""
+        import pyarrow as pa
+
+        schema = _row_schema(self.contents.metrics)
+        if columns is not None:
+            schema = pa.schema([schema.field(name) for name in columns])
+        tables = [_read(self.folder / name, schema) for name in self.contents.rows]
+        return pa.concat_tables(tables) if tables else schema.empty_table()
+
+    def points(self) -> pa.Table:
+        """The points with their axis columns. Raises OutputError."""
+        import pyarrow as pa
+
+        if self.contents.points is None:
+            columns = [column.name for column in self.contents.axes]
+            return pa.table({name: pa.nulls(0, pa.string()) for name in ("point", *columns)})
+        return _read(self.folder / self.contents.points, None)
+
+
+class Writer:
+    """A table that is written to; made by `Writer.open`, which nobody else can then."""
+
+    def __init__(self, folder: Path, contents: Contents) -> None:
+        self.folder = folder
+        self.contents = contents
+
+    @classmethod
+    @contextmanager
+    def open(cls, folder: Path, about: Contents) -> Iterator[Self]:
+        """A table in `folder` for what is like `about`; made if there is none.
+
+        Of one that is there, axes and metrics are kept beside those of `about`.
+
+        Raises OutputError if it cannot be written, if another process writes to it, or if it has
+        rows of another version or without some of the metrics.
+        """
+        prepare(folder)
+        with locked(folder / "lock", folder):
+            there = Contents.read(folder)
+            writer = cls(folder, about if there is None else _extended(folder, there, about))
+            writer._remove_leftovers()
+            yield writer
+
+    def have(self) -> dict[str, set[int]]:
+        """The replications that are there, by point."""
+        rows = TableFiles(self.folder, self.contents).rows(("point", "replication"))
+        found: dict[str, set[int]] = {}
+        pairs = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        for point, replication in pairs:
+            found.setdefault(point, set()).add(replication)
+        return found
+
+    def files(self) -> TableFiles:
+        """What is there now."""
+        return TableFiles(self.folder, self.contents)
+
+    def add_points(self, points: pa.Table) -> None:
+        """Have these points: the column `point`, and one for each axis column of the sweep.
+
+        Raises OutputError.
+        """
+        there = self.files().points()
+        merged = _merged(self.folder, there, points)
+        if merged.equals(there):
+            return
+        name = self._next("points")
+        _write(self.folder / name, merged)
+        old = self.contents.points
+        self._commit(replace(self.contents, points=name, next=self.contents.next + 1))
+        if old is not None:
+            self._remove([old])
+
+    def add(self, rows: Mapping[str, Sequence[Any]]) -> None:
+        """Add rows, which are on disk when this returns. Raises OutputError.
+
+        `rows` has a column for each metric, and `point`, `replication` and `seed`.
+        """
+        import pyarrow as pa
+
+        count = len(rows["point"])
+        same = {"version": [self.contents.version] * count, "core": [self.contents.core] * count}
+        name = self._next("rows")
+        table = pa.table({**rows, **same}, schema=_row_schema(self.contents.metrics))
+        _write(self.folder / name, table)
+        files = (*self.contents.rows, name)
+        self._commit(replace(self.contents, rows=files, next=self.contents.next + 1))
+        if len(files) > _MOST_FILES:
+            self.compact()
+
+    def compact(self) -> None:
+        """Put the files of rows together to one, sorted by point. Raises OutputError."""
+        old = self.contents.rows
+        if len(old) < 2:
+            return
+        table = self.files().rows().sort_by([("point", "ascending"), ("replication", "ascending")])
+        name = self._next("rows")
+        _write(self.folder / name, table)
+        self._commit(replace(self.contents, rows=(name,), next=self.contents.next + 1))
+        self._remove(old)
+
+    def _next(self, kind: str) -> str:
+        return f"{kind}-{self.contents.next:06d}.parquet"
+
+    def _commit(self, contents: Contents) -> None:
+        with aside(self.folder / _CONTENTS) as beside:
+            _write_through(beside, contents.to_json().encode())
+        self.contents = contents
+
+    def _remove(self, names: Sequence[str]) -> None:
+        for name in names:
+            # A reader may hold it; it is then removed when the table is next written to.
+            with suppress(OSError):
+                (self.folder / name).unlink()
+
+    def _remove_leftovers(self) -> None:
+        """Remove what a process that died has left: files that store.json does not name."""
+        named = {*self.contents.rows, self.contents.points}
+        found = [path.name for path in self.folder.iterdir() if _OURS.fullmatch(path.name)]
+        self._remove([name for name in found if name not in named])
+
+
+def _extended(folder: Path, there: Contents, about: Contents) -> Contents:
+    """The contents of a table for more of the like. Raises OutputError."""
+    if there.version != about.version and there.rows:
+        raise OutputError(
+            f"{folder} has results of airtcp {there.version}, and this is {about.version}: numbers "
+            "of two versions do not belong into one table; allowed: that version, or another "
+            "directory"
+        )
+    missing = [name for name in about.metrics if name not in there.metrics]
+    if missing and there.rows:
+        raise OutputError(
+            f"{folder} keeps no {', '.join(missing)}; allowed: metrics that it keeps "
+            f"({', '.join(there.metrics)}), or another directory"
+        )
+    units = {column.name: column.unit for column in there.axes}
+    for column in about.axes:
+        if units.get(column.name, column.unit) != column.unit:
+            raise OutputError(
+                f"{folder} has {column.name} in {units[column.name] or 'no unit'}, and this sweep "
+                f"in {column.unit or 'no unit'}; allowed: one of the two, or another directory"
+            )
+    known = {column.name for column in about.axes}
+    axes = (*about.axes, *(column for column in there.axes if column.name not in known))
+    metrics = there.metrics if there.rows else about.metrics
+    # Files that somebody has removed are made again.
+    rows = tuple(name for name in there.rows if (folder / name).exists())
+    points = there.points if there.points and (folder / there.points).exists() else None
+    return replace(about, axes=axes, metrics=metrics, points=points, rows=rows, next=there.next)
+
+
+def _merged(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
+    """The names of points that a table has, and new ones.
+
+    A point that both name is given the columns of both, if they do not contradict each other.
+    """
+    import pyarrow as pa
+
+    try:
+        if len(old) == 0:
+            return new
+        shared = [name for name in old.column_names if name in new.column_names]
+        if set(shared) < {*old.column_names, *new.column_names}:
+            old, new = _with_each_others_columns(old, new, shared)
+        both = pa.concat_tables([new, old], promote_options="permissive")
+        # The first of equal rows, in their order.
+        numbered = both.append_column("_at", pa.array(range(len(both))))
+        kept = numbered.group_by(both.column_names).aggregate([("_at", "min")])
+        at = kept.column("_at_min").combine_chunks().sort()
+        return both.take(at)
+    except pa.ArrowException as error:
+        raise OutputError(
+            f"the columns of {folder} and of this sweep do not fit together ({error}); allowed: "
+            "values of the same kind, or another directory"
+        ) from error
+
+
+def _with_each_others_columns(
+    old: pa.Table, new: pa.Table, shared: Sequence[str]
+) -> tuple[pa.Table, pa.Table]:
+    """The names that go on beside the new ones, and the new ones with what the old ones add."""
+    import pyarrow as pa
+
+    added = [name for name in old.column_names if name not in shared]
+    known: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in old.to_pylist():
+        known[tuple(row[name] for name in shared)] = row
+    found = [known.get(tuple(row[name] for name in shared)) for row in new.to_pylist()]
+    for name in added:
+        values = [None if row is None else row[name] for row in found]
+        new = new.append_column(name, pa.array(values, type=old.schema.field(name).type))
+    taken = {id(row) for row in found}
+    mask = [id(row) not in taken for row in known.values()]
+    rows = [row for row, keep in zip(known.values(), mask, strict=True) if keep]
+    return pa.Table.from_pylist(rows, schema=old.schema), new
+
+
+def _row_schema(metrics: Sequence[str]) -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("point", pa.string()),
+            ("replication", pa.int32()),
+            ("seed", pa.int64()),
+            *((name, pa.float64()) for name in metrics),
+            ("version", pa.string()),
+            ("core", pa.string()),
+        ]
+    )
+
+
+def _read(file: Path, schema: pa.Schema | None) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        columns = None if schema is None else schema.names
+        table = parquet.read_table(file, columns=columns, partitioning=None)
+        return table if schema is None else table.cast(schema)
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        raise OutputError(
+            f"{file} is damaged ({error}); allowed: remove it, and what it held is simulated again"
+        ) from error
+
+
+def _write(file: Path, table: pa.Table) -> None:
+    """Write a Parquet file aside and rename it. Raises OutputError."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, compression="zstd")
+    with aside(file) as beside:
+        _write_through(beside, sink.getvalue())
+
+
+def _write_through(file: Path, content: Any) -> None:
+    """Write a file that is on the disk before it is renamed."""
+    with file.open("wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())

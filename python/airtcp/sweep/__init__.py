@@ -1,0 +1,87 @@
+"""Grids of scenarios into one table that can be asked: what varies, who runs it, what is kept.
+
+    axes, spec          what varies, and sweep files
+    points              every combination, each with its resolved form
+    chunk, workers      runs of some points, and who makes them
+    execute             what is missing, in chunks, into the store
+
+Knows scenarios, the simulator and tables of results. Does not know terminals or pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from airtcp.results.query import Results
+    from airtcp.scenario import Scenario
+    from airtcp.sweep.execute import Progress
+
+__all__ = ["sweep"]
+
+
+def sweep(
+    base: Scenario,
+    axes: Mapping[str, Any],
+    to: str | Path,
+    *,
+    replications: int | None = None,
+    precision: str | float | None = None,
+    max_replications: int | None = None,
+    metrics: Sequence[str] | None = None,
+    threads: int | None = None,
+    dask: str | None = None,
+    progress: bool | Callable[[Progress], None] = False,
+) -> Results:
+    """Run every combination of the steps of `axes`, and give the table of results.
+
+    What is in the store already is not run again: more steps, more axes and more replications go on
+    with it, and so does the same call after it was interrupted.
+
+    Args:
+        base: the scenario that is varied.
+        axes: what varies, as in a sweep file (docs/sweeps.md): `{"stations.laptop.count": [1, 2]}`.
+        to: the directory of the store.
+        replications: runs of each point; without it and `precision`, as the scenario says.
+        precision: instead, go on until the intervals of each point are this narrow ("2 %").
+        max_replications: give up the precision after so many.
+        metrics: the metrics to keep; all, if left out.
+        threads: processors to use at a time; it changes no number.
+        dask: the address of a Dask scheduler, or "local".
+        progress: whether to show a bar, or what to call with how far it is.
+
+    Raises:
+        ScenarioError: an axis names no key, is empty, or makes a point that is no scenario.
+        OutputError: the store cannot be written, or is of another version.
+        SimulationError: some points have no result; all others are in the store.
+        KeyboardInterrupt: what had ended before is in the store.
+    """
+    from airtcp.exceptions import SimulationError
+    from airtcp.results.query import open as opened
+    from airtcp.run.processors import processors
+    from airtcp.sweep.bar import shown
+    from airtcp.sweep.execute import execute
+    from airtcp.sweep.spec import sweep_of
+
+    wanted = sweep_of(
+        base,
+        axes,
+        replications=replications,
+        precision=precision,
+        max_replications=max_replications,
+        metrics=metrics,
+    )
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    with shown(progress) as report:
+        outcome = execute(wanted, Path(to), workers=threads or processors(), progress=report)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.failed:
+        point, why = next(iter(outcome.failed.items()))
+        raise SimulationError(
+            f"{len(outcome.failed)} points have no result, such as {point}: {why}"
+        )
+    return opened(to)

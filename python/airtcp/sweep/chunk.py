@@ -1,0 +1,127 @@
+"""A chunk of work: runs of some points, made one after the other where the processor is.
+
+What is done here is the same in a thread, in a process beside and on a cluster: a chunk in, rows
+out, and what was left when the time was over. Knows templates of points, metrics and rounds. Does
+not know stores, nor who else works.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from airtcp.exceptions import SimulationError
+from airtcp.run.numbers import HEADLINES, Numbers, Row, wanted
+from airtcp.sweep.points import Filling, Template
+from airtcp.sweep.spec import Often
+
+__all__ = ["Chunk", "Done", "Task", "Work", "run_chunk", "wanted_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What all chunks of a sweep share."""
+
+    template: Template
+    metrics: tuple[str, ...]
+    often: Often
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Runs of one point: its number, what fills the template, and which replications.
+
+    Where a precision is wanted, `replications` are none, and `have` holds the rows of those that
+    there are, from 0 on.
+    """
+
+    number: int
+    filling: Filling
+    replications: tuple[int, ...] = ()
+    have: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Tasks for one worker, which stops taking up runs after `seconds`."""
+
+    tasks: tuple[Task, ...]
+    seconds: float
+
+
+@dataclass(slots=True)
+class Done:
+    """What has become of a chunk: (point, replication, seed, metrics) of each run that ended.
+
+    `left` is what there was no time for, `failed` says of points why they have no row, `finished`
+    counts the tasks that nothing is left of.
+    """
+
+    rows: list[tuple[int, int, int, Row]] = field(default_factory=list)
+    left: list[Task] = field(default_factory=list)
+    failed: list[tuple[int, str]] = field(default_factory=list)
+    finished: int = 0
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+
+
+def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
+    """Make the runs of a chunk. At least one is made, however long it takes.
+
+    `control` is a `RunControl`. Raises `_core.Cancelled`.
+    """
+    done = Done()
+    begin, cpu_begin = time.perf_counter(), time.thread_time()
+    end = begin + chunk.seconds
+    for index, task in enumerate(chunk.tasks):
+        if done.rows and time.perf_counter() > end:
+            done.left += chunk.tasks[index:]
+            break
+        try:
+            rest = _run(work, task, control, end, done.rows)
+        except SimulationError as error:
+            done.failed.append((task.number, str(error)))
+            done.finished += 1
+            continue
+        if rest is None:
+            done.finished += 1
+        else:
+            done.left.append(rest)
+    done.wall_s = time.perf_counter() - begin
+    done.cpu_s = time.thread_time() - cpu_begin
+    return done
+
+
+def _run(
+    work: Work, task: Task, control: Any, end: float, rows: list[tuple[int, int, int, Row]]
+) -> Task | None:
+    """Make the runs of a task; what is left of it when the time is over."""
+    numbers = Numbers(work.template.filled(task.filling), work.metrics)
+
+    def one(replication: int) -> Row:
+        row = numbers.row(replication, control)
+        rows.append((task.number, replication, numbers.seed, row))
+        return row
+
+    if work.often.precision is None:
+        for at, replication in enumerate(task.replications):
+            if at and time.perf_counter() > end:
+                return replace(task, replications=task.replications[at:])
+            one(replication)
+        return None
+    have = list(task.have)
+    while len(have) < wanted_of(work, have):
+        if len(have) > len(task.have) and time.perf_counter() > end:
+            return replace(task, have=tuple(have))
+        have.append(one(len(have)))
+    return None
+
+
+def wanted_of(work: Work, have: Sequence[Row]) -> int:
+    """How many runs a point shall have, as far as those tell that it has."""
+    often = work.often
+    assert often.precision is not None
+    at = [work.metrics.index(name) for name in HEADLINES]
+    return wanted(have, at, often.precision, often.confidence, often.most)

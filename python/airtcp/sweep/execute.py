@@ -1,0 +1,349 @@
+"""Runs what a sweep has not run yet, and puts it into the store.
+
+Knows what is missing, how large chunks are, how long it takes, and what becomes of a worker that
+dies. Does not know how a chunk is made (`chunk`), who makes it (`workers`, `cluster`), nor how a
+table lies on disk (`airtcp.results.table`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import SimulationError
+from airtcp.results.store import core_digest
+from airtcp.results.table import AxisColumn, Contents, Writer
+from airtcp.run.interruption import Interruption
+from airtcp.run.numbers import HEADLINES, Row, metric_names
+from airtcp.sweep.chunk import Chunk, Done, Task, Work, wanted_of
+from airtcp.sweep.points import Points, point_hash, points_of
+from airtcp.sweep.spec import Sweep
+from airtcp.sweep.workers import Ended, Lost, Process, Thread, Worker
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Outcome", "Progress", "contents_of", "execute"]
+
+#: What a chunk takes at first, and at most: so much is lost when a worker dies.
+_FIRST_S: Final = 0.2
+_LONGEST_S: Final = 10.0
+#: A chunk takes this share of the time that the sweep has taken so far.
+_SHARE: Final = 0.05
+#: Below this, a process beside this one takes longer to start than it helps.
+_WORTH_A_PROCESS_S: Final = 1.0
+#: A chunk that has lost so many workers is to blame.
+_MOST_LOSSES: Final = 3
+#: Runs of one point stay together, but there are at least so many tasks for each worker.
+_TASKS_EACH: Final = 200
+_POLL_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a sweep is: tasks that are done of all, and how long the rest will take."""
+
+    share: float
+    left_s: float | None
+    runs: int
+
+
+@dataclass
+class Outcome:
+    """What a sweep has done.
+
+    `points` are those of the sweep, `runs` those that were made now, `there` those that were in the
+    store before; `failed` says which points have no result and why.
+    """
+
+    folder: Path
+    points: int
+    there: int = 0
+    runs: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    other_core: str | None = None
+
+
+@dataclass
+class _Plan:
+    """What is to be done: the points by number, and tasks for what they lack."""
+
+    points: Points
+    hashes: list[str]
+    tasks: deque[Task]
+    there: int
+
+
+#: Makes workers for what is called the rest: how long it may take all of them, if that is known.
+Hire = Callable[[Work, Ended, float | None], Sequence[Worker]]
+
+
+def execute(
+    sweep: Sweep,
+    folder: Path,
+    *,
+    workers: int,
+    progress: Callable[[Progress], None] | None = None,
+    hire: Hire | None = None,
+    points: Points | None = None,
+) -> Outcome:
+    """Run what is missing of a sweep, with so many workers at a time.
+
+    `hire` makes workers that are elsewhere; without it there is a thread of this process, and
+    processes beside it as soon as that is worth while. On Ctrl-C what has ended is in the store.
+
+    Raises ScenarioError, OutputError, and SimulationError if the workers die.
+    """
+    begin = time.perf_counter()
+    points = points or points_of(sweep)
+    about = contents_of(sweep, points)
+    with Interruption() as interruption, Writer.open(folder, about) as writer:
+        outcome = Outcome(folder, len(points))
+        if writer.contents.rows and (before := _other_core(writer)) is not None:
+            outcome.other_core = before
+        work = Work(points.template, writer.contents.metrics, sweep.often)
+        hashes = [point_hash(points.json(number)) for number in range(len(points))]
+        writer.add_points(_named(points, hashes))
+        plan = _planned(points, hashes, work, writer, workers)
+        outcome.there = plan.there
+        run = _Run(plan, work, writer, outcome, progress, interruption)
+        try:
+            run.all(workers, hire)
+        except KeyboardInterrupt:
+            outcome.interrupted = True
+        finally:
+            run.stop()
+        writer.compact()
+    outcome.wall_s = time.perf_counter() - begin
+    return outcome
+
+
+def contents_of(sweep: Sweep, points: Points) -> Contents:
+    """What a table of this sweep is about."""
+    from airtcp._version import __version__
+
+    metrics = sweep.metrics or metric_names()
+    if sweep.often.precision is not None:
+        metrics = tuple(dict.fromkeys((*metrics, *HEADLINES)))
+    axes = [
+        AxisColumn(column.name, axis.name, column.unit)
+        for axis in sweep.axes
+        for column in axis.columns
+    ]
+    core = core_digest()[:16]
+    base = sweep.base.to_json()
+    return Contents(__version__, core, tuple(axes), metrics, sweep.often.confidence, base)
+
+
+def _other_core(writer: Writer) -> str | None:
+    """Another compiled core than ours that has made rows of the table, if there is one."""
+    cores = writer.files().rows(("core",)).column("core").unique().to_pylist()
+    return next((core for core in cores if core != writer.contents.core), None)
+
+
+def _named(points: Points, hashes: Sequence[str]) -> pa.Table:
+    import pyarrow as pa
+
+    names = [column.name for axis in points.sweep.axes for column in axis.columns]
+    columns = zip(*(points.labels(number) for number in range(len(points))), strict=True)
+    return pa.table({"point": list(hashes), **dict(zip(names, map(list, columns), strict=True))})
+
+
+def _planned(points: Points, hashes: list[str], work: Work, writer: Writer, workers: int) -> _Plan:
+    """What is missing, in an order that has nothing to do with the axes.
+
+    So the time left can be told from what is done: the costly points are not all at the end.
+    """
+    have = writer.have()
+    first: dict[str, int] = {}
+    for number, point in enumerate(hashes):
+        first.setdefault(point, number)
+    numbers = sorted(first.values(), key=hashes.__getitem__)
+    tasks: list[Task] = []
+    there = 0
+    if work.often.precision is None:
+        assert work.often.replications is not None
+        wanted = range(work.often.replications)
+        together = max(1, len(numbers) * len(wanted) // (workers * _TASKS_EACH))
+        for number in numbers:
+            known = have.get(hashes[number], ())
+            missing = [one for one in wanted if one not in known]
+            there += len(wanted) - len(missing)
+            filling = points.filling(number) if missing else ()
+            tasks += (
+                Task(number, filling, tuple(missing[at : at + together]))
+                for at in range(0, len(missing), together)
+            )
+    else:
+        rows = _rows_of(writer) if have else {}
+        for number in numbers:
+            known_rows = rows.get(hashes[number], {})
+            count = next((at for at in range(len(known_rows) + 1) if at not in known_rows), 0)
+            mine = tuple(known_rows[at] for at in range(count))
+            there += count
+            if len(mine) < wanted_of(work, mine):
+                tasks.append(Task(number, points.filling(number), have=mine))
+    return _Plan(points, hashes, deque(tasks), there)
+
+
+def _rows_of(writer: Writer) -> dict[str, dict[int, Row]]:
+    """The rows of a table by point and replication."""
+    import math
+
+    table = writer.files().rows()
+    columns = [table.column(name).to_pylist() for name in writer.contents.metrics]
+    rows = list(zip(*columns, strict=True))
+    found: dict[str, dict[int, Row]] = {}
+    keys = zip(table["point"].to_pylist(), table["replication"].to_pylist(), strict=True)
+    for (point, replication), row in zip(keys, rows, strict=True):
+        assert not any(isinstance(value, float) and math.isnan(value) for value in row)
+        found.setdefault(point, {})[replication] = row
+    return found
+
+
+class _Run:
+    """A sweep under way."""
+
+    def __init__(
+        self,
+        plan: _Plan,
+        work: Work,
+        writer: Writer,
+        outcome: Outcome,
+        progress: Callable[[Progress], None] | None,
+        interruption: Interruption,
+    ) -> None:
+        self._plan, self._work, self._writer, self._outcome = plan, work, writer, outcome
+        self._progress, self._interruption = progress, interruption
+        self._ended: Ended = SimpleQueue()
+        self._busy: dict[Worker, Chunk] = {}
+        self._idle: list[Worker] = []
+        self._losses: dict[int, int] = {}
+        self._begin = time.perf_counter()
+        self._tasks = len(plan.tasks)
+        self._finished = 0
+        #: Of what has ended: the time that workers took, and how many tasks that were.
+        self._worked_s = 0.0
+
+    def all(self, workers: int, hire: Hire | None) -> None:
+        """Make all tasks. Raises KeyboardInterrupt, SimulationError, OutputError."""
+        if not self._plan.tasks:
+            return
+        if hire is not None:
+            self._idle += hire(self._work, self._ended, None)
+        else:
+            self._idle.append(Thread(self._work, self._ended))
+        while self._plan.tasks or self._busy:
+            if hire is None and self._hired < workers and self._is_worth_a_process(workers):
+                self._idle += (
+                    Process(self._work, self._ended) for _ in range(workers - self._hired)
+                )
+            self._hand_out()
+            try:
+                worker, ended = self._ended.get(timeout=_POLL_S)
+            except Empty:
+                pass
+            else:
+                self._take(worker, ended)
+            self._interruption.check()
+            self._report()
+
+    def stop(self) -> None:
+        """Send the workers away."""
+        for worker in (*self._idle, *self._busy):
+            worker.stop()
+
+    @property
+    def _hired(self) -> int:
+        return len(self._idle) + len(self._busy)
+
+    def _is_worth_a_process(self, workers: int) -> bool:
+        left_s = self._left_s(workers)
+        if left_s is None:
+            # The first chunk is not back yet: then it is a long one.
+            return time.perf_counter() - self._begin > 2 * _FIRST_S
+        return left_s > _WORTH_A_PROCESS_S
+
+    def _hand_out(self) -> None:
+        while self._idle and self._plan.tasks:
+            worker = self._idle.pop(0)
+            chunk = self._chunk()
+            self._busy[worker] = chunk
+            worker.submit(chunk)
+
+    def _chunk(self) -> Chunk:
+        """Tasks for one worker: as many as take the time that is right now."""
+        elapsed = time.perf_counter() - self._begin
+        seconds = min(_LONGEST_S, max(_FIRST_S, _SHARE * elapsed))
+        tasks = self._plan.tasks
+        # At the end all are to be ready at the same time.
+        most = max(1, len(tasks) // (2 * max(1, self._hired)))
+        if self._finished:
+            each_s = self._worked_s / self._finished
+            most = min(most, max(1, int(seconds / max(each_s, 1e-6))))
+        else:
+            most = min(most, 64)
+        return Chunk(tuple(tasks.popleft() for _ in range(min(most, len(tasks)))), seconds)
+
+    def _take(self, worker: Worker, ended: Done | BaseException) -> None:
+        chunk = self._busy.pop(worker, None)
+        if isinstance(ended, Lost):
+            if chunk is None:
+                # It had nothing to do.
+                self._idle = [one for one in self._idle if one is not worker]
+            else:
+                self._lose(chunk, ended)
+            worker.stop()
+            if not self._hired:
+                self._idle.append(Thread(self._work, self._ended))
+            return
+        if isinstance(ended, BaseException):
+            raise ended
+        self._idle.append(worker)
+        self._plan.tasks.extendleft(reversed(ended.left))
+        self._finished += ended.finished
+        self._worked_s += ended.wall_s
+        self._outcome.cpu_s += ended.cpu_s
+        for number, why in ended.failed:
+            self._outcome.failed[self._plan.points.told(number)] = why
+        if ended.rows:
+            self._keep(ended)
+
+    def _keep(self, done: Done) -> None:
+        numbers, replications, seeds, rows = zip(*done.rows, strict=True)
+        columns: dict[str, Sequence[Any]] = {
+            "point": [self._plan.hashes[number] for number in numbers],
+            "replication": replications,
+            "seed": seeds,
+            **dict(zip(self._work.metrics, zip(*rows, strict=True), strict=True)),
+        }
+        self._writer.add(columns)
+        self._outcome.runs += len(done.rows)
+
+    def _lose(self, chunk: Chunk, lost: Lost) -> None:
+        """Give the tasks of a worker that died to others, each alone if it happens again."""
+        for task in chunk.tasks:
+            times = self._losses[task.number] = self._losses.get(task.number, 0) + 1
+            if times >= _MOST_LOSSES:
+                told = self._plan.points.told(task.number)
+                raise SimulationError(f"{lost}, as {times - 1} before it, at {told}")
+        self._plan.tasks.extendleft(reversed(chunk.tasks))
+
+    def _left_s(self, workers: int) -> float | None:
+        if not self._finished:
+            return None
+        return self._worked_s / self._finished * (self._tasks - self._finished) / workers
+
+    def _report(self) -> None:
+        if self._progress is not None:
+            left_s = self._left_s(max(1, self._hired))
+            share = self._finished / self._tasks
+            self._progress(Progress(share, left_s, self._outcome.runs))

@@ -1,0 +1,202 @@
+"""What a sweep is: a base scenario, axes, how often each point is run, which metrics are kept.
+
+Knows sweep files and how they are read, in the style of scenario files: a key that is not known, or
+a value that is not allowed, is refused by name. Does not know points, stores or processors.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field, ValidationError
+
+from airtcp.exceptions import ScenarioError
+from airtcp.metrics import METRICS
+from airtcp.scenario import Scenario
+from airtcp.scenario.errors import InvalidError, scenario_error
+from airtcp.scenario.load import load, read
+from airtcp.scenario.quantities import Percent, Written, needed, optional
+from airtcp.sweep.axes import Axis, read_axes
+from airtcp.units import parse_percent
+
+__all__ = ["Often", "Sweep", "load_sweep", "sweep_of"]
+
+#: Of a station group, what `GROUP.PART.METRIC` may have as its part.
+PARTS: Final = ("all", "download", "upload")
+
+
+class _SweepFile(Written):
+    """A sweep file."""
+
+    scenario: str = needed("the base scenario: a file, relative to this one")
+    replications: Annotated[int, Field(ge=1, le=10**6)] | None = optional(
+        "Runs of each point.", default="that of the scenario"
+    )
+    precision: Percent | None = optional(
+        "Instead: go on until the intervals of each point are this narrow.",
+        default="that of the scenario",
+    )
+    max_replications: Annotated[int, Field(ge=2, le=10**6)] | None = optional(
+        "Give up the wanted precision after so many.", default="that of the scenario"
+    )
+    metrics: list[str] | None = optional("The metrics to keep.", default="all")
+    axes: dict[str, Any] = needed('what varies, such as "stations.laptop.count" = [1, 2, 5]')
+
+
+@dataclass(frozen=True, slots=True)
+class Often:
+    """How often a point is run: `replications`, or until `precision` is reached."""
+
+    replications: int | None
+    precision: float | None = None
+    most: int = 1000
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A base scenario, axes, how often each point is run, which metrics are kept.
+
+    `name` is what messages call it; `metrics` is None for all that the simulator gives.
+    """
+
+    base: Scenario
+    axes: tuple[Axis, ...]
+    often: Often
+    metrics: tuple[str, ...] | None = None
+    name: str = "sweep"
+
+    def with_replications(self, replications: int | None) -> Sweep:
+        """The same sweep with so many runs of each point; None changes nothing."""
+        if replications is None:
+            return self
+        return replace(self, often=replace(self.often, replications=replications, precision=None))
+
+
+def load_sweep(path: Path, changes: Mapping[str, Any] | None = None) -> Sweep:
+    """The sweep of a file, with other values at some key paths of its scenario.
+
+    Raises ScenarioError, which names the file and the key.
+    """
+    name = str(path)
+    text = read(path)
+    try:
+        data = tomllib.loads(text)
+    except ValueError as error:
+        raise ScenarioError(name, "", f"is not TOML: {error}") from error
+    except RecursionError:
+        raise ScenarioError(name, "", "is not TOML that can be read: nested too deeply") from None
+    try:
+        form = _SweepFile.model_validate(data)
+    except ValidationError as error:
+        raise scenario_error(name, data, error) from None
+    base = load(path.parent / form.scenario)
+    if changes:
+        base = base.vary(changes)
+    return _sweep(
+        base,
+        data["axes"],
+        replications=form.replications,
+        precision=form.precision,
+        max_replications=form.max_replications,
+        metrics=form.metrics,
+        name=name,
+    )
+
+
+def sweep_of(
+    base: Scenario,
+    axes: Mapping[str, Any],
+    *,
+    replications: int | None = None,
+    precision: str | float | None = None,
+    max_replications: int | None = None,
+    metrics: Sequence[str] | None = None,
+) -> Sweep:
+    """The sweep of a base scenario and axes as a file would have them.
+
+    `precision` is a fraction or a text such as "2 %"; without it and `replications`, those of the
+    scenario hold. Raises ScenarioError, and ValueError for numbers out of bounds.
+    """
+    if isinstance(precision, str):
+        precision = parse_percent(precision)
+    for name, number, least in (("replications", replications, 1), ("max", max_replications, 2)):
+        if number is not None and number < least:
+            raise ValueError(f"{name} must be at least {least}, not {number}")
+    return _sweep(
+        base,
+        axes,
+        replications=replications,
+        precision=precision,
+        max_replications=max_replications,
+        metrics=metrics,
+        name="sweep",
+    )
+
+
+def _sweep(
+    base: Scenario,
+    axes: Mapping[str, Any],
+    *,
+    replications: int | None,
+    precision: float | None,
+    max_replications: int | None,
+    metrics: Sequence[str] | None,
+    name: str,
+) -> Sweep:
+    def parse(form: type[Written], table: dict[str, Any], axis: str) -> Any:
+        try:
+            return form.model_validate(table)
+        except ValidationError as error:
+            found = scenario_error(name, table, error)
+            more = [(f"axes.{axis}.{key}", message) for key, message in found.more]
+            raise ScenarioError(name, f"axes.{axis}.{found.key}", found.message, more) from None
+
+    try:
+        if replications is not None and precision is not None:
+            raise InvalidError(
+                ("precision",), "stands beside replications; allowed: one of the two"
+            )
+        if precision is not None and not 0 < precision < 1:
+            raise InvalidError(("precision",), "allowed: more than 0 % and less than 100 %")
+        if not axes:
+            raise InvalidError(("axes",), "is empty; allowed: at least one axis")
+        kept = None if metrics is None else _metrics(metrics, base)
+        run = base.run
+        if replications is None and precision is None:
+            replications, precision = run.replications, run.precision
+        often = Often(
+            replications, precision, max_replications or run.max_replications, run.confidence
+        )
+        return Sweep(base, tuple(read_axes(axes, parse)), often, kept, name)
+    except InvalidError as error:
+        raise scenario_error(name, {}, error) from None
+
+
+def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
+    """The metrics to keep, each of everything or as GROUP.PART.METRIC."""
+    if not names:
+        raise InvalidError(("metrics",), "is empty; allowed: names of metrics, or leave it out")
+    groups = [group.name for group in base.stations]
+    for index, name in enumerate(names):
+        *of, metric = name.split(".")
+        if metric not in METRICS or (
+            of and (len(of) != 2 or of[0] not in groups or of[1] not in PARTS)
+        ):
+            near = _nearest(metric)
+            told = f'"{name}" is no metric{near}; allowed: those of docs/results.md'
+            raise InvalidError(
+                ("metrics", index), f"{told}, or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
+            )
+    return tuple(dict.fromkeys(names))
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, METRICS, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""

@@ -1,0 +1,153 @@
+"""Who makes chunks on this machine: a thread of this process, and processes beside it.
+
+The core lets other threads work while it runs, but what is around it does not: with small scenarios
+two threads are hardly faster than one, and two processes are. A process ends with the one that it
+works for, whatever has become of that. Knows threads, processes and pipes. Does not know what is in
+a chunk.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import IO, Any, Protocol
+
+from airtcp.sweep.chunk import Chunk, Done, Work, run_chunk
+
+__all__ = ["Ended", "Lost", "Process", "Thread", "Worker"]
+
+
+class Lost(Exception):  # noqa: N818  # not an error of anyone's
+    """A worker has died; what it was working on is to be made by another."""
+
+
+#: Which worker has ended its chunk, and how.
+Ended = SimpleQueue[tuple["Worker", Done | BaseException]]
+
+
+class Worker(Protocol):
+    """Makes one chunk at a time, and puts what has become of it where it was told."""
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take up a chunk."""
+
+    def stop(self) -> None:
+        """Stop at once; what is under way is lost."""
+
+
+class Thread:
+    """A thread of this process."""
+
+    def __init__(self, work: Work, ended: Ended) -> None:
+        from airtcp import _core
+
+        self._work, self._ended = work, ended
+        self._control = _core.RunControl()
+        self._chunks: SimpleQueue[Chunk | None] = SimpleQueue()
+        # A daemon: who cannot wait for the end of a run need not wait for the thread.
+        threading.Thread(target=self._run, name="airtcp-sweep", daemon=True).start()
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take up a chunk."""
+        self._chunks.put(chunk)
+
+    def stop(self) -> None:
+        """Stop at once; what is under way is lost."""
+        self._control.cancel()
+        self._chunks.put(None)
+
+    def _run(self) -> None:
+        while (chunk := self._chunks.get()) is not None:
+            try:
+                self._ended.put((self, run_chunk(self._work, chunk, self._control)))
+            except BaseException as error:
+                self._ended.put((self, error))
+
+
+class Process:
+    """A process beside this one."""
+
+    def __init__(self, work: Work, ended: Ended) -> None:
+        self._ended = ended
+        # Not multiprocessing: it would import the user's own script again.
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Ctrl-C is for the one who is asked, and that stops the others.
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        assert self._process.stdin is not None
+        self._to: IO[bytes] = self._process.stdin
+        self._send(work)
+        threading.Thread(target=self._listen, name="airtcp-sweep", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take up a chunk."""
+        self._send(chunk)
+
+    def stop(self) -> None:
+        """Stop at once; what is under way is lost."""
+        self._process.kill()
+        with suppress(OSError):
+            self._to.close()
+        self._process.wait()
+
+    def _send(self, value: Any) -> None:
+        # One that has died says so by what it no longer says.
+        with suppress(OSError):
+            pickle.dump(value, self._to)
+            self._to.flush()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as said:
+            while True:
+                try:
+                    ended = pickle.load(said)
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    self._ended.put((self, Lost(f"the worker process {self.pid} has died")))
+                    return
+                self._ended.put((self, ended))
+
+
+def main() -> None:
+    """Work for the process at the other end of stdin and stdout, as long as it is there."""
+    from airtcp import _core
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    # What anything prints is not part of what is said.
+    os.dup2(2, 1)
+    control = _core.RunControl()
+    with suppress(EOFError, BrokenPipeError):
+        work: Work = pickle.load(source)
+        while True:
+            chunk: Chunk = pickle.load(source)
+            ended: Done | BaseException
+            try:
+                ended = run_chunk(work, chunk, control)
+            except Exception as error:
+                ended = error
+            pickle.dump(ended, sink)
+            sink.flush()
+
+
+if __name__ == "__main__":
+    main()
+
+#: How a worker is made.
+Make = Callable[[Work, Ended], Worker]

@@ -1,0 +1,364 @@
+"""Sweeps: every point as often as wanted, once, with the numbers that a simulation gives."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pyarrow as pa
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import OutputError, SimulationError
+from airtcp.results.query import Results
+from airtcp.results.query import open as opened
+from airtcp.scenario import Scenario
+from airtcp.sweep.estimate import MANY_RUNS
+from typer.testing import CliRunner, Result
+
+AXES: dict[str, Any] = {"stations.laptop.count": [1, 2], "ap.queue.limit": [10, 100]}
+
+
+def rows(found: Results) -> list[dict[str, Any]]:
+    """All columns but those that say who made them."""
+    made = ("version", "core")
+    return [{k: v for k, v in row.items() if k not in made} for row in found.table.to_pylist()]
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
+
+
+def test_a_sweep_has_the_numbers_of_simulations(base: Scenario, tmp_path: Path) -> None:
+    found = airtcp.sweep(base, AXES, tmp_path, threads=1)
+
+    assert len(found) == 4 * 2
+    changes = {"stations.laptop.count": 2, "ap.queue.limit": 10}
+    alone = airtcp.simulate(base.vary(changes), threads=1).simulation
+    mine = [row for row in rows(found) if all(row[column] == changes[column] for column in changes)]
+    for metric in found.metrics:
+        expected = alone.values(metric) if metric in alone.metrics else [None, None]
+        assert [row[metric] for row in mine] == expected, metric
+    assert [row["replication"] for row in mine] == [0, 1]
+    assert {row["seed"] for row in mine} == {1}
+
+
+def test_metrics_of_groups_can_be_kept(base: Scenario, tmp_path: Path) -> None:
+    metrics = ["goodput_bps", "laptop.download.flow_goodput_bps"]
+
+    found = airtcp.sweep(base, {"run.seed": [3]}, tmp_path, metrics=metrics, threads=1)
+
+    alone = airtcp.simulate(base, seed=3, threads=1).simulation
+    assert found.metrics == tuple(metrics)
+    column = found.table["laptop.download.flow_goodput_bps"].to_pylist()
+    assert column == alone.values("flow_goodput_bps", "laptop", "download")
+
+
+def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
+    from airtcp.sweep.execute import execute
+    from airtcp.sweep.spec import sweep_of
+
+    def run(axes: dict[str, Any], replications: int) -> tuple[int, int]:
+        wanted = sweep_of(base, axes, replications=replications)
+        done = execute(wanted, tmp_path, workers=1)
+        return done.runs, done.there
+
+    assert run(AXES, 2) == (8, 0)
+    before = rows(opened(tmp_path))
+    assert run(AXES, 2) == (0, 8)
+    assert run(AXES, 3) == (4, 8)
+    assert run(AXES | {"stations.laptop.count": [1, 2, 3]}, 3) == (6, 12)
+    # 100 packets are what the base has: those points are there.
+    more = {"stations.laptop.count": [1, 2], "ap.queue.limit": [100], "run.seed": [1, 2]}
+    assert run(more, 3) == (6, 6)
+
+    after = rows(opened(tmp_path))
+    kept = [{key: row[key] for key in before[0]} for row in after]
+    assert all(row in kept for row in before)
+    assert len(after) == 12 + 6 + 6
+
+
+def test_threads_and_processes_change_no_row(base: Scenario, tmp_path: Path) -> None:
+    from airtcp.sweep import execute as module
+
+    axes = {"run.seed": {"from": 1, "to": 30, "step": 1}}
+    one = airtcp.sweep(base, axes, tmp_path / "one", threads=1)
+    with pytest.MonkeyPatch.context() as patch:
+        # Worth it at once.
+        patch.setattr(module, "_WORTH_A_PROCESS_S", 0.0)
+        patch.setattr(module, "_FIRST_S", 0.001)
+        two = airtcp.sweep(base, axes, tmp_path / "two", threads=2)
+
+    assert two.table.equals(one.table)
+
+
+def test_a_precision_stops_each_point_where_a_simulation_does(
+    base: Scenario, tmp_path: Path
+) -> None:
+    web = {"kind": "web", "size": "20 kB", "think_time": "10 ms"}
+    base = base.vary({"flows.laptop.application": web})
+    axes = {"stations.laptop.count": [1, 3]}
+    how = {"precision": "8 %", "max_replications": 40}
+    found = airtcp.sweep(base, axes, tmp_path, threads=1, metrics=["jain_index"], **how)
+
+    counts = found.sql(
+        'SELECT "stations.laptop.count" AS count, count(*) AS n FROM results GROUP BY ALL'
+    ).to_pylist()
+    for row in counts:
+        changes = {
+            "stations.laptop.count": row["count"],
+            "run.precision": "8 %",
+            "run.max_replications": 40,
+            "run.replications": None,
+        }
+        assert row["n"] == airtcp.simulate(base.vary(changes)).simulation.replications
+    assert len({row["n"] for row in counts}) == 2
+    # It needs them to know.
+    assert found.metrics == ("jain_index", "goodput_bps", "transfer_time_s")
+    assert len(airtcp.sweep(base, axes, tmp_path, metrics=["jain_index"], **how)) == len(found)
+
+
+def test_a_point_that_fails_is_named_and_the_others_are_there(
+    base: Scenario, tmp_path: Path
+) -> None:
+    # No steady state in 100 ms of one station that sends all the time in slow start.
+    axes = {"run.warmup": ["0 s", "auto"], "flows.laptop.application.kind": ["bulk"]}
+    with pytest.MonkeyPatch.context() as patch:
+        from airtcp.run import numbers
+
+        def refuse(resolved: str) -> str:
+            raise SimulationError("no steady state")
+
+        patch.setattr(numbers, "_with_warmup", refuse)
+        with pytest.raises(SimulationError, match=r"1 points have .* run\.warmup = auto"):
+            airtcp.sweep(base, axes, tmp_path, threads=1)
+
+    assert opened(tmp_path).table["run.warmup"].to_pylist() == ["0 s", "0 s"]
+
+
+def test_two_sweeps_into_one_store_do_no_harm(base: Scenario, tmp_path: Path) -> None:
+    from airtcp.results.lock import locked
+
+    airtcp.sweep(base, AXES, tmp_path, threads=1)
+    before = opened(tmp_path).table
+
+    # flock holds between two files that are open, in one process too.
+    with locked(tmp_path / "lock", tmp_path), pytest.raises(OutputError, match="is being written"):
+        airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)
+
+    assert opened(tmp_path).table.equals(before)
+
+
+def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+
+    done = call("sweep", sweep_file, "--to", store, "--json")
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["runs"] == 12
+    assert "6 points: 0 runs made, 12 were there" in call("sweep", sweep_file, "--to", store).stdout
+    about = call("results", store)
+    assert about.stdout.startswith("6 points, 12 rows\nstations.laptop.count: 1, 2, 3\n")
+    assert json.loads(call("results", store, "--json").stdout)["rows"] == 12
+    question = 'SELECT "ap.queue.limit" AS q, count(*) AS n FROM results GROUP BY ALL ORDER BY 1'
+    answer = call("results", store, "--sql", question)
+    assert answer.stdout == "  q  n\n 10  6\n100  6\n"
+    answer = call("results", store, "--json", "--sql", question)
+    assert json.loads(answer.stdout) == [{"q": 10, "n": 6}, {"q": 100, "n": 6}]
+
+
+def test_a_table_that_is_too_wide_stands_upright(
+    sweep_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("sweep", sweep_file, "--to", tmp_path / "store")
+    monkeypatch.setenv("COLUMNS", "40")
+
+    shown = call(
+        "results", tmp_path / "store", "--sql", "SELECT * EXCLUDE point FROM results"
+    ).stdout
+
+    assert max(map(len, shown.splitlines())) <= 45
+    assert shown.count("goodput_bps\n") + shown.count("goodput_bps ") >= 12
+
+
+def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+
+    done = call("sweep", sweep_file, "--dry-run", "--to", store, "--json", "--threads", "2")
+
+    found = json.loads(done.stdout)
+    assert (found["points"], found["runs"], found["there"]) == (6, 12, 0)
+    assert found["cpu_s"] == pytest.approx(12 * found["run_s"])
+    assert found["wall_s"] == pytest.approx(found["cpu_s"] / 2)
+    assert not store.exists()
+    call("sweep", sweep_file, "--to", store)
+    again = call("sweep", sweep_file, "--dry-run", "--to", store, "--replications", "5").stdout
+    assert again.startswith("6 points, 30 runs, 12 of them in the store\na run takes ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "scenario: is missing; expected: the base scenario"),
+        ('scenario = "base.toml"', "axes: is missing"),
+        ('scenario = "nowhere.toml"\n[axes]\nx = [1]', "nowhere.toml: there is no such file"),
+        ('scenario = "base.toml"\nreplicaitons = 2\n[axes]\nx = [1]', "did you mean replications?"),
+        ('scenario = "base.toml"\n[axes]\nx = []', "sweep.toml: axes.x: is empty"),
+        (
+            'scenario = "base.toml"\n[axes]\nx = [1]',
+            "sweep.toml: axes.x: is no key of this scenario",
+        ),
+        ("scenario = [", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_wrong_input(sweep_file: Path, text: str, said: str) -> None:
+    sweep_file.write_text(text)
+
+    done = call("sweep", sweep_file, "--to", sweep_file.parent / "store")
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not (sweep_file.parent / "store").exists()
+
+
+def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) -> None:
+    text = 'scenario = "base.toml"\n[axes]\n"run.seed" = { from = 1, to = 60000, step = 1 }'
+    sweep_file.write_text(text)
+
+    done = call("sweep", sweep_file, "--to", tmp_path / "store")
+
+    assert done.exit_code == 2
+    assert "120,000 runs are very many" in done.stderr
+    assert f"{MANY_RUNS:,}, or --yes" in done.stderr
+    assert not (tmp_path / "store").exists()
+
+
+def test_questions_that_are_wrong_are_wrong_input(sweep_file: Path, tmp_path: Path) -> None:
+    assert call("results", tmp_path).exit_code == 2
+    assert call("sweep", sweep_file).exit_code == 2
+    call("sweep", sweep_file, "--to", tmp_path / "store")
+
+    done = call("results", tmp_path / "store", "--sql", "SELEC 1")
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("airtcp: --sql: Parser Error")
+    assert done.stderr.count("\n") == 1
+
+
+def started(file: Path, store: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "airtcp", "sweep", str(file), "--to", str(store), "--threads", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def long_sweep(file: Path) -> Path:
+    """Some seconds of work: 250 points."""
+    file.write_text(
+        'scenario = "base.toml"\nreplications = 1\n[axes]\n'
+        '"run.duration" = ["40 s"]\n"run.seed" = { from = 1, to = 250, step = 1 }\n'
+    )
+    return file
+
+
+def wait_for_rows(store: Path, at_least: int = 1) -> None:
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        file = store / "store.json"
+        if file.exists() and len(json.loads(file.read_text())["rows"]) >= at_least:
+            return
+        time.sleep(0.02)
+    raise AssertionError("no rows came")
+
+
+def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    process = started(long_sweep(sweep_file), store)
+    wait_for_rows(store)
+
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert "interrupted: what had ended is in the store, and the same command goes on" in said
+    found = opened(store)
+    assert 0 < len(found) < 250
+
+
+def kill_and_resume(sweep_file: Path, tmp_path: Path, kills: int) -> None:
+    """Kill a sweep at random moments, go on once, and compare with one that nobody killed."""
+    store = tmp_path / "store"
+    file = long_sweep(sweep_file)
+    draw = random.Random(7)
+    killed = 0
+    for _ in range(kills):
+        process = started(file, store)
+        # From the first moments, in which the store is made, to some files later.
+        time.sleep(draw.uniform(0.0, 2.0))
+        process.kill()
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        if (store / "store.json").exists():
+            # Whatever the moment was, the store opens, and no row is there twice.
+            found = opened(store)
+            assert len(found.table.group_by(["point", "replication"]).aggregate([])) == len(found)
+    assert killed
+    # The end of it, in this process; workers of the dead may still be about to notice.
+    done = call("sweep", file, "--to", store, "--json", "--threads", "1")
+    assert done.exit_code == 0, done.output
+    found = opened(store).table
+    assert found["run.seed"].to_pylist() == list(range(1, 251))
+    assert len(list(store.glob("rows-*"))) == 1
+    assert not list(store.glob(".*"))
+    assert found.equals(clean(file, tmp_path / "clean"))
+
+
+def clean(file: Path, store: Path) -> pa.Table:
+    assert call("sweep", file, "--to", store, "--threads", "1").exit_code == 0
+    return opened(store).table
+
+
+def test_a_killed_sweep_goes_on(sweep_file: Path, tmp_path: Path) -> None:
+    kill_and_resume(sweep_file, tmp_path, kills=3)
+
+
+@pytest.mark.verify
+def test_a_sweep_that_is_killed_twenty_times_goes_on(sweep_file: Path, tmp_path: Path) -> None:
+    kill_and_resume(sweep_file, tmp_path, kills=20)
+
+
+def test_a_worker_that_dies_costs_its_chunk(base: Scenario, tmp_path: Path) -> None:
+    from airtcp.sweep import execute as module
+    from airtcp.sweep.workers import Process
+
+    hired: list[int] = []
+    killed: list[int] = []
+
+    class Mortal(Process):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            hired.append(self.pid)
+
+    axes = {"run.seed": {"from": 1, "to": 300, "step": 1}, "run.duration": ["5 s"]}
+
+    def report(_: object) -> None:
+        if hired and not killed:
+            killed.append(hired[0])
+            os.kill(hired[0], signal.SIGKILL)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_WORTH_A_PROCESS_S", 0.0)
+        patch.setattr(module, "Process", Mortal)
+        found = airtcp.sweep(
+            base, axes, tmp_path / "store", threads=2, replications=1, progress=report
+        )
+
+    assert killed
+    assert found.table["run.seed"].to_pylist() == list(range(1, 301))
