@@ -207,15 +207,16 @@ def test_groups_stand_side_by_side(simulation: Simulation) -> None:
     assert table.head == [
         "group",
         "goodput",
-        "per flow",
         "transfer time",
-        "90th percentile",
+        "round trip",
+        "delay",
+        "loss",
         "airtime",
     ]
     assert [row[0] for row in table.rows] == ["near, download", "far, download", "far, upload"]
     assert all(len(row) == len(table.head) for row in table.rows)
     # Only the web's transfers end.
-    assert [row[3] == "–" for row in table.rows] == [False, True, True]
+    assert [row[2] == "–" for row in table.rows] == [False, True, True]
 
 
 def test_one_group_in_one_direction_has_no_table() -> None:

@@ -8,6 +8,7 @@ results in the documentation is made from here.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -26,7 +27,8 @@ class Metric:
     """One metric: `name` is the key in results, `label` what people read, `unit` its unit.
 
     `meaning` defines it, `better` says which values are the better ones, and `scopes` what it is
-    measured of: of nothing where only models have it.
+    measured of: of nothing where only models have it. A `detail` is in results, and not in the
+    tables that people read.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Metric:
     meaning: str
     better: Better = None
     scopes: tuple[Scope, ...] = ("all",)
+    detail: bool = False
 
 
 #: Of the flows of everything, of a group, of a group in one direction.
@@ -42,6 +45,29 @@ _FLOWS: Final[tuple[Scope, ...]] = ("all", "group", "direction")
 #: Of the attempts of access point and stations together; those of a group are its stations' alone.
 _MAC: Final[tuple[Scope, ...]] = ("all", "category")
 _STATIONS: Final[tuple[Scope, ...]] = ("all", "group", "category")
+
+
+def _delays(
+    name: str, label: str, meaning: str, shown: Sequence[str] = ("p90", "p99")
+) -> tuple[Metric, ...]:
+    """The mean of a delay of packets, and its quantiles; of these all but `shown` are details."""
+    words = {"p50": "median", "p90": "90th percentile", "p95": "95th percentile"}
+    words["p99"] = "99th percentile"
+    quantiles = (
+        Metric(
+            f"{name}_{short}_s",
+            f"{label}, {word}",
+            "s",
+            f"{word} of the times of `{name}_s`, within 0.8 % of it",
+            better="lower",
+            scopes=_FLOWS,
+            detail=short not in shown,
+        )
+        for short, word in words.items()
+    )
+    mean = Metric(f"{name}_s", f"{label}, mean", "s", meaning, better="lower", scopes=_FLOWS)
+    return (mean, *quantiles)
+
 
 _CATALOGUE: Final = (
     Metric(
@@ -107,10 +133,58 @@ _CATALOGUE: Final = (
         scopes=_FLOWS,
     ),
     Metric(
+        "transfer_time_p95_s",
+        "transfer time, 95th percentile",
+        "s",
+        "their 95th percentile",
+        better="lower",
+        scopes=_FLOWS,
+        detail=True,
+    ),
+    Metric(
         "transfer_time_p99_s",
         "transfer time, 99th percentile",
         "s",
         "their 99th percentile",
+        better="lower",
+        scopes=_FLOWS,
+    ),
+    *_delays(
+        "rtt",
+        "round-trip time",
+        "mean time from the sending of a TCP segment with payload to the TCP ACK that covers it, "
+        "at the sender of the flow's data; of segments that were sent once (Karn), each with the "
+        "same weight. It has the receiver's delay of ACKs in it, and the queue of the sender's "
+        "own station or of the access point",
+    ),
+    *_delays(
+        "ap_queue_delay",
+        "AP queue delay",
+        "mean time that packets of these flows spend in the queue of the access point, from their "
+        "arrival until their MAC ACK has come, as `ap_queue_packets` counts them; of those that "
+        "are acknowledged. Of uploads it is the TCP ACKs'",
+    ),
+    *_delays(
+        "packet_delay",
+        "packet delay",
+        "mean time of UDP datagrams from the sender's handing over to the receiver, one way; of a "
+        "saturated source from the moment when there is room in the queue",
+    ),
+    Metric(
+        "packet_loss",
+        "packet loss",
+        "",
+        "UDP datagrams lost in queues, on wires or at the retry limit over datagrams lost or "
+        "received",
+        better="lower",
+        scopes=_FLOWS,
+    ),
+    Metric(
+        "jitter_s",
+        "jitter",
+        "s",
+        "interarrival jitter of UDP datagrams as RFC 3550 (6.4.1) estimates it for each flow; the "
+        "mean of the estimate over the datagrams received",
         better="lower",
         scopes=_FLOWS,
     ),
@@ -165,6 +239,78 @@ _CATALOGUE: Final = (
         "that its stations send",
         better="lower",
         scopes=_STATIONS,
+    ),
+    Metric(
+        "failed_ppdu_ratio",
+        "failed PPDUs",
+        "",
+        "PPDUs (data, TCP ACKs, Block ACK requests) that had no response over all of them, each "
+        "attempt counted when it ends. An RTS stands for the PPDU that it announces; beacons "
+        "want no response",
+        better="lower",
+        scopes=_MAC,
+    ),
+    Metric(
+        "failed_ppdu_ratio_ap",
+        "failed PPDUs, AP",
+        "",
+        "the same, access point alone",
+        better="lower",
+        scopes=_MAC,
+    ),
+    Metric(
+        "failed_ppdu_ratio_stations",
+        "failed PPDUs, stations",
+        "",
+        "the same, all stations together",
+        better="lower",
+        scopes=_STATIONS,
+    ),
+    Metric(
+        "mpdu_error_ratio",
+        "MPDU error ratio",
+        "",
+        "MPDUs lost by errors over MPDUs sent, of PPDUs that did not collide; of a group those "
+        "that its stations send",
+        better="lower",
+        scopes=_STATIONS,
+    ),
+    Metric(
+        "mpdus_per_ppdu_ap",
+        "MPDUs in a PPDU, AP",
+        "",
+        "mean number of MPDUs of the access point's PPDUs that carry anything but bare TCP ACKs "
+        "(a SYN is none), all attempts, collided ones too; of a group those to its stations. "
+        "`null` where nothing is aggregated",
+        scopes=_STATIONS,
+    ),
+    Metric(
+        "mpdus_per_ppdu_stations",
+        "MPDUs in a PPDU, stations",
+        "",
+        "the same of the PPDUs of stations",
+        scopes=_STATIONS,
+    ),
+    Metric(
+        "mpdus_per_ack_ppdu_ap",
+        "MPDUs in a PPDU of TCP ACKs, AP",
+        "",
+        "the same of the access point's other PPDUs, which carry bare TCP ACKs alone",
+        scopes=_STATIONS,
+    ),
+    Metric(
+        "mpdus_per_ack_ppdu_stations",
+        "MPDUs in a PPDU of TCP ACKs, stations",
+        "",
+        "the same of the stations' other PPDUs",
+        scopes=_STATIONS,
+    ),
+    *_delays(
+        "reorder_delay",
+        "reorder delay",
+        "mean time that frames wait at their receiver for earlier ones (Block ACK reordering), "
+        "those included that need not wait. `null` where nothing is aggregated",
+        shown=(),
     ),
     Metric(
         "mean_cw_ap",

@@ -1,13 +1,25 @@
 """The real ns-3 (3.48) on 802.11n, ac and ax: endless TCP and UDP over A-MPDUs.
 
 `tests/reference/ns3_modern.csv` holds the rows and its README how they were made. The rules are the
-preset `ns-3`. Goodput has to be met within 2 % beside the interval of the row. Two points are
-not, `window=16` and `window=32` over 20 ms. The transfer never fills the air, and there are two
-ways in which it can go on for ever. In ns-3 segments travel in pairs, spread over the round trip,
-because its first ones went alone, before any Block ACK agreement. Here agreements stand from the
-start, the initial window goes in one A-MPDU, comes back as one burst of ACKs, and stays together: a
-round trip is longer by the airtime of that A-MPDU. Without A-MPDUs, or over a wire of 30 Mb/s,
-airtcp gives what ns-3 has (`test_a_window_that_is_spread_is_that_of_ns3`).
+preset `ns-3`. Beside the interval of the row goodput has to be met within 2 %, the mean number of
+MPDUs in the access point's data PPDUs within 3 %, its share of PPDUs without a response within
+0.01, and mean round-trip times and waits in its queue within 10 %. Two points are not, `window=16`
+and `window=32` over 20 ms. The transfer never fills the air, and there are two ways in which it can
+go on for ever. In ns-3 segments travel in pairs, spread over the round trip, because its first ones
+went alone, before any Block ACK agreement. Here agreements stand from the start, the initial window
+goes in one A-MPDU, comes back as one burst of ACKs, and stays together: a round trip is longer by
+the airtime of that A-MPDU. Without A-MPDUs, or over a wire of 30 Mb/s, airtcp gives what ns-3 has
+(`test_a_window_that_is_spread_is_that_of_ns3`).
+
+Three more have the goodput and not all the rest:
+
+- `window=128` over 20 ms: a third more MPDUs in an aggregate at the same goodput, for the reason
+  above; here they travel in fewer and longer bursts.
+- Uploads of five and ten stations with `window=128` have spurious timeouts, here and in ns-3, as
+  ACKs come later than the least RTO of 0.2 s. How many says how full the stations' windows are, and
+  so how long round trips last and how often PPDUs collide: with a least RTO of 1 s, and so without
+  timeouts, round trips last 0.157 s and not 0.115 (five stations; ns-3 0.087). With `window=32`,
+  where nothing times out, all of it is met.
 """
 
 from __future__ import annotations
@@ -26,6 +38,23 @@ APART = [
     if point.settings.get("delay") == "0.02" and point.settings["window"] in ("16", "32")
 ]
 MET = [point for point in ROWS if point not in APART]
+#: Points that meet the goodput and not all the rest, for reasons that stand above.
+SPREAD = [p for p in MET if p.settings.get("delay") == "0.02"]
+STALLING = [
+    point
+    for point in MET
+    if point.settings.get("dir") == "up"
+    and point.settings.get("window") == "128"
+    and int(point.settings["stations"]) >= 5
+]
+#: Metrics of theirs, what they are called here, and how near they have to be: relatively, or in
+#: themselves.
+NEAR = {
+    "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.03, 0.0),
+    "failed_ppdu_ratio_ap": ("failed_ppdu_ratio_ap", 0.0, 0.01),
+    "mean_rtt_s": ("rtt_s", 0.1, 0.0),
+    "ap_data_sojourn_s": ("ap_queue_delay_s", 0.1, 0.0),
+}
 
 
 def apart(point: Point, found_bps: float) -> float:
@@ -50,11 +79,27 @@ def test_the_table_is_the_one_that_is_meant() -> None:
         "window": 4,
     }
     assert len(APART) == 2
+    assert (len(SPREAD), len(STALLING)) == (1, 2)
 
 
 @pytest.mark.parametrize("point", MET, ids="-".join)
-def test_goodput(point: Point) -> None:
-    assert apart(point, goodput_bps(at(point))) <= 0.02
+def test_goodput_aggregates_failures_and_delays(point: Point) -> None:
+    runs = at(point)
+
+    assert apart(point, goodput_bps(runs)) <= 0.02
+    for theirs, row in ROWS[point].items():
+        if theirs not in NEAR or point in SPREAD + STALLING:
+            continue
+        ours, share, least = NEAR[theirs]
+        if ours == "mpdus_per_ppdu_ap" and point.settings["standard"] in ("g", "b"):
+            assert row.mean == 1.0
+            assert all(run["metrics"][ours] is None for run in runs)
+        elif runs[0]["metrics"][ours] is None:
+            # What sends nothing has no share that fails.
+            assert row.mean == 0.0
+        else:
+            found = fmean(metric(runs, ours))
+            assert abs(found - row.mean) <= row.half_width + share * row.mean + least, ours
 
 
 @pytest.mark.parametrize("point", APART, ids="-".join)

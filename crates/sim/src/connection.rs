@@ -2,9 +2,10 @@
 //! between them. Does not know what it is for: that is its application's business.
 
 use airtcp_kernel::Time;
-use airtcp_tcp::{Block, Config, Counters, Endpoint, Opening, SackOptions, Segment};
+use airtcp_tcp::{Block, Config, Counters, Endpoint, Flags, Opening, SackOptions, Segment};
 
 use crate::app::End;
+use crate::round_trips::RoundTrips;
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub(crate) struct Connection {
     pub(crate) acks_first: bool,
     station: Endpoint,
     server: Endpoint,
+    /// Which end sends what the flow is there for, and the round trips of its segments.
+    sender: Side,
+    round_trips: RoundTrips,
     /// SACK options of the packets on their way.
     sacks: SackOptions,
     /// When the timer event of each end is pending that counts; others are stale.
@@ -48,10 +52,11 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection on which nobody has written anything. `opener` sends the SYN; if nobody does, it has
-    /// been open for long.
+    /// been open for long. The round trips are those of `sender`.
     pub(crate) fn new(
         config: &Config,
         opener: Option<Side>,
+        sender: Side,
         flow: u32,
         tag: u32,
         acks_first: bool,
@@ -67,6 +72,8 @@ impl Connection {
             acks_first,
             station: Endpoint::new(config, opening(Side::Station)),
             server: Endpoint::new(config, opening(Side::Server)),
+            sender,
+            round_trips: RoundTrips::default(),
             sacks: SackOptions::new(),
             armed: [Time::NEVER; 2],
             in_network: 0,
@@ -109,12 +116,26 @@ impl Connection {
         };
         let segment = endpoint.poll_transmit(config, now, &mut self.sacks)?;
         self.in_network += 1;
+        if side == self.sender {
+            self.round_trips.on_sent(now, &segment);
+        }
         Some(segment)
     }
 
-    /// A segment of the other end has reached `side`.
+    /// A segment of the other end has reached `side`. Tells `sample` when each segment was sent whose
+    /// round trip is over.
     #[inline]
-    pub(crate) fn arrive(&mut self, side: Side, config: &Config, now: Time, segment: &Segment) {
+    pub(crate) fn arrive(
+        &mut self,
+        side: Side,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        sample: impl FnMut(Time),
+    ) {
+        if side == self.sender && segment.flags.contains(Flags::ACK) {
+            self.round_trips.on_ack(segment.ack, sample);
+        }
         let endpoint = match side {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,

@@ -1,5 +1,6 @@
 //! What a simulated packet carries: a segment of a connection, or a datagram.
 
+use airtcp_kernel::Time;
 use airtcp_tcp::{Flags, Segment};
 
 /// IP and UDP headers.
@@ -8,8 +9,8 @@ pub(crate) const UDP_HEADER_BYTES: u32 = 28;
 /// A packet on its way.
 pub(crate) type Packet = airtcp_net::Packet<Body>;
 
-/// What a packet carries. A datagram has its payload in `segment.len`, and nothing else of the
-/// segment.
+/// What a packet carries. A datagram has its payload in `segment.len`, in `segment.seq` when it was
+/// sent, and nothing else of the segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     pub(crate) segment: Segment,
@@ -50,6 +51,18 @@ pub(crate) enum TrafficClass {
 }
 
 impl Body {
+    /// A datagram of so many bytes that is sent at `now`.
+    #[inline]
+    pub(crate) fn datagram(bytes: u32, now: Time) -> Segment {
+        Segment { seq: now.as_nanos(), ack: 0, len: bytes, flags: Flags::NONE }
+    }
+
+    /// When it was sent; of datagrams alone.
+    #[inline]
+    pub(crate) fn sent(&self) -> Time {
+        Time::from_nanos(self.segment.seq)
+    }
+
     #[inline]
     pub(crate) fn class(&self) -> TrafficClass {
         if self.owner == Owner::DATAGRAM {

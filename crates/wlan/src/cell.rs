@@ -373,7 +373,7 @@ impl<P: Clone> Cell<P> {
         let psdu = self.originators[by as usize].psdu.as_mut().expect("it was sent");
         for mpdu in psdu.mpdus_mut() {
             mpdu.is_received = true;
-            supply.on_event(now, MacEvent::Received { by, mpdu });
+            supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
         }
     }
 

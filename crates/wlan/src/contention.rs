@@ -195,6 +195,13 @@ impl Contention {
         &self.internal_collisions
     }
 
+    /// Of `mpdus` that `contender` sent without a collision, `errors` were lost.
+    pub fn count_mpdus(&mut self, contender: ContenderId, mpdus: u64, errors: u64) {
+        let counters = &mut self.contenders[contender as usize].counters;
+        counters.mpdus += mpdus;
+        counters.mpdu_errors += errors;
+    }
+
     /// The exchange of the one contender on the air has ended with its MAC ACK, and the next one
     /// of the same TXOP follows.
     pub fn continue_txop(&mut self) {

@@ -15,6 +15,8 @@ pub struct MacCounters {
     pub successes: u64,
     /// Frames to all that did not collide.
     pub broadcasts: u64,
+    /// Frames to all that did.
+    pub broadcast_collisions: u64,
     /// Frames given up at the retry limit.
     pub drops: u64,
     /// Backoffs drawn.
@@ -23,12 +25,26 @@ pub struct MacCounters {
     pub cw_sum: u64,
     /// Accesses that a queue of higher priority of the same station took.
     pub internal_collisions: u64,
+    /// Where frames are aggregated: MPDUs of PPDUs that did not collide, counted when they arrive.
+    pub mpdus: u64,
+    /// Those that were lost by errors.
+    pub mpdu_errors: u64,
 }
 
 impl MacCounters {
     /// Attempts that led to a MAC ACK, were lost, or were for all: all but those on the air.
     pub fn attempts_ended(&self) -> u64 {
         self.successes + self.collisions + self.failures + self.broadcasts
+    }
+
+    /// Of these the ones that wanted an answer: all but those for all.
+    pub fn asked(&self) -> u64 {
+        self.successes + self.unanswered()
+    }
+
+    /// Of these the ones that had none.
+    pub fn unanswered(&self) -> u64 {
+        self.collisions - self.broadcast_collisions + self.failures
     }
 
     /// Every attempt succeeded or collided, or was for all; one may still be on the air.
@@ -48,10 +64,13 @@ impl MacCounters {
             failures: with(self.failures, other.failures),
             successes: with(self.successes, other.successes),
             broadcasts: with(self.broadcasts, other.broadcasts),
+            broadcast_collisions: with(self.broadcast_collisions, other.broadcast_collisions),
             drops: with(self.drops, other.drops),
             draws: with(self.draws, other.draws),
             cw_sum: with(self.cw_sum, other.cw_sum),
             internal_collisions: with(self.internal_collisions, other.internal_collisions),
+            mpdus: with(self.mpdus, other.mpdus),
+            mpdu_errors: with(self.mpdu_errors, other.mpdu_errors),
         }
     }
 }

@@ -20,8 +20,15 @@ _SHOWN: Final = {
     "flow_goodput_bps": "per flow",
     "transfer_time_s": "transfer time",
     "transfer_time_p90_s": "90th percentile",
+    "rtt_s": "round trip",
+    "packet_delay_s": "delay",
+    "packet_loss": "loss",
     "airtime_share": "airtime",
 }
+
+#: More columns than this do not fit side by side; these give way first.
+_MOST: Final = 6
+_GIVE_WAY: Final = ("transfer_time_p90_s", "flow_goodput_bps", "packet_loss")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,7 @@ def by_group(simulation: Simulation) -> GroupTable | None:
     """The flows of each group and direction; None if all flows are of one group and direction.
 
     What has no value anywhere has no column, and per flow there is one where a group has several.
+    There are no more columns than fit.
     """
     scopes = {
         f"{name}, {direction}": group[direction]
@@ -52,6 +60,9 @@ def by_group(simulation: Simulation) -> GroupTable | None:
     ]
     if all(metrics["goodput_bps"] == metrics["flow_goodput_bps"] for metrics in scopes.values()):
         shown.remove("flow_goodput_bps")
+    for name in _GIVE_WAY:
+        if len(shown) > _MOST and name in shown:
+            shown.remove(name)
     return GroupTable(
         head=["group", *(_SHOWN[name] for name in shown)],
         rows=[
@@ -62,6 +73,6 @@ def by_group(simulation: Simulation) -> GroupTable | None:
 
 
 def _text(name: str, interval: Interval) -> str:
-    if name == "airtime_share":
+    if name in ("airtime_share", "packet_loss"):
         return percent(interval.mean)
     return quantity_with_interval(interval, METRICS[name].unit)

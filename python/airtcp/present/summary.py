@@ -149,11 +149,19 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
 
 
 def simulation_lines(simulation: Simulation) -> list[Line]:
-    """Every metric that has a value, with its interval."""
+    """Every metric that has a value and is no detail, with its interval.
+
+    What fails without errors has collided: it is not said twice.
+    """
+    metrics = simulation.metrics
+    hidden = {name for name in metrics if metric(name).detail or metrics[name].mean is None}
+    if not metrics["mpdu_error_ratio"].mean:
+        hidden |= {name for name in metrics if name.startswith("failed_ppdu_ratio")}
+        hidden.add("mpdu_error_ratio")
     return [
-        Line(metric(name).label, quantity_with_interval(interval, metric(name).unit))
-        for name in _in_order(simulation.metrics)
-        if (interval := simulation.metrics[name]).mean is not None
+        Line(metric(name).label, quantity_with_interval(metrics[name], metric(name).unit))
+        for name in _in_order(metrics)
+        if name not in hidden
     ]
 
 

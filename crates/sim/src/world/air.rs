@@ -2,7 +2,7 @@
 //!
 //! A packet keeps its place within the limit of its queue while the MAC holds it.
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
     ACCESS_POINT, Began, ContenderId, FrameTimes, MacEvent, Mpdu, Msdu, Psdu, StationId, Supply,
 };
@@ -61,10 +61,10 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.waiting() > 0
     }
 
-    /// Only captures tell the frames of a collision apart.
+    /// Only captures tell the frames of a collision apart, and who counts the frames of PPDUs.
     #[inline]
     fn watches_colliders(&self) -> bool {
-        self.is_captured()
+        self.is_captured() || self.measures.ppdus.is_some()
     }
 
     // Each call has one kind of event: inlined, nothing is left of asking which.
@@ -79,7 +79,8 @@ impl Supply<Packet> for World<'_> {
                 let scope = self.flow_of(&psdu.mpdus()[0].payload).scope;
                 self.airtime.unanswered(scope, from, to);
             }
-            MacEvent::Received { mpdu, .. } => self.received(mpdu),
+            MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
+            MacEvent::Answered { .. } => {}
             MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
             MacEvent::GivenUp { by, mpdu } => {
                 self.packet_dropped(&mpdu.payload, Drop::Mac(by));
@@ -116,8 +117,21 @@ impl World<'_> {
         let scope = self.flow_of(packet).scope;
         self.airtime.exchange(start, times, scope, cargo, &self.scenario.phy);
         self.transmitters[by as usize].queue.charge(psdu.receiver(), times.total);
+        if self.measures.ppdus.is_some() {
+            self.count_ppdu(by, psdu);
+        }
         if self.is_captured() {
             self.capture_exchange(by, start, times, psdu);
+        }
+    }
+
+    #[inline(never)]
+    fn count_ppdu(&mut self, by: ContenderId, psdu: &Psdu<Packet>) {
+        let group = self.flow_of(&psdu.mpdus()[0].payload).rate_class;
+        let node = self.transmitters[by as usize].node;
+        let from_access_point = self.nodes[node as usize].is_access_point();
+        if let Some(ppdus) = &mut self.measures.ppdus {
+            ppdus.add(by, group, from_access_point, psdu);
         }
     }
 
@@ -139,14 +153,23 @@ impl World<'_> {
                 }
             }
             Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
-            Began::Collider { by, times, psdu } => self.capture_collider(by, now, times, psdu),
+            Began::Collider { by, times, psdu } => {
+                // An RTS announces a PPDU that does not go on the air.
+                if times.rts == Duration::ZERO {
+                    self.count_ppdu(by, psdu);
+                }
+                self.capture_collider(by, now, times, psdu);
+            }
         }
     }
 
     #[inline(always)]
-    fn received(&mut self, mpdu: &Mpdu<Packet>) {
+    fn received(&mut self, mpdu: &Mpdu<Packet>, came: Option<Time>) {
         let packet = &mpdu.payload;
         let scope = self.flow_of(packet).scope;
+        if let Some(came) = came {
+            self.measures.scopes[scope as usize].latency.reorder.add(self.now - came);
+        }
         self.measures.payload_received(scope, packet.body.segment.len);
         if mpdu.receiver == ACCESS_POINT {
             self.forward_to_server(packet);
@@ -162,6 +185,9 @@ impl World<'_> {
         if node.is_access_point() {
             let is_backlogged = node.backlogged_queues > 0;
             self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
+            let scope = self.flow_of(packet).scope;
+            let delay = self.now - packet.arrived;
+            self.measures.scopes[scope as usize].latency.ap_queue.add(delay);
         }
     }
 }

@@ -3,9 +3,12 @@
 use airtcp_wlan::{Cell, ContenderId, MacCounters};
 
 use super::World;
+use super::groups::Sent;
+use super::latency::Latency;
 use super::measure::NodeCounts;
 use super::metrics::{Traffic, fraction, mac_metrics};
 use super::node::Node;
+use super::ppdus::PpduCounts;
 use crate::airtime::Parts;
 use crate::connection::Connection;
 use crate::conservation::options_kept;
@@ -191,9 +194,22 @@ impl World<'_> {
         let measured = self.scenario.run.duration;
         let queues = self.queue_counts(Node::is_access_point);
         let station_queues = self.queue_counts(|node| !node.is_access_point());
-        let (mut ap, mut stations) = (MacCounters::default(), MacCounters::default());
+        let (mut ap, mut stations) = (Sent::default(), Sent::default());
         for (node, &counted) in self.nodes.iter().zip(mac) {
-            *(if node.is_access_point() { &mut ap } else { &mut stations }) += counted;
+            let sent = if node.is_access_point() { &mut ap } else { &mut stations };
+            sent.mac += counted;
+        }
+        let aggregated = self.is_aggregated();
+        if let Some(ppdus) = &self.measures.ppdus {
+            for (id, transmitter) in (0..).zip(&self.transmitters) {
+                let node = &self.nodes[transmitter.node as usize];
+                let sent = if node.is_access_point() { &mut ap } else { &mut stations };
+                sent.ppdus += ppdus.by(id);
+            }
+        }
+        let mut latency = Latency::default();
+        for scope in &self.measures.scopes {
+            latency += &scope.latency;
         }
         let measures = &mut self.measures;
         let traffic = Traffic {
@@ -214,7 +230,9 @@ impl World<'_> {
             timeouts: counts.tcp_timeouts,
         };
         let mut metrics = traffic.metrics(measured);
-        metrics.extend(mac_metrics(ap, stations));
+        metrics.extend(latency.metrics());
+        metrics.extend(mac_metrics(ap.mac, stations.mac, aggregated));
+        metrics.extend(PpduCounts::metrics(ap.ppdus, stations.ppdus));
         metrics.extend([
             ("ap_queue_packets", Some(measures.ap_queue.average(self.now, measured))),
             ("ap_queue_drop_probability", fraction(queues.queue_drops, queues.arrivals)),
@@ -230,6 +248,11 @@ impl World<'_> {
             ),
         ]);
         metrics
+    }
+
+    /// Whether frames are aggregated.
+    pub(super) fn is_aggregated(&self) -> bool {
+        self.scenario.mac.aggregation.is_some()
     }
 
     /// What the queues of some nodes counted.

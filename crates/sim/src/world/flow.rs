@@ -6,6 +6,7 @@ use airtcp_tcp::Segment;
 use airtcp_wlan::StationId;
 
 use super::groups::scope;
+use super::latency::Jitter;
 use super::node::{Built, NodeId};
 use crate::app::{App, Draws, Setting};
 use crate::connection::{Side, TcpCounts};
@@ -40,6 +41,8 @@ pub(super) struct Flow<'a> {
     pub(super) places: Vec<u32>,
     /// The end that always has one more datagram, if one has, and how many bytes these carry.
     pub(super) saturated: Option<(Side, u32)>,
+    /// Of its datagrams.
+    pub(super) jitter: Jitter,
     pub(super) books: Books,
     pub(super) measured: Measured,
 }
@@ -102,6 +105,7 @@ pub(super) fn build<'a>(
                         scope: scope(rate_class, config.direction),
                         header_bits: header_bits(config),
                         path,
+                        jitter: Jitter::default(),
                         books: Books::default(),
                         measured: Measured::default(),
                     });

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use airtcp_wlan::{Cell, MacCounters};
 
 use super::World;
+use super::latency::Latency;
 use super::measure::Mean;
 use super::metrics::{Traffic, fraction, mac_metrics, station_metrics};
+use super::ppdus::PpduCounts;
 use crate::airtime::ExchangeParts;
 use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metrics};
 use crate::packet::Packet;
@@ -37,6 +39,14 @@ pub(super) struct Scope {
     pub(super) last_ack_times: Mean,
     /// Bits of payload that crossed the air.
     pub(super) payload_bits: u64,
+    pub(super) latency: Latency,
+}
+
+/// What the queues of some nodes have sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
+    pub(super) mac: MacCounters,
+    pub(super) ppdus: PpduCounts,
 }
 
 impl World<'_> {
@@ -54,7 +64,18 @@ impl World<'_> {
                 let own = own.fold(MacCounters::default(), |sum, (_, &counted)| sum + counted);
                 let [down, up] = DIRECTIONS.map(|direction| scope(group, direction));
                 let mut all = self.scope_metrics(&[down, up], flows);
-                all.extend(station_metrics(own));
+                all.extend(station_metrics(own, self.is_aggregated()));
+                if let Some(ppdus) = &self.measures.ppdus {
+                    let mut sent = PpduCounts::default();
+                    for (id, transmitter) in (0..).zip(&self.transmitters) {
+                        if self.nodes[transmitter.node as usize].group == Some(group) {
+                            sent += ppdus.by(id);
+                        }
+                    }
+                    all.extend(PpduCounts::metrics(ppdus.to(group), sent));
+                } else {
+                    all.extend(PpduCounts::metrics(PpduCounts::default(), PpduCounts::default()));
+                }
                 let queues = self.queue_counts(|node| node.group == Some(group));
                 let lost = fraction(queues.queue_drops, queues.arrivals);
                 all.insert("station_queue_drop_probability", lost);
@@ -75,18 +96,26 @@ impl World<'_> {
 
     /// One record for each access category that has a queue; none under the DCF.
     pub(super) fn category_records(&self, cell: &Cell<Packet>) -> Vec<CategoryRecord> {
-        let mut categories = BTreeMap::new();
+        let mut categories: BTreeMap<_, (Sent, Sent)> = BTreeMap::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let Some(category) = transmitter.category else { continue };
             let (ap, stations) = categories.entry(category).or_default();
             let is_access_point = self.nodes[transmitter.node as usize].is_access_point();
-            *(if is_access_point { ap } else { stations }) += self.mac_counted_by(id, cell);
+            let sent = if is_access_point { ap } else { stations };
+            sent.mac += self.mac_counted_by(id, cell);
+            if let Some(ppdus) = &self.measures.ppdus {
+                sent.ppdus += ppdus.by(id);
+            }
         }
         categories
             .into_iter()
             .map(|(category, (ap, stations))| CategoryRecord {
                 name: category.to_string(),
-                metrics: mac_metrics(ap, stations),
+                metrics: {
+                    let mut metrics = mac_metrics(ap.mac, stations.mac, self.is_aggregated());
+                    metrics.extend(PpduCounts::metrics(ap.ppdus, stations.ppdus));
+                    metrics
+                },
             })
             .collect()
     }
@@ -117,8 +146,18 @@ impl World<'_> {
         }
         traffic.last_ack_time_s = last_ack_times.value();
         let mut metrics = traffic.metrics(measured);
+        metrics.extend(self.latency(scopes).metrics());
         metrics.insert("airtime_share", Some(ratio(airtime.total(), measured)));
         metrics
+    }
+
+    /// The delays of the packets of these scopes.
+    fn latency(&self, scopes: &[u32]) -> Latency {
+        let mut sum = Latency::default();
+        for &scope in scopes {
+            sum += &self.measures.scopes[scope as usize].latency;
+        }
+        sum
     }
 
     fn group_airtime(&self, scopes: &[u32]) -> GroupAirtime {

@@ -8,6 +8,7 @@ use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 use super::World;
 use super::groups::{Scope, scopes};
 use super::node::Node;
+use super::ppdus::Ppdus;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
@@ -60,6 +61,8 @@ pub(super) struct Measures {
     active_after_ap_success: (u64, u64),
     pub(super) drops: Drops,
     pub(super) scopes: Vec<Scope>,
+    /// Where frames are aggregated.
+    pub(super) ppdus: Option<Box<Ppdus>>,
     /// The scope of each of `transfer_times_s`.
     pub(super) transfer_scopes: Vec<u32>,
     /// What each contender had counted when measuring began.
@@ -106,6 +109,11 @@ impl Measures {
             active_after_ap_success: (0, 0),
             drops: Drops::default(),
             scopes: (0..scopes(scenario)).map(|_| Scope::default()).collect(),
+            ppdus: scenario
+                .mac
+                .aggregation
+                .as_ref()
+                .map(|_| Box::new(Ppdus::new(contenders, scenario.stations.len()))),
             transfer_scopes: Vec::new(),
             mac_baseline: vec![MacCounters::default(); contenders],
             cell_baseline: CellCounters::default(),
@@ -220,6 +228,10 @@ impl World<'_> {
         measures.active.restart(self.now);
         for scope in &mut measures.scopes {
             scope.active.restart(self.now);
+            scope.latency.clear();
+        }
+        if let Some(ppdus) = &mut measures.ppdus {
+            ppdus.clear();
         }
         for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
             *baseline = *cell.counters(id as ContenderId);

@@ -40,6 +40,7 @@ impl Traffic {
             ("transfer_time_s", mean_time),
             ("transfer_time_p50_s", quantile(times, 0.5)),
             ("transfer_time_p90_s", quantile(times, 0.9)),
+            ("transfer_time_p95_s", quantile(times, 0.95)),
             ("transfer_time_p99_s", quantile(times, 0.99)),
             ("transfer_time_to_last_ack_s", self.last_ack_time_s),
             ("active_flows", Some(self.active_flows)),
@@ -50,9 +51,11 @@ impl Traffic {
     }
 }
 
-/// What some stations did at the MAC.
-pub(super) fn station_metrics(stations: MacCounters) -> Metrics {
+/// What some stations did at the MAC, where frames are aggregated or not.
+pub(super) fn station_metrics(stations: MacCounters, aggregated: bool) -> Metrics {
     Metrics::from([
+        ("failed_ppdu_ratio_stations", fraction(stations.unanswered(), stations.asked())),
+        ("mpdu_error_ratio", mpdu_error_ratio(stations, aggregated)),
         ("collision_probability_stations", fraction(stations.collisions, stations.attempts)),
         ("drop_probability_mac", fraction(stations.drops, stations.drops + stations.successes)),
         ("mean_cw_stations", fraction(stations.cw_sum, stations.draws)),
@@ -60,16 +63,28 @@ pub(super) fn station_metrics(stations: MacCounters) -> Metrics {
 }
 
 /// What the access point and some stations did at the MAC.
-pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters) -> Metrics {
+pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters, aggregated: bool) -> Metrics {
     let all = ap + stations;
-    let mut metrics = station_metrics(stations);
+    let mut metrics = station_metrics(stations, aggregated);
     metrics.extend([
+        ("failed_ppdu_ratio", fraction(all.unanswered(), all.asked())),
+        ("failed_ppdu_ratio_ap", fraction(ap.unanswered(), ap.asked())),
+        ("mpdu_error_ratio", mpdu_error_ratio(all, aggregated)),
         ("collision_probability", fraction(all.collisions, all.attempts)),
         ("collision_probability_ap", fraction(ap.collisions, ap.attempts)),
         ("drop_probability_mac", fraction(all.drops, all.drops + all.successes)),
         ("mean_cw_ap", fraction(ap.cw_sum, ap.draws)),
     ]);
     metrics
+}
+
+/// Without aggregation what does not collide is one MPDU, and an ACK tells that it came.
+fn mpdu_error_ratio(counted: MacCounters, aggregated: bool) -> Option<f64> {
+    if aggregated {
+        fraction(counted.mpdu_errors, counted.mpdus)
+    } else {
+        fraction(counted.failures, counted.failures + counted.successes)
+    }
 }
 
 pub(super) fn fraction(part: u64, whole: u64) -> Option<f64> {

@@ -14,6 +14,7 @@ use crate::app::{Action, AppEvent, Service};
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
 use crate::packet::{Body, Owner};
+use crate::scenario::Direction;
 
 /// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
 /// a kilobyte; nobody waits behind so many.
@@ -59,11 +60,12 @@ impl World<'_> {
         let flow = &mut self.flows[packet.flow as usize];
         flow.books.received.add(segment.len);
         let Some(id) = packet.body.owner.connection() else {
-            self.deliver(packet.flow, u64::from(segment.len));
+            self.datagram_arrived(packet);
             return;
         };
         let connection = &mut self.connections[id as usize];
-        connection.arrive(side, &flow.tcp().endpoint, self.now, segment);
+        let (now, rtt) = (self.now, &mut self.measures.scopes[flow.scope as usize].latency.rtt);
+        connection.arrive(side, &flow.tcp().endpoint, now, segment, |sent| rtt.add(now - sent));
         let event =
             AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) };
         if connection.acks_first {
@@ -171,7 +173,12 @@ impl World<'_> {
         acks_first: bool,
     ) {
         let flow = &mut self.flows[flow_id as usize];
-        let connection = Connection::new(&flow.tcp().endpoint, opener, flow_id, tag, acks_first);
+        let sender = match flow.config.direction {
+            Direction::Download => Side::Server,
+            Direction::Upload => Side::Station,
+        };
+        let config = &flow.tcp().endpoint;
+        let connection = Connection::new(config, opener, sender, flow_id, tag, acks_first);
         let id = match self.free_connections.pop() {
             Some(id) => {
                 self.connections[id as usize] = connection;
@@ -259,13 +266,18 @@ impl World<'_> {
         }
     }
 
-    /// Payload has reached an application.
+    /// A datagram has reached an application.
     #[inline]
-    fn deliver(&mut self, flow: u32, bytes: u64) {
-        self.record_delivery(flow, bytes);
-        if self.measures.delivered(self.now, bytes) {
-            self.flows[flow as usize].measured.delivered_bytes += bytes;
+    fn datagram_arrived(&mut self, packet: &Packet<Body>) {
+        let bytes = u64::from(packet.body.segment.len);
+        self.record_delivery(packet.flow, bytes);
+        let counts = self.measures.delivered(self.now, bytes);
+        let flow = &mut self.flows[packet.flow as usize];
+        if counts {
+            flow.measured.delivered_bytes += bytes;
         }
+        let latency = &mut self.measures.scopes[flow.scope as usize].latency;
+        latency.datagram(packet.body.sent(), self.now, &mut flow.jitter);
     }
 
     /// Forgets a connection on which nothing is left to happen.

@@ -1,7 +1,7 @@
 //! What happens to packets outside the air: where they go next, in which queue they wait, and what
 //! becomes of those that are lost.
 
-use airtcp_tcp::{Flags, Segment};
+use airtcp_tcp::Segment;
 use airtcp_wlan::ContenderId;
 
 use super::World;
@@ -9,7 +9,7 @@ use super::flow::Flow;
 use super::measure::Drop;
 use super::node::NodeId;
 use crate::connection::Side;
-use crate::packet::{Owner, Packet, TrafficClass};
+use crate::packet::{Body, Owner, Packet, TrafficClass};
 
 impl World<'_> {
     /// `side` of a flow hands a packet to the network.
@@ -203,12 +203,12 @@ impl World<'_> {
             Side::Server => flow.station_address,
             Side::Station => flow.access_point_address,
         };
-        flow.packet(flow_id, to, Owner::DATAGRAM, datagram(bytes))
+        flow.packet(flow_id, to, Owner::DATAGRAM, Body::datagram(bytes, self.now))
     }
 
     /// `side` of a flow sends a datagram.
     pub(super) fn send_datagram(&mut self, flow_id: u32, side: Side, bytes: u32) {
-        self.send(flow_id, side, Owner::DATAGRAM, datagram(bytes));
+        self.send(flow_id, side, Owner::DATAGRAM, Body::datagram(bytes, self.now));
     }
 
     /// A packet is lost for good.
@@ -220,15 +220,13 @@ impl World<'_> {
         let at_access_point = node.is_some_and(|node| self.nodes[node as usize].is_access_point());
         self.measures.dropped(place, at_access_point);
         self.record_drop(packet.flow, place);
-        self.flows[packet.flow as usize].books.dropped.add(packet.body.segment.len);
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.books.dropped.add(packet.body.segment.len);
         if let Some(id) = packet.body.owner.connection() {
             self.connections[id as usize].leave_network(&packet.body.segment);
             self.close_if_over(id);
+        } else {
+            self.measures.scopes[flow.scope as usize].latency.lost += 1;
         }
     }
-}
-
-/// A datagram has no numbers, only a length.
-fn datagram(bytes: u32) -> Segment {
-    Segment { seq: 0, ack: 0, len: bytes, flags: Flags::NONE }
 }

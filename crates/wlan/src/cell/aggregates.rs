@@ -170,6 +170,12 @@ impl<P: Clone> Aggregates<P> {
         Ok(())
     }
 
+    /// The number that a Block ACK request of `by` tells `receiver`.
+    pub(super) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
+        let queue = &self.queues[by as usize];
+        queue.agreements[queue.place(receiver)].window.start(&[])
+    }
+
     fn agreement(&mut self, by: ContenderId, receiver: StationId) -> &mut Agreement<P> {
         self.queues[by as usize].agreement(receiver)
     }
@@ -318,7 +324,8 @@ impl<P: Clone> Cell<P> {
         aggregates.any_received = false;
         let began = match aggregates.queues[by as usize].sends {
             Sends::Request(receiver) => {
-                Began::Request { by, times: &times, receiver, collides: false }
+                let window_start = aggregates.window_start(by, receiver);
+                Began::Request { by, times: &times, receiver, window_start, collides: false }
             }
             Sends::Data => {
                 let psdu = self.originators[by as usize].psdu.as_ref().expect("it is assembled");
@@ -351,9 +358,9 @@ impl<P: Clone> Cell<P> {
         if let Sends::Request(receiver) = aggregates.queues[by as usize].sends {
             let Agreement { window, recipient, books } = aggregates.agreement(by, receiver);
             let start = window.start(&[]);
-            recipient.begin_at(start, |mpdu| {
+            recipient.begin_at(start, |mpdu, came| {
                 books.hand_on(mpdu);
-                supply.on_event(now, MacEvent::Received { by, mpdu });
+                supply.on_event(now, MacEvent::Received { by, mpdu, came: Some(came) });
             });
             aggregates.any_received = true;
             self.answer_or_silence(by, now, end);
@@ -371,12 +378,15 @@ impl<P: Clone> Cell<P> {
             begun + 1 + further(&psdu.mpdus()[begun + 1..])
         };
         let mut next = begun;
+        let (mut frames, mut errors) = (0, 0);
         while next < until {
             let first = next;
+            frames += 1;
             next += 1 + further(&psdu.mpdus()[next + 1..]);
             let frame = &mut psdu.mpdus_mut()[first..next];
             let bits = frame.iter().map(|mpdu| mpdu.bits).sum();
             if self.errors.loses(far, self.frames.msdu_bits(bits)) {
+                errors += 1;
                 continue;
             }
             for mpdu in &mut *frame {
@@ -385,11 +395,12 @@ impl<P: Clone> Cell<P> {
             aggregates.any_received = true;
             let Agreement { recipient, books, .. } =
                 aggregates.queues[by as usize].agreement(receiver);
-            recipient.receive(frame, |mpdu| {
+            recipient.receive(frame, now, |mpdu, came| {
                 books.hand_on(mpdu);
-                supply.on_event(now, MacEvent::Received { by, mpdu });
+                supply.on_event(now, MacEvent::Received { by, mpdu, came: Some(came) });
             });
         }
+        self.contention.count_mpdus(by, frames, errors);
         aggregates.arrived = until;
         if until < all {
             let next = aggregates.arrivals[until];
@@ -436,6 +447,7 @@ impl<P: Clone> Cell<P> {
         } else {
             let psdu = self.originators[by as usize].psdu.take().expect("it was sent");
             receiver = psdu.receiver();
+            supply.on_event(now, MacEvent::Answered { by, psdu: &psdu });
             let books = &mut self.aggregates().agreement(by, receiver).books;
             books.acknowledged += psdu.frames().filter(|frame| frame[0].is_received).count() as u64;
             for mpdu in psdu.mpdus().iter().filter(|mpdu| mpdu.is_received) {

@@ -66,12 +66,22 @@ pub enum MacEvent<'a, P> {
         /// From when to when the answer would have been on the air.
         answer: (Time, Time),
     },
+    /// Where frames are aggregated: the answer to what `by` has sent has come.
+    Answered {
+        /// Who has sent it.
+        by: ContenderId,
+        /// The data, of which each frame tells whether it was received.
+        psdu: &'a Psdu<P>,
+    },
     /// The receiver of a frame of `by` hands it on: at once, or when all that it waited for has come.
     Received {
         /// Whose queue it is from.
         by: ContenderId,
         /// The frame.
         mpdu: &'a Mpdu<P>,
+        /// When it came, where frames are aggregated and may wait for earlier ones; else it has just
+        /// come.
+        came: Option<Time>,
     },
     /// A frame of `by` was acknowledged: the MAC no longer holds it.
     Acknowledged {
@@ -139,6 +149,8 @@ pub enum Began<'a, P> {
         times: &'a FrameTimes,
         /// Whom it is for.
         receiver: StationId,
+        /// The number of the frame that the window begins with.
+        window_start: u64,
         /// Whether it is one of the frames of the collision that was told of just before.
         collides: bool,
     },

@@ -44,8 +44,12 @@ impl<P: Clone> Cell<P> {
     #[inline(never)]
     fn tell_of_collider<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
         let times = *self.frame_times(by);
-        if let Some(receiver) = self.aggregates.as_ref().and_then(|one| one.request_to(by)) {
-            let began = Began::Request { by, times: &times, receiver, collides: true };
+        if let Some(aggregates) = &self.aggregates
+            && let Some(receiver) = aggregates.request_to(by)
+        {
+            let window_start = aggregates.window_start(by, receiver);
+            let began =
+                Began::Request { by, times: &times, receiver, window_start, collides: true };
             supply.on_event(start, MacEvent::Began(began));
         } else if let Some(psdu) = &self.originators[by as usize].psdu {
             let began = Began::Collider { by, times: &times, psdu };

@@ -22,6 +22,7 @@ impl Contention {
     pub fn collided(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
         contender.counters.collisions += 1;
+        contender.counters.broadcast_collisions += u64::from(retry == Retry::Broadcast);
         contender.fail(retry);
     }
 

@@ -3,10 +3,12 @@
 //!
 //! The originator may have frames outstanding within one window of numbers, from the oldest that is
 //! not acknowledged on (IEEE Std 802.11-2020, 10.25.6.7). The recipient hands frames on in the order
-//! of their numbers, and holds back what came before its turn (10.25.6.6). Knows no time and no
+//! of their numbers, and holds back what came before its turn (10.25.6.6). Knows no
 //! medium; numbers do not wrap, which changes nothing as long as a window is less than half of them.
 
 use std::collections::VecDeque;
+
+use airtcp_kernel::Time;
 
 use crate::frame::Mpdu;
 use crate::station::StationId;
@@ -153,8 +155,8 @@ impl Books {
 pub(crate) struct ReorderBuffer<P> {
     /// WinStartB: the number that is handed on next.
     next: u64,
-    /// By number from `next` on; the first is always missing.
-    held: VecDeque<Option<Mpdu<P>>>,
+    /// By number from `next` on, each with the time when it came; the first is always missing.
+    held: VecDeque<Option<(Mpdu<P>, Time)>>,
     /// The other packets of held frames, by their numbers.
     further: VecDeque<Mpdu<P>>,
     /// How many frames were handed on.
@@ -169,13 +171,19 @@ impl<P> Default for ReorderBuffer<P> {
 
 impl<P: Clone> ReorderBuffer<P> {
     /// A frame has arrived, with these packets. Hands them on, and what waited for them, by `release`,
-    /// or holds them back. A frame that was there before is not handed on again.
-    pub(crate) fn receive(&mut self, frame: &[Mpdu<P>], mut release: impl FnMut(&Mpdu<P>)) {
+    /// which is told when each of them came, or holds them back. A frame that was there before is not
+    /// handed on again.
+    pub(crate) fn receive(
+        &mut self,
+        frame: &[Mpdu<P>],
+        now: Time,
+        mut release: impl FnMut(&Mpdu<P>, Time),
+    ) {
         let [first, further @ ..] = frame else { unreachable!("a frame has a packet") };
         let Some(place) = first.id.checked_sub(self.next) else { return };
         let place = place as usize;
         if place == 0 {
-            frame.iter().for_each(&mut release);
+            frame.iter().for_each(|mpdu| release(mpdu, now));
             self.handed_on += 1;
             self.next += 1;
             self.held.pop_front();
@@ -188,7 +196,7 @@ impl<P: Clone> ReorderBuffer<P> {
         if self.held[place].is_some() {
             return;
         }
-        self.held[place] = Some(first.clone());
+        self.held[place] = Some((first.clone(), now));
         let before = self.further.partition_point(|mpdu| mpdu.id < first.id);
         for (mpdu, place) in further.iter().zip(before..) {
             self.further.insert(place, mpdu.clone());
@@ -196,30 +204,35 @@ impl<P: Clone> ReorderBuffer<P> {
     }
 
     /// Nothing before `start` comes any more: what waits for it is handed on (10.25.6.6.3).
-    pub(crate) fn begin_at(&mut self, start: u64, mut release: impl FnMut(&Mpdu<P>)) {
+    pub(crate) fn begin_at(&mut self, start: u64, mut release: impl FnMut(&Mpdu<P>, Time)) {
         while self.next < start {
             self.next += 1;
-            if let Some(Some(mpdu)) = self.held.pop_front() {
-                self.hand_on_frame(&mpdu, &mut release);
+            if let Some(Some((mpdu, came))) = self.held.pop_front() {
+                self.hand_on_frame(&mpdu, came, &mut release);
             }
         }
         self.hand_on(release);
     }
 
-    fn hand_on(&mut self, mut release: impl FnMut(&Mpdu<P>)) {
+    fn hand_on(&mut self, mut release: impl FnMut(&Mpdu<P>, Time)) {
         while let Some(Some(_)) = self.held.front() {
-            if let Some(Some(mpdu)) = self.held.pop_front() {
-                self.hand_on_frame(&mpdu, &mut release);
+            if let Some(Some((mpdu, came))) = self.held.pop_front() {
+                self.hand_on_frame(&mpdu, came, &mut release);
             }
             self.next += 1;
         }
     }
 
-    fn hand_on_frame(&mut self, first: &Mpdu<P>, release: &mut impl FnMut(&Mpdu<P>)) {
-        release(first);
+    fn hand_on_frame(
+        &mut self,
+        first: &Mpdu<P>,
+        came: Time,
+        release: &mut impl FnMut(&Mpdu<P>, Time),
+    ) {
+        release(first, came);
         self.handed_on += 1;
         while self.further.front().is_some_and(|mpdu| mpdu.id == first.id) {
-            self.further.pop_front().iter().for_each(&mut *release);
+            self.further.pop_front().iter().for_each(|mpdu| release(mpdu, came));
         }
     }
 
@@ -230,7 +243,7 @@ impl<P: Clone> ReorderBuffer<P> {
 
     /// The frames that are held back.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mpdu<P>> {
-        self.held.iter().flatten().chain(&self.further)
+        self.held.iter().flatten().map(|(mpdu, _)| mpdu).chain(&self.further)
     }
 }
 
@@ -253,7 +266,7 @@ mod tests {
 
     fn receive(buffer: &mut ReorderBuffer<u64>, id: u64) -> Vec<u64> {
         let mut released = Vec::new();
-        buffer.receive(&[mpdu(id)], |mpdu| released.push(mpdu.id));
+        buffer.receive(&[mpdu(id)], Time::ZERO, |mpdu, _| released.push(mpdu.id));
         released
     }
 
@@ -291,12 +304,12 @@ mod tests {
         let mut buffer = ReorderBuffer::default();
         let mut released = Vec::new();
         for id in [3, 2, 2, 1] {
-            buffer.receive(&frame(id, id), |mpdu| released.push(mpdu.payload));
+            buffer.receive(&frame(id, id), Time::ZERO, |mpdu, _| released.push(mpdu.payload));
         }
         assert!(released.is_empty());
         assert_eq!(buffer.iter().count(), 6);
 
-        buffer.receive(&frame(0, 2), |mpdu| released.push(mpdu.payload));
+        buffer.receive(&frame(0, 2), Time::ZERO, |mpdu, _| released.push(mpdu.payload));
 
         assert_eq!(released, [0, 1, 10, 20, 21, 30, 31, 32]);
         assert_eq!(buffer.received(), 4);
@@ -328,6 +341,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_frame_is_handed_on_with_the_time_when_it_came() {
+        let mut buffer = ReorderBuffer::default();
+        let mut released = Vec::new();
+        for (id, nanos) in [(1, 10), (2, 20), (0, 35)] {
+            let now = Time::from_nanos(nanos);
+            let release = |mpdu: &Mpdu<u64>, came: Time| released.push((mpdu.id, came.as_nanos()));
+            buffer.receive(&[mpdu(id)], now, release);
+        }
+
+        assert_eq!(released, [(0, 35), (1, 10), (2, 20)]);
+    }
+
     /// 1 was given up: a request says that the window begins at 2, and 2 and 3 need not wait.
     #[test]
     fn what_was_given_up_holds_nothing_back() {
@@ -338,7 +364,7 @@ mod tests {
         receive(&mut buffer, 5);
         let mut released = Vec::new();
 
-        buffer.begin_at(2, |mpdu| released.push(mpdu.id));
+        buffer.begin_at(2, |mpdu, _| released.push(mpdu.id));
 
         assert_eq!(released, [2, 3]);
         assert_eq!(receive(&mut buffer, 4), [4, 5]);

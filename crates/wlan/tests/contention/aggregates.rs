@@ -93,7 +93,8 @@ impl Supply<u32> for Queues {
             }
             MacEvent::Began(Began::Request { by, collides, .. }) => Seen::Request(by, collides),
             MacEvent::Began(Began::CfEnd { by, .. }) => Seen::CfEnd(by),
-            MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. }) => return,
+            MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. })
+            | MacEvent::Answered { .. } => return,
             MacEvent::Lost { .. } => Seen::Lost,
             MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),
             MacEvent::Acknowledged { mpdu, .. } => Seen::Acknowledged(mpdu.payload),
@@ -355,6 +356,17 @@ fn lost_frames_are_sent_again_one_by_one_and_handed_on_in_order() {
     assert_eq!(count(|seen| matches!(seen, Seen::Acknowledged(_))), 40);
     assert_eq!(count(|seen| matches!(seen, Seen::GivenUp(_))), 0);
     assert!(count(|seen| matches!(seen, Seen::Sent(..))) > 2);
+    // Each frame that was sent came, once, or was lost by an error; who had no answer had nothing
+    // come through.
+    let sent: usize = seen
+        .iter()
+        .map(|(_, seen)| if let Seen::Sent(_, ids) = seen { ids.len() } else { 0 })
+        .sum();
+    let counted = script.cell.counters(0);
+    assert_eq!((counted.mpdus, counted.mpdu_errors), (sent as u64, sent as u64 - 40));
+    let lost = count(|seen| matches!(seen, Seen::Lost)) as u64;
+    assert_eq!((counted.unanswered(), counted.asked()), (lost, lost + counted.successes));
+    assert!(counted.mpdu_errors > 10);
     script.laws_hold();
 }
 

@@ -122,10 +122,12 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::Beacon { mpdu, collides, .. }) => {
                 Seen::Beacon { number: mpdu.id, collides }
             }
-            MacEvent::Began(Began::Request { .. }) => panic!("DCF has no Block ACK requests"),
+            MacEvent::Began(Began::Request { .. }) | MacEvent::Answered { .. } => {
+                panic!("DCF has no Block ACKs")
+            }
             MacEvent::Began(Began::CfEnd { .. }) => panic!("DCF has no TXOPs"),
             MacEvent::Lost { by, psdu, .. } => Seen::Lost { by, packet: psdu.mpdus()[0].payload },
-            MacEvent::Received { by, mpdu } => Seen::Received { by, packet: mpdu.payload },
+            MacEvent::Received { by, mpdu, .. } => Seen::Received { by, packet: mpdu.payload },
             MacEvent::Acknowledged { by, mpdu } => Seen::Acknowledged { by, packet: mpdu.payload },
             MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },
         };

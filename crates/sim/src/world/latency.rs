@@ -1,0 +1,144 @@
+//! How long things took for the packets of some flows: round trips, waits in queues and for earlier
+//! frames, ways of datagrams; and which datagrams came. Forgotten with the warm-up.
+
+use std::ops::AddAssign;
+
+use airtcp_kernel::Time;
+
+use super::metrics::fraction;
+use crate::delays::Delays;
+use crate::outcome::Metrics;
+
+/// The delays of the packets of some flows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Latency {
+    /// At the sender, of segments sent once.
+    pub(super) rtt: Delays,
+    /// From the arrival at the access point's queue to the acknowledgment of the MAC.
+    pub(super) ap_queue: Delays,
+    /// Of frames that have come, until they are handed on.
+    pub(super) reorder: Delays,
+    /// Of datagrams, from one end to the other.
+    pub(super) packet: Delays,
+    /// The sum over datagrams of 16 times the jitter in nanoseconds.
+    jitter_sum: u128,
+    /// Datagrams that were lost.
+    pub(super) lost: u64,
+}
+
+/// What the receiver of a flow of datagrams keeps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Jitter {
+    /// How long the last datagram took, in nanoseconds.
+    last: Option<u64>,
+    /// 16 times the estimate in nanoseconds.
+    estimate: u64,
+}
+
+impl Latency {
+    /// A datagram that was sent at `sent` has arrived.
+    #[inline]
+    pub(super) fn datagram(&mut self, sent: Time, now: Time, jitter: &mut Jitter) {
+        let delay = now - sent;
+        self.packet.add(delay);
+        self.jitter_sum += u128::from(jitter.next(delay.as_nanos()));
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn metrics(&self) -> Metrics {
+        let datagrams = self.packet.count();
+        let jitter = |sum: u128| sum as f64 / 16.0 / datagrams as f64 / 1e9;
+        let mut metrics = Metrics::from([
+            ("packet_loss", fraction(self.lost, self.lost + datagrams)),
+            ("jitter_s", (datagrams > 0).then(|| jitter(self.jitter_sum))),
+        ]);
+        let names = [
+            ["rtt_s", "rtt_p50_s", "rtt_p90_s", "rtt_p95_s", "rtt_p99_s"],
+            [
+                "ap_queue_delay_s",
+                "ap_queue_delay_p50_s",
+                "ap_queue_delay_p90_s",
+                "ap_queue_delay_p95_s",
+                "ap_queue_delay_p99_s",
+            ],
+            [
+                "reorder_delay_s",
+                "reorder_delay_p50_s",
+                "reorder_delay_p90_s",
+                "reorder_delay_p95_s",
+                "reorder_delay_p99_s",
+            ],
+            [
+                "packet_delay_s",
+                "packet_delay_p50_s",
+                "packet_delay_p90_s",
+                "packet_delay_p95_s",
+                "packet_delay_p99_s",
+            ],
+        ];
+        let delays = [&self.rtt, &self.ap_queue, &self.reorder, &self.packet];
+        for ([mean, quantiles @ ..], delays) in names.into_iter().zip(delays) {
+            metrics.insert(mean, delays.mean_s());
+            for (name, share) in quantiles.into_iter().zip([0.5, 0.9, 0.95, 0.99]) {
+                metrics.insert(name, delays.quantile_s(share));
+            }
+        }
+        metrics
+    }
+}
+
+impl AddAssign<&Self> for Latency {
+    fn add_assign(&mut self, other: &Self) {
+        self.rtt += &other.rtt;
+        self.ap_queue += &other.ap_queue;
+        self.reorder += &other.reorder;
+        self.packet += &other.packet;
+        self.jitter_sum += other.jitter_sum;
+        self.lost += other.lost;
+    }
+}
+
+impl Jitter {
+    /// RFC 3550, 6.4.1 and A.8: a sixteenth of what the delay has changed by goes into the estimate.
+    #[inline]
+    fn next(&mut self, delay: u64) -> u64 {
+        let change = self.last.replace(delay).map_or(0, |last| delay.abs_diff(last));
+        self.estimate += change;
+        self.estimate -= (self.estimate - change + 8) >> 4;
+        self.estimate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use airtcp_kernel::Duration;
+
+    use super::*;
+
+    /// Datagrams that take 100, 116, 116 and 84 us: |D| = 16, 0, 32, so J = 0, 1, 1 - 1/16 and
+    /// 15/16 + (32 - 15/16) / 16 us.
+    #[test]
+    fn jitter_is_that_of_rfc_3550() {
+        let mut latency = Latency::default();
+        let mut jitter = Jitter::default();
+        for (sent, took) in [(0, 100), (1_000, 116), (2_000, 116), (3_000, 84)] {
+            let sent = Time::ZERO + Duration::from_micros(sent);
+            latency.datagram(sent, sent + Duration::from_micros(took), &mut jitter);
+        }
+        latency.lost = 1;
+
+        let metrics = latency.metrics();
+
+        let last = 0.9375 + (32.0 - 0.9375) / 16.0;
+        let mean_us = (0.0 + 1.0 + 0.9375 + last) / 4.0;
+        let found = metrics["jitter_s"].unwrap();
+        // The estimate is kept in sixteenths of a nanosecond.
+        assert!((found - mean_us * 1e-6).abs() < 1e-10, "{found}");
+        assert_eq!(metrics["packet_delay_s"], Some(104e-6));
+        assert_eq!(metrics["packet_loss"], Some(0.2));
+        assert_eq!(metrics["rtt_s"], None);
+    }
+}

@@ -1,0 +1,97 @@
+//! How many frames go at once where frames are aggregated: counted of every PPDU that goes on the air
+//! in the measured time, whether it comes through or not.
+
+use std::ops::AddAssign;
+
+use airtcp_wlan::{ContenderId, Psdu};
+
+use super::metrics::fraction;
+use crate::outcome::Metrics;
+use crate::packet::{Packet, TrafficClass};
+
+/// What PPDUs of some kind had in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PpduCounts {
+    /// With anything that is no TCP ACK alone.
+    data_ppdus: u64,
+    data_mpdus: u64,
+    /// The others.
+    ack_ppdus: u64,
+    ack_mpdus: u64,
+}
+
+/// The PPDUs of a cell.
+#[derive(Debug)]
+pub(super) struct Ppdus {
+    contenders: Vec<PpduCounts>,
+    /// Those of the access point by the station group that they were for.
+    to_groups: Vec<PpduCounts>,
+}
+
+impl Ppdus {
+    pub(super) fn new(contenders: usize, groups: usize) -> Self {
+        Self {
+            contenders: vec![PpduCounts::default(); contenders],
+            to_groups: vec![PpduCounts::default(); groups],
+        }
+    }
+
+    /// `by` sends a PPDU to or from a station of `group`.
+    pub(super) fn add(
+        &mut self,
+        by: ContenderId,
+        group: u32,
+        from_access_point: bool,
+        psdu: &Psdu<Packet>,
+    ) {
+        let counts = PpduCounts::of(psdu);
+        self.contenders[by as usize] += counts;
+        if from_access_point {
+            self.to_groups[group as usize] += counts;
+        }
+    }
+
+    /// Forgets what was counted.
+    pub(super) fn clear(&mut self) {
+        self.contenders.fill(PpduCounts::default());
+        self.to_groups.fill(PpduCounts::default());
+    }
+
+    pub(super) fn by(&self, contender: ContenderId) -> PpduCounts {
+        self.contenders[contender as usize]
+    }
+
+    pub(super) fn to(&self, group: u32) -> PpduCounts {
+        self.to_groups[group as usize]
+    }
+}
+
+impl PpduCounts {
+    fn of(psdu: &Psdu<Packet>) -> Self {
+        let mpdus = psdu.mpdus();
+        let is_ack = |packet: &Packet| packet.body.class() == TrafficClass::TcpAck;
+        if mpdus.iter().all(|mpdu| is_ack(&mpdu.payload)) {
+            Self { ack_ppdus: 1, ack_mpdus: psdu.count() as u64, ..Self::default() }
+        } else {
+            Self { data_ppdus: 1, data_mpdus: psdu.count() as u64, ..Self::default() }
+        }
+    }
+
+    pub(super) fn metrics(ap: Self, stations: Self) -> Metrics {
+        Metrics::from([
+            ("mpdus_per_ppdu_ap", fraction(ap.data_mpdus, ap.data_ppdus)),
+            ("mpdus_per_ppdu_stations", fraction(stations.data_mpdus, stations.data_ppdus)),
+            ("mpdus_per_ack_ppdu_ap", fraction(ap.ack_mpdus, ap.ack_ppdus)),
+            ("mpdus_per_ack_ppdu_stations", fraction(stations.ack_mpdus, stations.ack_ppdus)),
+        ])
+    }
+}
+
+impl AddAssign for PpduCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.data_ppdus += other.data_ppdus;
+        self.data_mpdus += other.data_mpdus;
+        self.ack_ppdus += other.ack_ppdus;
+        self.ack_mpdus += other.ack_mpdus;
+    }
+}

@@ -1,0 +1,144 @@
+"""Delays and losses of packets, against arithmetic and against Little's law.
+
+What the histogram of a delay is worth stands in crates/sim/src/delays.rs, RFC 3550's estimate in
+crates/sim/src/world/latency.rs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from airtcp import simulate
+from airtcp.results import Simulation
+from airtcp.scenario import loads
+
+RUN = '[run]\nwarmup = "1 s"\nduration = "4 s"\nreplications = 1\nseed = 3\n'
+
+
+def simulated(text: str) -> Simulation:
+    return simulate(loads(text + RUN), threads=1).simulation
+
+
+def means(text: str) -> dict[str, Any]:
+    return {name: one.mean for name, one in simulated(text).metrics.items()}
+
+
+DATAGRAMS = """
+[phy]
+standard = "802.11b"
+control_rate = "2 Mb/s"
+[[stations]]
+name = "a"
+count = 1
+[[flows]]
+stations = "a"
+direction = "{direction}"
+application = {{ kind = "udp", packet = "1500 B", rate = "{rate}" }}
+"""
+
+
+@pytest.mark.parametrize("direction", ["download", "upload"])
+def test_a_datagram_at_an_idle_medium_takes_its_airtime(direction: str) -> None:
+    """192 us and 1536 bytes at 11 Mb/s in whole microseconds: 1310 us. The queue of the access
+    point is left when SIFS and ACK, 10 and 248 us, are over.
+
+    The medium is idle for longer than DIFS whenever one comes, so that none waits.
+    """
+    found = means(DATAGRAMS.format(direction=direction, rate="120 kb/s"))
+
+    assert found["packet_delay_s"] == pytest.approx(1310e-6, rel=1e-12)
+    for share in ("p50", "p90", "p95", "p99"):
+        assert found[f"packet_delay_{share}_s"] == pytest.approx(1310e-6, rel=1 / 128)
+    assert found["jitter_s"] == 0.0
+    assert found["packet_loss"] == 0.0
+    assert found["rtt_s"] is None
+    assert found["reorder_delay_s"] is None
+    if direction == "download":
+        assert found["ap_queue_delay_s"] == pytest.approx(1568e-6, rel=1e-12)
+    else:
+        assert found["ap_queue_delay_s"] is None
+
+
+def test_losses_are_what_does_not_fit() -> None:
+    """12 Mb/s are offered, and about half of it comes through: the rest finds the queue full."""
+    simulation = simulated(
+        DATAGRAMS.format(direction="download", rate="12 Mb/s") + "[ap]\nqueue = { limit = 10 }\n"
+    )
+    found = {name: one.mean for name, one in simulation.metrics.items()}
+
+    offered = found["goodput_bps"] + 8 * 1472 * simulation.counts["ap_queue_drops"] / 4.0
+    assert found["packet_loss"] == pytest.approx(1 - found["goodput_bps"] / offered, abs=1e-9)
+    # Ten packets fit, and a new one comes before another has gone.
+    assert found["packet_delay_s"] == pytest.approx(9.5 * 1472 * 8 / found["goodput_bps"], rel=0.06)
+    assert simulation.groups["a"]["download"]["packet_loss"].mean == found["packet_loss"]
+
+
+TRANSFER = """
+[phy]
+standard = "{standard}"
+[[stations]]
+name = "a"
+count = 3
+[[flows]]
+stations = "a"
+direction = "{direction}"
+application = {{ kind = "bulk" }}
+path = [{{ delay = "20 ms" }}]
+tcp = {{ mss = "1000 B", receive_window = {{ segments = 8 }} }}
+"""
+
+
+@pytest.mark.parametrize("standard", ["802.11g", "802.11n"])
+@pytest.mark.parametrize("direction", ["download", "upload"])
+def test_round_trips_and_queues_obey_littles_law(standard: str, direction: str) -> None:
+    """Eight segments of each transfer are always under way, so the mean round trip is
+    8 * 8000 bits over the goodput of one; what is in the queue is what comes to it in a wait.
+
+    It holds up to what is under way at both ends of the measured time: 24 of some thousands.
+    """
+    simulation = simulated(TRANSFER.format(standard=standard, direction=direction))
+    found = {name: one.mean for name, one in simulation.metrics.items()}
+
+    per_flow = [flow.goodput_bps for flow in simulation.flows]
+    assert max(per_flow) / min(per_flow) < 1.05
+    assert found["rtt_s"] == pytest.approx(64_000 * 3 / sum(per_flow), rel=0.01)
+    assert found["rtt_s"] > 0.04
+    if standard == "802.11g":
+        sent = next(one.successes for one in simulation.stations if one.name == "ap")
+        assert found["ap_queue_delay_s"] * sent / 4.0 == pytest.approx(
+            found["ap_queue_packets"], rel=0.01
+        )
+    part = simulation.groups["a"][direction]
+    assert part["rtt_p90_s"].mean == found["rtt_p90_s"]
+    assert found["rtt_p50_s"] <= found["rtt_p90_s"] <= found["rtt_p95_s"] <= found["rtt_p99_s"]
+    assert found["packet_loss"] is None
+
+
+def test_groups_and_directions_are_apart() -> None:
+    """Of two groups one is far away: 30 ms more each way are 60 ms more of a round trip."""
+    group = """
+[[stations]]
+name = "{name}"
+count = 1
+[[flows]]
+stations = "{name}"
+direction = "{direction}"
+application = {{ kind = "bulk" }}
+path = [{{ delay = "{delay_ms} ms" }}]
+tcp = {{ receive_window = {{ segments = 1 }}, delayed_ack = {{ every = 1 }} }}
+"""
+    flows = group.format(name="near", direction="download", delay_ms=10)
+    flows += group.format(name="far", direction="upload", delay_ms=40)
+    simulation = simulated(f'[phy]\nstandard = "802.11g"\n{flows}')
+
+    near = simulation.groups["near"]["download"]["rtt_s"].mean
+    far = simulation.groups["far"]["upload"]["rtt_s"].mean
+    assert near is not None
+    assert far is not None
+    assert 0.0201 < near < 0.0215
+    assert 0.0801 < far < 0.0815
+    assert simulation.groups["near"]["all"]["rtt_s"].mean == near
+    # All of them: each group by how many segments it has sent, which is as 1 to 4.
+    both = simulation.metrics["rtt_s"].mean
+    assert both == pytest.approx(2 / (1 / near + 1 / far), rel=0.01)

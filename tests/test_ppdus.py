@@ -1,0 +1,160 @@
+"""How many frames go at once, and how many of them fail, against arithmetic.
+
+The rows of ns-3 are in witness/test_ns3_modern.py.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from airtcp import simulate
+from airtcp.results import Simulation
+from airtcp.scenario import loads
+
+BASE = """
+[phy]
+standard = "{standard}"
+[mac]
+rules = {{ preset = "ns-3", delivery = "ppdu" }}
+{mac}
+[[stations]]
+name = "a"
+count = {count}
+{group}
+[[flows]]
+stations = "a"
+direction = "{direction}"
+application = {{ {application} }}
+[run]
+warmup = "200 ms"
+duration = "3 s"
+replications = 1
+seed = 5
+"""
+SATURATED = 'kind = "udp", packet = "1500 B", rate = "saturated"'
+
+#: Of a PPDU of 31 MPDUs, 5338.8 us: AIFS 43, 7.5 slots of 9 us on the mean, SIFS, Block ACK 32.
+CYCLE_S = 5497.3e-6
+
+
+def simulated(
+    *,
+    standard: str = "802.11n",
+    mac: str = "",
+    count: int = 1,
+    group: str = "",
+    direction: str = "download",
+    application: str = SATURATED,
+) -> Simulation:
+    text = BASE.format(
+        standard=standard,
+        mac=mac,
+        count=count,
+        group=group,
+        direction=direction,
+        application=application,
+    )
+    return simulate(loads(text), threads=1).simulation
+
+
+def means(simulation: Simulation) -> dict[str, float | None]:
+    return {name: one.mean for name, one in simulation.metrics.items()}
+
+
+def test_a_lone_sender_sends_as_many_as_fit() -> None:
+    """802.11n, MCS 7: 31 MPDUs of 1538 bytes last 5338.8 us, 32 more than 5484."""
+    found = means(simulated())
+
+    assert found["mpdus_per_ppdu_ap"] == 31.0
+    assert found["failed_ppdu_ratio"] == found["failed_ppdu_ratio_ap"] == 0.0
+    assert found["mpdu_error_ratio"] == found["reorder_delay_s"] == 0.0
+    for name in ("mpdus_per_ppdu_stations", "mpdus_per_ack_ppdu_ap", "failed_ppdu_ratio_stations"):
+        assert found[name] is None, name
+
+
+@pytest.mark.parametrize("standard", ["802.11a", "802.11n"])
+def test_what_is_lost_by_errors_is_counted(standard: str) -> None:
+    """A tenth of all MPDUs. Where each goes alone, what fails are these; of 31 some come through.
+
+    Within five standard deviations of a count of so many.
+    """
+    simulation = simulated(standard=standard, group='frame_errors = "10 %"')
+    found = means(simulation)
+
+    error, failed = found["mpdu_error_ratio"], found["failed_ppdu_ratio_ap"]
+    goodput = found["goodput_bps"]
+    assert error is not None
+    assert goodput is not None
+    mpdus = goodput * 3.0 / (8 * 1472) / 0.9
+    assert abs(error - 0.1) < 5 * math.sqrt(0.1 * 0.9 / mpdus)
+    if standard == "802.11a":
+        assert failed == error
+        assert found["mpdus_per_ppdu_ap"] is None
+        assert found["reorder_delay_s"] is None
+    else:
+        assert failed == 0.0
+        size = found["mpdus_per_ppdu_ap"]
+        assert size is not None
+        assert 28.0 < size < 31.0
+
+
+def test_frames_wait_for_those_that_are_sent_again() -> None:
+    """One MPDU of a hundred is lost, and goes first in the next PPDU. Of 31 the one at place i
+    waits a cycle if any before it is lost, to the first order 15 % of a cycle on the mean; what is
+    lost twice adds a per cent of a cycle, and the window (64) does not bind. Chance: some 150 of
+    550 PPDUs have losses, each of which makes 0 to 30 frames wait: 5 %; 15 % are three times that.
+    """
+    found = means(simulated(group='frame_errors = "1 %"'))
+
+    share = sum(1 - 0.99**i for i in range(31)) / 31
+    assert found["reorder_delay_s"] == pytest.approx((share + 0.01) * CYCLE_S, rel=0.15)
+    assert found["reorder_delay_p50_s"] == 0.0
+    most = found["reorder_delay_p99_s"]
+    assert most is not None
+    assert 0.8 * CYCLE_S < most < 2.5 * CYCLE_S
+
+
+def test_groups_have_their_own_numbers() -> None:
+    """Two senders that collide: what fails and what is sent of the one group is that of all
+    stations, and what the access point sends in answer is to it.
+    """
+    simulation = simulated(direction="upload", application='kind = "bulk"', count=3)
+    found = means(simulation)
+
+    group = {name: one.mean for name, one in simulation.groups["a"]["all"].items()}
+    for name in (
+        "mpdus_per_ppdu_stations",
+        "mpdus_per_ack_ppdu_ap",
+        "mpdus_per_ppdu_ap",
+        "mpdus_per_ack_ppdu_stations",
+        "failed_ppdu_ratio_stations",
+        "reorder_delay_s",
+    ):
+        assert group[name] == found[name], name
+    category = {name: one.mean for name, one in simulation.categories["AC_BE"].items()}
+    for name in ("mpdus_per_ppdu_stations", "failed_ppdu_ratio", "mpdu_error_ratio"):
+        assert category[name] == found[name], name
+    assert (found["failed_ppdu_ratio"] or 0.0) > 0.05
+    # What does not fail by errors has collided.
+    assert found["failed_ppdu_ratio"] == found["collision_probability"]
+
+
+def test_an_rts_stands_for_what_it_announces() -> None:
+    """Collisions are of RTS alone, and beacons want no response."""
+    simulation = simulated(
+        standard="802.11g",
+        mac='rts_threshold = "0 B"\nbeacon = { interval = "2 ms" }',
+        direction="upload",
+        count=5,
+    )
+    found = means(simulation)
+
+    counts, failed = simulation.counts, found["failed_ppdu_ratio"]
+    assert failed is not None
+    asked = counts["mac_attempts"] - counts["beacons"]
+    unanswered = asked - counts["mac_exchanges"]
+    assert counts["beacon_collisions"] > 50
+    # A beacon counts when it begins, an attempt when it ends.
+    assert failed == pytest.approx(unanswered / asked, abs=2 / asked)
+    assert found["mpdu_error_ratio"] == 0.0
