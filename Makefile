@@ -93,6 +93,7 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/models.py
 	$(BIN)/python benches/flow.py
 	$(BIN)/python benches/around.py
+	$(BIN)/python benches/sweep.py
 
 # All of them, or those that are named: make pages PAGES="docs/make_keys.py docs/make_cards.py".
 PAGES ?= $(wildcard docs/make_*.py)

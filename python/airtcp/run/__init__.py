@@ -2,6 +2,7 @@
 
     simulate, replications    a scenario through the packet-level core
     interruption              Ctrl-C, kept until it is asked for
+    numbers                   single replications as rows, for sweeps
     warmup                    from when on a run is in its steady state
     flows                     the flow-level simulator, processor sharing
 
@@ -10,7 +11,11 @@ The only room that calls the compiled core. Knows no models and nothing of how r
 
 from typing import Final
 
-__all__ = ["LEAST_SNAPLEN", "MOST_SNAPLEN", "SNAPLEN"]
+__all__ = ["HEADLINES", "LEAST_SNAPLEN", "MOST_SNAPLEN", "SNAPLEN"]
+
+#: The metrics whose intervals `precision` is about. One without a value in any replication (no
+#: transfers) does not count.
+HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 
 #: How many bytes of each frame a capture has: all headers, and the messages of FTP.
 SNAPLEN: Final = 256

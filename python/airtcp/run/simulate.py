@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
-from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
+from airtcp.run import HEADLINES, LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 from airtcp.run.interruption import Interruption
 from airtcp.run.processors import processors
 from airtcp.run.replications import Capture, Replications, Runner
@@ -27,10 +27,6 @@ from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_
 if TYPE_CHECKING:
     from airtcp.results.trace_file import TraceFile
     from airtcp.scenario import ResolvedScenario
-
-#: The metrics whose intervals `precision` is about. One without a value in any replication (no
-#: transfers) does not count.
-HEADLINES = ("goodput_bps", "transfer_time_s")
 
 #: How far apart the samples of a trace are, if the caller does not say.
 TRACE_INTERVAL_S = 0.1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import difflib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, get_args, get_origin
 
 from .declare import written
@@ -56,11 +57,11 @@ def key_paths(data: Mapping[str, Any]) -> list[str]:
 
 def _paths(form: type[Written], data: Any, prefix: str) -> Iterator[str]:
     """The paths of a table that are not in a list, and of the entries that `data` has of lists."""
-    for name, field in form.model_fields.items():
+    for name, forms in _forms_of(form).items():
         path = prefix + name
         yield path
         value = data.get(name) if isinstance(data, Mapping) else None
-        for inner, within in _forms(field.annotation):
+        for inner, within in forms:
             for entry, content in _entries(value, within):
                 if entry:
                     yield f"{path}.{entry}"
@@ -74,6 +75,12 @@ def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]
     origin = get_origin(kind)
     for part in get_args(kind):
         yield from _forms(part, origin if origin in (list, dict) else within)
+
+
+@cache
+def _forms_of(form: type[Written]) -> dict[str, tuple[tuple[type[Written], Any], ...]]:
+    """The same for each key of a table."""
+    return {name: tuple(_forms(field.annotation)) for name, field in form.model_fields.items()}
 
 
 def _entries(value: Any, within: Any) -> Iterator[tuple[str, Any]]:

@@ -9,62 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from airtcp.exceptions import SimulationError
-from airtcp.run.numbers import HEADLINES, Numbers, Row, wanted
-from airtcp.sweep.points import Filling, Template
-from airtcp.sweep.spec import Often
+from airtcp.run import HEADLINES
+from airtcp.run.numbers import Numbers, wanted
+from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 
-__all__ = ["Chunk", "Done", "Task", "Work", "run_chunk", "wanted_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What all chunks of a sweep share."""
-
-    template: Template
-    metrics: tuple[str, ...]
-    often: Often
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Runs of one point: its number, what fills the template, and which replications.
-
-    Where a precision is wanted, `replications` are none, and `have` holds the rows of those that
-    there are, from 0 on.
-    """
-
-    number: int
-    filling: Filling
-    replications: tuple[int, ...] = ()
-    have: tuple[Row, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Tasks for one worker, which stops taking up runs after `seconds`."""
-
-    tasks: tuple[Task, ...]
-    seconds: float
-
-
-@dataclass(slots=True)
-class Done:
-    """What has become of a chunk: (point, replication, seed, metrics) of each run that ended.
-
-    `left` is what there was no time for, `failed` says of points why they have no row, `finished`
-    counts the tasks that nothing is left of.
-    """
-
-    rows: list[tuple[int, int, int, Row]] = field(default_factory=list)
-    left: list[Task] = field(default_factory=list)
-    failed: list[tuple[int, str]] = field(default_factory=list)
-    finished: int = 0
-    wall_s: float = 0.0
-    cpu_s: float = 0.0
+__all__ = ["run_chunk", "wanted_of"]
 
 
 def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:

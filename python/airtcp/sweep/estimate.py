@@ -14,7 +14,8 @@ from typing import Final
 
 from airtcp.exceptions import SimulationError
 from airtcp.results.table import Contents, TableFiles
-from airtcp.run.numbers import HEADLINES, Numbers, metric_names
+from airtcp.run import HEADLINES
+from airtcp.run.numbers import Numbers, metric_names
 from airtcp.stats import FIRST_ROUND
 from airtcp.sweep.points import Points, count_of, point_hash
 from airtcp.sweep.spec import Sweep

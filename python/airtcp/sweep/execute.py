@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.exceptions import SimulationError
 from airtcp.results.store import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer
+from airtcp.run import HEADLINES
 from airtcp.run.interruption import Interruption
-from airtcp.run.numbers import HEADLINES, Row, metric_names
-from airtcp.sweep.chunk import Chunk, Done, Task, Work, wanted_of
+from airtcp.run.numbers import metric_names
+from airtcp.sweep.chunk import wanted_of
 from airtcp.sweep.points import Points, point_hash, points_of
 from airtcp.sweep.spec import Sweep
+from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 from airtcp.sweep.workers import Ended, Lost, Process, Thread, Worker
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from airtcp.scenario import Scenario
 from airtcp.scenario.vary import key_paths
 from airtcp.sweep.axes import Axis, Label
 from airtcp.sweep.spec import Sweep
+from airtcp.sweep.work import Filling, Template
 from airtcp.units import (
     parse_percent,
     parse_rate_bps,
@@ -37,31 +38,15 @@ from airtcp.units import (
     parse_time_s,
 )
 
-__all__ = ["Points", "Template", "points_of"]
+__all__ = ["Points", "count_of", "point_hash", "points_of"]
 
 #: Where a value stands in a resolved form.
 _Path = tuple[str | int, ...]
-#: What the holes of a template are filled with: JSON texts.
-Filling = tuple[str, ...]
 
 #: Steps of an axis that are resolved one by one, before a rule for its values is looked for.
 _EACH: Final = 16
 #: Points at which the template is compared with the full resolution.
 _TRIED: Final = 48
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """The resolved form as JSON with holes in it: `parts` is one longer than a filling."""
-
-    parts: tuple[str, ...]
-
-    def filled(self, filling: Filling) -> str:
-        """The resolved form of a point, canonical JSON."""
-        pieces = [self.parts[0]]
-        for hole, part in zip(filling, self.parts[1:], strict=True):
-            pieces += (hole, part)
-        return "".join(pieces)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,10 @@ from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.load import load, read
 from airtcp.scenario.quantities import Percent, Written, needed, optional
 from airtcp.sweep.axes import Axis, read_axes
+from airtcp.sweep.work import Often
 from airtcp.units import parse_percent
 
-__all__ = ["Often", "Sweep", "load_sweep", "sweep_of"]
+__all__ = ["Sweep", "load_sweep", "sweep_of"]
 
 #: Of a station group, what `GROUP.PART.METRIC` may have as its part.
 PARTS: Final = ("all", "download", "upload")
@@ -45,16 +46,6 @@ class _SweepFile(Written):
     )
     metrics: list[str] | None = optional("The metrics to keep.", default="all")
     axes: dict[str, Any] = needed('what varies, such as "stations.laptop.count" = [1, 2, 5]')
-
-
-@dataclass(frozen=True, slots=True)
-class Often:
-    """How often a point is run: `replications`, or until `precision` is reached."""
-
-    replications: int | None
-    precision: float | None = None
-    most: int = 1000
-    confidence: float = 0.95
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import IO, Any, Protocol
 
-from airtcp.sweep.chunk import Chunk, Done, Work, run_chunk
+from airtcp.sweep.chunk import run_chunk
+from airtcp.sweep.work import Chunk, Done, Work
 
 __all__ = ["Ended", "Lost", "Process", "Thread", "Worker"]
 
