@@ -32,6 +32,7 @@ COMMANDS = {
     "plan",
     "sweep",
     "results",
+    "plot",
     "reproduce",
     "example",
     "schema",

@@ -10,7 +10,7 @@ from airtcp.cli import answers, examples
 from airtcp.cli.diff import diff
 from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
-from airtcp.cli.results import results
+from airtcp.cli.results import plot, results
 from airtcp.cli.sweep import sweep
 
 app: Final = typer.Typer(
@@ -29,6 +29,7 @@ app.command("diff")(diff)
 app.command("plan")(plan)
 app.command("sweep")(sweep)
 app.command("results")(results)
+app.command("plot")(plot)
 app.command("reproduce")(reproduce)
 app.command("schema")(examples.schema)
 app.command("example")(examples.example)

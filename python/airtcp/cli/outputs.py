@@ -15,7 +15,7 @@ from typing import Final
 from airtcp.exceptions import OutputError
 from airtcp.files import prepare
 
-__all__ = ["check", "check_pages"]
+__all__ = ["check", "check_pages", "check_picture"]
 
 #: Enough of a file to know it by its beginning or its end.
 _LOOK: Final = 65_536
@@ -73,6 +73,13 @@ def check_pages(out: Path, *, force: bool) -> None:
     if not force and not _is_page(index):
         _refuse_foreign([index])
     prepare(out)
+
+
+def check_picture(path: Path, *, force: bool) -> None:
+    """The same for a picture, PNG or SVG: any picture there is gives way."""
+    if not force and not _head(path).startswith((b"\x89PNG", b"<?xml")):
+        _refuse_foreign([path])
+    prepare(path.parent)
 
 
 def _names_of_a_report() -> list[str]:

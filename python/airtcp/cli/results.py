@@ -1,4 +1,4 @@
-"""`airtcp results`: questions to the store of a sweep."""
+"""`airtcp results` and `airtcp plot`: questions to the store of a sweep, and pictures of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.answers import Json
+from airtcp.cli.answers import Force, Json
 from airtcp.cli.outcome import outcome
+from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
     from airtcp.results.query import Results
@@ -78,3 +79,49 @@ def _tell(found: Results) -> None:
         print(f"{column.name}: {', '.join(shown)}{unit}")
     text = f"metrics: {', '.join(found.metrics)}"
     print("\n".join(textwrap.wrap(text, width(), subsequent_indent="  ")))
+
+
+def plot(
+    store: Store,
+    y: Annotated[str, typer.Option("--y", metavar="METRIC", help="What is shown: a metric.")],
+    x: Annotated[
+        str | None, typer.Option("--x", metavar="AXIS", help="Over what: an axis.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="AXIS", help="A line, or row, for each step of it."),
+    ] = None,
+    kind: Annotated[str, typer.Option("--kind", help="line, scatter, heat or cdf.")] = "line",
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="CONDITION", help="Of these rows alone, in SQL."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The picture (.png or .svg).")
+    ] = Path("plot.png"),
+    force: Force = False,
+) -> None:
+    """Draw a metric of a sweep over an axis, with intervals."""
+    with outcome():
+        from dataclasses import replace
+        from typing import cast
+
+        from airtcp.cli.outputs import check_picture
+        from airtcp.files import write_files
+        from airtcp.present import drawing
+        from airtcp.present.plot_table import KINDS, Kind, picture
+        from airtcp.results.query import open as opened
+
+        if kind not in KINDS:
+            raise typer.BadParameter(f"{kind!r} is unknown; allowed: {', '.join(KINDS)}")
+        if out.suffix not in (".png", ".svg"):
+            raise typer.BadParameter(f"{out} is neither .png nor .svg", param_hint="--out")
+        check_picture(out, force=force)
+        found = opened(store)
+        if where is not None:
+            found = replace(found, table=found.sql(f"SELECT * FROM results WHERE {where}"))
+        figure, caption = picture(found, x=x, y=y, by=by, kind=cast("Kind", kind))
+        content = drawing.png(figure) if out.suffix == ".png" else drawing.svg(figure).encode()
+        write_files(out.parent, {out.name: content})
+        print(caption)
+        print(f"picture: {one_line(str(out))}")

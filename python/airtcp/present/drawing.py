@@ -53,6 +53,7 @@ _STYLE: Final[Any] = {
     "xtick.labelsize": 9,
     "ytick.labelsize": 9,
     "legend.fontsize": 9,
+    "legend.title_fontsize": 9,
     "legend.frameon": False,
     "font.family": "DejaVu Sans",
     "savefig.facecolor": PAPER,

@@ -1,0 +1,335 @@
+"""Pictures of a table of results: a metric over an axis, with intervals; a map; a distribution.
+
+Knows how rows become samples and what stands where. A sample is one replication: what differs
+beside it in a group is averaged within it, so that intervals are those of independent runs. Does
+not know where the rows come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+from airtcp.exceptions import QuestionError
+from airtcp.metrics import metric, scaled
+from airtcp.present.drawing import (
+    GREY,
+    INK,
+    SERIES,
+    legend_above,
+    new_figure,
+    styled,
+)
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from airtcp.results import Results
+
+__all__ = ["KINDS", "Kind", "picture"]
+
+Kind = Literal["line", "scatter", "heat", "cdf"]
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+
+#: More lines than colours say nothing.
+_MOST_SERIES: Final = len(SERIES)
+#: Numbers that go so far apart are easier read on a log scale.
+_LOG_FROM: Final = 30.0
+#: Cells of a map in which a number can be read.
+_MOST_NUMBERS: Final = 80
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A column as people read it: its values, what stands at the axis, and how large they are."""
+
+    name: str
+    label: str
+    factor: float
+    #: The values there are, in their order; of texts, their order in the table.
+    steps: tuple[Any, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values have no place of their own on an axis."""
+        return any(isinstance(step, str | bool) or step is None for step in self.steps)
+
+    def at(self, value: Any) -> float:
+        """Where a value stands."""
+        return float(self.steps.index(value)) if self.is_text else value / self.factor
+
+    def told(self, value: Any) -> str:
+        """A value in words."""
+        if value is None:
+            return "none"
+        if isinstance(value, str | bool):
+            return str(value).lower() if isinstance(value, bool) else value
+        return f"{value / self.factor:.4g}"
+
+
+def picture(
+    results: Results, *, y: str, x: str | None = None, by: str | None = None, kind: Kind = "line"
+) -> tuple[Figure, str]:
+    """A picture of results, and a sentence that says what it shows.
+
+    `line` and `scatter` show a metric `y` over the axis `x`, for each step of `by`; `heat` shows it
+    in the cells of `x` and `by`; `cdf` shows how the replications of `y` are distributed. Names are
+    columns, or parts of their names that mean one alone.
+
+    Raises QuestionError if there is no such column, nothing to draw, or too many lines.
+    """
+    if not len(results):
+        raise QuestionError(
+            f"{results.folder} has no rows to draw; allowed: a condition that some meet"
+        )
+    if kind == "heat" and by is None:
+        raise QuestionError("a heat map needs --by beside --x: what runs upwards")
+    if kind != "cdf" and x is None:
+        raise QuestionError("--x is missing; allowed: an axis of the sweep")
+    up = _side(results, y)
+    across = None if x is None or kind == "cdf" else _side(results, x)
+    lines = None if by is None else _side(results, by)
+    if up.is_text:
+        raise QuestionError(f"{up.name} has no numbers to draw; allowed: a metric")
+    if lines is not None and kind != "heat" and len(lines.steps) > _MOST_SERIES:
+        raise QuestionError(
+            f"{lines.name} has {len(lines.steps)} values, too many for lines; allowed: "
+            f"{_MOST_SERIES} at most, or --kind heat"
+        )
+    shown = [side.name for side in (up, across, lines) if side is not None]
+    samples = _samples(results, up, across, lines)
+    with styled():
+        figure, axes = new_figure()
+        if kind == "cdf":
+            _cdf(axes, samples, up, lines)
+        elif kind == "heat":
+            assert across is not None
+            assert lines is not None
+            _heat(figure, axes, _intervals(results, samples), up, across, lines)
+        else:
+            assert across is not None
+            if kind == "line":
+                _lines(axes, _intervals(results, samples), up, across, lines)
+            else:
+                _scatter(axes, results, up, across, lines)
+            _x_axis(axes, across)
+        if kind != "heat":
+            axes.set_ylabel(up.label if kind != "cdf" else "share of replications")
+            if lines is not None:
+                legend_above(figure, axes)
+                if figure.legends:
+                    figure.legends[0].set_title(lines.label)
+                    figure.legends[0].set_alignment("left")
+    return figure, _caption(results, kind, shown, samples)
+
+
+#: Samples by step of `by` and step of `x`.
+_Samples = dict[Any, dict[Any, list[float | None]]]
+_Intervals = dict[Any, dict[Any, Interval]]
+
+
+def _side(results: Results, name: str) -> _Side:
+    column = results.column(name)
+    values = results.table.column(column).unique().to_pylist()
+    numbers = [value for value in values if type(value) in (int, float)]
+    unit, label = _unit_and_label(results, column)
+    if len(numbers) < len(values):
+        if column in results.metrics and numbers:
+            # A metric that some replications have not.
+            values = numbers
+        else:
+            return _Side(column, label, 1.0, tuple(values))
+    if not numbers:
+        return _Side(column, label, 1.0, tuple(values))
+    factor, shown = scaled(max(map(abs, numbers)), unit)
+    return _Side(column, f"{label} ({shown})" if shown else label, factor, tuple(sorted(values)))
+
+
+def _unit_and_label(results: Results, column: str) -> tuple[str, str]:
+    for axis in results.axes:
+        if axis.name == column:
+            return axis.unit, column
+    of, _, name = column.rpartition(".")
+    found = metric(name)
+    return found.unit, f"{found.label}, {of}" if of else found.label
+
+
+def _samples(results: Results, up: _Side, across: _Side | None, lines: _Side | None) -> _Samples:
+    """One number for each replication of each group: the mean of what else varies."""
+    table = results.table
+    count = len(table)
+
+    def column(side: _Side | None) -> list[Any]:
+        return [None] * count if side is None else table.column(side.name).to_pylist()
+
+    gathered: dict[tuple[Any, Any], dict[tuple[int, int], list[float]]] = {}
+    keys = zip(table["seed"].to_pylist(), table["replication"].to_pylist(), strict=True)
+    rows = zip(column(lines), column(across), keys, column(up), strict=True)
+    for line, place, sample, value in rows:
+        found = gathered.setdefault((line, place), {}).setdefault(sample, [])
+        if value is not None:
+            found.append(value)
+    samples: _Samples = {}
+    for line in [None] if lines is None else lines.steps:
+        for place in [None] if across is None else across.steps:
+            if (line, place) in gathered:
+                means = [
+                    math.fsum(values) / len(values) if values else None
+                    for values in gathered[line, place].values()
+                ]
+                samples.setdefault(line, {})[place] = means
+    return samples
+
+
+def _intervals(results: Results, samples: _Samples) -> _Intervals:
+    level = results.contents.confidence
+    return {
+        line: {place: student_interval(values, level) for place, values in places.items()}
+        for line, places in samples.items()
+    }
+
+
+def _lines(
+    axes: Axes, intervals: _Intervals, up: _Side, across: _Side, lines: _Side | None
+) -> None:
+    for (line, places), colour in zip(intervals.items(), SERIES, strict=False):
+        known = {place: one for place, one in places.items() if one.mean is not None}
+        xs = [across.at(place) for place in known]
+        means = [(one.mean or 0.0) / up.factor for one in known.values()]
+        widths = [(one.half_width or 0.0) / up.factor for one in known.values()]
+        axes.errorbar(
+            xs,
+            means,
+            yerr=widths if any(widths) else None,
+            color=colour,
+            marker="o",
+            markersize=4,
+            linewidth=1.6,
+            linestyle="none" if across.is_text else "-",
+            capsize=2.5,
+            elinewidth=1.0,
+            label=None if lines is None else lines.told(line),
+        )
+    if all(
+        one.mean is None or one.mean >= 0
+        for places in intervals.values()
+        for one in places.values()
+    ):
+        axes.set_ylim(bottom=0.0)
+
+
+def _scatter(axes: Axes, results: Results, up: _Side, across: _Side, lines: _Side | None) -> None:
+    table = results.table
+    xs, ys = table.column(across.name).to_pylist(), table.column(up.name).to_pylist()
+    colours = [None] * len(table) if lines is None else table.column(lines.name).to_pylist()
+    for line, colour in zip([None] if lines is None else lines.steps, SERIES, strict=False):
+        mine = [
+            (across.at(place), value / up.factor)
+            for place, value, of in zip(xs, ys, colours, strict=True)
+            if of == line and value is not None and (place is not None or across.is_text)
+        ]
+        axes.scatter(
+            [place for place, _ in mine],
+            [value for _, value in mine],
+            s=14,
+            color=colour,
+            alpha=0.7,
+            linewidths=0,
+            label=None if lines is None else lines.told(line),
+        )
+
+
+def _heat(
+    figure: Figure,
+    axes: Axes,
+    intervals: _Intervals,
+    up: _Side,
+    across: _Side,
+    lines: _Side,
+) -> None:
+    cells = []
+    for line in lines.steps:
+        known = [intervals.get(line, {}).get(place) for place in across.steps]
+        means = [None if one is None else one.mean for one in known]
+        cells.append([math.nan if mean is None else mean / up.factor for mean in means])
+    image = axes.imshow(cells, aspect="auto", origin="lower", cmap="cividis")
+    axes.set_facecolor(GREY)
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(across.steps)), [across.told(step) for step in across.steps])
+    axes.set_yticks(range(len(lines.steps)), [lines.told(step) for step in lines.steps])
+    axes.set_xlabel(across.label)
+    axes.set_ylabel(lines.label)
+    bar = figure.colorbar(image, ax=axes)
+    bar.set_label(up.label)
+    bar.outline.set_visible(False)
+    known_cells = [value for row in cells for value in row if not math.isnan(value)]
+    if len(across.steps) * len(lines.steps) <= _MOST_NUMBERS and known_cells:
+        middle = (min(known_cells) + max(known_cells)) / 2
+        for row, values in enumerate(cells):
+            for at, value in enumerate(values):
+                if not math.isnan(value):
+                    colour = "#ffffff" if value < middle else INK
+                    axes.text(
+                        at, row, f"{value:.3g}", ha="center", va="center", fontsize=8, color=colour
+                    )
+
+
+def _cdf(axes: Axes, samples: _Samples, up: _Side, lines: _Side | None) -> None:
+    for (line, places), colour in zip(samples.items(), SERIES, strict=False):
+        values = sorted(
+            value / up.factor for row in places.values() for value in row if value is not None
+        )
+        if not values:
+            continue
+        shares = [(index + 1) / len(values) for index in range(len(values))]
+        label = None if lines is None else lines.told(line)
+        axes.step([values[0], *values], [0.0, *shares], where="post", color=colour, label=label)
+    axes.set_ylim(0.0, 1.02)
+    axes.set_xlabel(up.label)
+
+
+def _x_axis(axes: Axes, across: _Side) -> None:
+    axes.set_xlabel(across.label)
+    if across.is_text:
+        axes.set_xticks(range(len(across.steps)), [across.told(step) for step in across.steps])
+        axes.set_xlim(-0.5, len(across.steps) - 0.5)
+        return
+    numbers: Sequence[float] = [step / across.factor for step in across.steps]
+    if min(numbers) > 0 and max(numbers) / min(numbers) > _LOG_FROM and len(numbers) > 3:
+        axes.set_xscale("log")
+        if len(numbers) <= 12:
+            axes.set_xticks(numbers, [across.told(step) for step in across.steps])
+            axes.minorticks_off()
+
+
+def _caption(results: Results, kind: Kind, shown: Sequence[str], samples: _Samples) -> str:
+    counts = {len(values) for places in samples.values() for values in places.values()}
+    least, most = min(counts), max(counts)
+    n = str(most) if least == most else f"{least} to {most}"
+    runs = "replication" if most == 1 else "replications"
+    parts = []
+    if kind == "line":
+        level = f"{100 * results.contents.confidence:g} %"
+        parts.append(f"Means and {level} intervals of {n} {runs}" if most > 1 else f"{n} {runs}")
+    elif kind == "heat":
+        parts.append(f"Means of {n} {runs}")
+    elif kind == "scatter":
+        parts.append("One dot for each replication of each point")
+    else:
+        parts.append(f"Distribution over {n} {runs}")
+    table = results.table
+    others = [
+        axis.name
+        for axis in results.axes
+        # Of another seed is another replication.
+        if axis.name not in shown
+        and table.column(axis.name) != table.column("seed")
+        and len(table.column(axis.name).unique()) > 1
+    ]
+    if others and kind != "scatter":
+        parts.append(f"each the mean over {', '.join(others)}")
+    return f"{'; '.join(parts)}."

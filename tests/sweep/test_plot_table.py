@@ -1,0 +1,134 @@
+"""Pictures of a table: what is drawn is what the rows say."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import QuestionError
+from airtcp.present.plot_table import picture
+from airtcp.results import Results
+from airtcp.results import open as opened
+from airtcp.results.table import AxisColumn, Contents, Writer
+from airtcp.stats import student_interval
+from matplotlib.axes import Axes
+from typer.testing import CliRunner
+
+#: Goodput of two queues and two numbers of stations, three replications each: 1000 q + 10 n + r.
+QUEUES, COUNTS, REPLICATIONS = ("short", "long"), (1, 4), (0, 1, 2)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    axes = (AxisColumn("queue", "queue"), AxisColumn("stations.laptop.count", "count"))
+    contents = Contents("1", "a", axes, ("goodput_bps", "transfer_time_s"), 0.95, "{}")
+    names = [(q, n) for q in range(2) for n in COUNTS]
+    rows = [(f"{q}{n}", r, 1000.0 * q + 10 * n + r) for q, n in names for r in REPLICATIONS]
+    with Writer.open(tmp_path, contents) as writer:
+        points: dict[str, list[Any]] = {
+            "point": [f"{q}{n}" for q, n in names],
+            "queue": [QUEUES[q] for q, _ in names],
+            "stations.laptop.count": [n for _, n in names],
+        }
+        writer.add_points(pa.table(points))
+        point, replication, goodput = zip(*rows, strict=True)
+        writer.add(
+            {
+                "point": point,
+                "replication": replication,
+                "seed": [1] * len(rows),
+                "goodput_bps": goodput,
+                "transfer_time_s": [None] * len(rows),
+            }
+        )
+    return opened(tmp_path)
+
+
+def axes_of(results: Results, **how: Any) -> tuple[Axes, str]:
+    figure, caption = picture(results, **how)
+    return figure.axes[0], caption
+
+
+def test_lines_are_means_with_the_intervals_of_replications(results: Results) -> None:
+    axes, caption = axes_of(results, x="stations", y="goodput_bps", by="queue")
+
+    (_, _, (bars,)), (line, _, _) = axes.containers
+    # 1000 b/s and more are read in kb/s.
+    assert line.get_xydata().tolist() == [[1.0, pytest.approx(1.011)], [4.0, pytest.approx(1.041)]]
+    half_width = student_interval([10.0, 11.0, 12.0]).half_width
+    (_, low), (_, high) = bars.get_segments()[0]
+    assert 1000 * (high - low) / 2 == pytest.approx(half_width)
+    assert axes.get_ylabel() == "goodput, all flows (kb/s)"
+    assert axes.get_legend_handles_labels()[1] == list(QUEUES)
+    assert caption == "Means and 95 % intervals of 3 replications."
+
+
+def test_an_axis_that_is_not_named_is_averaged_within_each_replication(results: Results) -> None:
+    """The mean over queues of 10 n + r and 1000 + 10 n + r: its spread is that of r alone."""
+    axes, caption = axes_of(results, x="stations", y="goodput_bps")
+
+    ((line, _, (bars,)),) = axes.containers
+    assert line.get_ydata().tolist() == pytest.approx([0.511, 0.541])
+    half_width = student_interval([510.0, 511.0, 512.0]).half_width
+    (_, low), (_, high) = bars.get_segments()[0]
+    assert 1000 * (high - low) / 2 == pytest.approx(half_width)
+    assert caption.endswith("; each the mean over queue.")
+
+
+def test_a_map_has_a_cell_for_each_pair(results: Results) -> None:
+    axes, _ = axes_of(results, x="stations", y="goodput_bps", by="queue", kind="heat")
+
+    (image,) = axes.images
+    assert image.get_array().tolist() == [
+        pytest.approx([0.011, 0.041]),
+        pytest.approx([1.011, 1.041]),
+    ]
+    assert [text.get_text() for text in axes.texts] == ["0.011", "0.041", "1.01", "1.04"]
+
+
+def test_a_distribution_steps_up_at_each_replication(results: Results) -> None:
+    axes, _ = axes_of(results, y="goodput_bps", by="queue", kind="cdf")
+
+    line = axes.lines[0]
+    assert line.get_xdata().tolist() == pytest.approx([0.025, 0.025, 0.026, 0.027])
+    assert line.get_ydata().tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+
+def test_dots_are_rows(results: Results) -> None:
+    axes, _ = axes_of(results, x="queue", y="goodput_bps", kind="scatter")
+
+    assert len(axes.collections[0].get_offsets()) == 12
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"y": "goodput_bps"}, "--x is missing"),
+        ({"x": "stations", "y": "goodput"}, "goodput is no column; allowed: queue, stations"),
+        ({"x": "stations", "y": "transfer_time_s"}, "has no numbers to draw"),
+        ({"x": "stations", "y": "goodput_bps", "kind": "heat"}, "needs --by"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(results: Results, how: dict[str, Any], said: str) -> None:
+    with pytest.raises(QuestionError, match=said):
+        picture(results, **how)
+
+
+def test_the_command_writes_pictures_and_nothing_over_other_files(
+    results: Results, tmp_path: Path
+) -> None:
+    def plot(*arguments: str) -> int:
+        where = ["plot", str(results.folder), "--x", "stations", "--y", "goodput_bps"]
+        return CliRunner().invoke(app, [*where, *arguments]).exit_code
+
+    for name in ("one.png", "one.svg"):
+        assert plot("--out", str(tmp_path / name)) == 0
+        assert plot("--out", str(tmp_path / name), "--where", "queue = 'long'") == 0
+    mine = tmp_path / "mine.png"
+    mine.write_text("mine")
+    assert plot("--out", str(mine)) == 2
+    assert mine.read_text() == "mine"
+    assert plot("--out", str(tmp_path / "one.jpg")) == 2
+    assert plot("--out", str(tmp_path / "two.png"), "--where", "queue = 'none'") == 2
+    assert plot("--kind", "pie") == 2
