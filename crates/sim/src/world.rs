@@ -14,11 +14,13 @@ mod groups;
 mod latency;
 mod measure;
 mod metrics;
+mod network;
 mod node;
 mod ppdus;
 mod record;
 mod sockets;
 mod traffic;
+mod turn;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
 use airtcp_wlan::{Cell, ContenderId};

@@ -151,29 +151,50 @@ impl Transfers {
     ) -> bool {
         let transfer = self.slots.get_mut(tag);
         if side == transfer.carried.sender {
-            if transfer.request > 0 && end.delivered >= transfer.request {
-                transfer.request = 0;
-                let bytes = transfer.carried.bytes;
-                actions.push(Action::Write { tag, side, bytes, last: false });
-            }
-            if end.acked >= transfer.carried.bytes && !transfer.carried.is_acknowledged {
-                transfer.carried.is_acknowledged = true;
-                actions.push(Action::Acknowledged { began: transfer.carried.since });
-                self.abandon_if_over(tag, actions);
+            let is_asked = transfer.request > 0 && end.delivered >= transfer.request;
+            let is_acknowledged = end.acked >= transfer.carried.bytes;
+            if is_asked || is_acknowledged {
+                self.answer_or_end(tag, side, is_asked, is_acknowledged, actions);
             }
             return false;
         }
         let fresh = transfer.carried.deliver(end);
-        if fresh == 0 {
-            return false;
-        }
         actions.delivered += fresh;
-        let is_received = transfer.carried.is_received();
+        let is_received = fresh > 0 && transfer.carried.is_received();
         if is_received {
-            actions.push(Action::Received { began: transfer.carried.since });
-            self.abandon_if_over(tag, actions);
+            self.receive(tag, actions);
         }
         is_received
+    }
+
+    /// The request for a transfer has come to its sender, or the acknowledgment of all of it.
+    #[cold]
+    fn answer_or_end(
+        &mut self,
+        tag: u32,
+        side: Side,
+        is_asked: bool,
+        is_acknowledged: bool,
+        actions: &mut Actions,
+    ) {
+        let transfer = self.slots.get_mut(tag);
+        if is_asked {
+            transfer.request = 0;
+            let bytes = transfer.carried.bytes;
+            actions.push(Action::Write { tag, side, bytes, last: false });
+        }
+        if is_acknowledged && !transfer.carried.is_acknowledged {
+            transfer.carried.is_acknowledged = true;
+            actions.push(Action::Acknowledged { began: transfer.carried.since });
+            self.abandon_if_over(tag, actions);
+        }
+    }
+
+    /// The last of a transfer has come to its receiver.
+    #[cold]
+    fn receive(&mut self, tag: u32, actions: &mut Actions) {
+        actions.push(Action::Received { began: self.carried(tag).since });
+        self.abandon_if_over(tag, actions);
     }
 
     fn abandon_if_over(&self, tag: u32, actions: &mut Actions) {

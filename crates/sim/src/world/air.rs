@@ -180,10 +180,8 @@ impl World<'_> {
 
     #[inline(always)]
     fn acknowledged(&mut self, by: ContenderId, packet: &Packet) {
-        let node = self.remove_sent(by, packet);
-        let node = &self.nodes[node as usize];
-        if node.is_access_point() {
-            let is_backlogged = node.backlogged_queues > 0;
+        if let Some(access_point) = self.remove_sent(by, packet) {
+            let is_backlogged = self.nodes[access_point as usize].backlogged_queues > 0;
             self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
             let scope = self.flow_of(packet).scope;
             let delay = self.now - packet.arrived;

@@ -7,7 +7,7 @@ use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 
 use super::World;
 use super::groups::{Scope, scopes};
-use super::node::Node;
+use super::node::{Node, Transmitter};
 use super::ppdus::Ppdus;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
@@ -154,22 +154,24 @@ impl Measures {
         self.measuring
     }
 
-    /// A queue of `node` had `before` packets and has `after`.
+    /// The queue of `transmitter`, which is one of `nodes`, had `before` packets.
     #[inline]
     pub(super) fn queue_changed(
         &mut self,
         now: Time,
-        node: &mut Node,
+        transmitter: &Transmitter,
+        nodes: &mut [Node],
         before: usize,
-        after: usize,
     ) {
-        if node.is_access_point() && before != after {
+        let after = transmitter.queue.len();
+        if transmitter.at_access_point && before != after {
             let packets = self.ap_queue.value() + after as u64 - before as u64;
             self.ap_queue.set(now, packets);
         }
         if (before == 0) == (after == 0) {
             return;
         }
+        let node = &mut nodes[transmitter.node as usize];
         if before == 0 {
             node.backlogged_queues += 1;
             if node.backlogged_queues == 1 {

@@ -49,6 +49,7 @@ impl Node {
 #[derive(Debug)]
 pub(super) struct Transmitter {
     pub(super) node: NodeId,
+    pub(super) at_access_point: bool,
     /// None under the DCF.
     pub(super) category: Option<AccessCategory>,
     pub(super) queue: Queue<Body>,
@@ -106,6 +107,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             });
             transmitters.push(Transmitter {
                 node,
+                at_access_point: is_access_point,
                 category,
                 queue: Queue::new(queue, scheduler, || {
                     RandomStream::new(seed, replication, &entity, "early detection")

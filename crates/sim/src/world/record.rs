@@ -122,14 +122,6 @@ impl World<'_> {
         }
     }
 
-    /// Payload reached an application.
-    #[inline]
-    pub(super) fn record_delivery(&mut self, flow: u32, bytes: u64) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.delivered[flow as usize] += bytes;
-        }
-    }
-
     /// A connection has been put in place `id`.
     #[inline]
     pub(super) fn record_connection(&mut self, id: u32) {
@@ -185,6 +177,11 @@ impl World<'_> {
 }
 
 impl Recorder {
+    /// Payload reached an application.
+    pub(super) fn delivered(&mut self, flow: u32, bytes: u64) {
+        self.delivered[flow as usize] += bytes;
+    }
+
     /// Writes down what one end counted since it was seen last.
     fn compare(&mut self, at: Time, id: u32, side: Side, connection: &Connection, is_sender: bool) {
         let before = &mut self.seen[id as usize][side as usize];

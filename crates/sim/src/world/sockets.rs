@@ -1,19 +1,16 @@
 //! Between applications and endpoints: what applications want is done, and they are told what comes.
 //!
-//! Knows connections, their timers and what each end sends; where packets go from there is in
-//! `traffic`.
+//! Knows connections and their timers; what happens when something comes is in `turn`.
 
 #[cfg(test)]
 mod tests;
 
 use airtcp_kernel::Time;
-use airtcp_net::Packet;
 
 use super::{Event, World};
 use crate::app::{Action, AppEvent, Service};
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
-use crate::packet::{Body, Owner};
 use crate::scenario::Direction;
 
 /// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
@@ -43,7 +40,7 @@ impl World<'_> {
         if connection.disarm(side, self.now) {
             let tcp = self.flows[connection.flow as usize].tcp();
             connection.endpoint(side).on_timer(&tcp.endpoint, self.now);
-            self.drain_apart(id, side);
+            self.drain(id, side);
         }
     }
 
@@ -53,57 +50,9 @@ impl World<'_> {
         self.tell(flow, AppEvent::Woken);
     }
 
-    /// A packet has reached one end.
-    #[inline]
-    pub(super) fn arrive(&mut self, packet: &Packet<Body>, side: Side) {
-        let segment = &packet.body.segment;
-        let flow = &mut self.flows[packet.flow as usize];
-        flow.books.received.add(segment.len);
-        let Some(id) = packet.body.owner.connection() else {
-            self.datagram_arrived(packet);
-            return;
-        };
-        let connection = &mut self.connections[id as usize];
-        let (now, rtt) = (self.now, &mut self.measures.scopes[flow.scope as usize].latency.rtt);
-        connection.arrive(side, &flow.tcp().endpoint, now, segment, |sent| rtt.add(now - sent));
-        let event =
-            AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) };
-        if connection.acks_first {
-            self.acknowledge_then_tell(id, side, packet.flow, event);
-        } else {
-            self.tell(packet.flow, event);
-            self.drain(id, side);
-        }
-        self.close_if_over(id);
-    }
-
-    /// Sends what one end has to send, and tells its application what has arrived there only then.
-    fn acknowledge_then_tell(&mut self, id: u32, side: Side, flow: u32, event: AppEvent) {
-        self.drain_apart(id, side);
-        self.tell(flow, event);
-    }
-
-    /// Tells an application what has happened, and does what it wants.
-    #[inline(always)]
-    fn tell(&mut self, flow_id: u32, event: AppEvent) {
-        let flow = &mut self.flows[flow_id as usize];
-        flow.app.on_event(self.now, event, &mut flow.draws, &mut self.actions);
-        let delivered = self.actions.delivered;
-        if delivered > 0 {
-            self.actions.delivered = 0;
-            if self.measures.delivered(self.now, delivered) {
-                flow.measured.delivered_bytes += delivered;
-            }
-            self.record_delivery(flow_id, delivered);
-        }
-        if !self.actions.list.is_empty() {
-            self.carry_out(flow_id);
-        }
-    }
-
     /// Does what the application of `flow` wants.
     #[inline(never)]
-    fn carry_out(&mut self, flow: u32) {
+    pub(super) fn carry_out(&mut self, flow: u32) {
         // Nothing that is done here makes an application want more: packets arrive later.
         let mut list = std::mem::take(&mut self.actions.list);
         for action in list.drain(..) {
@@ -119,12 +68,12 @@ impl World<'_> {
                     if last {
                         endpoint.close();
                     }
-                    self.drain_apart(id, side);
+                    self.drain(id, side);
                 }
                 Action::Close { tag, side } => {
                     let id = self.place(flow, tag);
                     self.connections[id as usize].endpoint(side).close();
-                    self.drain_apart(id, side);
+                    self.drain(id, side);
                 }
                 Action::Abandon { tag } => {
                     let id = self.place(flow, tag);
@@ -195,7 +144,7 @@ impl World<'_> {
         self.record_connection(id);
         self.capture_connection(id, service);
         if let Some(opener) = opener {
-            self.drain_apart(id, opener);
+            self.drain(id, opener);
         }
     }
 
@@ -232,29 +181,6 @@ impl World<'_> {
         });
     }
 
-    /// [`Self::drain`] where that is rare.
-    #[inline(never)]
-    fn drain_apart(&mut self, id: u32, side: Side) {
-        self.drain(id, side);
-    }
-
-    /// Sends all that one end of a connection has to send, and sets its timer.
-    #[inline(always)]
-    fn drain(&mut self, id: u32, side: Side) {
-        let flow = self.connections[id as usize].flow;
-        let tcp = self.flows[flow as usize].tcp();
-        loop {
-            let connection = &mut self.connections[id as usize];
-            let sent = connection.poll_transmit(side, &tcp.endpoint, self.now);
-            let Some(segment) = sent else { break };
-            self.send(flow, side, Owner::of(id), segment);
-        }
-        self.record_end_of_turn(id, side);
-        if let Some(deadline) = self.connections[id as usize].arm(side) {
-            self.schedule(deadline.max(self.now), Event::Timer(id, side));
-        }
-    }
-
     /// The receiver has the last byte of a transfer that began at `began`.
     fn transfer_received(&mut self, flow_id: u32, began: Time) {
         self.record_end(flow_id);
@@ -266,31 +192,9 @@ impl World<'_> {
         }
     }
 
-    /// A datagram has reached an application.
-    #[inline]
-    fn datagram_arrived(&mut self, packet: &Packet<Body>) {
-        let bytes = u64::from(packet.body.segment.len);
-        self.record_delivery(packet.flow, bytes);
-        let counts = self.measures.delivered(self.now, bytes);
-        let flow = &mut self.flows[packet.flow as usize];
-        if counts {
-            flow.measured.delivered_bytes += bytes;
-        }
-        let latency = &mut self.measures.scopes[flow.scope as usize].latency;
-        latency.datagram(packet.body.sent(), self.now, &mut flow.jitter);
-    }
-
     /// Forgets a connection on which nothing is left to happen.
-    #[inline(always)]
-    pub(super) fn close_if_over(&mut self, id: u32) {
-        let connection = &self.connections[id as usize];
-        if connection.open && connection.is_over() {
-            self.close(id);
-        }
-    }
-
     #[cold]
-    fn close(&mut self, id: u32) {
+    pub(super) fn close(&mut self, id: u32) {
         let connection = &mut self.connections[id as usize];
         connection.open = false;
         let (tag, counted) = (connection.tag, connection.counted());

@@ -1,35 +1,16 @@
 //! What happens to packets outside the air: where they go next, in which queue they wait, and what
 //! becomes of those that are lost.
 
-use airtcp_tcp::Segment;
 use airtcp_wlan::ContenderId;
 
 use super::World;
-use super::flow::Flow;
 use super::measure::Drop;
+use super::network::Parts;
 use super::node::NodeId;
 use crate::connection::Side;
 use crate::packet::{Body, Owner, Packet, TrafficClass};
 
 impl World<'_> {
-    /// `side` of a flow hands a packet to the network.
-    #[inline(always)]
-    pub(super) fn send(&mut self, flow_id: u32, side: Side, owner: Owner, segment: Segment) {
-        let flow = &mut self.flows[flow_id as usize];
-        flow.books.sent.add(segment.len);
-        let station = flow.station;
-        match side {
-            Side::Station => {
-                let packet = flow.packet(flow_id, flow.access_point_address, owner, segment);
-                self.enqueue(station, packet);
-            }
-            Side::Server => {
-                let packet = flow.packet(flow_id, flow.station_address, owner, segment);
-                self.forward_to_ap(packet);
-            }
-        }
-    }
-
     /// The next link of a packet on its way from the access point to the server, or the server.
     #[inline]
     pub(super) fn forward_to_server(&mut self, packet: &Packet) {
@@ -40,41 +21,15 @@ impl World<'_> {
         }
     }
 
-    /// The next link of a packet on its way from the server to the access point, or its queue.
-    #[inline(always)]
-    fn forward_to_ap(&mut self, packet: Packet) {
-        let &Flow { ref path, access_point, .. } = self.flow_of(&packet);
-        match path.len().checked_sub(1 + usize::from(packet.body.hop)) {
-            Some(index) => self.offer_to_wire(2 * path[index] + 1, packet),
-            None => self.enqueue(access_point, packet),
-        }
-    }
-
-    #[inline(never)]
     fn offer_to_wire(&mut self, wire: u32, packet: Packet) {
-        self.links.wires.offer(self.now, wire, packet, &mut self.drops);
-        if !self.drops.is_empty() {
-            self.settle_wire_drops(wire);
-        }
-        self.next = self.next.min(self.links.wires.next_time());
-    }
-
-    /// What the queue before a wire has dropped is lost.
-    #[cold]
-    fn settle_wire_drops(&mut self, wire: u32) {
-        let mut drops = std::mem::take(&mut self.drops);
-        for packet in drops.drain(..) {
-            self.packet_dropped(&packet, Drop::Wire(wire));
-        }
-        self.drops = drops;
+        let place = self.split().network.offer_to_wire(wire, packet);
+        self.settle_drops(place);
     }
 
     /// What is due on a wire happens: mostly, a packet arrives.
     pub(super) fn wire_event(&mut self) {
         let (wire, packet) = self.links.wires.advance(&mut self.drops);
-        if !self.drops.is_empty() {
-            self.settle_wire_drops(wire);
-        }
+        self.settle_drops(Drop::Wire(wire));
         let Some(mut packet) = packet else { return };
         if self.links.loses(wire, &packet) {
             self.packet_dropped(&packet, Drop::Link(wire));
@@ -84,40 +39,32 @@ impl World<'_> {
         if wire.is_multiple_of(2) {
             self.forward_to_server(&packet);
         } else {
-            self.forward_to_ap(packet);
+            let Parts { flows, mut network, .. } = self.split();
+            let place = network.forward_to_ap(&flows[packet.flow as usize], packet);
+            self.settle_drops(place);
         }
     }
 
-    /// Puts a packet into a queue of a node, which may drop it, or others for it.
-    // One call for each direction of a packet: inlined, it is made where it waits, not copied there.
-    #[inline(always)]
-    fn enqueue(&mut self, node_id: NodeId, packet: Packet) {
-        let node = &mut self.nodes[node_id as usize];
-        node.counts.arrivals += 1;
-        let id = node.route(packet.body.class());
-        let queue = &mut self.transmitters[id as usize].queue;
-        let before = queue.len();
-        queue.enqueue(self.now, packet, &mut self.drops);
-        let after = queue.len();
-        if before == 0 && after > 0 {
-            self.ready.push(id);
-        }
-        self.measures.queue_changed(self.now, node, before, after);
+    /// What was dropped at `place` is lost.
+    #[inline]
+    pub(super) fn settle_drops(&mut self, place: Drop) {
         if !self.drops.is_empty() {
-            self.settle_drops(id);
+            self.lose_dropped(place);
         }
     }
 
-    /// What queue `id` has dropped is lost. A saturated flow tries again when there is room: where
-    /// flows take turns, what is dropped may be another flow's only packet.
+    /// A saturated flow tries again when there is room: where flows take turns, what is dropped may be
+    /// another flow's only packet.
     #[cold]
-    pub(super) fn settle_drops(&mut self, id: ContenderId) {
-        let node = self.transmitters[id as usize].node;
+    fn lose_dropped(&mut self, place: Drop) {
         let mut drops = std::mem::take(&mut self.drops);
         for packet in drops.drain(..) {
-            self.nodes[node as usize].counts.queue_drops += 1;
-            self.packet_dropped(&packet, Drop::Queue(id));
-            self.wait_for_room(id, &packet);
+            self.packet_dropped(&packet, place);
+            if let Drop::Queue(id) = place {
+                let node = self.transmitters[id as usize].node;
+                self.nodes[node as usize].counts.queue_drops += 1;
+                self.wait_for_room(id, &packet);
+            }
         }
         self.drops = drops;
     }
@@ -126,9 +73,8 @@ impl World<'_> {
     #[cold]
     pub(super) fn queue_has_dropped(&mut self, id: ContenderId, before: usize) {
         let transmitter = &self.transmitters[id as usize];
-        let (node, after) = (transmitter.node as usize, transmitter.queue.len());
-        self.measures.queue_changed(self.now, &mut self.nodes[node], before, after);
-        self.settle_drops(id);
+        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
+        self.settle_drops(Drop::Queue(id));
     }
 
     /// If `packet`, which has left queue `id`, is of a saturated flow, that waits for room there.
@@ -140,22 +86,20 @@ impl World<'_> {
         }
     }
 
-    /// The MAC is done with a packet of queue `id`, which has one less then, and whose node that is. A
-    /// flow of datagrams puts its next one in.
+    /// The MAC is done with a packet of queue `id`, which has one less then: whose node that is, if it
+    /// is an access point. A flow of datagrams puts its next one in.
     #[inline(always)]
-    pub(super) fn remove_sent(&mut self, id: ContenderId, packet: &Packet) -> NodeId {
-        let transmitter = &mut self.transmitters[id as usize];
+    pub(super) fn remove_sent(&mut self, id: ContenderId, packet: &Packet) -> Option<NodeId> {
+        let mut transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.done(self.now);
-        let mut after = transmitter.queue.len();
-        let node = transmitter.node;
         if packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty() {
             self.wait_for_room(id, packet);
             self.refill(id);
-            after = self.transmitters[id as usize].queue.len();
+            transmitter = &mut self.transmitters[id as usize];
         }
-        self.measures.queue_changed(self.now, &mut self.nodes[node as usize], before, after);
-        node
+        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
+        transmitter.at_access_point.then_some(transmitter.node)
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not
@@ -166,9 +110,7 @@ impl World<'_> {
         self.nodes[transmitter.node as usize].counts.arrivals += 1;
         let packet = self.next_datagram(flow);
         self.transmitters[id as usize].queue.enqueue(self.now, packet, &mut self.drops);
-        if !self.drops.is_empty() {
-            self.settle_drops(id);
-        }
+        self.settle_drops(Drop::Queue(id));
     }
 
     /// From now on an end of a flow always has one more datagram: it takes its place in the queue, or
@@ -187,7 +129,8 @@ impl World<'_> {
         for _ in 0..places {
             if self.transmitters[id as usize].queue.has_room() {
                 let packet = self.next_datagram(flow_id);
-                self.enqueue(node_id, packet);
+                let place = self.split().network.enqueue(node_id, packet);
+                self.settle_drops(place);
             } else {
                 self.transmitters[id as usize].blocked.push_back(flow_id);
             }
@@ -208,16 +151,19 @@ impl World<'_> {
 
     /// `side` of a flow sends a datagram.
     pub(super) fn send_datagram(&mut self, flow_id: u32, side: Side, bytes: u32) {
-        self.send(flow_id, side, Owner::DATAGRAM, Body::datagram(bytes, self.now));
+        let datagram = Body::datagram(bytes, self.now);
+        let Parts { flows, mut network, .. } = self.split();
+        let flow = &mut flows[flow_id as usize];
+        let place = network.send(flow, flow_id, side, Owner::DATAGRAM, datagram);
+        self.settle_drops(place);
     }
 
     /// A packet is lost for good.
     pub(super) fn packet_dropped(&mut self, packet: &Packet, place: Drop) {
-        let node = match place {
-            Drop::Queue(id) | Drop::Mac(id) => Some(self.transmitters[id as usize].node),
-            Drop::Wire(_) | Drop::Link(_) => None,
+        let at_access_point = match place {
+            Drop::Queue(id) | Drop::Mac(id) => self.transmitters[id as usize].at_access_point,
+            Drop::Wire(_) | Drop::Link(_) => false,
         };
-        let at_access_point = node.is_some_and(|node| self.nodes[node as usize].is_access_point());
         self.measures.dropped(place, at_access_point);
         self.record_drop(packet.flow, place);
         let flow = &mut self.flows[packet.flow as usize];

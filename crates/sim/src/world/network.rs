@@ -1,0 +1,148 @@
+//! The way of packets from the ends of connections to queues and wires, and what is counted on it.
+//!
+//! A [`Network`] is the part of the world that packets go through, while somebody else looks at flows
+//! and connections: neither has to be looked up again for each packet. So it cannot say to them what
+//! was lost. That stays in `drops`, and whoever handed a packet over settles it before anything else.
+
+use airtcp_kernel::Time;
+use airtcp_net::Wires;
+use airtcp_tcp::Segment;
+use airtcp_wlan::ContenderId;
+
+use super::World;
+use super::flow::{Flow, Links};
+use super::measure::{Drop, Measures};
+use super::node::{Node, NodeId, Transmitter};
+use super::record::Recorder;
+use crate::app::Actions;
+use crate::connection::{Connection, Side};
+use crate::packet::{Body, Owner, Packet};
+
+/// Queues and wires at one instant.
+pub(super) struct Network<'w> {
+    pub(super) now: Time,
+    pub(super) nodes: &'w mut Vec<Node>,
+    pub(super) transmitters: &'w mut Vec<Transmitter>,
+    pub(super) links: &'w mut Links,
+    pub(super) measures: &'w mut Measures,
+    pub(super) recorder: &'w mut Option<Box<Recorder>>,
+    /// When the next thing happens in the world.
+    pub(super) next: &'w mut Time,
+    pub(super) ready: &'w mut Vec<ContenderId>,
+    /// What was dropped and not settled yet.
+    pub(super) drops: &'w mut Vec<Packet>,
+}
+
+/// The ends of the world, and the network between them.
+pub(super) struct Parts<'w, 's> {
+    pub(super) flows: &'w mut Vec<Flow<'s>>,
+    pub(super) connections: &'w mut Vec<Connection>,
+    pub(super) actions: &'w mut Actions,
+    pub(super) network: Network<'w>,
+}
+
+impl<'s> World<'s> {
+    #[inline(always)]
+    pub(super) fn split(&mut self) -> Parts<'_, 's> {
+        let network = Network {
+            now: self.now,
+            nodes: &mut self.nodes,
+            transmitters: &mut self.transmitters,
+            links: &mut self.links,
+            measures: &mut self.measures,
+            recorder: &mut self.recorder,
+            next: &mut self.next,
+            ready: &mut self.ready,
+            drops: &mut self.drops,
+        };
+        Parts {
+            flows: &mut self.flows,
+            connections: &mut self.connections,
+            actions: &mut self.actions,
+            network,
+        }
+    }
+}
+
+// All of it is inlined, so that a packet is made where it waits, not copied there.
+impl Network<'_> {
+    /// `side` of `flow`, the number `id`, hands a packet over. Where it is dropped if it is, or others
+    /// for it.
+    #[inline(always)]
+    pub(super) fn send(
+        &mut self,
+        flow: &mut Flow<'_>,
+        id: u32,
+        side: Side,
+        owner: Owner,
+        segment: Segment,
+    ) -> Drop {
+        flow.books.sent.add(segment.len);
+        match side {
+            Side::Station => {
+                let packet = flow.packet(id, flow.access_point_address, owner, segment);
+                self.enqueue(flow.station, packet)
+            }
+            Side::Server => {
+                let packet = flow.packet(id, flow.station_address, owner, segment);
+                self.forward_to_ap(flow, packet)
+            }
+        }
+    }
+
+    /// The next link of a packet of `flow` on its way from the server to the access point, or its
+    /// queue.
+    #[inline(always)]
+    pub(super) fn forward_to_ap(&mut self, flow: &Flow<'_>, packet: Packet) -> Drop {
+        match flow.path.len().checked_sub(1 + usize::from(packet.body.hop)) {
+            Some(index) => self.offer_to_wire(2 * flow.path[index] + 1, packet),
+            None => self.enqueue(flow.access_point, packet),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn offer_to_wire(&mut self, wire: u32, packet: Packet) -> Drop {
+        offer_to_wire(&mut self.links.wires, self.now, wire, packet, self.drops);
+        *self.next = (*self.next).min(self.links.wires.next_time());
+        Drop::Wire(wire)
+    }
+
+    /// Payload has reached an application of `flow`, the number `id`.
+    #[inline(always)]
+    pub(super) fn deliver(&mut self, flow: &mut Flow<'_>, id: u32, bytes: u64) {
+        if self.measures.delivered(self.now, bytes) {
+            flow.measured.delivered_bytes += bytes;
+        }
+        if let Some(recorder) = self.recorder {
+            recorder.delivered(id, bytes);
+        }
+    }
+
+    /// Puts a packet into a queue of a node.
+    #[inline(always)]
+    pub(super) fn enqueue(&mut self, node_id: NodeId, packet: Packet) -> Drop {
+        let node = &mut self.nodes[node_id as usize];
+        node.counts.arrivals += 1;
+        let id = node.route(packet.body.class());
+        let transmitter = &mut self.transmitters[id as usize];
+        let before = transmitter.queue.len();
+        transmitter.queue.enqueue(self.now, packet, self.drops);
+        if before == 0 && !transmitter.queue.is_empty() {
+            self.ready.push(id);
+        }
+        self.measures.queue_changed(self.now, transmitter, self.nodes, before);
+        Drop::Queue(id)
+    }
+}
+
+/// Apart, for no other than the network itself is passed on: its parts stay in registers.
+#[inline(never)]
+fn offer_to_wire(
+    wires: &mut Wires<Body>,
+    now: Time,
+    wire: u32,
+    packet: Packet,
+    drops: &mut Vec<Packet>,
+) {
+    wires.offer(now, wire, packet, drops);
+}

@@ -1,0 +1,169 @@
+//! The turn of one end of a connection: it is given what has come, its application hears of that, and
+//! what it has to send goes on its way.
+//!
+//! Most of what a run does is here, so flow and connection are looked up once. What is rare (an
+//! application wants something, packets are dropped) is the whole [`World`]'s business, and the turn
+//! goes on after it.
+
+use airtcp_kernel::Time;
+use airtcp_tcp::Config;
+
+use super::flow::Flow;
+use super::measure::Drop;
+use super::network::{Network, Parts};
+use super::{Event, World};
+use crate::app::{Actions, AppEvent};
+use crate::connection::{Connection, Side};
+use crate::packet::{Owner, Packet};
+
+impl World<'_> {
+    /// A packet has reached one end.
+    #[inline]
+    pub(super) fn arrive(&mut self, packet: &Packet, side: Side) {
+        let segment = &packet.body.segment;
+        let Parts { flows, connections, actions, mut network } = self.split();
+        let flow = &mut flows[packet.flow as usize];
+        flow.books.received.add(segment.len);
+        let Some(id) = packet.body.owner.connection() else {
+            network.deliver(flow, packet.flow, u64::from(segment.len));
+            let latency = &mut network.measures.scopes[flow.scope as usize].latency;
+            latency.datagram(packet.body.sent(), network.now, &mut flow.jitter);
+            return;
+        };
+        let connection = &mut connections[id as usize];
+        let config = &flow.tcp().endpoint;
+        let (now, rtt) =
+            (network.now, &mut network.measures.scopes[flow.scope as usize].latency.rtt);
+        connection.arrive(side, config, now, segment, |sent| rtt.add(now - sent));
+        if connection.acks_first {
+            self.acknowledge_then_tell(id, side);
+            return;
+        }
+        let event = arrived(connection, side);
+        hear(flow, packet.flow, event, actions, &mut network);
+        if !actions.list.is_empty() {
+            self.carry_out_then_drain(id, side);
+            return;
+        }
+        if let Some(place) = send_all(config, flow, connection, id, side, &mut network) {
+            self.settle_drops_then_drain(id, side, place);
+            return;
+        }
+        let deadline = connection.arm(side);
+        let is_over = connection.open && connection.is_over();
+        self.end_turn(id, side, deadline);
+        if is_over {
+            self.close(id);
+        }
+    }
+
+    /// Sends what one end has to send, and tells its application what has arrived there only then.
+    #[inline(never)]
+    fn acknowledge_then_tell(&mut self, id: u32, side: Side) {
+        self.drain(id, side);
+        let connection = &self.connections[id as usize];
+        let (flow, event) = (connection.flow, arrived(connection, side));
+        self.tell(flow, event);
+        self.close_if_over(id);
+    }
+
+    /// Tells an application what has happened, and does what it wants.
+    #[inline(always)]
+    pub(super) fn tell(&mut self, flow: u32, event: AppEvent) {
+        let Parts { flows, actions, mut network, .. } = self.split();
+        hear(&mut flows[flow as usize], flow, event, actions, &mut network);
+        self.carry_out(flow);
+    }
+
+    #[inline(never)]
+    fn carry_out_then_drain(&mut self, id: u32, side: Side) {
+        self.carry_out(self.connections[id as usize].flow);
+        self.drain(id, side);
+        self.close_if_over(id);
+    }
+
+    #[cold]
+    fn settle_drops_then_drain(&mut self, id: u32, side: Side, place: Drop) {
+        self.settle_drops(place);
+        self.drain(id, side);
+        self.close_if_over(id);
+    }
+
+    /// Sends all that one end of a connection has to send, and sets its timer.
+    #[inline(never)]
+    pub(super) fn drain(&mut self, id: u32, side: Side) {
+        let deadline = loop {
+            let Parts { flows, connections, mut network, .. } = self.split();
+            let connection = &mut connections[id as usize];
+            let flow = &mut flows[connection.flow as usize];
+            let config = &flow.tcp().endpoint;
+            match send_all(config, flow, connection, id, side, &mut network) {
+                Some(place) => self.settle_drops(place),
+                None => break connection.arm(side),
+            }
+        };
+        self.end_turn(id, side, deadline);
+    }
+
+    /// One end has sent all, and its timer is needed at `deadline` if it is not set already.
+    #[inline(always)]
+    fn end_turn(&mut self, id: u32, side: Side, deadline: Option<Time>) {
+        self.record_end_of_turn(id, side);
+        if let Some(deadline) = deadline {
+            self.schedule(deadline.max(self.now), Event::Timer(id, side));
+        }
+    }
+
+    /// Forgets a connection on which nothing is left to happen.
+    #[inline(always)]
+    pub(super) fn close_if_over(&mut self, id: u32) {
+        let connection = &self.connections[id as usize];
+        if connection.open && connection.is_over() {
+            self.close(id);
+        }
+    }
+}
+
+/// What the application of `connection` is told of what has come to `side`.
+#[inline(always)]
+fn arrived(connection: &Connection, side: Side) -> AppEvent {
+    AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) }
+}
+
+/// The application of `flow`, the number `id`, is told what has happened; what it wants then is in
+/// `actions`.
+#[inline(always)]
+fn hear(
+    flow: &mut Flow<'_>,
+    id: u32,
+    event: AppEvent,
+    actions: &mut Actions,
+    network: &mut Network<'_>,
+) {
+    flow.app.on_event(network.now, event, &mut flow.draws, actions);
+    let delivered = std::mem::take(&mut actions.delivered);
+    if delivered > 0 {
+        network.deliver(flow, id, delivered);
+    }
+}
+
+/// Sends all that one end of connection `id` has to send, or until packets are dropped: then says
+/// where.
+#[inline(always)]
+fn send_all(
+    config: &Config,
+    flow: &mut Flow<'_>,
+    connection: &mut Connection,
+    id: u32,
+    side: Side,
+    network: &mut Network<'_>,
+) -> Option<Drop> {
+    let flow_id = connection.flow;
+    while let Some(segment) = connection.poll_transmit(side, config, network.now) {
+        let place = network.send(flow, flow_id, side, Owner::of(id), segment);
+        if !network.drops.is_empty() {
+            return Some(place);
+        }
+    }
+    None
+}
