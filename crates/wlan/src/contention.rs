@@ -216,38 +216,42 @@ impl Contention {
     #[inline(always)]
     pub fn end_success(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         debug_assert_eq!(self.transmitting, [id]);
-        let contender = &mut self.contenders[id as usize];
-        contender.counters.successes += 1;
-        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
-        contender.cw = contender.cw_min;
         let is_burst = match &mut self.bursts {
             None => false,
             Some(bursts) => bursts.exchange_succeeded(id, has_frame),
         };
-        self.end_transmission(id, now, has_frame, is_burst);
+        self.end_transmission(id, now, has_frame, is_burst, |counters| counters.successes += 1);
     }
 
     /// The frame to all of the one contender on the air has ended at `now`.
     #[cold]
     pub fn end_broadcast(&mut self, now: Time, has_frame: bool) {
         let id = self.only_transmitter();
-        let contender = &mut self.contenders[id as usize];
-        contender.counters.broadcasts += 1;
-        contender.cw = contender.cw_min;
         let burst = self.bursts.as_mut().filter(|bursts| bursts.contender == id);
         let is_burst = burst.is_some();
         if let Some(bursts) = burst {
             bursts.packet_done(false, has_frame);
         }
-        self.end_transmission(id, now, has_frame, is_burst);
+        self.end_transmission(id, now, has_frame, is_burst, |counters| counters.broadcasts += 1);
     }
 
-    /// What `id` sent alone has ended at `now`: the medium is idle, and it draws its next backoff.
+    /// What `id` sent alone has ended at `now`, and not failed: the medium is idle, and it draws its
+    /// next backoff.
     // Nearly always called for exchanges: there a call of its own costs a per cent of a run.
     #[inline(always)]
-    fn end_transmission(&mut self, id: ContenderId, now: Time, has_frame: bool, is_burst: bool) {
+    fn end_transmission(
+        &mut self,
+        id: ContenderId,
+        now: Time,
+        has_frame: bool,
+        is_burst: bool,
+        count: impl FnOnce(&mut MacCounters),
+    ) {
         self.medium_idle_from(now);
         let contender = &mut self.contenders[id as usize];
+        count(&mut contender.counters);
+        // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
+        contender.cw = contender.cw_min;
         contender.state = if is_burst {
             State::Bursts
         } else if has_frame || self.settings.post_backoff {
@@ -426,10 +430,12 @@ impl Contention {
 
     #[inline]
     fn find_next_access(&mut self) {
-        let mut next = Time::NEVER;
-        for group in &self.groups {
-            next = next.min(group.next_access(self.idle_from, self.settings.slot_time));
-        }
+        let of_group = |group: &Group| group.next_access(self.idle_from, self.settings.slot_time);
+        let mut next = match &self.groups[..] {
+            // All have the same inter-frame space under the DCF.
+            [group] => of_group(group),
+            groups => groups.iter().map(of_group).min().unwrap_or(Time::NEVER),
+        };
         for stray in &self.strays {
             if stray.has_frame {
                 next = next.min(self.access_time(stray));

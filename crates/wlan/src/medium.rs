@@ -56,8 +56,14 @@ impl Medium {
     /// The medium was idle until now, and `by` alone sends a PPDU until `end`.
     #[inline]
     pub(crate) fn begin_alone(&mut self, by: ContenderId, end: Time) {
-        self.transmissions.clear();
-        self.transmissions.push(Transmission { by, end, is_overlapped: false });
+        let alone = Transmission { by, end, is_overlapped: false };
+        // Most often it was another that was alone before.
+        if let [before] = &mut self.transmissions[..] {
+            *before = alone;
+        } else {
+            self.transmissions.clear();
+            self.transmissions.push(alone);
+        }
     }
 
     /// `by` sends a PPDU from `start` to `end`. All hear all, so it overlaps all that have not ended.

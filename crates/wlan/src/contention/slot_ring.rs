@@ -10,37 +10,45 @@ const NONE: u32 = u32::MAX;
 /// Buckets of stations by absolute slot number.
 #[derive(Debug)]
 pub(crate) struct SlotRing {
-    /// First station of each bucket.
-    heads: Vec<u32>,
+    /// A power of two.
+    words: Vec<Word>,
     /// The station after each station in its bucket.
     next: Vec<u32>,
-    /// A bit for each bucket that is not empty.
-    occupied: Vec<u64>,
-    mask: u64,
     len: usize,
+}
+
+/// Slots that share a bitmap.
+#[derive(Clone, Debug)]
+struct Word {
+    /// A bit for each bucket that is not empty.
+    occupied: u64,
+    /// First station of each bucket.
+    heads: [u32; 64],
 }
 
 impl SlotRing {
     /// A ring for `stations` stations whose slots lie less than `span` apart.
     pub(crate) fn new(stations: usize, span: u32) -> Self {
         let slots = (u64::from(span) + 1).next_power_of_two().max(64);
-        Self {
-            heads: vec![NONE; slots as usize],
-            next: vec![NONE; stations],
-            occupied: vec![0; slots as usize / 64],
-            mask: slots - 1,
-            len: 0,
-        }
+        let empty = Word { occupied: 0, heads: [NONE; 64] };
+        Self { words: vec![empty; slots as usize / 64], next: vec![NONE; stations], len: 0 }
+    }
+
+    /// The place of the word of `slot`.
+    #[inline]
+    fn place(&self, slot: u64) -> usize {
+        (slot / 64) as usize & (self.words.len() - 1)
     }
 
     /// Puts `station` into `slot`.
     #[inline]
     pub(crate) fn insert(&mut self, station: u32, slot: u64) {
-        let bucket = (slot & self.mask) as usize;
-        let head = &mut self.heads[bucket];
+        let place = self.place(slot);
+        let word = &mut self.words[place];
+        word.occupied |= 1 << (slot % 64);
+        let head = &mut word.heads[(slot % 64) as usize];
         self.next[station as usize] = *head;
         *head = station;
-        self.occupied[bucket / 64] |= 1 << (bucket % 64);
         self.len += 1;
     }
 
@@ -50,20 +58,17 @@ impl SlotRing {
         if self.len == 0 {
             return None;
         }
-        let start = (from & self.mask) as usize;
-        let words = self.occupied.len();
-        let head = self.occupied[start / 64] >> (start % 64);
-        if head != 0 {
-            return Some(from + u64::from(head.trailing_zeros()));
+        let here = self.words[self.place(from)].occupied >> (from % 64);
+        if here != 0 {
+            return Some(from + u64::from(here.trailing_zeros()));
         }
-        let mut ahead = 64 - (start % 64) as u64;
-        for step in 1..=words {
-            // Their number is a power of two.
-            let word = self.occupied[(start / 64 + step) & (words - 1)];
-            if word != 0 {
-                return Some(from + ahead + u64::from(word.trailing_zeros()));
+        // After a turn the first word comes again, for slots before `from` in it.
+        for words in 1..=self.words.len() as u64 {
+            let first = (from / 64 + words) * 64;
+            let occupied = self.words[self.place(first)].occupied;
+            if occupied != 0 {
+                return Some(first + u64::from(occupied.trailing_zeros()));
             }
-            ahead += 64;
         }
         unreachable!("{} stations in the ring, but no bucket is occupied", self.len)
     }
@@ -94,9 +99,10 @@ impl SlotRing {
     /// Moves the stations of `slot` to the end of `into`.
     #[inline]
     pub(crate) fn take(&mut self, slot: u64, into: &mut Vec<u32>) {
-        let bucket = (slot & self.mask) as usize;
-        let mut station = std::mem::replace(&mut self.heads[bucket], NONE);
-        self.occupied[bucket / 64] &= !(1 << (bucket % 64));
+        let place = self.place(slot);
+        let word = &mut self.words[place];
+        word.occupied &= !(1 << (slot % 64));
+        let mut station = std::mem::replace(&mut word.heads[(slot % 64) as usize], NONE);
         while station != NONE {
             into.push(station);
             self.len -= 1;
