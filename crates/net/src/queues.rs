@@ -189,24 +189,41 @@ impl<B> Queue<B> {
         self.len = self.len + 1 - (drops.len() - before);
     }
 
-    /// Hands the next packet over to the MAC, which has got at the medium, if `fits` says that the
-    /// MAC has room for it. What the discipline drops now goes to `drops`. `None` only if none waits
-    /// or the next one does not fit. For several packets in one access it is asked again, with less
+    /// Hands the next packet over to the MAC, which has got at the medium, if `fits` says that the MAC
+    /// has room for it. What the discipline drops now goes to `drops`. `None` only if none waits or
+    /// the next one does not fit. For several packets in one access it is asked again, with less
     /// room.
-    #[inline]
     pub fn next(
         &mut self,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let packet = if let Discipline::Fifo(fifo) = &mut self.discipline {
-            fifo.next(now, fits, drops)
+        let mut taken = None;
+        self.hand_over(now, fits, |packet| taken = Some(packet), drops);
+        taken
+    }
+
+    /// The same as [`Self::next`] for who will `take` the packet: whether there was one.
+    // Inlined with `take`, so that a packet is copied to where the MAC holds it, once.
+    #[inline(always)]
+    pub fn hand_over(
+        &mut self,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        take: impl FnOnce(Packet<B>),
+        drops: &mut Vec<Packet<B>>,
+    ) -> bool {
+        if let Discipline::Fifo(fifo) = &mut self.discipline {
+            let Some(packet) = fifo.next(now, fits, drops) else { return false };
+            self.taken += 1;
+            take(packet);
         } else {
-            self.next_by_policy(now, fits, drops)
-        };
-        self.taken += usize::from(packet.is_some());
-        packet
+            let Some(packet) = self.next_by_policy(now, fits, drops) else { return false };
+            self.taken += 1;
+            take(packet);
+        }
+        true
     }
 
     #[cold]

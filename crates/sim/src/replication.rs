@@ -98,10 +98,11 @@ impl<'a> Replication<'a> {
 
     /// The loop proper: simulates everything before `stop`.
     fn run_step(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
+        self.world.stop_at(stop);
         let mut countdown = STEPS_BETWEEN_LOOKS;
         loop {
             let (world_at, cell_at) = (self.world.next_time(), self.cell.next_time());
-            if cell_at < world_at.min(stop) {
+            if cell_at < world_at {
                 self.world.wait_until(cell_at);
                 self.cell.advance(cell_at, &mut self.world);
             } else {

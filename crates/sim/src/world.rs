@@ -46,8 +46,10 @@ pub(crate) struct World<'a> {
     replication: u64,
     now: Time,
     events: EventQueue<Event>,
-    /// When the next thing happens here: on a wire, or of `events`.
+    /// When the next thing happens here: on a wire, or of `events`, or the end of what is simulated
+    /// for now.
     next: Time,
+    horizon: Time,
     nodes: Vec<Node>,
     /// The queues that contend, by their numbers in the cell: one for each node under the DCF, else
     /// one for each access category that a node uses.
@@ -104,6 +106,7 @@ impl<'a> World<'a> {
             now: Time::ZERO,
             events: EventQueue::new(),
             next: Time::NEVER,
+            horizon: Time::NEVER,
             measures: Measures::new(scenario, transmitters.len()),
             airtime: AirtimeAccount::new(
                 scenario.measure_from(),
@@ -144,7 +147,18 @@ impl<'a> World<'a> {
         self.now = time;
     }
 
-    /// When the next thing happens here; [`Time::NEVER`] if nothing is pending.
+    /// Nothing from `time` on is to happen.
+    pub(crate) fn stop_at(&mut self, time: Time) {
+        self.horizon = time;
+        self.find_next();
+    }
+
+    fn find_next(&mut self) {
+        let next = self.links.wires.next_time().min(self.events.next_time());
+        self.next = next.min(self.horizon);
+    }
+
+    /// When the next thing happens here, or it is time to stop.
     #[inline]
     pub(crate) fn next_time(&self) -> Time {
         self.next
@@ -163,7 +177,7 @@ impl<'a> World<'a> {
                 Event::Wake(flow) => self.wake(flow),
             }
         }
-        self.next = self.links.wires.next_time().min(self.events.next_time());
+        self.find_next();
     }
 
     /// Tells `cell` whose queue is no longer empty.

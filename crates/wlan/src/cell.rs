@@ -101,6 +101,7 @@ struct Originator<P> {
 
 impl<P> Originator<P> {
     /// Its queue has got at the medium at `now`, and hands a frame over unless one is held already.
+    /// What is held then.
     #[inline(always)]
     fn hold<S: Supply<P>>(
         &mut self,
@@ -108,11 +109,11 @@ impl<P> Originator<P> {
         now: Time,
         frames: &FrameTable,
         supply: &mut S,
-    ) {
+    ) -> &Psdu<P> {
         if self.psdu.is_none() {
-            let msdu = supply.next(by, now, |_| true).expect("who contends has a frame");
-            self.take(msdu, frames);
+            supply.next(by, now, |_| true, |msdu| self.take(msdu, frames));
         }
+        self.psdu.as_ref().expect("who contends has a frame")
     }
 
     /// Holds a frame that its queue has handed over.
@@ -146,6 +147,15 @@ enum OnAir {
     Unanswered { by: ContenderId },
     /// A CF-End, with which `by` gives back what is left of its TXOP.
     CfEnd { by: ContenderId },
+}
+
+/// Of an exchange, from its start: when its first frame is sent, when the receiver has the data frame,
+/// and how long it lasts.
+#[derive(Clone, Copy, Debug)]
+struct Milestones {
+    sent: Duration,
+    received: Duration,
+    total: Duration,
 }
 
 impl<P: Clone> Cell<P> {
@@ -219,7 +229,7 @@ impl<P: Clone> Cell<P> {
                 if self.aggregates.is_some() && !self.beacons.is_on_air(by) {
                     self.ppdu_answered(by, now, supply);
                 } else {
-                    self.exchange_succeeded(by, now, supply);
+                    self.ack_ended(by, now, supply);
                 }
             }
             OnAir::Unanswered { by } => self.exchange_failed(by, now, supply),
@@ -303,19 +313,40 @@ impl<P: Clone> Cell<P> {
         }
     }
 
-    /// One or more stations begin to transmit.
+    /// One or more stations begin to transmit. If nothing else happens meanwhile, an exchange of one
+    /// frame goes on to its end at once.
+    #[inline(always)]
     fn access_medium<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        if let [by] = *self.contention.begin() {
+        let by = match *self.contention.begin() {
+            [by] if !self.beacons.is_due(by) && self.aggregates.is_none() => by,
+            _ => return self.other_access(now, supply),
+        };
+        self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
+        let times = self.exchange_begins(by, now, supply);
+        if !self.contention.internal_collisions().is_empty() {
+            self.sends(by, now, times);
+            self.settle_internal_collisions(now, supply);
+        } else if !self.passes(now + times.received, supply) {
+            self.sends(by, now, times);
+        } else if self.frame_arrives(by, now + times.received, now + times.total, supply) {
+            if self.passes(now + times.total, supply) {
+                self.exchange_succeeded(by, now + times.total, supply);
+            } else {
+                self.answers(by, now + times.received, now + times.total);
+            }
+        }
+    }
+
+    /// What begins is no exchange of one frame, or not alone.
+    #[inline(never)]
+    fn other_access<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if let [by] = *self.contention.transmitting() {
             if self.beacons.is_due(by) {
                 self.beacon_begins(by, now, supply);
             } else {
                 self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
-                if self.aggregates.is_some() {
-                    self.assemble(by, now, None, supply);
-                    self.ppdu_begins(by, now, supply);
-                } else {
-                    self.exchange_begins(by, now, supply);
-                }
+                self.assemble(by, now, None, supply);
+                self.ppdu_begins(by, now, supply);
             }
         } else {
             self.collision_begins(now, supply);
@@ -325,24 +356,42 @@ impl<P: Clone> Cell<P> {
         }
     }
 
+    /// Whether nothing happens up to `time`, which has come then.
+    #[inline(always)]
+    fn passes<S: Supply<P>>(&self, time: Time, supply: &mut S) -> bool {
+        time < self.beacons.next_target() && supply.passes(time)
+    }
+
     /// `by` begins an exchange at `start`, and nobody else does anything. What it sends is what it
-    /// holds, or comes from its queue now.
+    /// holds, or comes from its queue now. What is next is the caller's to say.
     // Inlined with what it calls, so that a frame is copied from its queue to where it is held, once.
     #[inline(always)]
-    fn exchange_begins<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
+    fn exchange_begins<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        supply: &mut S,
+    ) -> Milestones {
         let Self { originators, frames, rate_classes, .. } = self;
         let originator = &mut originators[by as usize];
-        originator.hold(by, start, frames, supply);
-        let psdu = originator.psdu.as_ref().expect("it was just held");
-        let class = rate_class(rate_classes, originator.station, psdu.receiver());
+        let station = originator.station;
+        let psdu = originator.hold(by, start, frames, supply);
+        let class = rate_class(rate_classes, station, psdu.receiver());
         let times = frames.times(class, psdu.bits());
         supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, psdu }));
-        self.medium.begin_alone(by, start + times.first());
-        let (until, end) = (start + times.data_received, start + times.total);
-        self.set_on_air(OnAir::Sending { end }, until);
+        Milestones { sent: times.first(), received: times.data_received, total: times.total }
+    }
+
+    /// The exchange that `by` has begun at `start` is on the air.
+    #[inline]
+    fn sends(&mut self, by: ContenderId, start: Time, times: Milestones) {
+        self.medium.begin_alone(by, start + times.sent);
+        let end = start + times.total;
+        self.set_on_air(OnAir::Sending { end }, start + times.received);
     }
 
     /// What the access began with has ended: it was received, or it was not.
+    #[inline(never)]
     fn transmissions_ended<S: Supply<P>>(&mut self, now: Time, end: Time, supply: &mut S) {
         let first = &self.medium.transmissions()[0];
         let by = first.by;
@@ -353,40 +402,60 @@ impl<P: Clone> Cell<P> {
             Reception::Intact if self.aggregates.is_some() => {
                 self.ppdu_arrives(by, now, end, supply);
             }
-            Reception::Intact if !self.is_perfect && self.loses_data_of(by) => {
-                self.set_on_air(OnAir::Unanswered { by }, end);
-                self.tell_of_loss(by, end, supply);
-            }
             Reception::Intact => {
-                let ack_start = now + self.frames.phy().sifs;
-                self.set_on_air(OnAir::Acknowledging { by, ack_start }, end);
-                self.data_received(by, now, supply);
+                if self.frame_arrives(by, now, end, supply) {
+                    self.answers(by, now, end);
+                }
             }
             // Of those that began together, none comes through if one does not.
             Reception::Overlapped => self.collision_ended(now, supply),
         }
     }
 
-    /// The receiver of the data frame has it, and the medium stays busy for the MAC ACK.
-    #[inline]
-    fn data_received<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        let psdu = self.originators[by as usize].psdu.as_mut().expect("it was sent");
-        for mpdu in psdu.mpdus_mut() {
-            mpdu.is_received = true;
-            supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+    /// The data frame that `by` has sent alone has ended, and the exchange will at `end`. Whether its
+    /// receiver has it.
+    #[inline(always)]
+    fn frame_arrives<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        end: Time,
+        supply: &mut S,
+    ) -> bool {
+        if !self.is_perfect && self.loses_data_of(by) {
+            self.medium.begin_alone(by, now);
+            self.set_on_air(OnAir::Unanswered { by }, end);
+            self.tell_of_loss(by, end, supply);
+            return false;
         }
+        let mpdu = self.originators[by as usize].psdu.as_mut().expect("it was sent").only();
+        mpdu.is_received = true;
+        supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+        true
+    }
+
+    /// The receiver of the data frame of `by`, which has it `now`, answers until `end`.
+    #[inline]
+    fn answers(&mut self, by: ContenderId, now: Time, end: Time) {
+        self.medium.begin_alone(by, now);
+        let ack_start = now + self.frames.phy().sifs;
+        self.set_on_air(OnAir::Acknowledging { by, ack_start }, end);
+    }
+
+    /// [`Self::exchange_succeeded`] where something else has happened since the access.
+    #[inline(never)]
+    fn ack_ended<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        self.exchange_succeeded(by, now, supply);
     }
 
     /// The sender has the MAC ACK.
-    #[inline]
+    #[inline(always)]
     fn exchange_succeeded<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
         let originator = &mut self.originators[by as usize];
-        let psdu = originator.psdu.as_ref().expect("it was sent");
-        let receiver = psdu.receiver();
-        for mpdu in psdu.mpdus() {
-            originator.done += 1;
-            supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
-        }
+        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        let receiver = mpdu.receiver;
+        supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
+        originator.done += 1;
         originator.psdu = None;
         if self.txop.is_open(now) {
             self.txop_was_for(receiver);
@@ -414,10 +483,13 @@ impl<P: Clone> Cell<P> {
             let times = frames.times(rate_class(classes, station, msdu.receiver), bits);
             txop.has_room(start, times.total)
         };
-        let Some(msdu) = supply.next(by, now, fits) else { return false };
+        let mut next = None;
+        supply.next(by, now, fits, |msdu| next = Some(msdu));
+        let Some(msdu) = next else { return false };
         self.originators[by as usize].take(msdu, &self.frames);
         self.contention.continue_txop();
-        self.exchange_begins(by, start, supply);
+        let times = self.exchange_begins(by, start, supply);
+        self.sends(by, start, times);
         true
     }
 

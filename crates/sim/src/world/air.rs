@@ -20,14 +20,16 @@ impl Supply<Packet> for World<'_> {
         contender: ContenderId,
         now: Time,
         fits: impl FnOnce(&Msdu<Packet>) -> bool,
-    ) -> Option<Msdu<Packet>> {
+        take: impl FnOnce(Msdu<Packet>),
+    ) -> bool {
         let queue = &mut self.transmitters[contender as usize].queue;
         let before = queue.len();
-        let packet = queue.next(now, |packet| fits(&msdu(*packet)), &mut self.drops);
+        let fits = |packet: &Packet| fits(&msdu(*packet));
+        let is_taken = queue.hand_over(now, fits, |packet| take(msdu(packet)), &mut self.drops);
         if !self.drops.is_empty() {
             self.queue_has_dropped(contender, before);
         }
-        packet.map(msdu)
+        is_taken
     }
 
     fn receiver<'a>(
@@ -67,6 +69,15 @@ impl Supply<Packet> for World<'_> {
         self.is_captured() || self.measures.ppdus.is_some()
     }
 
+    #[inline(always)]
+    fn passes(&mut self, time: Time) -> bool {
+        let passes = self.ready.is_empty() && time < self.next;
+        if passes {
+            self.now = time;
+        }
+        passes
+    }
+
     // Each call has one kind of event: inlined, nothing is left of asking which.
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
@@ -76,7 +87,7 @@ impl Supply<Packet> for World<'_> {
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { psdu, answer: (from, to), .. } => {
-                let scope = self.flow_of(&psdu.mpdus()[0].payload).scope;
+                let scope = self.flow_of(&psdu.first().payload).scope;
                 self.airtime.unanswered(scope, from, to);
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
@@ -94,7 +105,11 @@ impl Supply<Packet> for World<'_> {
 #[inline]
 fn cargo(psdu: &Psdu<Packet>) -> Cargo {
     let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.segment.len > 0;
-    if psdu.mpdus().iter().any(carries) { Cargo::Data } else { Cargo::TcpAck }
+    if carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries) {
+        Cargo::Data
+    } else {
+        Cargo::TcpAck
+    }
 }
 
 #[inline]
@@ -112,7 +127,7 @@ impl World<'_> {
         times: &FrameTimes,
         psdu: &Psdu<Packet>,
     ) {
-        let packet = &psdu.mpdus()[0].payload;
+        let packet = &psdu.first().payload;
         let cargo = cargo(psdu);
         let scope = self.flow_of(packet).scope;
         self.airtime.exchange(start, times, scope, cargo, &self.scenario.phy);

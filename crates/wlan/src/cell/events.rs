@@ -11,14 +11,15 @@ use crate::station::{ContenderId, StationId};
 /// It may not call the cell from here; what is ready in consequence is told after
 /// [`Cell::advance`](crate::Cell::advance).
 pub trait Supply<P> {
-    /// The queue of `contender` has got at the medium, and hands over what goes next if that `fits`.
-    /// `None` if there is nothing, or the next does not fit.
+    /// The queue of `contender` has got at the medium, and hands over to `take` what goes next if that
+    /// `fits`. Whether it did: it does not if there is nothing, or the next does not fit.
     fn next(
         &mut self,
         contender: ContenderId,
         now: Time,
         fits: impl FnOnce(&Msdu<P>) -> bool,
-    ) -> Option<Msdu<P>>;
+        take: impl FnOnce(Msdu<P>),
+    ) -> bool;
 
     /// The queue of `contender` has got at the medium and may send several frames: whom they are for.
     /// `waiting` are the receivers for whom the MAC has something already: the oldest packet that is
@@ -47,6 +48,13 @@ pub trait Supply<P> {
 
     /// Whether it wants to be told of each frame of a collision, and not of the collision alone.
     fn watches_colliders(&self) -> bool;
+
+    /// Lets time pass until `time`, if nothing happens up to then but in the cell: no frame is ready,
+    /// and the caller of [`Cell::advance`](crate::Cell::advance) has nothing to do. Who never lets it
+    /// pass is told everything step by step.
+    fn passes(&mut self, _time: Time) -> bool {
+        false
+    }
 
     /// Something has happened at `now`.
     fn on_event(&mut self, now: Time, event: MacEvent<'_, P>);

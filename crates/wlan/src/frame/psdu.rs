@@ -44,6 +44,27 @@ impl<P> Psdu<P> {
         }
     }
 
+    /// The oldest of its frames.
+    #[inline]
+    pub fn first(&self) -> &Mpdu<P> {
+        match &self.0 {
+            Mpdus::One([mpdu]) => mpdu,
+            Mpdus::Several(several) => &several[0],
+        }
+    }
+
+    /// Its only frame, where frames go one by one.
+    ///
+    /// # Panics
+    /// If it has been made of several.
+    #[inline]
+    pub(crate) fn only(&mut self) -> &mut Mpdu<P> {
+        match &mut self.0 {
+            Mpdus::One([mpdu]) => mpdu,
+            Mpdus::Several(_) => unreachable!("frames go one by one"),
+        }
+    }
+
     #[inline]
     pub(crate) fn mpdus_mut(&mut self) -> &mut [Mpdu<P>] {
         match &mut self.0 {
@@ -74,7 +95,7 @@ impl<P> Psdu<P> {
     /// Whom it is for.
     #[inline]
     pub fn receiver(&self) -> StationId {
-        self.mpdus()[0].receiver
+        self.first().receiver
     }
 }
 

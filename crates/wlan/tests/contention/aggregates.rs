@@ -51,7 +51,8 @@ impl Supply<u32> for Queues {
         _: ContenderId,
         _: Time,
         _: impl FnOnce(&Msdu<u32>) -> bool,
-    ) -> Option<Msdu<u32>> {
+        _: impl FnOnce(Msdu<u32>),
+    ) -> bool {
         panic!("a receiver is asked for first")
     }
 

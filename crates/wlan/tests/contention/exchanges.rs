@@ -76,9 +76,14 @@ impl Supply<u32> for Queues {
         contender: ContenderId,
         _: Time,
         fits: impl FnOnce(&Msdu<u32>) -> bool,
-    ) -> Option<Msdu<u32>> {
+        take: impl FnOnce(Msdu<u32>),
+    ) -> bool {
         let queue = &mut self.packets[contender as usize];
-        if fits(queue.front()?) { queue.pop_front() } else { None }
+        let is_next = queue.front().is_some_and(fits);
+        if is_next && let Some(msdu) = queue.pop_front() {
+            take(msdu);
+        }
+        is_next
     }
 
     fn receiver<'a>(
