@@ -5,6 +5,7 @@ import math
 import random
 import signal
 from pathlib import Path
+from typing import Any
 
 import airtcp
 import pytest
@@ -13,6 +14,7 @@ from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import axis_of, shared_out
 from airtcp.plan.crossing import cross, monotone_crossing, paired
 from airtcp.present import plan as present
+from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
 from airtcp.stats import student_interval
 from typer.testing import CliRunner, Result
@@ -50,8 +52,16 @@ def scenario() -> Scenario:
     return airtcp.load(PAGES)
 
 
+def carried(scenario: Scenario, until: str | list[str], **arguments: Any) -> Plan:
+    """The end alone, by default of the number of stations."""
+    arguments = {"vary": "stations"} | arguments
+    return airtcp.plan(scenario, until=until, remedies=False, **arguments)
+
+
 def call(*arguments: object, stdin: str = PAGES) -> Result:
-    return CliRunner().invoke(app, ["plan", "-", *map(str, arguments)], input=stdin)
+    return CliRunner().invoke(
+        app, ["plan", "-", "--no-remedies", *map(str, arguments)], input=stdin
+    )
 
 
 # The axis.
@@ -213,7 +223,7 @@ def test_a_plan_agrees_with_a_sweep(scenario: Scenario) -> None:
     The interval misses the truth once in twenty; the seed is fixed. The value is within the noise
     of both: half the interval, and one.
     """
-    found = airtcp.plan(scenario, vary="stations", until="p90 transfer_time > 1 s")
+    found = carried(scenario, until="p90 transfer_time > 1 s")
     swept = brute_force(scenario, "transfer_time_p90_s", 1.0, range(16, 34, 1))
 
     assert found.answer is not None
@@ -230,8 +240,7 @@ def test_a_plan_does_not_depend_on_threads_and_can_be_made_again(
 ) -> None:
     short = scenario.vary({"run.duration": "10 s", "run.replications": 5})
     one, two = (
-        airtcp.plan(short, vary="stations", until="transfer_time > 600 ms", threads=threads)
-        for threads in (1, 3)
+        carried(short, until="transfer_time > 600 ms", threads=threads) for threads in (1, 3)
     )
 
     assert one.answer == two.answer
@@ -242,7 +251,7 @@ def test_evidence_is_what_a_simulation_of_that_value_says(
     scenario: Scenario,
 ) -> None:
     until = "near/download transfer_time > 400 ms"
-    found = airtcp.plan(scenario, vary="stations", until=until, replications=6)
+    found = carried(scenario, until=until, replications=6)
 
     axis = axis_of(scenario, "stations")
     seen = [one for one in found.evidence if one.depth == "simulation"]
@@ -257,8 +266,8 @@ def test_of_several_conditions_the_first_to_hold_decides(
 ) -> None:
     quick = scenario.vary({"run.duration": "15 s", "run.replications": 6})
     both = ["transfer_time > 500 ms", "near flow_goodput < 1 kb/s"]
-    tight = airtcp.plan(quick, vary="stations", until=both[0]).answer
-    together = airtcp.plan(quick, vary="stations", until=both).answer
+    tight = carried(quick, until=both[0]).answer
+    together = carried(quick, until=both).answer
 
     assert tight is not None
     assert together is not None
@@ -268,7 +277,7 @@ def test_of_several_conditions_the_first_to_hold_decides(
 def test_a_think_time_is_shortened_until_it_is_too_short(
     scenario: Scenario,
 ) -> None:
-    found = airtcp.plan(
+    found = carried(
         scenario.vary({"run.duration": "15 s", "run.replications": 5}),
         vary="flows.near.application.think_time.mean",
         until="goodput > 2 Mb/s",
@@ -330,7 +339,7 @@ def test_what_the_command_prints(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [24, 40, 80, 120])
 def test_the_curve_fits_any_terminal(scenario: Scenario, width: int) -> None:
-    found = airtcp.plan(
+    found = carried(
         scenario.vary({"run.duration": "5 s", "run.replications": 3}),
         vary="stations",
         until="transfer_time > 500 ms",
@@ -355,9 +364,7 @@ def test_ctrl_c_keeps_what_is_known(
         if len(rounds) == 3:
             signal.raise_signal(signal.SIGINT)
 
-    found = airtcp.plan(
-        scenario, vary="stations", until="p90 transfer_time > 1 s", tell=tell, begin=2, end=400
-    )
+    found = carried(scenario, until="p90 transfer_time > 1 s", tell=tell, begin=2, end=400)
 
     assert found.stopped == "interrupted"
     assert len(rounds) == 3

@@ -36,6 +36,7 @@ BOTH_DEPTHS = ANSWERS | {
     "difference",
     "plan",
     "sweep",
+    "remedies",
 }
 
 ROOMS = {
@@ -47,8 +48,9 @@ ROOMS = {
     "present": ANSWERS,
     "compare": ANSWERS | {"predict", "run"},
     "difference": ANSWERS | {"run"},
-    "plan": ANSWERS | {"predict", "run"},
     "sweep": ANSWERS | {"_core", "predict", "run"},
+    "remedies": ANSWERS,
+    "plan": ANSWERS | {"predict", "run", "remedies"},
     "reproduce": BOTH_DEPTHS,
     "cli": BOTH_DEPTHS | {"reproduce"},
 }

@@ -44,6 +44,16 @@ Until = Annotated[
 Begin = Annotated[
     str | None, typer.Option("--from", metavar="VALUE", help="Where nothing happens yet.")
 ]
+Remedies = Annotated[
+    bool, typer.Option("--remedies/--no-remedies", help="Try what carries it further, too.")
+]
+Remedy = Annotated[
+    list[str] | None,
+    typer.Option("--remedy", metavar="NAME", help="Try this one alone. As often as you like."),
+]
+Limit = Annotated[
+    str, typer.Option("--limit", metavar="TIME", help="Stop then, and show what is known.")
+]
 End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="Where to stop looking.")]
 
 
@@ -53,6 +63,9 @@ def plan(
     vary: Vary = "stations",
     begin: Begin = None,
     end: End = None,
+    remedies: Remedies = True,
+    remedy: Remedy = None,
+    limit: Limit = "8 min",
     set_: Set = None,
     json: Json = False,
     out: Out = None,
@@ -62,11 +75,15 @@ def plan(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """How far a scenario carries: the last value at which no condition holds."""
+    """How far a scenario carries, and what carries it further.
+
+    The answer is the last number of stations, or value of a key, at which no condition holds.
+    """
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.plan import plan as plan_of
 
+        limit_s = _limit_s(limit)
         loaded, _ = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
         with _progress(quiet) as (progress, tell):
@@ -79,6 +96,8 @@ def plan(
                 seed=seed,
                 replications=replications,
                 threads=threads,
+                remedies=remedies and (remedy or True),
+                limit_s=limit_s,
                 progress=progress,
                 tell=tell,
             )
@@ -97,6 +116,19 @@ def plan(
         if found.stopped == "interrupted":
             note("interrupted: shown is what the runs say that had ended")
             raise typer.Exit(Status.INTERRUPTED)
+        if found.stopped == "time":
+            note(f"the {limit} are over: shown is what is known; --limit gives more")
+
+
+def _limit_s(text: str) -> float:
+    """How long it may take. Ends the command if that is no time."""
+    from airtcp.exceptions import UnitError
+    from airtcp.units import parse_time_s
+
+    try:
+        return parse_time_s(text)
+    except UnitError as error:
+        raise typer.BadParameter(str(error), param_hint="--limit") from error
 
 
 @contextmanager

@@ -144,7 +144,9 @@ def _comparison(console: Console, result: Comparison) -> None:
     percent = f"{100 * result.simulation.confidence:g} %"
     head = ("metric", "model", "source", f"simulation, {percent}", "difference", "")
     if not _printed(console, head, _side_by_side(result)):
-        _print(console, ("metric", f"simulation, {percent}", "difference", ""), _stacked(result))
+        print_table(
+            console, ("metric", f"simulation, {percent}", "difference", ""), _stacked(result)
+        )
     console.print()
     _groups(console, result)
     if result.uncovered is not None:
@@ -166,7 +168,7 @@ def _groups(console: Console, result: Comparison | SimulationResult) -> None:
             for name, value in zip(groups.head[1:], values, strict=True):
                 if value != "–":
                     stacked.append((Text(f"  {name}", style="dim"), value))
-        _print(console, (groups.head[0], ""), stacked)
+        print_table(console, (groups.head[0], ""), stacked)
     console.print()
 
 
@@ -204,7 +206,7 @@ def _simulation(console: Console, result: SimulationResult) -> None:
     _interruption(console, result)
     head = ("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
     lines = summary.simulation_lines(result.simulation)
-    _print(console, head, [(line.metric, line.simulation) for line in lines])
+    print_table(console, head, [(line.metric, line.simulation) for line in lines])
     console.print()
     _groups(console, result)
     _sanity(console, result)
@@ -216,7 +218,7 @@ def _prediction(console: Console, result: Prediction) -> None:
         return
     lines = summary.prediction_lines(result)
     rows = [(line.metric, line.model, line.source) for line in lines]
-    _print(console, ("metric", "model", "source"), rows)
+    print_table(console, ("metric", "model", "source"), rows)
     console.print()
     _broken(console, result)
     _unanswered(console, result)
@@ -232,7 +234,7 @@ def _unanswered(console: Console, result: Comparison | Prediction) -> None:
     console.print()
 
 
-def _print(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> None:
+def print_table(console: Console, head: Sequence[str], rows: Sequence[_Row]) -> None:
     """Print a table, or where it is too wide its rows as lines: no number is ever cut off."""
     if _printed(console, head, rows):
         return

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from airtcp.cli.show import new_console
+from airtcp.cli.show import new_console, print_table
 from airtcp.exceptions import one_line
-from airtcp.present.plan import answer_line, bars, depth_line
+from airtcp.present.plan import (
+    REMEDIES_HEAD,
+    answer_line,
+    apply_lines,
+    bars,
+    best_line,
+    depth_line,
+    remedies_line,
+    remedy_rows,
+)
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from airtcp.results.plans import Plan
+
+#: Remedies whose lines are shown.
+_APPLIED: Final = 2
+_STYLES: Final = {"helps": "green", "harms": "red", "no gain": "dim"}
 
 
 def plan(found: Plan) -> None:
@@ -19,6 +34,9 @@ def plan(found: Plan) -> None:
     console = new_console()
     console.print(Text(answer_line(found), style="bold"))
     console.print(Text(depth_line(found), style="dim"))
+    best = best_line(found)
+    if best is not None:
+        console.print(Text(best, style="bold"))
     for condition in found.conditions:
         lines = bars(found, condition, console.width)
         if lines:
@@ -26,4 +44,33 @@ def plan(found: Plan) -> None:
             head = f"{condition.label} by {found.label}; the bound is {condition.bound_text}"
             console.print(Text(one_line(head), style="dim"))
         for line in lines:
-            console.print(Text(line, no_wrap=True, overflow="ignore"), crop=False)
+            _line(console, line)
+    _remedies(console, found)
+
+
+def _remedies(console: Console, found: Plan) -> None:
+    """The remedies in a table, and of the best that equipment can do the lines."""
+    if not found.remedies:
+        return
+    console.print()
+    rows: list[tuple[str | Text, ...]] = [
+        (*cells, Text(verdict, style=_STYLES.get(verdict, "")))
+        for *cells, verdict in remedy_rows(found)
+    ]
+    print_table(console, REMEDIES_HEAD, rows)
+    console.print(Text(remedies_line(found) or "", style="dim"))
+    if found.left_out:
+        told = "; ".join(f"{name} ({one_line(why)})" for name, why in found.left_out.items())
+        console.print(Text(f"Not tried: {told}.", style="dim"))
+    applicable = [one for one in found.remedies if one.verdict == "gains" and one.apply]
+    for one in applicable[:_APPLIED]:
+        console.print(Text(f"\nApply it: {one.title}", style="bold"))
+        for line in apply_lines(one):
+            _line(console, line)
+    if len(applicable) > _APPLIED:
+        console.print(Text("\n--json and --out have the lines of all", style="dim"))
+
+
+def _line(console: Console, line: str) -> None:
+    """A line that is never broken: a bar, or what is to be copied."""
+    console.print(Text(line, no_wrap=True, overflow="ignore"), crop=False, soft_wrap=True)

@@ -4,6 +4,7 @@
     axis          what is varied, and its values in the order from good to bad
     guess         where models see the end
     search        which runs decide, and what they say
+    ranking       which remedies carry it further
     crossing      the statistics of a curve that crosses a bound
 
 The conditions are `airtcp.conditions`, the answers `airtcp.results.plans`, words and pictures
@@ -13,14 +14,17 @@ The conditions are `airtcp.conditions`, the answers `airtcp.results.plans`, word
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
     from airtcp.results.plans import Plan
     from airtcp.scenario import Scenario
 
-__all__ = ["plan"]
+__all__ = ["LIMIT_S", "plan"]
+
+#: How long a plan takes at most, if the caller does not say: eight minutes.
+LIMIT_S: Final = 480.0
 
 
 def plan(
@@ -33,6 +37,8 @@ def plan(
     seed: int | None = None,
     replications: int | None = None,
     threads: int | None = None,
+    remedies: bool | Sequence[str] = True,
+    limit_s: float = LIMIT_S,
     progress: Callable[[float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Plan:
@@ -49,6 +55,10 @@ def plan(
         replications: at most so many at a value, instead of the scenario's number (or 40 where it
             has a precision).
         threads: replications under way at a time; no number depends on it.
+        remedies: try what may carry it further, too: all of `airtcp.remedies`, or those of these
+            names.
+        limit_s: seconds after which no more is run, and the plan says what is known so far, with
+            `stopped` set to "time".
         progress: is told now and then how far the runs that are under way are, 0 to 1.
         tell: is told what is run next.
 
@@ -72,6 +82,8 @@ def plan(
         seed=seed,
         replications=replications,
         threads=threads,
+        remedies=remedies,
+        limit_s=limit_s,
         progress=progress,
         tell=tell,
     )

@@ -14,10 +14,12 @@ from airtcp.conditions import Condition, parse_condition
 from airtcp.exceptions import QuestionError
 from airtcp.plan.axis import axis_of
 from airtcp.plan.guess import Guess, guess
+from airtcp.plan.ranking import Ranking
 from airtcp.plan.search import MOST, Found, Search, sample
+from airtcp.remedies import Remedy, catalogue
 from airtcp.results import Provenance
 from airtcp.results.plans import Evidence, Plan, PlanStopped
-from airtcp.run.points import Points
+from airtcp.run.points import Points, TimeIsOver
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -37,11 +39,14 @@ def capacity(
     seed: int | None,
     replications: int | None,
     threads: int | None,
+    remedies: bool | Sequence[str],
+    limit_s: float,
     progress: Callable[[float], None] | None,
     tell: Callable[[str], None] | None,
 ) -> Plan:
     """The work of `airtcp.plan`, which says what the arguments are."""
     conditions = _conditions(scenario, until)
+    tried = _remedies(remedies)
     axis = axis_of(scenario, vary, begin, end)
     asked = scenario if seed is None else scenario.with_run(seed=seed)
     run = asked.run
@@ -50,26 +55,39 @@ def capacity(
     said = guess(axis, conditions)
     stopped: PlanStopped = "done"
     points: Points[tuple[str, int]] = Points(run.seed, threads=threads, progress=progress)
+    ranking: Ranking | None = None
+    found: Found | None = None
     with points:
+        points.deadline = time.monotonic() + limit_s
         start = said.index if said.index is not None else axis.present
         start = len(axis) // 2 if start is None else start
-        search = Search(
-            "",
-            axis,
-            conditions,
-            points,
-            warmup_ns=points.warmed_up(axis.at(start)),
-            most=most,
-            confidence=run.confidence,
-            tell=tell,
-        )
-        found: Found | None = None
+        warmup_ns = points.warmed_up(axis.at(start))
+
+        def search_of(name: str, along: Axis) -> Search:
+            return Search(
+                name,
+                along,
+                conditions,
+                points,
+                warmup_ns=warmup_ns,
+                most=most,
+                confidence=run.confidence,
+                tell=tell,
+            )
+
+        search = search_of("", axis)
         try:
             found = search.find(start)
-        except KeyboardInterrupt:
+            if tried:
+                ranking = Ranking(
+                    search, found, conditions, search_of, confidence=run.confidence, tell=tell
+                )
+                ranking.run(tried)
+        except (KeyboardInterrupt, TimeIsOver) as over:
             if not points.runs:
-                raise
-            found, stopped = search.known(), "interrupted"
+                raise KeyboardInterrupt from None
+            found = found or search.known()
+            stopped = "time" if isinstance(over, TimeIsOver) else "interrupted"
     return Plan(
         scenario=asked,
         provenance=Provenance.of(asked, seed=run.seed, generator=points.generator),
@@ -79,9 +97,9 @@ def capacity(
         guess=None if said.index is None else axis.numbers[said.index],
         guessed_by=_source(said),
         evidence=[*_modelled(axis, said), *_simulated(axis, search, conditions, run.confidence)],
-        remedies=[],
-        together=None,
-        left_out={},
+        remedies=[] if ranking is None else ranking.gains(),
+        together=None if ranking is None else ranking.both(),
+        left_out={} if ranking is None else ranking.left_out,
         runs=points.runs,
         simulated_s=points.simulated_s,
         wall_s=time.perf_counter() - wall_start,
@@ -110,6 +128,16 @@ def _conditions(scenario: Scenario, until: str | Sequence[str]) -> list[Conditio
                 f"allowed: {', '.join(directions) or 'another group'}"
             )
     return conditions
+
+
+def _remedies(names: bool | Sequence[str]) -> list[Remedy]:
+    if isinstance(names, bool):
+        return list(catalogue()) if names else []
+    known = {one.name: one for one in catalogue()}
+    for name in names:
+        if name not in known:
+            raise QuestionError(f"--remedy {name}: is no remedy; allowed: {', '.join(known)}")
+    return [known[name] for name in names]
 
 
 def _source(said: Guess) -> str:

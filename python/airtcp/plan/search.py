@@ -403,14 +403,26 @@ class Search:
     def _clipped(self, place: float) -> int:
         return min(max(round(place), 0), len(self.axis) - 1)
 
-    def _simulate(self, places: Sequence[int], n: int) -> None:
+    @staticmethod
+    def simulate_together(searches: Sequence[Search], place: int, n: int) -> None:
+        """`n` replications of several searches at one index, all under way at a time."""
         wanted: dict[tuple[str, int], int] = {}
+        for one in searches:
+            wanted |= one._wanted([place], n)
+        if searches:
+            searches[0]._points.run(wanted)
+
+    def _wanted(self, places: Sequence[int], n: int) -> dict[tuple[str, int], int]:
+        """What the points are asked for; places that are new become known to them."""
         for place in places:
-            key = self._name, place
-            scenario = self.axis.at(place).with_run(warmup_ns=self._warmup_ns)
-            self._points.add(key, scenario)
-            self._places.add(place)
-            wanted[key] = n
+            if place not in self._places:
+                scenario = self.axis.at(place).with_run(warmup_ns=self._warmup_ns)
+                self._points.add((self._name, place), scenario)
+                self._places.add(place)
+        return {(self._name, place): n for place in places}
+
+    def _simulate(self, places: Sequence[int], n: int) -> None:
+        wanted = self._wanted(places, n)
         if self._tell is not None:
             values = ", ".join(self.axis.text(self.axis.numbers[place]) for place in places)
             self._tell(f"{n} replications at {values} {self.axis.label}")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from airtcp.conditions import Condition
-    from airtcp.results.plans import Answer, Plan
+    from airtcp.results.plans import Answer, Gain, Plan
 
 CAPTION: Final = "What was simulated, with intervals; the bound; and where it is crossed for sure."
 
@@ -146,6 +146,87 @@ def _bar(row: Point, most: float, room: int) -> str:
     return "".join(bar).rstrip()
 
 
+#: The columns of the table of remedies.
+REMEDIES_HEAD: Final = ("remedy", "carries", "where the end was", "")
+
+
+def remedy_rows(plan: Plan) -> list[tuple[str, str, str, str]]:
+    """The remedies, the best first: what each is, how much further it carries, what it changes."""
+    return [_remedy_row(plan, one) for one in plan.remedies]
+
+
+def _remedy_row(plan: Plan, one: Gain) -> tuple[str, str, str, str]:
+    condition = next(each for each in plan.conditions if each.text == one.metric)
+    moved = "–" if one.gain is None else moved_text(plan, one.gain)
+    return one.title, moved, signed(one.change, condition.about.unit), VERDICTS[one.verdict]
+
+
+#: What a verdict means, for people.
+VERDICTS: Final = {"gains": "helps", "loses": "harms", "none": "no gain"}
+
+
+def moved_text(plan: Plan, gain: Interval) -> str:
+    """How far a remedy moves the end: "+12.3 ± 1.1"."""
+    unit = "" if plan.answer is None else plan.answer.unit
+    return signed(gain, unit if unit in ("s", "b/s") else "")
+
+
+def signed(interval: Interval, unit: str) -> str:
+    """An interval of a difference, with its sign."""
+    text = quantity_with_interval(interval, unit)
+    return text if interval.mean is None or interval.mean <= 0.0 else f"+{text}"
+
+
+def best_line(plan: Plan) -> str | None:
+    """What helps most, in a sentence; None if no remedy was tried."""
+    if not plan.remedies:
+        return None
+    best = plan.remedies[0]
+    if best.verdict != "gains":
+        return "No remedy that was tried is separated from no gain."
+    line = f"What helps most: {best.title}{_further(plan, best)}."
+    both = plan.together
+    if both is not None and both.verdict == "gains":
+        line += f" The best two at once, {both.title}{_further(plan, both)}."
+    return line
+
+
+def _further(plan: Plan, gain: Gain) -> str:
+    if gain.answer is not None:
+        what = " stations" if gain.answer.vary.startswith("stations") else ""
+        low, high = gain.answer.low, gain.answer.high
+        sure = ""
+        if low is not None and high is not None and low != high:
+            sure = f" ({value_text(plan, low)} to {value_text(plan, high)})"
+        return f": {value_text(plan, gain.answer.value)}{what}{sure}"
+    if gain.notes and gain.gain is None and "nowhere" in gain.notes[-1]:
+        return ": the condition holds nowhere any more"
+    return ""
+
+
+def remedies_line(plan: Plan) -> str | None:
+    """What was done with the remedies and what was not; None if none was tried."""
+    if not plan.remedies:
+        return None
+    words = (
+        f"{len(plan.remedies)} remedies tried at the same random numbers, just beyond the end; "
+        "with intervals of paired differences."
+    )
+    sought = sum(one.answer is not None for one in plan.remedies)
+    words += f" Of the best {sought} the end was sought." if sought > 1 else ""
+    if plan.stopped == "time":
+        words += " The time was over before all was done."
+    return words
+
+
+def apply_lines(gain: Gain) -> list[str]:
+    """The lines that equipment wants, each group under the name of its program, then notes."""
+    lines = []
+    for tool, told in gain.apply.items():
+        lines += [f"# {tool}", *told]
+    return lines + [f"# note: {note}" for note in gain.notes]
+
+
 def picture(plan: Plan, condition: Condition) -> Figure:
     """The curve of a metric along the axis, with its bound and where the end is."""
     with styled():
@@ -257,6 +338,7 @@ def html(plan: Plan, figures: dict[str, Figure]) -> str:
         parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
     parts += [
         f"<p class='note'>{escape(answer_line(plan))}</p>",
+        *(f"<p class='note'>{escape(line)}</p>" for line in [best_line(plan)] if line),
         f"<p class='muted'>{escape(depth_line(plan))}</p>",
     ]
     for name, figure in figures.items():
@@ -268,9 +350,35 @@ def html(plan: Plan, figures: dict[str, Figure]) -> str:
         ]
         head = [plan.label, condition.label, ""]
         parts += [f"<h2>{escape(condition.text)}</h2>", table(head, rows, numbers={0, 1})]
+    parts += _remedies_html(plan)
     provenance = plan.to_dict()["provenance"]
     parts += [
         "<h2>Where this comes from</h2>",
         definitions((key.replace("_", " "), str(value)) for key, value in provenance.items()),
     ]
     return document(title, parts)
+
+
+def _remedies_html(plan: Plan) -> list[str]:
+    if not plan.remedies:
+        return []
+    rows = [list(row) for row in remedy_rows(plan)]
+    if plan.together is not None:
+        rows.append(list(_remedy_row(plan, plan.together)))
+    parts = [
+        "<h2>Remedies</h2>",
+        f"<p class='muted'>{escape(remedies_line(plan) or '')}</p>",
+        table(list(REMEDIES_HEAD), rows, numbers={1, 2}, prose={0}),
+    ]
+    for one in plan.remedies:
+        lines = "\n".join(apply_lines(one))
+        needs = ", ".join(one.where)
+        parts += [
+            f"<details><summary>{escape(one.title)}: {escape(needs)}; {escape(one.source)}"
+            "</summary>",
+            f"<pre>{escape(lines)}</pre></details>" if lines else "</details>",
+        ]
+    if plan.left_out:
+        told = "; ".join(f"{name}: {why}" for name, why in plan.left_out.items())
+        parts.append(f"<p class='muted'>Not tried: {escape(told)}.</p>")
+    return parts

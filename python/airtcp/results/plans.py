@@ -22,7 +22,7 @@ __all__ = ["Answer", "Evidence", "Gain", "Plan", "PlanStopped", "Verdict"]
 PlanStopped = Literal["done", "interrupted", "time"]
 
 #: What a remedy does to the end: "none" is what its interval does not separate from zero.
-Verdict = Literal["gains", "loses", "none", "not sought"]
+Verdict = Literal["gains", "loses", "none"]
 
 
 @dataclass(frozen=True, slots=True)

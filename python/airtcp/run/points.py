@@ -7,6 +7,8 @@ What comes out depends on scenarios and seed alone.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -22,9 +24,25 @@ if TYPE_CHECKING:
     from airtcp import _core
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["Points"]
+__all__ = ["Points", "TimeIsOver"]
 
 _Key = TypeVar("_Key", bound=Hashable)
+
+
+class TimeIsOver(Exception):  # noqa: N818
+    """The time that was given is over."""
+
+
+class _Watch(Interruption):
+    """An interruption that also comes when a time is over."""
+
+    deadline = math.inf
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if there was a signal, TimeIsOver if it is so late."""
+        super().check()
+        if time.monotonic() > self.deadline:
+            raise TimeIsOver
 
 
 class Points(Generic[_Key]):
@@ -41,7 +59,7 @@ class Points(Generic[_Key]):
         self._seed = seed
         self._threads = threads or processors()
         self._progress = progress
-        self._interruption = Interruption()
+        self._interruption = _Watch()
         self._cores: dict[_Key, tuple[_core.Simulation, float]] = {}
         self._ended: dict[_Key, dict[int, Replication]] = {}
 
@@ -51,6 +69,15 @@ class Points(Generic[_Key]):
 
     def __exit__(self, *_: object) -> None:
         self._interruption.__exit__()
+
+    @property
+    def deadline(self) -> float:
+        """When, by `time.monotonic`, TimeIsOver is raised; what has ended by then is kept."""
+        return self._interruption.deadline
+
+    @deadline.setter
+    def deadline(self, time_s: float) -> None:
+        self._interruption.deadline = time_s
 
     @property
     def generator(self) -> str:
@@ -95,7 +122,7 @@ class Points(Generic[_Key]):
     def run(self, wanted: Mapping[_Key, int]) -> None:
         """Run the replications 0 .. n-1 of each key that have not been run yet.
 
-        Raises SimulationError; KeyboardInterrupt on Ctrl-C: what had ended is kept.
+        Raises SimulationError; KeyboardInterrupt on Ctrl-C, and TimeIsOver: what had ended is kept.
         """
         tasks = [
             (key, index)

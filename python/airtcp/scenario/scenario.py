@@ -66,6 +66,10 @@ class Scenario(ResolvedScenario):
             raise ValueError("a scenario that was read from its resolved form has no written one")
         return copy.deepcopy(self._written)
 
+    def rewritten(self, data: Mapping[str, Any]) -> Self:
+        """The scenario of another written form in the place of this one. Raises ScenarioError."""
+        return type(self).from_written(data, name=self._name, base=self._base)
+
     def vary(self, changes: Mapping[str, Any]) -> Self:
         """The same scenario with other values at some key paths, in a file's names and units.
 
@@ -81,7 +85,7 @@ class Scenario(ResolvedScenario):
             data = varied(self.written, changes)
         except InvalidError as error:
             raise scenario_error(self._name, {}, error) from None
-        return type(self).from_written(data, name=self._name, base=self._base)
+        return self.rewritten(data)
 
     def with_run(
         self,

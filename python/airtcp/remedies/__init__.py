@@ -1,0 +1,203 @@
+"""Remedies: small changes of a scenario that may help, and how real equipment makes them.
+
+    catalogue     what there is: catalogue.toml
+    changed       a scenario with one of them, or why it cannot be applied
+    apply         lines for hostapd, OpenWrt, tc, ip and sysctl
+
+Knows scenarios and their key paths. Whether a remedy helps is decided by `airtcp.plan`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import ScenarioError
+from airtcp.units import parse_rate_bps
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+
+__all__ = ["Changed", "Remedy", "catalogue", "changed", "named", "together"]
+
+_NONE: Final = "none"
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One entry of the catalogue, which says what its fields mean."""
+
+    name: str
+    title: str
+    source: str
+    where: tuple[str, ...]
+    set: Mapping[str, Any] = field(default_factory=dict)
+    scale: Mapping[str, float] = field(default_factory=dict)
+    otherwise: Mapping[str, Any] = field(default_factory=dict)
+    next: Mapping[str, list[Any]] = field(default_factory=dict)
+    least: Mapping[str, str] = field(default_factory=dict)
+    standards: tuple[str, ...] = ()
+    direction: str = ""
+    apply: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A scenario with a remedy in it, and what it changes, by key path; None: taken out."""
+
+    scenario: Scenario
+    changes: Mapping[str, Any]
+
+
+class CannotBeAppliedError(Exception):
+    """Why a remedy does not fit a scenario."""
+
+
+@cache
+def catalogue() -> tuple[Remedy, ...]:
+    """All remedies, in the order of the catalogue."""
+    text = (Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8")
+    lists = ("where", "standards", "notes")
+    entries: list[dict[str, Any]] = tomllib.loads(text)["remedy"]
+    for entry in entries:
+        entry.update({key: tuple(entry[key]) for key in lists if key in entry})
+    return tuple(Remedy(**entry) for entry in entries)
+
+
+def named(scenario: Scenario) -> Scenario:
+    """The same scenario with a name for every flow, so that each has a key path."""
+    data = scenario.written
+    pairs = zip(data["flows"], scenario.flows, strict=True)
+    data["flows"] = [entry | {"name": flow.name} for entry, flow in pairs]
+    return scenario.rewritten(data)
+
+
+def changed(scenario: Scenario, remedy: Remedy) -> Changed | str:
+    """The scenario with a remedy, or the reason why it cannot be applied, or changes nothing.
+
+    The scenario's flows have names (`named`).
+    """
+    try:
+        changes = _changes(scenario, remedy)
+        new = scenario.vary(changes)
+    except CannotBeAppliedError as reason:
+        return str(reason)
+    except ScenarioError as error:
+        return f"{error.key}: {error.message}" if error.key else error.message
+    if new.hash() == scenario.hash():
+        return "it is so already"
+    return Changed(new, changes)
+
+
+def together(scenario: Scenario, remedies: Iterable[Remedy]) -> Changed | str:
+    """The scenario with several remedies at once, or why that cannot be."""
+    changes: dict[str, Any] = {}
+    for remedy in remedies:
+        try:
+            more = _changes(scenario, remedy)
+        except CannotBeAppliedError as reason:
+            return str(reason)
+        if any(
+            _meet(one, other) and changes[one] != more[other] for one in changes for other in more
+        ):
+            return "they change the same keys"
+        changes |= more
+    try:
+        return Changed(scenario.vary(changes), changes)
+    except ScenarioError as error:
+        return f"{error.key}: {error.message}" if error.key else error.message
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether one of two key paths leads through the other."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
+
+
+def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
+    standard = scenario.phy.standard
+    if remedy.standards and standard not in remedy.standards:
+        raise CannotBeAppliedError(f"{standard} has no such thing")
+    directions = {flow.direction for flow in scenario.flows}
+    if remedy.direction and remedy.direction not in directions | {"both"} | ({"both"} & directions):
+        raise CannotBeAppliedError(f"there are no {remedy.direction}s")
+    changes: dict[str, Any] = {}
+    for path, value in remedy.set.items():
+        for one in _paths(scenario, remedy, path):
+            changes[one] = None if value == _NONE else value
+    changes |= _scaled(scenario, remedy)
+    changes |= _next(scenario, remedy)
+    changes |= _raised(scenario, remedy)
+    return changes
+
+
+def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
+    """The paths that a pattern stands for. Raises CannotBeAppliedError if there is none."""
+    table, star, rest = path.partition(".*.")
+    if not star:
+        yield path
+        return
+    if table == "flows":
+        names = [
+            flow.name
+            for flow in scenario.flows
+            if flow.tcp is not None and remedy.direction in ("", flow.direction)
+        ]
+    else:
+        names = [group.name for group in scenario.stations]
+    if not names:
+        raise CannotBeAppliedError(f"there are no {remedy.direction or 'flow'}s with TCP")
+    for name in names:
+        yield f"{table}.{name}.{rest}"
+
+
+def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
+    changes = {}
+    for path, factor in remedy.scale.items():
+        present = _at(scenario.written, path)
+        if isinstance(present, int):
+            changes[path] = max(2, round(present * factor))
+        elif path in remedy.otherwise:
+            changes[path] = remedy.otherwise[path]
+        else:
+            raise CannotBeAppliedError("there is no limit")
+    return changes
+
+
+def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
+    changes = {}
+    for path, values in remedy.next.items():
+        present = _at(scenario.written, path)
+        if present is None:
+            present = f"{scenario.phy.data_rate.high.channel_width_mhz} MHz"  # type: ignore[union-attr]
+        if present not in values or present == values[-1]:
+            raise CannotBeAppliedError("there is none wider")
+        changes[path] = values[values.index(present) + 1]
+    return changes
+
+
+def _raised(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
+    changes = {}
+    for path, least in remedy.least.items():
+        _, _, key = path.rpartition(".")
+        bps = parse_rate_bps(least)
+        if bps > scenario.phy.data_rate.bps:
+            raise CannotBeAppliedError(f"the standard rate is below {least}")
+        for group in scenario.stations:
+            slow = group.data_rate.bps < bps
+            modulation = group.data_rate.modulation
+            if slow and (modulation == "dsss") == (bps in (5_500_000, 11_000_000)):
+                changes[f"stations.{group.name}.{key}"] = least
+    if remedy.least and not changes:
+        raise CannotBeAppliedError("no station is slower")
+    return changes
+
+
+def _at(data: Any, path: str) -> Any:
+    for part in path.split("."):
+        data = data.get(part) if isinstance(data, Mapping) else None
+    return data

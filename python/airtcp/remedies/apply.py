@@ -1,0 +1,273 @@
+"""How real equipment makes a remedy: lines for hostapd, OpenWrt, tc, ip and sysctl.
+
+Knows the forms of these programs, not whether a remedy helps. Lines are made from the scenario with
+the remedy in it, so that they say the numbers that were simulated; where a program cannot say one
+the nearest stands there, and a note says so.
+
+hostapd (hostapd.conf of version 2.10): `wmm_ac_*` is what stations are told, with exponents of the
+windows (CW = 2^n - 1) and TXOP limits in units of 32 us; `tx_queue_data*_*` is what the access
+point does itself, with the windows 1, 3, 7, ..., 32767 and bursts in ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from airtcp.remedies import Changed, Remedy
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Scenario
+    from airtcp.scenario.resolved import AccessParameters
+    from airtcp.standards import AccessCategory
+
+__all__ = ["Lines", "lines_for"]
+
+#: Names that stand for those of the equipment: network interface, next router, UCI sections.
+INTERFACE: Final = "wlan0"
+ROUTER: Final = "192.0.2.1"
+RADIO: Final = "wireless.radio0"
+BSS: Final = "wireless.default_radio0"
+
+#: What hostapd calls the queues of the access categories, and their parameters.
+_QUEUES: Final = {
+    "AC_VO": ("data0", "vo"),
+    "AC_VI": ("data1", "vi"),
+    "AC_BE": ("data2", "be"),
+    "AC_BK": ("data3", "bk"),
+}
+_MOST_EXPONENT: Final = 15
+_TXOP_UNIT_NS: Final = 32_000
+
+
+@dataclass
+class Lines:
+    """Lines by the program that reads them, and what they do not say."""
+
+    by_tool: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, tool: str, *lines: str) -> None:
+        """More lines for a program."""
+        self.by_tool.setdefault(tool, []).extend(lines)
+
+
+def lines_for(remedy: Remedy, changed: Changed, before: Scenario) -> Lines:
+    """The lines that make `changed` of `before`; none where no equipment has such a thing."""
+    lines = Lines(notes=list(remedy.notes))
+    writer = _WRITERS.get(remedy.apply)
+    if writer is not None:
+        writer(lines, changed.scenario, before)
+    return lines
+
+
+def _edca(lines: Lines, new: Scenario, old: Scenario) -> None:
+    """EDCA per direction: what stations are told, and what the access point does."""
+    assert new.mac.edca is not None
+    before = old.mac.edca
+    lines.add("hostapd", "wmm_enabled=1")
+    for category, (queue, letters) in _QUEUES.items():
+        for side, table in (("stations", new.mac.edca.stations), ("ap", new.mac.edca.ap)):
+            parameters = table[category]  # type: ignore[index]
+            was = None if before is None else getattr(before, side)[category]
+            if parameters == was or not _in_use(new, category):  # type: ignore[arg-type]
+                continue
+            if side == "stations":
+                _told(lines, letters, category, parameters, new)
+            else:
+                _done(lines, queue, category, parameters, new)
+    for line in lines.by_tool["hostapd"][1:]:
+        where, options = (
+            (RADIO, "hostapd_options") if line.startswith("tx_") else (BSS, "hostapd_bss_options")
+        )
+        lines.add("uci", f"uci add_list {where}.{options}='{line}'")
+    if new.classify.tcp_ack == "AC_VO":
+        # EF, which maps to voice (RFC 8325, 4.2); bare ACKs are small and have no flag but ACK.
+        lines.add(
+            "nft",
+            "nft add rule inet mangle postrouting meta l4proto tcp meta length 40-80 "
+            "tcp flags & (syn|fin|rst|ack) == ack ip dscp set ef",
+        )
+
+
+def _in_use(scenario: Scenario, category: AccessCategory) -> bool:
+    classify = scenario.classify
+    return category in (classify.tcp_ack, classify.tcp_data, classify.udp)
+
+
+def _told(
+    lines: Lines, letters: str, category: str, parameters: AccessParameters, scenario: Scenario
+) -> None:
+    """What stations are told."""
+    low, high = _exponent(parameters.cw_min), _exponent(parameters.cw_max)
+    for name, exponent, window in (
+        ("CWmin", low, parameters.cw_min),
+        ("CWmax", high, parameters.cw_max),
+    ):
+        if 2**exponent - 1 != window:
+            lines.notes.append(
+                f"stations' {category}: a {name} of {window} cannot be told; {2**exponent - 1} is "
+                "nearest"
+            )
+    lines.add(
+        "hostapd",
+        f"wmm_ac_{letters}_aifs={_aifsn(lines, category, parameters, scenario)}",
+        f"wmm_ac_{letters}_cwmin={low}",
+        f"wmm_ac_{letters}_cwmax={high}",
+        f"wmm_ac_{letters}_txop_limit={parameters.txop_limit_ns // _TXOP_UNIT_NS}",
+        f"wmm_ac_{letters}_acm=0",
+    )
+
+
+def _done(
+    lines: Lines, queue: str, category: str, parameters: AccessParameters, scenario: Scenario
+) -> None:
+    """What the access point does."""
+    low, high = _window(parameters.cw_min), _window(parameters.cw_max)
+    for name, window, wanted in (
+        ("CWmin", low, parameters.cw_min),
+        ("CWmax", high, parameters.cw_max),
+    ):
+        if window != wanted:
+            lines.notes.append(
+                f"the access point's {category}: hostapd has no {name} of {wanted}; {window} is "
+                "nearest"
+            )
+    lines.add(
+        "hostapd",
+        f"tx_queue_{queue}_aifs={_aifsn(lines, category, parameters, scenario)}",
+        f"tx_queue_{queue}_cwmin={low}",
+        f"tx_queue_{queue}_cwmax={high}",
+        f"tx_queue_{queue}_burst={parameters.txop_limit_ns / 1e6:.1f}",
+    )
+
+
+def _aifsn(lines: Lines, category: str, parameters: AccessParameters, scenario: Scenario) -> int:
+    slots = (parameters.aifs_ns - scenario.phy.sifs_ns) / scenario.phy.slot_time_ns
+    whole = min(max(1, round(slots)), 15)
+    if abs(whole - slots) > 1e-9:
+        lines.notes.append(
+            f"{category}: an AIFS of {slots:g} slots cannot be set; {whole} is nearest"
+        )
+    return whole
+
+
+def _exponent(window: int) -> int:
+    return min(range(_MOST_EXPONENT + 1), key=lambda n: abs((1 << n) - 1 - window))
+
+
+def _window(window: int) -> int:
+    windows = [(1 << n) - 1 for n in range(1, _MOST_EXPONENT + 1)]
+    return min(windows, key=lambda one: abs(one - window))
+
+
+def _rts(lines: Lines, new: Scenario, _: Scenario) -> None:
+    threshold = new.mac.rts_threshold_bytes
+    # 2347 and more: never.
+    value = 2347 if threshold is None else threshold
+    lines.add("hostapd", f"rts_threshold={value if threshold is not None else -1}")
+    lines.add("uci", f"uci set {RADIO}.rts='{value}'")
+    lines.add("iw", f"iw phy phy0 set rts {'off' if threshold is None else value}")
+
+
+def _preamble(lines: Lines, *_: Scenario) -> None:
+    lines.add("hostapd", "preamble=1")
+    lines.add("uci", f"uci set {BSS}.short_preamble='1'")
+
+
+def _rates(lines: Lines, new: Scenario, _: Scenario) -> None:
+    least = min(group.data_rate.bps for group in new.stations)
+    dsss = [1_000_000, 2_000_000, 5_500_000, 11_000_000]
+    ofdm = [6, 9, 12, 18, 24, 36, 48, 54]
+    rates = dsss if new.phy.standard == "802.11b" else [one * 1_000_000 for one in ofdm]
+    kept = [rate for rate in rates if rate >= least]
+    units = " ".join(str(rate // 100_000) for rate in kept)
+    lines.add("hostapd", f"supported_rates={units}", f"basic_rates={kept[0] // 100_000}")
+    for rate in kept:
+        lines.add("uci", f"uci add_list {RADIO}.supported_rates='{rate // 1000}'")
+    lines.add("uci", f"uci add_list {RADIO}.basic_rate='{kept[0] // 1000}'")
+
+
+def _width(lines: Lines, new: Scenario, _: Scenario) -> None:
+    high = new.phy.data_rate.high
+    assert high is not None
+    width = high.channel_width_mhz
+    mode = {"ht": "HT", "vht": "VHT", "he": "HE"}[new.phy.data_rate.modulation]
+    lines.add("uci", f"uci set {RADIO}.htmode='{mode}{width}'")
+    lines.add("hostapd", "ht_capab=[HT40+]")
+    chwidth = {20: 0, 40: 0, 80: 1, 160: 2}[width]
+    if mode in ("VHT", "HE"):
+        lines.add("hostapd", f"vht_oper_chwidth={chwidth}")
+    if mode == "HE":
+        lines.add("hostapd", f"he_oper_chwidth={chwidth}")
+    lines.notes.append("hostapd also wants the centre frequency of the channel")
+
+
+def _aggregates(lines: Lines, *_: Scenario) -> None:
+    lines.notes.append("drivers aggregate as far as they can; look whether one was told not to")
+
+
+def _quickack(lines: Lines, *_: Scenario) -> None:
+    lines.add("ip", f"ip route replace default via {ROUTER} dev {INTERFACE} quickack 0")
+
+
+def _window_lines(lines: Lines, new: Scenario, _: Scenario) -> None:
+    windows = [
+        flow.tcp.receive_window_bytes
+        for flow in new.flows
+        if flow.tcp is not None and flow.direction == "download"
+    ]
+    window = min(windows)
+    lines.add("ip", f"ip route replace default via {ROUTER} dev {INTERFACE} window {window}")
+    # Half of the buffer is the window with tcp_adv_win_scale = 1, the default.
+    lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 {2 * window} {2 * window}")
+
+
+def _initcwnd(lines: Lines, new: Scenario, _: Scenario) -> None:
+    tcp = next(flow.tcp for flow in new.flows if flow.tcp and flow.direction == "download")
+    segments = tcp.initial_window_bytes // tcp.mss_bytes
+    lines.add("ip", f"ip route replace default via {ROUTER} dev eth0 initcwnd {segments}")
+
+
+def _congestion(lines: Lines, new: Scenario, _: Scenario) -> None:
+    tcp = next(flow.tcp for flow in new.flows if flow.tcp and flow.direction == "download")
+    lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {tcp.congestion}")
+
+
+def _queue(lines: Lines, new: Scenario, _: Scenario) -> None:
+    queue = new.ap.queue
+    root = f"tc qdisc replace dev {INTERFACE} root"
+    limit = queue.limit or 1000
+    if queue.discipline == "red":
+        red = queue.red
+        packet = 1000
+        low, high = (round(one * packet) for one in (red.min_threshold, red.max_threshold))
+        # tc's rule of thumb, (2 min + max) / (3 avpkt).
+        burst = max(1, round((2 * low + high) / (3 * packet)))
+        lines.add(
+            "tc",
+            f"{root} red limit {max(limit * packet, 2 * high)} min {low} max {high} "
+            f"avpkt {packet} burst {burst} probability {red.max_probability:g} "
+            f"bandwidth {max(1, round(new.phy.data_rate.bps / 1e6))}Mbit",
+        )
+    elif queue.discipline == "per-flow":
+        lines.add("tc", f"{root} sfq limit {limit} perturb 10")
+    else:
+        lines.add("tc", f"{root} pfifo limit {limit}")
+        lines.add("ip", f"ip link set dev {INTERFACE} txqueuelen {limit}")
+
+
+_WRITERS: Final[Mapping[str, Callable[[Lines, Scenario, Scenario], None]]] = {
+    "edca": _edca,
+    "rts": _rts,
+    "preamble": _preamble,
+    "rates": _rates,
+    "width": _width,
+    "aggregates": _aggregates,
+    "quickack": _quickack,
+    "window": _window_lines,
+    "initcwnd": _initcwnd,
+    "congestion": _congestion,
+    "queue": _queue,
+}

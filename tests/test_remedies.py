@@ -1,0 +1,373 @@
+"""Remedies: what they change, how equipment makes them, and which come out first."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.exceptions import QuestionError
+from airtcp.remedies import Changed, Remedy, catalogue, changed, named, together
+from airtcp.remedies.apply import Lines, lines_for
+from airtcp.results.plans import Gain
+from airtcp.scenario import Scenario
+
+DOWNLOAD = {"stations": "laptop", "direction": "download", "application": {"kind": "bulk"}}
+UPLOAD = DOWNLOAD | {"direction": "upload"}
+
+
+def cell(standard: str, *flows: dict[str, Any], **tables: Any) -> Scenario:
+    """A cell of two stations. Without flows: a download and an upload."""
+    return named(
+        airtcp.load(
+            {
+                "phy": {"standard": standard} | tables.pop("phy", {}),
+                "stations": [{"name": "laptop", "count": 2} | tables.pop("laptop", {})],
+                "flows": list(flows) or [DOWNLOAD, UPLOAD],
+                "run": {"warmup": "1 s", "duration": "2 s", "replications": 2},
+            }
+            | tables
+        )
+    )
+
+
+PLAIN = cell(
+    "802.11b",
+    DOWNLOAD | {"tcp": {"delayed_ack": {"every": 1}}},
+    laptop={"data_rate": "2 Mb/s"},
+    ap={"queue": {"limit": 100}},
+    mac={"rts_threshold": "0 B"},
+)
+OFDM = cell("802.11a", laptop={"data_rate": "6 Mb/s"})
+AGGREGATES = cell(
+    "802.11ac", DOWNLOAD, phy={"channel_width": "20 MHz"}, mac={"aggregation": {"ampdu": "8 kB"}}
+)
+CELLS = (PLAIN, OFDM, AGGREGATES)
+
+
+def remedy(name: str) -> Remedy:
+    return next(one for one in catalogue() if one.name == name)
+
+
+def applied(name: str, *cells: Scenario) -> Changed:
+    """A remedy in the first cell that takes it."""
+    for one in cells or CELLS:
+        new = changed(one, remedy(name))
+        if isinstance(new, Changed):
+            return new
+    raise AssertionError(f"{name}: {[changed(one, remedy(name)) for one in cells or CELLS]}")
+
+
+NAMES = [one.name for one in catalogue()]
+
+
+def test_names_are_different() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
+    """Each fits some cell; where a value was set it then is so already."""
+    new = applied(name)
+
+    assert new.changes
+    assert remedy(name).title
+    assert remedy(name).source
+    assert remedy(name).where
+    if remedy(name).set or remedy(name).least:
+        again = changed(new.scenario, remedy(name))
+        assert isinstance(again, str)
+        assert again in ("it is so already", "no station is slower")
+
+
+def test_a_remedy_is_for_those_who_can_have_it() -> None:
+    """Windows of downloads alone; a wider channel in 802.11n and later; the next one, not the
+    widest."""
+    both = cell("802.11a")
+    window = applied("small-window", both)
+    assert window.changes == {"flows.laptop.tcp.receive_window": {"segments": 4}}
+    assert changed(both, remedy("wider-channel")) == "802.11a has no such thing"
+    assert applied("wider-channel", AGGREGATES).changes == {"phy.channel_width": "40 MHz"}
+    widest = cell("802.11ac", phy={"channel_width": "160 MHz"})
+    assert changed(widest, remedy("wider-channel")) == "there is none wider"
+    assert changed(cell("802.11a", UPLOAD), remedy("cubic")) == "there are no downloads"
+    datagrams = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}
+    assert changed(cell("802.11a", datagrams), remedy("ack-skip")) == "there are no flows with TCP"
+
+
+def test_flows_without_names_have_key_paths_all_the_same() -> None:
+    scenario = cell("802.11a", DOWNLOAD, DOWNLOAD)
+
+    assert applied("delayed-ack", cell("802.11a", UPLOAD | {"tcp": {"delayed_ack": {"every": 1}}}))
+    assert set(applied("cubic", scenario).changes) == {
+        "flows.laptop.tcp.congestion",
+        "flows.laptop-2.tcp.congestion",
+    }
+
+
+def test_two_remedies_go_together_unless_they_are_of_one_key() -> None:
+    pair = together(PLAIN, [remedy("delayed-ack"), remedy("short-preamble")])
+    assert isinstance(pair, Changed)
+    assert pair.scenario.phy.data_rate == PLAIN.phy.data_rate
+    assert set(pair.changes) == {"flows.laptop.tcp.delayed_ack", "phy.preamble"}
+    assert together(PLAIN, [remedy("delayed-ack"), remedy("ack-thresholds")]) == (
+        "they change the same keys"
+    )
+    assert together(PLAIN, [remedy("small-window"), remedy("window-8")]) == (
+        "they change the same keys"
+    )
+
+
+# How equipment makes them.
+
+
+def written(name: str, *cells: Scenario) -> Lines:
+    for one in cells or CELLS:
+        new = changed(one, remedy(name))
+        if isinstance(new, Changed):
+            return lines_for(remedy(name), new, one)
+    raise AssertionError(name)
+
+
+def test_priority_of_acks_is_said_for_both_directions() -> None:
+    """Stations are told exponents (0: a window of 0); the access point has numbers, of which 1 is
+    nearest to 0, and the note says so."""
+    lines = written("ack-priority", PLAIN)
+
+    hostapd = lines.by_tool["hostapd"]
+    assert "wmm_ac_vo_cwmin=0" in hostapd
+    assert "wmm_ac_vo_aifs=2" in hostapd
+    assert "tx_queue_data0_cwmin=1" in hostapd
+    assert any("no CWmin of 0; 1 is nearest" in note for note in lines.notes)
+
+
+def test_a_txop_limit_is_milliseconds_here_and_units_of_32_us_there() -> None:
+    """3.008 ms are 94 units; the access point alone has it."""
+    lines = written("txop", OFDM)
+
+    assert "tx_queue_data2_burst=3.0" in lines.by_tool["hostapd"]
+    assert "wmm_ac_be_txop_limit=0" in lines.by_tool["hostapd"]
+
+
+def test_rates_are_in_units_of_100_kb_s() -> None:
+    assert written("least-rate-dsss", PLAIN).by_tool["hostapd"] == [
+        "supported_rates=55 110",
+        "basic_rates=55",
+    ]
+
+
+def test_a_window_is_said_to_ip_and_its_double_to_the_buffer() -> None:
+    """4 segments of 1460 bytes."""
+    tools = written("small-window", PLAIN).by_tool
+
+    assert tools["ip"] == ["ip route replace default via 192.0.2.1 dev wlan0 window 5840"]
+    assert tools["sysctl"] == ["net.ipv4.tcp_rmem = 4096 11680 11680"]
+
+
+def all_lines(tool: str) -> list[str]:
+    """The lines of all remedies in all cells that take them."""
+    found = []
+    for one in CELLS:
+        for each in catalogue():
+            new = changed(one, each)
+            if isinstance(new, Changed):
+                found += lines_for(each, new, one).by_tool.get(tool, [])
+    return list(dict.fromkeys(found))
+
+
+def needs(*programs: str) -> None:
+    """Skip a test that cannot run here, and say why."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may make network namespaces and interfaces")
+    for program in programs:
+        if shutil.which(program) is None:
+            package = {"tc": "iproute2", "ip": "iproute2"}.get(program, program)
+            if shutil.which("apt-get") is not None:
+                command = ["apt-get", "-qq", "install", "--no-install-recommends", package]
+                subprocess.run(command, capture_output=True, timeout=300, check=False)
+        if shutil.which(program) is None:
+            pytest.skip(f"there is no {program} here, and it cannot be installed")
+
+
+def hostapd_says(lines: list[str], directory: Path) -> str:
+    """What hostapd prints until it has read a configuration with these lines."""
+    path = directory / "hostapd.conf"
+    head = ["interface=airtcp-none", "driver=none", "ssid=airtcp", "hw_mode=g", "channel=1"]
+    path.write_text("\n".join([*head, *lines]) + "\n")
+    with subprocess.Popen(
+        ["hostapd", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        time.sleep(1.0)
+        process.terminate()
+        return process.communicate(timeout=30)[0]
+
+
+def test_hostapd_reads_the_lines(tmp_path: Path) -> None:
+    needs("hostapd")
+    lines = all_lines("hostapd")
+    assert len(lines) > 20
+
+    assert "AP-ENABLED" in hostapd_says(["wmm_enabled=1"], tmp_path)
+    # Each remedy alone would do; together a later line replaces an earlier one.
+    said = hostapd_says([one for one in lines if not one.startswith("ht_capab")], tmp_path)
+    assert "errors found" not in said, said
+    # The control: what cannot be set is refused, so the test can fail.
+    assert "invalid TX queue item" in hostapd_says(["tx_queue_data0_cwmin=0"], tmp_path)
+
+
+@pytest.fixture
+def namespace() -> Iterator[str]:
+    """A network namespace with an interface wlan0 and an eth0, each with an address."""
+    needs("ip", "tc")
+    name = f"airtcp-{os.getpid()}"
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"no network namespace can be made: {made.stderr.strip()}")
+    try:
+        for number, device in enumerate(("wlan0", "eth0")):
+            for line in (
+                f"ip link add {device} type veth peer name peer{number}",
+                f"ip addr add 192.0.2.{2 + number}/24 dev {device}",
+                f"ip link set {device} up",
+            ):
+                done = in_namespace(name, line)
+                if done.returncode != 0:
+                    pytest.skip(f"no interface can be made: {done.stderr.strip()}")
+        yield name
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+
+
+def in_namespace(name: str, line: str) -> subprocess.CompletedProcess[str]:
+    command = ["ip", "netns", "exec", name, *line.split()]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_ip_takes_the_lines(namespace: str) -> None:
+    lines = all_lines("ip")
+    assert len(lines) >= 4
+
+    for line in lines:
+        done = in_namespace(namespace, line)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+    assert in_namespace(namespace, f"{lines[0]} sideways 3").returncode != 0
+
+
+def test_tc_takes_the_lines(namespace: str) -> None:
+    """A kernel may not have a discipline: then it, and not tc, says that it is unknown."""
+    lines = all_lines("tc")
+    assert len(lines) >= 3
+
+    for line in lines:
+        done = in_namespace(namespace, line)
+        known = done.returncode == 0 or "Specified qdisc kind is unknown" in done.stderr
+        assert known, f"{line}: {done.stderr}"
+    refused = in_namespace(namespace, "tc qdisc replace dev wlan0 root sfq sideways 3")
+    assert "Specified qdisc kind is unknown" not in refused.stderr
+    assert refused.returncode != 0
+
+
+def test_sysctl_knows_the_names() -> None:
+    lines = all_lines("sysctl")
+    assert lines
+
+    for line in lines:
+        name, _, value = line.partition(" = ")
+        assert re.fullmatch(r"net\.ipv4\.[a-z_]+", name)
+        assert value
+        path = Path("/proc/sys") / name.replace(".", "/")
+        if Path("/proc/sys/net/ipv4").is_dir():
+            assert path.exists(), name
+
+
+def test_uci_lines_are_of_two_forms() -> None:
+    lines = all_lines("uci")
+    assert len(lines) > 10
+
+    form = r"uci (set|add_list) wireless\.(radio0|default_radio0)\.[a-z_]+='[^']+'|"
+    form += r"uci (set|add_list) wireless\.(radio0|default_radio0)\.[a-z_]+='[^']+'"
+    for line in lines:
+        assert re.fullmatch(form, line), line
+
+
+# What the papers say helps.
+
+
+def test_a_remedy_that_is_none_is_refused() -> None:
+    with pytest.raises(QuestionError, match="is no remedy; allowed: delayed-ack"):
+        airtcp.plan(PLAIN, vary="stations", until="goodput < 1 Mb/s", remedies=["prayer"])
+
+
+def ranking(scenario: Scenario, until: str, remedies: bool | list[str] = True) -> dict[str, Gain]:
+    """The remedies by name, the best first."""
+    found = airtcp.plan(scenario, vary="stations", until=until, remedies=remedies, limit_s=3600.0)
+    return {one.name: one for one in found.remedies}
+
+
+UPLOADS = """
+phy = { standard = "802.11b" }
+ap = { queue = { limit = 100 } }
+stations = [{ name = "station", count = 6 }]
+flows = [{ stations = "station", direction = "upload", application = { kind = "bulk" }, \
+tcp = { delayed_ack = { every = 1 }, min_rto = "200 ms" } }]
+run = { warmup = "5 s", duration = "20 s", replications = 6 }
+"""
+
+
+def test_ack_priority_restores_the_fairness_of_uploads() -> None:
+    """Paper L: it is the first by far; and delayed ACKs, which are fewer, help too (paper M)."""
+    found = ranking(airtcp.load(UPLOADS), "jain_index < 0.8")
+
+    first, second, *_ = found.values()
+    assert first.name == "ack-priority"
+    assert first.gain is not None
+    assert second.gain is not None
+    assert second.name in ("delayed-ack", "ack-thresholds")
+    assert first.gain.low > 3 * second.gain.high
+    assert found["short-preamble"].verdict == "none"
+    assert found["rts"].verdict == "none"
+
+
+AGGREGATED = """
+phy = { standard = "802.11n", mcs = 7 }
+mac = { aggregation = { ampdu = "8 kB" } }
+ap = { queue = { limit = 200 } }
+stations = [{ name = "laptop", count = 5 }]
+flows = [{ stations = "laptop", direction = "download", application = { kind = "bulk" }, \
+tcp = { receive_window = "256 KiB", delayed_ack = { every = 1 } } }]
+run = { warmup = "2 s", duration = "5 s", replications = 5 }
+"""
+
+
+def test_in_802_11n_larger_aggregates_help_more_than_fewer_acks() -> None:
+    found = ranking(airtcp.load(AGGREGATED), "flow_goodput < 4 Mb/s")
+
+    larger = found["larger-aggregates"]
+    assert larger.gain is not None
+    for name in ("delayed-ack", "ack-thresholds", "ack-skip"):
+        thinner = found[name]
+        assert thinner.verdict == "gains"
+        assert larger.change.low > thinner.change.high
+        if thinner.gain is not None:
+            assert larger.gain.low > thinner.gain.high
+
+
+def test_the_best_two_at_once_are_better_than_either() -> None:
+    found = airtcp.plan(
+        airtcp.load(UPLOADS),
+        vary="stations",
+        until="jain_index < 0.8",
+        remedies=["delayed-ack", "ack-skip", "larger-buffer"],
+    )
+
+    assert found.together is not None
+    assert found.together.name == "delayed-ack + larger-buffer"
+    assert found.together.gain is not None
+    for one in found.remedies[:2]:
+        assert one.gain is not None
+        assert found.together.gain.mean > one.gain.mean
