@@ -62,6 +62,8 @@ def _mac(settings: dict[str, str]) -> str:
     limits = []
     if "ampdu" in settings:
         limits.append(f'ampdu = "{settings["ampdu"]} B"')
+    if "amsdu" in settings:
+        limits.append(f'amsdu = "{settings["amsdu"]} B"')
     if "ba_buffer" in settings:
         limits.append(f"block_ack_window = {settings['ba_buffer']}")
     return (

@@ -280,7 +280,8 @@ impl Contention {
     fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
         let contender = &mut self.contenders[id as usize];
         let group = &self.groups[contender.group as usize];
-        if self.busy || self.nav.keeps_quiet(contender.station, now) {
+        let nav = self.nav.at(now, self.idle_from);
+        if self.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
             // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
             let seems_idle =
                 before_own_ack && self.settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
@@ -292,12 +293,12 @@ impl Contention {
             self.enter_ring(id, group.slot + u64::from(slots));
             return;
         }
+        let idle_from = nav.map_or(self.idle_from, |nav| nav.ended);
         let stray = if self.settings.immediate_access {
-            let idle_from = self.nav.idle_from(contender.station, now).unwrap_or(self.idle_from);
             let from = now.max(group.origin(idle_from));
             Stray { contender: id, from, slots: 0, has_frame: true, immediate: true }
         } else {
-            let from = (now + group.aifs).max(group.origin(self.idle_from));
+            let from = (now + group.aifs).max(group.origin(idle_from));
             let slots = contender.draw_backoff();
             Stray { contender: id, from, slots, has_frame: true, immediate: false }
         };

@@ -156,8 +156,8 @@ impl<P: Clone> Cell<P> {
         };
         self.contention.failed(by, retry);
         let has_frame = self.after_failure(by, retry, end, supply);
-        let until = self.others_wait_until(end);
-        self.contention.back_off_after_failure(by, retry, sent, until, has_frame);
+        let times = (sent, end, self.others_wait_until(end));
+        self.contention.back_off_after_failure(by, retry, times, has_frame);
         self.fall_silent();
     }
 

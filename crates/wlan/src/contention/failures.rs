@@ -63,24 +63,25 @@ impl Contention {
         contender.fail(retry);
     }
 
-    /// What `id` sent until `sent` reached nobody. The others, who have heard it, wait until `end`
-    /// for an answer, or as long as it has announced; `id` itself gives up waiting after the ACK timeout (10.3.2.11). `has_frame`
+    /// What `id` sent until `sent` reached nobody, and the answer that did not come would have been
+    /// over at `end`. The others, who have heard it, wait until `until`, which is that or as long as
+    /// it has announced; `id` itself gives up waiting after the ACK timeout (10.3.2.11). `has_frame`
     /// says whether it has a frame, that one or another.
     pub fn back_off_after_failure(
         &mut self,
         id: ContenderId,
         retry: Retry,
-        sent: Time,
-        end: Time,
+        (sent, end, until): (Time, Time, Time),
         has_frame: bool,
     ) {
-        self.medium_idle_from(end);
         let aifs = self.groups[self.contenders[id as usize].group as usize].aifs;
         let from = match self.settings.colliders {
             Colliders::AsOthers => end,
             Colliders::AsHeard | Colliders::AckTimeoutThenDifs => sent + self.settings.ack_timeout,
         };
-        self.back_off_from(from + aifs, id, retry, has_frame);
+        // With the AIFS of an access point it may be ready before the answer would have been over.
+        self.back_off_from((from + aifs).max(end), id, retry, has_frame);
+        self.medium_idle_from(until);
         self.find_next_access();
     }
 

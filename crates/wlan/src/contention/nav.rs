@@ -10,7 +10,7 @@ use crate::station::StationId;
 /// The last TXOP that ended early.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Nav {
-    ended: Time,
+    pub(crate) ended: Time,
     until: Time,
     /// Whom it keeps quiet: all but these two.
     holder: StationId,
@@ -18,21 +18,17 @@ pub(crate) struct Nav {
 }
 
 impl Nav {
-    fn binds(&self, station: StationId) -> bool {
+    /// Whether it keeps `station` quiet.
+    #[inline]
+    pub(crate) fn binds(&self, station: StationId) -> bool {
         station != self.holder && Some(station) != self.receiver
     }
 
-    /// Whether it keeps `station` quiet at `now`.
+    /// The NAV at `now`, if it is not over, and nothing was on the air since: `idle_from` is when the
+    /// medium is idle for those whom the last busy period kept quiet.
     #[inline]
-    pub(crate) fn keeps_quiet(&self, station: StationId, now: Time) -> bool {
-        now < self.until && self.binds(station)
-    }
-
-    /// Since when the medium is idle for a `station` that it does not keep quiet at `now`; none if
-    /// that is the same for all.
-    #[inline]
-    pub(crate) fn idle_from(&self, station: StationId, now: Time) -> Option<Time> {
-        (now < self.until && !self.binds(station)).then_some(self.ended)
+    pub(crate) fn at(&self, now: Time, idle_from: Time) -> Option<&Self> {
+        (now < self.until && idle_from == self.until).then_some(self)
     }
 }
 

@@ -288,8 +288,8 @@ class Aggregation(Table):
         source="IEEE 802.11-2020, 9.4.2.55.3, 9.4.2.157.3; 802.11ax-2021, 26.6.1",
     )
     amsdu_bytes: int = key(
-        "Most bytes of an A-MSDU: several packets in one frame, which is lost or comes through as a "
-        "whole; 0: none. Most receivers announce 3839 or 7935 B in 802.11n.",
+        "Most bytes of an A-MSDU: several packets in one frame, which is lost or comes through as "
+        "a whole; 0: none. Most receivers announce 3839 or 7935 B in 802.11n.",
         default="0 B",
         reads=SizeBytes,
         source="IEEE 802.11-2020, 9.3.2.2, Table 9-25",

@@ -1,17 +1,12 @@
-//! Any scenario that is valid runs to its end and keeps the conservation laws, which every run
-//! checks by itself; and it says the same when it is run again with a trace, which agrees with it.
-//! `AIRTCP_CASES` sets how many.
+//! Random scenarios in the resolved form.
 
-use airtcp_kernel::Duration;
-use airtcp_sim::trace::{EventKind, Trace};
-use airtcp_sim::{GroupAirtime, Outcome, Recording, RunControl, Simulation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const MILLISECOND: u64 = 1_000_000;
+pub(crate) const MILLISECOND: u64 = 1_000_000;
 
 /// A scenario whose keys stand for those that the strategies below leave alone.
-const RESOLVED: &str = include_str!("../benches/scenarios/downloads-10.json");
+const RESOLVED: &str = include_str!("../../benches/scenarios/downloads-10.json");
 
 /// The table at `pointer` of that scenario, with other values for some of its keys.
 fn table(pointer: &str, changes: Value) -> Value {
@@ -29,8 +24,95 @@ fn rate(bps: u64, modulation: &str) -> Value {
     json!({ "bps": bps, "modulation": modulation })
 }
 
-/// 802.11b or 802.11g with timings of the standards, now and then overridden.
+/// 802.11b, g, n, ac or ax with timings of the standards, now and then overridden.
 fn phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
+    prop_oneof![3 => old_phy(), 2 => new_phy()]
+}
+
+/// A rate of 802.11n or later with one stream.
+fn high_rate(format: &str, mcs: u8, width: u16, guard: u64, bits_per_symbol: u64) -> Value {
+    let symbol = guard + if format == "he" { 12_800 } else { 3_200 };
+    let preamble = if format == "ht" { 36_000 } else { 44_000 };
+    json!({
+        "bps": bits_per_symbol * 1_000_000_000 / symbol, "modulation": format,
+        "high": {
+            "mcs": mcs, "spatial_streams": 1, "channel_width_mhz": width,
+            "guard_interval_ns": guard, "preamble_time_ns": preamble,
+        },
+    })
+}
+
+/// 802.11n at 20 MHz, ac at 80 MHz, or ax at 80 MHz, with their lowest MCS and their highest.
+fn new_phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
+    let rates = |[(low, bits), (high, most)]: [(u8, u64); 2], format, width, guard| {
+        [high_rate(format, low, width, guard, bits), high_rate(format, high, width, guard, most)]
+    };
+    let standard = prop_oneof![
+        Just(("802.11n", rates([(0, 26), (7, 260)], "ht", 20, 400))),
+        Just(("802.11ac", rates([(0, 117), (9, 1_560)], "vht", 80, 400))),
+        Just(("802.11ax", rates([(0, 490), (11, 8_166)], "he", 80, 800))),
+    ];
+    let delay = prop_oneof![Just(0_u64), Just(333)];
+    let slot = prop_oneof![Just(9_000_u64), Just(20_000), Just(1)];
+    (standard, delay, any::<bool>(), slot).prop_map(
+        |((standard, [low, high]), delay, rounding, slot)| {
+            let phy = table(
+                "/phy",
+                json!({
+                    "standard": standard, "data_rate": high,
+                    "control_rate": rate(24_000_000, "ofdm"),
+                    "slot_time_ns": slot, "sifs_ns": 16_000, "difs_ns": 16_000 + 2 * slot,
+                    "eifs_ns": 60_000 + 2 * slot, "ack_timeout_ns": 36_000 + slot,
+                    "dsss": Value::Null,
+                    "ofdm": {
+                        "preamble_time_ns": 16_000, "plcp_header_time_ns": 4_000,
+                        "symbol_time_ns": 4_000, "service_bits": 16, "tail_bits": 6,
+                        "signal_extension_ns": 0,
+                    },
+                    "high_rate": {
+                        "service_bits": 16, "tail_bits": 6, "short_gi_rounding": rounding,
+                        "signal_extension_ns": 0,
+                    },
+                    "propagation_delay_ns": delay, "cw_min": 15, "cw_max": 1_023,
+                    "mac_header_bits": 240,
+                }),
+            );
+            (phy, vec![low, high])
+        },
+    )
+}
+
+/// Aggregation, for a PHY that has it.
+fn aggregation() -> impl Strategy<Value = Value> {
+    let ampdu = prop_oneof![Just(0_u64), Just(4_000), Just(65_535), Just(6_500_631)];
+    let amsdu = prop_oneof![2 => Just(0_u64), 1 => Just(3_839), 1 => Just(11_454)];
+    let time = prop_oneof![3 => Just(5_484_000_u64), 1 => Just(400_000)];
+    let window = prop_oneof![Just(1_u32), Just(3), Just(64), Just(256)];
+    (ampdu, amsdu, time, window, prop_oneof![Just(4_095_u64), Just(11_454)]).prop_map(
+        |(ampdu, amsdu, time, window, mpdu)| {
+            json!({
+                "ampdu_bytes": ampdu, "amsdu_bytes": amsdu, "mpdu_bytes": mpdu,
+                "ppdu_time_ns": time, "block_ack_window": window, "block_ack_bits": 256,
+                "block_ack_rate": rate(24_000_000, "ofdm"), "block_ack_request_bits": 192,
+            })
+        },
+    )
+}
+
+/// How frames of a group are lost without a collision, if they are.
+fn frame_errors() -> impl Strategy<Value = Value> {
+    let rate = prop_oneof![Just(0.01_f64), Just(0.3), Just(0.9)];
+    let errors = (rate, prop::option::of(Just(1_500_u64)), prop_oneof![Just(0_u64), Just(500)]);
+    prop_oneof![
+        2 => Just(Value::Null),
+        1 => errors.prop_map(|(rate, of, least)| {
+            json!({ "rate": rate, "of_bytes": of, "least_bytes": least })
+        }),
+    ]
+}
+
+/// 802.11b or 802.11g.
+fn old_phy() -> impl Strategy<Value = (Value, Vec<Value>)> {
     let windows = prop_oneof![
         4 => Just((31_u32, 1023_u32)),
         1 => Just((0, 0)),
@@ -77,18 +159,21 @@ fn mac() -> impl Strategy<Value = Value> {
     let colliders = prop_oneof![Just("ack-timeout+difs"), Just("as-others"), Just("as-heard")];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let before_own_ack = prop_oneof![Just("busy"), Just("idle")];
+    let failed = prop_oneof![Just("resend"), Just("block-ack-request")];
+    let protection = prop_oneof![Just("single"), Just("multiple"), Just("multiple+cf-end")];
+    let later = (failed, prop_oneof![Just("ppdu"), Just("mpdu")], protection, any::<bool>());
     let limit = prop_oneof![1_u32..3, Just(7)];
     let edca = prop::option::of((edcafs(), edcafs()));
     // 896 us at 1 Mb/s: some intervals are so short that beacons are left out.
     let interval = prop_oneof![1_000_000_u64..5_000_000, Just(102_400_000), Just(900_000)];
     let limit = (limit, prop::option::of(interval));
-    (threshold, limit, flags, after, (colliders, before_own_ack), edca).prop_map(
+    (threshold, limit, flags, after, (colliders, before_own_ack, later), edca).prop_map(
         |(
             threshold,
             (limit, interval),
             (immediate, post, post_drop),
             after,
-            (colliders, before),
+            (colliders, before, (failed, delivery, protection, limited)),
             edca,
         )| {
             let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
@@ -96,6 +181,8 @@ fn mac() -> impl Strategy<Value = Value> {
                 "immediate_access": immediate, "post_backoff": post,
                 "post_backoff_after_drop": post_drop, "after_collision": after,
                 "colliders": colliders, "arrival_before_own_ack": before,
+                "failed_block_ack": failed, "delivery": delivery, "txop_protection": protection,
+                "retry_limit_under_block_ack": limited,
             });
             table(
                 "/mac",
@@ -238,8 +325,15 @@ fn tcp() -> impl Strategy<Value = Value> {
 
 fn path() -> impl Strategy<Value = Value> {
     let rate = prop_oneof![Just(None), Just(Some(1_000_000_u64)), Just(Some(100_000_000))];
-    let link = (rate, 0_u64..20, limit()).prop_map(|(rate, delay, queue)| {
-        json!({ "rate_bps": rate, "delay_ns": delay * MILLISECOND, "queue": queue })
+    let loss = prop_oneof![
+        3 => Just(Value::Null),
+        1 => any::<bool>().prop_map(|acks| json!({ "rate": 0.02, "every": null, "acks": acks })),
+        1 => any::<bool>().prop_map(|acks| json!({ "rate": null, "every": 30, "acks": acks })),
+    ];
+    let link = (rate, 0_u64..20, queue(), loss).prop_map(|(rate, delay, queue, loss)| {
+        json!({
+            "rate_bps": rate, "delay_ns": delay * MILLISECOND, "queue": queue, "loss": loss,
+        })
     });
     let element = prop_oneof![link, Just(json!("uplink"))];
     prop_oneof![
@@ -298,27 +392,41 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
     )
 }
 
-fn scenario() -> impl Strategy<Value = Value> {
+pub(crate) fn scenario() -> impl Strategy<Value = Value> {
     (1_usize..4, phy()).prop_flat_map(|(groups, (phy, rates))| {
-        let group = (1_u32..6, prop::sample::select(rates), queue());
+        let group = (1_u32..6, prop::sample::select(rates), queue(), frame_errors());
         let stations = prop::collection::vec(group, groups);
         let flows = prop::collection::vec(flow(groups), 1..5);
         let times = (0_u64..300, 1_u64..700);
-        (Just(phy), mac(), classify(), stations, (queue(), access()), flows, times).prop_map(
-            |(phy, mac, classify, groups, (queue, access), mut flows, (warmup, duration))| {
+        let ap = (queue(), access(), prop_oneof![Just("oldest"), Just("round-robin")]);
+        let later = (aggregation(), (edcafs(), edcafs()));
+        (Just(phy), (mac(), later), classify(), stations, ap, flows, times).prop_map(
+            |(phy, (mut mac, later), classify, groups, ap, mut flows, (warmup, duration))| {
+                let (queue, access, mut scheduler) = (ap.0, ap.1, Value::Null);
+                if !phy["high_rate"].is_null() {
+                    scheduler = json!({ "kind": ap.2 });
+                    let (aggregation, (ap, stations)) = later;
+                    mac["aggregation"] = aggregation;
+                    mac["edca"] = json!({ "ap": ap, "stations": stations });
+                    mac["cf_end_rate"] = rate(6_000_000, "ofdm");
+                    if !mac["beacon"].is_null() {
+                        mac["beacon"]["rate"] = rate(6_000_000, "ofdm");
+                    }
+                }
                 // Bursts and access categories exclude each other.
                 let standard = json!({ "scheme": "standard" });
                 let access = if mac["edca"].is_null() { access } else { standard };
-                let ap = json!({ "queue": queue, "access": access });
+                let ap = json!({ "queue": queue, "access": access, "scheduler": scheduler });
                 for (index, flow) in flows.iter_mut().enumerate() {
                     flow["name"] = json!(format!("flow{index}"));
                 }
                 let stations: Vec<Value> = groups
                     .into_iter()
                     .enumerate()
-                    .map(|(index, (count, data_rate, queue))| {
+                    .map(|(index, (count, data_rate, queue, errors))| {
                         json!({
                             "name": format!("group{index}"), "count": count, "queue": queue,
+                            "frame_errors": errors,
                             "data_rate": data_rate, "control_rate": phy["control_rate"],
                         })
                     })
@@ -327,7 +435,10 @@ fn scenario() -> impl Strategy<Value = Value> {
                     "title": "random", "phy": phy, "mac": mac, "classify": classify, "ap": ap,
                     "stations": stations, "flows": flows,
                     "links": {
-                        "uplink": { "rate_bps": 5_000_000, "delay_ns": 3_000_000, "queue": 10 },
+                        "uplink": {
+                            "rate_bps": 5_000_000, "delay_ns": 3_000_000,
+                            "queue": { "discipline": "fifo", "limit": 10 }, "loss": null,
+                        },
                     },
                     "run": table("/run", json!({
                         "warmup_ns": warmup * MILLISECOND, "duration_ns": duration * MILLISECOND,
@@ -336,124 +447,4 @@ fn scenario() -> impl Strategy<Value = Value> {
             },
         )
     })
-}
-
-fn run(scenario: &Value, seed: u64) -> Outcome {
-    let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
-    simulation.run(seed, 0, &RunControl::default()).expect("the laws hold")
-}
-
-/// The same with a sample every 10 ms, and a capture.
-fn run_recorded(scenario: &Value, seed: u64) -> (Outcome, Trace) {
-    let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
-    let recording = Recording {
-        sample_interval: Some(Duration::from_millis(10)),
-        capture: Some((Box::new(std::io::sink()), 256)),
-    };
-    let (outcome, trace) =
-        simulation.run_recorded(seed, 0, recording, &RunControl::default()).expect("the laws hold");
-    (outcome, trace.expect("it was asked for"))
-}
-
-fn happened(trace: &Trace, kind: EventKind, from_ns: u64) -> u64 {
-    let events = trace.events.entries().iter();
-    events.filter(|(at, event)| event.kind == kind && at.as_nanos() >= from_ns).count() as u64
-}
-
-/// What is counted by group and direction adds up to what is counted of everything.
-fn assert_parts_add_up(outcome: &Outcome) {
-    let close = |sum: f64, whole: f64, what: &str| {
-        assert!((sum - whole).abs() <= 1e-9 * whole.max(1.0), "{what}: {sum}, not {whole}");
-    };
-    let additive = [
-        "goodput_bps",
-        "active_flows",
-        "channel_utilization",
-        "tcp_retransmissions",
-        "tcp_timeouts",
-    ];
-    for name in additive {
-        let over_groups = outcome.groups.iter().map(|group| group.all[name].unwrap()).sum();
-        close(over_groups, outcome.metrics[name].unwrap(), name);
-    }
-    for group in &outcome.groups {
-        for name in additive.into_iter().chain(["airtime_share"]) {
-            let directions = [&group.download, &group.upload].into_iter().flatten();
-            close(directions.map(|part| part[name].unwrap()).sum(), group.all[name].unwrap(), name);
-        }
-        let airtime = group.airtime;
-        let parts = airtime.data + airtime.tcp_ack + airtime.control;
-        close(parts, group.all["airtime_share"].unwrap(), "airtime of a group");
-        if group.all["transfer_time_s"].is_some() {
-            let p99 = group.all["transfer_time_p99_s"].unwrap();
-            assert!(p99 <= outcome.transfer_times_s.iter().copied().fold(0.0, f64::max));
-        }
-    }
-    let of_groups = |part: fn(&GroupAirtime) -> f64| {
-        outcome.groups.iter().map(|group| part(&group.airtime)).sum()
-    };
-    close(of_groups(|airtime| airtime.data), outcome.airtime.data, "airtime of data");
-    close(of_groups(|airtime| airtime.tcp_ack), outcome.airtime.tcp_ack, "airtime of TCP ACKs");
-}
-
-fn cases() -> u32 {
-    std::env::var("AIRTCP_CASES").map_or(2_000, |cases| cases.parse().expect("a number of cases"))
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases(),
-        // A failure prints its scenario; a file of seeds would only hide that it does.
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
-
-    #[test]
-    fn any_valid_scenario_runs_and_keeps_the_laws(scenario in scenario(), seed in any::<u64>()) {
-        let outcome = run(&scenario, seed);
-
-        let airtime = outcome.airtime;
-        let sum = airtime.idle + airtime.data + airtime.tcp_ack + airtime.control
-            + airtime.collision;
-        prop_assert!((sum - 1.0).abs() < 1e-12, "airtime adds up to {sum}");
-        let distribution: f64 = outcome.active_flows_distribution.iter().sum();
-        prop_assert!((distribution - 1.0).abs() < 1e-9, "{distribution}");
-        for (name, value) in &outcome.metrics {
-            if let Some(value) = value {
-                prop_assert!(value.is_finite() && *value >= 0.0, "{name} is {value}");
-                prop_assert!(!name.contains("probability") || *value <= 1.0, "{name} is {value}");
-            }
-        }
-        assert_parts_add_up(&outcome);
-        // The first frame received may have been on the air since before the measured time: at
-        // most 1500 bytes at 1 Mb/s, 12 ms.
-        let measured_ms = scenario["run"]["duration_ns"].as_f64().unwrap() / 1e6;
-        let payload_ms = outcome.metrics["channel_utilization"].unwrap() * measured_ms;
-        prop_assert!(payload_ms <= measured_ms + 12.0, "{payload_ms} ms of payload");
-        prop_assert!(outcome.counts.mac_exchanges + outcome.counts.collisions
-            <= outcome.counts.mac_attempts + 1);
-        for station in &outcome.stations {
-            prop_assert!(station.successes + station.collisions <= station.attempts);
-        }
-        prop_assert!(outcome.counts.beacon_collisions <= outcome.counts.beacons);
-        prop_assert!(outcome.counts.simultaneous_sends <= outcome.counts.collisions);
-
-        let (again, trace) = run_recorded(&scenario, seed);
-        prop_assert_eq!(&again, &outcome);
-        let warmup = scenario["run"]["warmup_ns"].as_u64().unwrap();
-        let total = warmup + scenario["run"]["duration_ns"].as_u64().unwrap();
-        let samples = (total / (10 * MILLISECOND)) as usize;
-        prop_assert_eq!(trace.flows.entries().len(), samples * outcome.flows.len());
-        let counts = &outcome.counts;
-        let drops = counts.ap_queue_drops + counts.station_queue_drops + counts.wired_drops;
-        for (kind, count) in [
-            (EventKind::Retransmission, counts.tcp_retransmissions),
-            (EventKind::Timeout, counts.tcp_timeouts),
-            (EventKind::TransferEnd, counts.transfers),
-            (EventKind::QueueDrop, drops),
-            (EventKind::MacDrop, counts.mac_drops),
-        ] {
-            prop_assert_eq!(happened(&trace, kind, warmup), count, "{:?}", kind);
-        }
-    }
 }
