@@ -27,6 +27,7 @@ from airtcp.scenario import loads
 from airtcp.sweep.execute import execute
 from airtcp.sweep.points import Points, points_of
 from airtcp.sweep.spec import sweep_of
+from airtcp.sweep.workers import LocalCrew
 
 sys.path.insert(0, str(Path(__file__).parent))
 from run import processor
@@ -85,7 +86,7 @@ def sweep(
     axes = {**AXES, "run.seed": {"from": 1, "to": seeds, "step": 1}}
     before = spent(resource.RUSAGE_SELF), spent(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    done = execute(sweep_of(loads(SCENARIO), axes), store, workers=workers)
+    done = execute(sweep_of(loads(SCENARIO), axes), store, crew=LocalCrew(workers))
     wall = time.perf_counter() - begin
     assert done.runs == (points if made is None else made), done
     after = spent(resource.RUSAGE_SELF), spent(resource.RUSAGE_CHILDREN)

@@ -62,10 +62,11 @@ def test_metrics_of_groups_can_be_kept(base: Scenario, tmp_path: Path) -> None:
 def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
     from airtcp.sweep.execute import execute
     from airtcp.sweep.spec import sweep_of
+    from airtcp.sweep.workers import LocalCrew
 
     def run(axes: dict[str, Any], replications: int) -> tuple[int, int]:
         wanted = sweep_of(base, axes, replications=replications)
-        done = execute(wanted, tmp_path, workers=1)
+        done = execute(wanted, tmp_path, crew=LocalCrew(1))
         return done.runs, done.there
 
     assert run(AXES, 2) == (8, 0)
@@ -84,14 +85,14 @@ def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
 
 
 def test_threads_and_processes_change_no_row(base: Scenario, tmp_path: Path) -> None:
-    from airtcp.sweep import execute as module
+    from airtcp.sweep import execute, workers
 
     axes = {"run.seed": {"from": 1, "to": 30, "step": 1}}
     one = airtcp.sweep(base, axes, tmp_path / "one", threads=1)
     with pytest.MonkeyPatch.context() as patch:
         # Worth it at once.
-        patch.setattr(module, "_WORTH_A_PROCESS_S", 0.0)
-        patch.setattr(module, "_FIRST_S", 0.001)
+        patch.setattr(workers, "WORTH_A_PROCESS_S", 0.0)
+        patch.setattr(execute, "_FIRST_S", 0.001)
         two = airtcp.sweep(base, axes, tmp_path / "two", threads=2)
 
     assert two.table.equals(one.table)
@@ -335,13 +336,12 @@ def test_a_sweep_that_is_killed_twenty_times_goes_on(sweep_file: Path, tmp_path:
 
 
 def test_a_worker_that_dies_costs_its_chunk(base: Scenario, tmp_path: Path) -> None:
-    from airtcp.sweep import execute as module
-    from airtcp.sweep.workers import Process
+    from airtcp.sweep import workers
 
     hired: list[int] = []
     killed: list[int] = []
 
-    class Mortal(Process):
+    class Mortal(workers.Process):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             hired.append(self.pid)
@@ -354,8 +354,8 @@ def test_a_worker_that_dies_costs_its_chunk(base: Scenario, tmp_path: Path) -> N
             os.kill(hired[0], signal.SIGKILL)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_WORTH_A_PROCESS_S", 0.0)
-        patch.setattr(module, "Process", Mortal)
+        patch.setattr(workers, "WORTH_A_PROCESS_S", 0.0)
+        patch.setattr(workers, "Process", Mortal)
         found = airtcp.sweep(
             base, axes, tmp_path / "store", threads=2, replications=1, progress=report
         )

@@ -40,6 +40,15 @@ DryRun = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Start even if there are very many runs.")]
 
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="On the workers of a Dask scheduler (tcp://host:8786), or local.",
+    ),
+]
+
 #: Points without a result that are told one by one.
 _MOST_FAILED = 3
 
@@ -53,6 +62,7 @@ def sweep(
     yes: Yes = False,
     replications: Replications = None,
     threads: Threads = None,
+    dask: Dask = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -72,10 +82,11 @@ def sweep(
         assert to is not None
         _refuse_many(wanted, yes=yes)
         from airtcp.sweep.bar import columns, on
+        from airtcp.sweep.crews import crew_of
         from airtcp.sweep.execute import execute
 
-        with bars(quiet, columns) as shown:
-            done = execute(wanted, to, workers=workers, progress=on(shown))
+        with crew_of(workers, dask) as crew, bars(quiet, columns) as shown:
+            done = execute(wanted, to, crew=crew, progress=on(shown))
         _tell(done, wanted, json=json, quiet=quiet)
 
 

@@ -2,7 +2,8 @@
 
     axes, spec          what varies, and sweep files
     points              every combination, each with its resolved form
-    chunk, workers      runs of some points, and who makes them
+    chunk               runs of some points, and what is left when the time is over
+    workers, cluster    who makes them: here, and on a cluster
     execute             what is missing, in chunks, into the store
 
 Knows scenarios, the simulator and tables of results. Does not know terminals or pictures.
@@ -49,12 +50,13 @@ def sweep(
         max_replications: give up the precision after so many.
         metrics: the metrics to keep; all, if left out.
         threads: processors to use at a time; it changes no number.
-        dask: the address of a Dask scheduler, or "local".
+        dask: the address of a Dask scheduler, or "local" (docs/cluster.md).
         progress: whether to show a bar, or what to call with how far it is.
 
     Raises:
         ScenarioError: an axis names no key, is empty, or makes a point that is no scenario.
         OutputError: the store cannot be written, or is of another version.
+        QuestionError: the cluster cannot be reached, or has another airtcp.
         SimulationError: some points have no result; all others are in the store.
         KeyboardInterrupt: what had ended before is in the store.
     """
@@ -62,6 +64,7 @@ def sweep(
     from airtcp.results.query import open as opened
     from airtcp.run.processors import processors
     from airtcp.sweep.bar import shown
+    from airtcp.sweep.crews import crew_of
     from airtcp.sweep.execute import execute
     from airtcp.sweep.spec import sweep_of
 
@@ -75,8 +78,8 @@ def sweep(
     )
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    with shown(progress) as report:
-        outcome = execute(wanted, Path(to), workers=threads or processors(), progress=report)
+    with crew_of(threads or processors(), dask) as crew, shown(progress) as report:
+        outcome = execute(wanted, Path(to), crew=crew, progress=report)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failed:

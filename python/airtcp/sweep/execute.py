@@ -25,7 +25,7 @@ from airtcp.sweep.chunk import wanted_of
 from airtcp.sweep.points import Points, point_hash, points_of
 from airtcp.sweep.spec import Sweep
 from airtcp.sweep.work import Chunk, Done, Row, Task, Work
-from airtcp.sweep.workers import Ended, Lost, Process, Thread, Worker
+from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,13 +37,13 @@ _FIRST_S: Final = 0.2
 _LONGEST_S: Final = 10.0
 #: A chunk takes this share of the time that the sweep has taken so far.
 _SHARE: Final = 0.05
-#: Below this, a process beside this one takes longer to start than it helps.
-_WORTH_A_PROCESS_S: Final = 1.0
 #: A chunk that has lost so many workers is to blame.
 _MOST_LOSSES: Final = 3
 #: Runs of one point stay together, but there are at least so many tasks for each worker.
 _TASKS_EACH: Final = 200
 _POLL_S: Final = 0.1
+#: How often it is asked whether more workers are worth while, or have come.
+_HIRE_EACH_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,28 +84,19 @@ class _Plan:
     there: int
 
 
-#: Makes workers for what is called the rest: how long it may take all of them, if that is known.
-Hire = Callable[[Work, Ended, float | None], Sequence[Worker]]
-
-
 def execute(
     sweep: Sweep,
     folder: Path,
     *,
-    workers: int,
+    crew: Crew,
     progress: Callable[[Progress], None] | None = None,
-    hire: Hire | None = None,
-    points: Points | None = None,
 ) -> Outcome:
-    """Run what is missing of a sweep, with so many workers at a time.
+    """Run what is missing of a sweep. On Ctrl-C what has ended is in the store.
 
-    `hire` makes workers that are elsewhere; without it there is a thread of this process, and
-    processes beside it as soon as that is worth while. On Ctrl-C what has ended is in the store.
-
-    Raises ScenarioError, OutputError, and SimulationError if the workers die.
+    Raises ScenarioError, OutputError, SimulationError if the workers die, and what `crew` raises.
     """
     begin = time.perf_counter()
-    points = points or points_of(sweep)
+    points = points_of(sweep)
     about = contents_of(sweep, points)
     with Interruption() as interruption, Writer.open(folder, about) as writer:
         outcome = Outcome(folder, len(points))
@@ -114,11 +105,11 @@ def execute(
         work = Work(points.template, writer.contents.metrics, sweep.often)
         hashes = [point_hash(points.json(number)) for number in range(len(points))]
         writer.add_points(_named(points, hashes))
-        plan = _planned(points, hashes, work, writer, workers)
+        plan = _planned(points, hashes, work, writer, crew.threads)
         outcome.there = plan.there
         run = _Run(plan, work, writer, outcome, progress, interruption)
         try:
-            run.all(workers, hire)
+            run.all(crew)
         except KeyboardInterrupt:
             outcome.interrupted = True
         finally:
@@ -235,28 +226,34 @@ class _Run:
         #: Of what has ended: the time that workers took, and how many tasks that were.
         self._worked_s = 0.0
 
-    def all(self, workers: int, hire: Hire | None) -> None:
+    def all(self, crew: Crew) -> None:
         """Make all tasks. Raises KeyboardInterrupt, SimulationError, OutputError."""
-        if not self._plan.tasks:
-            return
-        if hire is not None:
-            self._idle += hire(self._work, self._ended, None)
-        else:
-            self._idle.append(Thread(self._work, self._ended))
+        asked = -_HIRE_EACH_S
         while self._plan.tasks or self._busy:
-            if hire is None and self._hired < workers and self._is_worth_a_process(workers):
-                self._idle += (
-                    Process(self._work, self._ended) for _ in range(workers - self._hired)
-                )
+            elapsed = time.perf_counter() - self._begin
+            if self._plan.tasks and (not self._hired or elapsed - asked > _HIRE_EACH_S):
+                asked = elapsed
+                left_s = self._left_s(crew.threads)
+                self._idle += crew.more(self._hired, self._work, self._ended, left_s, elapsed)
             self._hand_out()
-            try:
-                worker, ended = self._ended.get(timeout=_POLL_S)
-            except Empty:
-                pass
-            else:
-                self._take(worker, ended)
+            self._wait()
             self._interruption.check()
             self._report()
+
+    def _wait(self) -> None:
+        """Wait for a chunk to end, and take all that have ended: one file for all their rows."""
+        rows: list[tuple[int, int, int, Row]] = []
+        wait: float | None = _POLL_S
+        try:
+            while True:
+                worker, ended = self._ended.get(timeout=wait) if wait else self._ended.get_nowait()
+                wait = None
+                rows += self._take(worker, ended)
+        except Empty:
+            pass
+        finally:
+            if rows:
+                self._keep(rows)
 
     def stop(self) -> None:
         """Send the workers away."""
@@ -266,13 +263,6 @@ class _Run:
     @property
     def _hired(self) -> int:
         return len(self._idle) + len(self._busy)
-
-    def _is_worth_a_process(self, workers: int) -> bool:
-        left_s = self._left_s(workers)
-        if left_s is None:
-            # The first chunk is not back yet: then it is a long one.
-            return time.perf_counter() - self._begin > 2 * _FIRST_S
-        return left_s > _WORTH_A_PROCESS_S
 
     def _hand_out(self) -> None:
         while self._idle and self._plan.tasks:
@@ -295,18 +285,18 @@ class _Run:
             most = min(most, 64)
         return Chunk(tuple(tasks.popleft() for _ in range(min(most, len(tasks)))), seconds)
 
-    def _take(self, worker: Worker, ended: Done | BaseException) -> None:
+    def _take(self, worker: Worker, ended: Done | BaseException) -> list[tuple[int, int, int, Row]]:
+        """What has become of a chunk: its rows. Raises what the worker has raised."""
         chunk = self._busy.pop(worker, None)
         if isinstance(ended, Lost):
-            if chunk is None:
-                # It had nothing to do.
-                self._idle = [one for one in self._idle if one is not worker]
+            self._idle = [one for one in self._idle if one is not worker]
+            if worker.lasting:
+                self._idle.append(worker)
             else:
+                worker.stop()
+            if chunk is not None:
                 self._lose(chunk, ended)
-            worker.stop()
-            if not self._hired:
-                self._idle.append(Thread(self._work, self._ended))
-            return
+            return []
         if isinstance(ended, BaseException):
             raise ended
         self._idle.append(worker)
@@ -316,11 +306,10 @@ class _Run:
         self._outcome.cpu_s += ended.cpu_s
         for number, why in ended.failed:
             self._outcome.failed[self._plan.points.told(number)] = why
-        if ended.rows:
-            self._keep(ended)
+        return ended.rows
 
-    def _keep(self, done: Done) -> None:
-        numbers, replications, seeds, rows = zip(*done.rows, strict=True)
+    def _keep(self, made: Sequence[tuple[int, int, int, Row]]) -> None:
+        numbers, replications, seeds, rows = zip(*made, strict=True)
         columns: dict[str, Sequence[Any]] = {
             "point": [self._plan.hashes[number] for number in numbers],
             "replication": replications,
@@ -328,7 +317,7 @@ class _Run:
             **dict(zip(self._work.metrics, zip(*rows, strict=True), strict=True)),
         }
         self._writer.add(columns)
-        self._outcome.runs += len(done.rows)
+        self._outcome.runs += len(made)
 
     def _lose(self, chunk: Chunk, lost: Lost) -> None:
         """Give the tasks of a worker that died to others, each alone if it happens again."""

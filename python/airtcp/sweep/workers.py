@@ -14,15 +14,20 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import IO, Any, Protocol
+from typing import IO, Any, Final, Protocol
 
 from airtcp.sweep.chunk import run_chunk
 from airtcp.sweep.work import Chunk, Done, Work
 
-__all__ = ["Ended", "Lost", "Process", "Thread", "Worker"]
+__all__ = ["Crew", "Ended", "LocalCrew", "Lost", "Process", "Thread", "Worker"]
+
+
+#: Below this, a process beside this one takes longer to start than it helps.
+WORTH_A_PROCESS_S: Final = 1.0
+#: What a process takes to start.
+_START_S: Final = 0.4
 
 
 class Lost(Exception):  # noqa: N818  # not an error of anyone's
@@ -34,7 +39,12 @@ Ended = SimpleQueue[tuple["Worker", Done | BaseException]]
 
 
 class Worker(Protocol):
-    """Makes one chunk at a time, and puts what has become of it where it was told."""
+    """Makes one chunk at a time, and puts what has become of it where it was told.
+
+    One that is `lasting` can go on after what was under way is lost.
+    """
+
+    lasting: bool
 
     def submit(self, chunk: Chunk) -> None:
         """Take up a chunk."""
@@ -43,8 +53,45 @@ class Worker(Protocol):
         """Stop at once; what is under way is lost."""
 
 
-class Thread:
+class Crew(Protocol):
+    """Those who work on a sweep."""
+
+    @property
+    def threads(self) -> int:
+        """How many chunks are made at a time."""
+
+    def more(
+        self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
+    ) -> list[Worker]:
+        """Workers to hire beside so many; `left_s` is what all that is left takes, if known."""
+
+
+class LocalCrew(Crew):
+    """A thread of this process, and processes beside it as soon as these are worth while."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+
+    @property
+    def threads(self) -> int:
+        """How many chunks are made at a time."""
+        return self._workers
+
+    def more(
+        self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
+    ) -> list[Worker]:
+        """The thread at first; processes if there is enough to do for them."""
+        if hired == 0:
+            return [Thread(work, ended)]
+        # As long as the first chunk is not back: then it is a long one.
+        worth = elapsed_s > _START_S if left_s is None else left_s > WORTH_A_PROCESS_S
+        return [Process(work, ended) for _ in range(self._workers - hired)] if worth else []
+
+
+class Thread(Worker):
     """A thread of this process."""
+
+    lasting = True
 
     def __init__(self, work: Work, ended: Ended) -> None:
         from airtcp import _core
@@ -72,8 +119,10 @@ class Thread:
                 self._ended.put((self, error))
 
 
-class Process:
+class Process(Worker):
     """A process beside this one."""
+
+    lasting = False
 
     def __init__(self, work: Work, ended: Ended) -> None:
         self._ended = ended
@@ -149,6 +198,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-#: How a worker is made.
-Make = Callable[[Work, Ended], Worker]

@@ -1,0 +1,193 @@
+"""Who makes chunks elsewhere: the workers of a Dask cluster.
+
+Knows Dask. A chunk is a task; if the worker that has it dies, Dask gives it to another one, and
+what had ended before is with us. Does not know what is in a chunk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Final
+
+from airtcp.exceptions import QuestionError, one_line
+from airtcp.sweep.work import Chunk, Done, Work
+from airtcp.sweep.workers import Crew, Ended, Lost, Worker
+
+#: Dask's classes say little of their types.
+_Client = Any
+_Future = Any
+
+__all__ = ["connected"]
+
+#: How long to wait for a scheduler, and for its first worker.
+_PATIENCE_S: Final = 20.0
+#: Chunks that are handed in for each thread of the cluster: one to work on, one that waits.
+_EACH: Final = 2
+#: A tenth of a second of two stations: equal answers say that the cores are alike.
+_PROBE: Final = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "a"
+count = 2
+[[flows]]
+stations = "a"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "0 s"
+duration = "100 ms"
+replications = 1
+"""
+
+
+@contextmanager
+def connected(address: str, processes: int) -> Iterator[ClusterCrew]:
+    """The workers of the scheduler at `address`, or, if that is "local", so many processes here.
+
+    Raises QuestionError if there is no Dask, no scheduler, no worker, or a worker with another
+    airtcp than ours.
+    """
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError as error:
+        raise QuestionError("--dask needs Dask: pip install airtcp[cluster]") from error
+    if address == "local":
+        with (
+            distributed.LocalCluster(
+                n_workers=processes, threads_per_worker=1, dashboard_address=":0"
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield _checked(client, address)
+        return
+    try:
+        client = distributed.Client(address, timeout=_PATIENCE_S)
+    except (OSError, ValueError) as error:
+        raise QuestionError(
+            f"--dask {address}: no scheduler can be reached there ({one_line(str(error))}); "
+            "allowed: such as tcp://scheduler:8786, or local"
+        ) from error
+    with client:
+        yield _checked(client, address)
+
+
+def _checked(client: _Client, address: str) -> ClusterCrew:
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE_S)
+    except TimeoutError as error:
+        raise QuestionError(
+            f"--dask {address}: the scheduler has no workers; allowed: one that has"
+        ) from error
+    from airtcp.scenario import loads
+
+    crew = ClusterCrew(client, address, loads(_PROBE).to_json())
+    crew.check()
+    return crew
+
+
+class ClusterCrew(Crew):
+    """The workers of a cluster; those that come later are checked, and taken up, too."""
+
+    def __init__(self, client: _Client, address: str, probe: str) -> None:
+        self._client, self._address, self._probe = client, address, probe
+        self._checked: set[str] = set()
+        self._ours = _identity(probe)
+
+    @property
+    def threads(self) -> int:
+        """How many chunks the cluster makes at a time."""
+        return sum(self._client.nthreads().values())
+
+    def check(self) -> None:
+        """See that all workers have our airtcp. Raises QuestionError."""
+        there = set(self._client.nthreads())
+        new = sorted(there - self._checked)
+        if not new:
+            return
+        try:
+            found: Mapping[str, Any] = self._client.run(
+                _identity, self._probe, workers=new, on_error="return"
+            )
+        except OSError:
+            # One of them has gone meanwhile: next time.
+            return
+        for worker, identity in found.items():
+            if identity != self._ours:
+                raise QuestionError(
+                    f"--dask {self._address}: the worker {worker} has {_told(identity)}, and here "
+                    f"is {_told(self._ours)}; allowed: workers with the same airtcp"
+                )
+            self._checked.add(worker)
+
+    def more(
+        self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
+    ) -> list[Worker]:
+        """A place for each chunk that the cluster can take beside those that it has."""
+        self.check()
+        return [
+            _Place(self._client, work, ended) for _ in range(_EACH * max(1, self.threads) - hired)
+        ]
+
+
+class _Place(Worker):
+    """A task at a time, wherever Dask lets it be made."""
+
+    lasting = True
+
+    def __init__(self, client: _Client, work: Work, ended: Ended) -> None:
+        self._client, self._work, self._ended = client, work, ended
+        self._task: _Future = None
+
+    def submit(self, chunk: Chunk) -> None:
+        """Take up a chunk."""
+        self._task = self._client.submit(_made, self._work, chunk, pure=False)
+        self._task.add_done_callback(self._end)
+
+    def stop(self) -> None:
+        """Stop at once; what is under way is lost."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def _end(self, task: _Future) -> None:
+        if task is not self._task:
+            return
+        self._task = None
+        if task.status == "finished":
+            self._ended.put((self, task.result()))
+            return
+        from distributed import KilledWorker
+
+        error = task.exception() if task.status == "error" else None
+        if error is None or isinstance(error, KilledWorker):
+            self._ended.put((self, Lost(f"workers of the cluster have died ({error})")))
+        else:
+            self._ended.put((self, error))
+
+
+def _made(work: Work, chunk: Chunk) -> Done:
+    """A chunk, where the worker is."""
+    from airtcp import _core
+    from airtcp.sweep.chunk import run_chunk
+
+    return run_chunk(work, chunk, _core.RunControl())
+
+
+def _identity(probe: str) -> tuple[str, str]:
+    """The version of airtcp, and the digest of what its core answers to a scenario."""
+    from airtcp import _core
+    from airtcp._version import __version__
+
+    answer, times = _core.Simulation(probe).run(1, 0, _core.RunControl())
+    return __version__, hashlib.sha256(answer.encode() + times).hexdigest()[:12]
+
+
+def _told(identity: Any) -> str:
+    if isinstance(identity, tuple | list):
+        version, answer = identity
+        return f"airtcp {version} (answer {answer})"
+    return f"no airtcp that works ({type(identity).__name__}: {one_line(str(identity))})"

@@ -1,0 +1,89 @@
+"""A cluster of two processes gives the rows of this one, also when a worker dies."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.exceptions import QuestionError
+from airtcp.results.query import open as opened
+from airtcp.scenario import Scenario
+from airtcp.sweep import cluster
+
+distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
+
+AXES: dict[str, Any] = {"run.seed": {"from": 1, "to": 80, "step": 1}, "run.duration": ["2 s"]}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=True
+    ) as running:
+        yield running.scheduler_address
+
+
+def test_the_rows_are_the_same_to_the_last_bit(
+    base: Scenario, tmp_path: Path, address: str
+) -> None:
+    here = airtcp.sweep(base, AXES, tmp_path / "here", threads=1)
+    there = airtcp.sweep(base, AXES, tmp_path / "there", dask=address)
+
+    assert there.table.equals(here.table)
+
+
+def test_a_worker_that_is_killed_costs_its_chunk(
+    base: Scenario, tmp_path: Path, address: str
+) -> None:
+    killed: list[int] = []
+    store = tmp_path / "store"
+
+    def report(_: object) -> None:
+        if not killed and (store / "store.json").exists() and len(opened(store)):
+            with distributed.Client(address) as client:
+                killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    axes = AXES | {"run.duration": ["20 s"]}
+    found = airtcp.sweep(base, axes, store, replications=1, dask=address, progress=report)
+
+    assert killed
+    assert found.table["run.seed"].to_pylist() == list(range(1, 81))
+
+
+def test_a_worker_with_another_airtcp_is_refused(
+    base: Scenario, tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = cluster._identity
+
+    def of_another(probe: str) -> tuple[str, str]:
+        return ("0.0.9", ours(probe)[1])
+
+    # What is asked of the workers is found by its name there: theirs is not changed.
+    monkeypatch.setattr(cluster.ClusterCrew, "__init__", _with(of_another))
+    with pytest.raises(QuestionError, match=r"has airtcp .*, and here is airtcp 0\.0\.9"):
+        airtcp.sweep(base, AXES, tmp_path / "store", dask=address)
+
+    assert not (tmp_path / "store").exists()
+
+
+def _with(identity: Any) -> Any:
+    def init(self: Any, client: Any, address: str, probe: str) -> None:
+        self._client, self._address, self._probe = client, address, probe
+        self._checked, self._ours = set(), identity(probe)
+
+    return init
+
+
+def test_a_scheduler_that_cannot_be_reached_is_said(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "_PATIENCE_S", 1.0)
+
+    with pytest.raises(QuestionError, match=r"--dask tcp://127\.0\.0\.1:9: no scheduler can be"):
+        airtcp.sweep(base, AXES, tmp_path / "store", dask="tcp://127.0.0.1:9")
+
+    assert not (tmp_path / "store").exists()
