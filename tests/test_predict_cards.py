@@ -181,6 +181,7 @@ BEACON = {
     "size_bits": 584,
     "rate": {"bps": 1_000_000, "modulation": "dsss", "high": None},
 }
+CODEL = {"target_ns": 5_000_000, "interval_ns": 100_000_000, "ecn": False}
 RED = {
     "min_threshold": 1.0,
     "max_threshold": 9.0,
@@ -188,10 +189,11 @@ RED = {
     "weight": 0.002,
     "idle_packet_time_ns": 1_000_000,
 }
+PLAIN = {"mac_limit": None, "ack_filter": None}
 SLOW_LINK = {
     "rate_bps": 900_000,
     "delay_ns": 5_000_000,
-    "queue": {"discipline": "fifo", "limit": None},
+    "queue": {**PLAIN, "discipline": "fifo", "limit": None},
 }
 #: What a key is changed to where its type does not tell.
 OTHERS: dict[str, list[Any]] = {
@@ -206,18 +208,19 @@ OTHERS: dict[str, list[Any]] = {
     "classify.tcp_data": ["AC_BE", "AC_VO"],
     "classify.udp": ["AC_BE", "AC_VO"],
     "ap.queue": [
-        {"discipline": "fifo", "limit": 3},
-        {"discipline": "per-flow", "limit": None},
-        {"discipline": "red", "limit": None, "red": RED},
+        {**PLAIN, "discipline": "fifo", "limit": 3},
+        {**PLAIN, "discipline": "per-flow", "limit": None},
+        {**PLAIN, "discipline": "red", "limit": None, "red": RED},
+        {**PLAIN, "discipline": "codel", "limit": None, "codel": CODEL},
     ],
     "ap.access": [{"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8}],
-    "stations.queue": [{"discipline": "fifo", "limit": 1}],
+    "stations.queue": [{**PLAIN, "discipline": "fifo", "limit": 1}],
     "stations.frame_errors": [{"rate": 0.1, "of_bytes": None, "least_bytes": 0}],
     "links.up.rate_bps": [800_000, 100_000_000],
     "links.up.queue": [
-        {"discipline": "fifo", "limit": 3},
-        {"discipline": "fifo", "limit": None},
-        {"discipline": "per-flow", "limit": 30},
+        {**PLAIN, "discipline": "fifo", "limit": 3},
+        {**PLAIN, "discipline": "fifo", "limit": None},
+        {**PLAIN, "discipline": "per-flow", "limit": 30},
     ],
     "links.up.loss": [{"rate": 0.01, "every": None, "acks": False}],
     "flows.direction": ["upload", "download"],

@@ -19,6 +19,7 @@ from typing import Literal
 __all__ = [
     "DSSS",
     "EDCA_CATEGORIES",
+    "FQ_CODEL_PACKETS",
     "MAC_HEADER_BITS",
     "MAX_MSDU_BYTES",
     "NS2_ROUND_TRIP_NS",
@@ -274,6 +275,9 @@ def edca_defaults(
         txop_limit_ns=_TXOP_LIMIT_US[category][standard.ofdm is not None] * _US,
     )
 
+
+# RFC 8290, 5.2.1: the limit of an FQ-CoDel queue.
+FQ_CODEL_PACKETS = 10_240
 
 # The IP packet whose time on the air is the typical transmission time s of Floyd and Jacobson
 # (1993): an empty queue with random early detection is averaged once for each.

@@ -6,7 +6,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from airtcp.scenario import loads, schema
+from airtcp.scenario import Red, loads, schema
+from airtcp.scenario.declare import written as form
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "scenario-files.md"
@@ -84,7 +85,7 @@ WHERE = {
     "Phy": "phy.{key}",
     "Mac": "mac.{key}",
     "Rules": "mac.rules.{key}",
-    "PlainQueue": 'ap.queue = {{ discipline = "red", {key} }}',
+    "AnyQueue": 'ap.queue = {{ discipline = "{discipline}", {key} }}',
     "StandardAccess": "ap.access.{key}",
     "Run": "run.{key}",
     "Tcp": "flows = [{{ {flow}, tcp.{key} }}]",
@@ -115,9 +116,11 @@ def test_a_default_may_be_written_and_changes_nothing(table: str) -> None:
 
     assert keys
     for name, words in keys.items():
-        written = WHERE[table].format(flow=flow, key=f"{name} = {words}")
+        discipline = "red" if name in form(Red).allowed_keys() else "fq-codel"
+        key = f"{name} = {words}"
+        written = WHERE[table].format(flow=flow, key=key, discipline=discipline)
         head = always.replace("802.11b", "802.11n") if name in OF_HIGH_RATES else always
-        left_out = 'ap.queue.discipline = "red"\n' if table == "PlainQueue" else ""
+        left_out = f'ap.queue.discipline = "{discipline}"\n' if table == "AnyQueue" else ""
         assert loads(head + written + ("" if "flows" in written else "\n" + flows)) == loads(
             head + left_out + flows
         )

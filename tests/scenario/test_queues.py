@@ -3,7 +3,18 @@
 import json
 
 import pytest
-from airtcp.scenario import PlainQueue, Red, RedQueue, ResolvedScenario, loads
+from airtcp.scenario import (
+    AirtimeScheduler,
+    Codel,
+    CodelQueue,
+    Fq,
+    FqCodelQueue,
+    PlainQueue,
+    Red,
+    RedQueue,
+    ResolvedScenario,
+    loads,
+)
 
 SCENARIO = """
 flows = [{{ stations = "near", direction = "upload", application = {{ kind = "bulk" }} }}]
@@ -37,9 +48,11 @@ def test_plain_queues(discipline: str) -> None:
 
     found = scenario(ap=written)
 
-    assert found.ap.queue == PlainQueue(discipline=discipline, limit=7)
-    assert found.group("near").queue == PlainQueue(discipline="fifo", limit=None)
-    assert json.loads(found.to_json())["ap"]["queue"] == {"discipline": discipline, "limit": 7}
+    plain = {"mac_limit": None, "ack_filter": None}
+    assert found.ap.queue == PlainQueue(discipline=discipline, limit=7, **plain)
+    assert found.group("near").queue == PlainQueue(discipline="fifo", limit=None, **plain)
+    told = {"discipline": discipline, "limit": 7, **plain}
+    assert json.loads(found.to_json())["ap"]["queue"] == told
 
 
 def test_early_detection_by_default_is_that_of_its_inventors() -> None:
@@ -50,6 +63,8 @@ def test_early_detection_by_default_is_that_of_its_inventors() -> None:
     assert found == RedQueue(
         discipline="red",
         limit=None,
+        mac_limit=None,
+        ack_filter=None,
         red=Red(
             min_threshold=5.0,
             max_threshold=15.0,
@@ -90,3 +105,50 @@ def test_idle_packets_have_rts_and_qos_where_all_have_them() -> None:
     assert extra == (192 + 80 + 192 + 56 + 20) * 1000
     # 12304 bits at 11 Mb/s are 1118.5 us, 12288 are 1117.1: a microsecond more.
     assert qos.red.idle_packet_time_ns - plain.red.idle_packet_time_ns == 1000
+
+
+def test_codel_by_default_is_that_of_its_rfcs() -> None:
+    """RFC 8289, 4.3, and RFC 8290, 5.2: 5 ms, 100 ms, 10240 packets, 1514 bytes."""
+    codel = Codel(target_ns=5_000_000, interval_ns=100_000_000, ecn=False)
+    fq = Fq(
+        quantum_bytes=1514,
+        flows=None,
+        drop_batch=64,
+        slow_below_bps=None,
+        slow_target_ns=20_000_000,
+        slow_interval_ns=100_000_000,
+    )
+
+    found = scenario(
+        ap='{ discipline = "fq-codel" }', far='{ discipline = "codel", ack_filter = true }'
+    )
+
+    assert found.ap.queue == FqCodelQueue(
+        discipline="fq-codel", limit=10_240, mac_limit=None, ack_filter=None, codel=codel, fq=fq
+    )
+    assert found.group("far").queue == CodelQueue(
+        discipline="codel", limit=None, mac_limit=None, ack_filter="conservative", codel=codel
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "quantum_ns", "aql_ns"),
+    [
+        ('"airtime"', 300_000, None),
+        ('{ kind = "airtime", quantum = "1 ms", aql = "5 ms" }', 1_000_000, 5_000_000),
+    ],
+)
+def test_airtime_may_be_shared_in_any_standard(
+    written: str, quantum_ns: int, aql_ns: int | None
+) -> None:
+    for standard in ("802.11b", "802.11n"):
+        found = loads(
+            SCENARIO.format(standard=standard, phy="", mac="", ap="{}", far="{}")
+            .replace("[ap]", f"[ap]\nscheduler = {written}")
+            .replace(
+                'data_rate = "2 Mb/s"', "" if standard == "802.11n" else 'data_rate = "2 Mb/s"'
+            )
+        )
+        expected = AirtimeScheduler(kind="airtime", quantum_ns=quantum_ns, aql_ns=aql_ns)
+        assert found.ap.scheduler == expected
+        assert found.group("near").airtime_weight == 256

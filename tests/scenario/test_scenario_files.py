@@ -108,7 +108,7 @@ def test_every_key_arrives() -> None:
     uplink = Link(
         rate_bps=100_000_000,
         delay_ns=2_000_000,
-        queue=PlainQueue(discipline="fifo", limit=40),
+        queue=PlainQueue(discipline="fifo", limit=40, mac_limit=None, ack_filter=None),
         loss=Loss(rate=0.0001, every=None, acks=False),
     )
     (_, ocean) = scenario.path_links(pages)
@@ -192,7 +192,10 @@ def test_the_file_with_every_key_has_every_key() -> None:
         bursts = tomllib.load(file)
     with (SCENARIOS / "valid" / "every_key_high.toml").open("rb") as file:
         high = tomllib.load(file)
-    group = high["stations"][0]
+    with (SCENARIOS / "valid" / "every_key_queue.toml").open("rb") as file:
+        queues = tomllib.load(file)
+    of_queues = queues["stations"][0]
+    group = {**high["stations"][0], **of_queues}
     flow = data["flows"][0]
     tables = [
         (written(ResolvedScenario), data),
@@ -209,7 +212,9 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(queue.AccessPoint), {**data["ap"], **high["ap"]}),
         # bursts and access categories exclude each other
         (written(queue.StandardAccess, queue.AdaptiveBurst), bursts["ap"]["access"]),
-        (queue.QueueForm, data["ap"]["queue"]),
+        (queue.QueueForm, {**data["ap"]["queue"], **of_queues["queue"], **queues["ap"]["queue"]}),
+        (written(queue.AirtimeScheduler), queues["ap"]["scheduler"]),
+        (written(traffic.Loss), {**flow["path"][1]["loss"], "rate": "1 %"}),
         (written(traffic.StationGroup), {**data["stations"][0], **group}),
         (written(traffic.FrameErrors), group["frame_errors"]),
         # precision and replications exclude each other

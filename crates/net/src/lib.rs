@@ -7,8 +7,10 @@
 
 mod packet;
 pub mod queues;
+#[cfg(test)]
+mod testing;
 pub mod wire;
 
 pub use packet::Packet;
-pub use queues::{Queue, QueueConfig, Scheduler};
+pub use queues::{BareAck, Content, Queue, QueueConfig, Receiver, Scheduler, Service};
 pub use wire::{LinkConfig, Loss, LossConfig, Wires};

@@ -5,41 +5,73 @@
 //! limit until the MAC is done with it. Each discipline is a `Policy` in a file of its own; nothing
 //! here knows what is in a packet.
 
+mod ack_filter;
+pub mod codel;
 mod fifo;
+pub mod fq_codel;
 mod lines;
 mod per_flow;
 pub mod red;
+mod ring;
+mod scheduler;
+mod tins;
+
+use std::rc::Rc;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
 use crate::Packet;
+pub use ack_filter::{AckFilter, BareAck};
+use codel::{CodelConfig, CodelLine};
 use fifo::Fifo;
+use fq_codel::{FlowQueues, FqConfig};
 use lines::Lines;
-pub use lines::Scheduler;
 use per_flow::PerFlow;
 use red::{Red, RedConfig};
+use ring::{Allowance, Ring};
+pub use scheduler::Scheduler;
+use tins::Tins;
 
 /// A queue in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
+pub struct QueueConfig {
+    /// Who goes next, and who is dropped. Unknown keys are refused by its variants.
+    #[serde(flatten)]
+    pub discipline: DisciplineConfig,
+    /// Packets that fit, those included that the MAC has taken; any number if `None`.
+    pub limit: Option<usize>,
+    /// Packets that are handed over to a ring below the discipline, those included that the MAC has
+    /// taken; `None`: there is no ring, and the MAC takes packets from the discipline.
+    pub mac_limit: Option<usize>,
+    /// How many bare TCP ACKs of a connection stay; `None`: all.
+    pub ack_filter: Option<AckFilter>,
+}
+
+/// A discipline in the resolved form of a scenario.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "discipline", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum QueueConfig {
+pub enum DisciplineConfig {
     /// First in, first out; what does not fit is dropped on arrival.
-    Fifo {
-        /// Packets that fit, those included that the MAC has taken; any number if `None`.
-        limit: Option<usize>,
-    },
+    Fifo {},
     /// The same with random early detection.
     Red {
-        /// As of [`Self::Fifo`].
-        limit: Option<usize>,
         /// When to drop early.
         red: RedConfig,
     },
     /// Flows take turns, a packet each; the longest pays for an overflow.
-    PerFlow {
-        /// As of [`Self::Fifo`], of all flows together.
-        limit: Option<usize>,
+    PerFlow {},
+    /// First in, first out; the head is dropped when packets wait for too long.
+    Codel {
+        /// For how long they may.
+        codel: CodelConfig,
+    },
+    /// Flows take turns by bytes, each with a CoDel queue.
+    FqCodel {
+        /// For how long packets may wait.
+        codel: CodelConfig,
+        /// How flows take turns.
+        fq: FqConfig,
     },
 }
 
@@ -49,40 +81,79 @@ impl QueueConfig {
     /// # Errors
     /// If no packet fits, or the parameters contradict each other.
     pub fn check(&self) -> Result<(), String> {
-        if self.limit() == Some(0) {
+        if self.limit == Some(0) || self.mac_limit == Some(0) {
             return Err("a queue of no packet".into());
         }
-        match self {
-            Self::Fifo { .. } | Self::PerFlow { .. } => Ok(()),
-            Self::Red { red, .. } => red.check(),
+        match &self.discipline {
+            DisciplineConfig::Fifo {} | DisciplineConfig::PerFlow {} => Ok(()),
+            DisciplineConfig::Red { red } => red.check(),
+            DisciplineConfig::Codel { codel } => codel.check(),
+            DisciplineConfig::FqCodel { codel, fq } => codel.check().and_then(|()| fq.check(codel)),
         }
     }
 
-    fn limit(&self) -> Option<usize> {
-        match *self {
-            Self::Fifo { limit } | Self::Red { limit, .. } | Self::PerFlow { limit } => limit,
-        }
+    /// A queue first in, first out, of so many packets.
+    pub fn fifo(limit: Option<usize>) -> Self {
+        let discipline = DisciplineConfig::Fifo {};
+        Self { discipline, limit, mac_limit: None, ack_filter: None }
     }
+}
+
+/// What a discipline may ask of what a packet carries.
+pub trait Content: Copy {
+    /// Marks it as one that has met congestion (CE, RFC 3168) if its transport knows ECN: whether it
+    /// does.
+    fn mark(&mut self) -> bool;
+
+    /// The bare TCP ACK that it is, if it is one.
+    fn bare_ack(&self) -> Option<BareAck>;
+}
+
+/// Whom a queue serves, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Service {
+    /// Chooses among several receivers where an access serves one of them; without it packets go one
+    /// by one, or have one receiver.
+    pub scheduler: Option<Scheduler>,
+    /// By number; what is beyond has the weight of most, and no rate.
+    pub receivers: Rc<[Receiver]>,
+}
+
+/// Someone to whom packets go.
+#[derive(Clone, Copy, Debug)]
+pub struct Receiver {
+    /// Its share of airtime, 256 being that of most.
+    pub weight: u32,
+    /// The rate of frames to it. \[bit/s\]
+    pub rate_bps: u64,
 }
 
 /// A queue of packets that carry a `B`.
 #[derive(Debug)]
 pub struct Queue<B> {
     limit: usize,
+    /// With fewer packets one that comes to a plain queue is put in without further questions.
+    direct: usize,
     /// Packets that wait, and those that the MAC has taken and is not done with.
     len: usize,
     /// The latter alone.
     taken: usize,
+    ack_filter: Option<AckFilter>,
+    /// Whether what was dropped last was an ACK that a newer one covers.
+    has_filtered: bool,
     discipline: Discipline<B>,
 }
 
+// Boxed but for the two that are plain: few queues have one of the others, and they are large.
 #[derive(Debug)]
 enum Discipline<B> {
     Fifo(Fifo<B>),
     Lines(Box<Lines<B>>),
-    // Boxed: few queues have one, and it is the largest.
     Red(Box<Red<B>>),
     PerFlow(PerFlow<B>),
+    Codel(Box<Tins<CodelLine<B>, ()>>),
+    FqCodel(Box<Tins<FlowQueues<B>, FqConfig>>),
+    Ring(Box<Ring<B>>),
 }
 
 /// How full a queue is.
@@ -124,6 +195,12 @@ trait Policy<B> {
     /// See [`Queue::charge`].
     fn charge(&mut self, _to: u32, _airtime: Duration) {}
 
+    /// The MAC is done with a packet that it had taken.
+    fn done(&mut self, _now: Time, _packet: &Packet<B>, _drops: &mut Vec<Packet<B>>) {}
+
+    /// Takes the ACK out that goes by this rule since `newer` comes, if one does.
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>>;
+
     /// The queue is empty, and the MAC has nothing of it.
     fn on_empty(&mut self, _now: Time) {}
 
@@ -139,30 +216,118 @@ macro_rules! policy {
             Discipline::Lines($policy) => $call,
             Discipline::Red($policy) => $call,
             Discipline::PerFlow($policy) => $call,
+            Discipline::Codel($policy) => $call,
+            Discipline::FqCodel($policy) => $call,
+            Discipline::Ring($policy) => $call,
         }
     };
 }
 
-impl<B> Queue<B> {
-    /// An empty queue; `stream` is what a discipline draws from that drops at random. `scheduler`
-    /// chooses among several receivers where an access serves one of them with several packets;
-    /// without it packets go one by one, or have one receiver.
-    pub fn new(
-        config: &QueueConfig,
-        scheduler: Option<Scheduler>,
+impl<B: Content> Discipline<B> {
+    fn new(config: &QueueConfig, service: Service, stream: impl FnOnce() -> RandomStream) -> Self {
+        if let Some(limit) = config.mac_limit {
+            // The receivers have their lines in the ring.
+            let above = QueueConfig { mac_limit: None, ..config.clone() };
+            let above = Self::new(&above, Service { scheduler: None, ..service.clone() }, stream);
+            return Self::Ring(Box::new(Ring::new(above, Allowance::Packets(limit), service)));
+        }
+        let plain = Self::without_ring(&config.discipline, service.clone(), stream);
+        match service.scheduler {
+            Some(Scheduler::Airtime { aql: Some(aql), .. }) => {
+                Self::Ring(Box::new(Ring::new(plain, Allowance::Airtime(aql), service)))
+            }
+            _ => plain,
+        }
+    }
+
+    fn without_ring(
+        config: &DisciplineConfig,
+        service: Service,
         stream: impl FnOnce() -> RandomStream,
     ) -> Self {
-        let discipline = match config {
-            QueueConfig::Fifo { .. } => match scheduler {
-                None => Discipline::Fifo(Fifo::default()),
-                Some(scheduler) => Discipline::Lines(Box::new(Lines::new(scheduler))),
+        match config {
+            DisciplineConfig::Fifo {} => match service.scheduler {
+                None => Self::Fifo(Fifo::default()),
+                Some(scheduler) => Self::Lines(Box::new(Lines::new(scheduler, &service))),
             },
-            QueueConfig::Red { red, .. } => {
-                Discipline::Red(Box::new(Red::new(red.clone(), stream(), scheduler)))
+            DisciplineConfig::Red { red } => {
+                Self::Red(Box::new(Red::new(red.clone(), stream(), &service)))
             }
-            QueueConfig::PerFlow { .. } => Discipline::PerFlow(PerFlow::default()),
-        };
-        Self { limit: config.limit().unwrap_or(usize::MAX), len: 0, taken: 0, discipline }
+            DisciplineConfig::PerFlow {} => Self::PerFlow(PerFlow::default()),
+            DisciplineConfig::Codel { codel } => {
+                Self::Codel(Box::new(Tins::new((), *codel, None, service, stream())))
+            }
+            DisciplineConfig::FqCodel { codel, fq } => {
+                let slow = fq.slow(codel);
+                Self::FqCodel(Box::new(Tins::new(fq.clone(), *codel, slow, service, stream())))
+            }
+        }
+    }
+
+    fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
+        policy!(self, policy => policy.enqueue(now, packet, fill, drops));
+    }
+
+    /// Takes the next packet out, of those for `receiver` if one is given.
+    fn pull(
+        &mut self,
+        receiver: Option<u32>,
+        now: Time,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        match receiver {
+            None => policy!(self, policy => policy.next(now, any, drops)),
+            Some(receiver) => {
+                policy!(self, policy => policy.next_for(receiver, now, any, drops))
+            }
+        }
+    }
+
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        policy!(self, policy => policy.filter(rule, newer))
+    }
+
+    /// Whether a packet may be refused for which there is room.
+    fn drops_at_random(&self) -> bool {
+        match self {
+            Self::Red(_) => true,
+            Self::Ring(ring) => ring.drops_at_random(),
+            _ => false,
+        }
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        policy!(self, policy => policy.on_empty(now));
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+        policy!(self, policy => policy.iter())
+    }
+}
+
+/// Whatever is next fits.
+fn any<B>(_: &Packet<B>) -> bool {
+    true
+}
+
+impl<B: Content> Queue<B> {
+    /// An empty queue for `service`; `stream` is what a discipline draws from that drops or hashes at
+    /// random.
+    pub fn new(
+        config: &QueueConfig,
+        service: Service,
+        stream: impl FnOnce() -> RandomStream,
+    ) -> Self {
+        let limit = config.limit.unwrap_or(usize::MAX);
+        Self {
+            limit,
+            direct: if config.ack_filter.is_none() { limit } else { 0 },
+            len: 0,
+            taken: 0,
+            ack_filter: config.ack_filter,
+            has_filtered: false,
+            discipline: Discipline::new(config, service, stream),
+        }
     }
 
     /// Takes a packet in, which arrives now. What is dropped for it goes to `drops`, and may be the
@@ -171,7 +336,7 @@ impl<B> Queue<B> {
     pub fn enqueue(&mut self, now: Time, mut packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
         packet.arrived = now;
         if let Discipline::Fifo(fifo) = &mut self.discipline
-            && self.len < self.limit
+            && self.len < self.direct
         {
             // By far the most frequent case.
             fifo.push(packet);
@@ -183,10 +348,29 @@ impl<B> Queue<B> {
 
     #[cold]
     fn enqueue_if_it_fits(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
+        // A queue that may refuse the packet though there is room must not have lost another for it.
+        let filters_first = !self.has_room() && !self.discipline.drops_at_random();
+        if filters_first {
+            self.filter(&packet, drops);
+        }
         let fill = Fill { len: self.len, full: !self.has_room() };
         let before = drops.len();
-        policy!(&mut self.discipline, policy => policy.enqueue(now, packet, fill, drops));
+        self.discipline.enqueue(now, packet, fill, drops);
         self.len = self.len + 1 - (drops.len() - before);
+        if !filters_first && drops.len() == before {
+            self.filter(&packet, drops);
+        }
+    }
+
+    /// Drops the ACK that need not wait any longer since `newer` comes, if there is one.
+    fn filter(&mut self, newer: &Packet<B>, drops: &mut Vec<Packet<B>>) {
+        if let Some(rule) = self.ack_filter
+            && let Some(older) = self.discipline.filter(rule, newer)
+        {
+            self.len -= 1;
+            self.has_filtered = true;
+            drops.push(older);
+        }
     }
 
     /// Hands the next packet over to the MAC, which has got at the medium, if `fits` says that the MAC
@@ -263,17 +447,29 @@ impl<B> Queue<B> {
         packet
     }
 
-    /// The MAC has a packet acknowledged that it had taken, or has given it up.
+    /// Whether a packet that [`Self::enqueue`] has just dropped, the only one then, was a bare TCP ACK
+    /// that a newer one covers. Asked once.
+    pub fn take_filtered(&mut self) -> bool {
+        std::mem::take(&mut self.has_filtered)
+    }
+
+    /// The MAC has `packet` acknowledged that it had taken, or has given it up. What the discipline
+    /// drops now goes to `drops`.
     ///
     /// # Panics
     /// If the MAC has none.
     #[inline]
-    pub fn done(&mut self, now: Time) {
+    pub fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
         assert!(self.taken > 0, "the MAC is done with a packet that it never took");
         self.taken -= 1;
         self.len -= 1;
+        if let Discipline::Ring(ring) = &mut self.discipline {
+            let before = drops.len();
+            ring.done(now, packet, drops);
+            self.len -= drops.len() - before;
+        }
         if self.len == 0 {
-            policy!(&mut self.discipline, policy => policy.on_empty(now));
+            self.discipline.on_empty(now);
         }
     }
 
@@ -302,6 +498,15 @@ impl<B> Queue<B> {
         self.len - self.taken
     }
 
+    /// Whether there is a packet that the MAC may take.
+    #[inline]
+    pub fn has_next(&self) -> bool {
+        match &self.discipline {
+            Discipline::Ring(ring) => ring.ready() > 0,
+            _ => self.waiting() > 0,
+        }
+    }
+
     /// Whether one more packet fits.
     #[inline]
     pub fn has_room(&self) -> bool {
@@ -310,132 +515,9 @@ impl<B> Queue<B> {
 
     /// All packets that the MAC has not taken, in no order to rely on.
     pub fn iter(&self) -> impl Iterator<Item = &Packet<B>> {
-        policy!(&self.discipline, policy => policy.iter())
+        self.discipline.iter()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The `id`-th packet of `flow`.
-    fn packet(flow: u32, id: u32) -> Packet<u32> {
-        Packet { bits: 12_000, arrived: Time::ZERO, flow, to: 1, body: id }
-    }
-
-    fn queue(config: QueueConfig) -> Queue<u32> {
-        Queue::new(&config, None, || unreachable!("not random"))
-    }
-
-    /// Puts a packet in; what is dropped for it.
-    fn offer(queue: &mut Queue<u32>, flow: u32, id: u32) -> Vec<u32> {
-        let mut drops = Vec::new();
-        queue.enqueue(Time::ZERO, packet(flow, id), &mut drops);
-        drops.into_iter().map(|packet| packet.body).collect()
-    }
-
-    fn take(queue: &mut Queue<u32>) -> Option<u32> {
-        let mut drops = Vec::new();
-        let packet = queue.next(Time::ZERO, |_| true, &mut drops);
-        assert!(drops.is_empty());
-        packet.map(|packet| packet.body)
-    }
-
-    fn drain(queue: &mut Queue<u32>) -> Vec<u32> {
-        std::iter::from_fn(|| take(queue).inspect(|_| queue.done(Time::ZERO))).collect()
-    }
-
-    #[test]
-    fn flows_take_turns() {
-        let mut queue = queue(QueueConfig::PerFlow { limit: None });
-        for (flow, id) in [(7, 70), (7, 71), (7, 72), (2, 20), (2, 21), (5, 50)] {
-            assert!(offer(&mut queue, flow, id).is_empty());
-        }
-
-        assert_eq!(queue.len(), 6);
-        assert_eq!(drain(&mut queue), [70, 20, 50, 71, 21, 72]);
-    }
-
-    /// Flow 2 comes while the station contends for the next packet, of flow 7. That has not been taken
-    /// yet, and when it is flow 7 goes behind flow 2.
-    #[test]
-    fn a_flow_that_comes_before_the_access_waits_for_one_packet_of_another() {
-        let mut queue = queue(QueueConfig::PerFlow { limit: None });
-        for id in [70, 71, 72] {
-            offer(&mut queue, 7, id);
-        }
-        assert_eq!(take(&mut queue), Some(70));
-        queue.done(Time::ZERO);
-
-        offer(&mut queue, 2, 20);
-
-        assert_eq!(drain(&mut queue), [71, 20, 72]);
-    }
-
-    #[test]
-    fn an_overflow_costs_the_longest_flow_its_last_packet() {
-        let mut queue = queue(QueueConfig::PerFlow { limit: Some(4) });
-        for id in [70, 71, 72, 73] {
-            assert!(offer(&mut queue, 7, id).is_empty());
-        }
-
-        assert_eq!(offer(&mut queue, 2, 20), [73]);
-
-        assert_eq!(queue.len(), 4);
-        assert_eq!(queue.iter().count(), 4);
-        assert_eq!(drain(&mut queue), [70, 20, 71, 72]);
-    }
-
-    /// What the MAC has cannot be taken back; with room for that alone the newcomer goes.
-    #[test]
-    fn a_packet_that_the_mac_has_is_never_dropped() {
-        let mut queue = queue(QueueConfig::PerFlow { limit: Some(1) });
-        offer(&mut queue, 7, 70);
-        assert_eq!(take(&mut queue), Some(70));
-
-        assert_eq!(offer(&mut queue, 7, 71), [71]);
-        assert_eq!((queue.len(), queue.waiting()), (1, 0));
-    }
-
-    /// A packet that the MAC has counts until the MAC is done with it.
-    #[test]
-    fn a_full_fifo_drops_what_arrives() {
-        let mut queue = queue(QueueConfig::Fifo { limit: Some(2) });
-        for id in [1, 2] {
-            assert!(offer(&mut queue, 0, id).is_empty());
-        }
-
-        assert_eq!(offer(&mut queue, 0, 3), [3]);
-        assert_eq!(take(&mut queue), Some(1));
-        assert_eq!(offer(&mut queue, 0, 4), [4]);
-        queue.done(Time::ZERO);
-        assert!(offer(&mut queue, 0, 5).is_empty());
-        assert_eq!(drain(&mut queue), [2, 5]);
-    }
-
-    /// A packet for which there is no room stays where it is, and the turn with it.
-    #[test]
-    fn what_does_not_fit_stays_first() {
-        for config in [QueueConfig::Fifo { limit: None }, QueueConfig::PerFlow { limit: None }] {
-            let mut queue = queue(config);
-            offer(&mut queue, 7, 70);
-            offer(&mut queue, 2, 20);
-
-            assert!(queue.next(Time::ZERO, |_| false, &mut Vec::new()).is_none());
-            assert_eq!((queue.len(), queue.waiting()), (2, 2));
-            assert_eq!(drain(&mut queue), [70, 20]);
-        }
-    }
-
-    #[test]
-    fn a_packet_knows_when_it_came() {
-        let mut queue = queue(QueueConfig::Fifo { limit: None });
-        let now = Time::from_nanos(17);
-        queue.enqueue(now, packet(0, 1), &mut Vec::new());
-
-        assert_eq!(
-            queue.next(now, |_| true, &mut Vec::new()).map(|packet| packet.arrived),
-            Some(now)
-        );
-    }
-}
+mod tests;

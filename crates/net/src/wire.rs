@@ -15,7 +15,8 @@ use std::num::NonZeroU64;
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
-use crate::{Packet, Queue, QueueConfig};
+use crate::Packet;
+use crate::queues::{Content, DisciplineConfig, Queue, QueueConfig, Service};
 
 /// A wired link in the resolved form of a scenario, the same in both directions.
 #[derive(Clone, Debug, Deserialize)]
@@ -161,16 +162,18 @@ impl<B> Default for Wires<B> {
     }
 }
 
-impl<B: Copy> Wires<B> {
+impl<B: Content> Wires<B> {
     /// One more wire; its number. `stream` is what a discipline draws from that drops at random.
     ///
     /// # Panics
     /// If there are 2^24 already.
     pub fn add(&mut self, config: &LinkConfig, stream: impl FnOnce() -> RandomStream) -> u32 {
         let (limit, line) = match config.queue {
-            QueueConfig::Fifo { limit } => (limit.unwrap_or(usize::MAX), None),
+            QueueConfig {
+                discipline: DisciplineConfig::Fifo {}, limit, ack_filter: None, ..
+            } => (limit.unwrap_or(usize::MAX), None),
             _ => {
-                let queue = Queue::new(&config.queue, None, stream);
+                let queue = Queue::new(&config.queue, Service::default(), stream);
                 (usize::MAX, Some(Box::new(Line { queue, sending: None })))
             }
         };
@@ -203,6 +206,12 @@ impl<B: Copy> Wires<B> {
             Ok(arrival) if was_idle => self.schedule(arrival, What::Arrival, wire as usize),
             Ok(_) => {}
         }
+    }
+
+    /// As [`Queue::take_filtered`], of the queue before `wire`.
+    pub fn take_filtered(&mut self, wire: u32) -> bool {
+        let line = &mut self.wires[wire as usize].line;
+        line.as_mut().is_some_and(|line| line.queue.take_filtered())
     }
 
     /// When something happens next; [`Time::NEVER`] if nothing is on its way.
@@ -244,7 +253,7 @@ impl<B: Copy> Wires<B> {
         let it = &mut self.wires[wire];
         let line = it.line.as_mut().expect("only lines have departures");
         let packet = line.sending.take().expect("it was being sent");
-        line.queue.done(now);
+        line.queue.done(now, &packet, drops);
         it.travelling.push_back((now + it.delay, packet));
         if let [(arrival, _)] = *it.travelling.make_contiguous() {
             self.schedule(arrival, What::Arrival, wire);
@@ -360,12 +369,16 @@ mod tests {
     }
 
     fn link(rate_bps: Option<u64>, limit: Option<usize>) -> LinkConfig {
-        managed(rate_bps, QueueConfig::Fifo { limit })
+        managed(rate_bps, QueueConfig::fifo(limit))
     }
 
     fn managed(rate_bps: Option<u64>, queue: QueueConfig) -> LinkConfig {
         let rate_bps = rate_bps.map(|bps| NonZeroU64::new(bps).unwrap());
         LinkConfig { rate_bps, delay: Duration::from_millis(5), queue, loss: None }
+    }
+
+    fn per_flow(limit: Option<usize>) -> QueueConfig {
+        QueueConfig { discipline: DisciplineConfig::PerFlow {}, ..QueueConfig::fifo(limit) }
     }
 
     fn add(wires: &mut Wires<u32>, config: &LinkConfig) -> u32 {
@@ -445,7 +458,7 @@ mod tests {
     #[test]
     fn a_discipline_chooses_when_the_transmitter_becomes_free() {
         let mut wires = Wires::default();
-        let queue = QueueConfig::PerFlow { limit: Some(4) };
+        let queue = per_flow(Some(4));
         let uplink = add(&mut wires, &managed(Some(1_000_000), queue));
         let of = |flow, id| Packet { flow, ..packet(id) };
         for id in 10..14 {
@@ -471,7 +484,7 @@ mod tests {
     fn a_line_takes_as_long_as_a_plain_queue() {
         let mut wires = Wires::default();
         let plain = add(&mut wires, &link(Some(1_000_000), Some(2)));
-        let queue = QueueConfig::PerFlow { limit: Some(2) };
+        let queue = per_flow(Some(2));
         let line = add(&mut wires, &managed(Some(1_000_000), queue));
         for wire in [plain, line] {
             for id in 0..2 {

@@ -70,8 +70,10 @@ pub struct Counts {
     pub ap_queue_drops: u64,
     /// Packets that found a station's queue full.
     pub station_queue_drops: u64,
-    /// Packets that found a wired link's queue full.
+    /// Packets that the queue of a wired link dropped, or that were lost on it.
     pub wired_drops: u64,
+    /// Bare TCP ACKs that left a queue since a newer one covered them.
+    pub acks_filtered: u64,
     /// Transfers that ended.
     pub transfers: u64,
     /// TCP segments sent.

@@ -1,6 +1,7 @@
 //! What a simulated packet carries: a segment of a connection, or a datagram.
 
 use airtcp_kernel::Time;
+use airtcp_net::{BareAck, Content};
 use airtcp_tcp::{Flags, Segment};
 
 /// IP and UDP headers.
@@ -48,6 +49,21 @@ pub(crate) enum TrafficClass {
     TcpAck,
     TcpData,
     Udp,
+}
+
+impl Content for Body {
+    /// No endpoint knows ECN so far.
+    fn mark(&mut self) -> bool {
+        false
+    }
+
+    fn bare_ack(&self) -> Option<BareAck> {
+        let Segment { ack, len, flags, .. } = self.segment;
+        // Neither SYN nor FIN, nor an echo of ECN.
+        let is_bare = len == 0 && flags.bits() == Flags::ACK.bits();
+        let connection = self.owner.connection().filter(|_| is_bare)?;
+        Some(BareAck { connection, ack, has_sack: self.segment.option_bytes() > 0 })
+    }
 }
 
 impl Body {

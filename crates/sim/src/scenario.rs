@@ -84,6 +84,8 @@ pub struct StationGroup {
     pub data_rate: Rate,
     /// Rate of control frames in exchanges with them.
     pub control_rate: Rate,
+    /// The share of each in the airtime that the access point gives out; 256 is that of most.
+    pub airtime_weight: u32,
     /// The queue of each.
     pub queue: QueueConfig,
     /// How likely frames to and from these stations are lost; `None`: in collisions alone.
@@ -250,6 +252,12 @@ impl Scenario {
         }
         if self.run.duration == Duration::ZERO {
             return fail("duration_ns is 0".into());
+        }
+        if self.stations.iter().any(|group| group.airtime_weight == 0) {
+            return fail("an airtime weight of 0".into());
+        }
+        if self.mac.aggregation.is_some() && self.ap.scheduler.is_none() {
+            return fail("aggregation without a scheduler".into());
         }
         let queues = self.stations.iter().map(|group| &group.queue).chain([&self.ap.queue]);
         for queue in queues {

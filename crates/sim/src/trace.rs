@@ -89,11 +89,13 @@ pub enum EventKind {
     MacDrop,
     /// A packet was lost on a wired link.
     LinkLoss,
+    /// A bare TCP ACK was taken out of a queue, since a newer one covers it.
+    AckFiltered,
 }
 
 impl EventKind {
     /// All of them; the place of each is its number.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::TransferStart,
         Self::TransferEnd,
         Self::Timeout,
@@ -102,6 +104,7 @@ impl EventKind {
         Self::QueueDrop,
         Self::MacDrop,
         Self::LinkLoss,
+        Self::AckFiltered,
     ];
 
     /// As a file calls it.
@@ -115,6 +118,7 @@ impl EventKind {
             Self::QueueDrop => "queue_drop",
             Self::MacDrop => "mac_drop",
             Self::LinkLoss => "link_loss",
+            Self::AckFiltered => "ack_filtered",
         }
     }
 }

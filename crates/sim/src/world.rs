@@ -23,6 +23,7 @@ mod traffic;
 mod turn;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
+use airtcp_net::Scheduler;
 use airtcp_wlan::{Cell, ContenderId};
 
 use crate::airtime::AirtimeAccount;
@@ -64,6 +65,8 @@ pub(crate) struct World<'a> {
     drops: Vec<Packet>,
     /// Queues that were empty and are not any more, of which the cell does not know yet.
     ready: Vec<ContenderId>,
+    /// Whether the access point shares airtime out.
+    shares_airtime: bool,
     measures: Measures,
     airtime: AirtimeAccount,
     /// Writes down what happens, if someone asked for it.
@@ -113,6 +116,7 @@ impl<'a> World<'a> {
                 scenario.end(),
                 groups::scopes(scenario),
             ),
+            shares_airtime: matches!(scenario.ap.scheduler, Some(Scheduler::Airtime { .. })),
             failure: None,
             ready: Vec::new(),
             nodes,

@@ -61,6 +61,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     answers.add_broken(access.beacons(scenario), but_by=effective.SERVICE)
     answers.add_broken(access.frame_errors(scenario))
     answers.add_broken(list(assumptions.congestion(scenario)))
+    answers.add_broken(list(assumptions.filtered_acks(scenario)))
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason
@@ -75,6 +76,11 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         return (), (
             f"{scenario.phy.standard} sends several frames at once and acknowledges them by "
             "blocks; the models have one frame and one ACK (802.11a, b, g)"
+        )
+    if scenario.ap.scheduler is not None:
+        return (), (
+            "the access point shares airtime out among stations; the models have one queue in the "
+            "order of arrival, or flows that take turns"
         )
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp.models.miorandi import CORRECTED, contention
 from airtcp.predict.card import Assumption
 from airtcp.predict.facts import Connections, lossy, tcp_of
-from airtcp.predict.keys import FRAMES, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
+from airtcp.predict.keys import ALL_ACKS, FRAMES, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.transfers import request_bytes
 from airtcp.scenario import ResolvedScenario
 from airtcp.units import format_rate, format_size, format_time_ns
@@ -67,6 +67,7 @@ COMMON: Final = (
     NO_BEACONS,
     NO_ERRORS,
     RENO,
+    ALL_ACKS,
 )
 _WINDOW: Final = ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes")
 #: Behind (9) to (12).
@@ -172,6 +173,18 @@ def congestion(scenario: ResolvedScenario) -> Iterator[str]:
         )
 
 
+def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
+    """What becomes of ACKs that leave queues since newer ones cover them."""
+    queues = [scenario.ap.queue, *(group.queue for group in scenario.stations)]
+    filters = {queue.ack_filter for queue in queues} - {None}
+    if filters and any(flow.tcp is not None for flow in scenario.flows):
+        yield (
+            "an ACK that was sent is not taken out of a queue; here a filter takes those out that "
+            "a newer one covers: where ACKs wait, fewer of them go on the air, and goodput is a "
+            "little too low"
+        )
+
+
 def endless_window(connections: Connections) -> Iterator[str]:
     """What becomes of W* = d with several endless downloads."""
     windows, d = connections.windows, connections.every
@@ -209,7 +222,7 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
     here = f"W* = 1; here W* is {_range(windows)} segments"
     if connections.count == 1:
         yield (f"{here}: access point and station contend, so that backoffs overlap; {PESSIMISTIC}")
-    elif connections.scenario.ap.queue.discipline == "per-flow":
+    elif connections.scenario.ap.queue.discipline in ("per-flow", "fq-codel"):
         yield (
             f"{here}, but flows take turns at the access point's queue: transfers share it as "
             "equally as with W* = 1; the effect is small"
@@ -345,6 +358,13 @@ def losses(connections: Connections) -> Iterator[str]:
             "no packet is lost in the access point's queue; here random early detection drops from "
             f"an average of {queue.red.min_threshold:g} packets on, and the windows let "
             f"{under_way:,} be under way: TCP retransmits and slows down; {OPTIMISTIC}"
+        )
+    if queue.discipline in ("codel", "fq-codel") and under_way > 2:
+        yield (
+            "no packet is lost in the access point's queue; here CoDel drops where packets wait "
+            f"for more than {format_time_ns(queue.codel.target_ns)} throughout "
+            f"{format_time_ns(queue.codel.interval_ns)}, and the windows let {under_way:,} be "
+            f"under way: TCP retransmits and slows down where that takes so long; {OPTIMISTIC}"
         )
     for flow, window in zip(connections.flows, connections.windows, strict=True):
         at_station = connections.scenario.group(flow.stations).queue

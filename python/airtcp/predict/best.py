@@ -19,7 +19,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import rate_of, tcp_of, weighted
-from airtcp.predict.keys import BASIC, NO_BEACONS, NO_ERRORS, RENO
+from airtcp.predict.keys import ALL_ACKS, BASIC, NO_BEACONS, NO_ERRORS, RENO
 from airtcp.predict.senders import rts_before
 from airtcp.scenario import StandardAccess
 
@@ -57,6 +57,7 @@ _BURSTS: Final = Card(
         NO_BEACONS,
         NO_ERRORS,
         RENO,
+        ALL_ACKS,
     ),
     needs=(
         Assumption("one access category", ("mac.edca", "classify")),

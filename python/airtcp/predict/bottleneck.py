@@ -22,7 +22,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, endless_flows, lossy, tcp_of, window_segments
-from airtcp.predict.keys import NEVER_ENDS, NO_ERRORS, RENO
+from airtcp.predict.keys import ALL_ACKS, NEVER_ENDS, NO_ERRORS, RENO
 from airtcp.units import format_rate
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ _CARD: Final = Card(
         ),
         NO_ERRORS,
         RENO,
+        ALL_ACKS,
     ),
     needs=(
         NEVER_ENDS,

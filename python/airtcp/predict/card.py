@@ -98,7 +98,8 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "mac.rules.txop_protection": "matters where a TXOP has a limit, which no model has: the "
         "assumption that an access is one exchange says so",
         "mac.cf_end_rate": "as mac.rules.txop_protection",
-        "ap.scheduler": "as phy.high_rate",
+        "ap.scheduler": "of 802.11n and later, or of airtime: then no model is asked",
+        "stations.airtime_weight": "as ap.scheduler",
         "mac.rules.preset": "the name of the other rules",
         "flows.tcp.rules.preset": "the name of the other rules",
         "mac.long_retry_limit": "never reached: frames fail by collisions alone, and those that "

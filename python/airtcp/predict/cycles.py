@@ -17,6 +17,7 @@ from airtcp.predict.card import Assumption, Card, Origin
 from airtcp.predict.facts import Connections, endless_flows
 from airtcp.predict.keys import (
     ALIKE,
+    ALL_ACKS,
     FRAMES,
     NEVER_ENDS,
     NO_BACKOFF,
@@ -69,6 +70,7 @@ _LIMIT_CARD: Final = Card(
         NO_BEACONS,
         NO_ERRORS,
         RENO,
+        ALL_ACKS,
     ),
     needs=(ALIKE, NEVER_ENDS),
     harmless={

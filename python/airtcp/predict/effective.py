@@ -28,7 +28,7 @@ from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, model_rate, rate_of, tcp_of
-from airtcp.predict.keys import ALIKE, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
+from airtcp.predict.keys import ALIKE, ALL_ACKS, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
 from airtcp.predict.transfers import (
     Transfers,
     dialogue_of,
@@ -82,6 +82,7 @@ _EST: Final = (
     ),
     NO_ERRORS,
     RENO,
+    ALL_ACKS,
 )
 _SMALL: Final = MappingProxyType(
     {
@@ -455,7 +456,8 @@ def _broken(transfers: Transfers) -> Iterator[str]:
 def unequal_shares(transfers: Transfers) -> Iterator[str]:
     """What becomes of equal shares where windows share the access point's queue."""
     connections, windows = transfers.connections, transfers.connections.windows
-    turns = connections.scenario.ap.queue.discipline == "per-flow" or connections.count == 1
+    discipline = connections.scenario.ap.queue.discipline
+    turns = discipline in ("per-flow", "fq-codel") or connections.count == 1
     if turns or max(windows) <= 2:
         return
     if transfers.scv > assumptions.SPREAD:

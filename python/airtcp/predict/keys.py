@@ -58,6 +58,11 @@ RENO: Final = Assumption(
     "Reno's congestion control, and losses told by duplicate ACKs and timeouts",
     ("flows.tcp.congestion", "flows.tcp.variant"),
 )
+#: What every model of TCP has that has ACKs.
+ALL_ACKS: Final = Assumption(
+    "an ACK that was sent is not taken out of a queue for a newer one",
+    ("ap.queue.ack_filter", "stations.queue.ack_filter"),
+)
 #: What no model has but paper H's.
 NO_BEACONS: Final = Assumption("the access point sends no beacons", ("mac.beacon",))
 

@@ -8,7 +8,7 @@ from typing import Final
 from airtcp.models.gopal import simultaneous_send
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, NO_BEACONS, NO_ERRORS, RENO
+from airtcp.predict.keys import ALIKE, ALL_ACKS, NO_BEACONS, NO_ERRORS, RENO
 
 _NO_TIME: Final = (
     "phy",
@@ -37,6 +37,7 @@ _CARD: Final = Card(
         NO_BEACONS,
         NO_ERRORS,
         RENO,
+        ALL_ACKS,
     ),
     needs=(ALIKE,),
     harmless=MappingProxyType(

@@ -29,7 +29,7 @@ from airtcp.predict.facts import (
     weighted,
     window_segments,
 )
-from airtcp.predict.keys import BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
+from airtcp.predict.keys import ALL_ACKS, BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
 from airtcp.units import format_rate, format_time_ns
@@ -73,6 +73,7 @@ _ASSUMES: Final = (
     NO_BEACONS,
     NO_ERRORS,
     RENO,
+    ALL_ACKS,
 )
 _SIMPLIFIED: Final = (
     *_ASSUMES,

@@ -75,6 +75,8 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         f"{stations} station{'s' if stations > 1 else ''}",
         _queue(scenario.ap.queue),
     ]
+    if scenario.ap.scheduler is not None and scenario.ap.scheduler.kind == "airtime":
+        network.append("stations share airtime")
     if scenario.ap.access.scheme == "adaptive-burst":
         network.append("AP sends in bursts")
     if mac.beacon is not None:
@@ -291,9 +293,16 @@ def _queue(queue: Queue) -> str:
     words = (
         "AP queue without limit" if queue.limit is None else f"AP queue of {queue.limit} packets"
     )
-    if queue.discipline == "red":
-        return f"{words} with random early detection"
-    return f"{words}, flows take turns" if queue.discipline == "per-flow" else words
+    words += {
+        "fifo": "",
+        "per-flow": ", flows take turns",
+        "red": " with random early detection",
+        "codel": " with CoDel",
+        "fq-codel": " with FQ-CoDel",
+    }[queue.discipline]
+    if queue.mac_limit is not None:
+        words += f", {queue.mac_limit} of them in the driver"
+    return f"{words}, {queue.ack_filter} ACK filter" if queue.ack_filter is not None else words
 
 
 def _categories(scenario: ResolvedScenario) -> Iterable[str]:

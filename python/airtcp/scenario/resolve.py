@@ -56,6 +56,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         ap.queue,
         ("ap", "queue"),
         lambda: on_air_ns(phy, mac.rts_threshold, phy.data_rate, phy.control_rate),
+        at_access_point=True,
     )
     result = ResolvedScenario.of(
         scenario.filled(title=title),

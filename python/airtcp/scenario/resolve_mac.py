@@ -17,7 +17,7 @@ from .declare import written
 from .errors import InvalidError, Path
 from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Rules
 from .keys.phy import Phy
-from .keys.queue import Access, AdaptiveBurst, Scheduler, StandardAccess
+from .keys.queue import Access, AdaptiveBurst, AirtimeScheduler, Scheduler, StandardAccess
 from .quantities import Written
 from .resolve_high_rate import FORMATS, resolve_aggregation
 from .resolve_phy import beacon_rate
@@ -67,21 +67,44 @@ def with_categories(mac: Written, standard: str) -> Written:
     return mac.filled(edca=Edca.written_default())
 
 
-def resolve_scheduler(ap: Written, phy: Phy) -> Scheduler | None:
+def resolve_scheduler(ap: Written, phy: Phy) -> Scheduler | AirtimeScheduler | None:
     """Whose packets go next; None where they go one by one.
 
     Raises:
-        InvalidError: a scheduler before 802.11n.
+        InvalidError: a scheduler before 802.11n that is not of airtime, or one that its queue
+            leaves nothing to.
     """
+    if ap.scheduler == "airtime" or isinstance(ap.scheduler, Written):
+        return _airtime(ap)
     if phy.standard in FORMATS:
         return Scheduler(kind=ap.scheduler or "oldest")
     if ap.scheduler is not None:
         raise InvalidError(
             ("ap", "scheduler"),
-            f"in {phy.standard} an access serves one packet; allowed: no such key, or a standard "
-            'such as "802.11n"',
+            f"in {phy.standard} an access serves one packet; allowed: no such key, "
+            '"airtime", or a standard such as "802.11n"',
         )
     return None
+
+
+def _airtime(ap: Written) -> AirtimeScheduler:
+    scheduler = (
+        AirtimeScheduler.of(ap.scheduler)
+        if isinstance(ap.scheduler, Written)
+        else AirtimeScheduler.of(written(AirtimeScheduler).model_validate({"kind": "airtime"}))
+    )
+    if ap.queue.discipline == "per-flow":
+        raise InvalidError(
+            ("ap", "scheduler"),
+            'with discipline = "per-flow" flows take turns, whosever they are; allowed: another '
+            "discipline",
+        )
+    if scheduler.aql_ns is not None and ap.queue.mac_limit is not None:
+        raise InvalidError(
+            ("ap", "queue", "mac_limit"),
+            "the driver's ring is limited in airtime; allowed: aql of the scheduler, or mac_limit",
+        )
+    return scheduler
 
 
 def _rules(rules: Written) -> Rules:

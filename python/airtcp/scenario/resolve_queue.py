@@ -7,13 +7,15 @@ detection counts idle time. Does not know whose queue it is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from .. import standards
 from ..airtime import exchange_ns, needs_rts
-from .declare import written
+from ..units import format_time_ns
+from .declare import Table, written
 from .errors import InvalidError, Path
 from .keys.phy import Phy, Rate
-from .keys.queue import PlainQueue, Queue, Red, RedQueue
+from .keys.queue import Codel, CodelQueue, Fq, FqCodelQueue, PlainQueue, Queue, Red, RedQueue
 from .quantities import Written
 
 __all__ = ["on_air_ns", "on_wire_ns", "resolve_queue"]
@@ -34,27 +36,87 @@ def on_wire_ns(rate_bps: int) -> int:
     return -(-_IDLE_BITS * 10**9 // rate_bps)
 
 
-def resolve_queue(queue: Written, here: Path, idle_ns: Callable[[], int]) -> Queue:
+def resolve_queue(
+    queue: Written, here: Path, idle_ns: Callable[[], int], *, at_access_point: bool = False
+) -> Queue:
     """The resolved queue; `idle_ns` tells how long a packet takes at the rate that serves it.
 
     Raises:
-        InvalidError: keys of another discipline, or thresholds in the wrong order.
+        InvalidError: keys of another discipline, or some that contradict each other.
     """
-    if queue.discipline == "red":
-        red = Red.of(queue, idle_packet_time_ns=idle_ns())
-        if red.min_threshold >= red.max_threshold:
-            key = "min_threshold" if queue.given("min_threshold") else "max_threshold"
-            raise InvalidError(
-                (*here, key),
-                f"min_threshold is {red.min_threshold:g} and max_threshold {red.max_threshold:g}; "
-                "allowed: min_threshold < max_threshold",
-            )
-        return RedQueue.of(queue, discipline="red", limit=queue.limit, red=red)
-    for key in written(Red).allowed_keys():
-        if queue.given(key):
-            raise InvalidError(
-                (*here, key),
-                f'means nothing to the discipline "{queue.discipline}"; '
-                'allowed: together with discipline = "red"',
-            )
-    return PlainQueue.of(queue)
+    discipline = queue.discipline
+    _check_keys(queue, here)
+    limit = queue.limit
+    if limit is None and discipline == "fq-codel":
+        limit = standards.FQ_CODEL_PACKETS
+    ack_filter = {False: None, True: "conservative"}.get(queue.ack_filter, queue.ack_filter)
+    common = {"discipline": discipline, "limit": limit, "ack_filter": ack_filter}
+    match discipline:
+        case "red":
+            return RedQueue.of(queue, red=_red(queue, here, idle_ns), **common)
+        case "codel":
+            return CodelQueue.of(queue, codel=_codel(queue, here), **common)
+        case "fq-codel":
+            fq = Fq.of(queue)
+            if fq.slow_target_ns > fq.slow_interval_ns:
+                raise _above(queue, here, "slow_target", "slow_interval")
+            if fq.slow_below_bps is not None and not at_access_point:
+                raise InvalidError(
+                    (*here, "slow_below"),
+                    "says of which stations queues are; allowed: in [ap] alone",
+                )
+            return FqCodelQueue.of(queue, codel=_codel(queue, here), fq=fq, **common)
+        case _:
+            return PlainQueue.of(queue, **common)
+
+
+#: The tables whose keys mean something to a discipline.
+_TABLES: Final[dict[str, tuple[type[Table], ...]]] = {
+    "red": (Red,),
+    "codel": (Codel,),
+    "fq-codel": (Codel, Fq),
+}
+
+
+def _check_keys(queue: Written, here: Path) -> None:
+    """Raises InvalidError for a key of another discipline."""
+    mine = _TABLES.get(queue.discipline, ())
+    for table in (Red, Codel, Fq):
+        if table in mine:
+            continue
+        for key in written(table).allowed_keys():
+            if queue.given(key):
+                of = " or ".join(f'"{name}"' for name, tables in _TABLES.items() if table in tables)
+                reason = f'means nothing to the discipline "{queue.discipline}"'
+                if key == "ecn":
+                    reason = f'has nobody to mark packets: "{queue.discipline}" drops alone'
+                raise InvalidError(
+                    (*here, key), f"{reason}; allowed: together with discipline = {of}"
+                )
+
+
+def _red(queue: Written, here: Path, idle_ns: Callable[[], int]) -> Red:
+    red = Red.of(queue, idle_packet_time_ns=idle_ns())
+    if red.min_threshold >= red.max_threshold:
+        key = "min_threshold" if queue.given("min_threshold") else "max_threshold"
+        raise InvalidError(
+            (*here, key),
+            f"min_threshold is {red.min_threshold:g} and max_threshold {red.max_threshold:g}; "
+            "allowed: min_threshold < max_threshold",
+        )
+    return red
+
+
+def _codel(queue: Written, here: Path) -> Codel:
+    codel = Codel.of(queue)
+    if codel.target_ns > codel.interval_ns:
+        raise _above(queue, here, "target", "interval")
+    return codel
+
+
+def _above(queue: Written, here: Path, target: str, interval: str) -> InvalidError:
+    times = [format_time_ns(getattr(queue, key)) for key in (target, interval)]
+    return InvalidError(
+        (*here, target if queue.given(target) else interval),
+        f"{target} is {times[0]} and {interval} {times[1]}; allowed: {target} <= {interval}",
+    )

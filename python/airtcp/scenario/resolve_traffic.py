@@ -215,8 +215,10 @@ def resolve_link(link: Written, path: Path) -> Link:
 def _link_queue(queue: Written | int | None, rate_bps: int | None, path: Path) -> Queue:
     if isinstance(queue, Written):
         assert rate_bps is not None, "checked"
+        if queue.mac_limit is not None:
+            raise InvalidError((*path, "mac_limit"), "a wire has no MAC; allowed: no such key")
         return resolve_queue(queue, path, partial(on_wire_ns, rate_bps))
-    return PlainQueue(discipline="fifo", limit=queue)
+    return PlainQueue(discipline="fifo", limit=queue, mac_limit=None, ack_filter=None)
 
 
 def _loss(written: float | Written, path: Path) -> Loss:

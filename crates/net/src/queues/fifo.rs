@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::Time;
 
-use super::{Fill, Policy};
+use super::ack_filter::{AckFilter, superseded};
+use super::{Content, Fill, Policy};
 use crate::Packet;
 
 /// Packets in the order of their arrival.
@@ -25,7 +26,7 @@ impl<B> Fifo<B> {
     }
 }
 
-impl<B> Policy<B> for Fifo<B> {
+impl<B: Content> Policy<B> for Fifo<B> {
     #[inline]
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full {
@@ -59,6 +60,10 @@ impl<B> Policy<B> for Fifo<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         self.next(now, fits, drops)
+    }
+
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        self.0.remove(superseded(self.0.iter(), newer, rule)?)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {

@@ -6,41 +6,35 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use airtcp_kernel::Time;
-use serde::Deserialize;
+use airtcp_kernel::{Duration, Time};
 
-use super::{Fill, Policy};
+use super::ack_filter::{AckFilter, superseded};
+use super::scheduler::{Scheduler, Turns};
+use super::{Content, Fill, Policy, Service};
 use crate::Packet;
-
-/// Whose packets go next where an access serves one receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Scheduler {
-    /// Those of the receiver whose oldest packet came first.
-    Oldest {},
-    /// Receivers take turns, an access each.
-    RoundRobin {},
-}
 
 /// First in, first out, with a line for each receiver.
 #[derive(Debug)]
 pub(super) struct Lines<B> {
-    scheduler: Scheduler,
+    turns: Turns,
     /// By receiver; each packet with the number of its arrival.
     lines: BTreeMap<u32, VecDeque<(u64, Packet<B>)>>,
     /// The first of each line that is not empty: the number of its arrival, and whose it is.
     heads: BTreeSet<(u64, u32)>,
     arrivals: u64,
-    /// Who was served last.
-    last: Option<u32>,
 }
 
 impl<B> Lines<B> {
-    pub(super) fn new(scheduler: Scheduler) -> Self {
-        Self { scheduler, lines: BTreeMap::new(), heads: BTreeSet::new(), arrivals: 0, last: None }
+    pub(super) fn new(scheduler: Scheduler, service: &Service) -> Self {
+        Self {
+            turns: Turns::new(scheduler, service),
+            lines: BTreeMap::new(),
+            heads: BTreeSet::new(),
+            arrivals: 0,
+        }
     }
 
-    fn push(&mut self, packet: Packet<B>) {
+    pub(super) fn push(&mut self, packet: Packet<B>) {
         let receiver = packet.to;
         let line = self.lines.entry(receiver).or_default();
         if line.is_empty() {
@@ -50,26 +44,21 @@ impl<B> Lines<B> {
         self.arrivals += 1;
     }
 
-    /// What waits in the MAC was taken before what waits here, and goes first if both came at once.
-    fn oldest(&self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        let here = self.heads.first().map(|&(_, receiver)| {
-            let head = self.lines[&receiver].front();
-            (head.map(|(_, packet)| packet.arrived), receiver)
-        });
-        let in_mac = waiting.map(|(receiver, arrived)| (arrived, receiver));
-        in_mac.chain(here).min_by_key(|&(arrived, _)| arrived).map(|(_, receiver)| receiver)
-    }
-
-    fn next_in_turn(&self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        let last = self.last.unwrap_or(u32::MAX);
-        let here = self.heads.iter().map(|&(_, receiver)| receiver);
-        let in_mac = waiting.map(|(receiver, _)| receiver);
-        // Those behind the last one served come before those up to it.
-        in_mac.chain(here).min_by_key(|&receiver| (receiver <= last, receiver))
+    /// Takes the packet at `place` out of the line of `receiver`.
+    fn remove(&mut self, receiver: u32, place: usize) -> Option<Packet<B>> {
+        let line = self.lines.get_mut(&receiver)?;
+        let (number, packet) = line.remove(place)?;
+        if place == 0 {
+            self.heads.remove(&(number, receiver));
+            if let Some(&(next, _)) = line.front() {
+                self.heads.insert((next, receiver));
+            }
+        }
+        Some(packet)
     }
 }
 
-impl<B> Policy<B> for Lines<B> {
+impl<B: Content> Policy<B> for Lines<B> {
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full {
             drops.push(packet);
@@ -78,24 +67,29 @@ impl<B> Policy<B> for Lines<B> {
         }
     }
 
-    /// The oldest, whoever it is for.
+    /// The oldest, whoever it is for, unless receivers share airtime.
     fn next(
         &mut self,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let &(_, receiver) = self.heads.first()?;
+        let receiver = match self.turns {
+            Turns::Airtime(_) => Policy::<B>::receiver(self, std::iter::empty())?,
+            _ => self.heads.first()?.1,
+        };
         self.next_for(receiver, now, fits, drops)
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        let receiver = match self.scheduler {
-            Scheduler::Oldest {} => self.oldest(waiting),
-            Scheduler::RoundRobin {} => self.next_in_turn(waiting),
-        };
-        self.last = receiver.or(self.last);
-        receiver
+        let lines = &self.lines;
+        let oldest_alone = matches!(self.turns, Turns::Oldest);
+        let heads = self.heads.iter().take(if oldest_alone { 1 } else { usize::MAX });
+        let here = heads.map(|&(_, receiver)| {
+            let head = lines[&receiver].front();
+            (receiver, head.map(|(_, packet)| packet.arrived))
+        });
+        self.turns.choose(waiting, here)
     }
 
     fn next_for(
@@ -105,16 +99,18 @@ impl<B> Policy<B> for Lines<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let line = self.lines.get_mut(&receiver)?;
-        if !line.front().is_some_and(|(_, packet)| fits(packet)) {
-            return None;
-        }
-        let (number, packet) = line.pop_front()?;
-        self.heads.remove(&(number, receiver));
-        if let Some(&(next, _)) = line.front() {
-            self.heads.insert((next, receiver));
-        }
-        Some(packet)
+        let (_, head) = self.lines.get(&receiver)?.front()?;
+        if fits(head) { self.remove(receiver, 0) } else { None }
+    }
+
+    fn charge(&mut self, to: u32, airtime: Duration) {
+        self.turns.charge(to, airtime);
+    }
+
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        let line = self.lines.get(&newer.to)?;
+        let place = superseded(line.iter().map(|(_, packet)| packet), newer, rule)?;
+        self.remove(newer.to, place)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
@@ -135,7 +131,7 @@ mod tests {
     }
 
     fn lines(scheduler: Scheduler) -> Lines<u32> {
-        let mut lines = Lines::new(scheduler);
+        let mut lines = Lines::new(scheduler, &Service::default());
         for (to, id, micros) in [(2, 20, 1), (1, 10, 2), (2, 21, 3), (3, 30, 4), (1, 11, 5)] {
             lines.push(packet(to, id, micros));
         }

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::Time;
 
-use super::{Fill, Policy};
+use super::ack_filter::{AckFilter, superseded};
+use super::{Content, Fill, Policy};
 use crate::Packet;
 
 /// One queue for each flow, and whose turn it is.
@@ -14,11 +15,13 @@ pub(super) struct PerFlow<B> {
     flows: Vec<VecDeque<Packet<B>>>,
     /// Flows with a packet, in the order of their turns.
     turns: VecDeque<u32>,
+    /// A flow that keeps its turn though it has lost its packets, for one comes at once.
+    kept: Option<u32>,
 }
 
 impl<B> Default for PerFlow<B> {
     fn default() -> Self {
-        Self { flows: Vec::new(), turns: VecDeque::new() }
+        Self { flows: Vec::new(), turns: VecDeque::new(), kept: None }
     }
 }
 
@@ -38,14 +41,14 @@ impl<B> PerFlow<B> {
     }
 }
 
-impl<B> Policy<B> for PerFlow<B> {
+impl<B: Content> Policy<B> for PerFlow<B> {
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         let flow = packet.flow as usize;
         if self.flows.len() <= flow {
             self.flows.resize_with(flow + 1, VecDeque::new);
         }
         let queue = &mut self.flows[flow];
-        if queue.is_empty() {
+        if queue.is_empty() && self.kept.take() != Some(packet.flow) {
             self.turns.push_back(packet.flow);
         }
         queue.push_back(packet);
@@ -101,6 +104,13 @@ impl<B> Policy<B> for PerFlow<B> {
             self.turns.push_back(flow);
         }
         packet
+    }
+
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        let queue = self.flows.get_mut(newer.flow as usize)?;
+        let packet = queue.remove(superseded(queue.iter(), newer, rule)?)?;
+        self.kept = queue.is_empty().then_some(newer.flow);
+        Some(packet)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {

@@ -4,9 +4,10 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
+use super::ack_filter::AckFilter;
 use super::fifo::Fifo;
-use super::lines::{Lines, Scheduler};
-use super::{Fill, Policy};
+use super::lines::Lines;
+use super::{Content, Fill, Policy, Service};
 use crate::Packet;
 
 /// The parameters of random early detection.
@@ -56,14 +57,10 @@ pub(super) struct Red<B> {
 }
 
 impl<B> Red<B> {
-    pub(super) fn new(
-        config: RedConfig,
-        stream: RandomStream,
-        scheduler: Option<Scheduler>,
-    ) -> Self {
-        let packets = match scheduler {
+    pub(super) fn new(config: RedConfig, stream: RandomStream, service: &Service) -> Self {
+        let packets = match service.scheduler {
             None => Packets::InOrder(Fifo::default()),
-            Some(scheduler) => Packets::PerReceiver(Lines::new(scheduler)),
+            Some(scheduler) => Packets::PerReceiver(Lines::new(scheduler, service)),
         };
         Self { packets, detection: Detection::new(config, stream) }
     }
@@ -79,7 +76,7 @@ macro_rules! packets {
     };
 }
 
-impl<B> Policy<B> for Red<B> {
+impl<B: Content> Policy<B> for Red<B> {
     fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         let full = self.detection.drops(now, fill.len) || fill.full;
         let fill = Fill { full, ..fill };
@@ -96,7 +93,7 @@ impl<B> Policy<B> for Red<B> {
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        packets!(&mut self.packets, packets => packets.receiver(waiting))
+        packets!(&mut self.packets, packets => Policy::<B>::receiver(packets, waiting))
     }
 
     fn next_for(
@@ -109,8 +106,16 @@ impl<B> Policy<B> for Red<B> {
         packets!(&mut self.packets, packets => packets.next_for(receiver, now, fits, drops))
     }
 
+    fn charge(&mut self, to: u32, airtime: Duration) {
+        packets!(&mut self.packets, packets => Policy::<B>::charge(packets, to, airtime));
+    }
+
     fn on_empty(&mut self, now: Time) {
         self.detection.on_empty(now);
+    }
+
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        packets!(&mut self.packets, packets => packets.filter(rule, newer))
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {

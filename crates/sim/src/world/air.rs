@@ -60,13 +60,14 @@ impl Supply<Packet> for World<'_> {
 
     #[inline]
     fn has_next(&self, contender: ContenderId) -> bool {
-        self.transmitters[contender as usize].queue.waiting() > 0
+        self.transmitters[contender as usize].queue.has_next()
     }
 
-    /// Only captures tell the frames of a collision apart, and who counts the frames of PPDUs.
+    /// Captures tell the frames of a collision apart, and who counts the frames of PPDUs or shares
+    /// airtime out.
     #[inline]
     fn watches_colliders(&self) -> bool {
-        self.is_captured() || self.measures.ppdus.is_some()
+        self.is_captured() || self.measures.ppdus.is_some() || self.shares_airtime
     }
 
     #[inline(always)]
@@ -131,7 +132,9 @@ impl World<'_> {
         let cargo = cargo(psdu);
         let scope = self.flow_of(packet).scope;
         self.airtime.exchange(start, times, scope, cargo, &self.scenario.phy);
-        self.transmitters[by as usize].queue.charge(psdu.receiver(), times.total);
+        if self.shares_airtime {
+            self.charge(by, psdu.receiver(), times.total);
+        }
         if self.measures.ppdus.is_some() {
             self.count_ppdu(by, psdu);
         }
@@ -162,9 +165,14 @@ impl World<'_> {
                 self.capture_beacon(by, now, mpdu, !collides);
             }
             Began::CfEnd { sent, end, .. } => self.airtime.broadcast(now, sent, end),
-            Began::Request { times, collides, .. } => {
-                if !collides {
+            Began::Request { by, times, receiver, collides, .. } => {
+                if collides {
+                    self.charge_collider(by, receiver, times);
+                } else {
                     self.airtime.request(now, times, &self.scenario.phy);
+                    if self.shares_airtime {
+                        self.charge(by, receiver, times.total);
+                    }
                 }
             }
             Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
@@ -173,8 +181,33 @@ impl World<'_> {
                 if times.rts == Duration::ZERO {
                     self.count_ppdu(by, psdu);
                 }
+                self.charge_collider(by, psdu.receiver(), times);
                 self.capture_collider(by, now, times, psdu);
             }
+        }
+    }
+
+    /// An exchange in which `by` sends to node `to` takes `airtime`: the access point, which shares it
+    /// out, charges the station at the other end, whoever of the two it is.
+    #[cold]
+    fn charge(&mut self, by: ContenderId, to: StationId, airtime: Duration) {
+        let sender = &self.transmitters[by as usize];
+        let (queue, station) = if sender.at_access_point {
+            (by as usize, to)
+        } else {
+            let mut queues = self.transmitters.iter().take_while(|one| one.at_access_point);
+            let of_category = queues.position(|one| one.category == sender.category);
+            (of_category.unwrap_or(0), self.nodes[sender.node as usize].address)
+        };
+        self.transmitters[queue].queue.charge(station, airtime);
+    }
+
+    /// What the access point sends is lost in a collision. Whose frame it collides with the access
+    /// point does not know.
+    #[cold]
+    fn charge_collider(&mut self, by: ContenderId, to: StationId, times: &FrameTimes) {
+        if self.shares_airtime && self.transmitters[by as usize].at_access_point {
+            self.charge(by, to, times.first());
         }
     }
 

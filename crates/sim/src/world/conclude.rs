@@ -117,6 +117,7 @@ impl World<'_> {
             ap_queue_drops: drops.ap_queue,
             station_queue_drops: drops.station_queues,
             wired_drops: drops.wires,
+            acks_filtered: drops.filtered,
             events: self.events.scheduled() + self.links.wires.scheduled(),
             ..Counts::default()
         };

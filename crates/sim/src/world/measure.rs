@@ -23,6 +23,10 @@ pub(super) enum Drop {
     Queue(ContenderId),
     /// The queue before this wire dropped it.
     Wire(u32),
+    /// It was a bare TCP ACK in the queue of this transmitter, and a newer one came that covers it.
+    Filter(ContenderId),
+    /// The same in the queue before this wire.
+    WireFilter(u32),
     /// It was lost on this wire.
     Link(u32),
     /// This transmitter gave it up at the retry limit.
@@ -35,6 +39,7 @@ pub(super) struct Drops {
     pub(super) ap_queue: u64,
     pub(super) station_queues: u64,
     pub(super) wires: u64,
+    pub(super) filtered: u64,
     pub(super) mac: u64,
 }
 
@@ -214,6 +219,7 @@ impl Measures {
             Drop::Queue(_) if at_access_point => &mut drops.ap_queue,
             Drop::Queue(_) => &mut drops.station_queues,
             Drop::Wire(_) | Drop::Link(_) => &mut drops.wires,
+            Drop::Filter(_) | Drop::WireFilter(_) => &mut drops.filtered,
             Drop::Mac(_) => &mut drops.mac,
         };
         *count += u64::from(self.measuring);

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use airtcp_kernel::RandomStream;
-use airtcp_net::{Queue, QueueConfig};
+use airtcp_net::{Queue, QueueConfig, Receiver, Service};
 use airtcp_wlan::{
     ACCESS_POINT, AccessCategory, AccessParameters, AccessScheme, AudibilityClass, CellConfig,
     ContenderConfig, ContenderId, FrameErrors, StationId,
@@ -74,9 +74,14 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
     let mut contenders = Vec::new();
-    let scheduler = scenario.mac.aggregation.is_some().then(|| {
-        scenario.ap.scheduler.expect("a scenario with aggregation says whose packets go next")
+    let receiver = |weight, rate: u64| Receiver { weight, rate_bps: rate };
+    let each = scenario.stations.iter().flat_map(|group| {
+        let station = receiver(group.airtime_weight, group.data_rate.bps);
+        std::iter::repeat_n(station, group.count as usize)
     });
+    // The access point is number 0, and nobody's station.
+    let receivers = std::iter::once(receiver(0, 0)).chain(each).collect();
+    let to_stations = Service { scheduler: scenario.ap.scheduler, receivers };
     let mut add = |name: String, group: Option<u32>, queue: &QueueConfig| {
         let node = nodes.len() as NodeId;
         let address: StationId = node;
@@ -88,7 +93,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             first + index.expect("every class has a queue") as ContenderId
         });
         // Stations send to the access point alone.
-        let scheduler = if is_access_point { scheduler } else { None };
+        let service = if is_access_point { to_stations.clone() } else { Service::default() };
         for (category, access) in queues {
             // Under the DCF a station is one entity; under EDCA each of its queues is.
             let entity = match category {
@@ -109,7 +114,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
                 node,
                 at_access_point: is_access_point,
                 category,
-                queue: Queue::new(queue, scheduler, || {
+                queue: Queue::new(queue, service.clone(), || {
                     RandomStream::new(seed, replication, &entity, "early detection")
                 }),
                 blocked: VecDeque::new(),

@@ -157,6 +157,10 @@ impl World<'_> {
         let (kind, queue) = match place {
             Drop::Queue(id) => (EventKind::QueueDrop, id),
             Drop::Wire(wire) => (EventKind::QueueDrop, self.transmitters.len() as u32 + wire),
+            Drop::Filter(id) => (EventKind::AckFiltered, id),
+            Drop::WireFilter(wire) => {
+                (EventKind::AckFiltered, self.transmitters.len() as u32 + wire)
+            }
             Drop::Link(wire) => (EventKind::LinkLoss, self.transmitters.len() as u32 + wire),
             Drop::Mac(id) => (EventKind::MacDrop, id),
         };

@@ -57,6 +57,13 @@ impl World<'_> {
     /// another flow's only packet.
     #[cold]
     fn lose_dropped(&mut self, place: Drop) {
+        let place = match place {
+            Drop::Queue(id) if self.transmitters[id as usize].queue.take_filtered() => {
+                Drop::Filter(id)
+            }
+            Drop::Wire(wire) if self.links.wires.take_filtered(wire) => Drop::WireFilter(wire),
+            place => place,
+        };
         let mut drops = std::mem::take(&mut self.drops);
         for packet in drops.drain(..) {
             self.packet_dropped(&packet, place);
@@ -74,7 +81,21 @@ impl World<'_> {
     pub(super) fn queue_has_dropped(&mut self, id: ContenderId, before: usize) {
         let transmitter = &self.transmitters[id as usize];
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
-        self.settle_drops(Drop::Queue(id));
+        self.lose_and_refill(id);
+    }
+
+    /// The same as [`Self::lose_dropped`] where room is left: a saturated flow fills the places of its
+    /// packets.
+    #[cold]
+    fn lose_and_refill(&mut self, id: ContenderId) {
+        let dropped = self.drops.len();
+        self.lose_dropped(Drop::Queue(id));
+        for _ in 0..dropped.min(self.transmitters[id as usize].blocked.len()) {
+            let before = self.transmitters[id as usize].queue.len();
+            self.refill(id);
+            let transmitter = &self.transmitters[id as usize];
+            self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
+        }
     }
 
     /// If `packet`, which has left queue `id`, is of a saturated flow, that waits for room there.
@@ -92,14 +113,18 @@ impl World<'_> {
     pub(super) fn remove_sent(&mut self, id: ContenderId, packet: &Packet) -> Option<NodeId> {
         let mut transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
-        transmitter.queue.done(self.now);
+        transmitter.queue.done(self.now, packet, &mut self.drops);
         if packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty() {
             self.wait_for_room(id, packet);
             self.refill(id);
             transmitter = &mut self.transmitters[id as usize];
         }
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
-        transmitter.at_access_point.then_some(transmitter.node)
+        let access_point = transmitter.at_access_point.then_some(transmitter.node);
+        if !self.drops.is_empty() {
+            self.lose_and_refill(id);
+        }
+        access_point
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not
@@ -161,8 +186,10 @@ impl World<'_> {
     /// A packet is lost for good.
     pub(super) fn packet_dropped(&mut self, packet: &Packet, place: Drop) {
         let at_access_point = match place {
-            Drop::Queue(id) | Drop::Mac(id) => self.transmitters[id as usize].at_access_point,
-            Drop::Wire(_) | Drop::Link(_) => false,
+            Drop::Queue(id) | Drop::Filter(id) | Drop::Mac(id) => {
+                self.transmitters[id as usize].at_access_point
+            }
+            Drop::Wire(_) | Drop::WireFilter(_) | Drop::Link(_) => false,
         };
         self.measures.dropped(place, at_access_point);
         self.record_drop(packet.flow, place);

@@ -4,17 +4,30 @@ Knows their keys. Does not know which keys belong to which discipline or scheme:
 `resolve_mac` do.
 """
 
+import json
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from ..declare import Table, derived, follows, key, none, written
-from ..quantities import number_or_table
+from ..quantities import (
+    PositiveSizeBytes,
+    PositiveTimeNs,
+    number_or_table,
+    text_or_table,
+)
 
 __all__ = [
     "Access",
     "AccessPoint",
     "AdaptiveBurst",
+    "AirtimeScheduler",
+    "AnyQueue",
+    "Codel",
+    "CodelQueue",
+    "Fq",
+    "FqCodelQueue",
     "LinkQueueForm",
     "PlainQueue",
     "Queue",
@@ -26,21 +39,55 @@ __all__ = [
 ]
 
 
-class PlainQueue(Table):
+def _filter(value: object) -> object:
+    if value in (True, False, "aggressive"):
+        return value
+    raise PydanticCustomError(
+        "bad_quantity",
+        "{reason}",
+        {"reason": f"{json.dumps(value)} is unknown; allowed: {_FILTERS}"},
+    )
+
+
+_FILTERS = 'true, false, "aggressive"'
+_AckFilter: Any = Annotated[
+    Any, BeforeValidator(_filter), WithJsonSchema({"enum": [True, False, "aggressive"]})
+]
+
+
+class AnyQueue(Table):
     """A queue of packets."""
 
-    discipline: Literal["fifo", "per-flow"] = key(
+    discipline: str = key(
         "`fifo`: first in, first out, drop tail; `red`: the same with random early detection; "
-        "`per-flow`: flows take turns, and the longest pays for an overflow.",
+        "`per-flow`: flows take turns, and the longest pays for an overflow; `codel`: first in, "
+        "first out, and packets that have waited for too long are dropped; `fq-codel`: flows take "
+        "turns by bytes, each with a CoDel queue.",
         default="fifo",
-        reads=Literal["fifo", "red", "per-flow"],
+        reads=Literal["fifo", "red", "per-flow", "codel", "fq-codel"],
     )
     limit: int | None = key(
         "Packets at most, the one being sent included.",
-        default=none("unbounded"),
+        default=follows("unbounded; `fq-codel`: 10240"),
         ge=1,
         le=10**9,
         unit="packets",
+        source="RFC 8290, 5.2.1",
+    )
+    mac_limit: int | None = key(
+        "Packets at most that have left the discipline for a driver's ring below it, with those "
+        "that the MAC holds; they count in `limit`, too.",
+        default=none("no ring: the MAC takes packets when it has got at the medium"),
+        ge=1,
+        le=10**9,
+        unit="packets",
+    )
+    ack_filter: Literal["conservative", "aggressive"] | None = key(
+        "Whether an older bare TCP ACK leaves the queue when a newer one comes that covers it; one "
+        'that is covered stays, with "aggressive" none.',
+        default=False,
+        reads=_AckFilter,
+        source="Hoiland-Jorgensen, Taht, Morton (2018), 4.3",
     )
 
 
@@ -80,16 +127,105 @@ class Red(Table):
     )
 
 
-class RedQueue(Table):
+class Codel(Table):
+    """CoDel (RFC 8289): for how long packets may wait."""
+
+    target_ns: int = key(
+        "`codel`, `fq-codel`: how long packets may wait though the queue stands.",
+        default="5 ms",
+        reads=PositiveTimeNs,
+        source="RFC 8289, 4.3",
+    )
+    interval_ns: int = key(
+        "`codel`, `fq-codel`: for how long they must have, without a break, before one is dropped; "
+        "about a long round trip.",
+        default="100 ms",
+        reads=PositiveTimeNs,
+        source="RFC 8289, 4.3",
+    )
+    ecn: bool = key(
+        "`codel`, `fq-codel`: whether packets whose transport knows ECN are marked instead.",
+        default=False,
+        source="RFC 8289, 5.1",
+    )
+
+
+class Fq(Table):
+    """FQ-CoDel (RFC 8290): how flows take turns."""
+
+    quantum_bytes: int = key(
+        "`fq-codel`: what a flow may send in its turn.",
+        default="1514 B",
+        reads=PositiveSizeBytes,
+        source="RFC 8290, 5.2.4",
+    )
+    flows: int | None = key(
+        "`fq-codel`: hash buckets, in which flows may meet by chance.",
+        default=none("each flow has a queue of its own"),
+        ge=1,
+        le=2**20,
+        unit="queues",
+        source="RFC 8290, 5.2.5",
+    )
+    drop_batch: int = key(
+        "`fq-codel`: packets at most that the longest queue loses when all is full: half of it.",
+        default=64,
+        ge=1,
+        le=10**6,
+        unit="packets",
+        source="RFC 8290, 4.1",
+    )
+    slow_below_bps: int | None = key(
+        "`fq-codel`, of `[ap]`: stations with a data rate below this have `slow_target` and "
+        "`slow_interval`, where each station has a queue of its own.",
+        default=none("none is slow"),
+    )
+    slow_target_ns: int = key(
+        "`fq-codel`: the target of slow stations.",
+        default="20 ms",
+        reads=PositiveTimeNs,
+        source="Linux, mac80211: the target of all stations",
+    )
+    slow_interval_ns: int = key(
+        "`fq-codel`: the interval of slow stations.",
+        default="100 ms",
+        reads=PositiveTimeNs,
+        source="Linux, mac80211",
+    )
+
+
+class PlainQueue(AnyQueue):
+    """A queue that drops when it is full alone."""
+
+    discipline: Literal["fifo", "per-flow"] = derived("In one line, or one for each flow.")
+
+
+class RedQueue(AnyQueue):
     """A first-in-first-out queue with random early detection."""
 
     discipline: Literal["red"] = derived("Random early detection.")
-    limit: int | None = derived("As in a queue without.", unit="packets")
     red: Red = derived("Its parameters.")
 
 
-Queue = Annotated[PlainQueue | RedQueue, Field(discriminator="discipline")]
-QueueForm = written(PlainQueue, Red)
+class CodelQueue(AnyQueue):
+    """A first-in-first-out queue with CoDel."""
+
+    discipline: Literal["codel"] = derived("CoDel.")
+    codel: Codel = derived("Its parameters.")
+
+
+class FqCodelQueue(AnyQueue):
+    """A CoDel queue for each flow, which take turns by bytes."""
+
+    discipline: Literal["fq-codel"] = derived("FQ-CoDel.")
+    codel: Codel = derived("For how long packets may wait.")
+    fq: Fq = derived("How flows take turns.")
+
+
+Queue = Annotated[
+    PlainQueue | RedQueue | CodelQueue | FqCodelQueue, Field(discriminator="discipline")
+]
+QueueForm = written(AnyQueue, Red, Codel, Fq)
 LinkQueueForm: Any = Annotated[
     Annotated[int, Field(ge=1, le=10**9), Tag("number")] | Annotated[QueueForm, Tag("table")],
     Discriminator(number_or_table),
@@ -143,6 +279,32 @@ class Scheduler(Table):
     kind: Literal["oldest", "round-robin"] = derived("`scheduler`.")
 
 
+class AirtimeScheduler(Table):
+    """Deficit round robin in airtime, that of both directions (Hoiland-Jorgensen et al. 2017)."""
+
+    kind: Literal["airtime"] = key("Stations share airtime.")
+    quantum_ns: int = key(
+        "Airtime that a station of weight 256 may use in a round.",
+        default="300 us",
+        reads=PositiveTimeNs,
+        source="Hoiland-Jorgensen et al. (2017), 3.2",
+    )
+    aql_ns: int | None = key(
+        "Airtime of the packets for a station that at most are in the driver, by its data rate; "
+        "Linux has 5 to 12 ms.",
+        default=none("no packet leaves the discipline before its access"),
+        reads=PositiveTimeNs,
+    )
+
+
+AnyScheduler = Annotated[Scheduler | AirtimeScheduler, Field(discriminator="kind")]
+SchedulerForm: Any = Annotated[
+    Annotated[Literal["oldest", "round-robin", "airtime"], Tag("text")]
+    | Annotated[written(AirtimeScheduler), Tag("table")],
+    Discriminator(text_or_table),
+]
+
+
 class AccessPoint(Table):
     """The access point."""
 
@@ -150,9 +312,10 @@ class AccessPoint(Table):
     access: Access = key(
         "Access to the medium.", default={}, reads=written(StandardAccess, AdaptiveBurst)
     )
-    scheduler: Scheduler | None = key(
+    scheduler: AnyScheduler | None = key(
         "Whose packets go next where an access serves one station with several packets: those of "
-        "the station whose packet came first, or of the next in turn.",
+        "the station whose packet came first, or of the next in turn, or (in any standard) of the "
+        'one that has used least airtime, `"airtime"`, which may be a table.',
         default=follows('"oldest" in 802.11n and later, else none: packets go one by one'),
-        reads=Literal["oldest", "round-robin"],
+        reads=SchedulerForm,
     )

@@ -253,4 +253,12 @@ class StationGroup(Table):
         default=none("none are lost"),
         reads=FrameErrorsForm,
     )
+    airtime_weight: int = key(
+        "The share of each in the airtime that the access point gives out with `scheduler = "
+        '"airtime"`; 256 is that of most.',
+        default=256,
+        ge=1,
+        le=2**16,
+        source="Linux, mac80211",
+    )
     queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)

@@ -1,0 +1,230 @@
+//! CoDel (RFC 8289): drops from the head while packets have waited for longer than a target throughout
+//! an interval, the more often the longer that lasts.
+//!
+//! [`Control`] is the law, and knows times and bits alone; a [`CodelLine`] is a queue first in, first
+//! out that obeys it.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+use serde::Deserialize;
+
+use super::Content;
+use super::tins::{Overflow, Tin};
+use crate::Packet;
+
+/// The parameters of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodelConfig {
+    /// How long packets may wait though the queue stands: `TARGET`.
+    #[serde(rename = "target_ns")]
+    pub target: Duration,
+    /// For how long they must have, without a break, before one is dropped: `INTERVAL`.
+    #[serde(rename = "interval_ns")]
+    pub interval: Duration,
+    /// Whether packets whose transport knows ECN are marked instead.
+    pub ecn: bool,
+}
+
+impl CodelConfig {
+    /// What the types cannot say.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if Duration::ZERO < self.target && self.target <= self.interval {
+            Ok(())
+        } else {
+            Err(format!("contradictory parameters: {self:?}"))
+        }
+    }
+}
+
+/// What always may wait: the packet of an interface, `maxpacket_`. \[bit\]
+const MAX_PACKET_BITS: u64 = 8 * 1500;
+
+/// When the next packet is dropped: the variables of RFC 8289, section 5.
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    /// When packets will have waited too long for an interval, if they go on to.
+    first_above: Option<Time>,
+    drop_next: Time,
+    /// Drops since dropping began.
+    count: u32,
+    /// The same when it began last.
+    last_count: u32,
+    dropping: bool,
+}
+
+impl Control {
+    /// Section 5.5, `dodequeue`: whether the packet at the head may be dropped, that has waited for
+    /// `sojourn` and leaves `rest` bits behind.
+    fn may_drop(&mut self, config: &CodelConfig, now: Time, sojourn: Duration, rest: u64) -> bool {
+        if sojourn < config.target || rest <= MAX_PACKET_BITS {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + config.interval);
+                false
+            }
+            Some(first_above) => now >= first_above,
+        }
+    }
+
+    /// Section 5.5, the beginning of drop mode: the rate of drops that the last one ended with is a
+    /// good one to begin with if that was not long ago.
+    fn begin(&mut self, config: &CodelConfig, now: Time) {
+        self.dropping = true;
+        let delta = self.count.saturating_sub(self.last_count);
+        let recently = now.saturating_since(self.drop_next) < config.interval * 16;
+        self.count = if delta > 1 && recently { delta } else { 1 };
+        self.drop_next = self.law(config, now);
+        self.last_count = self.count;
+    }
+
+    /// Section 4.4, `control_law`.
+    fn law(&self, config: &CodelConfig, from: Time) -> Time {
+        let nanos = config.interval.as_nanos() as f64 / f64::from(self.count).sqrt();
+        from + Duration::from_nanos(nanos as u64)
+    }
+}
+
+/// Packets of one line, and what CoDel knows of it.
+#[derive(Debug)]
+pub(super) struct CodelLine<B> {
+    packets: VecDeque<Packet<B>>,
+    bits: u64,
+    control: Control,
+}
+
+impl<B> Default for CodelLine<B> {
+    fn default() -> Self {
+        Self { packets: VecDeque::new(), bits: 0, control: Control::default() }
+    }
+}
+
+impl<B: Content> CodelLine<B> {
+    pub(super) fn push(&mut self, packet: Packet<B>) {
+        self.bits += packet.bits;
+        self.packets.push_back(packet);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Packet<B>> {
+        let packet = self.packets.pop_front()?;
+        self.bits -= packet.bits;
+        Some(packet)
+    }
+
+    pub(super) fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    pub(super) fn packets(&self) -> &VecDeque<Packet<B>> {
+        &self.packets
+    }
+
+    /// Takes the packet at `place` out of the line.
+    pub(super) fn remove(&mut self, place: usize) -> Option<Packet<B>> {
+        let packet = self.packets.remove(place)?;
+        self.bits -= packet.bits;
+        Some(packet)
+    }
+
+    /// The packet that goes next is at the head when this is over; what is dropped before it goes to
+    /// `drops`. False if there is none.
+    pub(super) fn settle(
+        &mut self,
+        config: &CodelConfig,
+        now: Time,
+        drops: &mut Vec<Packet<B>>,
+    ) -> bool {
+        let mut may_drop = self.may_drop(config, now);
+        if self.control.dropping {
+            self.control.dropping = may_drop;
+            while self.control.dropping && now >= self.control.drop_next {
+                self.control.count += 1;
+                if self.mark(config) {
+                    self.control.drop_next = self.control.law(config, self.control.drop_next);
+                    break;
+                }
+                drops.extend(self.pop());
+                may_drop = self.may_drop(config, now);
+                if may_drop {
+                    self.control.drop_next = self.control.law(config, self.control.drop_next);
+                } else {
+                    self.control.dropping = false;
+                }
+            }
+        } else if may_drop {
+            if !self.mark(config) {
+                drops.extend(self.pop());
+                self.may_drop(config, now);
+            }
+            self.control.begin(config, now);
+        }
+        !self.packets.is_empty()
+    }
+
+    fn may_drop(&mut self, config: &CodelConfig, now: Time) -> bool {
+        let Some(head) = self.packets.front() else {
+            self.control.first_above = None;
+            return false;
+        };
+        self.control.may_drop(config, now, now - head.arrived, self.bits - head.bits)
+    }
+
+    /// Marks the packet at the head instead of dropping it, if that is possible.
+    fn mark(&mut self, config: &CodelConfig) -> bool {
+        config.ecn && self.packets.front_mut().is_some_and(|head| head.body.mark())
+    }
+}
+
+impl<B: Content> Tin<B> for CodelLine<B> {
+    type Config = ();
+
+    const OVERFLOW: Overflow = Overflow::Arrival;
+
+    fn new(_: &(), _: &RandomStream) -> Self {
+        Self::default()
+    }
+
+    fn push(&mut self, packet: Packet<B>) {
+        self.push(packet);
+    }
+
+    fn next(
+        &mut self,
+        config: &CodelConfig,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        self.settle(config, now, drops);
+        if fits(self.packets.front()?) { self.pop() } else { None }
+    }
+
+    fn oldest(&self) -> Option<Time> {
+        self.packets.front().map(|packet| packet.arrived)
+    }
+
+    fn fattest(&self) -> u64 {
+        self.bits
+    }
+
+    fn drop_batch(&mut self, drops: &mut Vec<Packet<B>>) {
+        drops.extend(self.pop());
+    }
+
+    fn remove(
+        &mut self,
+        which: impl FnOnce(&VecDeque<Packet<B>>) -> Option<usize>,
+        _: u32,
+    ) -> Option<Packet<B>> {
+        let place = which(&self.packets)?;
+        self.remove(place)
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+        Box::new(self.packets.iter())
+    }
+}

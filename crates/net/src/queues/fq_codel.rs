@@ -1,0 +1,308 @@
+//! FQ-CoDel (RFC 8290): a CoDel queue for each flow, deficit round robin among them by bytes, and a
+//! first turn for flows that have nothing waiting.
+//!
+//! Flows are those of the scenario unless a number of hash buckets is given: then some share a queue
+//! by chance.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+use serde::Deserialize;
+
+use super::Content;
+use super::codel::{CodelConfig, CodelLine};
+use super::tins::{Overflow, Slow, Tin};
+use crate::Packet;
+
+/// The parameters of FQ-CoDel beside those of CoDel.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FqConfig {
+    /// What a flow may send in its turn.
+    pub quantum_bytes: u32,
+    /// Hash buckets that flows share by chance; `None`: each has its own queue.
+    pub flows: Option<u32>,
+    /// Packets at most that the longest queue loses when all is full.
+    pub drop_batch: u32,
+    /// Stations with a data rate below this have the CoDel parameters below; `None`: none.
+    pub slow_below_bps: Option<u64>,
+    /// Their target.
+    #[serde(rename = "slow_target_ns")]
+    pub slow_target: Duration,
+    /// Their interval.
+    #[serde(rename = "slow_interval_ns")]
+    pub slow_interval: Duration,
+}
+
+impl FqConfig {
+    /// What the types cannot say.
+    pub(super) fn check(&self, codel: &CodelConfig) -> Result<(), String> {
+        if self.quantum_bytes == 0 || self.drop_batch == 0 || self.flows == Some(0) {
+            return Err(format!("contradictory parameters: {self:?}"));
+        }
+        self.slow(codel).map_or(Ok(()), |slow| slow.codel.check())
+    }
+
+    /// What holds for slow stations.
+    pub(super) fn slow(&self, codel: &CodelConfig) -> Option<Slow> {
+        let (target, interval) = (self.slow_target, self.slow_interval);
+        let codel = CodelConfig { target, interval, ..*codel };
+        self.slow_below_bps.map(|below_bps| Slow { below_bps, codel })
+    }
+}
+
+/// The queue of one flow.
+#[derive(Debug)]
+struct FlowLine<B> {
+    line: CodelLine<B>,
+    /// What it may still send in this round; below 0, what it has sent too much. \[bit\]
+    deficit: i64,
+    is_listed: bool,
+}
+
+/// The flows of one tin.
+#[derive(Debug)]
+pub(super) struct FlowQueues<B> {
+    quantum_bits: i64,
+    drop_batch: u32,
+    flows: Vec<FlowLine<B>>,
+    buckets: Buckets,
+    /// Flows that got packets while they had no turn.
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+}
+
+/// In which queue a flow is.
+#[derive(Debug)]
+struct Buckets {
+    /// By flow, as far as they are known.
+    of_flow: Vec<Option<u32>>,
+    /// The queue of each hash bucket that has one.
+    of_bucket: Vec<Option<u32>>,
+    stream: RandomStream,
+    /// The bucket of each flow, as far as they are drawn.
+    drawn: Vec<u32>,
+}
+
+impl Buckets {
+    fn new(buckets: Option<u32>, stream: RandomStream) -> Self {
+        let of_bucket = vec![None; buckets.unwrap_or(0) as usize];
+        Self { of_flow: Vec::new(), of_bucket, stream, drawn: Vec::new() }
+    }
+
+    /// The queue of `flow`, which is the `next` one if it is new.
+    #[inline]
+    fn queue(&mut self, flow: u32, next: usize) -> u32 {
+        match self.of_flow.get(flow as usize) {
+            Some(&Some(queue)) => queue,
+            _ => self.add(flow, next as u32),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, flow: u32, next: u32) -> u32 {
+        let index = flow as usize;
+        if self.of_flow.len() <= index {
+            self.of_flow.resize(index + 1, None);
+        }
+        let queue = match self.of_bucket.len() {
+            0 => next,
+            buckets => {
+                // A flow's bucket depends on its number alone, not on who came before.
+                while self.drawn.len() <= index {
+                    self.drawn.push(self.stream.up_to(buckets as u32 - 1));
+                }
+                *self.of_bucket[self.drawn[index] as usize].get_or_insert(next)
+            }
+        };
+        self.of_flow[index] = Some(queue);
+        queue
+    }
+}
+
+impl<B: Content> FlowQueues<B> {
+    fn line_of(&mut self, flow: u32) -> usize {
+        let queue = self.buckets.queue(flow, self.flows.len()) as usize;
+        if queue == self.flows.len() {
+            self.flows.push(FlowLine { line: CodelLine::default(), deficit: 0, is_listed: false });
+        }
+        queue
+    }
+
+    /// The flow with most bits.
+    fn fattest_flow(&self) -> Option<usize> {
+        let flows = self.flows.iter().enumerate();
+        flows.max_by_key(|(_, flow)| flow.line.bits()).map(|(index, _)| index)
+    }
+
+    /// Whose turn it is, and whether that is as a new flow: RFC 8290, section 4.2.
+    fn turn(&mut self) -> Option<(u32, bool)> {
+        loop {
+            let (flow, is_new) = match (self.new.front(), self.old.front()) {
+                (Some(&flow), _) => (flow, true),
+                (None, Some(&flow)) => (flow, false),
+                (None, None) => return None,
+            };
+            let it = &mut self.flows[flow as usize];
+            if it.deficit > 0 {
+                return Some((flow, is_new));
+            }
+            it.deficit += self.quantum_bits;
+            self.end_turn(flow, is_new);
+        }
+    }
+
+    fn unlist(&mut self, is_new: bool) {
+        if is_new {
+            self.new.pop_front()
+        } else {
+            self.old.pop_front()
+        };
+    }
+
+    fn end_turn(&mut self, flow: u32, is_new: bool) {
+        self.unlist(is_new);
+        self.old.push_back(flow);
+    }
+}
+
+impl<B: Content> Tin<B> for FlowQueues<B> {
+    type Config = FqConfig;
+
+    const OVERFLOW: Overflow = Overflow::Fattest;
+
+    fn new(config: &FqConfig, stream: &RandomStream) -> Self {
+        Self {
+            quantum_bits: 8 * i64::from(config.quantum_bytes),
+            drop_batch: config.drop_batch,
+            flows: Vec::new(),
+            buckets: Buckets::new(config.flows, stream.clone()),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+        }
+    }
+
+    fn push(&mut self, packet: Packet<B>) {
+        let queue = self.line_of(packet.flow);
+        let flow = &mut self.flows[queue];
+        flow.line.push(packet);
+        if !flow.is_listed {
+            flow.is_listed = true;
+            flow.deficit = self.quantum_bits;
+            self.new.push_back(queue as u32);
+        }
+    }
+
+    fn next(
+        &mut self,
+        codel: &CodelConfig,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        loop {
+            let (index, is_new) = self.turn()?;
+            let flow = &mut self.flows[index as usize];
+            if flow.line.settle(codel, now, drops) {
+                if !fits(flow.line.packets().front()?) {
+                    return None;
+                }
+                let packet = flow.line.pop()?;
+                flow.deficit -= packet.bits as i64;
+                return Some(packet);
+            }
+            // Section 4.2: an empty queue waits a round among the old ones before it may be new
+            // again, or it could keep the others from theirs.
+            if is_new && !self.old.is_empty() {
+                self.end_turn(index, true);
+            } else {
+                self.unlist(is_new);
+                self.flows[index as usize].is_listed = false;
+            }
+        }
+    }
+
+    fn oldest(&self) -> Option<Time> {
+        let heads = self.flows.iter().filter_map(|flow| flow.line.packets().front());
+        heads.map(|packet| packet.arrived).min()
+    }
+
+    fn fattest(&self) -> u64 {
+        self.fattest_flow().map_or(0, |flow| self.flows[flow].line.bits())
+    }
+
+    /// Section 4.1.3: half of what it has, and no more packets than a batch.
+    fn drop_batch(&mut self, drops: &mut Vec<Packet<B>>) {
+        let Some(index) = self.fattest_flow() else { return };
+        let line = &mut self.flows[index].line;
+        let half = line.bits() / 2;
+        let mut dropped = 0;
+        for _ in 0..self.drop_batch {
+            let Some(packet) = line.pop() else { break };
+            dropped += packet.bits;
+            drops.push(packet);
+            // The last one stays: the MAC may contend for it.
+            if dropped >= half || line.packets().len() == 1 {
+                break;
+            }
+        }
+    }
+
+    fn remove(
+        &mut self,
+        which: impl FnOnce(&VecDeque<Packet<B>>) -> Option<usize>,
+        flow: u32,
+    ) -> Option<Packet<B>> {
+        let queue = self.line_of(flow);
+        let line = &mut self.flows[queue].line;
+        let place = which(line.packets())?;
+        line.remove(place)
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+        Box::new(self.flows.iter().flat_map(|flow| flow.line.packets().iter()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published unit test of the deficit: a quantum of 90 bytes, packets of 120. Flow 1 begins with
+    /// 90 and has -30 after a packet, flow 2 the same; then each has 60, and -60 after another; then flow 1
+    /// has 30, and sends its last.
+    #[test]
+    fn the_deficits_are_those_of_the_published_trace() {
+        let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
+        let codel = CodelConfig { target, interval, ecn: false };
+        let config = FqConfig {
+            quantum_bytes: 90,
+            flows: None,
+            drop_batch: 64,
+            slow_below_bps: None,
+            slow_target: target,
+            slow_interval: interval,
+        };
+        let stream = RandomStream::new(1, 0, "ap", "early detection");
+        let mut tin = FlowQueues::<u32>::new(&config, &stream);
+        for flow in [1, 1, 1, 2, 2] {
+            tin.push(Packet { bits: 8 * 120, arrived: Time::ZERO, flow, to: 1, body: 0 });
+        }
+        let deficits = |tin: &FlowQueues<u32>| -> Vec<i64> {
+            tin.flows.iter().map(|flow| flow.deficit / 8).collect()
+        };
+
+        assert_eq!(deficits(&tin), [90, 90]);
+        let mut trace = Vec::new();
+        for _ in 0..5 {
+            let packet = tin.next(&codel, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+            trace.push((packet.flow, deficits(&tin)));
+        }
+
+        // A flow whose deficit is used up gets a quantum when it is passed over.
+        let expected =
+            [(1, [-30, 90]), (2, [60, -30]), (1, [-60, 60]), (2, [30, -60]), (1, [-90, 30])];
+        let expected: Vec<_> = expected.map(|(flow, both)| (flow, both.to_vec())).into();
+        assert_eq!(trace, expected);
+    }
+}

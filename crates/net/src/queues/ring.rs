@@ -1,0 +1,162 @@
+//! A driver's ring: packets that have left a discipline and wait for the MAC first in, first out, or
+//! with a line for each receiver. What has been handed over is no longer the discipline's to order or
+//! to drop; how much that is has a limit, in packets or in airtime (airtime queue limits, AQL).
+
+use airtcp_kernel::{Duration, Time};
+
+use super::ack_filter::AckFilter;
+use super::fifo::Fifo;
+use super::lines::Lines;
+use super::{Content, Discipline, Fill, Policy, Service};
+use crate::Packet;
+
+/// What is handed over at most.
+#[derive(Debug)]
+pub(super) enum Allowance {
+    /// So many packets, those included that the MAC has taken.
+    Packets(usize),
+    /// Packets for a receiver as long as those handed over take less than so long at its data rate.
+    Airtime(Duration),
+}
+
+/// A discipline above a ring.
+#[derive(Debug)]
+pub(super) struct Ring<B> {
+    above: Discipline<B>,
+    below: Below<B>,
+    allowance: Allowance,
+    /// Packets below the discipline, those included that the MAC has taken.
+    handed_over: usize,
+    /// Packets that the MAC has not taken yet.
+    waiting: usize,
+    /// Bits of them by receiver, where airtime is limited.
+    bits: Vec<u64>,
+    service: Service,
+}
+
+#[derive(Debug)]
+enum Below<B> {
+    InOrder(Fifo<B>),
+    PerReceiver(Lines<B>),
+}
+
+macro_rules! below {
+    ($below:expr, $order:ident => $call:expr) => {
+        match $below {
+            Below::InOrder($order) => $call,
+            Below::PerReceiver($order) => $call,
+        }
+    };
+}
+
+impl<B: Content> Ring<B> {
+    pub(super) fn new(above: Discipline<B>, allowance: Allowance, service: Service) -> Self {
+        let below = match service.scheduler {
+            None => Below::InOrder(Fifo::default()),
+            Some(scheduler) => Below::PerReceiver(Lines::new(scheduler, &service)),
+        };
+        Self { above, below, allowance, handed_over: 0, waiting: 0, bits: Vec::new(), service }
+    }
+
+    /// Packets that the MAC may take now.
+    pub(super) fn ready(&self) -> usize {
+        self.waiting
+    }
+
+    pub(super) fn drops_at_random(&self) -> bool {
+        self.above.drops_at_random()
+    }
+
+    /// Hands over what may be, where something has changed for `receiver`.
+    fn refill(&mut self, receiver: u32, now: Time, drops: &mut Vec<Packet<B>>) {
+        match self.allowance {
+            Allowance::Packets(limit) => {
+                while self.handed_over < limit
+                    && let Some(packet) = self.above.pull(None, now, drops)
+                {
+                    self.hand_over(packet);
+                }
+            }
+            Allowance::Airtime(limit) => {
+                let index = receiver as usize;
+                if self.bits.len() <= index {
+                    self.bits.resize(index + 1, 0);
+                }
+                let rate_bps = self.service.receivers.get(index).map_or(0, |one| one.rate_bps);
+                let room = u128::from(limit.as_nanos()) * u128::from(rate_bps) / 1_000_000_000;
+                while u128::from(self.bits[index]) < room.max(1)
+                    && let Some(packet) = self.above.pull(Some(receiver), now, drops)
+                {
+                    self.bits[index] += packet.bits;
+                    self.hand_over(packet);
+                }
+            }
+        }
+    }
+
+    fn hand_over(&mut self, packet: Packet<B>) {
+        self.handed_over += 1;
+        self.waiting += 1;
+        below!(&mut self.below, below => below.push(packet));
+    }
+}
+
+impl<B: Content> Policy<B> for Ring<B> {
+    fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
+        let receiver = packet.to;
+        self.above.enqueue(now, packet, fill, drops);
+        self.refill(receiver, now, drops);
+    }
+
+    fn next(
+        &mut self,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        let packet = below!(&mut self.below, below => below.next(now, fits, drops));
+        self.waiting -= usize::from(packet.is_some());
+        packet
+    }
+
+    fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        below!(&mut self.below, below => Policy::<B>::receiver(below, waiting))
+    }
+
+    fn next_for(
+        &mut self,
+        receiver: u32,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        let packet = below!(&mut self.below, below => below.next_for(receiver, now, fits, drops));
+        self.waiting -= usize::from(packet.is_some());
+        packet
+    }
+
+    fn charge(&mut self, to: u32, airtime: Duration) {
+        below!(&mut self.below, below => Policy::<B>::charge(below, to, airtime));
+    }
+
+    fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
+        self.handed_over -= 1;
+        if let Some(bits) = self.bits.get_mut(packet.to as usize) {
+            *bits -= packet.bits;
+        }
+        self.refill(packet.to, now, drops);
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        self.above.on_empty(now);
+    }
+
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        self.above.filter(rule, newer)
+    }
+
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+        let below = below!(&self.below, below => below.iter());
+        Box::new(below.chain(self.above.iter()))
+    }
+}

@@ -1,0 +1,134 @@
+//! Orders and drops of the disciplines, packet by packet.
+
+mod acks;
+mod airtime;
+mod codel;
+mod fair;
+
+use super::*;
+
+/// The `id`-th packet of `flow`.
+fn packet(flow: u32, id: u32) -> Packet<u32> {
+    Packet { bits: 12_000, arrived: Time::ZERO, flow, to: 1, body: id }
+}
+
+fn per_flow(limit: Option<usize>) -> QueueConfig {
+    QueueConfig { discipline: DisciplineConfig::PerFlow {}, ..QueueConfig::fifo(limit) }
+}
+
+fn queue(config: QueueConfig) -> Queue<u32> {
+    Queue::new(&config, Service::default(), || unreachable!("not random"))
+}
+
+/// Puts a packet in; what is dropped for it.
+fn offer(queue: &mut Queue<u32>, flow: u32, id: u32) -> Vec<u32> {
+    let mut drops = Vec::new();
+    queue.enqueue(Time::ZERO, packet(flow, id), &mut drops);
+    drops.into_iter().map(|packet| packet.body).collect()
+}
+
+fn take(queue: &mut Queue<u32>) -> Option<u32> {
+    let mut drops = Vec::new();
+    let packet = queue.next(Time::ZERO, |_| true, &mut drops);
+    assert!(drops.is_empty());
+    packet.map(|packet| packet.body)
+}
+
+fn done(queue: &mut Queue<u32>) {
+    queue.done(Time::ZERO, &packet(0, 0), &mut Vec::new());
+}
+
+fn drain(queue: &mut Queue<u32>) -> Vec<u32> {
+    std::iter::from_fn(|| take(queue).inspect(|_| done(queue))).collect()
+}
+
+#[test]
+fn flows_take_turns() {
+    let mut queue = queue(per_flow(None));
+    for (flow, id) in [(7, 70), (7, 71), (7, 72), (2, 20), (2, 21), (5, 50)] {
+        assert!(offer(&mut queue, flow, id).is_empty());
+    }
+
+    assert_eq!(queue.len(), 6);
+    assert_eq!(drain(&mut queue), [70, 20, 50, 71, 21, 72]);
+}
+
+/// Flow 2 comes while the station contends for the next packet, of flow 7. That has not been taken
+/// yet, and when it is flow 7 goes behind flow 2.
+#[test]
+fn a_flow_that_comes_before_the_access_waits_for_one_packet_of_another() {
+    let mut queue = queue(per_flow(None));
+    for id in [70, 71, 72] {
+        offer(&mut queue, 7, id);
+    }
+    assert_eq!(take(&mut queue), Some(70));
+    done(&mut queue);
+
+    offer(&mut queue, 2, 20);
+
+    assert_eq!(drain(&mut queue), [71, 20, 72]);
+}
+
+#[test]
+fn an_overflow_costs_the_longest_flow_its_last_packet() {
+    let mut queue = queue(per_flow(Some(4)));
+    for id in [70, 71, 72, 73] {
+        assert!(offer(&mut queue, 7, id).is_empty());
+    }
+
+    assert_eq!(offer(&mut queue, 2, 20), [73]);
+
+    assert_eq!(queue.len(), 4);
+    assert_eq!(queue.iter().count(), 4);
+    assert_eq!(drain(&mut queue), [70, 20, 71, 72]);
+}
+
+/// What the MAC has cannot be taken back; with room for that alone the newcomer goes.
+#[test]
+fn a_packet_that_the_mac_has_is_never_dropped() {
+    let mut queue = queue(per_flow(Some(1)));
+    offer(&mut queue, 7, 70);
+    assert_eq!(take(&mut queue), Some(70));
+
+    assert_eq!(offer(&mut queue, 7, 71), [71]);
+    assert_eq!((queue.len(), queue.waiting()), (1, 0));
+}
+
+/// A packet that the MAC has counts until the MAC is done with it.
+#[test]
+fn a_full_fifo_drops_what_arrives() {
+    let mut queue = queue(QueueConfig::fifo(Some(2)));
+    for id in [1, 2] {
+        assert!(offer(&mut queue, 0, id).is_empty());
+    }
+
+    assert_eq!(offer(&mut queue, 0, 3), [3]);
+    assert_eq!(take(&mut queue), Some(1));
+    assert_eq!(offer(&mut queue, 0, 4), [4]);
+    done(&mut queue);
+    assert!(offer(&mut queue, 0, 5).is_empty());
+    assert_eq!(drain(&mut queue), [2, 5]);
+}
+
+/// A packet for which there is no room stays where it is, and the turn with it.
+#[test]
+fn what_does_not_fit_stays_first() {
+    for config in [QueueConfig::fifo(None), per_flow(None)] {
+        let mut queue = queue(config);
+        offer(&mut queue, 7, 70);
+        offer(&mut queue, 2, 20);
+
+        assert!(queue.next(Time::ZERO, |_| false, &mut Vec::new()).is_none());
+        assert_eq!((queue.len(), queue.waiting()), (2, 2));
+        assert_eq!(drain(&mut queue), [70, 20]);
+    }
+}
+
+#[test]
+fn a_packet_knows_when_it_came() {
+    let mut queue = queue(QueueConfig::fifo(None));
+    let now = Time::from_nanos(17);
+    queue.enqueue(now, packet(0, 1), &mut Vec::new());
+
+    assert_eq!(queue.next(now, |_| true, &mut Vec::new()).map(|packet| packet.arrived), Some(now));
+}

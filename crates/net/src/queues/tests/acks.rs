@@ -1,0 +1,122 @@
+//! The filter of bare TCP ACKs, before every discipline.
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+
+use crate::Packet;
+use crate::queues::codel::CodelConfig;
+use crate::queues::fq_codel::FqConfig;
+use crate::queues::scheduler::Scheduler;
+use crate::queues::{AckFilter, BareAck, DisciplineConfig, Queue, QueueConfig, Service};
+use crate::testing::Body;
+
+fn disciplines() -> Vec<DisciplineConfig> {
+    let target = Duration::from_millis(5);
+    let codel = CodelConfig { target, interval: Duration::from_millis(100), ecn: false };
+    let fq = FqConfig {
+        quantum_bytes: 1514,
+        flows: None,
+        drop_batch: 64,
+        slow_below_bps: None,
+        slow_target: target,
+        slow_interval: target,
+    };
+    vec![
+        DisciplineConfig::Fifo {},
+        DisciplineConfig::PerFlow {},
+        DisciplineConfig::Codel { codel },
+        DisciplineConfig::FqCodel { codel, fq },
+    ]
+}
+
+fn queue(
+    discipline: DisciplineConfig,
+    limit: Option<usize>,
+    rule: AckFilter,
+    scheduler: Option<Scheduler>,
+) -> Queue<Body> {
+    let config = QueueConfig { discipline, ack_filter: Some(rule), ..QueueConfig::fifo(limit) };
+    Queue::new(&config, Service { scheduler, ..Service::default() }, || {
+        RandomStream::new(1, 0, "ap", "early detection")
+    })
+}
+
+fn ack(connection: u32, number: u64) -> Packet<Body> {
+    packet(Body::Ack(BareAck { connection, ack: number, has_sack: false }))
+}
+
+fn packet(body: Body) -> Packet<Body> {
+    Packet { bits: 320, arrived: Time::ZERO, flow: 0, to: 1, body }
+}
+
+/// Puts a packet in: what is dropped for it, and whether by the filter.
+fn offer(queue: &mut Queue<Body>, packet: Packet<Body>) -> (Vec<Body>, bool) {
+    let mut drops = Vec::new();
+    queue.enqueue(Time::ZERO, packet, &mut drops);
+    (drops.into_iter().map(|one| one.body).collect(), queue.take_filtered())
+}
+
+fn drain(queue: &mut Queue<Body>) -> Vec<Body> {
+    std::iter::from_fn(|| {
+        let packet = queue.next(Time::ZERO, |_| true, &mut Vec::new())?;
+        queue.done(Time::ZERO, &packet, &mut Vec::new());
+        Some(packet.body)
+    })
+    .collect()
+}
+
+const NONE: (Vec<Body>, bool) = (Vec::new(), false);
+
+#[test]
+fn the_newest_alone_stays_or_one_that_it_covers() {
+    for discipline in disciplines() {
+        for scheduler in [None, Some(Scheduler::Oldest {})] {
+            let mut bold = queue(discipline.clone(), None, AckFilter::Aggressive, scheduler);
+            assert_eq!(offer(&mut bold, ack(0, 10)), NONE);
+            assert_eq!(offer(&mut bold, ack(0, 20)), (vec![ack(0, 10).body], true));
+            assert_eq!(offer(&mut bold, ack(0, 30)), (vec![ack(0, 20).body], true));
+            assert_eq!((bold.len(), bold.iter().count()), (1, 1));
+            assert_eq!(drain(&mut bold), [ack(0, 30).body]);
+
+            let mut careful = queue(discipline.clone(), None, AckFilter::Conservative, scheduler);
+            assert_eq!(offer(&mut careful, ack(0, 10)), NONE);
+            assert_eq!(offer(&mut careful, ack(0, 20)), NONE);
+            assert_eq!(offer(&mut careful, ack(0, 30)), (vec![ack(0, 10).body], true));
+            assert_eq!(drain(&mut careful), [ack(0, 20).body, ack(0, 30).body]);
+        }
+    }
+}
+
+/// Other connections, duplicates, SACK blocks and data stay.
+#[test]
+fn what_would_be_lost_stays() {
+    let with_sack = BareAck { connection: 0, ack: 10, has_sack: true };
+    let kept = [
+        packet(Body::Ack(with_sack)),
+        ack(1, 5),
+        ack(0, 40),
+        packet(Body::Data { knows_ecn: false, is_marked: false }),
+    ];
+    for discipline in disciplines() {
+        let mut queue = queue(discipline, None, AckFilter::Aggressive, None);
+        for one in kept {
+            assert_eq!(offer(&mut queue, one), NONE);
+        }
+
+        assert_eq!(offer(&mut queue, ack(0, 40)), NONE, "a duplicate");
+
+        assert_eq!(queue.len(), 5);
+        assert_eq!(offer(&mut queue, ack(0, 41)), (vec![ack(0, 40).body], true));
+        assert_eq!(queue.iter().count(), 5);
+    }
+}
+
+/// An ACK for which there is no room takes the place of one that it covers.
+#[test]
+fn a_full_queue_has_room_for_what_covers_another() {
+    for discipline in disciplines() {
+        let mut queue = queue(discipline, Some(1), AckFilter::Aggressive, None);
+        assert_eq!(offer(&mut queue, ack(0, 10)), NONE);
+        assert_eq!(offer(&mut queue, ack(0, 20)), (vec![ack(0, 10).body], true));
+        assert_eq!(drain(&mut queue), [ack(0, 20).body]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Receivers that share airtime, and rings of packets and of airtime below a discipline.
+
+use airtcp_kernel::{Duration, Time};
+
+use crate::Packet;
+use crate::queues::scheduler::Scheduler;
+use crate::queues::{DisciplineConfig, Queue, QueueConfig, Receiver, Service};
+
+const QUANTUM: Duration = Duration::from_nanos(300_000);
+
+fn service(weights: &[u32], rates_bps: &[u64], aql: Option<Duration>) -> Service {
+    let receivers = weights.iter().zip(rates_bps);
+    Service {
+        scheduler: Some(Scheduler::Airtime { quantum: QUANTUM, aql }),
+        receivers: receivers.map(|(&weight, &rate_bps)| Receiver { weight, rate_bps }).collect(),
+    }
+}
+
+fn queue(config: &QueueConfig, service: Service) -> Queue<u32> {
+    Queue::new(config, service, || unreachable!("not random"))
+}
+
+fn packet(to: u32, id: u32) -> Packet<u32> {
+    Packet { bits: 12_000, arrived: Time::ZERO, flow: to, to, body: id }
+}
+
+fn offer(queue: &mut Queue<u32>, packet: Packet<u32>) {
+    queue.enqueue(Time::ZERO, packet, &mut Vec::new());
+}
+
+/// Serves receivers that always have packets, each access taking as long as `airtime` says: how long
+/// each was served.
+fn serve(weights: &[u32], airtime: &[u64]) -> Vec<u64> {
+    let rates = vec![1; weights.len()];
+    let mut queue = queue(&QueueConfig::fifo(None), service(weights, &rates, None));
+    let mut used = vec![0; weights.len()];
+    for to in 1..weights.len() as u32 {
+        for id in 0..4 {
+            offer(&mut queue, packet(to, id));
+        }
+    }
+    for _ in 0..20_000 {
+        let to = queue.receiver(std::iter::empty()).unwrap();
+        let one = queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+        queue.charge(to, Duration::from_micros(airtime[to as usize]));
+        used[to as usize] += airtime[to as usize];
+        queue.done(Time::ZERO, &one, &mut Vec::new());
+        offer(&mut queue, packet(to, 9));
+    }
+    used
+}
+
+/// Accesses of 4 ms, 0.3 ms and 0.1 ms: the same airtime for all, but for one access at most.
+#[test]
+fn airtime_is_shared_equally() {
+    let used = serve(&[256; 4], &[0, 4_000, 300, 100]);
+
+    let (least, most) = (used[1..].iter().min().unwrap(), used[1..].iter().max().unwrap());
+    assert!(most - least <= 4_000 + 300, "{used:?}");
+    assert!(*least > 500_000);
+}
+
+#[test]
+fn airtime_is_shared_by_weight() {
+    let used = serve(&[256, 512, 256, 128], &[0, 2_000, 2_000, 700]);
+
+    let [_, double, plain, half] = used[..] else { unreachable!() };
+    assert!((double as f64 / plain as f64 - 2.0).abs() < 0.01, "{used:?}");
+    assert!((half as f64 / plain as f64 - 0.5).abs() < 0.01, "{used:?}");
+}
+
+/// What a receiver sends itself counts: receiver 1 has used 30 ms, so that the other has its turns.
+#[test]
+fn a_debt_is_paid_by_waiting() {
+    let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
+    queue.charge(1, Duration::from_millis(30));
+    for to in [1, 2] {
+        for id in 0..100 {
+            offer(&mut queue, packet(to, id));
+        }
+    }
+
+    let mut turns = Vec::new();
+    for _ in 0..60 {
+        let to = queue.receiver(std::iter::empty()).unwrap();
+        queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+        queue.charge(to, Duration::from_millis(1));
+        turns.push(to);
+    }
+
+    let first = turns.iter().position(|&to| to == 1).unwrap();
+    assert!((29..=31).contains(&first), "{turns:?}");
+}
+
+/// A lone receiver is served, whatever it owes.
+#[test]
+fn a_debtor_alone_is_served() {
+    let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 2], &[1; 2], None));
+    queue.charge(1, Duration::from_secs(3_600));
+    offer(&mut queue, packet(1, 0));
+
+    assert_eq!(queue.receiver(std::iter::empty()), Some(1));
+}
+
+/// A ring of two packets: what is in it is first in, first out, what waits above takes turns.
+#[test]
+fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
+    let discipline = DisciplineConfig::PerFlow {};
+    let config = QueueConfig { discipline, mac_limit: Some(2), ..QueueConfig::fifo(None) };
+    let mut queue = queue(&config, Service::default());
+    for (flow, id) in [(7, 70), (7, 71), (7, 72), (7, 73), (2, 20)] {
+        offer(&mut queue, Packet { flow, ..packet(1, id) });
+    }
+
+    let mut order = Vec::new();
+    while queue.has_next() {
+        let one = queue.next(Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+        order.push(one.body);
+        // Only when the MAC is done with it there is room for another.
+        let waiting = queue.waiting();
+        queue.done(Time::ZERO, &one, &mut Vec::new());
+        assert_eq!((queue.waiting(), queue.len()), (waiting, waiting));
+    }
+
+    assert_eq!(order, [70, 71, 72, 20, 73]);
+}
+
+/// What the MAC has taken counts in the ring.
+#[test]
+fn a_ring_counts_what_the_mac_has_taken() {
+    let config = QueueConfig { mac_limit: Some(1), ..QueueConfig::fifo(None) };
+    let mut queue = queue(&config, Service::default());
+    offer(&mut queue, packet(1, 1));
+    offer(&mut queue, packet(1, 2));
+
+    let first = queue.next(Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+
+    assert!(!queue.has_next());
+    assert!(queue.next(Time::ZERO, |_| true, &mut Vec::new()).is_none());
+    queue.done(Time::ZERO, &first, &mut Vec::new());
+    assert!(queue.has_next());
+}
+
+/// 5 ms at 12 Mb/s are five packets of 12000 bits, at 1.2 Mb/s one: more are not handed over before
+/// the MAC is done with one of them.
+#[test]
+fn a_ring_of_airtime_holds_as_much_as_the_rate_sends_in_time() {
+    let aql = Some(Duration::from_millis(5));
+    let service = service(&[256; 3], &[0, 12_000_000, 1_200_000], aql);
+    let mut queue = queue(&QueueConfig::fifo(None), service);
+    for id in 0..20 {
+        for to in [1, 2] {
+            offer(&mut queue, packet(to, id));
+        }
+    }
+
+    let mut aggregate = |to| {
+        let mut drops = Vec::new();
+        std::iter::from_fn(|| queue.next_for(to, Time::ZERO, |_| true, &mut drops)).count()
+    };
+    assert_eq!((aggregate(1), aggregate(2)), (5, 1));
+
+    queue.done(Time::ZERO, &packet(1, 0), &mut Vec::new());
+    let next = queue.next_for(1, Time::ZERO, |_| true, &mut Vec::new());
+    assert_eq!(next.map(|one| one.body), Some(5));
+}

@@ -1,0 +1,191 @@
+//! FQ-CoDel: turns by bytes, flows that come first, and who pays for an overflow.
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+
+use crate::Packet;
+use crate::queues::codel::CodelConfig;
+use crate::queues::fq_codel::FqConfig;
+use crate::queues::scheduler::Scheduler;
+use crate::queues::{DisciplineConfig, Queue, QueueConfig, Receiver, Service};
+
+fn config(quantum_bytes: u32, limit: Option<usize>) -> QueueConfig {
+    let codel = CodelConfig {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        ecn: false,
+    };
+    let fq = FqConfig {
+        quantum_bytes,
+        flows: None,
+        drop_batch: 64,
+        slow_below_bps: None,
+        slow_target: Duration::from_millis(20),
+        slow_interval: Duration::from_millis(100),
+    };
+    QueueConfig { discipline: DisciplineConfig::FqCodel { codel, fq }, ..QueueConfig::fifo(limit) }
+}
+
+fn queue(config: &QueueConfig, service: Service) -> Queue<u32> {
+    Queue::new(config, service, || RandomStream::new(1, 0, "ap", "early detection"))
+}
+
+fn packet(flow: u32, id: u32, bytes: u64) -> Packet<u32> {
+    Packet { bits: 8 * bytes, arrived: Time::ZERO, flow, to: 1, body: id }
+}
+
+fn offer(queue: &mut Queue<u32>, packet: Packet<u32>) -> Vec<u32> {
+    let mut drops = Vec::new();
+    queue.enqueue(Time::ZERO, packet, &mut drops);
+    drops.into_iter().map(|packet| packet.body).collect()
+}
+
+fn take(queue: &mut Queue<u32>, now: Time) -> Option<u32> {
+    let packet = queue.next(now, |_| true, &mut Vec::new())?;
+    queue.done(now, &packet, &mut Vec::new());
+    Some(packet.body)
+}
+
+fn drain(queue: &mut Queue<u32>) -> Vec<u32> {
+    std::iter::from_fn(|| take(queue, Time::ZERO)).collect()
+}
+
+/// Flow 1 has sent so much that others wait for it; flow 2 sends now and then, and goes first each
+/// time: RFC 8290, section 5.1 (sparse flows).
+#[test]
+fn a_flow_that_had_nothing_waiting_goes_first() {
+    let mut queue = queue(&config(1514, None), Service::default());
+    for id in 100..140 {
+        offer(&mut queue, packet(1, id, 1500));
+    }
+    let mut order = Vec::new();
+    for round in 0..8 {
+        order.extend(take(&mut queue, Time::ZERO));
+        offer(&mut queue, packet(2, round, 100));
+        order.extend(take(&mut queue, Time::ZERO));
+        order.extend(take(&mut queue, Time::ZERO));
+    }
+
+    let sparse: Vec<_> = order.iter().enumerate().filter(|&(_, &id)| id < 100).collect();
+    let places: Vec<_> = sparse.iter().map(|&(place, _)| place).collect();
+    assert_eq!(sparse.len(), 8);
+    assert!(places.iter().enumerate().all(|(round, &place)| place <= 3 * round + 2), "{places:?}");
+}
+
+/// Packets of 500 bytes go three for each of 1500.
+#[test]
+fn flows_share_bytes() {
+    let mut queue = queue(&config(1500, None), Service::default());
+    for id in 0..60 {
+        offer(&mut queue, packet(1, id, 500));
+        offer(&mut queue, packet(2, 1_000 + id, 1500));
+    }
+
+    let first: Vec<_> = (0..40).filter_map(|_| take(&mut queue, Time::ZERO)).collect();
+
+    let small = first.iter().filter(|&&id| id < 1_000).count();
+    assert_eq!(small, 30);
+}
+
+/// Ten packets of flow 1 and two of flow 2 fill it. One more, of flow 2, costs flow 1 half of its
+/// packets, from the head.
+#[test]
+fn an_overflow_costs_the_fattest_flow_half_of_its_packets() {
+    let mut queue = queue(&config(1514, Some(12)), Service::default());
+    for id in 0..10 {
+        assert!(offer(&mut queue, packet(1, id, 1000)).is_empty());
+    }
+    for id in [20, 21] {
+        assert!(offer(&mut queue, packet(2, id, 1000)).is_empty());
+    }
+
+    assert_eq!(offer(&mut queue, packet(2, 22, 1000)), [0, 1, 2, 3, 4]);
+
+    assert_eq!((queue.len(), queue.iter().count()), (8, 8));
+    assert_eq!(drain(&mut queue).len(), 8);
+}
+
+/// A batch leaves something for whom the MAC contends: 40 bytes are less than half of 1540.
+#[test]
+fn a_batch_leaves_a_packet() {
+    let mut queue = queue(&config(1514, Some(1)), Service::default());
+    offer(&mut queue, packet(1, 1, 40));
+
+    assert_eq!(offer(&mut queue, packet(1, 2, 1500)), [1]);
+
+    assert_eq!(drain(&mut queue), [2]);
+}
+
+/// With one bucket all share one queue, and turns are those of arrival.
+#[test]
+fn flows_of_one_hash_bucket_share_a_queue() {
+    let mut config = config(1514, None);
+    let DisciplineConfig::FqCodel { fq, .. } = &mut config.discipline else { unreachable!() };
+    fq.flows = Some(1);
+    let mut queue = queue(&config, Service::default());
+    for (flow, id) in [(1, 10), (1, 11), (2, 20), (1, 12)] {
+        offer(&mut queue, packet(flow, id, 1500));
+    }
+
+    assert_eq!(drain(&mut queue), [10, 11, 20, 12]);
+}
+
+/// A packet that does not fit stays, and the turn with it.
+#[test]
+fn what_does_not_fit_stays_first() {
+    let mut queue = queue(&config(1514, None), Service::default());
+    for (flow, id) in [(7, 70), (2, 20)] {
+        offer(&mut queue, packet(flow, id, 1500));
+    }
+
+    assert!(queue.next(Time::ZERO, |_| false, &mut Vec::new()).is_none());
+    assert_eq!((queue.len(), queue.waiting()), (2, 2));
+    assert_eq!(drain(&mut queue), [70, 20]);
+}
+
+/// Receivers have tins of their own: an access serves one, by turns of its flows.
+#[test]
+fn receivers_have_flows_of_their_own() {
+    let scheduler = Some(Scheduler::RoundRobin {});
+    let mut queue = queue(&config(1500, None), Service { scheduler, ..Service::default() });
+    for (to, flow, id) in [(2, 7, 70), (2, 7, 71), (2, 8, 80), (1, 5, 50)] {
+        offer(&mut queue, Packet { to, ..packet(flow, id, 1500) });
+    }
+
+    let mut served = Vec::new();
+    while let Some(receiver) = queue.receiver(std::iter::empty()) {
+        let mut drops = Vec::new();
+        while let Some(packet) = queue.next_for(receiver, Time::ZERO, |_| true, &mut drops) {
+            served.push(packet.body);
+        }
+    }
+
+    assert_eq!(served, [50, 70, 80, 71]);
+}
+
+/// A station at 2 Mb/s has 20 ms where others have 5: packets that have waited for 10 ms throughout an
+/// interval are dropped of the others alone.
+#[test]
+fn slow_stations_have_a_target_of_their_own() {
+    let mut config = config(1514, None);
+    let DisciplineConfig::FqCodel { fq, .. } = &mut config.discipline else { unreachable!() };
+    fq.slow_below_bps = Some(6_000_000);
+    let receiver = |rate_bps| Receiver { weight: 256, rate_bps };
+    let receivers = [receiver(0), receiver(2_000_000), receiver(54_000_000)].into();
+    let service = Service { scheduler: Some(Scheduler::Oldest {}), receivers };
+    let mut dropped = [0, 0, 0];
+    for to in [1, 2] {
+        let mut queue = queue(&config, service.clone());
+        for millis in 0..300 {
+            let now = Time::ZERO + Duration::from_millis(millis);
+            let mut drops = Vec::new();
+            queue.enqueue(now, Packet { to, ..packet(to, 0, 1500) }, &mut drops);
+            if millis >= 10 {
+                queue.next_for(to, now, |_| true, &mut drops).unwrap();
+            }
+            dropped[to as usize] += drops.len();
+        }
+    }
+
+    assert_eq!(dropped[1], 0);
+    assert!(dropped[2] > 0);
+}
