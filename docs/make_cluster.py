@@ -10,13 +10,16 @@ from __future__ import annotations
 import resource
 import tempfile
 from pathlib import Path
-from typing import Any
+from queue import SimpleQueue
 
+from airtcp.results.table import Writer
 from airtcp.scenario import loads
-from airtcp.sweep import execute as module
+from airtcp.sweep import execute
 from airtcp.sweep.crews import crew_of
-from airtcp.sweep.execute import execute
+from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import sweep_of
+from airtcp.sweep.work import Chunk, Done, Task, Work
+from airtcp.sweep.workers import Ended
 from tables import put
 
 PAGE = Path(__file__).parent / "cluster.md"
@@ -35,10 +38,10 @@ warmup = "0 s"
 duration = "2 s"
 replications = 1
 """
-POINTS = 1500
+CHUNKS = 200
 CORES = 1000
 #: The longest that a chunk becomes.
-CHUNK_S = module._LONGEST_S
+CHUNK_S = execute._LONGEST_S
 
 
 def own_cpu_s() -> float:
@@ -47,39 +50,41 @@ def own_cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def measured(chunk_s: float, folder: Path) -> tuple[float, int]:
-    """CPU time of this process, in which the scheduler is, for a sweep in such chunks; how many."""
-    axes = {"run.seed": {"from": 1, "to": POINTS, "step": 1}}
-    chunks = 0
+def chunk_cpu_s(folder: Path) -> float:
+    """CPU time of this process, in which the scheduler is, for a chunk of one run.
 
-    made = module._Run._take
-
-    def take(*arguments: Any) -> Any:
-        """As it is, and counted."""
-        nonlocal chunks
-        chunks += 1
-        return made(*arguments)
-
-    module._FIRST_S, module._SHARE = chunk_s, 0.0  # type: ignore[misc]
-    module._Run._take = take  # type: ignore[method-assign]
-    try:
-        with crew_of(2, "local") as crew:
-            begin = own_cpu_s()
-            execute(sweep_of(loads(SCENARIO), axes), folder, crew=crew)
-            return own_cpu_s() - begin, chunks
-    finally:
-        module._Run._take = made  # type: ignore[method-assign]
+    It is handed out, made elsewhere, and its row written to a store.
+    """
+    axes = {"run.seed": {"from": 1, "to": CHUNKS, "step": 1}}
+    points = points_of(sweep_of(loads(SCENARIO), axes))
+    about = execute.contents_of(points.sweep, points)
+    work = Work(points.template, about.metrics, points.sweep.often)
+    ended: Ended = SimpleQueue()
+    with crew_of(2, "local") as crew, Writer.open(folder, about) as writer:
+        places = crew.more(0, work, ended, None, 0.0)
+        begin = own_cpu_s()
+        waiting = list(range(CHUNKS))
+        for place in places:
+            place.submit(Chunk((Task(waiting[0], points.filling(waiting.pop(0)), (0,)),), 1.0))
+        for _ in range(CHUNKS):
+            place, done = ended.get()
+            assert isinstance(done, Done)
+            ((number, replication, seed, row),) = done.rows
+            columns = {"point": [str(number)], "replication": [replication], "seed": [seed]}
+            metrics = {name: [value] for name, value in zip(about.metrics, row, strict=True)}
+            writer.add(columns | metrics)
+            if waiting:
+                place.submit(Chunk((Task(waiting[0], points.filling(waiting.pop(0)), (0,)),), 1.0))
+        return (own_cpu_s() - begin) / CHUNKS
 
 
 def main() -> None:
     """Measure, and replace the table."""
     with tempfile.TemporaryDirectory() as folder:
-        short, many = measured(0.02, Path(folder) / "many")
-        long, few = measured(0.4, Path(folder) / "few")
-    each_s = (short - long) / (many - few)
+        each_s = chunk_cpu_s(Path(folder))
     lines = [
-        f"A chunk costs the process that hands it out {1e3 * each_s:.1f} ms of CPU: {many} chunks "
-        f"against {few} for the same {POINTS:,} points.",
+        f"A chunk costs the process that hands it out {1e3 * each_s:.1f} ms of CPU, the scheduler "
+        f"and the store included (mean of {CHUNKS}).",
         "",
         "| a run takes | chunks of | chunks a second | one core at the scheduler | "
         "a million runs |",

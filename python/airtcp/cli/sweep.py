@@ -49,6 +49,24 @@ Dask = Annotated[
     ),
 ]
 
+Optimise = Annotated[
+    str | None,
+    typer.Option(
+        "--optimise",
+        metavar="GOAL",
+        help='Look for the best values instead: "max jain_index", "min transfer_time_s".',
+    ),
+]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--over",
+        metavar="PATH=VALUES",
+        help="Among which: a list, or { from = 1, to = 9 }. As often as you like.",
+    ),
+]
+Trials = Annotated[int, typer.Option("--trials", min=1, help="Points that a search tries.")]
+
 #: Points without a result that are told one by one.
 _MOST_FAILED = 3
 
@@ -63,6 +81,9 @@ def sweep(
     replications: Replications = None,
     threads: Threads = None,
     dask: Dask = None,
+    optimise: Optimise = None,
+    over: Over = None,
+    trials: Trials = 100,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -70,12 +91,15 @@ def sweep(
     with outcome():
         from airtcp.run.processors import processors
 
+        workers = threads or processors()
+        if optimise is not None or over:
+            _search(file, optimise, over, set_, to, replications, trials, workers, dask, json=json)
+            return
         wanted = _wanted(file, axis, set_).with_replications(replications)
         if to is None and not dry_run:
             raise typer.BadParameter(
                 "is missing; allowed: the directory of the store, or --dry-run"
             )
-        workers = threads or processors()
         if dry_run:
             _tell_estimate(_estimated(wanted, to or Path(), workers), json=json)
             return
@@ -98,6 +122,49 @@ def _wanted(file: Path, axes: list[str] | None, changes: list[str] | None) -> Sw
         base, _ = scenario_of(file, changes)
         return sweep_of(base, settings_of(axes, option="--axis"))
     return load_sweep(file, settings_of(changes))
+
+
+def _search(
+    file: Path,
+    optimise: str | None,
+    over: list[str] | None,
+    changes: list[str] | None,
+    to: Path | None,
+    replications: int | None,
+    trials: int,
+    workers: int,
+    dask: str | None,
+    *,
+    json: bool,
+) -> None:
+    """Look for the best values of some keys, and tell them."""
+    from airtcp.metrics import metric, quantity_with_interval
+    from airtcp.sweep.crews import crew_of
+    from airtcp.sweep.search import goal_of, search
+
+    if optimise is None or not over or to is None:
+        raise typer.BadParameter("a search needs --optimise, --over and --to")
+    goal = goal_of(optimise)
+    base, _ = scenario_of(file, changes)
+    with crew_of(workers, dask) as crew:
+        found = search(
+            base,
+            settings_of(over, option="--over"),
+            goal,
+            to,
+            crew=crew,
+            trials=trials,
+            replications=replications,
+        )
+    if json:
+        told = asdict(found) | {"folder": str(found.folder), "changes": dict(found.changes)}
+        print(json_.dumps(told, indent=2))
+        return
+    known = metric(goal.metric.split(".")[-1])
+    print(f"best of {found.trials} trials: {quantity_with_interval(found.value, known.unit)}")
+    for key, value in found.changes.items():
+        print(f"  {key} = {json_.dumps(value)}")
+    print(f"store: {one_line(str(found.folder))}")
 
 
 def _refuse_many(wanted: Sweep, *, yes: bool) -> None:

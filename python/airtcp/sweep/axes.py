@@ -14,14 +14,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, ValidationError, create_model
 
 from airtcp import units
 from airtcp.exceptions import UnitError
-from airtcp.scenario.errors import InvalidError
+from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.quantities import Name, Written, needed, optional
 
-__all__ = ["AXIS_FORMS", "Axis", "Column", "Label", "Step", "read_axes"]
+__all__ = [
+    "AXIS_FORMS",
+    "Axis",
+    "Bounds",
+    "Column",
+    "Label",
+    "Step",
+    "labels_of",
+    "read_axes",
+    "read_span",
+]
 
 #: What a cell of an axis column holds.
 Label = int | float | str | bool | None
@@ -174,7 +184,7 @@ def _axis(name: str, value: Any, parse: Callable[[type[Written], Any, str], Any]
 
 def _listed(name: str, key: str, values: list[Any], where: tuple[str, ...]) -> Axis:
     _refuse_empty(values, where)
-    labels, unit = _labels(values)
+    labels, unit = labels_of(values)
     _refuse_twice(labels, where)
     steps = (Step((label,), {key: value}) for label, value in zip(labels, values, strict=True))
     return Axis(name, (Column(name, unit),), tuple(steps))
@@ -192,7 +202,7 @@ def _zipped(name: str, table: _Zip, where: tuple[str, ...]) -> Axis:
         raise InvalidError(inside, f"{told}; allowed: lists of the same length")
     columns, columned = [], []
     for key, values in table.zip.items():
-        labels, unit = _labels(values)
+        labels, unit = labels_of(values)
         columns.append(Column(key, unit))
         columned.append(labels)
     rows = list(zip(*columned, strict=True))
@@ -227,7 +237,7 @@ def _sobol(name: str, table: _Sobol, where: tuple[str, ...]) -> Axis:
     ]
     columned, columns = [], []
     for key in spans:
-        labels, unit = _labels([change[key] for change in changes])
+        labels, unit = labels_of([change[key] for change in changes])
         columned.append(labels)
         columns.append(Column(key, unit))
     rows = zip(*columned, strict=True)
@@ -238,8 +248,8 @@ def _sobol(name: str, table: _Sobol, where: tuple[str, ...]) -> Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bounds:
-    """A span in the unit that values are written in again."""
+class Bounds:
+    """A span: numbers in a base unit, and how one of them is written in a file."""
 
     low: float
     high: float
@@ -253,11 +263,11 @@ class _Bounds:
         return self.write(self.low + (self.high - self.low) * share)
 
 
-def _at(spans: Sequence[_Bounds], shares: Sequence[float]) -> list[Any]:
+def _at(spans: Sequence[Bounds], shares: Sequence[float]) -> list[Any]:
     return [span.at(share) for span, share in zip(spans, shares, strict=True)]
 
 
-def _read_span(span: Written, where: tuple[str, ...]) -> _Bounds:
+def _read_span(span: Written, where: tuple[str, ...]) -> Bounds:
     low, kind = _number(getattr(span, "from"), (*where, "from"))
     high, other = _number(span.to, (*where, "to"))
     if kind is not other:
@@ -267,7 +277,21 @@ def _read_span(span: Written, where: tuple[str, ...]) -> _Bounds:
     if low == high:
         raise InvalidError(where, "begins where it ends; allowed: two different values")
     whole = isinstance(getattr(span, "from"), int) and isinstance(span.to, int)
-    return _Bounds(low, high, span.scale == "log", _writer(kind, whole))
+    return Bounds(low, high, span.scale == "log", _writer(kind, whole))
+
+
+def read_span(table: Mapping[str, Any], axis: str) -> tuple[Bounds, bool, str]:
+    """All values from one to another: the span, whether they are whole numbers, and their unit.
+
+    Raises ScenarioError for what is no span.
+    """
+    try:
+        span = _Span.model_validate(dict(table))
+        bounds = _read_span(span, (axis,))
+    except (ValidationError, InvalidError) as error:
+        raise scenario_error("--over", dict(table), error) from None
+    low, high = table["from"], table["to"]
+    return bounds, isinstance(low, int) and isinstance(high, int), labels_of([low])[1]
 
 
 def _range(table: _Range, where: tuple[str, ...]) -> list[Any]:
@@ -323,7 +347,7 @@ def _writer(kind: _Kind | None, whole: bool) -> Callable[[float], Any]:
     return round if whole else float
 
 
-def _labels(values: Sequence[Any]) -> tuple[list[Label], str]:
+def labels_of(values: Sequence[Any]) -> tuple[list[Label], str]:
     """What the column of these values holds, and its unit: numbers if all of them are of a kind."""
     found: list[tuple[float, _Kind | None]] = []
     for value in values:

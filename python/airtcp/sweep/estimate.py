@@ -17,7 +17,7 @@ from airtcp.results.table import Contents, TableFiles
 from airtcp.run import HEADLINES
 from airtcp.run.numbers import Numbers, metric_names
 from airtcp.stats import FIRST_ROUND
-from airtcp.sweep.points import Points, count_of, point_hash
+from airtcp.sweep.points import Points, count_of
 from airtcp.sweep.spec import Sweep
 
 __all__ = ["MANY_RUNS", "Estimate", "estimate", "runs_of"]
@@ -102,7 +102,7 @@ def _there(sweep: Sweep, points: Points, folder: Path) -> int:
     if contents is None or not contents.rows:
         return 0
     rows = TableFiles(folder, contents).rows(("point", "replication"))
-    mine = {point_hash(points.json(number)) for number in range(len(points))}
+    mine = set(points.hashes())
     most = sweep.often.replications or sweep.often.most
     pairs = zip(rows["point"].to_pylist(), rows["replication"].to_pylist(), strict=True)
     return sum(point in mine and replication < most for point, replication in pairs)

@@ -22,7 +22,7 @@ from airtcp.run import HEADLINES
 from airtcp.run.interruption import Interruption
 from airtcp.run.numbers import metric_names
 from airtcp.sweep.chunk import wanted_of
-from airtcp.sweep.points import Points, point_hash, points_of
+from airtcp.sweep.points import Points, points_of
 from airtcp.sweep.spec import Sweep
 from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 from airtcp.sweep.workers import Crew, Ended, Lost, Worker
@@ -103,7 +103,7 @@ def execute(
         if writer.contents.rows and (before := _other_core(writer)) is not None:
             outcome.other_core = before
         work = Work(points.template, writer.contents.metrics, sweep.often)
-        hashes = [point_hash(points.json(number)) for number in range(len(points))]
+        hashes = points.hashes()
         writer.add_points(_named(points, hashes))
         plan = _planned(points, hashes, work, writer, crew.threads)
         outcome.there = plan.there

@@ -80,6 +80,10 @@ class Points:
         """The resolved form of a point."""
         return self.template.filled(self.filling(number))
 
+    def hashes(self) -> list[str]:
+        """The scenario hash of each point."""
+        return [point_hash(self.json(number)) for number in range(len(self))]
+
     def told(self, number: int) -> str:
         """A point as messages name it: `stations.laptop.count = 5, remedy = none`."""
         columns = [column.name for axis in self.sweep.axes for column in axis.columns]

@@ -1,0 +1,230 @@
+"""A search for the best values of some keys, by Optuna, with what it simulates kept in a store.
+
+Asks for some points at a time, always as many, so that a search depends on its seed and not on the
+machine; simulates them as a sweep does, all on the same random numbers; and tells what came out.
+A point that is in the store is not run again, so a search that was interrupted goes on. Knows
+metrics and steps. Does not know how points are run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from airtcp.exceptions import QuestionError
+from airtcp.metrics import METRICS
+from airtcp.results.query import open as opened
+from airtcp.stats import Interval, student_interval
+from airtcp.sweep.axes import Axis, Bounds, Column, Label, Step, labels_of, read_span
+from airtcp.sweep.execute import execute
+from airtcp.sweep.points import points_of
+from airtcp.sweep.spec import Sweep, sweep_of
+from airtcp.sweep.workers import Crew
+
+__all__ = ["Found", "Goal", "goal_of", "search"]
+
+#: Points that are asked for at a time, whatever there is to run them on.
+_AT_A_TIME: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is best: most or least of a metric, in the mean over replications."""
+
+    metric: str
+    most: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found: the changes that are best, what they give, and after how many."""
+
+    goal: Goal
+    changes: Mapping[str, Any]
+    value: Interval
+    trials: int
+    failed: int
+    folder: Path
+
+
+def goal_of(text: str) -> Goal:
+    """What `max jain_index` or `min transfer_time_s` asks for. Raises QuestionError."""
+    word, _, name = text.strip().partition(" ")
+    name = name.strip()
+    if word not in ("max", "min") or name.split(".")[-1] not in METRICS:
+        raise QuestionError(
+            f'--optimise "{text}" is no goal; allowed: max METRIC or min METRIC, such as '
+            '"max jain_index" (docs/results.md has the metrics)'
+        )
+    return Goal(name, word == "max")
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Steps of an axis; `ordered` says that neighbours are alike."""
+
+    axis: Axis
+    ordered: bool
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.axis.columns
+
+    def asked(self, trial: Any) -> Step:
+        """One of them, as Optuna suggests."""
+        count = len(self.axis.steps)
+        at: int = (
+            trial.suggest_int(self.axis.name, 0, count - 1)
+            if self.ordered
+            else trial.suggest_categorical(self.axis.name, list(range(count)))
+        )
+        return self.axis.steps[at]
+
+
+@dataclass(frozen=True)
+class _Between:
+    """Any value of a span."""
+
+    key: str
+    bounds: Bounds
+    whole: bool
+    columns: tuple[Column, ...]
+
+    def asked(self, trial: Any) -> Step:
+        """A value, as Optuna suggests."""
+        bounds = self.bounds
+        suggest = trial.suggest_int if self.whole else trial.suggest_float
+        value = bounds.write(suggest(self.key, bounds.low, bounds.high, log=bounds.log))
+        labels, _ = labels_of([value])
+        return Step((labels[0],), {self.key: value})
+
+
+def search(
+    base: Any,
+    over: Mapping[str, Any],
+    goal: Goal,
+    folder: Path,
+    *,
+    crew: Crew,
+    trials: int,
+    replications: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Found:
+    """Look for the steps of `over` that are best, in so many trials.
+
+    `over` is a table like `[axes]`, in which a range without points and step stands for all values
+    between. `progress` is called with how many trials have ended, of how many.
+
+    Raises ScenarioError, OutputError, QuestionError if there is no Optuna or no trial had a value,
+    KeyboardInterrupt if interrupted: what had ended is in the store.
+    """
+    try:
+        optuna: Any = import_module("optuna")
+    except ImportError as error:
+        raise QuestionError("--optimise needs Optuna: pip install airtcp[search]") from error
+    space = [_part(base, name, value) for name, value in over.items()]
+    wanted = sweep_of(base, {"run.seed": [base.run.seed]}, replications=replications)
+    wanted = _keeping(wanted, goal.metric)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    sampler = optuna.samplers.TPESampler(seed=base.run.seed % 2**32, constant_liar=True)
+    direction = "maximize" if goal.most else "minimize"
+    study = optuna.create_study(direction=direction, sampler=sampler)
+    best: tuple[float, Step, Interval] | None = None
+    failed = 0
+    while (done := len(study.trials)) < trials:
+        asked = [study.ask() for _ in range(min(_AT_A_TIME, trials - done))]
+        steps = [_step(space, trial) for trial in asked]
+        values = _values(wanted, space, steps, goal, folder, crew)
+        for trial, step, value in zip(asked, steps, values, strict=True):
+            if value.mean is None:
+                failed += 1
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                continue
+            study.tell(trial, value.mean)
+            size = value.mean if goal.most else -value.mean
+            if best is None or size > best[0]:
+                best = size, step, value
+        if progress is not None:
+            progress(len(study.trials), trials)
+    if best is None:
+        raise QuestionError(
+            f"no trial has a {goal.metric}; allowed: a metric that the scenario has"
+        )
+    return Found(goal, best[1].changes, best[2], trials, failed, folder)
+
+
+def _part(base: Any, name: str, value: Any) -> _Steps | _Between:
+    is_span = isinstance(value, Mapping) and "from" in value
+    if is_span and "points" not in value and "step" not in value:
+        key = value.get("key", name)
+        span = {entry: one for entry, one in value.items() if entry != "key"}
+        bounds, whole, unit = read_span(span, name)
+        return _Between(key, bounds, whole, (Column(key, unit),))
+    (axis,) = sweep_of(base, {name: value}).axes
+    numbers = all(
+        isinstance(label, int | float) and not isinstance(label, bool)
+        for step in axis.steps
+        for label in step.labels
+    )
+    return _Steps(axis, numbers)
+
+
+def _keeping(wanted: Sweep, metric: str) -> Sweep:
+    """The sweep, which keeps the metric of the goal beside all others."""
+    if "." not in metric:
+        return wanted
+    from airtcp.run.numbers import metric_names
+
+    return replace(wanted, metrics=(*metric_names(), metric))
+
+
+def _step(space: Sequence[_Steps | _Between], trial: Any) -> Step:
+    """What a trial changes, of all parts of the space."""
+    labels: list[Label] = []
+    changes: dict[str, Any] = {}
+    for part in space:
+        step = part.asked(trial)
+        labels += step.labels
+        changes |= step.changes
+    return Step(tuple(labels), changes)
+
+
+def _values(
+    wanted: Sweep,
+    space: Sequence[_Steps | _Between],
+    steps: Sequence[Step],
+    goal: Goal,
+    folder: Path,
+    crew: Crew,
+) -> list[Interval]:
+    """What the goal's metric is at some steps; of one that cannot be run, nothing."""
+    columns = tuple(column for part in space for column in part.columns)
+    unique = {step.labels: step for step in steps}
+    axis = Axis("search", columns, tuple(unique.values()))
+    one = replace(wanted, axes=(axis,))
+    hashes = points_of(one).hashes()
+    done = execute(one, folder, crew=crew)
+    if done.interrupted:
+        raise KeyboardInterrupt
+    table = opened(folder).table
+    gathered: dict[str, dict[int, float | None]] = {}
+    rows = zip(
+        table["point"].to_pylist(),
+        table["replication"].to_pylist(),
+        table[goal.metric].to_pylist(),
+        strict=True,
+    )
+    for point, replication, value in rows:
+        if replication < (wanted.often.replications or wanted.often.most):
+            gathered.setdefault(point, {})[replication] = value
+    by_labels = dict(zip(unique, hashes, strict=True))
+    return [
+        student_interval(
+            [value for _, value in sorted(gathered.get(by_labels[step.labels], {}).items())],
+            wanted.often.confidence,
+        )
+        for step in steps
+    ]

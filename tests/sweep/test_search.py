@@ -1,0 +1,81 @@
+"""A search: what is best is found, on any machine the same, and nothing is simulated twice."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.predict import predict
+from airtcp.results.query import open as opened
+from airtcp.scenario import Scenario, load
+from airtcp.sweep.search import Found, goal_of, search
+from airtcp.sweep.workers import LocalCrew
+
+pytest.importorskip("optuna", reason="Optuna is an optional extra")
+
+EXAMPLES = Path(__file__).parents[2] / "python" / "airtcp" / "examples"
+
+
+def searched(base: Scenario, over: dict[str, Any], goal: str, store: Path, **how: Any) -> Found:
+    return search(base, over, goal_of(goal), store, crew=LocalCrew(1), **how)
+
+
+def test_the_best_window_of_paper_l_is_found_without_its_formula(tmp_path: Path) -> None:
+    """CWmin of twenty stations that send, CWmax with it as in the example: (9) of paper L.
+
+    Goodput is flat about its top: one step beside the formula's is as good as that.
+    """
+    base = load(EXAMPLES / "fair-uploads.toml").vary({"run.duration": "5 s", "run.warmup": "3 s"})
+    windows = [2**power - 1 for power in range(2, 11)]
+    key = "mac.edca.stations.AC_BE.cw_{}"
+    over = {
+        "window": {
+            "zip": {
+                key.format("min"): windows,
+                key.format("max"): [32 * (window + 1) - 1 for window in windows],
+            }
+        }
+    }
+
+    found = searched(base, over, "max goodput_bps", tmp_path, trials=16, replications=2)
+
+    formula = predict(base).by_source("best_cw_min_stations")
+    (wanted,) = (one.value for source, one in formula.items() if "power of two" in source)
+    assert isinstance(wanted, float)
+    assert wanted in windows
+    at = windows.index(found.changes[key.format("min")])
+    assert abs(at - windows.index(wanted)) <= 1
+    # Far from the standard's 31.
+    assert at > windows.index(31) + 1
+
+
+def test_a_search_depends_on_its_seed_alone_and_goes_on(base: Scenario, tmp_path: Path) -> None:
+    over = {
+        "ap.queue.limit": {"from": 2, "to": 200, "scale": "log"},
+        "flows.laptop.tcp.variant": ["reno", "sack"],
+        "flows.laptop.tcp.min_rto": {"from": "100 ms", "to": "1 s"},
+    }
+    first = searched(base, over, "min ap_queue_packets", tmp_path / "a", trials=8)
+    rows = len(opened(tmp_path / "a"))
+    again = searched(base, over, "min ap_queue_packets", tmp_path / "a", trials=12)
+    whole = searched(base, over, "min ap_queue_packets", tmp_path / "b", trials=12)
+
+    assert rows == 16
+    assert len(opened(tmp_path / "a")) == len(opened(tmp_path / "b")) == 24
+    assert (again.changes, again.value) == (whole.changes, whole.value)
+    assert again.value.mean is not None
+    assert first.value.mean is not None
+    assert again.value.mean <= first.value.mean
+
+
+@pytest.mark.parametrize("goal", ["jain_index", "max", "most jain_index", "max fairness"])
+def test_what_is_no_goal_is_refused(goal: str) -> None:
+    with pytest.raises(QuestionError, match="is no goal; allowed: max METRIC or min METRIC"):
+        goal_of(goal)
+
+
+def test_what_is_no_space_or_has_no_value_is_said(base: Scenario, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="begins where it ends"):
+        searched(base, {"run.seed": {"from": 1, "to": 1}}, "max jain_index", tmp_path, trials=1)
+    with pytest.raises(QuestionError, match="no trial has a transfer_time_s"):
+        searched(base, {"run.seed": [1]}, "min transfer_time_s", tmp_path, trials=1)
