@@ -24,6 +24,7 @@ from airtcp.models.bruno import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import betainc
 
 ANY = st.one_of(st.floats(), st.integers(-3, 300), st.sampled_from([0, 1, 1e-300, 1e300]))
 ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
@@ -114,6 +115,15 @@ def test_printed_exponent_loses_slots() -> None:
     assert distribution.sum() == pytest.approx(1, rel=1e-13)
     assert distribution[1] == pytest.approx(m * p * (1 - p) ** (m - 1), rel=1e-13)
     assert distribution.sum() - distribution[1] + printed == pytest.approx(0.9937, abs=1e-4)
+
+
+@pytest.mark.parametrize("w", [1, 2, 3, 32, 1024, 2**20])
+def test_collisions_have_all_their_digits(w: int) -> None:
+    """SciPy's incomplete beta function is the witness: two or more of m, each with chance 1/w."""
+    m = np.array([0, 1, 2, 3, 4, 10, 100, 1_000, 100_000, 1_000_000])
+    expected = np.where(m >= 2, w * betainc(2.0, np.maximum(m - 1.0, 1.0), 1.0 / w), 0.0)
+
+    np.testing.assert_allclose(expected_slots(w, m).collision, expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize(("w", "m"), [(1, 0), (1, 4), (2, 7), (32, 40), (1024, 2000), (2**20, 3)])

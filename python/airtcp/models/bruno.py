@@ -387,16 +387,35 @@ def burst_size(
 
 def _binomial_slots(slots: Values, stations: Values) -> dict[str, Values]:
     """N_i, N_s and N_c; N_c as a binomial tail, which keeps its digits where it is small."""
-    from scipy.special import betainc
-
-    several = slots * betainc(2.0, np.maximum(stations - 1.0, 1.0), 1.0 / slots)
     return {
         "idle": np.asarray(slots * (1.0 - 1.0 / slots) ** stations)[()],
         "success": np.asarray(stations * (1.0 - 1.0 / slots) ** np.maximum(stations - 1.0, 0.0))[
             ()
         ],
-        "collision": np.where(stations >= 2.0, several, 0.0)[()],
+        "collision": np.asarray(slots * _two_or_more(slots, stations))[()],
     }
+
+
+#: Terms of a sum whose k-th is less than 0.1^k / k!: more change no digit.
+_FEW_TERMS = 12
+
+
+def _two_or_more(slots: Values, stations: Values) -> Values:
+    """The chance that two or more of `stations` choose a certain one of `slots`: all its digits."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = 1.0 / (slots - 1.0)
+        nobody = stations * np.log1p(-1.0 / slots)
+        likely = -np.expm1(nobody + np.log1p(stations * odds))
+        # Where it is small that is a difference of nearly equal numbers: two, three and so on.
+        ratio = np.ones_like(odds * stations)
+        total = ratio.copy()
+        for k in range(2, _FEW_TERMS):
+            ratio = ratio * (stations - k) / (k + 1.0) * odds
+            total = total + ratio
+        unlikely = stations * (stations - 1.0) / 2.0 * odds**2 * np.exp(nobody) * total
+        chance = np.where(stations * odds < 0.1, unlikely, likely)
+    # With one slot all choose it.
+    return np.where(slots > 1.0, chance, np.where(stations >= 2.0, 1.0, 0.0))
 
 
 def _log_ways(stations: int) -> Values:
