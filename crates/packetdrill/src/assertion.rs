@@ -1,24 +1,37 @@
-//! Evaluates what a script asserts of a connection: comparisons of `tcpi_` names with numbers.
+//! Evaluates what a script asserts of a connection: comparisons of `tcpi_` names, of names that the
+//! script has given numbers to, and of numbers.
 //!
 //! A handful of statements of Python, read and not executed.
+
+use std::collections::BTreeMap;
+
+/// What a script has given names to, from one piece of code to the next.
+pub type Variables = BTreeMap<String, i64>;
 
 /// Whether all assertions of `code` hold, for the values that `value` gives names.
 ///
 /// # Errors
 /// The first assertion that does not hold or is not understood.
-pub fn check(code: &str, value: impl Fn(&str) -> Option<i64>) -> Result<(), String> {
+pub fn check(
+    code: &str,
+    variables: &mut Variables,
+    value: impl Fn(&str) -> Option<i64>,
+) -> Result<(), String> {
     let lines = code.lines().map(|line| line.split('#').next().unwrap_or_default());
     for statement in lines.flat_map(|line| line.split(';')).map(str::trim) {
         if statement.is_empty() || statement.starts_with("print(") {
             continue;
         }
+        let known = |name: &str| variables.get(name).copied().or_else(|| value(name));
         let Some(condition) = statement.strip_prefix("assert ") else {
-            return Err(format!("not understood: {statement}"));
+            let (name, number) = assigned(statement, &known)?;
+            variables.insert(name, number);
+            continue;
         };
         // What follows the comma is the message.
         let condition = condition.split(',').next().unwrap_or_default().trim();
         for part in condition.split(" and ") {
-            check_comparison(part.trim(), &value)?;
+            check_comparison(part.trim(), &known)?;
         }
     }
     Ok(())
@@ -38,13 +51,30 @@ fn check_comparison(text: &str, value: &impl Fn(&str) -> Option<i64>) -> Result<
         text.split_once(operator).map(|(left, right)| (left, right, compare))
     });
     let (left, right, compare) = found.ok_or_else(|| format!("not understood: {text}"))?;
-    let number = |text: &str| {
-        let text = text.trim();
-        let known = text.parse().ok().or_else(|| value(text));
-        known.ok_or_else(|| format!("{text} is not known here"))
-    };
-    let (a, b) = (number(left)?, number(right)?);
+    let (a, b) = (number(left, value)?, number(right, value)?);
     if compare(&a, &b) { Ok(()) } else { Err(format!("{text}: it is {a}")) }
+}
+
+/// `name = number` and `name += number`: the name, and what it stands for from now on.
+fn assigned(text: &str, value: &impl Fn(&str) -> Option<i64>) -> Result<(String, i64), String> {
+    let (name, right) = text.split_once('=').ok_or_else(|| format!("not understood: {text}"))?;
+    let (name, before) = match name.trim_end().strip_suffix('+') {
+        Some(name) => (name, number(name, value)?),
+        None => (name, 0),
+    };
+    let name = name.trim();
+    if !name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
+        return Err(format!("not understood: {text}"));
+    }
+    Ok((name.to_owned(), before + number(right, value)?))
+}
+
+fn number(text: &str, value: &impl Fn(&str) -> Option<i64>) -> Result<i64, String> {
+    let text = text.trim();
+    let hexadecimal =
+        text.strip_prefix("0x").and_then(|digits| i64::from_str_radix(digits, 16).ok());
+    let known = text.parse().ok().or(hexadecimal).or_else(|| value(text));
+    known.ok_or_else(|| format!("{text} is not known here"))
 }
 
 #[cfg(test)]
@@ -53,6 +83,21 @@ mod tests {
 
     fn two(name: &str) -> Option<i64> {
         (name == "two").then_some(2)
+    }
+
+    fn check(code: &str, value: impl Fn(&str) -> Option<i64>) -> Result<(), String> {
+        super::check(code, &mut Variables::new(), value)
+    }
+
+    #[test]
+    fn names_keep_the_numbers_that_a_script_gives_them() {
+        let mut variables = Variables::new();
+        let mut check = |code| super::check(code, &mut variables, two);
+        assert_eq!(check("most = 0x10; most += two"), Ok(()));
+        assert_eq!(check("assert most == 18"), Ok(()));
+        assert_eq!(check("assert most < two"), Err("most < two: it is 18".into()));
+        assert_eq!(check("x += 1"), Err("x is not known here".into()));
+        assert_eq!(check("f(x) = 1"), Err("not understood: f(x) = 1".into()));
     }
 
     #[test]

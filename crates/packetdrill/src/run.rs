@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
-    Aimd, Config, Congestion, DelayedAck, Endpoint, Flags, Handshake, LossState, LossWindow,
-    Opening, RtoFloor, Rules, SackOptions, Segment, Variant,
+    Aimd, Config, Congestion, CubicGrowth, DelayedAck, Endpoint, Flags, Handshake, LossState,
+    LossWindow, Opening, RtoFloor, Rules, Segment, SegmentOptions, SlowStart, Timestamps, Variant,
 };
 
-use crate::assertion;
+use crate::assertion::{self, Variables};
 use crate::script::{Event, Packet, Script, What, When};
 
 /// How far a time may be off without `--tolerance_usecs`.
@@ -41,7 +41,7 @@ struct Runner {
     tolerance: Duration,
     /// `None` until the connection is opened.
     endpoint: Option<Endpoint>,
-    sacks: SackOptions,
+    sacks: SegmentOptions,
     now: Time,
     /// The time of the event before.
     script_time: Time,
@@ -51,8 +51,21 @@ struct Runner {
     was_closed_second: bool,
     /// The connection is closed or was given up: RFC 9293 section 3.10.7.1, "CLOSED STATE".
     is_gone: bool,
-    /// The numbers of the resets that a host sends for segments of no connection.
-    resets: VecDeque<u64>,
+    /// The resets that a host sends: for segments of no connection, and where it closes with data that
+    /// nobody has read (RFC 2525 section 2.17).
+    resets: VecDeque<Reset>,
+    /// What the application has read, in bytes.
+    read: u64,
+    /// What the script's clock of timestamps is ahead of the endpoint's.
+    clock: Option<u32>,
+    variables: Variables,
+}
+
+/// A segment with RST.
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    seq: u64,
+    timestamps: Option<Timestamps>,
 }
 
 impl Runner {
@@ -61,13 +74,16 @@ impl Runner {
             config: config(script)?,
             tolerance: script.tolerance.unwrap_or(TOLERANCE),
             endpoint: None,
-            sacks: SackOptions::new(),
+            sacks: SegmentOptions::new(),
             now: Time::ZERO,
             script_time: Time::ZERO,
             sent: VecDeque::new(),
             was_closed_second: false,
             is_gone: false,
             resets: VecDeque::new(),
+            read: 0,
+            clock: None,
+            variables: Variables::new(),
         })
     }
 
@@ -131,19 +147,25 @@ impl Runner {
                 other => return Err(format!("the flag {other}")),
             };
         }
-        if packet.options.timestamps {
-            return Err("there are no timestamps".into());
-        }
         if self.is_gone {
             // "SEQ=SEG.ACK": the scripts' segments all have one.
-            self.resets.extend(packet.ack);
+            let reset = |seq| Reset { seq, timestamps: None };
+            self.resets.extend(packet.ack.map(reset));
             return Ok(());
         }
         let opening = Opening::Passive;
         let endpoint = self.endpoint.get_or_insert_with(|| Endpoint::new(&self.config, opening));
         let len = (packet.end - packet.start) as u32;
         let segment = Segment { seq: packet.start, ack: packet.ack.unwrap_or(0), len, flags };
-        let segment = self.sacks.attach(segment, &packet.options.sack);
+        let stamps = packet.options.timestamps.filter(|_| self.config.timestamps);
+        let segment = self.sacks.attach(
+            segment,
+            &packet.options.sack,
+            stamps.map(|stamps| Timestamps {
+                echo: stamps.echo.wrapping_sub(self.clock.unwrap_or(0)),
+                ..stamps
+            }),
+        );
         endpoint.on_segment(&self.config, self.now, &segment, &self.sacks);
         self.sacks.release(&segment);
         // LAST-ACK: there is no TIME-WAIT for the end that was closed second.
@@ -169,8 +191,14 @@ impl Runner {
                 if has_ended { Ok(()) } else { Err("the end of the data has not come".into()) }
             }
             "close" => {
+                let (now, read) = (self.now, self.read);
                 let endpoint = self.connection()?;
-                if endpoint.is_established() {
+                if endpoint.delivered() > read {
+                    let (seq, timestamps) = (endpoint.snd_nxt(), endpoint.timestamps(now));
+                    self.resets.push_back(Reset { seq, timestamps });
+                    self.is_gone = true;
+                    self.endpoint = None;
+                } else if endpoint.is_established() {
                     endpoint.close();
                     self.was_closed_second = self.connection()?.has_reached_end();
                 } else {
@@ -194,12 +222,11 @@ impl Runner {
             return Err("there is no ECN".into());
         }
         if packet.flags.contains('R') {
-            let reset = self.resets.pop_front().ok_or("no reset is sent")?;
-            let as_wanted = reset == packet.start && packet.start == packet.end;
-            return if as_wanted { Ok(from) } else { Err(format!("a reset with {reset} is sent")) };
-        }
-        if packet.options.timestamps && packet.flags != "S" {
-            return Err("there are no timestamps".into());
+            self.advance(from);
+            let Reset { seq, timestamps } = self.resets.pop_front().ok_or("no reset is sent")?;
+            self.compare_timestamps(packet, timestamps)?;
+            let as_wanted = seq == packet.start && packet.start == packet.end;
+            return if as_wanted { Ok(from) } else { Err(format!("a reset with {seq} is sent")) };
         }
         let (mut next, mut first_at) = (packet.start, None);
         loop {
@@ -232,7 +259,7 @@ impl Runner {
         }
     }
 
-    fn compare(&self, packet: &Packet, next: u64, segment: &Segment) -> Result<(), String> {
+    fn compare(&mut self, packet: &Packet, next: u64, segment: &Segment) -> Result<(), String> {
         let has = |flag| segment.flags.contains(flag);
         let wants = |flag| packet.flags.contains(flag);
         let end = segment.seq + u64::from(segment.len);
@@ -244,6 +271,7 @@ impl Runner {
             && has(Flags::SYN) == wants('S')
             // A FIN is on the last one.
             && has(Flags::FIN) == (wants('F') && ends);
+        self.compare_timestamps(packet, self.sacks.timestamps(segment))?;
         let blocks = self.sacks.blocks(segment);
         let sack = &packet.options.sack;
         if as_wanted && (sack.is_empty() || blocks == sack.as_slice()) {
@@ -253,13 +281,37 @@ impl Runner {
         }
     }
 
+    /// The clock of a script counts from what its first segment says.
+    fn compare_timestamps(
+        &mut self,
+        packet: &Packet,
+        sent: Option<Timestamps>,
+    ) -> Result<(), String> {
+        let (Some(wanted), Some(sent)) = (packet.options.timestamps, sent) else {
+            // Without: `nop` and nothing else where a script leaves options out.
+            return match packet.options.timestamps {
+                Some(_) if packet.flags != "S" => Err("no timestamps are sent".into()),
+                _ => Ok(()),
+            };
+        };
+        let offset = *self.clock.get_or_insert(wanted.value.wrapping_sub(sent.value));
+        let value = sent.value.wrapping_add(offset);
+        let tolerance = self.tolerance.as_nanos() / 1_000_000;
+        let is_near = u64::from(value.abs_diff(wanted.value)) <= tolerance;
+        if is_near && sent.echo == wanted.echo {
+            Ok(())
+        } else {
+            Err(format!("timestamps {value} {} are sent", sent.echo))
+        }
+    }
+
     fn check(&mut self, code: &str) -> Result<(), String> {
         self.flush();
         let mss = u64::from(self.config.mss);
         let endpoint = self.endpoint.as_ref().ok_or("there is no connection")?;
         let segments = endpoint.segments();
         let in_segments = |bytes: u64| i64::try_from(bytes / mss).unwrap_or(i64::MAX);
-        assertion::check(code, |name| {
+        assertion::check(code, &mut self.variables, |name| {
             let count = |count: usize| i64::try_from(count).ok();
             match name {
                 "TCP_CA_Open" => Some(0),
@@ -321,6 +373,7 @@ fn config(script: &Script) -> Result<Config, String> {
         fast_retransmit_once_per_window: false,
         slow_start_limit: 0,
         rto_floor: RtoFloor::Variation,
+        cubic_growth: CubicGrowth::Linux,
         restart_after_idle: sysctl("tcp_slow_start_after_idle") == Some("1"),
     };
     Ok(Config {
@@ -339,6 +392,14 @@ fn config(script: &Script) -> Result<Config, String> {
         clock_granularity: Duration::from_millis(1),
         delayed_ack: DelayedAck::every(1, Duration::from_millis(200)),
         ack_skip: None,
+        slow_start: if congestion == Congestion::Cubic && options.sack_permitted {
+            SlowStart::Hystart
+        } else {
+            SlowStart::Standard
+        },
+        pacing: script.is_paced && options.sack_permitted,
+        timestamps: options.timestamps.is_some(),
+        window_scaling: false,
     })
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use airtcp_kernel::Duration;
-use airtcp_tcp::Block;
+use airtcp_tcp::{Block, Timestamps};
 
 /// A whole script.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,8 @@ pub struct Script {
     pub tolerance: Option<Duration>,
     /// What shell lines set: `tcp_congestion_control` and so on.
     pub sysctls: BTreeMap<String, String>,
+    /// A shell line has the queueing discipline `fq`, which paces.
+    pub is_paced: bool,
     /// What happens, in order.
     pub events: Vec<Event>,
 }
@@ -68,7 +70,7 @@ pub struct Packet {
     pub ack: Option<u64>,
     /// The window as it stands in the header.
     pub window: Option<u64>,
-    /// MSS, window scale and SACK blocks; whether SACK is permitted and whether there are timestamps.
+    /// MSS, window scale, SACK blocks and timestamps, and whether SACK is permitted.
     pub options: Options,
     /// Words in brackets before the flags, as of ECN.
     pub marks: Vec<String>,
@@ -84,7 +86,7 @@ pub struct Options {
     /// Of a SYN.
     pub sack_permitted: bool,
     /// A timestamps option.
-    pub timestamps: bool,
+    pub timestamps: Option<Timestamps>,
     /// SACK blocks.
     pub sack: Vec<Block>,
 }
@@ -149,6 +151,10 @@ fn read_shell(text: &str, script: &mut Script) -> std::result::Result<(), String
                 let name = name.rsplit(['.', '/']).next().unwrap_or_default();
                 script.sysctls.insert(name.to_owned(), value.trim_matches('"').to_owned());
             }
+        } else if command == "tc" && line.ends_with("root fq") {
+            script.is_paced = true;
+        } else if line == "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect" {
+            // Both detectors of hystart are on, as they are here.
         } else if !command.ends_with("defaults.sh") && !command.contains("sysctl_restore") {
             return Err(format!("needs a shell: {line}"));
         }
@@ -216,7 +222,13 @@ fn read_packet(text: &str) -> std::result::Result<Packet, String> {
             Some("mss") => packet.options.mss = number(),
             Some("wscale") => packet.options.wscale = number(),
             Some("sackOK") => packet.options.sack_permitted = true,
-            Some("TS") => packet.options.timestamps = true,
+            Some("TS") => {
+                let mut after = |word| (words.next() == Some(word)).then(|| words.next()).flatten();
+                let (value, echo) = (after("val"), after("ecr"));
+                let number = |text: Option<&str>| text.and_then(|text| text.parse().ok());
+                let (value, echo) = number(value).zip(number(echo)).ok_or_else(bad)?;
+                packet.options.timestamps = Some(Timestamps { value, echo });
+            }
             Some("sack") => {
                 for block in words {
                     let (start, end) = block.split_once(':').ok_or_else(bad)?;

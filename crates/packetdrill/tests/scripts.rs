@@ -17,6 +17,8 @@ fn our_own_scripts_pass() {
         "tail-loss-probe.pkt",
         "without-sack.pkt",
         "closing.pkt",
+        "timestamps.pkt",
+        "hystart.pkt",
     ] {
         assert_eq!(check(&script(name)), Ok(()), "{name}");
     }
@@ -40,6 +42,10 @@ fn another_segment_time_or_value_is_named_with_its_line() {
     assert_eq!((line, why.as_str()), (14, "1:1001 ack 1 is sent at 0.180000 s, not at 0.190000 s"));
     let (line, why) = fails("without-sack.pkt", "ssthresh == 7", "ssthresh == 5");
     assert_eq!((line, why.as_str()), (15, "tcpi_snd_ssthresh == 5: it is 7"));
+    let (line, why) = fails("timestamps.pkt", "TS val 1150 ecr 410", "TS val 1160 ecr 410");
+    assert_eq!((line, why.as_str()), (18, "timestamps 1150 410 are sent"));
+    let (line, why) = fails("hystart.pkt", "most += 2", "most += 3");
+    assert_eq!((line, why.as_str()), (22, "tcpi_snd_cwnd == most: it is 22"));
     let (line, why) = fails("closing.pkt", "R 2:2", "R 3:3");
     assert_eq!((line, why.as_str()), (16, "a reset with 2 is sent"));
 }
@@ -57,9 +63,9 @@ fn what_an_endpoint_has_not_is_the_reason() {
         reason(
             "closing.pkt",
             "< S 0:0(0) win 60000 <mss 1000,sackOK>",
-            "< S 0:0(0) win 9 <TS val 1 ecr 0>"
+            "< S 0:0(0) win 9 <TS val 1>"
         ),
-        "there are no timestamps"
+        "no segment:  S 0:0(0) win 9 <TS val 1>"
     );
     assert_eq!(reason("closing.pkt", "< S ", "< SEW "), "there is no ECN");
     assert_eq!(reason("closing.pkt", "ack 2 win 60000", "ack 2 win 0"), "there is no zero window");

@@ -2,7 +2,9 @@
 //! between them. Does not know what it is for: that is its application's business.
 
 use airtcp_kernel::Time;
-use airtcp_tcp::{Block, Config, Counters, Endpoint, Flags, Opening, SackOptions, Segment};
+use airtcp_tcp::{
+    Block, Config, Counters, Endpoint, Flags, Opening, Segment, SegmentOptions, Timestamps,
+};
 
 use crate::app::End;
 use crate::round_trips::RoundTrips;
@@ -37,7 +39,7 @@ pub(crate) struct Connection {
     sender: Side,
     round_trips: RoundTrips,
     /// SACK options of the packets on their way.
-    sacks: SackOptions,
+    sacks: SegmentOptions,
     /// When the timer event of each end is pending that counts; others are stale.
     armed: [Time; 2],
     /// Packets on their way between the two ends.
@@ -74,7 +76,7 @@ impl Connection {
             server: Endpoint::new(config, opening(Side::Server)),
             sender,
             round_trips: RoundTrips::default(),
-            sacks: SackOptions::new(),
+            sacks: SegmentOptions::new(),
             armed: [Time::NEVER; 2],
             in_network: 0,
             abandoned: false,
@@ -166,6 +168,11 @@ impl Connection {
     /// The blocks of the SACK option of a segment on its way; none if it has no such option.
     pub(crate) fn sack_blocks(&self, segment: &Segment) -> &[Block] {
         self.sacks.blocks(segment)
+    }
+
+    /// The timestamps of a segment on its way, if it has any.
+    pub(crate) fn timestamps(&self, segment: &Segment) -> Option<Timestamps> {
+        self.sacks.timestamps(segment)
     }
 
     /// How many segments with a SACK option are on their way.

@@ -55,7 +55,7 @@ pub(crate) fn options_kept(kept: usize, waiting: usize) -> Result<(), String> {
     if kept == waiting {
         Ok(())
     } else {
-        Err(format!("{kept} SACK options are kept for {waiting} packets"))
+        Err(format!("{kept} options of segments are kept for {waiting} packets"))
     }
 }
 

@@ -15,6 +15,10 @@ pub struct Config {
     pub variant: Variant,
     /// How the sender's window grows, and what a loss leaves of it.
     pub congestion: Congestion,
+    /// How the first growth of the window ends before a loss.
+    pub slow_start: SlowStart,
+    /// Whether segments leave at the pace of the window and the round trip, and not in bursts.
+    pub pacing: bool,
     /// SMSS and RMSS of RFC 5681, in bytes of payload; at least 1.
     #[serde(rename = "mss_bytes")]
     pub mss: u32,
@@ -49,6 +53,11 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// Which of its acknowledgments the receiver leaves out.
     pub ack_skip: Option<AckSkip>,
+    /// Whether each segment has a timestamps option (RFC 7323 section 3), whose bytes are not counted here.
+    pub timestamps: bool,
+    /// Whether a SYN has a window scale option (RFC 7323 section 2). Windows have no end here either
+    /// way; the option takes its bytes.
+    pub window_scaling: bool,
 }
 
 /// What the sender does between the discovery of a loss and the end of the recovery.
@@ -84,6 +93,22 @@ pub enum Congestion {
     Cubic,
 }
 
+/// How slow start ends where nothing is lost. All but the first time single segments, and want
+/// [`Variant::Rack`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SlowStart {
+    /// At the threshold alone: RFC 5681 section 3.1.
+    #[serde(rename = "standard")]
+    Standard,
+    /// When acknowledgments tell of a queue, as in Linux's CUBIC: by the length of a train of them, or by
+    /// their delay.
+    #[serde(rename = "hystart")]
+    Hystart,
+    /// RFC 9406: by their delay, and by way of a slower growth.
+    #[serde(rename = "hystart++")]
+    HystartPlusPlus,
+}
+
 /// Additive increase and multiplicative decrease of the congestion window, in units of 2^-16: whole
 /// numbers, so that every machine agrees. Leith and Clifford 2005, section 5, call them alpha
 /// and beta.
@@ -115,6 +140,18 @@ pub struct Rules {
     /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
     /// one: RFC 5681 section 4.1.
     pub restart_after_idle: bool,
+    /// How the window of [`Congestion::Cubic`] grows.
+    pub cubic_growth: CubicGrowth,
+}
+
+/// What CUBIC's window heads for, and in which steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubicGrowth {
+    /// RFC 9438 sections 4.2 to 4.5.
+    Standard,
+    /// By the least round trip, in whole segments, and by a twentieth before the first loss.
+    Linux,
 }
 
 /// What is at least [`Config::min_rto`].
@@ -159,6 +196,9 @@ pub struct DelayedAck {
     pub later: Vec<Threshold>,
     /// At the latest this long after the first of them: RFC 1122 section 4.2.3.2 says 0.5 s.
     pub timeout: Duration,
+    /// As in Linux: the first segments are acknowledged at once, and the timeout follows the gaps
+    /// between segments, from [`Self::timeout`] on.
+    pub adaptive: bool,
 }
 
 /// From one segment on, an acknowledgment for every so many.
@@ -207,6 +247,7 @@ struct AckThresholds {
     /// From which segment on, an acknowledgment for every so many; the first is from segment 0 on.
     thresholds: Vec<(u64, u32)>,
     timeout_ns: Duration,
+    adaptive: bool,
 }
 
 /// So small and so large that the units of [`Aimd`] can tell it from nothing and from all.
@@ -220,12 +261,21 @@ impl Config {
     /// What the types cannot say. Users' mistakes are found before, with their files and keys.
     ///
     /// # Errors
-    /// A window below one segment.
+    /// A window below one segment, or what asks for the times of segments where nobody has them.
     pub fn check(&self) -> Result<(), &'static str> {
         if self.mss == 0 || self.receive_window.min(self.initial_window) < u64::from(self.mss) {
             return Err("a window below one segment");
         }
+        let times_segments = self.slow_start != SlowStart::Standard || self.pacing;
+        if times_segments && self.variant != Variant::Rack {
+            return Err("hystart or pacing without the variant rack, which alone times segments");
+        }
         Ok(())
+    }
+
+    /// Whether segments of an established connection say something beside their numbers.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.timestamps
     }
 
     /// What most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
@@ -235,6 +285,8 @@ impl Config {
         Self {
             variant: Variant::NewReno,
             congestion: Congestion::Reno,
+            slow_start: SlowStart::Standard,
+            pacing: false,
             mss: 1000,
             receive_window: 64_000,
             initial_window: 2000,
@@ -248,6 +300,8 @@ impl Config {
             clock_granularity: Duration::from_millis(1),
             delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
             ack_skip: None,
+            timestamps: false,
+            window_scaling: false,
         }
     }
 }
@@ -263,6 +317,7 @@ impl Rules {
             slow_start_limit: 1,
             rto_floor: RtoFloor::Timeout,
             restart_after_idle: true,
+            cubic_growth: CubicGrowth::Standard,
         }
     }
 }
@@ -297,7 +352,8 @@ impl TryFrom<AckThresholds> for DelayedAck {
         };
         let threshold = |&(from_segment, every): &(u64, u32)| Threshold { from_segment, every };
         let later = later.iter().map(threshold).collect();
-        Ok(Self { every: *every, later, timeout: resolved.timeout_ns })
+        let AckThresholds { timeout_ns: timeout, adaptive, .. } = resolved;
+        Ok(Self { every: *every, later, timeout, adaptive })
     }
 }
 
@@ -333,7 +389,7 @@ fn scale(amount: u64, units: u32) -> u64 {
 impl DelayedAck {
     /// An acknowledgment for every `every` segments, and after `timeout`.
     pub fn every(every: u32, timeout: Duration) -> Self {
-        Self { every, later: Vec::new(), timeout }
+        Self { every, later: Vec::new(), timeout, adaptive: false }
     }
 
     /// How many segments for an acknowledgment when `delivered` bytes have come in order.

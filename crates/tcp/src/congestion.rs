@@ -10,13 +10,15 @@ mod cubic;
 mod reno;
 #[cfg(test)]
 mod scene;
+mod slow_start;
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
 use self::cubic::Cubic;
 use self::reno::Reno;
+use self::slow_start::Watched;
 use crate::rtt::RttEstimator;
-use crate::{Config, Congestion};
+use crate::{Config, Congestion, SlowStart};
 
 /// `cwnd` and `ssthresh` of RFC 5681 in bytes.
 #[derive(Clone, Debug)]
@@ -43,6 +45,12 @@ pub(crate) struct Delivery {
     /// window. One that is not used says nothing about what the path holds: RFC 7661 section 4.2,
     /// in the simpler way of Linux.
     pub(crate) most_in_flight: u64,
+    /// The round trip of the newest segment that it is for, where single segments are timed.
+    pub(crate) rtt: Option<Duration>,
+    /// SND.UNA with this acknowledgment, and the number after the highest one ever sent: they tell rounds
+    /// apart.
+    pub(crate) una: u64,
+    pub(crate) next: u64,
 }
 
 impl Delivery {
@@ -78,6 +86,9 @@ pub(crate) trait Controller {
     fn on_idle(&mut self, window: &mut Window, moment: &Moment<'_>) {
         window.cwnd = window.cwnd.min(initial_window(moment.config));
     }
+
+    /// Nothing was under way, not for so long, and there is data now; the last was sent at this time.
+    fn on_resume(&mut self, _moment: &Moment<'_>, _last_sent: Time) {}
 }
 
 /// The controller that a configuration names.
@@ -85,13 +96,20 @@ pub(crate) trait Controller {
 pub(crate) enum AnyController {
     Reno(Reno),
     Cubic(Box<Cubic>),
+    Watched(Box<Watched>),
 }
 
 impl AnyController {
     pub(crate) fn new(config: &Config) -> Self {
-        match config.congestion {
+        let controller = match config.congestion {
             Congestion::Reno => Self::Reno(Reno::default()),
             Congestion::Cubic => Self::Cubic(Box::default()),
+        };
+        match config.slow_start {
+            SlowStart::Standard => controller,
+            SlowStart::Hystart | SlowStart::HystartPlusPlus => {
+                Self::Watched(Box::new(Watched::new(config, controller)))
+            }
         }
     }
 }
@@ -102,6 +120,7 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_ack(window, moment, delivery),
             Self::Cubic(cubic) => cubic.on_ack(window, moment, delivery),
+            Self::Watched(watched) => watched.on_ack(window, moment, delivery),
         }
     }
 
@@ -109,6 +128,7 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_loss(window, moment, flight_size),
             Self::Cubic(cubic) => cubic.on_loss(window, moment, flight_size),
+            Self::Watched(watched) => watched.on_loss(window, moment, flight_size),
         }
     }
 
@@ -116,6 +136,7 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_timeout(window, moment, flight_size),
             Self::Cubic(cubic) => cubic.on_timeout(window, moment, flight_size),
+            Self::Watched(watched) => watched.on_timeout(window, moment, flight_size),
         }
     }
 
@@ -123,6 +144,15 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_idle(window, moment),
             Self::Cubic(cubic) => cubic.on_idle(window, moment),
+            Self::Watched(watched) => watched.on_idle(window, moment),
+        }
+    }
+
+    fn on_resume(&mut self, moment: &Moment<'_>, last_sent: Time) {
+        match self {
+            Self::Reno(reno) => reno.on_resume(moment, last_sent),
+            Self::Cubic(cubic) => cubic.on_resume(moment, last_sent),
+            Self::Watched(watched) => watched.on_resume(moment, last_sent),
         }
     }
 }

@@ -8,9 +8,13 @@
 use airtcp_kernel::{Duration, Time};
 
 use crate::handshake::{Answer, State};
+use crate::marks::Marks;
 use crate::receiver::{AckOwed, Receiver};
 use crate::sender::Sender;
-use crate::{Config, Counters, Flags, LossState, Opening, SackOptions, Segment, Segments, Variant};
+use crate::{
+    Config, Counters, Flags, LossState, Opening, Segment, SegmentOptions, Segments, Timestamps,
+    Variant,
+};
 
 /// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
 /// not decrease.
@@ -19,6 +23,8 @@ pub struct Endpoint {
     state: State,
     receiver: Receiver,
     sender: Sender,
+    /// What it keeps for the marks of its segments; `None` if they have none.
+    marks: Option<Box<Marks>>,
 }
 
 impl Endpoint {
@@ -29,6 +35,7 @@ impl Endpoint {
             state: State::new(config, opening),
             receiver: Receiver::new(),
             sender: Sender::new(config),
+            marks: config.has_marks().then(Box::default),
         }
     }
 
@@ -51,9 +58,9 @@ impl Endpoint {
         config: &Config,
         now: Time,
         segment: &Segment,
-        sacks: &SackOptions,
+        sacks: &SegmentOptions,
     ) {
-        if self.state != State::Established && !self.open(config, now, segment) {
+        if self.state != State::Established && !self.open(config, now, segment, sacks) {
             return;
         }
         if segment.flags.contains(Flags::SYN) {
@@ -86,18 +93,29 @@ impl Endpoint {
     }
 
     /// The next segment to send, if any: to be called until it returns `None`. Its SACK option, if it
-    /// has one, is kept in `sacks`, until [`SackOptions::release`] is called.
+    /// has one, is kept in `sacks`, until [`SegmentOptions::release`] is called.
     // Inlined: it is asked once more than it has something to send.
     #[inline(always)]
     pub fn poll_transmit(
         &mut self,
         config: &Config,
         now: Time,
-        sacks: &mut SackOptions,
+        sacks: &mut SegmentOptions,
     ) -> Option<Segment> {
         if self.state != State::Established {
-            return self.poll_syn(now);
+            return self.poll_aside(config, now, sacks);
         }
+        self.poll_data(config, now, sacks)
+    }
+
+    /// The next segment of an established connection, without marks.
+    #[inline(always)]
+    fn poll_data(
+        &mut self,
+        config: &Config,
+        now: Time,
+        sacks: &mut SegmentOptions,
+    ) -> Option<Segment> {
         if self.receiver.ack_owed() == AckOwed::Bare {
             return Some(self.bare_ack(config, sacks));
         }
@@ -130,7 +148,17 @@ impl Endpoint {
 
     /// Whether data may flow.
     pub fn is_established(&self) -> bool {
-        self.state == State::Established
+        matches!(self.state, State::Established | State::Marked)
+    }
+
+    /// The timestamps option of a segment that is sent now; `None` if segments have none.
+    pub fn timestamps(&self, now: Time) -> Option<Timestamps> {
+        self.marks.as_ref().map(|marks| marks.timestamps(now))
+    }
+
+    /// SND.NXT, the number that a segment without data carries.
+    pub fn snd_nxt(&self) -> u64 {
+        self.sender.snd_nxt()
     }
 
     /// Whether the other end's FIN has come, and all its data: the end of file of its application.
@@ -180,19 +208,19 @@ impl Endpoint {
     }
 
     #[inline]
-    fn bare_ack(&mut self, config: &Config, sacks: &mut SackOptions) -> Segment {
+    fn bare_ack(&mut self, config: &Config, sacks: &mut SegmentOptions) -> Segment {
         let ack = self.segment(self.sender.snd_nxt(), 0);
         if self.receiver.has_gap() { self.with_sack(config, ack, sacks) } else { ack }
     }
 
     /// `ack` with a SACK option, if the variant has it.
     #[cold]
-    fn with_sack(&self, config: &Config, ack: Segment, sacks: &mut SackOptions) -> Segment {
+    fn with_sack(&self, config: &Config, ack: Segment, sacks: &mut SegmentOptions) -> Segment {
         match config.variant {
             Variant::Reno | Variant::NewReno => ack,
             Variant::Sack | Variant::Rack => {
                 let (blocks, count) = self.receiver.sack_blocks();
-                sacks.attach(ack, &blocks[..count])
+                sacks.attach(ack, &blocks[..count], None)
             }
         }
     }
@@ -217,7 +245,7 @@ impl Endpoint {
 
     /// The acknowledgment of a segment with a SACK option.
     #[cold]
-    fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SackOptions) {
+    fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SegmentOptions) {
         match config.variant {
             Variant::Reno | Variant::NewReno => {
                 self.sender.on_ack(config, now, segment.ack, segment.end() == segment.seq);
@@ -240,10 +268,32 @@ impl Endpoint {
         self.sender.stop_timer();
     }
 
-    /// Takes a segment before the connection is established; returns whether it is established
-    /// now and the segment is still to be looked at for data.
+    /// Takes a segment before the connection is established, or one with marks; returns whether it is
+    /// established now and the segment is still to be looked at for data.
     #[cold]
-    fn open(&mut self, config: &Config, now: Time, segment: &Segment) -> bool {
+    fn open(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        options: &SegmentOptions,
+    ) -> bool {
+        let is_marked = self.state == State::Marked;
+        if is_marked && segment.ack > self.sender.snd_max() {
+            // RFC 9293 section 3.10.7.4: it "acks something not yet sent", and is dropped; like Linux
+            // without an acknowledgment in reply.
+            return false;
+        }
+        if let Some(marks) = &mut self.marks {
+            let acknowledged = self.receiver.acknowledged();
+            let echoed = marks.on_segment(now, segment, options, acknowledged);
+            if let Some(rtt) = echoed.filter(|_| is_marked && self.sender.is_news(segment.ack)) {
+                self.sender.rtt.on_echo(config, rtt);
+            }
+        }
+        if is_marked {
+            return true;
+        }
         match self.state.on_segment(config, segment) {
             Answer::Ignore => false,
             Answer::Become(state) => {
@@ -272,15 +322,34 @@ impl Endpoint {
                 self.sender.rtt.after_syn_timeout(config);
             }
         }
-        self.state = State::Established;
+        self.state = State::established(config);
     }
 
+    /// The next segment before the connection is established, or with marks.
     #[cold]
+    fn poll_aside(
+        &mut self,
+        config: &Config,
+        now: Time,
+        options: &mut SegmentOptions,
+    ) -> Option<Segment> {
+        let segment = match self.state {
+            State::Established | State::Marked => self.poll_data(config, now, options)?,
+            State::Listen | State::SynSent(_) | State::SynReceived(_) => self.poll_syn(now)?,
+        };
+        let marked = match &self.marks {
+            None => segment,
+            Some(marks) => marks.mark(config, now, segment, options),
+        };
+        let is_scaled = config.window_scaling && marked.flags.contains(Flags::SYN);
+        Some(if is_scaled { marked.with_window_scale() } else { marked })
+    }
+
     fn poll_syn(&mut self, now: Time) -> Option<Segment> {
         let flags = match self.state {
             State::SynSent(_) => Flags::SYN,
             State::SynReceived(_) => Flags::SYN | Flags::ACK,
-            State::Listen | State::Established => return None,
+            State::Listen | State::Established | State::Marked => return None,
         };
         let syn = self.state.syn_mut().filter(|syn| syn.is_due())?;
         syn.on_sent();
@@ -309,7 +378,7 @@ mod tests {
     }
 
     fn drain(endpoint: &mut Endpoint, config: &Config) -> Vec<String> {
-        let mut sacks = SackOptions::new();
+        let mut sacks = SegmentOptions::new();
         std::iter::from_fn(|| endpoint.poll_transmit(config, T, &mut sacks))
             .map(|segment| segment.to_string())
             .collect()
@@ -326,7 +395,7 @@ mod tests {
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(1500);
 
-        endpoint.on_segment(&config, T, &data(1), &SackOptions::new());
+        endpoint.on_segment(&config, T, &data(1), &SegmentOptions::new());
 
         assert_eq!(drain(&mut endpoint, &config), ["1:1001 ack 1001", "1001:1501 ack 1001"]);
     }
@@ -337,7 +406,7 @@ mod tests {
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(500);
 
-        endpoint.on_segment(&config, T, &data(1001), &SackOptions::new());
+        endpoint.on_segment(&config, T, &data(1001), &SegmentOptions::new());
 
         assert_eq!(drain(&mut endpoint, &config), ["ack 1", "1:501 ack 1"]);
     }
@@ -359,7 +428,7 @@ mod tests {
     #[test]
     fn a_sack_option_never_rides_on_data() {
         let config = Config { variant: Variant::Sack, ..Config::standard() };
-        let mut sacks = SackOptions::new();
+        let mut sacks = SegmentOptions::new();
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(500);
         // The second segment, then the fourth, then the first, which fills a part of the gap.

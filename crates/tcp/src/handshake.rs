@@ -16,6 +16,8 @@ pub(crate) enum State {
     SynReceived(Syn),
     /// Data may flow.
     Established,
+    /// The same, where each segment says something beside its numbers: timestamps, or marks of ECN.
+    Marked,
 }
 
 /// This end's SYN, until it is acknowledged.
@@ -42,17 +44,22 @@ pub(crate) enum Answer {
 impl State {
     pub(crate) fn new(config: &Config, opening: Opening) -> Self {
         match (config.handshake, opening) {
-            (Handshake::None, _) | (_, Opening::Established) => Self::Established,
+            (Handshake::None, _) | (_, Opening::Established) => Self::established(config),
             (_, Opening::Active) => Self::SynSent(Syn::NEW),
             (_, Opening::Passive) => Self::Listen,
         }
+    }
+
+    /// The handshake is over.
+    pub(crate) fn established(config: &Config) -> Self {
+        if config.has_marks() { Self::Marked } else { Self::Established }
     }
 
     /// The own SYN, if it has not been acknowledged.
     pub(crate) fn syn_mut(&mut self) -> Option<&mut Syn> {
         match self {
             Self::SynSent(syn) | Self::SynReceived(syn) => Some(syn),
-            Self::Listen | Self::Established => None,
+            Self::Listen | Self::Established | Self::Marked => None,
         }
     }
 
@@ -80,7 +87,7 @@ impl State {
                 Answer::Become(Self::SynReceived(Syn { due: true, ..sent }))
             }
             Self::SynReceived(_) if ack => Answer::Establish { acknowledge: false },
-            Self::SynReceived(_) | Self::Established => Answer::Ignore,
+            Self::SynReceived(_) | Self::Established | Self::Marked => Answer::Ignore,
         }
     }
 }

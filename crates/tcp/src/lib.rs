@@ -10,7 +10,7 @@
 //! [`Endpoint::poll_timer`] says when to call [`Endpoint::on_timer`] next.
 //!
 //! A SACK option does not travel in its [`Segment`], which stays small, but waits beside it in a
-//! [`SackOptions`], which the caller lends to both ends and tells what became of each segment.
+//! [`SegmentOptions`], which the caller lends to both ends and tells what became of each segment.
 //!
 //! What is obeyed, line by line in the code: RFC 9293 (the protocol), RFC 5681 (congestion
 //! control), RFC 6582 (NewReno), RFC 2018 and RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 6298
@@ -41,10 +41,11 @@ mod congestion;
 mod counters;
 mod endpoint;
 mod handshake;
+mod marks;
+mod options;
 mod reassembly;
 mod receiver;
 mod rtt;
-mod sack;
 mod scoreboard;
 mod segment;
 mod sender;
@@ -52,11 +53,11 @@ mod sent;
 
 pub use blocks::Block;
 pub use config::{
-    AckSkip, Aimd, Config, Congestion, DelayedAck, Handshake, LossWindow, Opening, RtoFloor, Rules,
-    Threshold, Variant,
+    AckSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, Handshake, LossWindow, Opening,
+    RtoFloor, Rules, SlowStart, Threshold, Variant,
 };
 pub use counters::Counters;
 pub use endpoint::Endpoint;
-pub use sack::SackOptions;
+pub use options::{SegmentOptions, Timestamps};
 pub use segment::{Flags, Segment};
 pub use sender::{LossState, Segments};

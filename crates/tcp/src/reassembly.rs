@@ -4,7 +4,7 @@
 //! and loses nothing there is none, and nothing is ever allocated.
 
 use crate::blocks::{Block, Blocks};
-use crate::sack::MAX_SACK_BLOCKS;
+use crate::options::MAX_SACK_BLOCKS;
 
 /// What is held, and which blocks of it changed last.
 #[derive(Clone, Debug, Default)]

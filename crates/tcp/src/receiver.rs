@@ -4,12 +4,15 @@
 //! know what the endpoint sends: it is told when an acknowledgment has left, on its own or with
 //! data.
 
+mod adaptive;
+
 use std::num::NonZeroU64;
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
+use self::adaptive::Adaptive;
+use crate::options::MAX_SACK_BLOCKS;
 use crate::reassembly::Reassembly;
-use crate::sack::MAX_SACK_BLOCKS;
 use crate::{Block, Config};
 
 /// The number of the first byte of data: the SYN, sent or imagined, has number 0.
@@ -29,6 +32,8 @@ pub(crate) struct Receiver {
     fin: Option<NonZeroU64>,
     /// What arrived beyond a gap; `None`: nothing.
     ahead: Option<Box<Reassembly>>,
+    /// `None` until it is needed.
+    adaptive: Option<Box<Adaptive>>,
 }
 
 /// Which acknowledgment the other end must get, and when.
@@ -54,7 +59,13 @@ impl Receiver {
             skipped: 0,
             fin: None,
             ahead: None,
+            adaptive: None,
         }
+    }
+
+    /// The acknowledgment number last sent: Last.ACK.sent of RFC 7323.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.acknowledged
     }
 
     /// RCV.NXT.
@@ -155,12 +166,29 @@ impl Receiver {
     /// segments, and within a bounded time of the first unacknowledged one.
     #[inline]
     fn delay_ack(&mut self, config: &Config, now: Time) {
+        if config.delayed_ack.adaptive {
+            self.delay_ack_adaptively(config, now);
+            return;
+        }
         let every = config.delayed_ack.every_at(self.delivered(), config.mss);
         let enough = u64::from(every) * u64::from(config.mss);
         if every <= 1 || self.rcv_nxt - self.acknowledged >= enough {
             self.ack_is_due(config);
         } else if self.ack_owed == AckOwed::None {
             self.ack_owed = AckOwed::Until(now + config.delayed_ack.timeout);
+        }
+    }
+
+    /// The same as in Linux.
+    #[cold]
+    fn delay_ack_adaptively(&mut self, config: &Config, now: Time) {
+        let delay = self.adaptive.get_or_insert_default().on_data(config, now);
+        let every = config.delayed_ack.every_at(self.delivered(), config.mss);
+        let enough = u64::from(every) * u64::from(config.mss);
+        if delay == Duration::ZERO || self.rcv_nxt - self.acknowledged >= enough {
+            self.ack_is_due(config);
+        } else if self.ack_owed == AckOwed::None {
+            self.ack_owed = AckOwed::Until(now + delay);
         }
     }
 
@@ -212,8 +240,6 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
-    use airtcp_kernel::Duration;
-
     use super::*;
     use crate::config::{AckSkip, DelayedAck, Threshold, Variant};
 

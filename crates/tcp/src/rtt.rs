@@ -68,6 +68,14 @@ impl RttEstimator {
         }
     }
 
+    /// An acknowledgment of new data echoes when what it is for left, `rtt` ago. That tells which of several
+    /// copies has arrived, so it counts where no segment is timed; else the own clock is finer, as in Linux.
+    pub(crate) fn on_echo(&mut self, config: &Config, rtt: Duration) {
+        if self.timed.is_none() {
+            self.measure(config, rtt);
+        }
+    }
+
     /// RFC 6298 (5.5): "the host MUST set RTO <- RTO * 2", up to the maximum of (2.5). The backed
     /// off value stays until a round trip is measured.
     pub(crate) fn back_off(&mut self, config: &Config) {

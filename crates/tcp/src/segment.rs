@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::BitOr;
 
-use crate::sack::SackOption;
+use crate::options::Place;
 
 /// A TCP segment. Sequence numbers are 64 bits and start at 0, so they never wrap; a SYN takes
 /// number 0 and the first byte of data number 1.
@@ -15,9 +15,12 @@ pub struct Segment {
     pub ack: u64,
     /// Bytes of payload.
     pub len: u32,
-    /// Control bits, and where the SACK option is.
+    /// Control bits, and where the options are.
     pub flags: Flags,
 }
+
+/// Bytes of the window scale option of a SYN, with one of padding (RFC 7323 section 2.2).
+const WINDOW_SCALE_BYTES: u32 = 4;
 
 impl Segment {
     /// The number after the last byte of the payload, and after that of the FIN.
@@ -26,31 +29,57 @@ impl Segment {
         self.seq + self.len as u64 + (self.flags.0 & Flags::FIN.0) as u64
     }
 
-    /// Bytes that its SACK option adds to the TCP header: two of padding, kind and length, and eight
-    /// for each block; zero without one.
+    /// Bytes that its options add to the headers that every segment of its connection has: four and eight
+    /// for each block of a SACK option, four for the window scale of a SYN; zero without any. Timestamps
+    /// are in every segment.
     #[inline]
     pub const fn option_bytes(&self) -> u32 {
-        self.flags.0 >> 8 & 0xff
+        self.flags.0 >> 6 & 0x3c
     }
 
-    /// Its SACK option, if it has one.
+    /// Whether it may have options that are kept somewhere.
     #[inline]
-    pub(crate) fn sack_option(&self) -> Option<SackOption> {
-        let blocks = (self.option_bytes() / 8) as u8;
-        (blocks > 0).then_some(SackOption { blocks, slot: (self.flags.0 >> 16) as u16 })
+    pub(crate) const fn has_options(&self) -> bool {
+        self.flags.0 & (Flags::OPTION_WORDS | Flags::STAMPED) != 0
     }
 
-    /// The same segment with an option, if there is one.
-    pub(crate) fn with_sack(self, option: Option<SackOption>) -> Self {
-        let bits = option.map_or(0, |SackOption { blocks, slot }| {
-            u32::from(slot) << 16 | (4 + 8 * u32::from(blocks)) << 8
-        });
-        Self { flags: Flags(self.flags.0 | bits), ..self }
+    /// Whether options of it are kept in [`SegmentOptions`](crate::SegmentOptions).
+    pub fn has_kept_options(&self) -> bool {
+        self.place().is_some()
+    }
+
+    /// Whether it has a timestamps option.
+    #[inline]
+    pub const fn has_timestamps(&self) -> bool {
+        self.flags.0 & Flags::STAMPED != 0
+    }
+
+    /// Where its options are kept, if it has any that are.
+    #[inline]
+    pub(crate) fn place(&self) -> Option<Place> {
+        let blocks = (self.option_bytes() / 8) as u8;
+        (blocks > 0 || self.has_timestamps())
+            .then_some(Place { blocks, slot: (self.flags.0 >> 16) as u16 })
+    }
+
+    /// The same segment with a SACK option of so many blocks, and with timestamps or without, kept at
+    /// this place.
+    pub(crate) fn with_options(self, Place { blocks, slot }: Place, is_stamped: bool) -> Self {
+        let sack = if blocks > 0 { 4 + 8 * u32::from(blocks) } else { 0 };
+        let stamped = if is_stamped { Flags::STAMPED } else { 0 };
+        let bits = u32::from(slot) << 16 | sack << 6 | stamped;
+        Self { flags: Flags(self.flags.0 & Flags::SAID | bits), ..self }
+    }
+
+    /// The same SYN with a window scale option.
+    pub(crate) fn with_window_scale(self) -> Self {
+        Self { flags: Flags(self.flags.0 + (WINDOW_SCALE_BYTES << 6)), ..self }
     }
 }
 
-/// Control bits of a segment, in the lowest byte. Above it are the length of the SACK option, in a byte,
-/// and its place, in two: one number, because fields of one byte are copied one by one.
+/// Control bits of a segment, in the lowest byte. Above it are the length of the options in words of 32
+/// bits, in four bits, and what IP and the options say of it, in four more; the two highest bytes are the
+/// place of the options: one number, because fields of one byte are copied one by one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Flags(u32);
 
@@ -63,6 +92,20 @@ impl Flags {
     pub const SYN: Self = Self(0x02);
     /// The acknowledgment number counts.
     pub const ACK: Self = Self(0x10);
+    /// ECE, the ECN echo: RFC 3168 section 6.1.
+    pub const ECE: Self = Self(0x40);
+    /// CWR, the window was reduced: RFC 3168 section 6.1.
+    pub const CWR: Self = Self(0x80);
+    /// Not of the TCP header but of IP's: ECT(0), the transport knows ECN (RFC 3168 section 5).
+    pub const ECT: Self = Self(1 << 13);
+    /// Not of the TCP header but of IP's: CE, a queue has met congestion (RFC 3168 section 5).
+    pub const CE: Self = Self(1 << 14);
+    /// The length of the options in words, [`Segment::option_bytes`].
+    const OPTION_WORDS: u32 = 0xf00;
+    /// There is a timestamps option.
+    const STAMPED: u32 = 1 << 12;
+    /// All that is not about options.
+    const SAID: u32 = 0xe0ff;
 
     /// The control bits as they stand in the TCP header (RFC 9293 section 3.1).
     pub const fn bits(self) -> u8 {

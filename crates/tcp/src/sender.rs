@@ -6,6 +6,7 @@
 //! known of single segments in [`scoreboard`](crate::scoreboard). Does not know the handshake or what
 //! it acknowledges to the other end.
 
+mod pacing;
 mod rack;
 mod recovery;
 mod selective;
@@ -124,7 +125,7 @@ impl Sender {
             recover: FIRST_BYTE - 1,
             phase: Phase::NO_DUP_ACKS,
             scoreboard: None,
-            rack: (config.variant == Variant::Rack).then(|| Box::new(Rack::new())),
+            rack: (config.variant == Variant::Rack).then(|| Box::new(Rack::new(config))),
             deadline: Time::NEVER,
             last_sent: Time::ZERO,
             window: Window::new(config),
@@ -167,6 +168,16 @@ impl Sender {
     #[inline]
     pub(crate) fn snd_nxt(&self) -> u64 {
         self.snd_nxt
+    }
+
+    /// The number after the highest one ever sent.
+    pub(crate) fn snd_max(&self) -> u64 {
+        self.snd_max
+    }
+
+    /// Whether an acknowledgment of all before `ack` is one of new data.
+    pub(crate) fn is_news(&self, ack: u64) -> bool {
+        (self.snd_una + 1..=self.snd_max).contains(&ack)
     }
 
     /// Payload bytes acknowledged.
@@ -380,6 +391,9 @@ impl Sender {
         {
             let moment = Moment { config, now, rtt: &self.rtt };
             self.controller.on_idle(&mut self.window, &moment);
+        } else {
+            let moment = Moment { config, now, rtt: &self.rtt };
+            self.controller.on_resume(&moment, self.last_sent);
         }
     }
 
@@ -423,8 +437,14 @@ impl Sender {
     /// `acked` bytes of new data are acknowledged outside of fast recovery.
     #[inline]
     fn grow(&mut self, config: &Config, now: Time, acked: u64) {
+        let (una, next) = (self.snd_una, self.snd_max);
+        let delivery = Delivery { acked, most_in_flight: self.usage.most, rtt: None, una, next };
+        self.grow_by(config, now, delivery);
+    }
+
+    #[inline]
+    fn grow_by(&mut self, config: &Config, now: Time, delivery: Delivery) {
         let moment = Moment { config, now, rtt: &self.rtt };
-        let delivery = Delivery { acked, most_in_flight: self.usage.most };
         self.controller.on_ack(&mut self.window, &moment, delivery);
     }
 
@@ -434,7 +454,7 @@ impl Sender {
         let flight_size = self.flight_size();
         let is_full = flight_size.saturating_add(u64::from(config.mss)) > self.window.cwnd;
         let used = if is_full { u64::MAX } else { flight_size };
-        if used > self.usage.most || self.snd_una >= self.usage.until {
+        if is_full || used > self.usage.most || self.snd_una >= self.usage.until {
             self.usage = Usage { most: used, until: self.snd_nxt };
         }
     }

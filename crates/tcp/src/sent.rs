@@ -58,10 +58,20 @@ pub(crate) struct News {
     pub(crate) latest: Option<Latest>,
     /// The round-trip time of the first segment acknowledged that was sent once.
     pub(crate) rtt: Option<Duration>,
+    /// The same of the last one.
+    pub(crate) newest_rtt: Option<Duration>,
     /// A segment arrived after one that was sent later: RFC 8985 section 6.2, step 3.
     pub(crate) reordered: bool,
     /// The number after the highest one that had arrived before.
     delivered_before: u64,
+}
+
+impl News {
+    /// A segment has taken so long there and back.
+    fn time(&mut self, rtt: Duration) {
+        self.rtt.get_or_insert(rtt);
+        self.newest_rtt = Some(rtt);
+    }
 }
 
 /// The segment sent last of those that are known to have arrived.
@@ -124,8 +134,8 @@ impl Sent {
             news.delivered += octets;
             if segment.end <= una {
                 self.arrived(now, &segment, min_rtt, &mut news);
-                if !segment.repeated && news.rtt.is_none() {
-                    news.rtt = Some(now.saturating_since(segment.sent));
+                if !segment.repeated {
+                    news.time(now.saturating_since(segment.sent));
                 }
             }
         }
@@ -157,8 +167,8 @@ impl Sent {
             news.delivered += octets;
             news.newly_sacked += octets;
             self.arrived(now, &segment, min_rtt, news);
-            if !segment.repeated && news.rtt.is_none() {
-                news.rtt = Some(now.saturating_since(segment.sent));
+            if !segment.repeated {
+                news.time(now.saturating_since(segment.sent));
             }
         }
     }

@@ -152,8 +152,8 @@ def network(connections: Connections) -> Iterator[str]:
     yield from _backoff_rules(connections)
 
 
-def congestion(scenario: ResolvedScenario) -> Iterator[str]:
-    """What becomes of Reno's congestion control and recovery, which all models of TCP have."""
+def senders(scenario: ResolvedScenario) -> Iterator[str]:
+    """What becomes of the sender and the receiver that all models of TCP have."""
     connections = [flow.tcp for flow in scenario.flows if flow.tcp is not None]
     others = sorted({tcp.congestion for tcp in connections} - {"reno"})
     if others:
@@ -170,6 +170,21 @@ def congestion(scenario: ResolvedScenario) -> Iterator[str]:
             "and probes after two round trips of silence: the same where nothing is lost and no "
             f"ACK waits so long, which one that is delayed may, up to {format_time_ns(waits)}; "
             f"{UNKNOWN}"
+        )
+    if any(tcp.slow_start != "standard" for tcp in connections):
+        yield (
+            "slow start up to the threshold or a loss; here it ends when round trips grow, and a "
+            f"window opens more slowly from then on; {OPTIMISTIC}"
+        )
+    if any(tcp.pacing for tcp in connections):
+        yield (
+            "segments that leave as soon as the window lets them; here they are paced, and a "
+            f"window that is not full leaves fewer in the queue; {UNKNOWN}"
+        )
+    if any(tcp.delayed_ack.adaptive for tcp in connections):
+        yield (
+            "one policy of acknowledgments throughout; here the first segments, and those after a "
+            f"pause, are acknowledged at once; {UNKNOWN}"
         )
 
 

@@ -108,6 +108,9 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "not rare the assumption on the retry limit is broken, and says so",
         "flows.tcp.rules": "matters after a loss, and no model has losses: the assumption that "
         "nothing is lost says so",
+        "flows.tcp.timestamps": "its bytes are in flows.tcp.header_bits; else only what is sent "
+        "again is timed otherwise, and no model has losses",
+        "flows.tcp.window_scaling": "four bytes of a SYN",
         "flows.tcp.max_rto_ns": "matters when timers expire several times in a row, which the "
         "assumption on timers excludes",
         "flows.tcp.clock_granularity_ns": "adds to a retransmission timer that the assumption on "

@@ -56,7 +56,13 @@ NO_ERRORS: Final = Assumption("frames are lost in collisions alone", ("stations.
 #: What every model of TCP has, as none has losses other than Reno's.
 RENO: Final = Assumption(
     "Reno's congestion control, and losses told by duplicate ACKs and timeouts",
-    ("flows.tcp.congestion", "flows.tcp.variant"),
+    (
+        "flows.tcp.congestion",
+        "flows.tcp.variant",
+        "flows.tcp.slow_start",
+        "flows.tcp.pacing",
+        "flows.tcp.delayed_ack.adaptive",
+    ),
 )
 #: What every model of TCP has that has ACKs.
 ALL_ACKS: Final = Assumption(

@@ -387,6 +387,14 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield f"rules of {tcp.rules.preset}"
     if tcp.congestion != "reno":
         yield tcp.congestion.upper()
+    if tcp.slow_start != "standard":
+        yield {"hystart": "HyStart", "hystart++": "HyStart++"}[tcp.slow_start]
+    if tcp.pacing:
+        yield "pacing"
+    if tcp.timestamps:
+        yield "timestamps"
+    if tcp.delayed_ack.adaptive:
+        yield "quick ACKs at first"
     if tcp.aimd != type(tcp.aimd).default():
         yield f"AIMD {tcp.aimd.increase:g} and {tcp.aimd.decrease:g}"
 

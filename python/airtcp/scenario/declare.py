@@ -17,7 +17,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, Self, Union, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
@@ -180,6 +180,9 @@ class Table(BaseModel):
         revalidate_instances="always",
     )
 
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """For values of the key `preset`: what a file would say with it; what it says itself wins."""
+
     @classmethod
     def of(cls, table: Written, **computed: object) -> Self:
         """The resolved table of a written one; the scenario that it goes into checks it.
@@ -273,7 +276,7 @@ def _written_field(table: type[Table], name: str, key: Key) -> tuple[Any, Any]:
     default = key.default
     if default is NEEDED:
         return reads, Field(description=key.meaning, json_schema_extra=extra)
-    extra["x-default"] = default.words
+    extra["x-default"] = default.words + _of_presets(table, name_in_files(name))
     field = Field(
         default=default.value,
         validate_default=True,
@@ -281,6 +284,21 @@ def _written_field(table: type[Table], name: str, key: Key) -> tuple[Any, Any]:
         json_schema_extra=extra,
     )
     return reads | None if default.value is None else reads, field
+
+
+def _of_presets(table: type[Table], name: str) -> str:
+    """In words: what presets of the whole table set a key to."""
+    return "".join(
+        f" ({preset}: {_in_line(values[name])})"
+        for preset, values in table.presets.items()
+        if name in values
+    )
+
+
+def _in_line(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return text(value)
+    return "{ " + ", ".join(f"{name} = {_in_line(item)}" for name, item in value.items()) + " }"
 
 
 def _reads(name: str, field: Any) -> Any:

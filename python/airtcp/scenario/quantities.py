@@ -6,7 +6,7 @@ which keys a scenario has; `errors` turns what is refused here into messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import (
@@ -101,6 +101,9 @@ class Written(BaseModel):
             raise PydanticCustomError("not_a_table", "", {"keys": allowed})
         # TOML has no null; in Python, None leaves a key out.
         data = {name: value for name, value in data.items() if value is not None}
+        presets = cls.table.presets if cls.table is not None else {}
+        if presets and isinstance(preset := data.get("preset"), str):
+            data = _over(presets.get(preset, {}), data)
         unknown = [name for name in data if name not in allowed]
         if unknown:
             raise PydanticCustomError("unknown_keys", "", {"unknown": unknown, "allowed": allowed})
@@ -112,6 +115,16 @@ class Written(BaseModel):
         if missing:
             raise PydanticCustomError("missing_keys", "", {"missing": missing})
         return data
+
+
+def _over(preset: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a preset says, with what a file says above it; tables key by key."""
+    together = dict(preset)
+    for name, value in data.items():
+        below = preset.get(name)
+        both = isinstance(below, Mapping) and isinstance(value, dict)
+        together[name] = _over(below, value) if both else value
+    return together
 
 
 def _wanted(field: FieldInfo) -> str:

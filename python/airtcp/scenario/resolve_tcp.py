@@ -12,6 +12,10 @@ from .quantities import Written
 
 __all__ = ["resolve_tcp"]
 
+MSS_BYTES = 1460
+TIMESTAMPS_BITS = 96  # with two bytes of padding (RFC 7323, appendix A)
+TIMESTAMPED_MSS_BYTES = MSS_BYTES - TIMESTAMPS_BITS // 8
+UNSCALED_WINDOW_BYTES = 65535
 MAX_WINDOW_BYTES = 2**30  # the largest window that scaling can announce (RFC 7323, 2.3)
 
 
@@ -23,9 +27,15 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
     """
     _check_timeouts(tcp, here)
     _check_congestion(tcp, here)
+    tcp = tcp.filled(
+        mss=TIMESTAMPED_MSS_BYTES if tcp.timestamps else MSS_BYTES, slow_start=_slow_start(tcp)
+    )
     tcp = tcp.filled(initial_window=initial_window_segments(tcp.mss))
+    _check_times_of_segments(tcp, here)
+    _check_window_scaling(tcp, here)
     return Tcp.of(
         tcp,
+        header_bits=tcp.header_bits + (TIMESTAMPS_BITS if tcp.timestamps else 0),
         receive_window_bytes=_receive_window(tcp, here),
         initial_window_bytes=tcp.initial_window * tcp.mss,
         initial_ssthresh_bytes=_initial_ssthresh(tcp, here),
@@ -39,6 +49,37 @@ def _check_congestion(tcp: Written, here: Path) -> None:
             (*here, "aimd"),
             f'stands beside congestion = "{tcp.congestion}", which has factors of its own; '
             'allowed: aimd with congestion = "reno"',
+        )
+
+
+def _slow_start(tcp: Written) -> str:
+    """Where a file does not say. In Linux HyStart is a part of CUBIC."""
+    has_hystart = tcp.preset == "linux" and tcp.congestion == "cubic" and tcp.variant == "rack"
+    return "hystart" if has_hystart else "standard"
+
+
+def _check_times_of_segments(tcp: Written, here: Path) -> None:
+    if tcp.variant == "rack":
+        return
+    for key, plain, written in (
+        ("slow_start", "standard", f'"{tcp.slow_start}"'),
+        ("pacing", False, "true"),
+    ):
+        if getattr(tcp, key) != plain:
+            raise InvalidError(
+                (*here, key),
+                f'{written} needs the times of single segments, which variant = "{tcp.variant}" '
+                'does not keep; allowed: with variant = "rack"',
+            )
+
+
+def _check_window_scaling(tcp: Written, here: Path) -> None:
+    window = _bytes(tcp.receive_window, tcp.mss)
+    if tcp.given("window_scaling") and not tcp.window_scaling and window > UNSCALED_WINDOW_BYTES:
+        raise InvalidError(
+            (*here, "window_scaling"),
+            f"false, and the window is {window} B; allowed: true, or a receive_window of up to "
+            f"{UNSCALED_WINDOW_BYTES} B",
         )
 
 

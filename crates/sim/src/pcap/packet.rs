@@ -74,9 +74,20 @@ pub(crate) fn udp(out: &mut Vec<u8>, ends: &Endpoints, payload: usize) {
     out[begin + 6..begin + 8].copy_from_slice(&sum.to_be_bytes());
 }
 
+/// What a timestamps option takes, with its padding.
+pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
+
+/// A timestamps option, padded as RFC 7323 appendix A has it.
+pub(crate) fn timestamps_option(out: &mut Vec<u8>, value: u32, echo: u32) {
+    out.extend([NO_OPERATION, NO_OPERATION, 8, 10]);
+    out.extend(value.to_be_bytes());
+    out.extend(echo.to_be_bytes());
+}
+
 /// The options of a SYN: the MSS, that SACK is understood, and by how much windows are shifted; up to
 /// at least `len` bytes.
 pub(crate) fn syn_options(out: &mut Vec<u8>, mss: u16, sack: bool, shift: u8, len: usize) {
+    let begin = out.len();
     out.extend([2, 4]);
     out.extend(mss.to_be_bytes());
     if sack {
@@ -85,7 +96,7 @@ pub(crate) fn syn_options(out: &mut Vec<u8>, mss: u16, sack: bool, shift: u8, le
     if shift > 0 {
         out.extend([NO_OPERATION, 3, 3, shift]);
     }
-    fill(out, len);
+    fill(out, begin + len);
 }
 
 /// The options of any other segment: `blocks` of data that have come (RFC 2018), if any, and what

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::Flags;
+use airtcp_tcp::{Flags, Timestamps};
 use airtcp_wlan::{
     ACCESS_POINT, AccessCategory, ContenderId, FrameTimes, Mpdu, Psdu, Rate, StationId,
 };
@@ -22,7 +22,8 @@ use crate::packet::Packet;
 use crate::pcap::PcapWriter;
 use crate::pcap::frame::{Address, DataHeader, Frame};
 use crate::pcap::packet::{
-    Endpoints, Ip, TcpHeader, on_wire, options, syn_options, tcp, udp, wrapped,
+    Endpoints, Ip, TIMESTAMPS_BYTES, TcpHeader, on_wire, options, syn_options, tcp,
+    timestamps_option, udp, wrapped,
 };
 use crate::scenario::TcpConfig;
 
@@ -312,9 +313,14 @@ impl World<'_> {
             Side::Server => (numbers.isn[1], numbers.isn[0]),
         };
         let segment = &packet.body.segment;
-        let filling = (config.packets.header_bits.saturating_sub(320) / 8) as usize;
+        let timestamps = self.connections[place as usize].timestamps(segment);
+        let told = 320 + if timestamps.is_some() { 8 * TIMESTAMPS_BYTES } else { 0 };
+        let filling = (config.packets.header_bits.saturating_sub(told) / 8) as usize;
         let (shift, window) = scaled_window(config);
         let mut option_bytes = Vec::new();
+        if let Some(Timestamps { value, echo }) = timestamps {
+            timestamps_option(&mut option_bytes, value, echo);
+        }
         let syn = segment.flags.contains(Flags::SYN);
         if syn {
             syn_options(&mut option_bytes, config.mss_option(), config.has_sack(), shift, filling);

@@ -70,7 +70,7 @@ impl World<'_> {
             waiting.extend(transmitter.queue.iter());
         }
         waiting.extend(self.links.wires.travelling());
-        let has_option = |packet: &&Packet| packet.body.segment.option_bytes() > 0;
+        let has_option = |packet: &&Packet| packet.body.segment.has_kept_options();
         let options = waiting.iter().filter(has_option).count();
         options_kept(self.connections.iter().map(Connection::sacks_in_network).sum(), options)?;
         for packet in waiting {

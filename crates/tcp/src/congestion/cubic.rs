@@ -5,10 +5,13 @@
 //! the cube root of `libm`, all of which give the same bits on every machine; the window itself is
 //! a whole number of bytes.
 
+mod linux;
+
 use airtcp_kernel::{Duration, Time};
 
+use self::linux::Steps;
 use super::{Controller, Delivery, Moment, Window, initial_window};
-use crate::Config;
+use crate::{Config, CubicGrowth};
 
 /// RFC 9438 section 4.6: beta_cubic "SHOULD be set to 0.7", what a loss leaves of the window.
 const BETA: f64 = 0.7;
@@ -31,6 +34,8 @@ pub(crate) struct Cubic {
     idle_since: Option<Time>,
     /// Growth that does not make up a byte yet, in segments.
     fraction: f64,
+    /// The same for growth as in Linux.
+    steps: Steps,
 }
 
 /// A stage of congestion avoidance.
@@ -102,20 +107,38 @@ impl Cubic {
         self.w_max = if cwnd + 1.0 <= self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         // Section 4.6: ssthresh = flight_size * beta_cubic, at least two segments.
         window.ssthresh = ((flight_size as f64 * BETA) as u64).max(2 * u64::from(config.mss));
-        self.epoch = None;
+        self.end_stage();
         self.fraction = 0.0;
+    }
+
+    fn grow_in_steps(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
+        let smss = u64::from(moment.config.mss);
+        let acked = delivery.acked.div_ceil(smss);
+        let gained = self.steps.growth(moment.now, window.cwnd / smss, self.w_max as u64, acked);
+        window.cwnd = window.cwnd.saturating_add(gained * smss);
+    }
+
+    fn end_stage(&mut self) {
+        self.epoch = None;
+        self.steps.end_stage();
     }
 }
 
 impl Controller for Cubic {
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
         let smss = f64::from(moment.config.mss);
+        let least = self.steps.least_rtt;
+        self.steps.least_rtt = least.into_iter().chain(delivery.rtt).min();
         if window.cwnd < window.ssthresh {
             window.slow_start(moment.config, delivery);
             return;
         }
         if !delivery.validates_avoidance() {
             self.idle_since.get_or_insert(moment.now);
+            return;
+        }
+        if moment.config.rules.cubic_growth == CubicGrowth::Linux {
+            self.grow_in_steps(window, moment, delivery);
             return;
         }
         let cwnd = window.cwnd as f64 / smss;
@@ -136,13 +159,17 @@ impl Controller for Cubic {
         }
         // Section 4.8.
         self.w_max = 0.0;
-        self.epoch = None;
+        self.end_stage();
     }
 
     fn on_idle(&mut self, window: &mut Window, moment: &Moment<'_>) {
         window.cwnd = window.cwnd.min(initial_window(moment.config));
-        self.epoch = None;
+        self.end_stage();
         self.fraction = 0.0;
+    }
+
+    fn on_resume(&mut self, moment: &Moment<'_>, last_sent: Time) {
+        self.steps.skip(last_sent, moment.now);
     }
 }
 

@@ -43,7 +43,7 @@ impl<C: Controller> Scene<C> {
 
     /// The same with so much in flight before.
     pub(crate) fn ack_of(&mut self, acked: u64, most_in_flight: u64) -> u64 {
-        let delivery = Delivery { acked, most_in_flight };
+        let delivery = Delivery { acked, most_in_flight, rtt: None, una: 0, next: 0 };
         self.tell(|controller, window, moment| controller.on_ack(window, moment, delivery))
             .window
             .cwnd

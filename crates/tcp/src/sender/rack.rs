@@ -8,8 +8,9 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::pacing::{Pacer, rate_of_window};
 use super::{Phase, Sender};
-use crate::congestion::{Controller, Moment};
+use crate::congestion::{Controller, Delivery, Moment, Window};
 use crate::scoreboard::DUP_THRESH;
 use crate::sent::{Latest, Sent};
 use crate::{Block, Config, LossWindow};
@@ -24,8 +25,12 @@ pub(crate) struct Rack {
     reordering_seen: bool,
     /// The least round trip of the connection; `None` before the first.
     min_rtt: Option<Duration>,
-    /// What [`Sender::deadline`] is for: there is one timer.
+    /// What `due` is for: there is one timer of recovery.
     timer: Timer,
+    /// When that timer expires. [`Sender::deadline`] comes before it if something waits for its pace.
+    due: Time,
+    /// `None` without pacing.
+    pacer: Option<Pacer>,
     /// TLP.end_seq, while a probe is under way, and whether it repeats what was sent before.
     probe: Option<Probe>,
     /// A probe is to be sent now.
@@ -61,13 +66,15 @@ struct Prr {
 }
 
 impl Rack {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         Self {
             sent: Sent::default(),
             latest: None,
             reordering_seen: false,
             min_rtt: None,
             timer: Timer::Retransmission,
+            due: Time::NEVER,
+            pacer: config.pacing.then(Pacer::new),
             probe: None,
             probe_is_due: false,
             resend_is_due: false,
@@ -137,8 +144,17 @@ impl Sender {
         }
         let lost = self.detect_losses(now);
         self.on_probe_ack(config, now, ack, advances, sacked.is_empty());
-        self.move_window(config, now, news.delivered, advances, lost);
-        if advances || news.newly_sacked > 0 || self.deadline == Time::NEVER {
+        let acked = Delivery {
+            acked: news.delivered,
+            most_in_flight: self.usage.most,
+            rtt: news.newest_rtt,
+            una,
+            next: self.snd_max,
+        };
+        self.move_window(config, now, acked, advances, lost);
+        self.set_pace();
+        let is_off = self.rack.as_ref().is_none_or(|rack| rack.due == Time::NEVER);
+        if advances || news.newly_sacked > 0 || is_off {
             self.restart_rack_timer(config, now);
         }
     }
@@ -156,10 +172,10 @@ impl Sender {
         };
         if let Some(next) = next {
             rack.timer = Timer::Reordering;
-            self.deadline = next;
+            self.arm(next);
         } else if rack.timer == Timer::Reordering {
             rack.timer = Timer::Retransmission;
-            self.deadline = Time::NEVER;
+            self.arm(Time::NEVER);
         }
         lost > 0
     }
@@ -190,13 +206,14 @@ impl Sender {
         &mut self,
         config: &Config,
         now: Time,
-        delivered: u64,
+        acked: Delivery,
         advances: bool,
         lost: bool,
     ) {
+        let delivered = acked.acked;
         match self.phase {
             Phase::Open { .. } if lost => self.enter_rack_recovery(config, now, delivered),
-            Phase::Open { .. } if advances => self.grow(config, now, delivered),
+            Phase::Open { .. } if advances => self.grow_by(config, now, acked),
             Phase::Open { .. } => {}
             Phase::FastRecovery { .. } if self.snd_una >= self.recover => {
                 self.phase = Phase::NO_DUP_ACKS;
@@ -208,7 +225,7 @@ impl Sender {
                     self.phase = Phase::NO_DUP_ACKS;
                 }
                 if advances {
-                    self.grow(config, now, delivered);
+                    self.grow_by(config, now, acked);
                 }
             }
         }
@@ -254,8 +271,14 @@ impl Sender {
     /// The one timer has expired, for one reason or another.
     #[cold]
     pub(super) fn on_rack_timer(&mut self, config: &Config, now: Time) {
-        self.stop_timer();
         let Some(rack) = &mut self.rack else { return };
+        if rack.due > now {
+            // What waited for its pace may leave.
+            self.deadline = rack.due;
+            return;
+        }
+        rack.due = Time::NEVER;
+        self.deadline = Time::NEVER;
         match std::mem::replace(&mut rack.timer, Timer::Retransmission) {
             Timer::Retransmission => self.on_rack_timeout(config, now),
             Timer::Reordering => {
@@ -267,7 +290,7 @@ impl Sender {
             Timer::Probe => {
                 rack.probe_is_due = true;
                 // RFC 8985 section 7.3: "the sender then starts the RTO timer".
-                self.deadline = now + self.rtt.rto();
+                self.arm(now + self.rtt.rto());
             }
         }
     }
@@ -297,7 +320,7 @@ impl Sender {
         self.rtt.on_retransmission();
         self.rtt.back_off(config);
         // RFC 6298 (5.6).
-        self.deadline = now + self.rtt.rto();
+        self.arm(now + self.rtt.rto());
     }
 
     /// The timer after something was acknowledged or sent: the probe's where a tail may be probed, else
@@ -311,7 +334,7 @@ impl Sender {
         if in_flight == 0 {
             rack.timer = Timer::Retransmission;
             rack.probe = None;
-            self.deadline = Time::NEVER;
+            self.arm(Time::NEVER);
             return;
         }
         if rack.timer == Timer::Reordering {
@@ -323,7 +346,7 @@ impl Sender {
             && !rack.sent.has_lost();
         let Some(srtt) = srtt.filter(|_| may_probe) else {
             rack.timer = Timer::Retransmission;
-            self.deadline = now + rto;
+            self.arm(now + rto);
             return;
         };
         // RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment is all
@@ -331,17 +354,34 @@ impl Sender {
         let lone = rack.sent.len() == 1;
         let delay = if lone { config.delayed_ack.timeout } else { Duration::ZERO };
         rack.timer = Timer::Probe;
-        self.deadline = now + (srtt * 2 + delay).min(rto);
+        self.arm(now + (srtt * 2 + delay).min(rto));
     }
 
     /// The next segment to send: a probe, what is lost, then what was never sent.
     #[inline(never)]
     pub(super) fn poll_rack(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
-        let (una, max) = (self.snd_una, self.snd_max);
         let rack = self.rack.as_mut()?;
         if std::mem::take(&mut rack.probe_is_due) {
             return self.send_probe(config, now);
         }
+        let Some(pacer) = &rack.pacer else { return self.send_next_by_rack(config, now) };
+        if let Some(wait) = pacer.wait(now) {
+            self.deadline = rack.due.min(wait);
+            return None;
+        }
+        let sent = self.send_next_by_rack(config, now);
+        if let Some((_, len)) = sent {
+            self.pace(config, now, u64::from(len));
+        } else if let Some(Rack { pacer: Some(pacer), .. }) = self.rack.as_deref_mut() {
+            pacer.end_burst();
+        }
+        sent
+    }
+
+    /// What is lost, then what was never sent.
+    fn send_next_by_rack(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
+        let (una, max) = (self.snd_una, self.snd_max);
+        let rack = self.rack.as_mut()?;
         let smss = u64::from(config.mss);
         let pipe = rack.sent.pipe(una, max);
         let room = self.window.cwnd.saturating_sub(pipe);
@@ -403,7 +443,32 @@ impl Sender {
             rack.probe = sent.map(|_| Probe { end, is_repeated });
             rack.timer = Timer::Retransmission;
         }
-        self.deadline = now + self.rtt.rto();
+        self.arm(now + self.rtt.rto());
         sent
+    }
+
+    /// The timer of recovery expires then.
+    fn arm(&mut self, due: Time) {
+        if let Some(rack) = &mut self.rack {
+            rack.due = due;
+        }
+        self.deadline = due;
+    }
+
+    /// The rate at which segments leave from now on.
+    fn set_pace(&mut self) {
+        let Window { cwnd, ssthresh } = self.window;
+        let srtt = self.rtt.srtt();
+        if let Some(Rack { pacer: Some(pacer), .. }) = self.rack.as_deref_mut() {
+            pacer.rate = srtt.map(|srtt| rate_of_window(cwnd, ssthresh, srtt));
+        }
+    }
+
+    /// `len` bytes of payload leave.
+    fn pace(&mut self, config: &Config, now: Time, len: u64) {
+        let before = self.counters.data_segments_sent - 1;
+        if let Some(Rack { pacer: Some(pacer), .. }) = self.rack.as_deref_mut() {
+            pacer.on_sent(now, len, before, u64::from(config.mss));
+        }
     }
 }

@@ -14,6 +14,8 @@ mod properties;
 mod rack;
 mod rules;
 mod selective;
+mod slow_start;
 mod timeouts;
+mod timestamps;
 mod wild_segments;
 mod windows;

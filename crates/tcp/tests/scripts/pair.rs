@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Config, Endpoint, Opening, SackOptions, Segment};
+use airtcp_tcp::{Config, Endpoint, Opening, Segment, SegmentOptions};
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 
 /// More arrivals and deadlines than nearly all of these transfers need: a livelock exceeds it.
@@ -84,7 +84,7 @@ pub(crate) struct Pair<'a> {
     pub(crate) now: Time,
     pub(crate) log: Vec<(Sent, Fate)>,
     /// Those of the log: nothing is released.
-    pub(crate) sacks: SackOptions,
+    pub(crate) sacks: SegmentOptions,
     delay: Duration,
     rule: Box<dyn FnMut(&Sent) -> Fate + 'a>,
     /// Arrivals by time, then in the order of sending: an index into the log and the receiver.
@@ -106,7 +106,7 @@ impl<'a> Pair<'a> {
             b: Endpoint::new(config, Opening::Passive),
             now: Time::ZERO,
             log: Vec::new(),
-            sacks: SackOptions::new(),
+            sacks: SegmentOptions::new(),
             delay: Duration::from_millis(50),
             rule: Box::new(rule),
             arrivals: BinaryHeap::new(),

@@ -2,7 +2,7 @@
 //! keeping its own books, or send for ever.
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Block, Config, Endpoint, Flags, Handshake, Opening, SackOptions, Segment};
+use airtcp_tcp::{Block, Config, Endpoint, Flags, Handshake, Opening, Segment, SegmentOptions};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -98,8 +98,8 @@ proptest! {
             let delivered = endpoint.delivered();
             let bare = |ack| Segment { seq: 1, ack, len: 0, flags: Flags::ACK };
             let mut arrive = |segment: Segment, blocks: &[Block]| {
-                let mut sacks = SackOptions::new();
-                let segment = sacks.attach(segment, blocks);
+                let mut sacks = SegmentOptions::new();
+                let segment = sacks.attach(segment, blocks, None);
                 endpoint.on_segment(&config, now, &segment, &sacks);
             };
             match operation {
@@ -131,7 +131,7 @@ proptest! {
                 Operation::Deadline => {}
             }
             let mut burst = 0;
-            let mut sacks = SackOptions::new();
+            let mut sacks = SegmentOptions::new();
             while let Some(segment) = endpoint.poll_transmit(&config, now, &mut sacks) {
                 burst += 1;
                 prop_assert!(burst < 50_000, "an endpoint never stops sending");

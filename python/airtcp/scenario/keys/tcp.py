@@ -3,8 +3,9 @@
 Knows the keys of TCP. Does not know how they depend on each other: `resolve_tcp` does.
 """
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
@@ -74,6 +75,12 @@ class DelayedAck(Table):
         default="200 ms",
         gt=0,
         source="RFC 1122, 4.2.3.2 (less than 500 ms; 200 ms as in BSD)",
+    )
+    adaptive: bool = key(
+        "As in Linux: 2 to 16 segments at the start and after a pause are acknowledged at once, "
+        "and the timeout follows the gaps between segments, from `timeout` up to 200 ms.",
+        default=False,
+        source="Linux 6, tcp_event_data_recv",
     )
 
     @property
@@ -161,6 +168,13 @@ class TcpRules(Table):
         default=by_preset({"standard": "timeout", "ns-2": "timeout", "linux": "variation"}),
         source="RFC 6298, (2.4)",
     )
+    cubic_growth: Literal["standard", "linux"] = key(
+        'How the window of `congestion = "cubic"` grows: `linux` looks ahead by the least round '
+        "trip and not by the smoothed one, in whole segments, and gains at least a segment for 20 "
+        "before the first loss.",
+        default=by_preset({"standard": "standard", "ns-2": "standard", "linux": "linux"}),
+        source="RFC 9438, 4.2 to 4.5",
+    )
     restart_after_idle: bool = key(
         "The window falls to the initial one when nothing was sent for a retransmission timeout.",
         default=True,
@@ -171,6 +185,27 @@ class TcpRules(Table):
 class Tcp(Table):
     """Both ends of a TCP connection."""
 
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "linux": {
+            "variant": "rack",
+            "congestion": "cubic",
+            "initial_window": 10,
+            "timestamps": True,
+            "window_scaling": True,
+            "receive_window": "3 MiB",
+            "min_rto": "200 ms",
+            "max_rto": "120 s",
+            "rules": {"preset": "linux"},
+            "delayed_ack": {"timeout": "40 ms", "adaptive": True},
+        }
+    }
+
+    preset_: ClassVar[Key] = file_only(
+        Literal["rfc", "linux"],
+        "A named set of all other keys; those given beside it win. `linux` is Linux 6 as it comes, "
+        "`rfc` is what the other defaults say.",
+        default="rfc",
+    )
     variant: Literal["reno", "newreno", "sack", "rack"] = key(
         "Loss recovery of the sender; with `sack` and `rack` the receiver says what it holds.",
         default="newreno",
@@ -182,14 +217,28 @@ class Tcp(Table):
         default="reno",
         source="RFC 5681, 3.1; RFC 9438",
     )
+    slow_start: Literal["standard", "hystart", "hystart++"] = key(
+        "How slow start ends where nothing is lost: at the threshold alone, or when "
+        "acknowledgments tell of a queue, as in Linux or by way of a slower growth. All but "
+        "`standard` time each segment, as `rack` does.",
+        default=follows('"standard"; "hystart" with preset linux, cubic and rack'),
+        reads=Literal["standard", "hystart", "hystart++"],
+        source="RFC 5681, 3.1; Linux 6, tcp_cubic.c; RFC 9406",
+    )
+    pacing: bool = key(
+        "Segments leave at twice the rate of the window in slow start and 1.2 times in avoidance, "
+        "in bursts of a millisecond, and not as soon as the window lets them; with `rack` only.",
+        default=False,
+        source="Linux 6, tcp_update_pacing_rate",
+    )
     mss_bytes: int = key(
         "Payload of a full segment.",
-        default="1460 B",
-        gt=0,
+        default=follows("1460 B; 1448 B with timestamps"),
+        reads=PositiveSizeBytes,
         source="RFC 9293, 3.7.1 (MTU 1500)",
     )
     header_bits: int = key(
-        "TCP and IP headers of a segment.",
+        "TCP and IP headers of a segment; `timestamps` adds 96.",
         default=320,
         ge=0,
         le=960,
@@ -239,6 +288,18 @@ class Tcp(Table):
     )
     delayed_ack: DelayedAck = key("ACK policy of the receiver.", default={})
     ack_skip: AckSkip | None = key("ACKs that the receiver leaves out.", default=none())
+    timestamps: bool = key(
+        "Each segment has a timestamps option, 12 bytes on top of `header_bits`: what is sent "
+        "again is timed, too.",
+        default=False,
+        source="RFC 7323, 3",
+    )
+    window_scaling: bool = key(
+        "Each SYN has a window scale option, 4 bytes on top of `header_bits`. Windows above "
+        "65535 B need one on the air; left out, its bytes are not counted.",
+        default=False,
+        source="RFC 7323, 2",
+    )
     pad_last_segment: bool = key(
         "Fill the last segment of a transfer up to the MSS, as ns-2 does.", default=False
     )

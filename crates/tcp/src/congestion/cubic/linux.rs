@@ -1,0 +1,107 @@
+//! The growth of CUBIC's window in Linux (tcp_cubic.c of version 6), where it does not do as RFC 9438 says:
+//! it looks ahead by the least round trip and not by the smoothed one, works in whole segments, gains at
+//! least a twentieth of what is acknowledged before the first loss, and does its sums again only when the
+//! window has changed or a thirty-second of a second has passed.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{BETA, C, seconds};
+
+/// `HZ / 32`, in ticks of a millisecond.
+const REST: Duration = Duration::from_millis(31);
+/// Before the first loss a segment comes for at most so many.
+const MOST_BEFORE_LOSS: u64 = 20;
+/// A segment for two at most: the window grows by half in a round trip.
+const LEAST: u64 = 2;
+
+/// What Linux keeps beside the curve. Windows are in segments.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    /// `delay_min`; none yet.
+    pub(super) least_rtt: Option<Duration>,
+    /// The stage of congestion avoidance: when it began, K and the window at K; `None` before its first
+    /// acknowledgment.
+    stage: Option<Stage>,
+    /// `cnt`, the segments acknowledged for which the window gains one.
+    each: u64,
+    /// `snd_cwnd_cnt`, those that are not paid out.
+    unpaid: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Stage {
+    start: Time,
+    k: f64,
+    origin: u64,
+    /// When the sums were done last, and for which window.
+    summed: (Time, u64),
+    /// `tcp_cwnd`, the window of Reno's friend, and what was acknowledged for its next segment.
+    friend: u64,
+    acked: u64,
+}
+
+impl Steps {
+    /// The stage is over.
+    pub(super) fn end_stage(&mut self) {
+        self.stage = None;
+    }
+
+    /// Nothing was sent `since`, and something is now: that time does not count.
+    pub(super) fn skip(&mut self, since: Time, now: Time) {
+        if let Some(stage) = &mut self.stage {
+            stage.start = (stage.start + now.saturating_since(since)).min(now);
+        }
+    }
+
+    /// By how many segments the window grows; `w_max` is zero before the first loss.
+    pub(super) fn growth(&mut self, now: Time, cwnd: u64, w_max: u64, acked: u64) -> u64 {
+        let mut is_new = false;
+        let stage = self.stage.get_or_insert_with(|| {
+            is_new = true;
+            let below = w_max.saturating_sub(cwnd);
+            let k = libm::cbrt(below as f64 / C);
+            let summed = (now, cwnd);
+            Stage { start: now, k, origin: cwnd.max(w_max), summed, friend: cwnd, acked: 0 }
+        });
+        stage.acked += acked;
+        let (before, window) = stage.summed;
+        if is_new || window != cwnd || now.saturating_since(before) > REST {
+            stage.summed = (now, cwnd);
+            self.each = stage.sum(now, self.least_rtt.unwrap_or(Duration::ZERO), cwnd, w_max == 0);
+        }
+        // What was gathered at another price counts for one segment at most.
+        let mut gained = 0;
+        if self.unpaid >= self.each {
+            self.unpaid = 0;
+            gained = 1;
+        }
+        self.unpaid += acked;
+        gained += self.unpaid / self.each;
+        self.unpaid %= self.each;
+        gained
+    }
+}
+
+impl Stage {
+    /// The segments acknowledged for which the window gains one.
+    fn sum(&mut self, now: Time, ahead: Duration, cwnd: u64, is_first: bool) -> u64 {
+        let d = seconds(now.saturating_since(self.start) + ahead) - self.k;
+        let step = (C * d * d * d).abs() as u64;
+        let target = if d < 0.0 { self.origin.saturating_sub(step) } else { self.origin + step };
+        let mut each = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if is_first {
+            each = each.min(MOST_BEFORE_LOSS);
+        }
+        // RFC 9438 section 4.3, in eighths and whole segments: (1 + beta) / (3 (1 - beta)) of a window.
+        let eighths = (8.0 * (1.0 + BETA) / (3.0 * (1.0 - BETA))) as u64;
+        let price = (cwnd * eighths) >> 3;
+        while self.acked > price {
+            self.acked -= price;
+            self.friend += 1;
+        }
+        if self.friend > cwnd {
+            each = each.min(cwnd / (self.friend - cwnd));
+        }
+        each.max(LEAST)
+    }
+}

@@ -1,0 +1,58 @@
+//! What segments say beside their numbers: timestamps (RFC 7323).
+//!
+//! Knows the option and its clock. There is no protection against wrapped sequence numbers (PAWS, section
+//! 5), because numbers do not wrap here; and no detection of spurious timeouts by what is echoed.
+
+use airtcp_kernel::{Duration, Time};
+
+use crate::{Config, Segment, SegmentOptions, Timestamps};
+
+/// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux's and ns-3's tick.
+const TICK: Duration = Duration::from_millis(1);
+
+/// What one end keeps for the marks of its segments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    /// TS.Recent of RFC 7323 section 4.3.
+    recent: u32,
+}
+
+/// TSval at this time.
+fn clock(now: Time) -> u32 {
+    (now.as_nanos() / TICK.as_nanos()) as u32
+}
+
+impl Marks {
+    /// A segment arrived, at an end that had last acknowledged all before `acknowledged`. Returns how
+    /// long ago that left which its acknowledgment is for.
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        options: &SegmentOptions,
+        acknowledged: u64,
+    ) -> Option<Duration> {
+        let timestamps = options.timestamps(segment)?;
+        // Section 4.3, (2): "SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent".
+        if timestamps.value >= self.recent && segment.seq <= acknowledged {
+            self.recent = timestamps.value;
+        }
+        Some(TICK * u64::from(clock(now).saturating_sub(timestamps.echo)))
+    }
+
+    /// `segment` with all that goes with it.
+    pub(crate) fn mark(
+        &self,
+        config: &Config,
+        now: Time,
+        segment: Segment,
+        options: &mut SegmentOptions,
+    ) -> Segment {
+        if config.timestamps { options.stamp(segment, self.timestamps(now)) } else { segment }
+    }
+
+    /// The option of a segment that is sent now.
+    pub(crate) fn timestamps(&self, now: Time) -> Timestamps {
+        Timestamps { value: clock(now), echo: self.recent }
+    }
+}

@@ -1,0 +1,101 @@
+//! How long Linux delays an acknowledgment: `tcp_event_data_recv` and `tcp_send_delayed_ack`, version 6.
+//!
+//! The first segments, and those after a pause, are acknowledged at once; later the delay follows the gaps
+//! between segments. Without "pingpong", which delays more where an application answers.
+
+use airtcp_kernel::{Duration, Time};
+
+use crate::Config;
+
+/// `TCP_MAX_QUICKACKS`: so many acknowledgments at once at most.
+const MOST_QUICK: u64 = 16;
+/// ... and so many at least.
+const LEAST_QUICK: u64 = 2;
+/// `TCP_DELACK_MAX`.
+const LONGEST: Duration = Duration::from_millis(200);
+
+/// What the receiver keeps of the gaps between segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Adaptive {
+    /// Acknowledgments that are still sent at once.
+    quick: u32,
+    /// `ato`, the delay; zero before the first segment.
+    delay: Duration,
+    /// When the last segment came.
+    last: Time,
+}
+
+impl Adaptive {
+    /// A segment came in order. Returns the delay of its acknowledgment; zero: none.
+    pub(crate) fn on_data(&mut self, config: &Config, now: Time) -> Duration {
+        let least = config.delayed_ack.timeout;
+        let gap = now.saturating_since(self.last);
+        self.last = now;
+        let half = |span: Duration| Duration::from_nanos(span.as_nanos() / 2);
+        if self.delay == Duration::ZERO {
+            self.delay = least;
+            self.be_quick(config);
+        } else if gap <= half(least) {
+            self.delay = half(self.delay) + half(least);
+        } else if gap < self.delay {
+            self.delay = half(self.delay) + gap;
+        } else if gap > config.min_rto {
+            // A pause: the other end's window may have fallen to one segment.
+            self.be_quick(config);
+        }
+        if self.quick > 0 {
+            self.quick -= 1;
+            Duration::ZERO
+        } else {
+            self.delay.min(LONGEST)
+        }
+    }
+
+    /// `tcp_incr_quickack`: half of the receive window in segments, within bounds.
+    fn be_quick(&mut self, config: &Config) {
+        let half_window = config.receive_window / (2 * u64::from(config.mss));
+        let quick = half_window.clamp(LEAST_QUICK, MOST_QUICK) as u32;
+        self.quick = self.quick.max(quick);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::DelayedAck;
+
+    const fn at(millis: u64) -> Time {
+        Time::from_nanos(1_000_000_000 + millis * 1_000_000)
+    }
+
+    fn config() -> Config {
+        let forty = Duration::from_millis(40);
+        let delayed_ack = DelayedAck { adaptive: true, ..DelayedAck::every(2, forty) };
+        Config { delayed_ack, ..Config::standard() }
+    }
+
+    #[test]
+    fn sixteen_acknowledgments_are_quick_and_again_after_a_pause() {
+        let (config, mut adaptive) = (config(), Adaptive::default());
+        for millis in 0..16 {
+            assert_eq!(adaptive.on_data(&config, at(millis)), Duration::ZERO);
+        }
+        assert_eq!(adaptive.on_data(&config, at(16)), Duration::from_millis(40));
+        // Longer than the least timeout, 200 ms.
+        assert_eq!(adaptive.on_data(&config, at(217)), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_delay_follows_the_gaps() {
+        let config = Config { receive_window: 1000, ..config() };
+        let mut adaptive = Adaptive::default();
+        for _ in 0..LEAST_QUICK {
+            assert_eq!(adaptive.on_data(&config, at(0)), Duration::ZERO);
+        }
+        // 40 / 2 + 30, 50 / 2 + 30, then 55 / 2 + 20 after a short gap.
+        for (millis, delay) in [(30, 50_000), (60, 55_000), (61, 47_500)] {
+            let expected = Duration::from_micros(delay);
+            assert_eq!(adaptive.on_data(&config, at(millis)), expected, "{millis}");
+        }
+    }
+}

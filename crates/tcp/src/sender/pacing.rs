@@ -1,0 +1,111 @@
+//! Pacing: what a window lets go leaves at a rate, in bursts of a millisecond.
+//!
+//! Knows when the next burst may leave. Does not know windows; at which rate is the
+//! [sender](super)'s question, or its controller's.
+
+use airtcp_kernel::{Duration, Time};
+
+const SECOND_NS: u128 = 1_000_000_000;
+/// Segments at the beginning of a connection that are not paced: `tcp_update_skb_after_send` of Linux.
+const UNPACED: u64 = 10;
+/// A burst takes about a millisecond: `sk_pacing_shift` 10 of Linux's `tcp_tso_autosize`, and
+/// draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2, "BBR.send_quantum".
+const BURSTS_PER_SECOND: u64 = 1 << 10;
+/// ... and is no longer than this.
+const LONGEST_BURST: u64 = 1 << 16;
+/// ... nor shorter than two segments, or one where that would be slow.
+const SLOW: u64 = 1_200_000 / 8;
+
+/// Earliest departure times.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pacer {
+    /// When all that was sent has left at its rate.
+    next: Time,
+    /// What may still leave in the burst that has begun, in bytes.
+    burst: u64,
+    /// Bytes per second; `None` before a round trip is known.
+    pub(super) rate: Option<u64>,
+}
+
+impl Pacer {
+    pub(super) fn new() -> Self {
+        Self { next: Time::ZERO, burst: 0, rate: None }
+    }
+
+    /// When something may leave, if not now.
+    #[inline]
+    pub(super) fn wait(&self, now: Time) -> Option<Time> {
+        (self.burst == 0 && self.next > now).then_some(self.next)
+    }
+
+    /// `len` bytes leave, after so many segments with payload before.
+    pub(super) fn on_sent(&mut self, now: Time, len: u64, segments: u64, mss: u64) {
+        let Some(rate) = self.rate.filter(|_| segments >= UNPACED) else { return };
+        if self.burst == 0 {
+            let least = if rate < SLOW { mss } else { 2 * mss };
+            self.burst = (rate / BURSTS_PER_SECOND).min(LONGEST_BURST).max(least);
+        }
+        self.burst = self.burst.saturating_sub(len);
+        let span = (u128::from(len) * SECOND_NS).div_ceil(u128::from(rate.max(1)));
+        let span = u64::try_from(span).unwrap_or(u64::MAX / 4);
+        // Who comes late has a part of the time to its credit, as in Linux.
+        let credit = now.saturating_since(self.next).as_nanos().min(span / 2);
+        self.next = self.next.max(now) + Duration::from_nanos(span - credit);
+    }
+
+    /// Nothing more leaves now, for another reason than the pace: the burst is over.
+    #[inline]
+    pub(super) fn end_burst(&mut self) {
+        self.burst = 0;
+    }
+}
+
+/// The rate of Linux's `tcp_update_pacing_rate`: twice what the window carries in a round trip as long as
+/// it may double, then 1.2 times as much (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+pub(super) fn rate_of_window(cwnd: u64, ssthresh: u64, srtt: Duration) -> u64 {
+    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    let rate = u128::from(cwnd) * percent / 100 * SECOND_NS / u128::from(srtt.as_nanos().max(1));
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(micros: u64) -> Time {
+        Time::from_nanos(micros * 1000)
+    }
+
+    #[test]
+    fn a_burst_takes_a_millisecond_and_the_next_waits_for_it() {
+        // 4096 segments of 1000 bytes a second: bursts of 4000 bytes, each 976.6 us long.
+        let mut pacer = Pacer { rate: Some(4_096_000), ..Pacer::new() };
+        for _ in 0..4 {
+            assert_eq!(pacer.wait(at(1000)), None);
+            pacer.on_sent(at(1000), 1000, 10, 1000);
+        }
+        // The first came late by more than its time, of which half counts: 3.5 * 244.14 us.
+        let next = pacer.wait(at(1000)).expect("the burst is over").as_nanos();
+        assert!(next.abs_diff(1_000_000 + 854_492) < 10, "{next}");
+    }
+
+    #[test]
+    fn the_first_ten_are_not_paced_nor_anything_before_a_round_trip() {
+        let mut pacer = Pacer { rate: Some(1000), ..Pacer::new() };
+        pacer.on_sent(at(0), 1000, 9, 1000);
+        assert_eq!(pacer.wait(at(0)), None);
+        pacer.on_sent(at(0), 1000, 10, 1000);
+        assert_eq!(pacer.wait(at(0)), Some(at(1_000_000)));
+        let mut unknown = Pacer::new();
+        unknown.on_sent(at(0), 1000, 10, 1000);
+        assert_eq!(unknown.wait(at(0)), None);
+    }
+
+    #[test]
+    fn the_rate_is_twice_the_windows_while_it_may_double() {
+        let rtt = Duration::from_millis(100);
+        assert_eq!(rate_of_window(10_000, u64::MAX, rtt), 200_000);
+        assert_eq!(rate_of_window(10_000, 20_002, rtt), 200_000);
+        assert_eq!(rate_of_window(10_000, 20_000, rtt), 120_000);
+    }
+}

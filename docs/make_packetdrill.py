@@ -1,0 +1,81 @@
+"""Make the table of docs/packetdrill.md: which scripts of google/packetdrill pass, and why not.
+
+The scripts are GPL-2.0 and not a part of airtcp: `AIRTCP_PACKETDRILL` says where they are (the
+directory that has `gtests`). Without it the page stays as it is.
+
+    AIRTCP_PACKETDRILL=DIR .venv/bin/python docs/make_packetdrill.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import tables
+
+PAGE = Path(__file__).parent / "packetdrill.md"
+ROOT = PAGE.parents[1]
+
+#: The data-path scripts: directories of `gtests/net/tcp`.
+GROUPS = (
+    "slow_start",
+    "cubic",
+    "sack",
+    "fast_retransmit",
+    "fast_recovery",
+    "limited_transmit",
+    "cwnd_moderation",
+    "ts_recent",
+    "close",
+)
+
+#: Why a script that does not pass cannot, in words.
+REASONS = {
+    "slow_start/slow-start-after-win-update": "The other end's window is zero for a while. Windows "
+    "are constant here, and there are no probes.",
+    "cubic/cubic-bulk-166k-idle-restart": "Linux gathers segments for its card, so that the "
+    "window counts as not used before the pause; here it was full, and the acknowledgment before "
+    "the pause counts for its growth after it.",
+    "cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data": "A queue of no packets makes the "
+    "local host refuse to send. Queues are not the endpoint's here.",
+    "fast_retransmit/fr-4pkt-fack-last-mss": "The reordering window of RFC 8985 is a quarter of "
+    "the least round trip, 25 ms; Linux's timer has ticks and no less than 40 ms.",
+    "fast_recovery/prr-ss-ack-below-snd_una-cubic": "The last segment was sent before a "
+    "retransmission that has arrived, so it is lost by RFC 8985 and a new loss, after which RFC "
+    "9937 lets two segments go; Linux still has it under way, and lets three go.",
+    "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700": "ECN's CWR state reduces by "
+    "PRR in Linux.",
+}
+
+
+def results(of: Path) -> str:
+    """A row for each group, then one for each script that does not pass."""
+    scripts = [path for group in GROUPS for path in sorted((of / group).glob("*.pkt"))]
+    subprocess.run(["cargo", "build", "-q", "--release", "-p", "airtcp-packetdrill"], cwd=ROOT)
+    runner = ROOT / "target/release/airtcp-packetdrill"
+    ran = subprocess.run([runner, *scripts], capture_output=True, text=True, check=False)
+    failed = {}
+    for line in ran.stdout.splitlines():
+        if found := re.fullmatch(r"failed (.*)\.pkt:(\d+): (.*)", line):
+            path, number, said = found.groups()
+            failed[str(Path(path).relative_to(of))] = (number, said)
+    rows = []
+    for group in GROUPS:
+        count = sum(path.parent.name == group for path in scripts)
+        lost = sum(name.startswith(f"{group}/") for name in failed)
+        rows.append([f"`{group}`", f"{count - lost} of {count} pass", ""])
+    rows.append(["all", f"{len(scripts) - len(failed)} of {len(scripts)} pass", ""])
+    for name, (number, said) in failed.items():
+        rows.append([f"`{name}`", f"line {number}: {said}".replace("|", "\\|"), REASONS[name]])
+    return tables.markdown(["scripts", "result", "why"], rows)
+
+
+if __name__ == "__main__":
+    given = os.environ.get("AIRTCP_PACKETDRILL")
+    if given is None:
+        sys.stderr.write(f"{PAGE.name} stays as it is: AIRTCP_PACKETDRILL is not set\n")
+    else:
+        tables.remake(PAGE, {"packetdrill": lambda: results(Path(given) / "gtests/net/tcp")})
