@@ -9,7 +9,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo reproduce check test test-rust test-python lint verify resolved same same-store pages bench docs wheel clean
+.PHONY: help build demo reproduce check test test-rust test-python lint verify resolved same same-store pages bench peers docs wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -94,6 +94,11 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/flow.py
 	$(BIN)/python benches/around.py
 	$(BIN)/python benches/sweep.py
+
+peers: build ## Compare with ns-2 and ns-3 on 20 points: what they say, and how much longer they take (minutes)
+	@command -v ns > /dev/null || { echo 'ns-2 is not here: apt-get install ns2' >&2; exit 1; }
+	@[ -x validation/ns3/cell ] || sh validation/ns3/build.sh
+	$(BIN)/python benches/side_by_side.py --write
 
 # All of them, or those that are named: make pages PAGES="docs/make_keys.py docs/make_cards.py".
 PAGES ?= $(wildcard docs/make_*.py)

@@ -10,9 +10,14 @@ author = "the airtcp authors"
 project_copyright = "2026 the airtcp authors"
 release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["package"]["version"]
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 nitpicky = True
+# Names in docstrings are for people: the standard library and our inner classes have no page.
+nitpick_ignore_regex = [("py:.*", ".*")]
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+default_role = "code"
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import resource
 import tempfile
+from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from airtcp.results.table import Writer
 from airtcp.scenario import loads
@@ -66,15 +68,27 @@ def chunk_cpu_s(folder: Path) -> float:
         waiting = list(range(CHUNKS))
         for place in places:
             place.submit(Chunk((Task(waiting[0], points.filling(waiting.pop(0)), (0,)),), 1.0))
-        for _ in range(CHUNKS):
-            place, done = ended.get()
-            assert isinstance(done, Done)
-            ((number, replication, seed, row),) = done.rows
-            columns = {"point": [str(number)], "replication": [replication], "seed": [seed]}
-            metrics = {name: [value] for name, value in zip(about.metrics, row, strict=True)}
-            writer.add(columns | metrics)
-            if waiting:
-                place.submit(Chunk((Task(waiting[0], points.filling(waiting.pop(0)), (0,)),), 1.0))
+        left = CHUNKS
+        while left:
+            # As a sweep does: all that has ended goes into one file.
+            came = [ended.get()]
+            with suppress(Empty):
+                while True:
+                    came.append(ended.get_nowait())
+            left -= len(came)
+            columns: dict[str, list[Any]] = {"point": [], "replication": [], "seed": []}
+            columns |= {name: [] for name in about.metrics}
+            for place, done in came:
+                assert isinstance(done, Done)
+                ((number, replication, seed, row),) = done.rows
+                for name, value in zip(
+                    columns, (str(number), replication, seed, *row), strict=True
+                ):
+                    columns[name].append(value)
+                if waiting:
+                    task = Task(waiting[0], points.filling(waiting.pop(0)), (0,))
+                    place.submit(Chunk((task,), 1.0))
+            writer.add(columns)
         return (own_cpu_s() - begin) / CHUNKS
 
 

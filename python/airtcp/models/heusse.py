@@ -218,9 +218,9 @@ def anomaly(
     The last axis of `exchange_s` (T without t_cont, see `frame_exchange_s`), `count` (hosts of
     the class) and `frame_bits` (s_d, or the part of a frame that counts as throughput) are the
     classes; the axes before it, and `cw_min`, broadcast. Every host gets as many frames through as
-    any other: U_i = T_i / cycle and X_i = s_d,i / cycle, with
+    any other: U_i = T_i / cycle and X_i = s_d,i / cycle, with::
 
-        cycle = sum of all T_i + P_c(N) t_jam N,    T_i = `exchange_s`_i + t_cont(N).
+        cycle = sum of all T_i + P_c(N) t_jam N,    T_i = exchange_s_i + t_cont(N).
 
     t_jam is the mean over all pairs of hosts of the longer T, which for N - 1 fast hosts and one
     slow is the published (2/N) T_s + (1 - 2/N) T_f; or `collision_s` (RTS/CTS: ours). A lone host

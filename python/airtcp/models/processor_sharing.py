@@ -134,7 +134,7 @@ def sojourn_tail(t_s: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0
     """Pr{S > t} of the M/M/1-PS queue, H (26) in the form of erratum H4; exponential sizes only.
 
     `t_s` and the mean service time beta in seconds (default: t in units of beta). The braces of the
-    printed (26) do not pair; meant is
+    printed (26) do not pair; meant is::
 
         2/(1-rho) int_0^pi exp(-x g(x) - (1-rho)^2 t / (1+rho - 2 sqrt(rho) cos x))
                            sin x / (1 + exp(-pi g(x))) dx,

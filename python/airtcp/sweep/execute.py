@@ -34,7 +34,7 @@ __all__ = ["Outcome", "Progress", "contents_of", "execute"]
 
 #: What a chunk takes at first, and at most: so much is lost when a worker dies.
 _FIRST_S: Final = 0.2
-_LONGEST_S: Final = 10.0
+_LONGEST_S: Final = 30.0
 #: A chunk takes this share of the time that the sweep has taken so far.
 _SHARE: Final = 0.05
 #: A chunk that has lost so many workers is to blame.

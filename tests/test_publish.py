@@ -1,0 +1,59 @@
+"""What is published says the same everywhere: versions, what is needed, what a release does."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"][
+    "version"
+]
+#: What conda-forge calls some packages of PyPI.
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "duckdb": "python-duckdb"}
+
+
+def test_the_conda_recipe_has_our_version_and_needs_what_we_need() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+
+    assert recipe["context"]["version"] == VERSION
+    needed = {}
+    for dependency in PROJECT["dependencies"]:
+        name, bound = re.fullmatch(r"([\w-]+)(>=.*)", dependency).groups()  # type: ignore[union-attr]
+        needed[CONDA_NAMES.get(name, name)] = bound
+    run = dict(line.split(" ") for line in recipe["requirements"]["run"])
+    assert run.pop("python") == PROJECT["requires-python"]
+    assert run == needed
+
+
+def test_a_release_has_wheels_for_all_platforms_and_tries_them() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+
+    names = {one["name"] for one in jobs["wheels"]["strategy"]["matrix"]["platform"]}
+    assert names == {
+        "manylinux-x86_64",
+        "manylinux-aarch64",
+        "macos-x86_64",
+        "macos-aarch64",
+        "windows-x86_64",
+    }
+    tried = {one["name"] for one in jobs["same"]["strategy"]["matrix"]["platform"]}
+    assert tried <= names
+    assert set(jobs["publish"]["needs"]) == {"wheels", "same", "source"}
+    # It runs what is there.
+    assert (ROOT / "validation" / "same" / "same.py").exists()
+
+
+def test_the_paper_cites_what_its_bibliography_has() -> None:
+    text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    entries = re.findall(r"(?m)^@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text())
+
+    assert set(re.findall(r"@(\w+)", text)) == set(entries)
+    for section in ("Summary", "Statement of need", "State of the field", "Software design"):
+        assert f"# {section}\n" in text
+    assert "# AI usage disclosure\n" in text
