@@ -333,17 +333,24 @@ impl<B: Content> Queue<B> {
     /// Takes a packet in, which arrives now. What is dropped for it goes to `drops`, and may be the
     /// packet itself.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, mut packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
-        packet.arrived = now;
-        if let Discipline::Fifo(fifo) = &mut self.discipline
-            && self.len < self.direct
-        {
-            // By far the most frequent case.
-            fifo.push(packet);
-            self.len += 1;
-            return;
+    pub fn enqueue(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
+        if let Err(packet) = self.push(now, packet) {
+            self.enqueue_if_it_fits(now, packet, drops);
         }
-        self.enqueue_if_it_fits(now, packet, drops);
+    }
+
+    /// Takes a packet in if that is all that has to be done: by far the most frequent case. Else it has
+    /// to be given to [`Self::enqueue`].
+    #[inline(always)]
+    pub fn push(&mut self, now: Time, mut packet: Packet<B>) -> Result<(), Packet<B>> {
+        packet.arrived = now;
+        match &mut self.discipline {
+            Discipline::Fifo(fifo) if self.len < self.direct => fifo.push(packet),
+            Discipline::Lines(lines) if self.len < self.direct => lines.push(packet),
+            _ => return Err(packet),
+        }
+        self.len += 1;
+        Ok(())
     }
 
     #[cold]

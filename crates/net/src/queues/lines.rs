@@ -4,7 +4,7 @@
 //! access point of a cell that aggregates frames has a line for each of its stations, and a
 //! [`Scheduler`] says whose turn it is. Knows no limit and drops nothing.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use airtcp_kernel::{Duration, Time};
 
@@ -18,9 +18,12 @@ use crate::Packet;
 pub(super) struct Lines<B> {
     turns: Turns,
     /// By receiver; each packet with the number of its arrival.
-    lines: BTreeMap<u32, VecDeque<(u64, Packet<B>)>>,
+    lines: Vec<VecDeque<(u64, Packet<B>)>>,
     /// The first of each line that is not empty: the number of its arrival, and whose it is.
     heads: BTreeSet<(u64, u32)>,
+    /// The one of them that has been taken: several packets of a line are, one after the other, before
+    /// anybody asks for heads.
+    taken: Option<(u64, u32)>,
     arrivals: u64,
 }
 
@@ -28,32 +31,56 @@ impl<B> Lines<B> {
     pub(super) fn new(scheduler: Scheduler, service: &Service) -> Self {
         Self {
             turns: Turns::new(scheduler, service),
-            lines: BTreeMap::new(),
+            lines: Vec::new(),
             heads: BTreeSet::new(),
+            taken: None,
             arrivals: 0,
         }
     }
 
+    /// Takes a packet in, for which there is room.
+    #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>) {
-        let receiver = packet.to;
-        let line = self.lines.entry(receiver).or_default();
+        let receiver = packet.to as usize;
+        if self.lines.len() <= receiver {
+            self.lines.resize_with(receiver + 1, VecDeque::new);
+        }
+        let line = &mut self.lines[receiver];
         if line.is_empty() {
-            self.heads.insert((self.arrivals, receiver));
+            self.heads.insert((self.arrivals, packet.to));
         }
         line.push_back((self.arrivals, packet));
         self.arrivals += 1;
     }
 
-    /// Takes the packet at `place` out of the line of `receiver`.
-    fn remove(&mut self, receiver: u32, place: usize) -> Option<Packet<B>> {
-        let line = self.lines.get_mut(&receiver)?;
-        let (number, packet) = line.remove(place)?;
-        if place == 0 {
-            self.heads.remove(&(number, receiver));
-            if let Some(&(next, _)) = line.front() {
+    /// Brings the heads up to date.
+    fn update_heads(&mut self) {
+        if let Some(taken) = self.taken.take() {
+            self.heads.remove(&taken);
+            let (_, receiver) = taken;
+            if let Some(&(next, _)) = self.lines[receiver as usize].front() {
                 self.heads.insert((next, receiver));
             }
         }
+    }
+
+    /// Takes the first packet out of the line of `receiver`, if it `fits`.
+    #[inline]
+    fn take(
+        &mut self,
+        receiver: u32,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+    ) -> Option<Packet<B>> {
+        if self.taken.is_some_and(|(_, before)| before != receiver) {
+            self.update_heads();
+        }
+        let line = self.lines.get_mut(receiver as usize)?;
+        let (_, head) = line.front()?;
+        if !fits(head) {
+            return None;
+        }
+        let (number, packet) = line.pop_front()?;
+        self.taken.get_or_insert((number, receiver));
         Some(packet)
     }
 }
@@ -74,6 +101,7 @@ impl<B: Content> Policy<B> for Lines<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
+        self.update_heads();
         let receiver = match self.turns {
             Turns::Airtime(_) => Policy::<B>::receiver(self, std::iter::empty())?,
             _ => self.heads.first()?.1,
@@ -82,16 +110,18 @@ impl<B: Content> Policy<B> for Lines<B> {
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        self.update_heads();
         let lines = &self.lines;
         let oldest_alone = matches!(self.turns, Turns::Oldest);
         let heads = self.heads.iter().take(if oldest_alone { 1 } else { usize::MAX });
         let here = heads.map(|&(_, receiver)| {
-            let head = lines[&receiver].front();
+            let head = lines[receiver as usize].front();
             (receiver, head.map(|(_, packet)| packet.arrived))
         });
         self.turns.choose(waiting, here)
     }
 
+    #[inline]
     fn next_for(
         &mut self,
         receiver: u32,
@@ -99,8 +129,7 @@ impl<B: Content> Policy<B> for Lines<B> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let (_, head) = self.lines.get(&receiver)?.front()?;
-        if fits(head) { self.remove(receiver, 0) } else { None }
+        self.take(receiver, fits)
     }
 
     fn charge(&mut self, to: u32, airtime: Duration) {
@@ -108,13 +137,16 @@ impl<B: Content> Policy<B> for Lines<B> {
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
-        let line = self.lines.get(&newer.to)?;
+        let line = self.lines.get_mut(newer.to as usize)?;
         let place = superseded(line.iter().map(|(_, packet)| packet), newer, rule)?;
-        self.remove(newer.to, place)
+        if place == 0 {
+            return self.take(newer.to, |_| true);
+        }
+        line.remove(place).map(|(_, packet)| packet)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        Box::new(self.lines.values().flatten().map(|(_, packet)| packet))
+        Box::new(self.lines.iter().flatten().map(|(_, packet)| packet))
     }
 }
 
