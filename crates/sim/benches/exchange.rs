@@ -1,38 +1,49 @@
-//! Time per successful MAC exchange, or per transmission, of whole runs. The scenarios are the
+//! Time per successful MAC exchange, per transmission, or per MPDU, of whole runs. The scenarios are the
 //! resolved forms of `benches/scenarios/*.toml`; a test in Python keeps the two alike.
 
 use std::hint::black_box;
 
+use airtcp_sim::outcome::Counts;
 use airtcp_sim::{RunControl, Simulation};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// Name, resolved scenario, and whether every attempt counts or only successful exchanges.
-const SCENARIOS: [(&str, &str, bool); 4] = [
-    ("10 endless downloads, per exchange", include_str!("scenarios/downloads-10.json"), false),
+const EXCHANGES: fn(&Counts) -> u64 = |counts| counts.mac_exchanges;
+const ATTEMPTS: fn(&Counts) -> u64 = |counts| counts.mac_attempts;
+/// Each MPDU carries one segment.
+const SEGMENTS: fn(&Counts) -> u64 = |counts| counts.tcp_segments;
+
+/// Name, resolved scenario, and what counts.
+const SCENARIOS: [(&str, &str, fn(&Counts) -> u64); 6] = [
+    ("10 endless downloads, per exchange", include_str!("scenarios/downloads-10.json"), EXCHANGES),
     (
         "10 active of 2000 stations, per exchange",
         include_str!("scenarios/downloads-10-of-2000.json"),
-        false,
+        EXCHANGES,
     ),
     (
         "20 flows, EDCA, per-flow queues, SACK, per exchange",
         include_str!("scenarios/categories-20.json"),
-        false,
+        EXCHANGES,
     ),
-    ("50 saturated stations, per transmission", include_str!("scenarios/saturated-50.json"), true),
+    (
+        "50 saturated stations, per transmission",
+        include_str!("scenarios/saturated-50.json"),
+        ATTEMPTS,
+    ),
+    ("1 download over 802.11ax, per MPDU", include_str!("scenarios/download-ax.json"), SEGMENTS),
+    (
+        "20 downloads over 802.11n, per MPDU",
+        include_str!("scenarios/downloads-20-n.json"),
+        SEGMENTS,
+    ),
 ];
 
 fn whole_runs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("run");
-    for (name, json, per_attempt) in SCENARIOS {
+    for (name, json, counted) in SCENARIOS {
         let simulation = Simulation::from_json(json).expect("the scenario is valid");
         let run = || simulation.run(1, 0, &RunControl::default()).expect("the laws hold");
-        let counts = run().counts;
-        group.throughput(Throughput::Elements(if per_attempt {
-            counts.mac_attempts
-        } else {
-            counts.mac_exchanges
-        }));
+        group.throughput(Throughput::Elements(counted(&run().counts)));
         group.bench_function(name, |bencher| bencher.iter(|| black_box(run())));
     }
     group.finish();
