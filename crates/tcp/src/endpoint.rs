@@ -116,16 +116,21 @@ impl Endpoint {
         now: Time,
         sacks: &mut SegmentOptions,
     ) -> Option<Segment> {
-        if self.receiver.ack_owed() == AckOwed::Bare {
-            return Some(self.bare_ack(config, sacks));
-        }
-        if let Some((seq, len)) = self.sender.poll_transmit(config, now) {
-            return Some(self.segment(seq, len));
-        }
-        match self.receiver.ack_owed() {
-            AckOwed::Now => Some(self.bare_ack(config, sacks)),
-            AckOwed::None | AckOwed::Until(_) | AckOwed::Bare => None,
-        }
+        let owed = self.receiver.ack_owed();
+        let data = match owed {
+            AckOwed::Bare => None,
+            AckOwed::None | AckOwed::Until(_) | AckOwed::Now => {
+                self.sender.poll_transmit(config, now)
+            }
+        };
+        let (seq, len) = match (data, owed) {
+            (Some((seq, len)), _) => (seq, len.get()),
+            (None, AckOwed::Bare | AckOwed::Now) => (self.sender.snd_nxt(), 0),
+            (None, AckOwed::None | AckOwed::Until(_)) => return None,
+        };
+        let segment = self.segment(seq, len);
+        let has_option = len == 0 && self.receiver.has_gap();
+        Some(if has_option { self.with_sack(config, segment, sacks) } else { segment })
     }
 
     /// When [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
@@ -205,12 +210,6 @@ impl Endpoint {
     /// up for lost counts again when it is sent again.
     pub fn flight_size(&self) -> u64 {
         self.sender.flight_size()
-    }
-
-    #[inline]
-    fn bare_ack(&mut self, config: &Config, sacks: &mut SegmentOptions) -> Segment {
-        let ack = self.segment(self.sender.snd_nxt(), 0);
-        if self.receiver.has_gap() { self.with_sack(config, ack, sacks) } else { ack }
     }
 
     /// `ack` with a SACK option, if the variant has it.

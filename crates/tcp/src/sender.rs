@@ -11,6 +11,8 @@ mod rack;
 mod recovery;
 mod selective;
 
+use std::num::NonZeroU32;
+
 use airtcp_kernel::Time;
 
 use self::rack::Rack;
@@ -286,17 +288,21 @@ impl Sender {
     /// The next segment to send now: its first number and its length.
     // Inlined, with what is rare left out: it is asked once more than there is something to send.
     #[inline(always)]
-    pub(crate) fn poll_transmit(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
+    pub(crate) fn poll_transmit(
+        &mut self,
+        config: &Config,
+        now: Time,
+    ) -> Option<(u64, NonZeroU32)> {
         if self.rack.is_some() {
-            return self.poll_rack(config, now);
+            return some_data(self.poll_rack(config, now)?);
         }
         if !matches!(self.phase, Phase::Open { dup_acks: 0, .. }) {
             if let Phase::FastRecovery { resend: resend @ true, .. } = &mut self.phase {
                 *resend = false;
-                return Some(self.retransmit_first(config, now));
+                return some_data(self.retransmit_first(config, now));
             }
             if config.variant == Variant::Sack {
-                return self.poll_selective(config, now);
+                return some_data(self.poll_selective(config, now)?);
             }
         }
         let unsent = self.written - self.snd_nxt;
@@ -315,7 +321,7 @@ impl Sender {
             // is not needed: what is in flight opens the window when it is acknowledged.
             return None;
         }
-        Some(self.transmit(now, len))
+        some_data(self.transmit(now, len))
     }
 
     /// The numbers that the next segment takes at most: those of its payload, and of a FIN that is
@@ -458,6 +464,12 @@ impl Sender {
             self.usage = Usage { most: used, until: self.snd_nxt };
         }
     }
+}
+
+/// A segment always has data, and is passed on in registers if its type says so.
+#[inline(always)]
+fn some_data((seq, len): (u64, u32)) -> Option<(u64, NonZeroU32)> {
+    Some((seq, NonZeroU32::new(len)?))
 }
 
 #[cfg(test)]
