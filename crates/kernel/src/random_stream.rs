@@ -38,7 +38,7 @@ impl RandomStream {
     }
 
     /// Uniform over the integers `0 ..= max`, without bias (Lemire 2019).
-    #[inline]
+    #[inline(always)]
     pub fn up_to(&mut self, max: u32) -> u32 {
         let range = u64::from(max) + 1;
         loop {

@@ -198,20 +198,21 @@ impl App {
     }
 
     /// Something has happened.
-    // Inlined where it is called for what arrives: of what each kind could be told, only that is left.
+    // Inlined where it is called for what arrives: of what each kind could be told, only that is left,
+    // and of that only what the kind looks at.
     #[inline(always)]
     pub(crate) fn on_event(
         &mut self,
         now: Time,
-        event: AppEvent,
+        event: impl FnOnce() -> AppEvent,
         draws: &mut Draws,
         actions: &mut Actions,
     ) {
         match self {
-            Self::Bulk(bulk) => bulk.on_event(now, event, draws, actions),
-            Self::Web(web) => web.on_event(now, event, draws, actions),
-            Self::Ftp(ftp) => ftp.on_event(now, event, draws, actions),
-            Self::Udp(udp) => udp.on_event(now, event, actions),
+            Self::Bulk(bulk) => bulk.on_event(now, event(), draws, actions),
+            Self::Web(web) => web.on_event(now, event(), draws, actions),
+            Self::Ftp(ftp) => ftp.on_event(now, event(), draws, actions),
+            Self::Udp(udp) => udp.on_event(now, event(), actions),
         }
     }
 

@@ -16,6 +16,8 @@ pub(crate) type Packet = airtcp_net::Packet<Body>;
 pub(crate) struct Body {
     pub(crate) segment: Segment,
     pub(crate) owner: Owner,
+    /// Which flows it is counted with: its flow's scope.
+    pub(crate) scope: u32,
     /// How many wired links of its path it has behind it.
     pub(crate) hop: u8,
 }

@@ -111,7 +111,7 @@ impl<'a> Replication<'a> {
                 }
                 self.world.step(world_at);
             }
-            self.world.tell_ready(&mut self.cell);
+            self.cell.frames_ready(self.world.now(), &mut self.world);
             countdown -= 1;
             if countdown == 0 {
                 self.world.check()?;

@@ -7,8 +7,9 @@ use airtcp_kernel::{Duration, Time};
 #[derive(Debug, Default)]
 pub(crate) struct Level {
     value: u64,
-    since: Time,
-    integral: u128,
+    /// The sum of all changes, each times the nanoseconds at which it came: at time t the integral is
+    /// `value` t less that.
+    moment: i128,
 }
 
 impl Level {
@@ -16,33 +17,32 @@ impl Level {
         self.value
     }
 
+    /// The number grows by `change`, or falls.
     #[inline]
-    pub(crate) fn set(&mut self, now: Time, value: u64) {
-        self.integral += u128::from(self.value) * u128::from((now - self.since).as_nanos());
-        self.since = now;
-        self.value = value;
+    pub(crate) fn change(&mut self, now: Time, change: i64) {
+        self.moment += i128::from(now.as_nanos() as i64) * i128::from(change);
+        self.value = self.value.wrapping_add_signed(change);
     }
 
     #[inline]
     pub(crate) fn increment(&mut self, now: Time) {
-        self.set(now, self.value + 1);
+        self.change(now, 1);
     }
 
     #[inline]
     pub(crate) fn decrement(&mut self, now: Time) {
-        self.set(now, self.value - 1);
+        self.change(now, -1);
     }
 
     /// Forgets the integral so far; the value stays.
     pub(crate) fn restart(&mut self, now: Time) {
-        self.set(now, self.value);
-        self.integral = 0;
+        self.moment = i128::from(self.value) * i128::from(now.as_nanos());
     }
 
     /// The average since the last [`Self::restart`], which was `measured` ago.
-    pub(crate) fn average(&mut self, now: Time, measured: Duration) -> f64 {
-        self.set(now, self.value);
-        self.integral as f64 / measured.as_nanos() as f64
+    pub(crate) fn average(&self, now: Time, measured: Duration) -> f64 {
+        let integral = i128::from(self.value) * i128::from(now.as_nanos()) - self.moment;
+        integral as f64 / measured.as_nanos() as f64
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_level_averages_over_time_since_its_restart() {
         let mut level = Level::default();
-        level.set(at(10), 4);
+        level.change(at(10), 4);
         level.restart(at(20));
         level.decrement(at(25));
 

@@ -184,14 +184,6 @@ impl<'a> World<'a> {
         self.find_next();
     }
 
-    /// Tells `cell` whose queue is no longer empty.
-    #[inline]
-    pub(crate) fn tell_ready(&mut self, cell: &mut Cell<Packet>) {
-        while let Some(contender) = self.ready.pop() {
-            cell.frame_ready(contender, self.now);
-        }
-    }
-
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn check(&mut self) -> Result<(), RunError> {
         self.failure.take().map_or(Ok(()), Err)

@@ -214,8 +214,16 @@ impl<P: Clone> Cell<P> {
         self.look_for_access();
     }
 
-    /// What is due at `now`, that is [`Self::next_time`], happens. One thing at a time: there may be
-    /// more at the same instant.
+    /// The same for all that `supply` tells of.
+    #[inline]
+    pub fn frames_ready<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        while let Some(contender) = supply.next_ready() {
+            self.frame_ready(contender, now);
+        }
+    }
+
+    /// What is due at `now`, that is [`Self::next_time`], happens, and what follows if nothing else
+    /// does. One thing at a time: there may be more at the same instant.
     #[inline]
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         if self.beacons.next_target() <= now {
@@ -317,8 +325,8 @@ impl<P: Clone> Cell<P> {
     /// frame goes on to its end at once.
     #[inline(always)]
     fn access_medium<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let by = match *self.contention.begin() {
-            [by] if !self.beacons.is_due(by) && self.aggregates.is_none() => by,
+        let by = match self.contention.begin() {
+            Some(by) if !self.beacons.is_due(by) && self.aggregates.is_none() => by,
             _ => return self.other_access(now, supply),
         };
         self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
@@ -328,11 +336,19 @@ impl<P: Clone> Cell<P> {
             self.settle_internal_collisions(now, supply);
         } else if !self.passes(now + times.received, supply) {
             self.sends(by, now, times);
-        } else if self.frame_arrives(by, now + times.received, now + times.total, supply) {
-            if self.passes(now + times.total, supply) {
-                self.exchange_succeeded(by, now + times.total, supply);
-            } else {
-                self.answers(by, now + times.received, now + times.total);
+        } else {
+            let (received, end) = (now + times.received, now + times.total);
+            if self.frame_arrives(by, received, end, supply) {
+                if let Some(contender) = supply.next_ready() {
+                    self.answers(by, received, end);
+                    self.frame_ready(contender, received);
+                    self.frames_ready(received, supply);
+                }
+                if self.passes(end, supply) {
+                    self.exchange_succeeded(by, end, supply);
+                } else {
+                    self.answers(by, received, end);
+                }
             }
         }
     }
@@ -443,7 +459,7 @@ impl<P: Clone> Cell<P> {
     }
 
     /// [`Self::exchange_succeeded`] where something else has happened since the access.
-    #[inline(never)]
+    #[cold]
     fn ack_ended<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
         self.exchange_succeeded(by, now, supply);
     }

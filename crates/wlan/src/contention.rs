@@ -137,10 +137,10 @@ impl Contention {
     }
 
     /// The transmissions of [`Self::next_access`] begin: freezes all backoffs and tells who is on
-    /// the air. One contender: its exchange succeeds. Several: they collide. The caller settles
-    /// [`Self::internal_collisions`] before anything else happens.
+    /// the air, if it is alone: its exchange succeeds. Else those in [`Self::transmitting`] collide. The
+    /// caller settles [`Self::internal_collisions`] before anything else happens.
     #[inline]
-    pub fn begin(&mut self) -> &[ContenderId] {
+    pub fn begin(&mut self) -> Option<ContenderId> {
         let now = self.next_access;
         debug_assert!(!self.busy && now != Time::NEVER);
         self.busy = true;
@@ -167,20 +167,21 @@ impl Contention {
         }
         if let [id] = self.transmitting[..] {
             self.contenders[id as usize].begin();
+            Some(id)
         } else {
-            self.begin_together();
+            self.begin_together()
         }
-        &self.transmitting
     }
 
-    /// Several backoffs end at the same instant.
+    /// Several backoffs end at the same instant: who is on the air, if they are all of one station.
     #[cold]
-    fn begin_together(&mut self) {
+    fn begin_together(&mut self) -> Option<ContenderId> {
         debug_assert!(!self.transmitting.is_empty());
         self.find_internal_collisions();
         for &id in &self.transmitting {
             self.contenders[id as usize].begin();
         }
+        if let [alone] = self.transmitting[..] { Some(alone) } else { None }
     }
 
     /// Who is on the air, or was last.

@@ -71,8 +71,14 @@ impl Supply<Packet> for World<'_> {
     }
 
     #[inline(always)]
+    fn next_ready(&mut self) -> Option<ContenderId> {
+        self.ready.pop()
+    }
+
+    #[inline(always)]
     fn passes(&mut self, time: Time) -> bool {
-        let passes = self.ready.is_empty() && time < self.next;
+        debug_assert!(self.ready.is_empty());
+        let passes = time < self.next;
         if passes {
             self.now = time;
         }
@@ -88,8 +94,7 @@ impl Supply<Packet> for World<'_> {
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { psdu, answer: (from, to), .. } => {
-                let scope = self.flow_of(&psdu.first().payload).scope;
-                self.airtime.unanswered(scope, from, to);
+                self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
             MacEvent::Answered { .. } => {}
@@ -130,8 +135,7 @@ impl World<'_> {
     ) {
         let packet = &psdu.first().payload;
         let cargo = cargo(psdu);
-        let scope = self.flow_of(packet).scope;
-        self.airtime.exchange(start, times, scope, cargo, &self.scenario.phy);
+        self.airtime.exchange(start, times, packet.body.scope, cargo, &self.scenario.phy);
         if self.shares_airtime {
             self.charge(by, psdu.receiver(), times.total);
         }
@@ -214,7 +218,7 @@ impl World<'_> {
     #[inline(always)]
     fn received(&mut self, mpdu: &Mpdu<Packet>, came: Option<Time>) {
         let packet = &mpdu.payload;
-        let scope = self.flow_of(packet).scope;
+        let scope = packet.body.scope;
         if let Some(came) = came {
             self.measures.scopes[scope as usize].latency.reorder.add(self.now - came);
         }
@@ -231,9 +235,8 @@ impl World<'_> {
         if let Some(access_point) = self.remove_sent(by, packet) {
             let is_backlogged = self.nodes[access_point as usize].backlogged_queues > 0;
             self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
-            let scope = self.flow_of(packet).scope;
             let delay = self.now - packet.arrived;
-            self.measures.scopes[scope as usize].latency.ap_queue.add(delay);
+            self.measures.scopes[packet.body.scope as usize].latency.ap_queue.add(delay);
         }
     }
 }

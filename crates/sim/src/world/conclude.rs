@@ -5,9 +5,9 @@ use airtcp_wlan::{Cell, ContenderId, MacCounters};
 use super::World;
 use super::groups::Sent;
 use super::latency::Latency;
-use super::measure::NodeCounts;
+use super::measure::QueueCounts;
 use super::metrics::{Traffic, fraction, mac_metrics};
-use super::node::Node;
+use super::node::{Node, Transmitter};
 use super::ppdus::PpduCounts;
 use crate::airtime::Parts;
 use crate::connection::Connection;
@@ -167,18 +167,23 @@ impl World<'_> {
             goodput[flow.station as usize] += record.goodput_bps;
             goodput[flow.access_point as usize] += record.goodput_bps;
         }
+        let mut queue_drops = vec![0; self.nodes.len()];
+        for transmitter in &self.transmitters {
+            queue_drops[transmitter.node as usize] += transmitter.counts.queue_drops;
+        }
         self.nodes
             .iter()
             .zip(mac)
             .zip(goodput)
-            .map(|((node, mac), goodput_bps)| StationRecord {
+            .zip(queue_drops)
+            .map(|(((node, mac), goodput_bps), queue_drops)| StationRecord {
                 name: node.name.clone(),
                 goodput_bps,
                 attempts: mac.attempts,
                 successes: mac.successes,
                 collisions: mac.collisions,
                 mac_drops: mac.drops,
-                queue_drops: node.counts.queue_drops,
+                queue_drops,
                 mean_cw: fraction(mac.cw_sum, mac.draws),
             })
             .collect()
@@ -257,11 +262,12 @@ impl World<'_> {
     }
 
     /// What the queues of some nodes counted.
-    pub(super) fn queue_counts(&self, of: impl Fn(&Node) -> bool) -> NodeCounts {
-        let mut sum = NodeCounts::default();
-        for node in self.nodes.iter().filter(|&node| of(node)) {
-            sum.arrivals += node.counts.arrivals;
-            sum.queue_drops += node.counts.queue_drops;
+    pub(super) fn queue_counts(&self, of: impl Fn(&Node) -> bool) -> QueueCounts {
+        let mut sum = QueueCounts::default();
+        let is_of = |one: &&Transmitter| of(&self.nodes[one.node as usize]);
+        for transmitter in self.transmitters.iter().filter(is_of) {
+            sum.arrivals += transmitter.counts.arrivals;
+            sum.queue_drops += transmitter.counts.queue_drops;
         }
         sum
     }

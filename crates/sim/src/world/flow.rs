@@ -3,7 +3,7 @@
 use airtcp_kernel::{RandomStream, Time};
 use airtcp_net::{LinkConfig, Loss, Wires};
 use airtcp_tcp::Segment;
-use airtcp_wlan::StationId;
+use airtcp_wlan::{ContenderId, StationId};
 
 use super::groups::scope;
 use super::latency::Jitter;
@@ -24,6 +24,9 @@ pub(super) struct Flow<'a> {
     pub(super) station: NodeId,
     /// Through which its packets go.
     pub(super) access_point: NodeId,
+    /// Where its packets wait in the two, by [`TrafficClass`](crate::packet::TrafficClass).
+    pub(super) station_queues: [ContenderId; 3],
+    pub(super) access_point_queues: [ContenderId; 3],
     /// What their cell knows the two by.
     pub(super) station_address: StationId,
     pub(super) access_point_address: StationId,
@@ -65,6 +68,7 @@ pub(super) fn build<'a>(
 ) -> (Vec<Flow<'a>>, Links) {
     let access_point = built.access_point;
     let address = |node: NodeId| built.nodes[node as usize].address;
+    let routes = |node: NodeId| built.nodes[node as usize].routes;
     let mut links = Links::new(seed, replication);
     let shared: Vec<(&String, u32)> =
         scenario.links.iter().map(|(name, link)| (name, links.add(name, link))).collect();
@@ -99,6 +103,8 @@ pub(super) fn build<'a>(
                         entry,
                         station,
                         access_point,
+                        station_queues: routes(station),
+                        access_point_queues: routes(access_point),
                         station_address: address(station),
                         access_point_address: address(access_point),
                         rate_class,
@@ -173,7 +179,7 @@ impl<'a> Flow<'a> {
     #[inline]
     pub(super) fn packet(&self, id: u32, to: StationId, owner: Owner, segment: Segment) -> Packet {
         let bits = self.header_bits + u64::from(segment.len + segment.option_bytes()) * 8;
-        let body = Body { segment, owner, hop: 0 };
+        let body = Body { segment, owner, scope: self.scope, hop: 0 };
         Packet { bits, arrived: Time::ZERO, flow: id, to, body }
     }
 }

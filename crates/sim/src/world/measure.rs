@@ -43,9 +43,9 @@ pub(super) struct Drops {
     pub(super) mac: u64,
 }
 
-/// What a node's queue counts.
+/// What a queue counts, or several.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NodeCounts {
+pub(super) struct QueueCounts {
     pub(super) arrivals: u64,
     pub(super) queue_drops: u64,
 }
@@ -150,16 +150,17 @@ impl Measures {
         }
     }
 
-    /// Payload reached an application. Tells whether that counts.
+    /// Payload reached an application. How much of it counts.
     #[inline]
-    pub(super) fn delivered(&mut self, now: Time, bytes: u64) -> bool {
-        if self.measuring {
-            self.series.add(now, bytes);
+    pub(super) fn delivered(&mut self, now: Time, bytes: u64) -> u64 {
+        if !self.measuring {
+            return 0;
         }
-        self.measuring
+        self.series.add(now, bytes);
+        bytes
     }
 
-    /// The queue of `transmitter`, which is one of `nodes`, had `before` packets.
+    /// The queue of `transmitter`, which is one of `nodes`, had `before` packets and has `after`.
     #[inline]
     pub(super) fn queue_changed(
         &mut self,
@@ -167,17 +168,20 @@ impl Measures {
         transmitter: &Transmitter,
         nodes: &mut [Node],
         before: usize,
+        after: usize,
     ) {
-        let after = transmitter.queue.len();
-        if transmitter.at_access_point && before != after {
-            let packets = self.ap_queue.value() + after as u64 - before as u64;
-            self.ap_queue.set(now, packets);
+        if transmitter.at_access_point {
+            self.ap_queue.change(now, after as i64 - before as i64);
         }
-        if (before == 0) == (after == 0) {
-            return;
+        if (before == 0) != (after == 0) {
+            self.backlog_changed(now, &mut nodes[transmitter.node as usize], after > 0);
         }
-        let node = &mut nodes[transmitter.node as usize];
-        if before == 0 {
+    }
+
+    /// A queue of `node` is no longer empty, or is.
+    #[inline]
+    fn backlog_changed(&mut self, now: Time, node: &mut Node, grows: bool) {
+        if grows {
             node.backlogged_queues += 1;
             if node.backlogged_queues == 1 {
                 self.backlogged.increment(now);
@@ -245,8 +249,8 @@ impl World<'_> {
             *baseline = *cell.counters(id as ContenderId);
         }
         measures.cell_baseline = *cell.cell_counters();
-        for node in &mut self.nodes {
-            node.counts = NodeCounts::default();
+        for transmitter in &mut self.transmitters {
+            transmitter.counts = QueueCounts::default();
         }
         for connection in &mut self.connections {
             connection.start_measuring();

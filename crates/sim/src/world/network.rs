@@ -12,7 +12,7 @@ use airtcp_wlan::ContenderId;
 use super::World;
 use super::flow::{Flow, Links};
 use super::measure::{Drop, Measures};
-use super::node::{Node, NodeId, Transmitter};
+use super::node::{Node, Transmitter};
 use super::record::Recorder;
 use crate::app::Actions;
 use crate::connection::{Connection, Side};
@@ -81,7 +81,7 @@ impl Network<'_> {
         match side {
             Side::Station => {
                 let packet = flow.packet(id, flow.access_point_address, owner, segment);
-                self.enqueue(flow.station, packet)
+                self.enqueue(flow.station_queues[packet.body.class() as usize], packet)
             }
             Side::Server => {
                 let packet = flow.packet(id, flow.station_address, owner, segment);
@@ -96,7 +96,7 @@ impl Network<'_> {
     pub(super) fn forward_to_ap(&mut self, flow: &Flow<'_>, packet: Packet) -> Drop {
         match flow.path.len().checked_sub(1 + usize::from(packet.body.hop)) {
             Some(index) => self.offer_to_wire(2 * flow.path[index] + 1, packet),
-            None => self.enqueue(flow.access_point, packet),
+            None => self.enqueue(flow.access_point_queues[packet.body.class() as usize], packet),
         }
     }
 
@@ -110,28 +110,42 @@ impl Network<'_> {
     /// Payload has reached an application of `flow`, the number `id`.
     #[inline(always)]
     pub(super) fn deliver(&mut self, flow: &mut Flow<'_>, id: u32, bytes: u64) {
-        if self.measures.delivered(self.now, bytes) {
-            flow.measured.delivered_bytes += bytes;
-        }
+        flow.measured.delivered_bytes += self.measures.delivered(self.now, bytes);
         if let Some(recorder) = self.recorder {
             recorder.delivered(id, bytes);
         }
     }
 
-    /// Puts a packet into a queue of a node.
+    /// Puts a packet into the queue of a contender.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, node_id: NodeId, packet: Packet) -> Drop {
-        let node = &mut self.nodes[node_id as usize];
-        node.counts.arrivals += 1;
-        let id = node.route(packet.body.class());
+    pub(super) fn enqueue(&mut self, id: ContenderId, packet: Packet) -> Drop {
+        let transmitter = &mut self.transmitters[id as usize];
+        transmitter.counts.arrivals += 1;
+        let before = transmitter.queue.len();
+        match transmitter.queue.push(self.now, packet) {
+            Ok(()) => {
+                if before == 0 {
+                    self.ready.push(id);
+                }
+                let after = before + 1;
+                self.measures.queue_changed(self.now, transmitter, self.nodes, before, after);
+            }
+            Err(packet) => self.enqueue_by_discipline(id, packet),
+        }
+        Drop::Queue(id)
+    }
+
+    /// The same where a discipline has a say.
+    #[inline(always)]
+    fn enqueue_by_discipline(&mut self, id: ContenderId, packet: Packet) {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.enqueue(self.now, packet, self.drops);
-        if before == 0 && !transmitter.queue.is_empty() {
+        let after = transmitter.queue.len();
+        if before == 0 && after > 0 {
             self.ready.push(id);
         }
-        self.measures.queue_changed(self.now, transmitter, self.nodes, before);
-        Drop::Queue(id)
+        self.measures.queue_changed(self.now, transmitter, self.nodes, before, after);
     }
 }
 

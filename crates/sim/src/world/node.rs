@@ -10,7 +10,7 @@ use airtcp_wlan::{
     ContenderConfig, ContenderId, FrameErrors, StationId,
 };
 
-use super::measure::NodeCounts;
+use super::measure::QueueCounts;
 use crate::packet::{Body, TrafficClass};
 use crate::scenario::{Scenario, StationGroup};
 
@@ -26,10 +26,9 @@ pub(super) struct Node {
     /// What its cell knows it by.
     pub(super) address: StationId,
     /// Where packets of each [`TrafficClass`] wait.
-    routes: [ContenderId; 3],
+    pub(super) routes: [ContenderId; 3],
     /// How many of its queues are not empty.
     pub(super) backlogged_queues: u32,
-    pub(super) counts: NodeCounts,
 }
 
 impl Node {
@@ -53,6 +52,7 @@ pub(super) struct Transmitter {
     /// None under the DCF.
     pub(super) category: Option<AccessCategory>,
     pub(super) queue: Queue<Body>,
+    pub(super) counts: QueueCounts,
     /// Datagram flows that wait for room in the queue.
     pub(super) blocked: VecDeque<u32>,
 }
@@ -117,17 +117,11 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
                 queue: Queue::new(queue, service.clone(), || {
                     RandomStream::new(seed, replication, &entity, "early detection")
                 }),
+                counts: QueueCounts::default(),
                 blocked: VecDeque::new(),
             });
         }
-        nodes.push(Node {
-            name,
-            group,
-            address,
-            routes,
-            backlogged_queues: 0,
-            counts: NodeCounts::default(),
-        });
+        nodes.push(Node { name, group, address, routes, backlogged_queues: 0 });
     };
     add("ap".into(), None, &scenario.ap.queue);
     let access_point = 0;

@@ -68,8 +68,7 @@ impl World<'_> {
         for packet in drops.drain(..) {
             self.packet_dropped(&packet, place);
             if let Drop::Queue(id) = place {
-                let node = self.transmitters[id as usize].node;
-                self.nodes[node as usize].counts.queue_drops += 1;
+                self.transmitters[id as usize].counts.queue_drops += 1;
                 self.wait_for_room(id, &packet);
             }
         }
@@ -80,7 +79,8 @@ impl World<'_> {
     #[cold]
     pub(super) fn queue_has_dropped(&mut self, id: ContenderId, before: usize) {
         let transmitter = &self.transmitters[id as usize];
-        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
+        let after = transmitter.queue.len();
+        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
         self.lose_and_refill(id);
     }
 
@@ -94,7 +94,8 @@ impl World<'_> {
             let before = self.transmitters[id as usize].queue.len();
             self.refill(id);
             let transmitter = &self.transmitters[id as usize];
-            self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
+            let after = transmitter.queue.len();
+            self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
         }
     }
 
@@ -114,12 +115,14 @@ impl World<'_> {
         let mut transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.done(self.now, packet, &mut self.drops);
+        let mut after = transmitter.queue.len();
         if packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty() {
             self.wait_for_room(id, packet);
             self.refill(id);
             transmitter = &mut self.transmitters[id as usize];
+            after = transmitter.queue.len();
         }
-        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before);
+        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
         let access_point = transmitter.at_access_point.then_some(transmitter.node);
         if !self.drops.is_empty() {
             self.lose_and_refill(id);
@@ -132,7 +135,7 @@ impl World<'_> {
     fn refill(&mut self, id: ContenderId) {
         let transmitter = &mut self.transmitters[id as usize];
         let Some(flow) = transmitter.blocked.pop_front() else { return };
-        self.nodes[transmitter.node as usize].counts.arrivals += 1;
+        transmitter.counts.arrivals += 1;
         let packet = self.next_datagram(flow);
         self.transmitters[id as usize].queue.enqueue(self.now, packet, &mut self.drops);
         self.settle_drops(Drop::Queue(id));
@@ -154,7 +157,7 @@ impl World<'_> {
         for _ in 0..places {
             if self.transmitters[id as usize].queue.has_room() {
                 let packet = self.next_datagram(flow_id);
-                let place = self.split().network.enqueue(node_id, packet);
+                let place = self.split().network.enqueue(id, packet);
                 self.settle_drops(place);
             } else {
                 self.transmitters[id as usize].blocked.push_back(flow_id);

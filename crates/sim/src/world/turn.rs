@@ -39,7 +39,7 @@ impl World<'_> {
             self.acknowledge_then_tell(id, side);
             return;
         }
-        let event = arrived(connection, side);
+        let event = || arrived(connection, side);
         hear(flow, packet.flow, event, actions, &mut network);
         if !actions.list.is_empty() {
             self.carry_out_then_drain(id, side);
@@ -71,7 +71,7 @@ impl World<'_> {
     #[inline(always)]
     pub(super) fn tell(&mut self, flow: u32, event: AppEvent) {
         let Parts { flows, actions, mut network, .. } = self.split();
-        hear(&mut flows[flow as usize], flow, event, actions, &mut network);
+        hear(&mut flows[flow as usize], flow, || event, actions, &mut network);
         self.carry_out(flow);
     }
 
@@ -136,7 +136,7 @@ fn arrived(connection: &Connection, side: Side) -> AppEvent {
 fn hear(
     flow: &mut Flow<'_>,
     id: u32,
-    event: AppEvent,
+    event: impl FnOnce() -> AppEvent,
     actions: &mut Actions,
     network: &mut Network<'_>,
 ) {

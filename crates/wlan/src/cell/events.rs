@@ -49,8 +49,13 @@ pub trait Supply<P> {
     /// Whether it wants to be told of each frame of a collision, and not of the collision alone.
     fn watches_colliders(&self) -> bool;
 
-    /// Lets time pass until `time`, if nothing happens up to then but in the cell: no frame is ready,
-    /// and the caller of [`Cell::advance`](crate::Cell::advance) has nothing to do. Who never lets it
+    /// A contender whose queue was empty and is not any more, unless who calls
+    /// [`Cell::advance`](crate::Cell::advance) tells the cell of them himself.
+    fn next_ready(&mut self) -> Option<ContenderId> {
+        None
+    }
+
+    /// Lets time pass until `time`, if nothing happens up to then but in the cell. Who never lets it
     /// pass is told everything step by step.
     fn passes(&mut self, _time: Time) -> bool {
         false

@@ -71,7 +71,7 @@ impl Contender {
         self.counters.attempts += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn draw_backoff(&mut self) -> u32 {
         self.counters.draws += 1;
         self.counters.cw_sum += u64::from(self.cw);

@@ -96,7 +96,8 @@ impl Cell {
     /// The next access begins: when, and whose.
     pub(crate) fn begin(&mut self) -> (u64, Vec<StationId>) {
         let time = micros(self.contention.next_access());
-        let mut who = self.contention.begin().to_vec();
+        self.contention.begin();
+        let mut who = self.contention.transmitting().to_vec();
         who.sort_unstable();
         (time, who)
     }
