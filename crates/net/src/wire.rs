@@ -225,16 +225,21 @@ impl<B: Content> Wires<B> {
     ///
     /// # Panics
     /// If nothing is on its way.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, drops: &mut Vec<Packet<B>>) -> (u32, Option<Packet<B>>) {
-        let mut first = self.due.peek_mut().expect("something is on its way");
-        let (now, wire) = (first.0.time, first.0.wire());
-        if first.0.is_departure() {
-            PeekMut::pop(first);
-            self.update_next();
-            self.departs(now, wire, drops);
-            return (wire as u32, None);
+        let Reverse(first) = self.due.peek().expect("something is on its way");
+        if first.is_departure() {
+            return (self.next_departs(drops), None);
         }
+        let (wire, packet) = self.next_arrives();
+        (wire, Some(packet))
+    }
+
+    /// Takes the packet off its wire that arrives next.
+    #[inline(always)]
+    fn next_arrives(&mut self) -> (u32, Packet<B>) {
+        let mut first = self.due.peek_mut().expect("something is on its way");
+        let wire = first.0.wire();
         let travelling = &mut self.wires[wire].travelling;
         let (_, packet) = travelling.pop_front().expect("it was to arrive");
         if let Some(&(next, _)) = travelling.front() {
@@ -244,7 +249,15 @@ impl<B: Content> Wires<B> {
             PeekMut::pop(first);
         }
         self.update_next();
-        (wire as u32, Some(packet))
+        (wire as u32, packet)
+    }
+
+    #[cold]
+    fn next_departs(&mut self, drops: &mut Vec<Packet<B>>) -> u32 {
+        let Reverse(first) = self.due.pop().expect("something is on its way");
+        self.update_next();
+        self.departs(first.time, first.wire(), drops);
+        first.wire() as u32
     }
 
     /// The transmitter of `wire` has sent a packet, and takes the next.

@@ -29,8 +29,10 @@ impl World<'_> {
     /// What is due on a wire happens: mostly, a packet arrives.
     pub(super) fn wire_event(&mut self) {
         let (wire, packet) = self.links.wires.advance(&mut self.drops);
-        self.settle_drops(Drop::Wire(wire));
-        let Some(mut packet) = packet else { return };
+        let Some(mut packet) = packet else {
+            self.settle_drops(Drop::Wire(wire));
+            return;
+        };
         if self.links.loses(wire, &packet) {
             self.packet_dropped(&packet, Drop::Link(wire));
             return;
