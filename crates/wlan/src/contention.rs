@@ -50,6 +50,8 @@ use settings::Settings;
 pub struct Contention {
     settings: Settings,
     contenders: Vec<Contender>,
+    /// Whether a station has several of them.
+    has_shared_stations: bool,
     groups: Vec<Group>,
     strays: Vec<Stray>,
     /// The contender that sends in bursts.
@@ -87,6 +89,7 @@ impl Contention {
         });
         Self {
             settings: Settings::new(phy, mac),
+            has_shared_stations: contenders.windows(2).any(|two| two[0].station == two[1].station),
             contenders: contenders
                 .into_iter()
                 .map(|config| Contender::new(config, &groups))
@@ -177,7 +180,10 @@ impl Contention {
     #[cold]
     fn begin_together(&mut self) -> Option<ContenderId> {
         debug_assert!(!self.transmitting.is_empty());
-        self.find_internal_collisions();
+        self.transmitting.sort_unstable();
+        if self.has_shared_stations {
+            self.find_internal_collisions();
+        }
         for &id in &self.transmitting {
             self.contenders[id as usize].begin();
         }
@@ -406,7 +412,6 @@ impl Contention {
 
     /// Of several contenders of one station only the first goes on the air.
     fn find_internal_collisions(&mut self) {
-        self.transmitting.sort_unstable();
         let mut last = None;
         self.transmitting.retain(|&id| {
             let station = self.contenders[id as usize].station;
@@ -430,7 +435,7 @@ impl Contention {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_next_access(&mut self) {
         let of_group = |group: &Group| group.next_access(self.idle_from, self.settings.slot_time);
         let mut next = match &self.groups[..] {

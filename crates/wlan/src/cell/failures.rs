@@ -2,7 +2,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Began, Cell, MacEvent, OnAir, Supply};
+use super::{Began, Cell, MacEvent, OnAir, Supply, rate_class};
 use crate::contention::Retry;
 use crate::station::{ACCESS_POINT, ContenderId};
 
@@ -16,8 +16,7 @@ impl<P: Clone> Cell<P> {
             let sent = if self.beacons.is_due(by) {
                 start + self.beacons.airtime()
             } else {
-                self.hold_frame(by, start, supply);
-                start + self.frame_times(by).first()
+                start + self.first_frame(by, start, supply)
             };
             self.medium.begin(by, start, sent);
         }
@@ -27,11 +26,12 @@ impl<P: Clone> Cell<P> {
         self.counters.simultaneous_sends += u64::from(self.is_simultaneous_send());
         supply.on_event(start, MacEvent::Began(Began::Collision { sent, end }));
         let mut beacon = None;
+        let watches = supply.watches_colliders();
         for place in 0..self.contention.transmitting().len() {
             let by = self.contention.transmitting()[place];
             if self.beacons.is_due(by) {
                 beacon = Some(by);
-            } else if supply.watches_colliders() {
+            } else if watches {
                 self.tell_of_collider(by, start, supply);
             }
         }
@@ -39,6 +39,25 @@ impl<P: Clone> Cell<P> {
             self.beacon_collides(by, start, end, supply);
         }
         self.set_on_air(OnAir::Sending { end }, end);
+    }
+
+    /// How long the first frame of `by` is, which has got at the medium with others.
+    #[inline]
+    fn first_frame<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> Duration {
+        if self.aggregates.is_some() {
+            self.assemble(by, now, None, supply);
+            return self.frame_times(by).first();
+        }
+        let originator = &mut self.originators[by as usize];
+        let station = originator.station;
+        let psdu = originator.hold(by, now, &self.frames, supply);
+        let class = rate_class(&self.rate_classes, station, psdu.receiver());
+        self.frames.times(class, psdu.bits()).first()
     }
 
     #[inline(never)]

@@ -44,6 +44,15 @@ impl Contention {
             Colliders::AsHeard => !own.outlasts,
             Colliders::AckTimeoutThenDifs => false,
         };
+        if heard && has_frame && self.bursts.is_none() {
+            // It counts the same slots as all others.
+            let contender = &mut self.contenders[id as usize];
+            contender.state = State::Backoff;
+            let slots = contender.draw_backoff();
+            let group = &mut self.groups[contender.group as usize];
+            group.insert(id, group.slot + u64::from(slots));
+            return;
+        }
         let from = if heard {
             end + settings.wait_after_collision + aifs
         } else if retry == Retry::Broadcast {
