@@ -128,9 +128,11 @@ impl Endpoint {
             (None, AckOwed::Bare | AckOwed::Now) => (self.sender.snd_nxt(), 0),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
-        let segment = self.segment(seq, len);
-        let has_option = len == 0 && self.receiver.has_gap();
-        Some(if has_option { self.with_sack(config, segment, sacks) } else { segment })
+        let mut segment = self.segment(seq, len);
+        if len == 0 && self.receiver.has_gap() {
+            segment.flags = self.with_sack(config, segment, sacks).flags;
+        }
+        Some(segment)
     }
 
     /// When [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
@@ -228,8 +230,12 @@ impl Endpoint {
     fn segment(&mut self, seq: u64, len: u32) -> Segment {
         self.sender.counters.segments_sent += 1;
         self.receiver.on_ack_sent();
-        let segment = Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK };
-        if self.sender.is_closing() { self.with_fin(segment) } else { segment }
+        let mut segment = Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK };
+        if self.sender.is_closing() {
+            let Segment { len, flags, .. } = self.with_fin(segment);
+            (segment.len, segment.flags) = (len, flags);
+        }
+        segment
     }
 
     /// `segment`, whose last number may be that of the FIN.

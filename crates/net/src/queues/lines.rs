@@ -66,11 +66,7 @@ impl<B> Lines<B> {
 
     /// Takes the first packet out of the line of `receiver`, if it `fits`.
     #[inline]
-    fn take(
-        &mut self,
-        receiver: u32,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-    ) -> Option<Packet<B>> {
+    fn take(&mut self, receiver: u32, fits: impl FnOnce(&Packet<B>) -> bool) -> Option<Packet<B>> {
         if self.taken.is_some_and(|(_, before)| before != receiver) {
             self.update_heads();
         }
