@@ -49,21 +49,25 @@ impl Delays {
         (count > 0).then(|| self.sum_ns as f64 / count as f64 / 1e9)
     }
 
-    /// The `share` quantile in seconds, within 1/128 of that of the delays themselves: the delay of
-    /// rank `share (n - 1)`, counted from 0, if those of an interval lie evenly in it. `None` without
-    /// any.
-    pub(crate) fn quantile_s(&self, share: f64) -> Option<f64> {
-        let mut below = 0;
-        let rank = share * self.count().checked_sub(1)? as f64;
-        for (interval, &count) in self.counts.iter().enumerate() {
-            if rank < (below + count) as f64 {
-                let part = (rank - below as f64 + 0.5) / count as f64;
-                let (from, to) = bounds_ns(interval);
-                return Some((from + (to - from) * part.min(1.0)) / 1e9);
+    /// The quantiles of these `shares`, in ascending order, in seconds, within 1/128 of those of the
+    /// delays themselves: the delay of rank `share (n - 1)`, counted from 0, if those of an interval
+    /// lie evenly in it. `None` without any.
+    pub(crate) fn quantiles_s<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
+        debug_assert!(shares.is_sorted());
+        let Some(last) = self.count().checked_sub(1) else { return [None; N] };
+        let (mut interval, mut below, mut count) = (0, 0, self.counts[0]);
+        shares.map(|share| {
+            let rank = share * last as f64;
+            while rank >= (below + count) as f64 {
+                below += count;
+                interval += 1;
+                // The last rank is below the count of all.
+                count = self.counts[interval];
             }
-            below += count;
-        }
-        unreachable!("the last rank is below the count")
+            let part = (rank - below as f64 + 0.5) / count as f64;
+            let (from, to) = bounds_ns(interval);
+            Some((from + (to - from) * part.min(1.0)) / 1e9)
+        })
     }
 }
 
@@ -112,7 +116,7 @@ mod tests {
     fn without_a_delay_there_is_no_number() {
         let delays = Delays::default();
 
-        assert_eq!((delays.mean_s(), delays.quantile_s(0.5), delays.count()), (None, None, 0));
+        assert_eq!((delays.mean_s(), delays.quantiles_s([0.5]), delays.count()), (None, [None], 0));
     }
 
     #[test]
@@ -149,9 +153,10 @@ mod tests {
         let delays = of(all.iter().copied());
         all.sort_unstable();
 
-        for share in [0.0, 0.01, 0.5, 0.9, 0.95, 0.99, 1.0] {
+        let shares = [0.0, 0.01, 0.5, 0.9, 0.95, 0.99, 1.0];
+        for (share, found) in shares.into_iter().zip(delays.quantiles_s(shares)) {
             let exact = all[(share * 9_999.0) as usize] as f64 / 1e9;
-            let found = delays.quantile_s(share).unwrap();
+            let found = found.unwrap();
             assert!((found / exact - 1.0).abs() <= 1.0 / 128.0, "{share}: {found} for {exact}");
         }
     }

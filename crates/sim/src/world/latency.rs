@@ -82,9 +82,7 @@ impl Latency {
         let delays = [&self.rtt, &self.ap_queue, &self.reorder, &self.packet];
         for ([mean, quantiles @ ..], delays) in names.into_iter().zip(delays) {
             metrics.insert(mean, delays.mean_s());
-            for (name, share) in quantiles.into_iter().zip([0.5, 0.9, 0.95, 0.99]) {
-                metrics.insert(name, delays.quantile_s(share));
-            }
+            metrics.extend(quantiles.into_iter().zip(delays.quantiles_s([0.5, 0.9, 0.95, 0.99])));
         }
         metrics
     }
