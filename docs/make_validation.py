@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "validation.md"
 
 sys.path.insert(0, str(ROOT / "validation"))
-from peers import ns2, table  # noqa: E402
+from peers import ns2, ns3_modern, table  # noqa: E402
 
 SENDERS = (1, 2, 5, 10, 20, 50)
 #: How five endless downloads begin: slow-start threshold in segments, least RTO and warm-up in s.
@@ -130,6 +130,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "ns-2": partial(peer_table, "ns-2"),
     "beginnings": beginnings_table,
     "ns-3": partial(peer_table, "ns-3"),
+    "ns-3-modern": ns3_modern.markdown,
 }
 
 

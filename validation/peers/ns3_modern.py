@@ -5,7 +5,12 @@ Knows the groups of tests/reference/ns3_modern.csv and how they were made (the R
 
 from __future__ import annotations
 
-from peers.references import REFERENCE, Point, by_point, read
+from math import isnan
+from statistics import fmean
+
+from airtcp.metrics import percent
+
+from peers.references import REFERENCE, Point, Reference, by_point, read
 from peers.samples import Answer, answers
 
 WARMUP_S = 2
@@ -129,3 +134,70 @@ def at(point: Point) -> list[Answer]:
 
 
 ROWS = by_point(read(REFERENCE / "ns3_modern.csv"))
+
+#: How near each metric of theirs has to be to ours of another name, beside the interval of the row:
+#: relatively, and in itself.
+NEAR = {
+    "goodput_bps": ("goodput_bps", 0.02, 0.0),
+    "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.03, 0.0),
+    "failed_ppdu_ratio_ap": ("failed_ppdu_ratio_ap", 0.0, 0.01),
+    "mean_rtt_s": ("rtt_s", 0.1, 0.0),
+    "ap_data_sojourn_s": ("ap_queue_delay_s", 0.1, 0.0),
+}
+_SHOWN = ("goodput_bps", "mpdus_per_data_ppdu_ap", "failed_ppdu_ratio_ap")
+
+
+def beyond(theirs: str, row: Reference, found: float) -> float:
+    """How far ours is from a row beyond what `NEAR` and the row's interval allow; 0 within."""
+    _, share, least = NEAR[theirs]
+    half_width = 0.0 if isnan(row.half_width) else row.half_width
+    return max(0.0, abs(found - row.mean) - half_width - share * row.mean - least)
+
+
+def reason(point: Point) -> str:
+    """Why airtcp does not say of a point all that ns-3 says; empty if it does."""
+    settings = point.settings
+    if settings.get("delay") == "0.02":
+        return "agreements"
+    full = settings.get("dir") == "up" and settings.get("window") == "128"
+    return "timeouts" if full and int(settings["stations"]) >= 5 else ""
+
+
+def markdown() -> str:
+    """All points beside airtcp, goodput, MPDUs in a PPDU and share of PPDUs without a response."""
+    head = ("point", "Mb/s, theirs", "ours", "", "MPDUs", "ours", "failed", "ours", "differs")
+    table = [head, ("---",) * len(head)]
+    for point, rows in ROWS.items():
+        runs = at(point)
+        cells, is_beyond = [], False
+        for theirs in _SHOWN:
+            row, found = rows.get(theirs), _found(runs, NEAR[theirs][0])
+            if row is not None and found is not None:
+                is_beyond |= beyond(theirs, row, found) > 0.0
+            cells += _cells(theirs, row, found)
+        assert not is_beyond or reason(point), point
+        table.append(
+            (f"{point.group}: {point.parameters}", *cells, reason(point) if is_beyond else "")
+        )
+    return "\n".join("| " + " | ".join(row) + " |" for row in table)
+
+
+def _found(runs: list[Answer], name: str) -> float | None:
+    values = [run["metrics"][name] for run in runs]
+    return None if None in values else fmean(values)
+
+
+def _cells(theirs: str, row: Reference | None, found: float | None) -> list[str]:
+    """A row and ours as texts; of goodput the difference, too."""
+    scale, digits = {"goodput_bps": (1e6, 2), "mpdus_per_data_ppdu_ap": (1.0, 1)}.get(
+        theirs, (1.0, 3)
+    )
+    shown = [
+        ""
+        if row is None
+        else f"{row.mean / scale:.{digits}f} ± {row.half_width / scale:.{digits}f}",
+        "" if row is None or found is None else f"{found / scale:.{digits}f}",
+    ]
+    if theirs == "goodput_bps" and row is not None and found is not None:
+        shown.append(percent(found / row.mean - 1, signed=True))
+    return shown

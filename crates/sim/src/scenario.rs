@@ -86,6 +86,8 @@ pub struct StationGroup {
     pub control_rate: Rate,
     /// The share of each in the airtime that the access point gives out; 256 is that of most.
     pub airtime_weight: u32,
+    /// aCWmin of each under the DCF.
+    pub cw_min: u32,
     /// The queue of each.
     pub queue: QueueConfig,
     /// How likely frames to and from these stations are lost; `None`: in collisions alone.
@@ -221,7 +223,10 @@ impl Scenario {
                 return fail(format!("contradictory bursts: {bursts:?}"));
             }
         }
-        let mut contenders = vec![AccessParameters::dcf(&self.phy)];
+        let dcf = AccessParameters::dcf(&self.phy);
+        let mut contenders = vec![dcf];
+        let groups = self.stations.iter();
+        contenders.extend(groups.map(|group| AccessParameters { cw_min: group.cw_min, ..dcf }));
         if let Some(edca) = &self.mac.edca {
             for categories in [&edca.ap, &edca.stations] {
                 contenders.extend(categories.values());

@@ -28,6 +28,8 @@ pub use contention::{AccessScheme, BurstConfig, CollidedFrame, Contention, Retry
 pub use counters::{CellCounters, MacCounters};
 pub use frame::{Mpdu, Msdu, Psdu};
 pub use medium::{AudibilityClass, FrameErrors};
-pub use phy::{Format, HighRate, HighRateTiming, Modulation, PhyConfig, Rate};
+pub use phy::{
+    Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind, Rate,
+};
 pub use sequence::dcf::{FrameTable, FrameTimes};
 pub use station::{ACCESS_POINT, ContenderConfig, ContenderId, EVERYBODY, StationId};

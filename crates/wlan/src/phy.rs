@@ -62,6 +62,28 @@ pub struct PhyConfig {
     pub mac_header_bits: u64,
     /// LLC and SNAP headers in bits.
     pub llc_bits: u64,
+    /// What goes before OFDM frames so that 802.11b stations keep quiet, if anything does.
+    pub protection: Option<Protection>,
+}
+
+/// Frames that 802.11b stations understand, before one that they do not (IEEE 802.11-2020, 10.27).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protection {
+    /// Which frames.
+    pub kind: ProtectionKind,
+    /// Their rate.
+    pub rate: Rate,
+}
+
+/// What protects a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProtectionKind {
+    /// A CTS of its sender, to itself.
+    CtsToSelf,
+    /// RTS and CTS.
+    RtsCts,
 }
 
 /// A PHY rate and how it is modulated.

@@ -37,6 +37,7 @@ pub fn dot11b() -> PhyConfig {
         ack_bits: 112,
         mac_header_bits: 224,
         llc_bits: 64,
+        protection: None,
     }
 }
 

@@ -61,6 +61,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     answers.add_broken(access.beacons(scenario), but_by=effective.SERVICE)
     answers.add_broken(access.frame_errors(scenario))
     answers.add_broken(list(assumptions.senders(scenario)))
+    answers.add_broken(access.protection(scenario))
     answers.add_broken(list(assumptions.filtered_acks(scenario)))
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from airtcp.metrics import percent
 from airtcp.models.airtime import Phy, ppdu_time_ns
 from airtcp.predict.facts import model_rate
-from airtcp.units import format_time_ns
+from airtcp.units import format_rate, format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import AccessParameters, Flow, ResolvedScenario
@@ -100,6 +100,18 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
     return [
         f"no beacons; here one every {format_time_ns(beacon.interval_ns)} takes {share} of the "
         "time; the model is too optimistic: goodput too high, times too low"
+    ]
+
+
+def protection(scenario: ResolvedScenario) -> list[str]:
+    """What frames break that 802.11g sends so that 802.11b stations keep quiet."""
+    if scenario.phy.protection is None:
+        return []
+    frames = {"cts-to-self": "a CTS", "rts-cts": "RTS and CTS"}[scenario.phy.protection.kind]
+    rate = format_rate(scenario.phy.protection.rate.bps)
+    return [
+        f"no protection of OFDM frames; here {frames} at {rate} goes before each, and 802.11b "
+        "stations have another CWmin: the model is too optimistic"
     ]
 
 

@@ -100,6 +100,8 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "mac.cf_end_rate": "as mac.rules.txop_protection",
         "ap.scheduler": "of 802.11n and later, or of airtime: then no model is asked",
         "stations.airtime_weight": "as ap.scheduler",
+        "phy.protection": "no model has it, and `predict` says what that breaks",
+        "stations.cw_min": "other than that of `phy` beside protection alone",
         "mac.rules.preset": "the name of the other rules",
         "flows.tcp.rules.preset": "the name of the other rules",
         "mac.long_retry_limit": "never reached: frames fail by collisions alone, and those that "

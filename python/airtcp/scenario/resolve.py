@@ -23,7 +23,7 @@ from .resolve_mac import (
     resolve_scheduler,
     with_categories,
 )
-from .resolve_phy import resolve_phy, station_rates
+from .resolve_phy import resolve_phy, station_cw_min, station_rates
 from .resolve_queue import on_air_ns, resolve_queue
 from .resolve_traffic import resolve_flows, resolve_link
 from .resolved import ResolvedScenario
@@ -105,6 +105,7 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
             group,
             data_rate=data_rate,
             control_rate=control_rate,
+            cw_min=station_cw_min(scenario.phy, group),
             frame_errors=_frame_errors(group.frame_errors, ("stations", index, "frame_errors")),
             queue=resolve_queue(
                 group.queue,

@@ -7,16 +7,18 @@ frames are.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .. import standards
 from ..airtime import dsss_ns, ofdm_ns
 from ..standards import DSSS, OFDM, Modulation, Standard
 from ..units import format_rate, format_time_ns
 from .errors import InvalidError, Path
-from .keys.phy import DsssPhy, OfdmPhy, Phy, Rate
+from .keys.phy import DsssPhy, OfdmPhy, Phy, Protection, Rate
 from .quantities import Written
 from .resolve_high_rate import FORMATS, check_keys, high_rate_phy, rate_of, reference_bps
 
-__all__ = ["beacon_rate", "resolve_phy", "station_rates"]
+__all__ = ["beacon_rate", "resolve_phy", "station_cw_min", "station_rates"]
 
 
 def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
@@ -35,9 +37,11 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
     standard = standards.STANDARDS[phy.standard]
     modern = phy.standard in FORMATS
     header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
+    beside_dsss = any(is_dsss_station(phy, group) for group in groups)
+    slot = standards.STANDARDS["802.11b"] if beside_dsss else standard
     phy = phy.filled(
         data_rate=standard.default_data_rate_bps,
-        slot_time=standard.slot_time_ns,
+        slot_time=slot.slot_time_ns,
         sifs=standard.sifs_ns,
         cw_min=standard.cw_min,
         cw_max=standard.cw_max,
@@ -108,7 +112,46 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
         dsss=dsss,
         ofdm=ofdm,
         high_rate=high_rate_phy(phy, rules) if modern else None,
+        protection=_protection(phy, standard, beside_dsss=beside_dsss),
     )
+
+
+def is_dsss_station(phy: Written, group: Written) -> bool:
+    """Whether a station of an 802.11g cell is one of 802.11b: its data have a DSSS rate."""
+    standard = standards.STANDARDS[phy.standard]
+    if OFDM not in standard.rates_bps or phy.standard in FORMATS:
+        return False
+    return standard.modulation(group.data_rate or _data_rate(phy)) == DSSS
+
+
+def station_cw_min(phy: Written, group: Written) -> int:
+    """The aCWmin of a station: aCWmin(0) of those that know DSSS rates alone (Table 18-5)."""
+    if phy.cw_min is not None:
+        return int(phy.cw_min)
+    name = "802.11b" if is_dsss_station(phy, group) else phy.standard
+    return standards.STANDARDS[name].cw_min
+
+
+def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Protection | None:
+    """What goes before OFDM frames (10.27): at the highest basic rate that all understand.
+
+    Raises:
+        InvalidError: protection where all stations understand each other.
+    """
+    if phy.given("protection") and phy.standard != "802.11g":
+        raise InvalidError(
+            ("phy", "protection"),
+            f"{phy.standard} has no 802.11b stations beside others; allowed: no such key, or "
+            'standard = "802.11g"',
+        )
+    default: Literal["cts-to-self", "none"] = "cts-to-self" if beside_dsss else "none"
+    kind: Literal["cts-to-self", "rts-cts", "none"] = phy.protection or default
+    if kind == "none":
+        return None
+    wanted = phy.control_rate if phy.given("control_rate") else None
+    if wanted is None or standard.modulation(wanted) != DSSS:
+        wanted = max(standard.basic_rates_bps[DSSS])
+    return Protection(kind=kind, rate=_rate(standard, wanted))
 
 
 def cell_rates(phy: Written, rules: Written) -> tuple[Rate, Rate]:
@@ -230,9 +273,9 @@ def _ofdm(phy: Written, standard: Standard, modulation: Modulation) -> OfdmPhy |
     ofdm = standard.ofdm
     if ofdm is None:
         return None
-    times = _preamble_times(
-        phy, modulation == OFDM, ofdm.preamble_time_ns, ofdm.plcp_header_time_ns
-    )
+    # In 802.11n and later the keys are of data PPDUs, and these times of legacy control frames.
+    overridden = modulation == OFDM and phy.standard not in FORMATS
+    times = _preamble_times(phy, overridden, ofdm.preamble_time_ns, ofdm.plcp_header_time_ns)
     return OfdmPhy(
         preamble_time_ns=times[0],
         plcp_header_time_ns=times[1],

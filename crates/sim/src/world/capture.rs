@@ -10,7 +10,7 @@ use std::io::Write;
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Flags, Timestamps};
 use airtcp_wlan::{
-    ACCESS_POINT, AccessCategory, ContenderId, FrameTimes, Mpdu, Psdu, Rate, StationId,
+    ACCESS_POINT, AccessCategory, ContenderId, FrameTimes, Modulation, Mpdu, Psdu, Rate, StationId,
 };
 
 use super::World;
@@ -208,14 +208,18 @@ impl World<'_> {
         mpdu: &Mpdu<Packet>,
     ) {
         let (data_rate, control_rate) = self.rates(&mpdu.payload);
+        let protection_rate = self.protection_rate(data_rate, control_rate);
         let [sender, receiver] = self.addresses_on_air(by, &mpdu.payload);
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         if times.rts > Duration::ZERO {
             capture.frame.rts(left(rts.1), receiver, sender);
-            capture.pcap.write(start + rts.0, control_rate, true, &capture.frame);
+            capture.pcap.write(start + rts.0, protection_rate, true, &capture.frame);
             capture.frame.cts(left(cts.1), sender);
-            capture.pcap.write(start + cts.0, control_rate, true, &capture.frame);
+            capture.pcap.write(start + cts.0, protection_rate, true, &capture.frame);
+        } else if times.cts > Duration::ZERO {
+            capture.frame.cts(left(cts.1), sender);
+            capture.pcap.write(start + cts.0, protection_rate, true, &capture.frame);
         }
         self.build_data(capture, by, mpdu, left(data.1));
         capture.pcap.write(start + data.0, data_rate, true, &capture.frame);
@@ -232,15 +236,28 @@ impl World<'_> {
         mpdu: &Mpdu<Packet>,
     ) {
         let (data_rate, control_rate) = self.rates(&mpdu.payload);
-        let [rts, _, data, ack] = times.intervals(&self.scenario.phy);
+        let protection_rate = self.protection_rate(data_rate, control_rate);
+        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
         if times.rts > Duration::ZERO {
             let [sender, receiver] = self.addresses_on_air(by, &mpdu.payload);
             capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
-            capture.pcap.write(start, control_rate, false, &capture.frame);
+            capture.pcap.write(start, protection_rate, false, &capture.frame);
         } else {
+            if times.cts > Duration::ZERO {
+                let [sender, _] = self.addresses_on_air(by, &mpdu.payload);
+                capture.frame.cts(micros_up(ack.1 - cts.1), sender);
+                capture.pcap.write(start, protection_rate, false, &capture.frame);
+            }
             self.build_data(capture, by, mpdu, micros_up(ack.1 - data.1));
-            capture.pcap.write(start, data_rate, false, &capture.frame);
+            capture.pcap.write(start + data.0, data_rate, false, &capture.frame);
         }
+    }
+
+    /// The rate of RTS and CTS before data at `data_rate`.
+    fn protection_rate(&self, data_rate: Rate, control_rate: Rate) -> Rate {
+        let protection = self.scenario.phy.protection;
+        let of_ofdm = protection.filter(|_| data_rate.modulation == Modulation::Ofdm);
+        of_ofdm.map_or(control_rate, |one| one.rate)
     }
 
     /// Makes the data frame of `by` that is `mpdu`.

@@ -82,11 +82,11 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     // The access point is number 0, and nobody's station.
     let receivers = std::iter::once(receiver(0, 0)).chain(each).collect();
     let to_stations = Service { scheduler: scenario.ap.scheduler, receivers };
-    let mut add = |name: String, group: Option<u32>, queue: &QueueConfig| {
+    let mut add = |name: String, group: Option<(u32, &StationGroup)>, queue: &QueueConfig| {
         let node = nodes.len() as NodeId;
         let address: StationId = node;
         let is_access_point = address == ACCESS_POINT;
-        let queues = queues_of(scenario, is_access_point);
+        let queues = queues_of(scenario, group.map(|(_, group)| group));
         let first = transmitters.len() as ContenderId;
         let routes = scenario.classify.categories().map(|category| {
             let index = queues.iter().position(|(known, _)| known.is_none_or(|k| k == category));
@@ -121,6 +121,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
                 blocked: VecDeque::new(),
             });
         }
+        let group = group.map(|(number, _)| number);
         nodes.push(Node { name, group, address, routes, backlogged_queues: 0 });
     };
     add("ap".into(), None, &scenario.ap.queue);
@@ -130,7 +131,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     for (class, group) in (0..).zip(&scenario.stations) {
         groups.push(rate_classes.len() as NodeId);
         for index in 0..group.count {
-            add(format!("{}/{index}", group.name), Some(class), &group.queue);
+            add(format!("{}/{index}", group.name), Some((class, group)), &group.queue);
             rate_classes.push(class);
         }
     }
@@ -164,10 +165,17 @@ fn errors(
     std::iter::once(None).chain(scenario.stations.iter().flat_map(of_group)).collect()
 }
 
-/// The queues of a node, the one with the highest priority first; no category under the DCF.
-fn queues_of(scenario: &Scenario, ap: bool) -> Vec<(Option<AccessCategory>, AccessParameters)> {
+/// The queues of a station of a group, or of the access point, the one with the highest priority
+/// first; no category under the DCF.
+fn queues_of(
+    scenario: &Scenario,
+    group: Option<&StationGroup>,
+) -> Vec<(Option<AccessCategory>, AccessParameters)> {
+    let ap = group.is_none();
     let Some(edca) = &scenario.mac.edca else {
-        return vec![(None, AccessParameters::dcf(&scenario.phy))];
+        let dcf = AccessParameters::dcf(&scenario.phy);
+        let cw_min = group.map_or(dcf.cw_min, |group| group.cw_min);
+        return vec![(None, AccessParameters { cw_min, ..dcf })];
     };
     let parameters = if ap { &edca.ap } else { &edca.stations };
     let used = scenario.classify.categories();

@@ -426,7 +426,8 @@ pub(crate) fn scenario() -> impl Strategy<Value = Value> {
                     .map(|(index, (count, data_rate, queue, errors))| {
                         json!({
                             "name": format!("group{index}"), "count": count, "queue": queue,
-                            "frame_errors": errors,
+                            "frame_errors": errors, "airtime_weight": 256,
+                            "cw_min": phy["cw_min"],
                             "data_rate": data_rate, "control_rate": phy["control_rate"],
                         })
                     })

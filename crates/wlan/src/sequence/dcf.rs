@@ -4,19 +4,21 @@
 use airtcp_kernel::Duration;
 
 use crate::config::MacConfig;
-use crate::phy::{PhyConfig, Rate};
+use crate::phy::{Modulation, PhyConfig, ProtectionKind, Rate};
 
 /// The times of one frame exchange, counted from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTimes {
     /// Airtime of the RTS; zero if none is sent.
     pub rts: Duration,
-    /// Airtime of the CTS; zero if none is sent.
+    /// Airtime of the CTS; zero if none is sent. Without an RTS it is the sender's, to itself.
     pub cts: Duration,
     /// Airtime of the data frame.
     pub data: Duration,
     /// Airtime of the MAC ACK.
     pub ack: Duration,
+    /// Start to the end of what goes out before an answer.
+    pub first: Duration,
     /// Start to the moment when the receiver has the data frame.
     pub data_received: Duration,
     /// Start to the moment when the sender has the MAC ACK.
@@ -33,13 +35,20 @@ impl FrameTimes {
         data_rate: Rate,
         control_rate: Rate,
     ) -> Self {
-        let uses_rts =
+        let is_long =
             mac.rts_threshold_bytes.is_some_and(|threshold| mpdu_bits.div_ceil(8) > threshold);
+        let protection = phy.protection.filter(|_| data_rate.modulation == Modulation::Ofdm);
+        let rate = protection.map_or(control_rate, |one| one.rate);
+        let kind = protection.map(|one| one.kind);
+        let uses_rts = is_long || kind == Some(ProtectionKind::RtsCts);
         let (rts, cts, before_data) = if uses_rts {
-            let rts = phy.ppdu_time(phy.rts_bits, control_rate);
-            let cts = phy.ppdu_time(phy.cts_bits, control_rate);
+            let rts = phy.ppdu_time(phy.rts_bits, rate);
+            let cts = phy.ppdu_time(phy.cts_bits, rate);
             let hop = phy.propagation_delay + phy.sifs;
             (rts, cts, rts + hop + cts + hop)
+        } else if kind == Some(ProtectionKind::CtsToSelf) {
+            let cts = phy.ppdu_time(phy.cts_bits, rate);
+            (Duration::ZERO, cts, cts + phy.sifs)
         } else {
             (Duration::ZERO, Duration::ZERO, Duration::ZERO)
         };
@@ -47,12 +56,15 @@ impl FrameTimes {
         let ack = phy.ppdu_time(phy.ack_bits, control_rate);
         let data_received = before_data + data + phy.propagation_delay;
         let total = data_received + phy.sifs + ack + phy.propagation_delay;
-        Self { rts, cts, data, ack, data_received, total }
+        // Nobody answers a CTS to oneself: the data follow whatever became of it.
+        let first = if uses_rts { rts } else { before_data + data };
+        Self { rts, cts, data, ack, first, data_received, total }
     }
 
-    /// Airtime of the frame that goes first: what is lost in a collision.
+    /// Start to the end of what goes out before an answer: what is lost in a collision.
+    #[inline]
     pub fn first(&self) -> Duration {
-        if self.rts == Duration::ZERO { self.data } else { self.rts }
+        self.first
     }
 
     /// Airtime of RTS, CTS and MAC ACK.
@@ -152,6 +164,7 @@ impl FrameTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::{OfdmTiming, Protection};
     use crate::testing::{dot11b, standard_mac};
 
     /// Paper M's table 1 with an RTS of 160 bits: 272 + 10 + 248 + 10 + 973.091 + 10 + 248 us.
@@ -170,6 +183,44 @@ mod tests {
         let on_air: u64 =
             times.intervals(&phy).iter().map(|(from, to)| (*to - *from).as_nanos()).sum();
         assert_eq!(on_air, (times.control() + times.data).as_nanos());
+    }
+
+    /// 1536 bytes at 54 Mb/s last 248 + 6 us, their ACK at 24 Mb/s 28 + 6. A CTS at 2 Mb/s lasts 192 +
+    /// 56 us, an RTS 192 + 80. If a CTS to oneself collides, the data go on the air all the same.
+    #[test]
+    fn ofdm_frames_may_be_protected() {
+        let dsss = Rate { bps: 2_000_000, modulation: Modulation::Dsss };
+        let ofdm = |mbps: u64| Rate { bps: mbps * 1_000_000, modulation: Modulation::Ofdm };
+        let times = |kind| {
+            let phy = PhyConfig {
+                protection: Some(Protection { kind, rate: dsss }),
+                ofdm: Some(OfdmTiming {
+                    preamble_time: Duration::from_micros(16),
+                    plcp_header_time: Duration::from_micros(4),
+                    symbol_time: Duration::from_micros(4),
+                    service_bits: 16,
+                    tail_bits: 6,
+                    signal_extension: Duration::from_micros(6),
+                }),
+                ..dot11b()
+            };
+            let of =
+                |data, control| FrameTimes::new(&phy, &standard_mac(), 8 * 1536, data, control);
+            let slow = of(Rate { bps: 11_000_000, ..dsss }, dsss);
+            assert_eq!((slow.rts, slow.cts), (Duration::ZERO, Duration::ZERO));
+            let times = of(ofdm(54), ofdm(24));
+            let on_air = times.intervals(&phy).map(|(from, to)| (to - from).as_nanos());
+            assert_eq!(on_air.iter().sum::<u64>(), (times.control() + times.data).as_nanos());
+            times
+        };
+
+        let own = times(ProtectionKind::CtsToSelf);
+        assert_eq!(own.cts, Duration::from_micros(248));
+        assert_eq!(own.first(), Duration::from_micros(248 + 10 + 254));
+        assert_eq!(own.total, Duration::from_micros(248 + 10 + 254 + 10 + 34));
+        let both = times(ProtectionKind::RtsCts);
+        assert_eq!(both.first(), Duration::from_micros(272));
+        assert_eq!(both.total, Duration::from_micros(272 + 10 + 248 + 10 + 254 + 10 + 34));
     }
 
     #[test]

@@ -201,7 +201,8 @@ impl HtExchange {
         };
         let data_received = before + data + self.phy.propagation_delay;
         let total = data_received + self.after_data(ack);
-        FrameTimes { rts, cts, data, ack, data_received, total }
+        let first = if rts == Duration::ZERO { data } else { rts };
+        FrameTimes { rts, cts, data, ack, first, data_received, total }
     }
 
     /// Everything before the Data field of a data PPDU.
@@ -220,6 +221,7 @@ impl HtExchange {
             cts: Duration::ZERO,
             data: self.request,
             ack: self.block_ack,
+            first: self.request,
             data_received,
             total: data_received + self.after_data(self.block_ack),
         }

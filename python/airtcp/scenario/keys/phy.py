@@ -21,7 +21,7 @@ from ...units import format_time_ns
 from ..declare import Default, Key, Table, derived, file_only, follows, key
 from ..quantities import ExchangeTimeNs, RateBps, in_any_case
 
-__all__ = ["DsssPhy", "HighRate", "HighRatePhy", "OfdmPhy", "Phy", "Rate"]
+__all__ = ["DsssPhy", "HighRate", "HighRatePhy", "OfdmPhy", "Phy", "Protection", "Rate"]
 
 StandardName = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"]
 
@@ -47,6 +47,13 @@ def _formats(time_ns: Callable[[DsssPreamble | OfdmFormat], int]) -> Default:
         ("OFDM", OfdmFormat()),
     ]
     return follows(", ".join(f"{format_time_ns(time_ns(ppdu))} ({name})" for name, ppdu in formats))
+
+
+def _slot_times() -> Default:
+    """The default of the slot: in 802.11g the long one beside 802.11b stations."""
+    times = _standards(lambda standard: standard.slot_time_ns, format_time_ns)
+    long = format_time_ns(STANDARDS["802.11b"].slot_time_ns)
+    return follows(f"{times.words}; {long} in g beside 802.11b stations")
 
 
 def _bits(meaning: str, *, default: Default | int, source: str) -> Any:
@@ -103,6 +110,13 @@ class OfdmPhy(Table):
     signal_extension_ns: int = derived("The end of an ERP-OFDM PPDU, without signal.")
 
 
+class Protection(Table):
+    """What goes before OFDM frames so that 802.11b stations keep quiet."""
+
+    kind: Literal["cts-to-self", "rts-cts"] = derived("Which frames.")
+    rate: Rate = derived("Their rate: the highest basic rate of 802.11b, or `control_rate`.")
+
+
 class Phy(Table):
     """Physical layer: the standard, and each of its numbers that a paper may have changed."""
 
@@ -149,6 +163,14 @@ class Phy(Table):
         reads=RateBps,
         source="IEEE 802.11-2020, 10.6.6.5.2",
     )
+    protection: Protection | None = key(
+        "What goes before each OFDM frame of 802.11g so that 802.11b stations, which are those "
+        "with a DSSS `data_rate`, know that the medium is taken: a CTS to oneself or RTS and CTS, "
+        "at a DSSS rate.",
+        default=follows('`"cts-to-self"` beside 802.11b stations, else `"none"`'),
+        reads=Literal["cts-to-self", "rts-cts", "none"],
+        source="IEEE 802.11-2020, 10.27",
+    )
     preamble: ClassVar[Key] = file_only(
         Literal["long", "short"],
         "PLCP preamble of the rates 1, 2, 5.5 and 11 Mb/s; 1 Mb/s has the long one only.",
@@ -156,8 +178,8 @@ class Phy(Table):
         source="IEEE 802.11-2020, 16.2.2",
     )
     slot_time_ns: int = key(
-        "aSlotTime. In 802.11g: the short slot; the long one is 20 us.",
-        default=_standards(lambda standard: standard.slot_time_ns, format_time_ns),
+        "aSlotTime.",
+        default=_slot_times(),
         gt=0,
         reads=ExchangeTimeNs,
         source=_CHARACTERISTICS,

@@ -247,6 +247,10 @@ class StationGroup(Table):
         default=follows("that of `[phy]`"),
     )
     control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")
+    cw_min: int = derived(
+        "aCWmin of these stations under the DCF: that of `[phy]`; 31 of 802.11b stations in a cell "
+        "of 802.11g."
+    )
     frame_errors: FrameErrors | None = key(
         "Frames from and to these stations that are lost without a collision: a share of all, or "
         "a table.",

@@ -1,0 +1,71 @@
+"""802.11g beside 802.11b stations, by hand: protection, the long slot, CWmin."""
+
+from __future__ import annotations
+
+import pytest
+from airtcp import simulate
+from airtcp.scenario import loads
+
+TEXT = """
+[phy]
+standard = "802.11g"
+{phy}
+[[stations]]
+name = "new"
+count = 1
+[[stations]]
+name = "old"
+count = 1
+data_rate = "11 Mb/s"
+[[flows]]
+stations = "{sender}"
+direction = "upload"
+application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
+[run]
+warmup = "1 s"
+duration = "60 s"
+replications = 4
+seed = 1
+"""
+
+#: 1536 bytes at 54 Mb/s with signal extension, their ACK at 24 Mb/s; a CTS and an RTS at
+#: 2 Mb/s with the long preamble. All in us.
+SIFS, SLOT, DATA, ACK = 10, 20, 20 + 4 * 57 + 6, 20 + 4 * 2 + 6
+CTS, RTS = 192 + 112 / 2, 192 + 160 / 2
+DIFS = SIFS + 2 * SLOT
+BEFORE = {"cts-to-self": CTS + SIFS, "rts-cts": RTS + SIFS + CTS + SIFS, "none": 0}
+
+
+@pytest.mark.parametrize("protection", list(BEFORE))
+def test_a_lone_802_11g_sender(protection: str) -> None:
+    cycle_us = DIFS + 7.5 * SLOT + BEFORE[protection] + DATA + SIFS + ACK
+
+    phy = f'protection = "{protection}"'
+    found = simulate(loads(TEXT.format(phy=phy, sender="new"))).metrics["goodput_bps"]
+
+    # The mean of 300,000 backoffs of 0 to 15 slots has a deviation of 0.17 us.
+    assert found.mean == pytest.approx(1472 * 8e6 / cycle_us, rel=0.001)
+
+
+def test_cts_to_self_and_the_long_slot_are_the_default() -> None:
+    written = loads(
+        TEXT.format(phy='protection = "cts-to-self"\nslot_time = "20 us"', sender="new")
+    )
+
+    assert loads(TEXT.format(phy="", sender="new")).phy == written.phy
+
+
+def test_an_802_11b_sender_has_its_own_window() -> None:
+    """11 Mb/s: 1310 us and an ACK of 248 us at 2 Mb/s; a backoff of 15.5 slots in the mean."""
+    cycle_us = DIFS + 15.5 * SLOT + 1310 + SIFS + 248
+
+    found = simulate(loads(TEXT.format(phy="", sender="old"))).metrics["goodput_bps"]
+
+    assert found.mean == pytest.approx(1472 * 8e6 / cycle_us, rel=0.001)
+
+
+def test_without_802_11b_stations_nothing_changes() -> None:
+    text = TEXT.format(phy="", sender="new").replace('data_rate = "11 Mb/s"', "")
+    phy = loads(text).phy
+
+    assert (phy.protection, phy.slot_time_ns) == (None, 9_000)
