@@ -66,7 +66,7 @@ def process(*arguments: str | Path, **options: object) -> "subprocess.Popen[str]
 
 
 def test_run_shows_models_beside_the_simulation(scenario: Path) -> None:
-    result = call("run", scenario)
+    result = call("run", scenario, "--models", "--explain")
     shown = " ".join(result.stdout.split())
 
     assert result.exit_code == 0
@@ -92,7 +92,7 @@ def test_run_shows_models_beside_the_simulation(scenario: Path) -> None:
 
 
 def test_predict_shows_models_alone(scenario: Path) -> None:
-    result = call("predict", scenario)
+    result = call("predict", scenario, "--models")
 
     assert result.exit_code == 0
     assert "M (17)" in result.stdout
@@ -327,13 +327,14 @@ def test_no_control_codes_and_no_cut_numbers_in_a_pipe(scenario: Path, columns: 
     assert max(map(len, out.splitlines())) <= int(columns or 120)
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80])
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
 def test_no_number_is_cut_off_on_a_narrow_terminal(scenario: Path, columns: int) -> None:
     result = compare(load(scenario))
     environment = {"COLUMNS": str(columns)}
     shown = {}
     for command in ("run", "predict", "simulate"):
-        done = CliRunner().invoke(app, [command, str(scenario)], env=environment)
+        models = [] if command == "simulate" else ["--models", "--explain"]
+        done = CliRunner().invoke(app, [command, str(scenario), *models], env=environment)
         assert "…" not in done.stdout
         assert max(map(len, done.stdout.splitlines())) <= columns
         shown[command] = " ".join(done.stdout.split())

@@ -250,7 +250,7 @@ def test_the_terminal_shows_groups_within_its_width(
 def test_the_report_has_groups(result: SimulationResult) -> None:
     page = report.html(result, {})
 
-    assert "<h2>Groups</h2>" in page
+    assert "<h2 id='groups'>Groups</h2>" in page
     assert "far, upload" in page
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
-#: Up to this relative difference a model agrees whatever the interval: models promise no more.
-AGREES: Final = 0.02
+#: Up to this relative difference a model within the interval agrees.
+AGREES: Final = 0.05
 #: Up to this one it is close, and up to `OFF` merely too high or too low.
 CLOSE: Final = 0.10
 OFF: Final = 0.30
@@ -72,12 +72,10 @@ def difference(model: float, simulated: Interval) -> float | None:
 def verdict(model: float, simulated: Interval) -> str:
     """In words how a model's value stands to a simulated interval.
 
-    "agrees": inside the interval, or within 2 % of the mean; "close": within 10 %; "too high" and
-    "too low": within 30 %, beyond that "far too ..."; "undecided": inside an interval that is
-    wider than +-20 %.
+    "agrees": inside the interval and within 5 % of its mean; "undecided": inside, but further from
+    the mean, so that the interval is too wide to tell. Outside: "close" within 10 %, "too high" and
+    "too low" within 30 %, beyond that "far too ...".
     """
-    from airtcp.stats import WIDE
-
     if simulated.mean is None:
         return "not simulated"
     inside = (
@@ -85,14 +83,11 @@ def verdict(model: float, simulated: Interval) -> str:
         and simulated.high is not None
         and simulated.low <= model <= simulated.high
     )
-    width = simulated.relative_half_width
     off = difference(model, simulated)
     if off is None:
         return "agrees" if inside or abs(model) <= RARE else "too high"
-    if abs(off) <= AGREES:
-        return "agrees"
     if inside:
-        return "agrees" if width is not None and width <= WIDE else "undecided"
+        return "agrees" if abs(off) <= AGREES else "undecided"
     if abs(off) <= CLOSE:
         return "close"
     words = "too high" if off > 0 else "too low"
@@ -102,6 +97,7 @@ def verdict(model: float, simulated: Interval) -> str:
 def _rows(prediction: Prediction, result: SimulationResult) -> list[Row]:
     from airtcp.metrics import METRICS
     from airtcp.results import Row
+    from airtcp.stats import joint
 
     order = list(METRICS)
     names = sorted(
@@ -111,6 +107,8 @@ def _rows(prediction: Prediction, result: SimulationResult) -> list[Row]:
     rows = []
     for name in names:
         simulated = result.metrics[name]
+        # That of all metrics beside models at once: one in twenty would miss by chance alone.
+        sure = joint(simulated, result.simulation.confidence, len(names))
         for predicted in prediction.model[name]:
             if isinstance(predicted.value, list) or simulated.mean is None:
                 continue
@@ -122,7 +120,7 @@ def _rows(prediction: Prediction, result: SimulationResult) -> list[Row]:
                     source=predicted.source,
                     simulation=simulated,
                     difference=difference(predicted.value, simulated),
-                    verdict=verdict(predicted.value, simulated),
+                    verdict=verdict(predicted.value, sure),
                 )
             )
     return rows

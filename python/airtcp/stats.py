@@ -80,6 +80,22 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
     return Interval(mean, mean - half_width, mean + half_width, n)
 
 
+def joint(interval: Interval, confidence: float, intervals: int) -> Interval:
+    """The same interval, so wide that `intervals` of its kind hold their means all at once.
+
+    Bonferroni: each has the level 1 - (1 - confidence) / intervals instead of `confidence`.
+    """
+    if interval.mean is None or interval.half_width is None or intervals < 2:
+        return interval
+    level = 1.0 - (1.0 - confidence) / intervals
+    degrees = interval.n - 1
+    wider = _student_quantile(level, degrees) / _student_quantile(confidence, degrees)
+    half_width = interval.half_width * wider
+    return Interval(
+        interval.mean, interval.mean - half_width, interval.mean + half_width, interval.n
+    )
+
+
 def is_precise(intervals: Sequence[Interval], precision: float) -> bool:
     """Whether every interval is at most +-`precision` times its mean (0.02 is 2 %)."""
     widths = [interval.relative_half_width for interval in intervals]

@@ -65,12 +65,20 @@ Snaplen = Annotated[
 Force = Annotated[
     bool, typer.Option("--force", help="Overwrite files that airtcp has not written.")
 ]
+Models = Annotated[
+    bool, typer.Option("--models", help="What every model says, not the best one alone.")
+]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="What each broken assumption does to the answer.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
 
 
 def run(
     scenario: Scenario,
     set_: Set = None,
+    models: Models = False,
+    explain: Explain = False,
     json: Json = False,
     out: Out = None,
     seed: Seed = None,
@@ -91,12 +99,14 @@ def run(
                 loaded, seed=seed, replications=replications, threads=threads, progress=progress
             )
         _tell_warmup(loaded, result, quiet=quiet)
-        _answer(result, text, json=json, out=out, quiet=quiet)
+        _answer(result, text, json=json, out=out, quiet=quiet, models=models, explain=explain)
 
 
 def predict(
     scenario: Scenario,
     set_: Set = None,
+    models: Models = False,
+    explain: Explain = False,
     json: Json = False,
     out: Out = None,
     force: Force = False,
@@ -109,7 +119,15 @@ def predict(
 
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
-        _answer(predict_scenario(loaded), text, json=json, out=out, quiet=quiet)
+        _answer(
+            predict_scenario(loaded),
+            text,
+            json=json,
+            out=out,
+            quiet=quiet,
+            models=models,
+            explain=explain,
+        )
 
 
 def simulate(
@@ -197,6 +215,8 @@ def _answer(
     out: Path | None,
     quiet: bool,
     lost: AirtcpError | None = None,
+    models: bool = False,
+    explain: bool = False,
 ) -> None:
     """Print a result, and write its report.
 
@@ -209,7 +229,7 @@ def _answer(
 
     failures = [] if lost is None else [lost]
     with Interruption() as interruption:
-        failures += _printed(result, json=json)
+        failures += _printed(result, json=json, models=models, explain=explain)
     try:
         interruption.check()
         if out is not None:
@@ -228,7 +248,7 @@ def _answer(
 
 
 def _printed(
-    result: Comparison | SimulationResult | Prediction, *, json: bool
+    result: Comparison | SimulationResult | Prediction, *, json: bool, models: bool, explain: bool
 ) -> list[AirtcpError]:
     """Print a result; what fails is given back, for there may be more to do with the result."""
     try:
@@ -237,7 +257,7 @@ def _printed(
         else:
             from airtcp.cli import show
 
-            show.result(result)
+            show.result(result, models=models, explain=explain)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has what it wanted.

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from airtcp.exceptions import one_line
 from airtcp.present import summary
+from airtcp.present.answer import first_lines
 from airtcp.present.groups import by_group
 from airtcp.results import Comparison, Prediction, SimulationResult
 
@@ -62,19 +63,41 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def result(result: Comparison | SimulationResult | Prediction) -> None:
-    """Print a result on stdout."""
+def result(
+    result: Comparison | SimulationResult | Prediction,
+    *,
+    models: bool = False,
+    explain: bool = False,
+) -> None:
+    """Print a result on stdout, the answer first.
+
+    `models`: what every model says, not the best one alone; `explain`: what broken assumptions do.
+    """
     console = new_console()
     console.print(Text(one_line(result.scenario.title) or "Untitled scenario", style="bold"))
+    if isinstance(result, Prediction):
+        _subject(console, result)
+        _prediction(console, result, models=models, explain=explain)
+        return
+    _interruption(console, result)
+    for line in first_lines(result):
+        console.print(Text(one_line(line)))
+    console.print()
+    _groups(console, result)
+    if isinstance(result, Comparison):
+        _comparison(console, result, models=models, explain=explain)
+    else:
+        _simulation(console, result)
+    _subject(console, result)
+    _sanity(console, result)
+
+
+def _subject(console: Console, result: Comparison | SimulationResult | Prediction) -> None:
+    """What was looked at."""
+    console.print(Text("The scenario", style="bold"))
     for line in summary.subject(result.scenario):
         console.print(Padding(Text(line, style="dim"), (0, 0, 0, 2)))
     console.print()
-    if isinstance(result, Comparison):
-        _comparison(console, result)
-    elif isinstance(result, SimulationResult):
-        _simulation(console, result)
-    else:
-        _prediction(console, result)
 
 
 def difference(found: Difference) -> None:
@@ -139,26 +162,26 @@ def new_console() -> Console:
     return console
 
 
-def _comparison(console: Console, result: Comparison) -> None:
-    _interruption(console, result)
+def _comparison(console: Console, result: Comparison, *, models: bool, explain: bool) -> None:
     percent = f"{100 * result.simulation.confidence:g} %"
+    shown = result if models else summary.best_alone(result)
     head = ("metric", "model", "source", f"simulation, {percent}", "difference", "")
-    if not _printed(console, head, _side_by_side(result)):
-        print_table(
-            console, ("metric", f"simulation, {percent}", "difference", ""), _stacked(result)
-        )
+    if not _printed(console, head, _side_by_side(shown)):
+        stacked = ("metric", f"simulation, {percent}", "difference", "")
+        print_table(console, stacked, _stacked(shown))
+    folded = len(result.comparison) - len(shown.comparison)
+    if folded:
+        console.print(Text(f"and {folded} more values of models: --models", style="dim"))
     console.print()
-    _groups(console, result)
     if result.uncovered is not None:
         console.print(Text(f"No model covers this scenario: {result.uncovered}\n"))
-    _broken(console, result)
+    _broken(console, shown, explain=explain)
     _unanswered(console, result)
-    _sanity(console, result)
 
 
 def _groups(console: Console, result: Comparison | SimulationResult) -> None:
     """Groups and directions side by side; one below the other where that is too wide."""
-    groups = by_group(result.simulation)
+    groups = by_group(result.simulation, least=1)
     if groups is None:
         return
     if not _printed(console, groups.head, groups.rows):
@@ -203,24 +226,25 @@ def _verdict(verdict: str) -> Text:
 
 
 def _simulation(console: Console, result: SimulationResult) -> None:
-    _interruption(console, result)
     head = ("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
     lines = summary.simulation_lines(result.simulation)
     print_table(console, head, [(line.metric, line.simulation) for line in lines])
     console.print()
-    _groups(console, result)
-    _sanity(console, result)
 
 
-def _prediction(console: Console, result: Prediction) -> None:
+def _prediction(console: Console, result: Prediction, *, models: bool, explain: bool) -> None:
     if result.uncovered is not None:
         console.print(Text(f"No model covers this scenario: {result.uncovered}"))
         return
-    lines = summary.prediction_lines(result)
+    shown = result if models else summary.best_alone(result)
+    lines = summary.prediction_lines(shown)
     rows = [(line.metric, line.model, line.source) for line in lines]
     print_table(console, ("metric", "model", "source"), rows)
+    folded = len(summary.prediction_lines(result)) - len(lines)
+    if folded:
+        console.print(Text(f"and {folded} more values of models: --models", style="dim"))
     console.print()
-    _broken(console, result)
+    _broken(console, shown, explain=explain)
     _unanswered(console, result)
 
 
@@ -276,7 +300,7 @@ def _interruption(console: Console, result: Comparison | SimulationResult) -> No
         console.print(Text("INTERRUPTED: only what had ended is shown\n", style="bold red"))
 
 
-def _broken(console: Console, result: Comparison | Prediction) -> None:
+def _broken(console: Console, result: Comparison | Prediction, *, explain: bool) -> None:
     if not result.model:
         return
     broken = summary.broken(result.model)
@@ -285,7 +309,9 @@ def _broken(console: Console, result: Comparison | Prediction) -> None:
         return
     console.print(Text("The scenario breaks these assumptions of the models:", style="bold"))
     for sentence, sources in broken:
-        _bullet(console, sentence, sources)
+        _bullet(console, sentence if explain else summary.in_short(sentence), sources)
+    if not explain:
+        console.print(Text("what each does: --explain", style="dim"))
     console.print()
 
 

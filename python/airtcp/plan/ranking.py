@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.exceptions import QuestionError
+from airtcp.metrics import percent
 from airtcp.plan.search import Found, Search
 from airtcp.remedies import Changed, Remedy, changed, named, together
 from airtcp.remedies.apply import lines_for
@@ -29,6 +30,8 @@ __all__ = ["Ranking"]
 _FIRST: Final = 4
 #: Remedies that are never dropped for being in the worse half.
 _KEPT: Final = 6
+#: A remedy that loses so much of the goodput does not help, whatever becomes of the times.
+_LOST: Final = 0.05
 #: Remedies of which the end is sought.
 _SOUGHT: Final = 5
 
@@ -40,6 +43,8 @@ class _Candidate:
     search: Search
     #: The paired differences of the excess where the end was; negative is good.
     change: Interval = field(default_factory=lambda: Interval(None, None, None, 0))
+    #: The same of the goodput of all, over what it was.
+    carried: Interval = field(default_factory=lambda: Interval(None, None, None, 0))
     found: Found | None = None
     #: The condition does not hold anywhere any more.
     endless: bool = False
@@ -50,9 +55,15 @@ class _Candidate:
         return 0.0 if self.change.mean is None else self.change.mean
 
     @property
+    def starves(self) -> bool:
+        """Whether much less gets through: times of transfers that never end are not in any mean."""
+        least, most = self.carried.mean, self.carried.high
+        return least is not None and least < -_LOST and most is not None and most < 0.0
+
+    @property
     def helps(self) -> bool:
         """Whether the interval says that it helps where the end was."""
-        return self.change.high is not None and self.change.high < 0.0
+        return self.change.high is not None and self.change.high < 0.0 and not self.starves
 
 
 class Ranking:
@@ -126,7 +137,11 @@ class Ranking:
                 return
             # Who is surely worse will not come back; of the others the better half goes on.
             left = sorted(
-                (one for one in left if one.change.low is None or one.change.low <= 0.0),
+                (
+                    one
+                    for one in left
+                    if not one.starves and (one.change.low is None or one.change.low <= 0.0)
+                ),
                 key=lambda one: one.score,
             )
             left = left[: max(_KEPT, (len(left) + 1) // 2)]
@@ -139,12 +154,24 @@ class Ranking:
         finally:
             for one in candidates:
                 one.change = self._change(one)
+                one.carried = self._carried(one)
 
     def _change(self, one: _Candidate) -> Interval:
         before = self._base.samples(self._condition, self._place)
         after = one.search.samples(self._condition, self._place)
         common = sorted(before.keys() & after.keys())
         return student_interval((after[run] - before[run] for run in common), self._confidence)
+
+    def _carried(self, one: _Candidate) -> Interval:
+        before, after = (
+            {run.index: run.answer["metrics"]["goodput_bps"] for run in search.runs(self._place)}
+            for search in (self._base, one.search)
+        )
+        common = sorted(before.keys() & after.keys())
+        mean = sum(before[run] for run in common) / max(len(common), 1)
+        return student_interval(
+            ((after[run] - before[run]) / (mean or 1.0) for run in common), self._confidence
+        )
 
     def _promising(self) -> list[_Candidate]:
         return sorted((one for one in self._candidates if one.helps), key=lambda one: one.score)
@@ -209,6 +236,9 @@ class Ranking:
         notes = list(one.remedy.notes)
         lines = lines_for(one.remedy, one.changed, self._scenario)
         notes = lines.notes
+        if one.starves and one.carried.mean is not None:
+            lost = percent(-one.carried.mean)
+            notes = [*notes, f"{lost} of the goodput is lost: long transfers do not end any more"]
         if one.endless:
             notes = [*notes, "the condition holds nowhere any more"]
         return Gain(
@@ -264,6 +294,8 @@ def _number(axis: Axis, place: float) -> float:
 
 
 def _verdict(one: _Candidate, gain: Interval | None) -> Verdict:
+    if one.starves:
+        return "loses"
     if one.endless:
         return "gains"
     interval = gain if gain is not None else _times(-1.0, one.change)

@@ -39,8 +39,8 @@ class GroupTable:
     rows: list[list[str]]
 
 
-def by_group(simulation: Simulation) -> GroupTable | None:
-    """The flows of each group and direction; None if all flows are of one group and direction.
+def by_group(simulation: Simulation, least: int = 2) -> GroupTable | None:
+    """The flows of each group and direction; None if these are fewer than `least`.
 
     What has no value anywhere has no column, and per flow there is one where a group has several.
     There are no more columns than fit.
@@ -51,7 +51,7 @@ def by_group(simulation: Simulation) -> GroupTable | None:
         for direction in ("download", "upload")
         if direction in group
     }
-    if len(scopes) < 2:
+    if len(scopes) < least:
         return None
     shown = [
         name

@@ -51,7 +51,10 @@ def table(
             if column == verdict and tag == "td" and cell:
                 # A class from a closed list of words, for the colour.
                 kind = f" class='verdict {cell.replace(' ', '-')}'"
-            shown.append(f"<{tag}{kind}>{escape(cell)}</{tag}>")
+            # On a narrow screen a cell stands alone, with the name of its column.
+            named = tag == "td" and column > 0 and head[column] and cell
+            name = f" data-head='{escape(head[column])}'" if named else ""
+            shown.append(f"<{tag}{kind}{name}>{escape(cell)}</{tag}>")
         first = " class='again'" if tag == "td" and not cells[0] else ""
         return f"<tr{first}>{''.join(shown)}</tr>"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
+from airtcp.present.answer import first_lines
 from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, table
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
@@ -50,25 +51,31 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
     """The report as one HTML document that loads nothing."""
     scenario = result.scenario
     title = escape(scenario.title or "Untitled scenario")
-    parts = [
-        f"<h1>{title}</h1>",
-        "<ul class='subject'>",
-        *(f"<li>{escape(line)}</li>" for line in summary.subject(scenario)),
-        "</ul>",
-    ]
+    parts = [f"<h1>{title}</h1>"]
     if not isinstance(result, Prediction):
         if result.simulation.stopped == "interrupted":
             parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
-        parts.append(f"<p class='muted'>{escape(summary.extent(result.simulation))}</p>")
+        parts += [
+            "<ul class='answer note'>",
+            *(f"<li>{escape(line)}</li>" for line in first_lines(result)),
+            "</ul>",
+        ]
         parts += [
             f"<p class='note'>Take care: {escape(sentence)}.</p>"
             for sentence in summary.cautions(result)
         ]
+        parts.append(_contents(result))
+        groups = by_group(result.simulation, least=1)
+        if groups is not None:
+            numbers = set(range(1, len(groups.head)))
+            parts += [
+                "<h2 id='groups'>Groups</h2>",
+                table(groups.head, groups.rows, numbers=numbers),
+            ]
     parts += _tables(result)
-    if not isinstance(result, Prediction) and (groups := by_group(result.simulation)) is not None:
-        numbers = set(range(1, len(groups.head)))
-        parts += ["<h2>Groups</h2>", table(groups.head, groups.rows, numbers=numbers)]
     parts += _assumptions(result)
+    if figures:
+        parts.append("<h2 id='pictures'>Pictures</h2>")
     for name, figure in figures.items():
         caption = plot.CAPTIONS[name]
         parts.append(
@@ -76,17 +83,33 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
     if not isinstance(result, Prediction):
-        parts += ["<h2>Does it make sense?</h2>", definitions(summary.sanity(result))]
+        parts += ["<h2 id='sense'>Does it make sense?</h2>", definitions(summary.sanity(result))]
         lines = summary.simulation_lines(result.simulation)
         parts += ["<details><summary>All metrics</summary>", _metrics(lines, result), "</details>"]
+        parts.append(f"<p class='muted'>{escape(summary.extent(result.simulation))}</p>")
     parts += _scenario(result, written)
     return document(scenario.title or "Untitled scenario", parts)
+
+
+def _contents(result: Comparison | SimulationResult) -> str:
+    """Links to the parts of the page."""
+    names = {
+        "groups": "Groups",
+        "models": "Models",
+        "pictures": "Pictures",
+        "sense": "Sense",
+        "scenario": "Scenario",
+    }
+    if isinstance(result, SimulationResult):
+        names["models"] = "Metrics"
+    links = (f"<a href='#{anchor}'>{name}</a>" for anchor, name in names.items())
+    return f"<nav>{' '.join(links)}</nav>"
 
 
 def _tables(result: Result) -> list[str]:
     if isinstance(result, SimulationResult):
         return [
-            "<h2>What the simulation measured</h2>",
+            "<h2 id='models'>What the simulation measured</h2>",
             _metrics(summary.simulation_lines(result.simulation), result),
         ]
     if isinstance(result, Prediction):
@@ -95,11 +118,19 @@ def _tables(result: Result) -> list[str]:
         return ["<h2>What models say</h2>", table(head, rows, numbers={1})]
     confidence = f"simulation ({100 * result.simulation.confidence:g} % interval)"
     head = ["metric", "model", "source", confidence, "difference", ""]
-    rows = [
-        [line.metric, line.model, line.source, line.simulation, line.difference, line.verdict]
-        for line in summary.comparison_lines(result)
-    ]
-    return ["<h2>Model and simulation</h2>", table(head, rows, numbers={1, 3, 4}, verdict=5)]
+
+    def shown(some: Comparison) -> str:
+        rows = [
+            [line.metric, line.model, line.source, line.simulation, line.difference, line.verdict]
+            for line in summary.comparison_lines(some)
+        ]
+        return table(head, rows, numbers={1, 3, 4}, verdict=5)
+
+    best = summary.best_alone(result)
+    parts = ["<h2 id='models'>Model and simulation</h2>", shown(best)]
+    if len(best.comparison) < len(result.comparison):
+        parts += ["<details><summary>All models</summary>", shown(result), "</details>"]
+    return parts
 
 
 def _assumptions(result: Result) -> list[str]:
@@ -110,7 +141,17 @@ def _assumptions(result: Result) -> list[str]:
     parts = []
     broken = summary.broken(result.model)
     if broken:
-        parts += ["<h2>What the scenario breaks of the models' assumptions</h2>", items(broken)]
+        best = {name: entries[:1] for name, entries in result.model.items()}
+        short = [
+            (summary.in_short(sentence), sources) for sentence, sources in summary.broken(best)
+        ]
+        parts += [
+            "<h2 id='broken'>What the scenario breaks of the models' assumptions</h2>",
+            items(short),
+            "<details><summary>What each does to the answer, for all models</summary>",
+            items(broken),
+            "</details>",
+        ]
     else:
         parts.append("<p class='note'>The scenario meets every assumption of the models.</p>")
     if result.unanswered:
@@ -126,7 +167,12 @@ def _assumptions(result: Result) -> list[str]:
 
 def _scenario(result: Result, written: str | None) -> list[str]:
     provenance = result.to_dict()["provenance"]
-    parts = ["<h2>The scenario</h2>"]
+    parts = [
+        "<h2 id='scenario'>The scenario</h2>",
+        "<ul class='subject'>",
+        *(f"<li>{escape(line)}</li>" for line in summary.subject(result.scenario)),
+        "</ul>",
+    ]
     if written is not None:
         parts += [
             "<details open><summary>As it was written</summary>",

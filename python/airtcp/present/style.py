@@ -21,7 +21,7 @@ body {
   margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
 }
-main { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+main { max-width: 66rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
 h1 { font-size: 1.8rem; line-height: 1.2; margin: 0 0 .75rem; }
 h2 { font-size: 1.15rem; margin: 2.5rem 0 .75rem; }
 p, ul { margin: .5rem 0; }
@@ -34,6 +34,9 @@ li { margin: .25rem 0; }
   border-radius: 0 .4rem .4rem 0;
 }
 .warning { border-color: var(--vermilion); font-weight: 600; }
+.answer { list-style: none; font-size: 1.05rem; }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 1.25rem 0 0; }
+a { color: var(--blue); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .93rem; }
 th {
@@ -69,6 +72,21 @@ summary { cursor: pointer; color: var(--muted); }
 pre {
   background: var(--panel); border-radius: .4rem; padding: .9rem 1rem; overflow: auto;
   max-height: 34rem; font: .82rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace;
+}
+@media (max-width: 40rem) {
+  main { padding: 1.25rem .9rem 3rem; }
+  h1 { font-size: 1.4rem; }
+  /* A row becomes a block, a cell a line with the name of its column: nothing is cut off. */
+  .scroll { overflow-x: visible; }
+  thead { display: none; }
+  table, tbody, tr, td { display: block; }
+  tr { border-top: 1px solid var(--grid); padding: .4rem 0; }
+  td { border: 0; padding: .1rem 0; display: flex; justify-content: space-between; gap: 1rem; }
+  td, .number, .nowrap, .verdict { white-space: normal; overflow-wrap: anywhere; }
+  td[data-head]::before { content: attr(data-head); color: var(--muted); font-weight: 400; }
+  td:first-child { font-weight: 600; }
+  td:empty { display: none; }
+  dl div { grid-template-columns: 1fr; gap: 0; }
 }
 @media print {
   pre { max-height: none; white-space: pre-wrap; }

@@ -7,8 +7,8 @@ terminals or HTML, and computes no results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
 from airtcp.results import (
@@ -16,6 +16,7 @@ from airtcp.results import (
     Model,
     Predicted,
     Prediction,
+    Row,
     Simulation,
     SimulationResult,
 )
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.resolved import AccessParameters, Flow, Queue, Tcp
     from airtcp.standards import AccessCategory
+
+_Told = TypeVar("_Told", Comparison, Prediction)
 
 #: Metrics shown even where no model has a value for them, if the simulation has one.
 HEADLINES: Final = (
@@ -165,6 +168,22 @@ def simulation_lines(simulation: Simulation) -> list[Line]:
         for name in _in_order(metrics)
         if name not in hidden
     ]
+
+
+def best_alone(result: _Told) -> _Told:
+    """The same with one model for each metric, the best."""
+    model = {name: entries[:1] for name, entries in result.model.items()}
+    if isinstance(result, Prediction):
+        return replace(result, model=model)
+    rows: dict[str, Row] = {}
+    for row in result.comparison:
+        rows.setdefault(row.metric, row)
+    return replace(result, model=model, comparison=list(rows.values()))
+
+
+def in_short(sentence: str) -> str:
+    """What is broken, without what that does: the first part of such a sentence."""
+    return sentence.partition("; ")[0]
 
 
 def broken(model: Model) -> list[tuple[str, list[str]]]:

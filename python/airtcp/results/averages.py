@@ -74,8 +74,8 @@ class Flow:
     retransmissions: float = _is("TCP segments sent again, per replication")
     timeouts: float = _is("expiries of its retransmission timer, per replication")
     starved: bool = _is(
-        "an endless flow with less than 1 % of a fair share among endless flows, in half of the "
-        "replications or more",
+        "an endless flow with less than a tenth of a fair share among endless flows, in half of "
+        "the replications or more",
         _majority,
     )
 

@@ -18,7 +18,7 @@ use crate::packet::Packet;
 use crate::statistics::ratio;
 
 /// A flow below this part of a fair share is starved.
-const STARVED_BELOW: f64 = 0.01;
+const STARVED_BELOW: f64 = 0.1;
 
 impl World<'_> {
     /// The outcome, if the books balance.

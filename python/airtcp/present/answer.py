@@ -1,0 +1,259 @@
+"""The answer in at most five plain lines.
+
+What everyone gets, how long a page takes, where the airtime goes, what is wrong, what to try.
+Knows what of a simulation a reader asks first, and from when on something is called wrong. Computes
+no results: what to change and by how much it helps is found by `airtcp plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from airtcp.metrics import METRICS, percent, quantity
+from airtcp.results import Comparison, Simulation, SimulationResult
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+__all__ = ["first_lines", "problems"]
+
+Simulated = Comparison | SimulationResult
+
+#: Groups and directions that are told one by one.
+_SCOPES: Final = 4
+#: A queue that holds packets for longer is too long: what fits into a tenth of a second.
+_LONG_QUEUE_S: Final = 0.1
+#: A queue that is so full, on average, as a part of its limit.
+_FULL: Final = 0.7
+#: Packets that a queue may lose before it is called wrong.
+_LOSSES: Final = 0.01
+#: Constant-rate UDP that gets less of what it offers goes under.
+_ENOUGH: Final = 0.9
+#: One direction has so much of the goodput that the other has next to nothing.
+_MOST: Final = 0.9
+#: So many attempts collide.
+_COLLISIONS: Final = 0.2
+#: A slow group takes so many times its part of the goodput in airtime.
+_SLOW: Final = 1.8
+#: Flows of one kind share so unevenly.
+_UNFAIR: Final = 0.7
+_IDLE: Final = 0.5
+
+_PARTS: Final = {
+    "data": "data",
+    "tcp_ack": "TCP ACKs",
+    "control": "control frames",
+    "collision": "collisions",
+    "idle": "nothing (idle and backoff)",
+}
+
+
+def first_lines(result: Simulated) -> list[str]:
+    """At most five sentences, the most important one first."""
+    wrong = list(problems(result))
+    lines = [_goodputs(result.simulation), _times(result), _airtime(result.simulation)]
+    if wrong:
+        told = "; ".join(what for what, _ in wrong[:2])
+        lines.append(f"What is wrong: {told}.")
+        tries = list(dict.fromkeys(hint for _, hint in wrong if hint))
+        lines.append(f"What to try: {'; '.join(tries[:2])}." if tries else None)
+    else:
+        lines.append("Nothing stands out as wrong.")
+        lines.append('How far it carries: airtcp plan FILE --until "CONDITION".')
+    return [line for line in lines if line]
+
+
+def _goodputs(simulation: Simulation) -> str:
+    """What the flows of each group and direction get."""
+    told = []
+    for name, group in simulation.groups.items():
+        for direction in ("download", "upload"):
+            if direction not in group:
+                continue
+            all_of, each = (
+                group[direction][key].mean for key in ("goodput_bps", "flow_goodput_bps")
+            )
+            words = f"{name} {direction}s {quantity(all_of, 'b/s', 3)}"
+            if all_of != each:
+                words += f" ({quantity(each, 'b/s', 3)} each)"
+            told.append(words)
+    if len(told) > _SCOPES:
+        total = quantity(simulation.metrics["goodput_bps"].mean, "b/s", 3)
+        return f"All flows get {total}: {', '.join(told[:_SCOPES])} and {len(told) - _SCOPES} more."
+    return f"{', '.join(told)}."[0].upper() + f"{', '.join(told)}."[1:]
+
+
+def _times(result: Simulated) -> str | None:
+    """The typical time and the bad one; None where nothing ends."""
+    metrics = result.simulation.metrics
+    base = (
+        "page_time"
+        if _mean(result.simulation, "page_time_p50_s") is not None
+        else ("transfer_time")
+    )
+    typical, bad, worst = (_mean(result.simulation, f"{base}_{q}_s") for q in ("p50", "p90", "p99"))
+    if typical is None or bad is None:
+        loss = metrics.get("packet_loss")
+        if loss is None or loss.mean is None:
+            return None
+        delay = metrics.get("packet_delay_p95_s")
+        late = (
+            ""
+            if delay is None or delay.mean is None
+            else (f", one in twenty takes more than {quantity(delay.mean, 's', 3)}")
+        )
+        return f"Of the datagrams {percent(loss.mean)} are lost{late}."
+    web = any(flow.application.kind == "web" for flow in result.scenario.flows)
+    what = "page" if base == "page_time" or web else "transfer"
+    words = (
+        f"A typical {what} takes {quantity(typical, 's', 3)}, one in ten more than "
+        f"{quantity(bad, 's', 3)}"
+    )
+    return (
+        f"{words}, one in a hundred more than {quantity(worst, 's', 3)}."
+        if worst
+        else (f"{words}.")
+    )
+
+
+def _airtime(simulation: Simulation) -> str:
+    """What takes the airtime, the most first."""
+    parts = sorted(simulation.airtime.items(), key=lambda part: -part[1])
+    told = [f"{_PARTS[name]} {percent(share)}" for name, share in parts if name in _PARTS]
+    return f"The airtime goes to {', '.join(told)}."
+
+
+def problems(result: Simulated) -> Iterator[tuple[str, str]]:
+    """What is wrong, the worst first, each with what to try against it ("": nothing is known)."""
+    scenario, simulation = result.scenario, result.simulation
+    yield from _starved(result)
+    yield from _overload(scenario, simulation)
+    yield from _one_direction(simulation)
+    yield from _slow(simulation)
+    yield from _queue(scenario, simulation)
+    yield from _contention(simulation)
+
+
+def _starved(result: Simulated) -> Iterator[tuple[str, str]]:
+    flows = result.simulation.flows
+    starved = [flow for flow in flows if flow.starved]
+    uploads = any(flow.direction == "upload" for flow in starved)
+    hint = (
+        "priority for TCP ACKs, --set mac.classify.tcp_ack=AC_VO (EDCA)"
+        if uploads
+        else "--set ap.queue.discipline=per-flow"
+    )
+    if starved:
+        yield (
+            f"{len(starved)} of {len(flows)} flows starve, with less than a tenth of a fair share",
+            hint,
+        )
+
+
+def _overload(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tuple[str, str]]:
+    """Datagrams at a rate of which too few arrive."""
+    counts = {group.name: group.count for group in scenario.stations}
+    for flow in scenario.flows:
+        app = flow.application
+        if app.kind != "udp" or app.rate_bps is None:
+            continue
+        offered = counts[flow.stations] * app.rate_bps * (1 - 28 / app.packet_bytes)
+        part = simulation.groups[flow.stations].get(flow.direction)
+        got = None if part is None else part["goodput_bps"].mean
+        if got is not None and got < _ENOUGH * offered and not _shared(scenario, flow.stations):
+            yield (
+                (
+                    f"offered UDP exceeds the channel: {flow.direction}s of {flow.stations} get "
+                    f"{quantity(got, 'b/s', 3)} of {quantity(offered, 'b/s', 3)}"
+                ),
+                "less of it, or a faster rate",
+            )
+
+
+def _shared(scenario: ResolvedScenario, group: str) -> bool:
+    """Whether a group has flows of several kinds, whose goodputs are not told apart."""
+    return sum(flow.stations == group for flow in scenario.flows) > 1
+
+
+def _one_direction(simulation: Simulation) -> Iterator[tuple[str, str]]:
+    total = {
+        direction: sum(
+            group[direction]["goodput_bps"].mean or 0.0
+            for group in simulation.groups.values()
+            if direction in group
+        )
+        for direction in ("download", "upload")
+    }
+    flows = {
+        direction: sum(flow.direction == direction for flow in simulation.flows)
+        for direction in total
+    }
+    everything = sum(total.values())
+    if not everything or not all(flows.values()):
+        return
+    for direction, share in total.items():
+        fair = flows[direction] / sum(flows.values())
+        if share / everything > max(_MOST, (1.0 + fair) / 2):
+            yield (
+                f"{direction}s take {percent(share / everything)} of the goodput",
+                "EDCA, which lets the access point go first: --set mac.edca.ap.AC_BE.cw_min=7",
+            )
+
+
+def _queue(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tuple[str, str]]:
+    """A queue of the access point that holds too much, or loses too much."""
+    waits = _mean(simulation, "ap_queue_delay_s")
+    packets = _mean(simulation, "ap_queue_packets")
+    limit = scenario.ap.queue.limit
+    lost = _mean(simulation, "ap_queue_drop_probability")
+    wrong = []
+    if waits is not None and waits > _LONG_QUEUE_S:
+        wrong.append(f"holds {quantity(waits, 's', 2)} of packets")
+    elif packets is not None and limit is not None and packets > _FULL * limit:
+        wrong.append(f"is full, with {packets:.0f} of {limit} packets")
+    if lost is not None and lost > _LOSSES:
+        wrong.append(f"loses {percent(lost)} of its packets")
+    if wrong:
+        yield (
+            f"the access point's queue {' and '.join(wrong)}",
+            "a smaller receive window, or --set ap.queue.discipline=per-flow",
+        )
+
+
+def _slow(simulation: Simulation) -> Iterator[tuple[str, str]]:
+    """A group that takes far more airtime than it gets goodput."""
+    shares = {}
+    for name, group in simulation.groups.items():
+        took = group["all"].get("airtime_share")
+        got = group["all"]["goodput_bps"].mean
+        if took is not None and took.mean and got is not None:
+            shares[name] = took.mean, got
+    air, carried = (sum(one[at] for one in shares.values()) for at in (0, 1))
+    if len(shares) < 2 or not air or not carried:
+        return
+    for name, (share, goodput) in shares.items():
+        if share > _IDLE * air and share / air > _SLOW * goodput / carried:
+            yield (
+                f"{name} take {percent(share)} of the airtime for {percent(goodput / carried)} of "
+                "the goodput",
+                f"a higher rate for {name}, or an access point near them",
+            )
+
+
+def _contention(simulation: Simulation) -> Iterator[tuple[str, str]]:
+    collisions = _mean(simulation, "collision_probability")
+    if collisions is not None and collisions > _COLLISIONS:
+        yield (
+            f"{percent(collisions)} of the attempts collide",
+            "fewer TCP ACKs (delayed ACK), or a larger CWmin of the stations",
+        )
+    jain = _mean(simulation, "jain_index")
+    endless = all(flow.transfers == 0 for flow in simulation.flows)
+    if jain is not None and jain < _UNFAIR and endless and len(simulation.flows) > 1:
+        yield f"shares are uneven: Jain index {quantity(jain, '', 2)}", ""
+
+
+def _mean(simulation: Simulation, name: str) -> float | None:
+    interval = simulation.metrics.get(name)
+    return None if interval is None or name not in METRICS else interval.mean

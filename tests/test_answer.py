@@ -1,0 +1,68 @@
+"""The first lines of an answer, of scenarios in which something is wrong, or nothing."""
+
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.present.answer import first_lines
+
+RUN = {"warmup": "1 s", "duration": "5 s", "replications": 2}
+
+
+def lines(standard: str, flows: list[dict[str, Any]], **tables: Any) -> list[str]:
+    names = dict.fromkeys(flow["stations"] for flow in flows)
+    groups = [{"name": name, "count": 4} | tables.pop(name, {}) for name in names]
+    scenario = {"phy": {"standard": standard}, "stations": groups, "flows": flows, "run": RUN}
+    return first_lines(airtcp.simulate(airtcp.load(scenario | tables)))
+
+
+def flow(stations: str, direction: str, kind: str = "bulk", **keys: Any) -> dict[str, Any]:
+    return {
+        "stations": stations,
+        "direction": direction,
+        "application": {"kind": kind} | keys,
+    }
+
+
+@pytest.mark.parametrize(
+    ("shown", "says"),
+    [
+        (
+            lines(
+                "802.11b", [flow("near", "download", size="20 kB", kind="web", think_time="5 s")]
+            ),
+            ["Near downloads ", "A typical page takes ", "Nothing stands out", "airtcp plan"],
+        ),
+        (
+            lines("802.11b", [flow("near", "download")], ap={"queue": {"limit": 100}}),
+            [
+                "(1.",
+                " each)",
+                "access point's queue holds",
+                "What to try: a smaller receive window",
+            ],
+        ),
+        (
+            lines(
+                "802.11b",
+                [flow("near", "download", "udp", packet="1500 B", rate="5 Mb/s")],
+            ),
+            ["offered UDP exceeds the channel: downloads of near get ", "What to try: less of it"],
+        ),
+        (
+            lines(
+                "802.11b",
+                [flow("near", "download"), flow("far", "download")],
+                far={"data_rate": "1 Mb/s"},
+                ap={"queue": {"limit": 20}},
+            ),
+            ["Near downloads ", "far downloads ", "of the airtime for "],
+        ),
+    ],
+    ids=["fine", "queue", "datagrams", "slow"],
+)
+def test_at_most_five_lines_say_it(shown: list[str], says: list[str]) -> None:
+    assert len(shown) <= 5
+    assert sum(line.startswith("The airtime goes to ") for line in shown) == 1
+    for text in says:
+        assert text in " ".join(shown)
