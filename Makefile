@@ -9,7 +9,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo reproduce check test test-rust test-python lint verify resolved same same-store pages bench peers docs wheel clean
+.PHONY: help build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages bench peers docs wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -61,6 +61,10 @@ $(STAMPS)/tshark: $(STAMPS)/venv
 
 test-python: build $(STAMPS)/tshark
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
+
+# Of Python, tests in child processes included; Rust is held by its own tests and by what these run.
+coverage: build ## Run the fast tests of Python and say which lines they reach (longer than make test)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify' --cov=airtcp --cov-report=term --cov-report=html:out/coverage
 
 verify: build ## Compare with the reference results at length, and try many more random scenarios
 	AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet

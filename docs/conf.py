@@ -10,7 +10,7 @@ author = "the airtcp authors"
 project_copyright = "2026 the airtcp authors"
 release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["package"]["version"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 nitpicky = True
 # Names in docstrings are for people: the standard library and our inner classes have no page.
@@ -18,6 +18,8 @@ nitpick_ignore_regex = [("py:.*", ".*")]
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 default_role = "code"
+# Notebooks are executed by make_gallery.py.
+nb_execution_mode = "off"
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
