@@ -34,7 +34,8 @@ fn scenario(direction: &str, interarrival: Value, size: u64, duration_s: u64) ->
     }
     // Longer than the receiver's timer, for which the ACK of 226 waits.
     flow["tcp"]["min_rto_ns"] = json!(SECOND);
-    flow["tcp"]["delayed_ack"] = json!({ "thresholds": [[0, 2]], "timeout_ns": SECOND / 5 });
+    flow["tcp"]["delayed_ack"] =
+        json!({ "thresholds": [[0, 2]], "timeout_ns": SECOND / 5, "adaptive": false });
     scenario["run"]["warmup_ns"] = json!(0);
     scenario["run"]["duration_ns"] = json!(duration_s * SECOND);
     Scenario::from_json(&scenario.to_string()).expect("the scenario is valid")
