@@ -37,6 +37,7 @@ BOTH_DEPTHS = ANSWERS | {
     "plan",
     "sweep",
     "remedies",
+    "traffic",
 }
 
 ROOMS = {
@@ -50,6 +51,7 @@ ROOMS = {
     "difference": ANSWERS | {"run"},
     "sweep": ANSWERS | {"_core", "predict", "run"},
     "remedies": ANSWERS,
+    "traffic": ANSWERS,
     "plan": ANSWERS | {"predict", "run", "remedies"},
     "reproduce": BOTH_DEPTHS,
     "cli": BOTH_DEPTHS | {"reproduce"},

@@ -30,6 +30,7 @@ COMMANDS = {
     "simulate",
     "diff",
     "plan",
+    "traffic",
     "sweep",
     "results",
     "plot",

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from airtcp.cli import answers, examples
+from airtcp.cli import answers, examples, traffic
 from airtcp.cli.diff import diff
 from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
@@ -30,6 +30,7 @@ app.command("plan")(plan)
 app.command("sweep")(sweep)
 app.command("results")(results)
 app.command("plot")(plot)
+app.add_typer(traffic.app, name="traffic")
 app.command("reproduce")(reproduce)
 app.command("schema")(examples.schema)
 app.command("example")(examples.example)

@@ -154,6 +154,11 @@ def claims(judgements: Sequence[Judgement]) -> None:
         console.print(table)
 
 
+def pairs(lines: Iterable[tuple[str, str]]) -> None:
+    """Print names with what they stand for on stdout."""
+    _pairs(new_console(), ((name, one_line(text)) for name, text in lines))
+
+
 def new_console() -> Console:
     """Where to print: as wide as the terminal, and without control codes where there is none."""
     console = _Console(highlight=False, emoji=False, markup=False)

@@ -239,7 +239,16 @@ def _queue(lines: Lines, new: Scenario, _: Scenario) -> None:
     queue = new.ap.queue
     root = f"tc qdisc replace dev {INTERFACE} root"
     limit = queue.limit or 1000
-    if queue.discipline == "red":
+    if queue.ack_filter is not None:
+        lines.add("tc", f"{root} cake unlimited ack-filter")
+    elif queue.discipline in ("codel", "fq-codel"):
+        codel = queue.codel
+        times = f"target {codel.target_ns // 1000}us interval {codel.interval_ns // 1000}us"
+        words = f"{queue.discipline.replace('-', '_')} limit {limit} {times}"
+        if queue.discipline == "fq-codel":
+            words += f" quantum {queue.fq.quantum_bytes}"
+        lines.add("tc", f"{root} {words}")
+    elif queue.discipline == "red":
         red = queue.red
         packet = 1000
         low, high = (round(one * packet) for one in (red.min_threshold, red.max_threshold))

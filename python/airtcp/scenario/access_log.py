@@ -33,7 +33,7 @@ from ..distributions import Empirical
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["DataFileError", "read_access_log", "read_csv_column"]
+__all__ = ["DataFileError", "lines_of", "read_access_log", "read_csv_column"]
 
 MOST_BYTES: Final = 2**30
 LONGEST_LINE: Final = 2**20
@@ -60,6 +60,15 @@ class DataFileError(Exception):
     def __init__(self, message: str, key: str = "file") -> None:
         super().__init__(message)
         self.key = key
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a file, plain or compressed with gzip, within the bounds of all such files.
+
+    One that is longer than 1 MiB comes short. Raises DataFileError.
+    """
+    with _opened(path) as file:
+        yield from _lines(path, _uncompressed(path, file))
 
 
 def read_access_log(path: Path) -> Empirical:

@@ -1,0 +1,83 @@
+"""`airtcp traffic show` and `airtcp traffic scenario`: a log in, what is in it out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airtcp.cli.answers import Force, Json
+from airtcp.cli.outcome import outcome
+
+app = typer.Typer(
+    help="What is in a log of requests, and a scenario from it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="An access log, JSON lines, or a CSV file of sizes.")
+]
+Picture = Annotated[
+    Path | None, typer.Option("--out", metavar="PNG", help="Draw the sizes and the laws here.")
+]
+Target = Annotated[
+    Path | None, typer.Option("--out", metavar="TOML", help="Write it here; else to stdout.")
+]
+
+
+@app.command("show")
+def show(file: File, out: Picture = None, json: Json = False, force: Force = False) -> None:
+    """How many lines were used, quantiles, tail, laws that fit, requests and pauses of clients."""
+    with outcome():
+        from airtcp.traffic.read import read_requests
+        from airtcp.traffic.study import study
+
+        requests = read_requests(file)
+        found = study(requests)
+        if json:
+            print(found.to_json())
+        else:
+            from airtcp.cli.show import pairs
+            from airtcp.present.traffic import lines
+
+            pairs(lines(found))
+        if out is not None:
+            from airtcp.files import write_files
+            from airtcp.present import drawing
+            from airtcp.present.traffic import picture
+            from airtcp.traffic.study import survivals
+
+            _refuse(out, file, force=force)
+            figure = picture(requests.sizes, survivals(found))
+            write_files(out.parent, {out.name: drawing.png(figure)})
+
+
+@app.command("scenario")
+def scenario(file: File, out: Target = None, force: Force = False) -> None:
+    """A scenario of web users with the sizes and pauses of a log."""
+    with outcome():
+        from airtcp.traffic.read import read_requests
+        from airtcp.traffic.study import study
+        from airtcp.traffic.write import scenario_text
+
+        # A scenario names files beside itself.
+        path = file if out is None or file.parent != out.parent else Path(file.name)
+        path = path.resolve() if out is not None and file.parent != out.parent else path
+        text = scenario_text(path, study(read_requests(file)))
+        if out is None:
+            print(text, end="")
+            return
+        from airtcp.files import write_files
+
+        _refuse(out, file, force=force)
+        write_files(out.parent, {out.name: text.encode()})
+
+
+def _refuse(out: Path, file: Path, *, force: bool) -> None:
+    """Overwrite nothing without being told to. Raises OutputError."""
+    from airtcp.exceptions import OutputError
+
+    if out.exists() and (not force or out.samefile(file)):
+        raise OutputError(f"cannot write to {out}: it is there; allowed: another name, or --force")

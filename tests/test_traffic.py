@@ -1,0 +1,152 @@
+"""Logs: what is used of them and why not, what is in them, and the scenario that comes out."""
+
+import gzip
+import json
+import math
+import random
+from pathlib import Path
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import QuestionError
+from airtcp.traffic.read import Requests, read_requests
+from airtcp.traffic.study import study
+from typer.testing import CliRunner, Result
+
+LOG = """\
+10.0.0.1 - - [18/May/2015:10:00:00 +0000] "GET /a HTTP/1.1" 200 1000 "-" "Mozilla"
+10.0.0.1 - - [18/May/2015:10:00:05 +0000] "GET /b HTTP/1.1" 200 3000 "-" "Mozilla"
+10.0.0.1 - - [18/May/2015:10:00:05 +0000] "GET /c HTTP/1.1" 404 300
+10.0.0.2 - - [18/May/2015:10:00:06 +0000] "GET /d HTTP/1.1" 200 -
+10.0.0.2 - - [18/May/2015:12:00:06 +0200] "GET /e HTTP/1.1" 200 2000
+nonsense
+"""
+JSON = """\
+{"remote_addr": "a", "time": "2026-01-01T10:00:00Z", "status": 200, "body_bytes_sent": 500}
+{"remote_addr": "a", "time": "2026-01-01T10:00:04Z", "status": 200, "body_bytes_sent": 700}
+{"remote_addr": "a", "time": "2026-01-01T10:00:05Z", "status": 301, "body_bytes_sent": 1}
+{"request": {"remote_ip": "b"}, "ts": 1767261605.5, "status": 200, "size": 900}
+not json
+"""
+CSV = "time, size, client\n0, 100, x\n2.5, 300, x\n3, 0, y\n4, many, y\n"
+
+
+def written(directory: Path, text: str, name: str = "log") -> Path:
+    path = directory / name
+    path.write_text(text)
+    return path
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["traffic", *map(str, arguments)])
+
+
+def test_an_access_log_is_used_line_by_line_with_reasons(tmp_path: Path) -> None:
+    """Three of six lines; five seconds between two of one client, and zones of time are heeded."""
+    found = read_requests(written(tmp_path, LOG))
+
+    assert found.sizes == [1000.0, 3000.0, 2000.0]
+    assert dict(found.skipped) == {
+        "with another status than 200": 1,
+        "without a size": 1,
+        "in no known format": 1,
+    }
+    assert found.times_s[1] - found.times_s[0] == 5.0
+    assert found.times_s[2] - found.times_s[0] == 6.0
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "sizes", "think"),
+    [(JSON, "JSON lines", [500.0, 700.0, 900.0], 4.0), (CSV, "CSV", [100.0, 300.0], 2.5)],
+)
+def test_other_forms_are_read_too(
+    tmp_path: Path, text: str, form: str, sizes: list[float], think: float
+) -> None:
+    found = read_requests(written(tmp_path, text))
+
+    assert (found.form, found.sizes) == (form, sizes)
+    assert study(found).think_mean_s == think
+
+
+def test_gzip_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(LOG.encode()))
+
+    assert read_requests(path).sizes == [1000.0, 3000.0, 2000.0]
+
+
+def test_fits_find_the_law_that_was_drawn_from() -> None:
+    """5,000 sizes of each law: it comes first, within 2 %; its distance is below 1.63 / sqrt(n),
+    which chance exceeds once in a hundred."""
+    draw = random.Random(3)
+    drawn = {
+        "lognormal": [draw.lognormvariate(9.0, 1.2) for _ in range(5000)],
+        "pareto": [1000.0 * draw.paretovariate(1.4) for _ in range(5000)],
+        "exponential": [draw.expovariate(1e-4) for _ in range(5000)],
+    }
+    for law, sizes in drawn.items():
+        found = study(Requests("made", sizes, [None] * 5000, [""] * 5000))
+        assert found.fits[0].distance < 1.63 / math.sqrt(5000)
+        best = [fit.law for fit in found.fits if fit.distance < 2 * found.fits[0].distance]
+        assert law in best
+        if law == "pareto":
+            # Hill's index of 250 values has a deviation of 1.4 / sqrt(250) = 0.09.
+            assert found.tail_index == pytest.approx(1.4, abs=0.3)
+            assert found.fits[0].parameters["shape"] == pytest.approx(1.4, rel=0.05)
+        if law == "lognormal":
+            assert found.fits[0].parameters["mu"] == pytest.approx(9.0, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("nonsense\nmore of it\n", "has no usable line (2 in no known format)"),
+        ('1.2.3.4 - - [x] "GET /" 404 12\n', "has no usable line (1 with another status"),
+        ("size\nmany\n", "has no usable line (1 without a size)"),
+    ],
+)
+def test_a_log_of_no_use_ends_with_status_2(tmp_path: Path, text: str, says: str) -> None:
+    path = written(tmp_path, text)
+
+    with pytest.raises(QuestionError) as error:
+        read_requests(path)
+    assert says in str(error.value)
+    result = call("show", path)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    result = call("show", tmp_path / "none")
+
+    assert result.exit_code == 2
+    assert "there is no file" in result.stderr
+
+
+def test_what_is_shown_and_drawn(tmp_path: Path) -> None:
+    log = written(tmp_path, LOG)
+
+    shown = call("show", log, "--out", tmp_path / "sizes.png")
+    told = json.loads(call("show", log, "--json").stdout)
+
+    assert shown.exit_code == 0
+    assert "3 of 6 lines" in shown.stdout
+    assert told["quantiles"]["p50"] == 2000.0
+    assert told["clients"] == 2
+    assert (tmp_path / "sizes.png").read_bytes().startswith(b"\x89PNG")
+    assert call("show", log, "--out", tmp_path / "sizes.png").exit_code == 2
+
+
+@pytest.mark.parametrize("text", [LOG, CSV.replace("0, 100", "0,100").replace(", ", ",")])
+def test_the_scenario_has_the_traffic_of_the_log(tmp_path: Path, text: str) -> None:
+    text = text.replace("3,0,y\n4,many,y\n", "")
+    log = written(tmp_path, text)
+
+    assert call("scenario", log, "--out", tmp_path / "s.toml").exit_code == 0
+
+    scenario = airtcp.load(tmp_path / "s.toml")
+    application = scenario.flows[0].application
+    assert application.size.mean() == pytest.approx(study(read_requests(log)).mean)
+    assert application.think_time.mean() == study(read_requests(log)).think_mean_s
