@@ -6,6 +6,8 @@ crates/sim/src/world/latency.rs.
 
 from __future__ import annotations
 
+import struct
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,6 +74,44 @@ def test_losses_are_what_does_not_fit() -> None:
     # Ten packets fit, and a new one comes before another has gone.
     assert found["packet_delay_s"] == pytest.approx(9.5 * 1472 * 8 / found["goodput_bps"], rel=0.06)
     assert simulation.groups["a"]["download"]["packet_loss"].mean == found["packet_loss"]
+
+
+@pytest.mark.parametrize(
+    ("measured_from_us", "measured_us", "share"),
+    [(610, 1000, 700 / 1310), (610, 99_390, 700 / 1310), (-500, 1000, 0.0)],
+)
+def test_a_frame_under_way_counts_in_part(
+    tmp_path: Path, measured_from_us: int, measured_us: int, share: float
+) -> None:
+    """A datagram goes every 100 ms for 1310 us. Measuring begins 610 us into one: of its 1472 bytes
+    700 us of 1310 count, whose time at 11 Mb/s is 1070.5 us. One that is under way at the end has
+    not come.
+    """
+    text = DATAGRAMS.format(direction="download", rate="120 kb/s")
+    run = '[run]\nwarmup = "{} ns"\nduration = "{} us"\nreplications = 1\n'
+    simulate(loads(text + run.format(0, 200_000)), threads=1, pcap=tmp_path / "air.pcap")
+    # When the first frame is sent: the time of the first record of a capture.
+    seconds, nanos = struct.unpack_from("<II", (tmp_path / "air.pcap").read_bytes(), 24)
+    warmup_ns = 1_000_000_000 * seconds + nanos + 1000 * measured_from_us
+
+    simulation = simulate(loads(text + run.format(warmup_ns, measured_us)), threads=1).simulation
+
+    found = simulation.metrics["channel_utilization"].mean
+    payload_us = 1472 * 8 / 11 * share
+    # Whole bits.
+    assert found == pytest.approx(payload_us / measured_us, abs=1 / 11 / measured_us)
+    assert simulation.groups["a"]["download"]["channel_utilization"].mean == found
+
+
+def test_no_more_payload_crosses_the_air_than_there_is_time() -> None:
+    """1 ms of saturated stations, whose frames last longer: 1.06 when they counted as a whole."""
+    text = DATAGRAMS.format(direction="upload", rate="saturated").replace("count = 1", "count = 5")
+    run = '[run]\nwarmup = "10 ms"\nduration = "1 ms"\nreplications = 200\nseed = 1\n'
+    runs = simulate(loads(text.replace('"120 kb/s"', '"saturated"') + run)).simulation.runs
+
+    found = [run.answer["metrics"]["channel_utilization"] for run in runs]
+    # At most the time of a frame of 1310 us that carries 1070.5 us of payload.
+    assert 0.5 < max(found) <= 1070.6 / 1310
 
 
 TRANSFER = """

@@ -65,7 +65,7 @@ impl<'a> Replication<'a> {
 
     /// The warm-up is over.
     pub(crate) fn start_measuring(&mut self) {
-        self.world.start_measuring(&self.cell);
+        self.world.start_measuring(&mut self.cell);
     }
 
     /// Simulates everything before `stop`, in steps that report progress.

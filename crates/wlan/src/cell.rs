@@ -19,6 +19,7 @@ mod aggregates;
 mod beacons;
 mod events;
 mod failures;
+mod reception;
 mod txop_ends;
 
 use airtcp_kernel::{Duration, RandomStream, Time};

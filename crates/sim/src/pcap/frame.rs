@@ -1,4 +1,5 @@
-//! MPDUs of IEEE 802.11-2020, clause 9: data, RTS, CTS, MAC ACK and beacons, byte by byte.
+//! MPDUs of IEEE 802.11-2020, clause 9: data, A-MSDUs, RTS, CTS, MAC ACK, Block ACK and its request,
+//! CF-End and beacons, byte by byte.
 //!
 //! Knows headers and the FCS. Payload is zeros, so it is a number.
 
@@ -14,12 +15,23 @@ const QOS_DATA: u8 = 0x88;
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
+const BLOCK_ACK_REQUEST: u8 = 0x84;
+const BLOCK_ACK: u8 = 0x94;
+const CF_END: u8 = 0xe4;
 const BEACON: u8 = 0x80;
 /// Bits of its second octet.
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
 const BROADCAST: Address = [0xff; 6];
+/// 9.2.4.5: the payload is an A-MSDU.
+const AMSDU_PRESENT: u8 = 0x80;
+/// 9.2.2: subframes of an A-MSDU begin at multiples of so many octets.
+const AMSDU_ALIGNMENT: usize = 4;
+/// 9.3.1.7 and 9.3.1.8: BAR Type and BA Type of the compressed variant.
+const COMPRESSED: u16 = 2 << 1;
+/// 9.3.1.8.3: the Fragment Number subfield of a Block ACK whose bitmap has 256 bits (802.11ax-2021).
+const BITMAP_OF_256: u16 = 4;
 /// 9.4.1.4: part of an infrastructure network.
 const CAPABILITY_ESS: u16 = 1;
 /// Elements (9.4.2.1).
@@ -77,6 +89,38 @@ impl Frame {
         self.zeros = zeros;
     }
 
+    /// A data frame with several IPv4 packets (9.2.2): of each its head, and how many zeros follow.
+    pub(crate) fn amsdu<'a>(
+        &mut self,
+        header: &DataHeader,
+        packets: impl Iterator<Item = (&'a [u8], usize)>,
+    ) {
+        // Table 9-26: the addresses of the packets are in the subframes.
+        self.data(&DataHeader { distant: header.bssid, ..*header }, &[], 0);
+        self.head.truncate(self.head.len() - LLC_SNAP_IPV4.len());
+        if header.tid.is_some()
+            && let Some([control, _]) = self.head.last_chunk_mut::<2>()
+        {
+            *control |= AMSDU_PRESENT;
+        }
+        let begin = self.head.len();
+        let (to, from) = if header.from_ap {
+            (header.station, header.distant)
+        } else {
+            (header.distant, header.station)
+        };
+        for (head, zeros) in packets {
+            let len = (self.head.len() - begin).next_multiple_of(AMSDU_ALIGNMENT);
+            self.head.resize(begin + len, 0);
+            self.head.extend([to, from].as_flattened());
+            let packet = LLC_SNAP_IPV4.len() + head.len() + zeros;
+            self.head.extend((packet as u16).to_be_bytes());
+            self.head.extend(LLC_SNAP_IPV4);
+            self.head.extend(head);
+            self.head.resize(self.head.len() + zeros, 0);
+        }
+    }
+
     /// A request to send, of `transmitter`.
     pub(crate) fn rts(&mut self, duration: u16, receiver: Address, transmitter: Address) {
         self.begin(RTS, 0, duration);
@@ -94,6 +138,43 @@ impl Frame {
     pub(crate) fn ack(&mut self, receiver: Address) {
         self.begin(ACK, 0, 0);
         self.head.extend(receiver);
+    }
+
+    /// A request for a Block ACK of the frames of `tid` from `start` on.
+    pub(crate) fn block_ack_request(
+        &mut self,
+        duration: u16,
+        addresses: [Address; 2],
+        tid: u8,
+        start: u16,
+    ) {
+        self.begin(BLOCK_ACK_REQUEST, 0, duration);
+        self.head.extend(addresses.as_flattened());
+        self.head.extend((COMPRESSED | u16::from(tid) << 12).to_le_bytes());
+        self.head.extend((start << 4).to_le_bytes());
+    }
+
+    /// The Block ACK of the frames of `tid` from `start` on: a bit for each, of 8 or 32 octets.
+    pub(crate) fn block_ack(
+        &mut self,
+        addresses: [Address; 2],
+        tid: u8,
+        start: u16,
+        bitmap: &[u8],
+    ) {
+        self.begin(BLOCK_ACK, 0, 0);
+        self.head.extend(addresses.as_flattened());
+        self.head.extend((COMPRESSED | u16::from(tid) << 12).to_le_bytes());
+        let fragment = if bitmap.len() > 8 { BITMAP_OF_256 } else { 0 };
+        self.head.extend((start << 4 | fragment).to_le_bytes());
+        self.head.extend(bitmap);
+    }
+
+    /// The end of a TXOP of `transmitter`.
+    pub(crate) fn cf_end(&mut self, transmitter: Address) {
+        self.begin(CF_END, 0, 0);
+        self.head.extend(BROADCAST);
+        self.head.extend(transmitter);
     }
 
     /// A beacon of `bytes` in all, FCS included; `timestamp` counts microseconds, `interval` time
@@ -231,6 +312,44 @@ mod tests {
         assert_eq!(frame.head()[4..22], *[AP, STATION, SERVER].as_flattened());
         assert_eq!(frame.head()[24..26], [6, 0]);
         assert_eq!(frame.len(), 34);
+    }
+
+    /// 26 octets of header, then subframes of 14 + 8 + 22 and of 14 + 8 + 1: the second at 44.
+    #[test]
+    fn an_amsdu_has_its_packets_one_after_the_other() {
+        let mut frame = Frame::default();
+        let header = DataHeader { tid: Some(0), ..header() };
+        frame.amsdu(&header, [(&[0x45][..], 20), (&[0x46][..], 0)].into_iter());
+
+        assert_eq!(frame.head()[4..22], *[STATION, AP, AP].as_flattened());
+        assert_eq!(frame.head()[24..26], [0x80, 0]);
+        assert_eq!(frame.head()[26..38], *[STATION, SERVER].as_flattened());
+        assert_eq!(frame.head()[38..40], [0, 29]);
+        assert_eq!(frame.head()[40..49], [&LLC_SNAP_IPV4[..], &[0x45]].concat());
+        assert_eq!(frame.head()[49..70], [0; 21]);
+        assert_eq!(
+            frame.head()[70..84],
+            *[&[STATION, SERVER].as_flattened()[..], &[0, 9]].concat()
+        );
+        assert_eq!(frame.len(), 26 + 44 + 23);
+    }
+
+    #[test]
+    fn block_acks_have_32_octets_and_with_256_frames_56() {
+        let mut frame = Frame::default();
+        frame.block_ack_request(60, [AP, STATION], 5, 0x123);
+        assert_eq!(frame.len() + FCS_BYTES, 24);
+        assert_eq!(frame.head()[16..], [0x04, 0x50, 0x30, 0x12]);
+
+        frame.block_ack([STATION, AP], 0, 0xfff, &[1; 8]);
+        assert_eq!(frame.len() + FCS_BYTES, 32);
+        assert_eq!(frame.head()[..4], [0x94, 0, 0, 0]);
+        assert_eq!(frame.head()[16..20], [0x04, 0, 0xf0, 0xff]);
+        frame.block_ack([STATION, AP], 0, 0, &[1; 32]);
+        assert_eq!(frame.len() + FCS_BYTES, 56);
+        assert_eq!(frame.head()[18..20], [0x04, 0]);
+        frame.cf_end(AP);
+        assert_eq!(frame.len() + FCS_BYTES, 20);
     }
 
     #[test]

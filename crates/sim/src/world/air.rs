@@ -95,9 +95,10 @@ impl Supply<Packet> for World<'_> {
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { psdu, answer: (from, to), .. } => {
                 self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
+                self.capture_outcome(psdu);
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
-            MacEvent::Answered { .. } => {}
+            MacEvent::Answered { psdu, .. } => self.capture_outcome(psdu),
             MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
             MacEvent::GivenUp { by, mpdu } => {
                 self.packet_dropped(&mpdu.payload, Drop::Mac(by));
@@ -168,8 +169,11 @@ impl World<'_> {
                 }
                 self.capture_beacon(by, now, mpdu, !collides);
             }
-            Began::CfEnd { sent, end, .. } => self.airtime.broadcast(now, sent, end),
-            Began::Request { by, times, receiver, collides, .. } => {
+            Began::CfEnd { by, sent, end } => {
+                self.airtime.broadcast(now, sent, end);
+                self.capture_cf_end(by, now);
+            }
+            Began::Request { by, times, receiver, window_start, collides } => {
                 if collides {
                     self.charge_collider(by, receiver, times);
                 } else {
@@ -178,6 +182,7 @@ impl World<'_> {
                         self.charge(by, receiver, times.total);
                     }
                 }
+                self.capture_request(by, now, times, receiver, window_start, !collides);
             }
             Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
             Began::Collider { by, times, psdu } => {
@@ -222,7 +227,8 @@ impl World<'_> {
         if let Some(came) = came {
             self.measures.scopes[scope as usize].latency.reorder.add(self.now - came);
         }
-        self.measures.payload_received(scope, packet.body.segment.len);
+        let at = came.unwrap_or(self.now);
+        self.measures.payload_received(at, scope, packet.body.segment.len);
         if mpdu.receiver == ACCESS_POINT {
             self.forward_to_server(packet);
         } else {

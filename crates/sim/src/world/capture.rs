@@ -1,16 +1,20 @@
-//! Which frames go into a capture file, and with whose addresses and which numbers.
+//! Which frames go into a capture file, and with which numbers.
 //!
-//! Hooks look first whether there is a file, and change nothing in the world. An exchange is written
-//! when it begins: nothing else can be on the air before it ends. What the bytes are is in
-//! [`pcap`](crate::pcap).
+//! Hooks look first whether there is a file, and change nothing in the world. What a PPDU carries is
+//! made when it goes on the air, and written when it is known what of it came through: nothing else is
+//! on the air before. The packets in it are named in [`packets`], what Block ACKs say is in
+//! [`agreements`], and what the bytes are is in [`pcap`](crate::pcap).
+
+mod agreements;
+mod packets;
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Flags, Timestamps};
 use airtcp_wlan::{
-    ACCESS_POINT, AccessCategory, ContenderId, FrameTimes, Modulation, Mpdu, Psdu, Rate, StationId,
+    ACCESS_POINT, AccessCategory, ContenderId, Format, FrameTimes, Modulation, Mpdu, Psdu, Rate,
+    StationId,
 };
 
 use super::World;
@@ -21,29 +25,15 @@ use crate::control::RunError;
 use crate::packet::Packet;
 use crate::pcap::PcapWriter;
 use crate::pcap::frame::{Address, DataHeader, Frame};
-use crate::pcap::packet::{
-    Endpoints, Ip, TIMESTAMPS_BYTES, TcpHeader, on_wire, options, syn_options, tcp,
-    timestamps_option, udp, wrapped,
-};
-use crate::scenario::TcpConfig;
+use crate::pcap::packet::Ip;
+use crate::pcap::radiotap::{Sending, Subframe};
+use agreements::{Agreement, BlockAck};
+use packets::{Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
-const SEQUENCE_NUMBERS: u16 = 1 << 12;
+const SEQUENCE_NUMBERS: u64 = 1 << 12;
 /// A TU (IEEE 802.11-2020, 3.1).
 const TIME_UNIT_NS: u64 = 1_024_000;
-/// RFC 6335: ports that nobody owns, from here on.
-const FIRST_EPHEMERAL_PORT: u16 = 49_152;
-const EPHEMERAL_PORTS: u32 = 65_536 - 49_152;
-/// Ports of servers. Not those of FTP: there, Wireshark would look for text.
-const SERVER_PORT: u16 = 5_001;
-const DIALOGUE_PORT: u16 = 5_002;
-const FILE_PORT: u16 = 5_003;
-/// Both ports of datagrams: discard (RFC 863), whose data may be anything. Wireshark takes them at
-/// other ports for a header of some protocol, and small ones for a header that is cut off.
-const DATAGRAM_PORT: u16 = 9;
-/// Connections after one another begin so far apart (4.4BSD), so that a port that is used again is
-/// not taken for the connection before.
-const ISN_STEP: u32 = 64_000;
 
 /// Writes the capture file of one replication.
 #[derive(Debug)]
@@ -51,51 +41,61 @@ pub(super) struct Capture {
     pcap: PcapWriter,
     frame: Frame,
     packet: Vec<u8>,
-    /// The MSDU that each transmitter has sent last.
-    sent: Vec<Sent>,
-    /// The last sequence number: of a node, under EDCA of a queue and a receiver.
+    names: Names,
+    /// The data PPDU on the air.
+    pending: Option<Pending>,
+    /// What was sent by a queue to a receiver; without aggregation to all of them, as it sends one
+    /// frame at a time.
+    agreements: BTreeMap<(ContenderId, StationId), Agreement>,
+    /// The last sequence number where frames go alone: of a node, under EDCA of a queue and a receiver.
     sequence_numbers: BTreeMap<(ContenderId, StationId), u16>,
     /// The last identification of an IP packet, by sender.
     ids: BTreeMap<Ip, u16>,
-    /// The numbers of each connection, by place.
-    connections: Vec<Numbers>,
-    /// How many connections each flow has opened.
-    opened: Vec<u32>,
+    /// How many A-MPDUs there were.
+    ampdus: u32,
+    /// How many frames a Block ACK tells of; none without aggregation.
+    window: Option<u64>,
 }
 
-/// An MSDU on the air.
+/// A data PPDU of which is not known yet what came through.
+#[derive(Debug)]
+struct Pending {
+    by: ContenderId,
+    receiver: StationId,
+    start: Time,
+    /// Its frames, with their numbers.
+    frames: Vec<(u64, Frame)>,
+    sendings: Vec<Sending>,
+    answer: Answer,
+}
+
+/// What the receiver of a PPDU sends, and to whom.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
-    /// The number that the MAC gave its frame.
-    mpdu: u64,
-    sequence_number: u16,
-    id: u16,
-    /// Whether the data frame was on the air, not an RTS alone.
-    data: bool,
-}
-
-/// What tells a connection from the others of its flow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Numbers {
-    client_port: u16,
-    server_port: u16,
-    /// Initial sequence numbers, by [`Side`].
-    isn: [u32; 2],
+struct Answer {
+    start: Time,
+    rate: Rate,
+    to: Address,
+    from: Address,
+    /// Of a Block ACK; an ACK otherwise.
+    tid: Option<u8>,
 }
 
 impl World<'_> {
     /// Writes what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn capture(&mut self, out: Box<dyn Write + Send>, snaplen: u32) {
-        let nobody = Sent { mpdu: u64::MAX, sequence_number: 0, id: 0, data: false };
+        let aggregation = self.scenario.mac.aggregation.as_ref();
         self.capture = Some(Box::new(Capture {
             pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
             frame: Frame::default(),
             packet: Vec::new(),
-            sent: vec![nobody; self.transmitters.len()],
+            names: Names::new(self.flows.len()),
+            pending: None,
+            agreements: BTreeMap::new(),
             sequence_numbers: BTreeMap::new(),
             ids: BTreeMap::new(),
-            connections: Vec::new(),
-            opened: vec![0; self.flows.len()],
+            ampdus: 0,
+            // 9.3.1.8.3: bitmaps have 64 bits or 256.
+            window: aggregation.map(|one| if one.block_ack_window > 64 { 256 } else { 64 }),
         }));
     }
 
@@ -105,9 +105,10 @@ impl World<'_> {
         failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
     }
 
-    /// Writes what is left to write.
+    /// Writes what is left to write. What is on the air comes through, as far as anybody knows.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
         if let Some(capture) = &mut self.capture {
+            capture.settle(|_| true);
             capture.pcap.finish();
         }
         self.check_capture()
@@ -116,24 +117,8 @@ impl World<'_> {
     /// A connection for `service` has been put in place `id`.
     #[inline]
     pub(super) fn capture_connection(&mut self, id: u32, service: Service) {
-        let Some(capture) = &mut self.capture else { return };
-        let connection = &self.connections[id as usize];
-        let opened = &mut capture.opened[connection.flow as usize];
-        let isn = opened.wrapping_mul(ISN_STEP);
-        let numbers = Numbers {
-            server_port: match service {
-                Service::Transfer => SERVER_PORT,
-                Service::Dialogue => DIALOGUE_PORT,
-                Service::File => FILE_PORT,
-            },
-            client_port: FIRST_EPHEMERAL_PORT + (*opened % EPHEMERAL_PORTS) as u16,
-            isn: [isn, isn.wrapping_add(1 << 31)],
-        };
-        *opened += 1;
-        match capture.connections.get_mut(id as usize) {
-            Some(place) => *place = numbers,
-            // Places are filled in order before any is used again.
-            None => capture.connections.push(numbers),
+        if let Some(capture) = &mut self.capture {
+            capture.names.open(id, self.connections[id as usize].flow, service);
         }
     }
 
@@ -152,11 +137,41 @@ impl World<'_> {
         times: &FrameTimes,
         psdu: &Psdu<Packet>,
     ) {
-        if let Some(mut capture) = self.capture.take() {
-            for mpdu in psdu.mpdus() {
-                self.write_exchange(&mut capture, by, start, times, mpdu);
-            }
-            self.capture = Some(capture);
+        let Some(mut capture) = self.capture.take() else { return };
+        capture.settle(|_| true);
+        let (data_rate, control_rate) = self.rates(psdu);
+        let protection_rate = self.protection_rate(data_rate, control_rate);
+        let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
+        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
+        let left = |end: Duration| micros_up(ack.1 - end);
+        if times.rts > Duration::ZERO {
+            capture.frame.rts(left(rts.1), receiver, sender);
+            capture.write(start + rts.0, protection_rate, true);
+        }
+        if times.cts > Duration::ZERO {
+            // To the sender of the RTS, or, without one, to oneself.
+            capture.frame.cts(left(cts.1), sender);
+            capture.write(start + cts.0, protection_rate, true);
+        }
+        let (frames, sendings) = self.data_frames(&mut capture, by, psdu, left(data.1));
+        let tid = (frames.len() > 1).then(|| self.tid(by));
+        let rate = match &self.scenario.mac.aggregation {
+            Some(aggregation) if tid.is_some() => aggregation.block_ack_rate,
+            _ => control_rate,
+        };
+        let answer = Answer { start: start + ack.0, rate, to: sender, from: receiver, tid };
+        let receiver = psdu.receiver();
+        let start = start + data.0;
+        capture.pending = Some(Pending { by, receiver, start, frames, sendings, answer });
+        self.capture = Some(capture);
+    }
+
+    /// What came through of the data PPDU on the air: its receiver answers if anything did.
+    #[cold]
+    pub(super) fn capture_outcome(&mut self, psdu: &Psdu<Packet>) {
+        if let Some(capture) = &mut self.capture {
+            let came = |id| psdu.mpdus().iter().any(|mpdu| mpdu.id == id && mpdu.is_received);
+            capture.settle(came);
         }
     }
 
@@ -168,11 +183,68 @@ impl World<'_> {
         times: &FrameTimes,
         psdu: &Psdu<Packet>,
     ) {
-        if let Some(mut capture) = self.capture.take() {
-            for mpdu in psdu.mpdus() {
-                self.write_collider(&mut capture, by, start, times, mpdu);
+        let Some(mut capture) = self.capture.take() else { return };
+        capture.settle(|_| true);
+        let (data_rate, control_rate) = self.rates(psdu);
+        let protection_rate = self.protection_rate(data_rate, control_rate);
+        let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
+        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
+        if times.rts > Duration::ZERO {
+            capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
+            capture.write(start, protection_rate, false);
+        } else {
+            if times.cts > Duration::ZERO {
+                capture.frame.cts(micros_up(ack.1 - cts.1), sender);
+                capture.write(start, protection_rate, false);
             }
-            self.capture = Some(capture);
+            let duration = micros_up(ack.1 - data.1);
+            let (frames, sendings) = self.data_frames(&mut capture, by, psdu, duration);
+            for ((_, frame), sending) in frames.iter().zip(&sendings) {
+                capture.pcap.write(start + data.0, sending, false, frame);
+            }
+        }
+        self.capture = Some(capture);
+    }
+
+    /// `by` asks `receiver` at `start` for a Block ACK from `window_start` on.
+    pub(super) fn capture_request(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        receiver: StationId,
+        window_start: u64,
+        intact: bool,
+    ) {
+        let addresses = self.addresses_on_air(by, receiver);
+        let tid = self.tid(by);
+        let control_rate = self.control_rate_to(by, receiver);
+        let [_, _, request, answer] = times.intervals(&self.scenario.phy);
+        let Some(capture) = &mut self.capture else { return };
+        capture.settle(|_| true);
+        let [sender, far] = addresses;
+        let duration = micros_up(answer.1 - request.1);
+        capture.frame.block_ack_request(duration, [far, sender], tid, wrapped(window_start));
+        capture.write(start + request.0, control_rate, intact);
+        if let (true, Some(window), Some(aggregation)) =
+            (intact, capture.window, &self.scenario.mac.aggregation)
+        {
+            let agreement = capture.agreements.entry((by, receiver)).or_default();
+            agreement.request(window_start);
+            let BlockAck { start: first, bitmap } = agreement.block_ack(window);
+            capture.frame.block_ack([sender, far], tid, wrapped(first), &bitmap);
+            capture.write(start + answer.0, aggregation.block_ack_rate, true);
+        }
+    }
+
+    /// `by` gives back the rest of its TXOP at `start`.
+    pub(super) fn capture_cf_end(&mut self, by: ContenderId, start: Time) {
+        let rate = self.scenario.mac.cf_end_rate;
+        let transmitter = address_of(self.transmitters[by as usize].node);
+        if let Some(capture) = &mut self.capture {
+            capture.settle(|_| true);
+            capture.frame.cf_end(transmitter);
+            capture.write(start, rate, true);
         }
     }
 
@@ -187,70 +259,121 @@ impl World<'_> {
         if let Some(capture) = &mut self.capture
             && let Some(beacon) = self.scenario.mac.beacon
         {
+            capture.settle(|_| true);
             let interval = beacon.interval.as_nanos() / TIME_UNIT_NS;
             capture.frame.beacon(
                 address_of(self.transmitters[by as usize].node),
-                (mpdu.id % u64::from(SEQUENCE_NUMBERS)) as u16,
+                wrapped(mpdu.id),
                 start.as_nanos() / 1_000,
                 u16::try_from(interval).unwrap_or(u16::MAX),
                 mpdu.bits.div_ceil(8) as usize,
             );
-            capture.pcap.write(start, beacon.rate, intact, &capture.frame);
+            capture.write(start, beacon.rate, intact);
         }
     }
 
-    fn write_exchange(
+    /// The frames of a PPDU of `by` with their numbers, and how each is sent.
+    fn data_frames(
         &self,
         capture: &mut Capture,
         by: ContenderId,
-        start: Time,
-        times: &FrameTimes,
-        mpdu: &Mpdu<Packet>,
-    ) {
-        let (data_rate, control_rate) = self.rates(&mpdu.payload);
-        let protection_rate = self.protection_rate(data_rate, control_rate);
-        let [sender, receiver] = self.addresses_on_air(by, &mpdu.payload);
-        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
-        let left = |end: Duration| micros_up(ack.1 - end);
-        if times.rts > Duration::ZERO {
-            capture.frame.rts(left(rts.1), receiver, sender);
-            capture.pcap.write(start + rts.0, protection_rate, true, &capture.frame);
-            capture.frame.cts(left(cts.1), sender);
-            capture.pcap.write(start + cts.0, protection_rate, true, &capture.frame);
-        } else if times.cts > Duration::ZERO {
-            capture.frame.cts(left(cts.1), sender);
-            capture.pcap.write(start + cts.0, protection_rate, true, &capture.frame);
+        psdu: &Psdu<Packet>,
+        duration: u16,
+    ) -> (Vec<(u64, Frame)>, Vec<Sending>) {
+        let (rate, _) = self.rates(psdu);
+        let count = psdu.count();
+        // VHT and HE PPDUs carry A-MPDUs alone (10.12.7).
+        let is_ampdu = count > 1
+            || matches!(rate.modulation, Modulation::High(high) if high.format != Format::Ht);
+        capture.ampdus += u32::from(is_ampdu);
+        let is_uplink = psdu.receiver() == ACCESS_POINT;
+        let window_start = psdu.first().id;
+        let mut frames = Vec::with_capacity(count);
+        let mut sendings = Vec::with_capacity(count);
+        for (place, packets) in psdu.frames().enumerate() {
+            let frame = self.data_frame(capture, by, packets, window_start, duration);
+            frames.push((packets[0].id, frame));
+            let subframe = is_ampdu.then_some(Subframe {
+                reference: capture.ampdus,
+                is_last: place + 1 == count,
+                is_alone: count == 1,
+            });
+            sendings.push(Sending { rate, is_uplink, subframe });
         }
-        self.build_data(capture, by, mpdu, left(data.1));
-        capture.pcap.write(start + data.0, data_rate, true, &capture.frame);
-        capture.frame.ack(sender);
-        capture.pcap.write(start + ack.0, control_rate, true, &capture.frame);
+        (frames, sendings)
     }
 
-    fn write_collider(
+    /// Makes the data frame of `by` with these packets.
+    fn data_frame(
         &self,
         capture: &mut Capture,
         by: ContenderId,
-        start: Time,
-        times: &FrameTimes,
-        mpdu: &Mpdu<Packet>,
-    ) {
-        let (data_rate, control_rate) = self.rates(&mpdu.payload);
-        let protection_rate = self.protection_rate(data_rate, control_rate);
-        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
-        if times.rts > Duration::ZERO {
-            let [sender, receiver] = self.addresses_on_air(by, &mpdu.payload);
-            capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
-            capture.pcap.write(start, protection_rate, false, &capture.frame);
-        } else {
-            if times.cts > Duration::ZERO {
-                let [sender, _] = self.addresses_on_air(by, &mpdu.payload);
-                capture.frame.cts(micros_up(ack.1 - cts.1), sender);
-                capture.pcap.write(start, protection_rate, false, &capture.frame);
+        packets: &[Mpdu<Packet>],
+        window_start: u64,
+        duration: u16,
+    ) -> Frame {
+        let Mpdu { id, payload: ref packet, .. } = packets[0];
+        let transmitter = &self.transmitters[by as usize];
+        let from_ap = self.nodes[transmitter.node as usize].is_access_point();
+        let flow = self.flow_of(packet);
+        let side = if from_ap { Side::Server } else { Side::Station };
+        // 10.3.2.11.2: one count for each receiver and TID, or one for all without QoS.
+        let counted = match transmitter.category {
+            None => (by, ACCESS_POINT),
+            Some(_) => (by, packet.to),
+        };
+        let key = if capture.window.is_some() { (by, packet.to) } else { (by, ACCESS_POINT) };
+        let agreement = capture.agreements.entry(key).or_default();
+        agreement.forget_before(window_start);
+        let mut sources = packets.iter().map(|mpdu| {
+            let flow = self.flow_of(&mpdu.payload);
+            ip_of(flow.entry, flow.station, side)
+        });
+        let ids = &mut capture.ids;
+        let number = || next(ids, sources.next().expect("as many as there are packets"));
+        let (retry, ids) = agreement.send(id, packets.len(), number);
+        let last = capture.sequence_numbers.entry(counted).or_insert(u16::MAX);
+        if !retry {
+            *last = if capture.window.is_some() { wrapped(id) } else { last.wrapping_add(1) };
+        }
+        let sequence_number = if capture.window.is_some() { wrapped(id) } else { *last };
+        let header = DataHeader {
+            from_ap,
+            retry,
+            duration,
+            station: address_of(flow.station),
+            bssid: address_of(flow.access_point),
+            distant: server_address(flow.entry),
+            sequence_number: sequence_number % SEQUENCE_NUMBERS as u16,
+            tid: transmitter.category.map(tid),
+        };
+        let mut frame = Frame::default();
+        let mut heads = Vec::with_capacity(packets.len());
+        for (mpdu, id) in packets.iter().zip(ids) {
+            capture.packet.clear();
+            self.build_packet(&mut capture.packet, &capture.names, &mpdu.payload, side, id);
+            heads.push((capture.packet.clone(), mpdu.payload.body.segment.len as usize));
+        }
+        match &heads[..] {
+            [(head, zeros)] => frame.data(&header, head, *zeros),
+            several => {
+                frame.amsdu(&header, several.iter().map(|(head, zeros)| (&head[..], *zeros)))
             }
-            self.build_data(capture, by, mpdu, micros_up(ack.1 - data.1));
-            capture.pcap.write(start + data.0, data_rate, false, &capture.frame);
         }
+        frame
+    }
+
+    /// Who sends a data frame, and to whom.
+    fn addresses_on_air(&self, by: ContenderId, receiver: StationId) -> [Address; 2] {
+        // So far there is one cell, whose stations have the numbers of their nodes.
+        [address_of(self.transmitters[by as usize].node), address_of(receiver)]
+    }
+
+    /// Data and control rate of an exchange.
+    fn rates(&self, psdu: &Psdu<Packet>) -> (Rate, Rate) {
+        let packet = &psdu.first().payload;
+        let group = &self.scenario.stations[self.flow_of(packet).rate_class as usize];
+        (group.data_rate, group.control_rate)
     }
 
     /// The rate of RTS and CTS before data at `data_rate`.
@@ -260,117 +383,53 @@ impl World<'_> {
         of_ofdm.map_or(control_rate, |one| one.rate)
     }
 
-    /// Makes the data frame of `by` that is `mpdu`.
-    fn build_data(
-        &self,
-        capture: &mut Capture,
-        by: ContenderId,
-        mpdu: &Mpdu<Packet>,
-        duration: u16,
-    ) {
-        let packet = &mpdu.payload;
-        let transmitter = &self.transmitters[by as usize];
-        let from_ap = self.nodes[transmitter.node as usize].is_access_point();
-        let flow = self.flow_of(packet);
-        let side = if from_ap { Side::Server } else { Side::Station };
-        let last = &mut capture.sent[by as usize];
-        if last.mpdu != mpdu.id {
-            // 10.3.2.11.2: one count for each receiver and TID, or one for all without QoS.
-            let key = match transmitter.category {
-                None => (by, ACCESS_POINT),
-                Some(_) => (by, packet.to),
-            };
-            let source = ip_of(flow.entry, flow.station, side);
-            *last = Sent {
-                mpdu: mpdu.id,
-                sequence_number: next(&mut capture.sequence_numbers, key) % SEQUENCE_NUMBERS,
-                id: next(&mut capture.ids, source),
-                data: false,
-            };
-        }
-        let retry = std::mem::replace(&mut last.data, true);
-        let header = DataHeader {
-            from_ap,
-            retry,
-            duration,
-            station: address_of(flow.station),
-            bssid: address_of(flow.access_point),
-            distant: server_address(flow.entry),
-            sequence_number: last.sequence_number,
-            tid: transmitter.category.map(tid),
-        };
-        let id = last.id;
-        capture.packet.clear();
-        self.build_packet(capture, packet, side, id);
-        capture.frame.data(&header, &capture.packet, packet.body.segment.len as usize);
+    fn control_rate_to(&self, by: ContenderId, receiver: StationId) -> Rate {
+        let sender = &self.nodes[self.transmitters[by as usize].node as usize];
+        let station =
+            if sender.is_access_point() { &self.nodes[receiver as usize] } else { sender };
+        let group = station.group.expect("one of the two is no access point");
+        self.scenario.stations[group as usize].control_rate
     }
 
-    /// Makes the headers of an IP packet that `side` sent.
-    fn build_packet(&self, capture: &mut Capture, packet: &Packet, side: Side, id: u16) {
-        let flow = self.flow_of(packet);
-        let payload = packet.body.segment.len as usize;
-        let numbers = match packet.body.owner.connection() {
-            None => Numbers { client_port: DATAGRAM_PORT, server_port: DATAGRAM_PORT, isn: [0; 2] },
-            Some(id) => capture.connections[id as usize],
-        };
-        let station = (ip_of(flow.entry, flow.station, Side::Station), numbers.client_port);
-        let server = (ip_of(flow.entry, flow.station, Side::Server), numbers.server_port);
-        let (from, to) = match side {
-            Side::Station => (station, server),
-            Side::Server => (server, station),
-        };
-        let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id };
-        let Some(place) = packet.body.owner.connection() else {
-            udp(&mut capture.packet, &ends, payload);
+    /// The TID of a queue's frames under block acknowledgment.
+    fn tid(&self, by: ContenderId) -> u8 {
+        self.transmitters[by as usize].category.map_or(0, tid)
+    }
+}
+
+impl Capture {
+    /// Writes a frame of its own.
+    fn write(&mut self, start: Time, rate: Rate, intact: bool) {
+        self.pcap.write(start, &Sending::alone(rate), intact, &self.frame);
+    }
+
+    /// Writes the data PPDU that was on the air, if there was one, and its answer: those frames came
+    /// through of which `came` says so.
+    fn settle(&mut self, came: impl Fn(u64) -> bool) {
+        let Some(pending) = self.pending.take() else { return };
+        let Pending { by, receiver, start, frames, sendings, answer } = pending;
+        let mut any = false;
+        for ((id, frame), sending) in frames.iter().zip(&sendings) {
+            let intact = came(*id);
+            self.pcap.write(start, sending, intact, frame);
+            any |= intact;
+            if let (true, Some(window)) = (intact, self.window) {
+                self.agreements.entry((by, receiver)).or_default().receive(*id, window);
+            }
+        }
+        if !any {
             return;
-        };
-        let config = flow.tcp();
-        let (mine, theirs) = match side {
-            Side::Station => (numbers.isn[0], numbers.isn[1]),
-            Side::Server => (numbers.isn[1], numbers.isn[0]),
-        };
-        let segment = &packet.body.segment;
-        let timestamps = self.connections[place as usize].timestamps(segment);
-        let told = 320 + if timestamps.is_some() { 8 * TIMESTAMPS_BYTES } else { 0 };
-        let filling = (config.packets.header_bits.saturating_sub(told) / 8) as usize;
-        let (shift, window) = scaled_window(config);
-        let mut option_bytes = Vec::new();
-        if let Some(Timestamps { value, echo }) = timestamps {
-            timestamps_option(&mut option_bytes, value, echo);
         }
-        let syn = segment.flags.contains(Flags::SYN);
-        if syn {
-            syn_options(&mut option_bytes, config.mss_option(), config.has_sack(), shift, filling);
-        } else {
-            let blocks = self.connections[place as usize].sack_blocks(segment);
-            let blocks = blocks.iter().map(|block| on_wire(theirs, block));
-            options(&mut option_bytes, blocks, filling);
+        match (answer.tid, self.window) {
+            (Some(tid), Some(window)) => {
+                let agreement = self.agreements.entry((by, receiver)).or_default();
+                let BlockAck { start: first, bitmap } = agreement.block_ack(window);
+                let addresses = [answer.to, answer.from];
+                self.frame.block_ack(addresses, tid, wrapped(first), &bitmap);
+            }
+            _ => self.frame.ack(answer.to),
         }
-        let acknowledges = segment.flags.contains(Flags::ACK);
-        let header = TcpHeader {
-            seq: wrapped(mine, segment.seq),
-            ack: if acknowledges { wrapped(theirs, segment.ack) } else { 0 },
-            flags: segment.flags.bits(),
-            // RFC 7323 section 2.2: the window of a SYN is not scaled.
-            window: if syn { window_of_syn(config) } else { window },
-            options: &option_bytes,
-        };
-        tcp(&mut capture.packet, &ends, &header, payload);
-    }
-
-    /// Who sends the data frame, and to whom.
-    fn addresses_on_air(&self, by: ContenderId, packet: &Packet) -> [Address; 2] {
-        let sender = self.transmitters[by as usize].node;
-        let flow = self.flow_of(packet);
-        let from_station = sender == flow.station;
-        let receiver = if from_station { flow.access_point } else { flow.station };
-        [address_of(sender), address_of(receiver)]
-    }
-
-    /// Data and control rate of the exchange of a packet.
-    fn rates(&self, packet: &Packet) -> (Rate, Rate) {
-        let group = &self.scenario.stations[self.flow_of(packet).rate_class as usize];
-        (group.data_rate, group.control_rate)
+        self.write(answer.start, answer.rate, true);
     }
 }
 
@@ -378,21 +437,6 @@ impl World<'_> {
 fn address_of(node: NodeId) -> Address {
     let [a, b, c, d] = node.to_be_bytes();
     [2, 0, a, b, c, d]
-}
-
-/// The address of what is behind the access point on the way to a flow's server.
-fn server_address(kind: usize) -> Address {
-    let [a, b, c, d] = (kind as u32).to_be_bytes();
-    [2, 1, a, b, c, d]
-}
-
-/// Stations are 10.0.0.1 and so on; the servers of each entry of the scenario have one address, in a
-/// network for such tests (RFC 2544): 198.18.0.1 and so on.
-fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
-    match side {
-        Side::Station => (10 << 24 | station).to_be_bytes(),
-        Side::Server => (198 << 24 | 18 << 16 | (kind as u32 + 1)).to_be_bytes(),
-    }
 }
 
 /// IEEE 802.11-2020, Table 10-1: the first user priority of the category; with EDCA the TID is one.
@@ -405,15 +449,9 @@ fn tid(category: AccessCategory) -> u8 {
     }
 }
 
-/// RFC 7323: by how much the window is shifted, and what then stands in a header.
-fn scaled_window(config: &TcpConfig) -> (u8, u16) {
-    let window = config.endpoint.receive_window;
-    let shift = (0..14).find(|&shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(14);
-    (shift, u16::try_from(window >> shift).unwrap_or(u16::MAX))
-}
-
-fn window_of_syn(config: &TcpConfig) -> u16 {
-    u16::try_from(config.endpoint.receive_window).unwrap_or(u16::MAX)
+/// A number of the MAC as it stands in a frame.
+fn wrapped(number: u64) -> u16 {
+    (number % SEQUENCE_NUMBERS) as u16
 }
 
 /// The next number of a count that begins with 0.

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 
 use super::World;
@@ -54,6 +54,7 @@ pub(super) struct QueueCounts {
 #[derive(Debug)]
 pub(super) struct Measures {
     measuring: bool,
+    payload: PayloadFrom,
     /// Nodes whose queue is not empty.
     pub(super) backlogged: Level,
     pub(super) ap_queue: Level,
@@ -74,6 +75,44 @@ pub(super) struct Measures {
     pub(super) mac_baseline: Vec<MacCounters>,
     /// What had happened in the cell by then.
     pub(super) cell_baseline: CellCounters,
+}
+
+/// What counts of the payload that crosses the air: of frames on the air when measuring began, as much
+/// of them as was to come.
+#[derive(Clone, Copy, Debug)]
+struct PayloadFrom {
+    /// Frames count as a whole that came later.
+    whole_after: Time,
+    /// Of frames that came at that time: what was to come, and all of them.
+    rest: Duration,
+    all: Duration,
+}
+
+impl Default for PayloadFrom {
+    fn default() -> Self {
+        Self { whole_after: Time::NEVER, rest: Duration::ZERO, all: Duration::ZERO }
+    }
+}
+
+impl PayloadFrom {
+    /// Measuring begins at `now`, when frames are `arriving` from a time until another.
+    fn new(now: Time, arriving: Option<(Time, Time)>) -> Self {
+        match arriving {
+            Some((begin, end)) if begin < now => {
+                Self { whole_after: end, rest: end - now, all: end - begin }
+            }
+            _ => Self { whole_after: now, ..Self::default() },
+        }
+    }
+
+    #[cold]
+    fn share_of(self, bits: u64, came: Time) -> u64 {
+        if came < self.whole_after || self.all == Duration::ZERO {
+            return 0;
+        }
+        let product = u128::from(bits) * u128::from(self.rest.as_nanos());
+        (product / u128::from(self.all.as_nanos())) as u64
+    }
 }
 
 /// A mean in the making.
@@ -105,6 +144,7 @@ impl Measures {
     pub(super) fn new(scenario: &Scenario, contenders: usize) -> Self {
         Self {
             measuring: false,
+            payload: PayloadFrom::default(),
             backlogged: Level::default(),
             ap_queue: Level::default(),
             active: Histogram::default(),
@@ -209,11 +249,14 @@ impl Measures {
         }
     }
 
+    /// Payload has crossed the air that came to its receiver at `came`.
     #[inline]
-    pub(super) fn payload_received(&mut self, scope: u32, bytes: u32) {
-        if self.measuring {
-            self.scopes[scope as usize].payload_bits += u64::from(bytes) * 8;
+    pub(super) fn payload_received(&mut self, came: Time, scope: u32, bytes: u32) {
+        let mut bits = u64::from(bytes) * 8;
+        if came <= self.payload.whole_after {
+            bits = self.payload.share_of(bits, came);
         }
+        self.scopes[scope as usize].payload_bits += bits;
     }
 
     /// A packet was lost, of a queue or a frame of an access point or elsewhere.
@@ -232,9 +275,10 @@ impl Measures {
 
 impl World<'_> {
     /// The warm-up is over.
-    pub(crate) fn start_measuring(&mut self, cell: &Cell<Packet>) {
+    pub(crate) fn start_measuring(&mut self, cell: &mut Cell<Packet>) {
         let measures = &mut self.measures;
         measures.measuring = true;
+        measures.payload = PayloadFrom::new(self.now, cell.receiving());
         measures.backlogged.restart(self.now);
         measures.ap_queue.restart(self.now);
         measures.active.restart(self.now);

@@ -170,6 +170,11 @@ impl<P: Clone> Aggregates<P> {
         Ok(())
     }
 
+    /// When the last frame arrived of the PPDU on the air, if frames are told of one by one.
+    pub(super) fn last_arrival(&self) -> Option<Time> {
+        self.arrived.checked_sub(1).and_then(|last| self.arrivals.get(last)).copied()
+    }
+
     /// The number that a Block ACK request of `by` tells `receiver`.
     pub(super) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
         let queue = &self.queues[by as usize];

@@ -1,0 +1,305 @@
+//! The radiotap header: at what rate a frame was sent, on what channel, and whether it arrived.
+//!
+//! Knows the fields as radiotap.org defines them, each where its size wants it to be.
+
+use airtcp_wlan::{Format, HighRate, Modulation, PhyConfig, Rate};
+
+/// Bits of the word that says which fields there are.
+const PRESENT_TSFT_FLAGS: u32 = 0b11;
+const PRESENT_RATE: u32 = 1 << 2;
+const PRESENT_CHANNEL: u32 = 1 << 3;
+const PRESENT_MCS: u32 = 1 << 19;
+const PRESENT_AMPDU: u32 = 1 << 20;
+const PRESENT_VHT: u32 = 1 << 21;
+const PRESENT_HE: u32 = 1 << 23;
+const FLAG_SHORT_PREAMBLE: u8 = 0x02;
+const FLAG_FCS_AT_END: u8 = 0x10;
+const FLAG_BAD_FCS: u8 = 0x40;
+const CHANNEL_CCK: u16 = 0x0020;
+const CHANNEL_OFDM: u16 = 0x0040;
+const CHANNEL_2_GHZ: u16 = 0x0080;
+const CHANNEL_5_GHZ: u16 = 0x0100;
+/// A-MPDU status: whether this is the last subframe is known, and it is; the EOF bit of its delimiter
+/// is known, and it is set, for an MPDU that is alone.
+const AMPDU_LAST_KNOWN: u16 = 0x0004;
+const AMPDU_LAST: u16 = 0x0008;
+const AMPDU_EOF: u16 = 0x0040;
+const AMPDU_EOF_KNOWN: u16 = 0x0080;
+/// MCS: all is known, bandwidth, index, guard interval, format, coding, and that there is neither STBC
+/// nor an extension stream.
+const MCS_KNOWN: u8 = 0x7f;
+const MCS_SHORT_GI: u8 = 0x04;
+const MCS_LDPC: u8 = 0x10;
+/// VHT: STBC (none), guard interval and bandwidth are known.
+const VHT_KNOWN: u16 = 0x0045;
+const VHT_SHORT_GI: u8 = 0x04;
+const VHT_LDPC: u8 = 0x01;
+/// HE: an SU PPDU of which direction, MCS, DCM (none), coding, STBC (none) and bandwidth are known (data
+/// 1), and guard interval (data 2).
+const HE_DATA1: u16 = 0x0010 | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
+const HE_DATA2: u16 = 0x0002;
+const HE_UPLINK: u16 = 0x0080;
+const HE_LDPC: u16 = 0x2000;
+
+/// What the headers of a cell have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Radio {
+    megahertz: u16,
+    band: u16,
+    short_preamble: bool,
+    /// 802.11n and later: LDPC, or convolutional codes.
+    ldpc: bool,
+    /// From the start of a frame to its first bit, by modulation: DSSS, OFDM.
+    before_mpdu_ns: [u64; 2],
+}
+
+/// How a frame was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    pub(crate) rate: Rate,
+    /// From a station to the access point.
+    pub(crate) is_uplink: bool,
+    /// Its place in an A-MPDU.
+    pub(crate) subframe: Option<Subframe>,
+}
+
+/// A subframe of an A-MPDU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subframe {
+    /// The A-MPDUs of a capture are counted.
+    pub(crate) reference: u32,
+    pub(crate) is_last: bool,
+    /// The only one: then it is answered by an ACK.
+    pub(crate) is_alone: bool,
+}
+
+impl Sending {
+    /// A frame of its own.
+    pub(crate) fn alone(rate: Rate) -> Self {
+        Self { rate, is_uplink: false, subframe: None }
+    }
+}
+
+impl Radio {
+    pub(super) fn new(phy: &PhyConfig) -> Self {
+        // 2.4 GHz has DSSS, or the signal extension of what is like it.
+        let extension = phy.ofdm.is_some_and(|ofdm| ofdm.signal_extension.as_nanos() > 0);
+        let (megahertz, band) = if phy.dsss.is_some() || extension {
+            (2412, CHANNEL_2_GHZ)
+        } else {
+            (5180, CHANNEL_5_GHZ)
+        };
+        let dsss =
+            phy.dsss.map_or(0, |dsss| (dsss.preamble_time + dsss.plcp_header_time).as_nanos());
+        let ofdm =
+            phy.ofdm.map_or(0, |ofdm| (ofdm.preamble_time + ofdm.plcp_header_time).as_nanos());
+        Self {
+            megahertz,
+            band,
+            // The long preamble and its header last 192 us, the short ones 96 us.
+            short_preamble: dsss <= 96_000,
+            // Only the other codes have a tail.
+            ldpc: phy.high_rate.is_some_and(|high| high.tail_bits == 0),
+            before_mpdu_ns: [dsss, ofdm],
+        }
+    }
+
+    /// Appends the header of a frame whose preamble begins at `start_ns`.
+    pub(super) fn header(
+        &self,
+        record: &mut Vec<u8>,
+        start_ns: u64,
+        sending: &Sending,
+        intact: bool,
+    ) {
+        let begin = record.len();
+        let (modulation, short_preamble, before_mpdu) = match sending.rate.modulation {
+            Modulation::Dsss => (CHANNEL_CCK, self.short_preamble, self.before_mpdu_ns[0]),
+            Modulation::Ofdm => (CHANNEL_OFDM, false, self.before_mpdu_ns[1]),
+            Modulation::High(high) => (CHANNEL_OFDM, false, high.preamble_time.as_nanos()),
+        };
+        let mut flags = FLAG_FCS_AT_END;
+        if short_preamble {
+            flags |= FLAG_SHORT_PREAMBLE;
+        }
+        if !intact {
+            flags |= FLAG_BAD_FCS;
+        }
+        // Length and fields are filled in at the end.
+        record.extend([0; 8]);
+        let mut present = PRESENT_TSFT_FLAGS | PRESENT_CHANNEL;
+        // TSFT: "when the first bit of the MPDU arrived", in whole microseconds.
+        record.extend(((start_ns + before_mpdu) / 1_000).to_le_bytes());
+        record.push(flags);
+        if !matches!(sending.rate.modulation, Modulation::High(_)) {
+            present |= PRESENT_RATE;
+            // Rates of the standards are multiples of 500 kb/s, of 54 Mb/s at most.
+            record.push((sending.rate.bps / 500_000) as u8);
+        }
+        align(record, begin, 2);
+        record.extend(self.megahertz.to_le_bytes());
+        record.extend((modulation | self.band).to_le_bytes());
+        if let Modulation::High(high) = sending.rate.modulation {
+            if high.format == Format::Ht {
+                present |= PRESENT_MCS;
+                mcs(record, &high, self.ldpc);
+            }
+            if let Some(subframe) = &sending.subframe {
+                present |= PRESENT_AMPDU;
+                align(record, begin, 4);
+                ampdu_status(record, subframe);
+            }
+            match high.format {
+                Format::Ht => {}
+                Format::Vht => {
+                    present |= PRESENT_VHT;
+                    align(record, begin, 2);
+                    vht(record, &high, self.ldpc);
+                }
+                Format::He => {
+                    present |= PRESENT_HE;
+                    align(record, begin, 2);
+                    he(record, &high, self.ldpc, sending.is_uplink);
+                }
+            }
+        }
+        let len = (record.len() - begin) as u16;
+        record[begin + 2..begin + 4].copy_from_slice(&len.to_le_bytes());
+        record[begin + 4..begin + 8].copy_from_slice(&present.to_le_bytes());
+    }
+}
+
+/// Zeros up to a multiple of `size` from `begin` on.
+fn align(record: &mut Vec<u8>, begin: usize, size: usize) {
+    let len = (record.len() - begin).next_multiple_of(size);
+    record.resize(begin + len, 0);
+}
+
+fn mcs(record: &mut Vec<u8>, high: &HighRate, ldpc: bool) {
+    let bandwidth = u8::from(high.channel_width_mhz == 40);
+    let guard = if has_short_gi(high) { MCS_SHORT_GI } else { 0 };
+    let coding = if ldpc { MCS_LDPC } else { 0 };
+    record.extend([
+        MCS_KNOWN,
+        bandwidth | guard | coding,
+        high.mcs + 8 * (high.spatial_streams - 1),
+    ]);
+}
+
+fn ampdu_status(record: &mut Vec<u8>, subframe: &Subframe) {
+    let mut flags = AMPDU_LAST_KNOWN;
+    if subframe.is_last {
+        flags |= AMPDU_LAST;
+    }
+    if subframe.is_alone {
+        flags |= AMPDU_EOF | AMPDU_EOF_KNOWN;
+    }
+    record.extend(subframe.reference.to_le_bytes());
+    record.extend(flags.to_le_bytes());
+    record.extend([0; 2]);
+}
+
+fn vht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool) {
+    record.extend(VHT_KNOWN.to_le_bytes());
+    let bandwidth = match high.channel_width_mhz {
+        20 => 0,
+        40 => 1,
+        80 => 4,
+        _ => 11,
+    };
+    record.extend([if has_short_gi(high) { VHT_SHORT_GI } else { 0 }, bandwidth]);
+    // One user: MCS and streams, and coding; group and partial AID are not known.
+    record.extend([(high.mcs << 4) | high.spatial_streams, 0, 0, 0]);
+    record.extend([if ldpc { VHT_LDPC } else { 0 }, 0, 0, 0]);
+}
+
+fn he(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
+    let bandwidth = match high.channel_width_mhz {
+        20 => 0,
+        40 => 1,
+        80 => 2,
+        _ => 3,
+    };
+    let guard: u16 = match high.guard_interval.as_nanos() {
+        800 => 0,
+        1_600 => 1,
+        _ => 2,
+    };
+    let data = [
+        HE_DATA1,
+        HE_DATA2,
+        u16::from(high.mcs) << 8
+            | if is_uplink { HE_UPLINK } else { 0 }
+            | if ldpc { HE_LDPC } else { 0 },
+        0,
+        bandwidth | guard << 4,
+        high.spatial_streams.into(),
+    ];
+    record.extend(data.iter().flat_map(|word| word.to_le_bytes()));
+}
+
+fn has_short_gi(high: &HighRate) -> bool {
+    high.guard_interval.as_nanos() == 400
+}
+
+#[cfg(test)]
+mod tests {
+    use airtcp_kernel::Duration;
+
+    use super::*;
+
+    fn rate(format: Format, mcs: u8, streams: u8, width: u16, guard: u64) -> Rate {
+        let high = HighRate {
+            format,
+            mcs,
+            spatial_streams: streams,
+            channel_width_mhz: width,
+            guard_interval: Duration::from_nanos(guard),
+            preamble_time: Duration::from_micros(36),
+        };
+        Rate { bps: high.bps(), modulation: Modulation::High(high) }
+    }
+
+    fn header(sending: &Sending) -> Vec<u8> {
+        let mut record = vec![0xee; 3];
+        let radio = Radio {
+            megahertz: 5180,
+            band: CHANNEL_5_GHZ,
+            short_preamble: false,
+            ldpc: true,
+            before_mpdu_ns: [0, 20_000],
+        };
+        radio.header(&mut record, 1_000_000, sending, true);
+        record.split_off(3)
+    }
+
+    /// HT: 20 (MCS 7) and 40 MHz with two streams (MCS 15), the channel at 18 and the field behind it.
+    #[test]
+    fn ht_has_the_mcs_field() {
+        let mut sending = Sending::alone(rate(Format::Ht, 7, 1, 20, 400));
+        let found = header(&sending);
+        assert_eq!(found[2..8], [25, 0, 0x0b, 0, 0x08, 0]);
+        assert_eq!(found[22..], [0x7f, 0x14, 7]);
+
+        sending = Sending::alone(rate(Format::Ht, 7, 2, 40, 800));
+        sending.subframe = Some(Subframe { reference: 0x0102, is_last: true, is_alone: false });
+        let found = header(&sending);
+        assert_eq!(found[2..8], [36, 0, 0x0b, 0, 0x18, 0]);
+        assert_eq!(found[22..], [0x7f, 0x11, 15, 0, 0, 0, 2, 1, 0, 0, 0x0c, 0, 0, 0]);
+    }
+
+    #[test]
+    fn vht_and_he_say_who_is_alone() {
+        let subframe = Some(Subframe { reference: 9, is_last: true, is_alone: true });
+        let vht = Sending { subframe, ..Sending::alone(rate(Format::Vht, 9, 2, 80, 400)) };
+        let found = header(&vht);
+        assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x30, 0]);
+        assert_eq!(found[24..32], [9, 0, 0, 0, 0xcc, 0, 0, 0]);
+        assert_eq!(found[32..], [0x45, 0, 0x04, 4, 0x92, 0, 0, 0, 1, 0, 0, 0]);
+
+        let rate = rate(Format::He, 11, 1, 160, 1_600);
+        let found = header(&Sending { rate, is_uplink: true, subframe });
+        assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x90, 0]);
+        assert_eq!(found[32..], [0xf0, 0x42, 2, 0, 0x80, 0x2b, 0, 0, 0x13, 0, 1, 0]);
+    }
+}

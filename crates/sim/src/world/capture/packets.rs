@@ -1,0 +1,165 @@
+//! The IP packets in captured frames: addresses, ports and numbers of each flow and connection.
+//!
+//! Knows what a connection was called when it was opened. What the bytes are is in
+//! [`pcap::packet`](crate::pcap::packet).
+
+use airtcp_tcp::{Flags, Timestamps};
+
+use super::super::World;
+use super::super::node::NodeId;
+use crate::app::Service;
+use crate::connection::Side;
+use crate::packet::Packet;
+use crate::pcap::frame::Address;
+use crate::pcap::packet::{
+    Endpoints, Ip, TIMESTAMPS_BYTES, TcpHeader, on_wire, options, syn_options, tcp,
+    timestamps_option, udp, wrapped,
+};
+use crate::scenario::TcpConfig;
+
+/// RFC 6335: ports that nobody owns, from here on.
+const FIRST_EPHEMERAL_PORT: u16 = 49_152;
+const EPHEMERAL_PORTS: u32 = 65_536 - 49_152;
+/// Ports of servers. Not those of FTP: there, Wireshark would look for text.
+const SERVER_PORT: u16 = 5_001;
+const DIALOGUE_PORT: u16 = 5_002;
+const FILE_PORT: u16 = 5_003;
+/// Both ports of datagrams: discard (RFC 863), whose data may be anything. Wireshark takes them at
+/// other ports for a header of some protocol, and small ones for a header that is cut off.
+const DATAGRAM_PORT: u16 = 9;
+/// Connections after one another begin so far apart (4.4BSD), so that a port that is used again is
+/// not taken for the connection before.
+const ISN_STEP: u32 = 64_000;
+
+/// What tells a connection from the others of its flow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Numbers {
+    client_port: u16,
+    server_port: u16,
+    /// Initial sequence numbers, by [`Side`].
+    isn: [u32; 2],
+}
+
+/// What tells the packets of a capture apart.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// The numbers of each connection, by place.
+    connections: Vec<Numbers>,
+    /// How many connections each flow has opened.
+    opened: Vec<u32>,
+}
+
+impl Names {
+    pub(super) fn new(flows: usize) -> Self {
+        Self { connections: Vec::new(), opened: vec![0; flows] }
+    }
+
+    /// A connection of `flow` for `service` has been put in place `id`.
+    pub(super) fn open(&mut self, id: u32, flow: u32, service: Service) {
+        let opened = &mut self.opened[flow as usize];
+        let isn = opened.wrapping_mul(ISN_STEP);
+        let numbers = Numbers {
+            server_port: match service {
+                Service::Transfer => SERVER_PORT,
+                Service::Dialogue => DIALOGUE_PORT,
+                Service::File => FILE_PORT,
+            },
+            client_port: FIRST_EPHEMERAL_PORT + (*opened % EPHEMERAL_PORTS) as u16,
+            isn: [isn, isn.wrapping_add(1 << 31)],
+        };
+        *opened += 1;
+        match self.connections.get_mut(id as usize) {
+            Some(place) => *place = numbers,
+            // Places are filled in order before any is used again.
+            None => self.connections.push(numbers),
+        }
+    }
+}
+
+impl World<'_> {
+    /// Makes the headers of an IP packet that `side` sent.
+    pub(super) fn build_packet(
+        &self,
+        out: &mut Vec<u8>,
+        names: &Names,
+        packet: &Packet,
+        side: Side,
+        id: u16,
+    ) {
+        let flow = self.flow_of(packet);
+        let payload = packet.body.segment.len as usize;
+        let numbers = match packet.body.owner.connection() {
+            None => Numbers { client_port: DATAGRAM_PORT, server_port: DATAGRAM_PORT, isn: [0; 2] },
+            Some(id) => names.connections[id as usize],
+        };
+        let station = (ip_of(flow.entry, flow.station, Side::Station), numbers.client_port);
+        let server = (ip_of(flow.entry, flow.station, Side::Server), numbers.server_port);
+        let (from, to) = match side {
+            Side::Station => (station, server),
+            Side::Server => (server, station),
+        };
+        let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id };
+        let Some(place) = packet.body.owner.connection() else {
+            udp(out, &ends, payload);
+            return;
+        };
+        let config = flow.tcp();
+        let (mine, theirs) = match side {
+            Side::Station => (numbers.isn[0], numbers.isn[1]),
+            Side::Server => (numbers.isn[1], numbers.isn[0]),
+        };
+        let segment = &packet.body.segment;
+        let timestamps = self.connections[place as usize].timestamps(segment);
+        let told = 320 + if timestamps.is_some() { 8 * TIMESTAMPS_BYTES } else { 0 };
+        let filling = (config.packets.header_bits.saturating_sub(told) / 8) as usize;
+        let (shift, window) = scaled_window(config);
+        let mut option_bytes = Vec::new();
+        if let Some(Timestamps { value, echo }) = timestamps {
+            timestamps_option(&mut option_bytes, value, echo);
+        }
+        let syn = segment.flags.contains(Flags::SYN);
+        if syn {
+            syn_options(&mut option_bytes, config.mss_option(), config.has_sack(), shift, filling);
+        } else {
+            let blocks = self.connections[place as usize].sack_blocks(segment);
+            let blocks = blocks.iter().map(|block| on_wire(theirs, block));
+            options(&mut option_bytes, blocks, filling);
+        }
+        let acknowledges = segment.flags.contains(Flags::ACK);
+        let header = TcpHeader {
+            seq: wrapped(mine, segment.seq),
+            ack: if acknowledges { wrapped(theirs, segment.ack) } else { 0 },
+            flags: segment.flags.bits(),
+            // RFC 7323 section 2.2: the window of a SYN is not scaled.
+            window: if syn { window_of_syn(config) } else { window },
+            options: &option_bytes,
+        };
+        tcp(out, &ends, &header, payload);
+    }
+}
+
+/// The address of what is behind the access point on the way to a flow's server.
+pub(super) fn server_address(kind: usize) -> Address {
+    let [a, b, c, d] = (kind as u32).to_be_bytes();
+    [2, 1, a, b, c, d]
+}
+
+/// Stations are 10.0.0.1 and so on; the servers of each entry of the scenario have one address, in a
+/// network for such tests (RFC 2544): 198.18.0.1 and so on.
+pub(super) fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
+    match side {
+        Side::Station => (10 << 24 | station).to_be_bytes(),
+        Side::Server => (198 << 24 | 18 << 16 | (kind as u32 + 1)).to_be_bytes(),
+    }
+}
+
+/// RFC 7323: by how much the window is shifted, and what then stands in a header.
+fn scaled_window(config: &TcpConfig) -> (u8, u16) {
+    let window = config.endpoint.receive_window;
+    let shift = (0..14).find(|&shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(14);
+    (shift, u16::try_from(window >> shift).unwrap_or(u16::MAX))
+}
+
+fn window_of_syn(config: &TcpConfig) -> u16 {
+    u16::try_from(config.endpoint.receive_window).unwrap_or(u16::MAX)
+}
