@@ -295,3 +295,56 @@ def test_an_interrupted_run_leaves_a_whole_file(file: Path, ending: str) -> None
     replications = set(rows["replication"].to_pylist())
     assert f"{len(replications)} replications" in said
     assert printed != ""
+
+
+AGGREGATES = """
+[phy]
+standard = "802.11n"
+[[stations]]
+name = "a"
+count = 2
+frame_errors = "5 %"
+[[flows]]
+stations = "a"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "500 ms"
+duration = "2 s"
+replications = 1
+"""
+
+
+def test_ppdus_are_those_of_the_metrics(tmp_path: Path) -> None:
+    """The mean size of the access point's, which carry data alone; what failed of all; and each as
+    long as it lasts: no two overlap but where they collide.
+    """
+    path = tmp_path / "trace.parquet"
+    run = airtcp.simulate(loads(AGGREGATES), threads=1, trace=path).simulation.runs[0]
+    assert run.trace is not None
+    metrics = run.answer["metrics"]
+    ppdus, ap = run.trace.ppdus(), run.trace.ppdus("ap AC_BE")
+
+    measured = ap.time_s >= 0.5
+    assert metrics["mpdus_per_ppdu_ap"] == pytest.approx(np.mean(ap.mpdus[measured]), rel=1e-12)
+    # Frames of up to 1538 bytes, and symbols of 3.6 us with 260 bits behind 36 us.
+    assert set(ap.receiver) == {"a/0", "a/1"}
+    assert np.all(ap.size_bytes <= 1538 * ap.mpdus)
+    assert np.all(ap.airtime_s >= 36e-6 + 8 * ap.size_bytes / 260 * 3.6e-6 - 1e-9)
+    # Block ACK requests want an answer too, and are not here; they follow drops alone.
+    measured = ppdus.time_s >= 0.5
+    assert np.mean(ppdus.failed[measured]) == pytest.approx(metrics["failed_ppdu_ratio"], abs=0.01)
+    assert ppdus.failed.sum() > 20
+    ends = ppdus.time_s[:-1] + ppdus.airtime_s[:-1]
+    together = ppdus.time_s[1:] == ppdus.time_s[:-1]
+    assert np.all((ppdus.time_s[1:] > ends) | together)
+    assert np.all(ppdus.failed[1:][together])
+
+    rows = [row for row in parquet.read_table(path).to_pylist() if row["record"] == "ppdu"]
+    assert [row["mpdus"] for row in rows] == list(ppdus.mpdus)
+    assert [row["failed"] for row in rows] == list(ppdus.failed)
+    assert {row["receiver"] for row in rows} == {"ap", "a/0", "a/1"}
+
+
+def test_without_aggregates_there_are_no_ppdus(traced: SimulationResult) -> None:
+    assert len(trace_of(traced).ppdus().time_s) == 0

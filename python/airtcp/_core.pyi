@@ -66,10 +66,10 @@ class Simulation:
 
         `pcap` is overwritten with what is on the air, the first `snaplen` bytes of each frame.
         With a sample interval there is a trace: a dictionary with `interval_ns`; `flow_names`,
-        `queue_names` and `event_names`; and the tables `flows`, `queues` and `events`, each a
-        dictionary of columns as the bytes of little-endian int64 arrays, in which -1 stands for
-        what does not exist. Raises ValueError if `sample_interval_ns` is 0, OSError if the file
-        cannot be written.
+        `queue_names`, `event_names` and `node_names`; and the tables `flows`, `queues`, `events`
+        and `ppdus`, each a dictionary of columns as the bytes of little-endian int64 arrays, in
+        which -1 stands for what does not exist. Raises ValueError if `sample_interval_ns` is 0,
+        OSError if the file cannot be written.
         """
 
 @final

@@ -44,6 +44,17 @@ pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'
     })?;
     column(&events, "cwnd_after_bytes", log, |event| event.sender.map(|(_, after)| after))?;
     answer.set_item("events", events)?;
+
+    answer.set_item("node_names", &trace.node_names)?;
+    let ppdus = table(py, &trace.ppdus)?;
+    let log = &trace.ppdus;
+    column(&ppdus, "queue", log, |ppdu| u64::from(ppdu.queue).into())?;
+    column(&ppdus, "receiver", log, |ppdu| u64::from(ppdu.receiver).into())?;
+    column(&ppdus, "mpdus", log, |ppdu| u64::from(ppdu.mpdus).into())?;
+    column(&ppdus, "bytes", log, |ppdu| ppdu.bytes.into())?;
+    column(&ppdus, "airtime_ns", log, |ppdu| ppdu.airtime.as_nanos().into())?;
+    column(&ppdus, "failed", log, |ppdu| u64::from(ppdu.failed).into())?;
+    answer.set_item("ppdus", ppdus)?;
     Ok(answer)
 }
 

@@ -20,6 +20,10 @@ pub struct Trace {
     pub queues: Log<QueueSample>,
     /// What happened.
     pub events: Log<Event>,
+    /// The nodes, by the number that receivers have.
+    pub node_names: Vec<String>,
+    /// Where frames are aggregated: one record per data PPDU on the air, at its beginning.
+    pub ppdus: Log<Ppdu>,
 }
 
 /// A flow at an instant.
@@ -55,6 +59,23 @@ pub struct QueueSample {
     pub queue: u32,
     /// Packets in it, the one being sent included.
     pub packets: u64,
+}
+
+/// A PPDU that carries packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ppdu {
+    /// The queue that it is from.
+    pub queue: u32,
+    /// The node that it is for.
+    pub receiver: u32,
+    /// How many MPDUs it has.
+    pub mpdus: u32,
+    /// Bytes of these, without delimiters and padding.
+    pub bytes: u64,
+    /// How long it is on the air, from its preamble on.
+    pub airtime: Duration,
+    /// Nobody has answered it.
+    pub failed: bool,
 }
 
 /// Something that happened.

@@ -8,7 +8,7 @@ that of `epochs`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Columns of whole numbers as the core gives them; -1 stands for what does not exist.
 Table = Mapping[str, "NDArray[np.int64]"]
+
+_PPDU_COLUMNS = ("time_ns", "queue", "receiver", "mpdus", "bytes", "airtime_ns", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,24 @@ class Events:
     cwnd_after_bytes: NDArray[np.float64]
 
 
+@dataclass(frozen=True, slots=True)
+class Ppdus:
+    """PPDUs that carried packets, in the order of time; empty where nothing is aggregated.
+
+    Each began at `time_s`, from `queue` for the node `receiver`, with so many `mpdus` of
+    `size_bytes` in all (headers included, without delimiters and padding), was on the air for
+    `airtime_s`, and had no answer if it `failed`.
+    """
+
+    time_s: NDArray[np.float64]
+    queue: NDArray[np.str_]
+    receiver: NDArray[np.str_]
+    mpdus: NDArray[np.int64]
+    size_bytes: NDArray[np.int64]
+    airtime_s: NDArray[np.float64]
+    failed: NDArray[np.bool_]
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What one replication of a traced simulation saw.
@@ -85,6 +105,8 @@ class Trace:
     flow_table: Table
     queue_table: Table
     event_table: Table
+    node_names: tuple[str, ...] = ()
+    ppdu_table: Table = field(default_factory=lambda: _columns(dict.fromkeys(_PPDU_COLUMNS, b"")))
 
     @classmethod
     def of_core(cls, answer: Mapping[str, Any]) -> Trace:
@@ -97,6 +119,8 @@ class Trace:
             flow_table=_columns(answer["flows"]),
             queue_table=_columns(answer["queues"]),
             event_table=_columns(answer["events"]),
+            node_names=tuple(answer["node_names"]),
+            ppdu_table=_columns(answer["ppdus"]),
         )
 
     def flow(self, name: str) -> FlowSeries:
@@ -141,6 +165,24 @@ class Trace:
             ssthresh_bytes=_floats(rows["ssthresh_bytes"]),
             flight_size_bytes=_floats(rows["flight_size_bytes"]),
             cwnd_after_bytes=_floats(rows["cwnd_after_bytes"]),
+        )
+
+    def ppdus(self, queue: str | None = None) -> Ppdus:
+        """The PPDUs that carried packets: all, or those of a queue.
+
+        Raises ValueError if there is no such queue.
+        """
+        rows = self.ppdu_table
+        if queue is not None:
+            rows = _rows(rows, "queue", self.queue_number(queue))
+        return Ppdus(
+            time_s=rows["time_ns"] / 1e9,
+            queue=named(self.queue_names, rows["queue"]),
+            receiver=named(self.node_names, rows["receiver"]),
+            mpdus=rows["mpdus"],
+            size_bytes=rows["bytes"],
+            airtime_s=rows["airtime_ns"] / 1e9,
+            failed=rows["failed"] > 0,
         )
 
     def goodput_bps(self) -> NDArray[np.float64]:

@@ -110,23 +110,31 @@ def schema() -> pa.Schema:
             ("srtt_s", pa.float64()),
             ("cwnd_after_bytes", pa.int64()),
             ("queue_packets", pa.int64()),
+            ("receiver", pa.string()),
+            ("mpdus", pa.int32()),
+            ("bytes", pa.int64()),
+            ("airtime_s", pa.float64()),
+            ("failed", pa.bool_()),
         ]
     )
 
 
 def table(trace: Trace, replication: int) -> pa.Table:
-    """A trace as rows of a file: samples of flows, samples of queues, and events, by time."""
+    """A trace as rows of a file: samples of flows and queues, events, and PPDUs, by time."""
     import pyarrow as pa
 
     flows, queues, events = trace.flow_table, trace.queue_table, trace.event_table
+    ppdus = trace.ppdu_table
     goodput = trace.goodput_bps().T.ravel()
+    airtime = {"airtime_s": pa.array(ppdus["airtime_ns"] / 1e9)}
     parts = [
         _part(trace, replication, "flow", flows, {"goodput_bps": pa.array(goodput)}),
         _part(trace, replication, "queue", queues, {"queue_packets": pa.array(queues["packets"])}),
         _part(trace, replication, "event", events, {}),
+        _part(trace, replication, "ppdu", ppdus, airtime),
     ]
     # At the same time samples come first: they tell the state before what happens.
-    times = np.concatenate([rows["time_ns"] for rows in (flows, queues, events)])
+    times = np.concatenate([rows["time_ns"] for rows in (flows, queues, events, ppdus)])
     return pa.concat_tables(parts).take(pa.array(np.argsort(times, kind="stable")))
 
 
@@ -146,6 +154,7 @@ def _part(
         ("flow", trace.flow_names),
         ("queue", trace.queue_names),
         ("event", trace.event_names),
+        ("receiver", trace.node_names),
     ):
         if column in rows:
             known[column] = pa.array(names, pa.string()).take(_integers(rows[column]))

@@ -95,6 +95,7 @@ impl Supply<Packet> for World<'_> {
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { psdu, answer: (from, to), .. } => {
                 self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
+                self.record_lost_ppdu();
                 self.capture_outcome(psdu);
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
@@ -141,7 +142,7 @@ impl World<'_> {
             self.charge(by, psdu.receiver(), times.total);
         }
         if self.measures.ppdus.is_some() {
-            self.count_ppdu(by, psdu);
+            self.count_ppdu(by, start, times, psdu, false);
         }
         if self.is_captured() {
             self.capture_exchange(by, start, times, psdu);
@@ -149,12 +150,20 @@ impl World<'_> {
     }
 
     #[inline(never)]
-    fn count_ppdu(&mut self, by: ContenderId, psdu: &Psdu<Packet>) {
-        let group = self.flow_of(&psdu.mpdus()[0].payload).rate_class;
+    fn count_ppdu(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        psdu: &Psdu<Packet>,
+        collides: bool,
+    ) {
+        let group = self.flow_of(&psdu.first().payload).rate_class;
         let node = self.transmitters[by as usize].node;
         let from_access_point = self.nodes[node as usize].is_access_point();
         if let Some(ppdus) = &mut self.measures.ppdus {
             ppdus.add(by, group, from_access_point, psdu);
+            self.record_ppdu(by, start, times, psdu, collides);
         }
     }
 
@@ -188,7 +197,7 @@ impl World<'_> {
             Began::Collider { by, times, psdu } => {
                 // An RTS announces a PPDU that does not go on the air.
                 if times.rts == Duration::ZERO {
-                    self.count_ppdu(by, psdu);
+                    self.count_ppdu(by, now, times, psdu, true);
                 }
                 self.charge_collider(by, psdu.receiver(), times);
                 self.capture_collider(by, now, times, psdu);

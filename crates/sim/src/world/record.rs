@@ -6,11 +6,13 @@
 
 use airtcp_kernel::{Duration, Log, Ticks, Time};
 use airtcp_tcp::{Counters, Endpoint};
+use airtcp_wlan::{ContenderId, FrameTimes, Psdu};
 
 use super::World;
 use super::measure::Drop;
 use crate::connection::{Connection, Side};
-use crate::trace::{Event, EventKind, FlowSample, QueueSample, Trace, Window};
+use crate::packet::Packet;
+use crate::trace::{Event, EventKind, FlowSample, Ppdu, QueueSample, Trace, Window};
 
 /// Takes the trace of one replication.
 #[derive(Debug)]
@@ -19,6 +21,9 @@ pub(super) struct Recorder {
     flows: Log<FlowSample>,
     queues: Log<QueueSample>,
     events: Log<Event>,
+    ppdus: Log<Ppdu>,
+    /// The PPDU on the air, and when it began.
+    on_air: Option<(Time, Ppdu)>,
     /// Payload bytes delivered so far, by flow.
     delivered: Vec<u64>,
     /// What the sender of each connection was like when it was seen last, by place and side.
@@ -39,6 +44,8 @@ impl Recorder {
             flows: Log::new(),
             queues: Log::new(),
             events: Log::new(),
+            ppdus: Log::new(),
+            on_air: None,
             delivered: vec![0; flows],
             seen: Vec::new(),
         }
@@ -53,7 +60,8 @@ impl World<'_> {
 
     /// The trace of a run that has ended.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
-        let recorder = *self.recorder.take()?;
+        let mut recorder = *self.recorder.take()?;
+        recorder.settle_ppdu(false);
         Some(Trace {
             interval: recorder.ticks.interval(),
             flow_names: self.flows.iter().map(|flow| flow.name.clone()).collect(),
@@ -61,6 +69,8 @@ impl World<'_> {
             flows: recorder.flows,
             queues: recorder.queues,
             events: recorder.events,
+            node_names: self.nodes.iter().map(|node| node.name.clone()).collect(),
+            ppdus: recorder.ppdus,
         })
     }
 
@@ -168,6 +178,40 @@ impl World<'_> {
         recorder.events.record(self.now, event);
     }
 
+    /// `by` sends `psdu` where frames are aggregated, in a PPDU of an exchange that begins at `start`
+    /// and collides or does not.
+    pub(super) fn record_ppdu(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        psdu: &Psdu<Packet>,
+        collides: bool,
+    ) {
+        let Some(recorder) = &mut self.recorder else { return };
+        let [_, _, (begin, _), _] = times.intervals(&self.scenario.phy);
+        let ppdu = Ppdu {
+            queue: by,
+            receiver: psdu.receiver(),
+            mpdus: psdu.count() as u32,
+            bytes: psdu.bits() / 8,
+            airtime: times.data,
+            failed: false,
+        };
+        recorder.settle_ppdu(false);
+        recorder.on_air = Some((start + begin, ppdu));
+        if collides {
+            recorder.settle_ppdu(true);
+        }
+    }
+
+    /// Nobody answers the PPDU on the air.
+    pub(super) fn record_lost_ppdu(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.settle_ppdu(true);
+        }
+    }
+
     /// One end of a connection has taken what came and sent what it could.
     #[inline]
     pub(super) fn record_end_of_turn(&mut self, id: u32, side: Side) {
@@ -181,6 +225,13 @@ impl World<'_> {
 }
 
 impl Recorder {
+    /// Writes down the PPDU that is on the air, if one is.
+    fn settle_ppdu(&mut self, failed: bool) {
+        if let Some((at, ppdu)) = self.on_air.take() {
+            self.ppdus.record(at, Ppdu { failed, ..ppdu });
+        }
+    }
+
     /// Payload reached an application.
     pub(super) fn delivered(&mut self, flow: u32, bytes: u64) {
         self.delivered[flow as usize] += bytes;
