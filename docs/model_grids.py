@@ -158,6 +158,19 @@ def _one_transfer(size: str, window: int) -> str:
     return _PHY + _group("sta", 1) + flow + _run(30, replications=100, warmup_s=0)
 
 
+def _aggregates(
+    letter: str, count: int, application: str, direction: str = "upload", errors: str = "0 %"
+) -> str:
+    mcs = {"n": 7, "ac": 9, "ax": 11}[letter]
+    text = f'[phy]\nstandard = "802.11{letter}"\nband = "5 GHz"\nmcs = {mcs}\n'
+    if letter != "n":
+        text += 'channel_width = "80 MHz"\n'
+    text += f'[[stations]]\nname = "sta"\ncount = {count}\n'
+    if errors != "0 %":
+        text += f'frame_errors = "{errors}"\n'
+    return text + _flow("sta", application, direction) + _run(20, 4)
+
+
 _GOODPUT = ("goodput_bps",)
 _COLLISIONS = "collision_probability"
 _CHARGED = "each collision is charged to every node in it (M4), backoff is counted twice (M3)"
@@ -182,6 +195,10 @@ _HEAD_START = (
 )
 _SMALL_WINDOWS = "who got through sends again before the others, whose windows have grown"
 _UPLOADS = "stations with data contend, and collide, more than stations with TCP ACKs"
+_SHORTER = (
+    "the sender of the shorter of two PPDUs, and of two equal ones both, go on before those who "
+    "heard the collision"
+)
 _EIFS = "the simulation waits EIFS after a collision"
 
 GRIDS: dict[str, Grid] = {
@@ -402,6 +419,41 @@ GRIDS: dict[str, Grid] = {
             "M (16), Poisson arrivals": "the dialogue and the set-up wait for nobody",
             "H (26)": _WINDOWS_OPEN,
             "H (26), H2 corrected": _WINDOWS_OPEN,
+        },
+    ),
+    "aggregates-udp": Grid(
+        "senders, 802.11n, ac, ax",
+        {
+            "n, 1": _aggregates("n", 1, _UDP),
+            "n, 1, 10 % lost": _aggregates("n", 1, _UDP, errors="10 %"),
+            "ac, 1, 10 % lost": _aggregates("ac", 1, _UDP, errors="10 %"),
+            "ax, 1, 30 % lost": _aggregates("ax", 1, _UDP, errors="30 %"),
+            "n, 5": _aggregates("n", 5, _UDP),
+            "ac, 20": _aggregates("ac", 20, _UDP),
+            "ax, 50": _aggregates("ax", 50, _UDP),
+        },
+        ("goodput_bps", _COLLISIONS),
+        {
+            "Bianchi (2000), A-MPDUs": _SHORTER,
+            f"Bianchi (2000), A-MPDUs: {_COLLISIONS}": _SHORTER,
+        },
+    ),
+    "aggregates-tcp": Grid(
+        "transfers, 802.11n, ac, ax",
+        {
+            "n, 1 down": _aggregates("n", 1, _ENDLESS, "download"),
+            "n, 20 down": _aggregates("n", 20, _ENDLESS, "download"),
+            "ac, 1 down": _aggregates("ac", 1, _ENDLESS, "download"),
+            "ac, 5 down": _aggregates("ac", 5, _ENDLESS, "download"),
+            "ax, 20 down": _aggregates("ax", 20, _ENDLESS, "download"),
+            "n, 5 up": _aggregates("n", 5, _ENDLESS),
+            "ac, 20 up": _aggregates("ac", 20, _ENDLESS),
+        },
+        ("goodput_bps", "collision_probability_ap", "collision_probability_stations"),
+        {
+            "TCP over A-MPDUs (A9)": "a window of one and a half PPDUs leaves the access point "
+            "with less to send, and stations more often with something",
+            "TCP over A-MPDUs, no ACK access": _B_ACKS,
         },
     ),
     "tails": Grid(

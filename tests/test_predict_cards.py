@@ -67,9 +67,10 @@ def scenario(
     top: str = "",
     mac: str = "",
     also: str = "",
+    more: str = "",
 ) -> ResolvedScenario:
     text = f'[phy]\nstandard = "{standard}"\n{mac}\n{top}'
-    text += STATIONS.format(count=count)
+    text += STATIONS.format(count=count) + more
     text += FLOW.format(direction=direction, application=application)
     if tcp:
         text += f"tcp = {{ {tcp} }}\n"
@@ -84,7 +85,7 @@ LINK = '[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
 SLOW = "initial_ssthresh = { segments = 4 }"
 SMALL = "receive_window = { segments = 2 }"
 #: A window so wide that m* shows what everything takes.
-BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 65536 }\n'
+BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 2048 }\n'
 #: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
 SCENARIOS = {
     "udp": scenario(UDP, direction="upload"),
@@ -144,6 +145,51 @@ SCENARIOS = {
     "bursts": scenario(BULK, top=BURSTS),
     "bursts, ofdm": scenario(BULK, top=BURSTS, standard="802.11g"),
     "bursts, rts": scenario(BULK, top=BURSTS, mac='[mac]\nrts_threshold = "0 B"'),
+    "n, udp": scenario(UDP, direction="upload", standard="802.11n"),
+    "n, udp, many": scenario(UDP, direction="upload", standard="802.11n", count=60),
+    "ac, udp, few losses": scenario(
+        UDP,
+        standard="802.11ac",
+        count=1,
+        direction="upload",
+        path='["up"]',
+        top=LINK.format(rate="900 Mb/s"),
+        more='frame_errors = { rate = "5 %", of = "500 B" }\n',
+    ),
+    "ax, udp, two rates": scenario(
+        UDP,
+        standard="802.11ax",
+        mac='[mac]\nrts_threshold = "3 kB"',
+        also=STATIONS.format(count=2).replace('"sta"', '"far"')
+        + "mcs = 0\n"
+        + FLOW.format(direction="download", application=UDP).replace('"sta"', '"far"'),
+    ),
+    "n, udp, both ways": scenario(
+        UDP,
+        standard="802.11n",
+        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
+    ),
+    "n, downloads": scenario(BULK, standard="802.11n"),
+    "n, downloads, many": scenario(
+        BULK, standard="802.11n", count=40, tcp="receive_window = { segments = 400 }"
+    ),
+    "n, download, wire": scenario(
+        BULK, standard="802.11n", count=1, path='["up"]', top=LINK.format(rate="900 Mb/s")
+    ),
+    "ax, uploads": scenario(
+        BULK,
+        standard="802.11ax",
+        direction="upload",
+        mac='[mac]\nrts_threshold = "3 kB"',
+        more='frame_errors = "5 %"\n',
+    ),
+    "ac, two rates": scenario(
+        BULK,
+        standard="802.11ac",
+        also=STATIONS.format(count=2).replace('"sta"', '"far"')
+        + "mcs = 0\n"
+        + FLOW.format(direction="download", application=BULK).replace('"sta"', '"far"'),
+    ),
     "uploads, priority, ofdm": scenario(
         BULK,
         direction="upload",
@@ -213,6 +259,9 @@ OTHERS: dict[str, list[Any]] = {
         {**PLAIN, "discipline": "red", "limit": None, "red": RED},
         {**PLAIN, "discipline": "codel", "limit": None, "codel": CODEL},
     ],
+    "ap.scheduler": [{"kind": "round-robin"}, {"kind": "oldest"}],
+    "mac.rules.failed_block_ack": ["resend", "block-ack-request"],
+    "mac.rules.delivery": ["mpdu", "ppdu"],
     "ap.access": [{"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8}],
     "stations.queue": [{**PLAIN, "discipline": "fifo", "limit": 1}],
     "stations.frame_errors": [{"rate": 0.1, "of_bytes": None, "least_bytes": 0}],

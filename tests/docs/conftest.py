@@ -40,6 +40,11 @@ def make_models() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def make_aggregation() -> ModuleType:
+    return script("make_aggregation")
+
+
+@pytest.fixture(scope="session")
 def make_paper_b() -> ModuleType:
     return script("make_paper_b")
 

@@ -122,6 +122,10 @@ TIME, LAST_ACK = "transfer time, mean", "transfer time to last ACK, mean"
         ("ftp", "transfer time, 99th percentile", "H (26)", 11),
         ("tails", TIME, "H (19), few sources", 20),
         ("tails", TIME, "M (17), corrected", 20),
+        ("aggregates-udp", GOODPUT, "Jun et al. (2003), A-MPDUs", 1),
+        ("aggregates-udp", GOODPUT, "Bianchi (2000), A-MPDUs", 2),
+        ("aggregates-udp", COLLISIONS, "Bianchi (2000), A-MPDUs", 5),
+        ("aggregates-tcp", GOODPUT, "TCP over A-MPDUs (A9)", 5),
         ("alone", TIME, "H (19)", 4),
     ],
 )

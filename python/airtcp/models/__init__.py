@@ -1,9 +1,12 @@
 """The models: closed forms that take plain numbers and arrays, and return small result objects.
 
 - `aimd`: paper L, section 5, AIMD flows that share a wired bottleneck
+- `airtime_fairness`: stations at different rates behind one sender with A-MPDUs
 - `airtime`: durations of frames and exchanges, from the `phy` section of a resolved scenario
+- `ampdu`: PPDUs of several frames: how many fit, how long they last, what errors leave
 - `bianchi`: saturated DCF, basic access and RTS/CTS, with and without a retry limit
 - `bruno`: paper B, an idealised round of TCP downloads and the burst of the access point
+- `cubic`: mean windows of CUBIC and Reno on a path that loses
 - `edca`: saturated EDCA with access categories of different AIFS
 - `gopal`: paper G, simultaneous send
 - `heusse`: hosts at different rates, the performance anomaly
@@ -12,6 +15,7 @@
 - `max_throughput`: theoretical maximum throughput of a lone sender
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
 - `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
+- `tcp_ampdu`: TCP over A-MPDUs: aggregates, accesses of ACKs, collisions
 
 Every model raises `ValueError` naming an argument that cannot be, and `ConvergenceError` rather
 than return a number that did not converge. Models never import the simulator.
@@ -25,8 +29,11 @@ if TYPE_CHECKING:
     from airtcp.models import (
         aimd,
         airtime,
+        airtime_fairness,
+        ampdu,
         bianchi,
         bruno,
+        cubic,
         edca,
         gopal,
         heusse,
@@ -35,13 +42,17 @@ if TYPE_CHECKING:
         max_throughput,
         miorandi,
         processor_sharing,
+        tcp_ampdu,
     )
 
 __all__ = [
     "aimd",
     "airtime",
+    "airtime_fairness",
+    "ampdu",
     "bianchi",
     "bruno",
+    "cubic",
     "edca",
     "gopal",
     "heusse",
@@ -50,6 +61,7 @@ __all__ = [
     "max_throughput",
     "miorandi",
     "processor_sharing",
+    "tcp_ampdu",
 ]
 
 

@@ -20,11 +20,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp import airtime
+from airtcp.high_rate import HighRateTiming
 from airtcp.models import _checks
 
 __all__ = [
     "HOT_SPOT",
     "Dsss",
+    "HighRate",
+    "HighRateTiming",
     "Ofdm",
     "Phy",
     "Rate",
@@ -36,21 +39,39 @@ __all__ = [
 ]
 
 Nanoseconds: TypeAlias = NDArray[np.int64]
+_Modulation: TypeAlias = Literal["dsss", "ofdm", "ht", "vht", "he"]
 
 _MOST_BITS = 8 * 10**9
 """Well beyond this `bits * 10^9` would leave 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
+class HighRate:
+    """What makes a rate of 802.11n and later, and how long its PPDUs are before the Data field."""
+
+    mcs: int
+    spatial_streams: int
+    channel_width_mhz: int
+    guard_interval_ns: int
+    preamble_time_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
-    """A PHY rate: `bps` in bits per second, and the modulation that carries it."""
+    """A PHY rate: `bps` in bits per second, and the modulation that carries it.
+
+    A rate of 802.11n ("ht"), ac ("vht") or ax ("he") has what it is made of in `high`.
+    """
 
     bps: int
-    modulation: Literal["dsss", "ofdm"]
+    modulation: _Modulation
+    high: HighRate | None = None
 
     def __post_init__(self) -> None:
         _checks.scalar("bps", self.bps, above=0, at_most=10**12, whole=True)
-        _checks.choice("modulation", self.modulation, ("dsss", "ofdm"))
+        _checks.choice("modulation", self.modulation, ("dsss", "ofdm", "ht", "vht", "he"))
+        if (self.high is None) != (self.modulation in ("dsss", "ofdm")):
+            raise ValueError(f"high must be given for 802.11n and later alone, not {self.high!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +132,7 @@ class Phy:
     ack_bits: int
     mac_header_bits: int
     llc_bits: int
+    high_rate: HighRateTiming | None = None
 
     def __post_init__(self) -> None:
         _not_negative(
@@ -146,20 +168,42 @@ class Phy:
             dsss=None if dsss is None else Dsss(**_integers(dsss, "dsss", Dsss)),
             ofdm=None if ofdm is None else Ofdm(**_integers(ofdm, "ofdm", Ofdm)),
             symbol_rounding=bool(_checks.section_value(section, "symbol_rounding")),
+            high_rate=_high_rate_timing(section.get("high_rate")),
             **{
                 name: _checks.section_integer(section, name)
                 for name in cls.__dataclass_fields__
-                if name not in {"data_rate", "control_rate", "dsss", "ofdm", "symbol_rounding"}
+                if name not in _SECTIONS
             },
         )
 
 
+_SECTIONS: Final = {"data_rate", "control_rate", "dsss", "ofdm", "high_rate", "symbol_rounding"}
+
+
 def rate_from_resolved(value: object) -> Rate:
-    """A `Rate` of the resolved form: `{"bps": int, "modulation": "dsss" | "ofdm"}`."""
+    """A `Rate` of the resolved form: `{"bps": int, "modulation": "dsss" | "ofdm"}`, or with `high`.
+
+    Raises `ValueError` naming the key that is missing or has a value that cannot be.
+    """
     if not isinstance(value, Mapping):
         raise ValueError(f"rate must be a section with bps and modulation, not {value!r}")
-    modulation = cast(Literal["dsss", "ofdm"], _checks.section_value(value, "modulation"))
-    return Rate(bps=_checks.section_integer(value, "bps"), modulation=modulation)
+    modulation = cast(_Modulation, _checks.section_value(value, "modulation"))
+    high = value.get("high")
+    parts = None if high is None else HighRate(**_integers(high, "high", HighRate))
+    return Rate(bps=_checks.section_integer(value, "bps"), modulation=modulation, high=parts)
+
+
+def _high_rate_timing(section: object) -> HighRateTiming | None:
+    if section is None:
+        return None
+    if not isinstance(section, Mapping):
+        raise ValueError(f"high_rate must be a section, not {section!r}")
+    return HighRateTiming(
+        service_bits=_checks.section_integer(section, "service_bits"),
+        tail_bits=_checks.section_integer(section, "tail_bits"),
+        short_gi_rounding=bool(_checks.section_value(section, "short_gi_rounding")),
+        signal_extension_ns=_checks.section_integer(section, "signal_extension_ns"),
+    )
 
 
 def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:
@@ -180,6 +224,7 @@ def ppdu_time_ns(phy: Phy, rate: Rate, bits: ArrayLike) -> Nanoseconds:
     (`symbol_rounding`) or to a whole nanosecond. OFDM (17.4.3): preamble + SIGNAL +
     ceil((service + tail + bits) / bits per symbol) symbols (or (service + tail + bits) / rate
     rounded up to a nanosecond without `symbol_rounding`), and the signal extension of ERP-OFDM.
+    802.11n and later: as `airtcp.high_rate` says.
 
     Raises `ValueError` if `bits` is not whole and >= 0, or if `phy` lacks the modulation.
 
@@ -262,7 +307,7 @@ def _not_negative(section: object, *names: str) -> None:
         _checks.scalar(name, getattr(section, name), at_least=0, at_most=10**12, whole=True)
 
 
-def _integers(section: object, name: str, of: type[Dsss | Ofdm]) -> dict[str, int]:
+def _integers(section: object, name: str, of: type[Dsss | Ofdm | HighRate]) -> dict[str, int]:
     if not isinstance(section, Mapping):
         raise ValueError(f"{name} must be a section, not {section!r}")
     return {field: _checks.section_integer(section, field) for field in of.__dataclass_fields__}

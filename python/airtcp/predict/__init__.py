@@ -17,10 +17,11 @@ scenario is none of its business it gives none.
 - `arrivals`: transfers that wait for no others, at the capacities of paper M
 - `effective`: both as processor sharing by their effective service time, paper H
 - `best`: values of keys at which papers B and L get most through
+- `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
 - `lone`: the one transfer of a scenario, paper M (14)
 - `transfers`: sizes and segments of transfers that end
 - `access`: whether access categories are as good as a DCF, which is what most models have
-- `senders`, `facts`, `assumptions`: what models ask of a scenario, and what it breaks
+- `senders`, `facts`, `air`, `assumptions`: what models ask of a scenario, and what it breaks
 - `card`, `keys`, `cards`: what each model says of itself, and of which resolved keys
 """
 
@@ -48,7 +49,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
     has anything to say.
     """
-    from airtcp.predict import access, assumptions, effective
+    from airtcp.predict import access, ampdu, assumptions, effective
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction, Provenance
 
@@ -58,8 +59,8 @@ def predict(scenario: ResolvedScenario) -> Prediction:
         declined = family(scenario, answers)
         if declined:
             answers.unanswered[name] = declined
-    answers.add_broken(access.beacons(scenario), but_by=effective.SERVICE)
-    answers.add_broken(access.frame_errors(scenario))
+    answers.add_broken(access.beacons(scenario), but_by=[effective.SERVICE])
+    answers.add_broken(access.frame_errors(scenario), but_by=[ampdu.BY, ampdu.FAIR_BY])
     answers.add_broken(list(assumptions.senders(scenario)))
     answers.add_broken(access.protection(scenario))
     answers.add_broken(list(assumptions.filtered_acks(scenario)))
@@ -73,12 +74,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """The families of models that the flows call for with their names, or none and why."""
-    if scenario.mac.aggregation is not None:
-        return (), (
-            f"{scenario.phy.standard} sends several frames at once and acknowledges them by "
-            "blocks; the models have one frame and one ACK (802.11a, b, g)"
-        )
-    if scenario.ap.scheduler is not None:
+    if scenario.mac.aggregation is None and scenario.ap.scheduler is not None:
         return (), (
             "the access point shares airtime out among stations; the models have one queue in the "
             "order of arrival, or flows that take turns"
@@ -96,6 +92,8 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "UDP at a constant rate does not always have a packet; the models of UDP have senders "
             "that are always saturated (Bianchi)"
         )
+    if scenario.mac.aggregation is not None:
+        return _aggregated(scenario)
     if datagrams:
         from airtcp.predict import categories, saturated
 
@@ -134,6 +132,23 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
     return (), (
         "bulk transfers that end do not reach a steady state; paper M has endless transfers, "
         "transfers that come back after a think time, or one that is alone"
+    )
+
+
+def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
+    """The families for 802.11n and later, where flows are UDP alone, or TCP alone."""
+    apps = [flow.application for flow in scenario.flows]
+    if all(app.kind == "udp" for app in apps):
+        from airtcp.predict import ampdu
+
+        return (("Bianchi (2000), A-MPDUs", ampdu.predict),), ""
+    if any(app.kind == "bulk" and app.size is None for app in apps):
+        from airtcp.predict import tcp_ampdu
+
+        return (("TCP over A-MPDUs", tcp_ampdu.predict),), ""
+    return (), (
+        f"{scenario.phy.standard} sends several frames at once; its models have saturated UDP or "
+        "endless TCP transfers, and none that end"
     )
 
 

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 class Access:
     """A scenario under the DCF that contends as the one asked for, and where it does not quite.
 
-    `scenario` is None if there is no such scenario; `reason` then says why.
+    `scenario` is None if there is no such scenario; `reason` then says why. `txop_limit_ns` is that
+    of its category, 0 for one exchange in each access.
     """
 
     scenario: ResolvedScenario | None
     broken: tuple[str, ...] = ()
     reason: str = ""
+    txop_limit_ns: int = 0
 
 
 def as_dcf(scenario: ResolvedScenario) -> Access:
@@ -79,7 +81,9 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     )
     mac = scenario.mac.model_copy(update={"edca": None})
     return Access(
-        scenario.model_copy(update={"phy": changed, "mac": mac}), tuple(_broken(parameters))
+        scenario.model_copy(update={"phy": changed, "mac": mac}),
+        tuple(_broken(parameters, aggregates=mac.aggregation is not None)),
+        txop_limit_ns=max(one.txop_limit_ns for one in parameters),
     )
 
 
@@ -142,10 +146,16 @@ def _used(scenario: ResolvedScenario, flow: Flow) -> list[tuple[str, AccessCateg
     return [(side, category) for side in ("ap", "stations") for category in kinds]
 
 
-def _broken(parameters: list[AccessParameters]) -> list[str]:
+def _broken(parameters: list[AccessParameters], *, aggregates: bool) -> list[str]:
     sentences = []
     limit = max(one.txop_limit_ns for one in parameters)
-    if limit:
+    if limit and aggregates:
+        sentences.append(
+            f"one PPDU for each access; here a TXOP may last {format_time_ns(limit)}, which bounds "
+            "the PPDU: what else fits behind it follows without contention; goodput is too low "
+            "where PPDUs are short"
+        )
+    elif limit:
         sentences.append(
             f"one frame for each access; here a TXOP may last {format_time_ns(limit)}: if a node "
             "has more frames that fit, they follow without contention; the model is too "

@@ -38,11 +38,11 @@ class Answers:
             )
             self.model.setdefault(metric, []).append(entry)
 
-    def add_broken(self, sentences: Sequence[str], *, but_by: str = "") -> None:
-        """Append to what the scenario breaks, for all predictions so far but one module's."""
+    def add_broken(self, sentences: Sequence[str], *, but_by: Sequence[str] = ()) -> None:
+        """Append to what the scenario breaks, for all predictions so far but some modules'."""
         for entries in self.model.values():
             for entry in entries:
-                if entry.by != but_by:
+                if entry.by not in but_by:
                     entry.broken.extend(sentences)
 
     def append(self, others: Answers) -> None:

@@ -90,7 +90,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "phy.standard": "a name; what it stands for is in the other keys",
         "phy.data_rate": "the rate of groups that have none of their own; theirs are resolved",
         "phy.control_rate": "as phy.data_rate",
-        "phy.high_rate": "802.11n and later, about which no model is asked",
+        "phy.high_rate": "802.11n and later, whose models read it",
         "mac.aggregation": "as phy.high_rate",
         "mac.rules.failed_block_ack": "as phy.high_rate",
         "mac.rules.delivery": "as phy.high_rate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from airtcp.predict import (
+    ampdu,
     arrivals,
     best,
     bottleneck,
@@ -15,6 +16,7 @@ from airtcp.predict import (
     lone,
     saturated,
     simultaneous,
+    tcp_ampdu,
     uploads,
     web,
 )
@@ -35,4 +37,6 @@ CARDS: Final[tuple[Card, ...]] = (
     *effective.CARDS,
     *lone.CARDS,
     *best.CARDS,
+    *ampdu.CARDS,
+    *tcp_ampdu.CARDS,
 )

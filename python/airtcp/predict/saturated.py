@@ -176,7 +176,7 @@ def _contending(
     stages = doublings(w0, phy.cw_max)
     point = fixed_point(nodes, w0, stages, scenario.mac.short_retry_limit - 1)
     payload = weighted([sender.payload_bits for sender in senders], counts)
-    broken = [*_broken(senders), *_stages(float(point.p), w0), *head_start(scenario, nodes)]
+    broken = [*_broken(senders), *crowded(float(point.p), w0), *head_start(scenario, nodes)]
     wait = scenario.mac.rules.after_collision
     answers.add(
         _CARD.origin("Bianchi (2000) (9)", broken),
@@ -332,7 +332,7 @@ def wired(scenario: ResolvedScenario, goodput_bps: float) -> Iterator[str]:
         )
 
 
-def _stages(p: float, w0: int) -> Iterator[str]:
+def crowded(p: float, w0: int) -> Iterator[str]:
     """Where one collision probability for all stages is not enough."""
     if w0 < _FEW_SLOTS:
         yield (

@@ -1,0 +1,338 @@
+"""PPDUs that carry several frames: how many fit, how long they last, and what a lone sender gets.
+
+Knows A-MPDUs of equal MPDUs to one receiver, the Block ACK that answers them, the limits of bytes,
+time and Block ACK window, and MPDUs that are lost one by one. Knows no TCP (`tcp_ampdu`). That
+several senders collide is Bianchi's model (`airtcp.models.bianchi`) with the times of `slot_times`:
+under EDCA a counter goes down at the end of AIFS too, so that a busy period is one slot of his.
+
+Clauses are those of IEEE Std 802.11-2020: 9.7.1 and 10.12 (A-MPDU), 10.25.6 (Block ACK),
+10.23.2.4 (EDCA).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from airtcp.exceptions import ConvergenceError
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+from airtcp.models.airtime import (
+    HighRate,
+    HighRateTiming,
+    Ofdm,
+    Phy,
+    Rate,
+    mpdu_bits,
+    ppdu_time_ns,
+    rate_from_resolved,
+)
+from airtcp.models.bianchi import SlotTimes
+
+__all__ = ["HT_20MHZ", "Exchange", "Rounds", "sent_mpdus", "slot_times"]
+
+_DELIMITER_BITS = 32
+_ALIGNMENT_BITS = 32
+_MOST_MPDUS = 65536
+_WIDEST = 1024
+"""The widest Block ACK window of any amendment (802.11be)."""
+_MOST_ROUNDS = 10_000
+_SETTLED = 1e-9
+_NEGLIGIBLE = 1e-15
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A PPDU at one data rate and what answers it; the limits on what it carries.
+
+    `ampdu_bits` and `ppdu_time_ns` bound the PSDU, `block_ack_window` the MPDUs; `ampdu_bits` 0:
+    each MPDU alone. `rts_threshold_bits`: an RTS goes before longer PSDUs (None: never).
+    `txop_limit_ns`: PPDU, SIFS and Block ACK fit into it (0: no limit).
+
+    Raises `ValueError` naming a field that cannot be.
+    """
+
+    phy: Phy
+    data_rate: Rate
+    control_rate: Rate
+    block_ack_rate: Rate
+    block_ack_bits: int
+    ampdu_bits: int
+    ppdu_time_ns: int
+    block_ack_window: int
+    rts_threshold_bits: int | None = None
+    txop_limit_ns: int = 0
+
+    def __post_init__(self) -> None:
+        _checks.scalar("block_ack_bits", self.block_ack_bits, at_least=0, whole=True)
+        _checks.scalar("ampdu_bits", self.ampdu_bits, at_least=0, whole=True)
+        _checks.scalar("ppdu_time_ns", self.ppdu_time_ns, above=0, whole=True)
+        _checks.scalar(
+            "block_ack_window",
+            self.block_ack_window,
+            at_least=1,
+            at_most=_MOST_MPDUS,
+            whole=True,
+        )
+        _checks.scalar("txop_limit_ns", self.txop_limit_ns, at_least=0, whole=True)
+
+    @classmethod
+    def from_resolved(
+        cls,
+        phy: Mapping[str, object],
+        mac: Mapping[str, object],
+        *,
+        data_rate: Mapping[str, object],
+        control_rate: Mapping[str, object],
+        txop_limit_ns: int = 0,
+    ) -> Self:
+        """From `phy` and `mac` of a resolved scenario and the rates of a station group.
+
+        Raises `ValueError` naming the key that is missing or has a value that cannot be.
+
+        >>> Exchange.from_resolved({}, {"aggregation": None}, data_rate={}, control_rate={})
+        Traceback (most recent call last):
+        ValueError: aggregation must be a section, not None
+        """
+        aggregation = _checks.section_value(mac, "aggregation")
+        if not isinstance(aggregation, Mapping):
+            raise ValueError(f"aggregation must be a section, not {aggregation!r}")
+        threshold = _checks.section_value(mac, "rts_threshold_bytes")
+        return cls(
+            phy=Phy.from_resolved(phy),
+            data_rate=rate_from_resolved(data_rate),
+            control_rate=rate_from_resolved(control_rate),
+            block_ack_rate=rate_from_resolved(_checks.section_value(aggregation, "block_ack_rate")),
+            block_ack_bits=_checks.section_integer(aggregation, "block_ack_bits"),
+            ampdu_bits=8 * _checks.section_integer(aggregation, "ampdu_bytes"),
+            ppdu_time_ns=_checks.section_integer(aggregation, "ppdu_time_ns"),
+            block_ack_window=_checks.section_integer(aggregation, "block_ack_window"),
+            rts_threshold_bits=None
+            if threshold is None
+            else 8 * _checks.section_integer(mac, "rts_threshold_bytes"),
+            txop_limit_ns=txop_limit_ns,
+        )
+
+    def psdu_bits(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
+        """Bits of a PSDU of so many MPDUs that carry MSDUs of `msdu_bits` each (9.7.1, 10.12.7).
+
+        Each MPDU but the last is padded to whole words behind its delimiter; a single one has a
+        delimiter in VHT and HE alone.
+
+        Raises `ValueError` unless both are whole, `mpdus` >= 1 and `msdu_bits` >= 0.
+        """
+        count, bits = self._numbers(mpdus, msdu_bits)
+        subframe = _DELIMITER_BITS + bits
+        padded = -(-subframe // _ALIGNMENT_BITS) * _ALIGNMENT_BITS
+        lone = subframe if self.data_rate.modulation in ("vht", "he") else bits
+        return np.where(count == 1, lone, (count - 1) * padded + subframe)[()]
+
+    def data_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
+        """Duration of the PPDU of `psdu_bits`, whose errors it raises."""
+        return ppdu_time_ns(self.phy, self.data_rate, self.psdu_bits(mpdus, msdu_bits))
+
+    def exchange_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
+        """From the first bit of the PPDU, or of the RTS before it, to the end of what answers it.
+
+        A Block ACK answers several MPDUs, an ACK a single one. Errors as `psdu_bits`.
+        """
+        count, _ = self._numbers(mpdus, msdu_bits)
+        delay = self.phy.propagation_delay_ns
+        ack = int(ppdu_time_ns(self.phy, self.control_rate, self.phy.ack_bits))
+        answer = np.where(count == 1, ack, self._block_ack_ns())
+        data = self.data_time_ns(mpdus, msdu_bits)
+        rts = self._rts_ns(self.psdu_bits(mpdus, msdu_bits))
+        return np.asarray(rts + data + delay + self.phy.sifs_ns + answer + delay)[()]
+
+    def collision_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
+        """How long such a PPDU, or the RTS before it, keeps the medium when it collides.
+
+        What is waited after that is not included. Errors as `psdu_bits`.
+        """
+        data = self.data_time_ns(mpdus, msdu_bits)
+        rts = int(ppdu_time_ns(self.phy, self.control_rate, self.phy.rts_bits))
+        has_rts = self._rts_ns(self.psdu_bits(mpdus, msdu_bits)) > 0
+        return np.asarray(np.where(has_rts, rts, data) + self.phy.propagation_delay_ns)[()]
+
+    def most_mpdus(self, msdu_bits: int) -> int:
+        """How many MPDUs with MSDUs of `msdu_bits` one PPDU carries at most; 1 always fits.
+
+        Raises `ValueError` unless `msdu_bits` is whole and >= 0.
+        """
+        counts = np.arange(1, self.block_ack_window + 1)
+        psdu, time = self.psdu_bits(counts, msdu_bits), self.data_time_ns(counts, msdu_bits)
+        fits = (psdu <= self.ampdu_bits) & (time <= self.ppdu_time_ns)
+        if self.txop_limit_ns:
+            after = self.phy.sifs_ns + self._block_ack_ns() + 2 * self.phy.propagation_delay_ns
+            fits &= self._rts_ns(psdu) + time + after <= self.txop_limit_ns
+        fits[0] = True
+        return int(counts[fits].max())
+
+    def _block_ack_ns(self) -> int:
+        return int(ppdu_time_ns(self.phy, self.block_ack_rate, self.block_ack_bits))
+
+    def _rts_ns(self, psdu_bits: Counts) -> Counts:
+        """RTS, CTS and the gaps behind them where an RTS goes before such a PSDU, else 0."""
+        if self.rts_threshold_bits is None:
+            return np.zeros_like(psdu_bits)
+        gap = self.phy.sifs_ns + self.phy.propagation_delay_ns
+        frames = [self.phy.rts_bits, self.phy.cts_bits]
+        around = int(ppdu_time_ns(self.phy, self.control_rate, frames).sum()) + 2 * gap
+        return np.where(psdu_bits > self.rts_threshold_bits, around, 0)
+
+    def _numbers(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> tuple[Counts, Counts]:
+        count = _checks.real("mpdus", mpdus, at_least=1, at_most=_MOST_MPDUS, whole=True)
+        bits = np.asarray(mpdu_bits(self.phy, msdu_bits), dtype=np.float64)
+        count, bits = _checks.broadcast(mpdus=count, msdu_bits=bits)
+        return count.astype(np.int64), bits.astype(np.int64)
+
+
+def slot_times(
+    exchange: Exchange,
+    mpdus: int,
+    msdu_bits: int,
+    *,
+    aifs_ns: int,
+    after_collision_ns: int,
+    payload_bits: int | None = None,
+) -> SlotTimes:
+    """Ts and Tc of senders whose every PPDU has so many MPDUs, for `airtcp.models.bianchi`.
+
+    Ts = exchange + AIFS, Tc = PPDU (or RTS) + `after_collision_ns`, which is AIFS where third
+    parties hear nothing of a collision, and EIFS less DIFS more where they do (10.23.2.4).
+    `payload_s` is what `payload_bits` of each MSDU, default all, take at the data rate.
+
+    Raises `ValueError` as `Exchange`.
+
+    >>> times = slot_times(HT_20MHZ, 31, 12000, aifs_ns=43_000, after_collision_ns=43_000)
+    >>> round(times.success_s * 1e6, 1), round(times.collision_s * 1e6, 1)
+    (5429.8, 5381.8)
+    """
+    payload = msdu_bits if payload_bits is None else payload_bits
+    return SlotTimes(
+        slot_s=exchange.phy.slot_time_ns / 1e9,
+        success_s=(int(exchange.exchange_time_ns(mpdus, msdu_bits)) + aifs_ns) / 1e9,
+        collision_s=(int(exchange.collision_time_ns(mpdus, msdu_bits)) + after_collision_ns) / 1e9,
+        payload_s=mpdus * payload / exchange.data_rate.bps,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What a PPDU carries on average where MPDUs are lost one by one: `sent`, and `delivered`."""
+
+    sent: Values
+    delivered: Values
+
+
+def sent_mpdus(most: ArrayLike, window: ArrayLike, error: ArrayLike) -> Rounds:
+    """How many MPDUs a PPDU has on average, where each is lost with probability `error`.
+
+    The window (10.25.6.3) begins at the first MPDU that is missing, and a PPDU carries the first
+    `most` missing ones of its `window` positions; new ones are always there. So a loss near the
+    window's beginning holds back what is new, all the more the closer `most` is to `window`.
+
+    By how much the window moved last says how many of its positions are new; given that, they are
+    taken to be missing independently of each other. u[a, j] is the probability that position j is
+    missing when a PPDU is made up and the window has just moved by a. A missing one is sent with
+    the probability that less than `most` before it are, and is missing afterwards unless it was
+    sent and not lost; the window then moves to the first that still is. u and the law of a are
+    those that a PPDU leaves unchanged. Exact where nothing is lost; the retry limit is not in it.
+
+    Raises `ValueError` unless most >= 1, 1 <= window <= 1024 and 0 <= error < 1, and
+    `ConvergenceError`.
+
+    >>> sent_mpdus([31, 64], 64, 0.1).sent.round(1)
+    array([29.1, 34.1])
+    """
+    count = _checks.real("most", most, at_least=1, whole=True)
+    positions = _checks.real("window", window, at_least=1, at_most=_WIDEST, whole=True)
+    lost = _checks.real("error", error, at_least=0.0, at_most=1.0 - 1e-9)
+    count, positions, lost = _checks.broadcast(most=count, window=positions, error=lost)
+    sent = np.empty(count.shape)
+    for place in np.ndindex(count.shape):
+        most_here = int(min(count[place], positions[place]))
+        sent[place] = _window(most_here, int(positions[place]), float(lost[place]))
+    return Rounds(sent=sent[()], delivered=np.asarray(sent * (1.0 - lost))[()])
+
+
+def _window(most: int, window: int, error: float) -> float:
+    """MPDUs sent on average, at the u and the moves that a PPDU leaves unchanged."""
+    if error == 0.0:
+        return float(most)
+    moves = window + 1
+    missing, moved = np.ones((moves, window)), np.full(moves, 1.0 / moves)
+    for _ in range(_MOST_ROUNDS):
+        reached = _fewer_before(missing, most)
+        still = missing * (1.0 - reached * (1.0 - error))
+        # The first that is still missing is at place f with probability first[:, f]; at `window`
+        # where none is. Before it all are there, behind it they are as independent as they were.
+        clear = np.cumprod(1.0 - still, axis=1)
+        some = still * np.hstack([np.ones((moves, 1)), clear[:, :-1]])
+        weight = moved[:, np.newaxis] * np.hstack([some, clear[:, -1:]])
+        after, total = np.ones((moves, window)), weight.sum(axis=0)
+        for f in np.flatnonzero(total[:window] > _NEGLIGIBLE):
+            after[f, : window - f] = weight[:, f] @ still[:, f:] / total[f]
+        after[:, 0] = 1.0
+        change = np.abs(total[:, np.newaxis] * after - moved[:, np.newaxis] * missing).max()
+        missing, moved = after, total
+        if change < _SETTLED:
+            return float(moved @ (missing * _fewer_before(missing, most)).sum(axis=1))
+    raise ConvergenceError(f"Block ACK window: {_MOST_ROUNDS} rounds did not settle it")
+
+
+def _fewer_before(missing: Values, most: int) -> Values:
+    """For each position the probability that fewer than `most` before it are missing."""
+    rows, window = missing.shape
+    if most >= window:
+        return np.ones((rows, window))
+    counts = np.zeros((rows, most + 1))
+    counts[:, 0] = 1.0
+    reached = np.empty((rows, window))
+    for j in range(window):
+        one = missing[:, j : j + 1]
+        reached[:, j] = counts[:, :most].sum(axis=1)
+        more = counts[:, :-1] * one
+        counts[:, :-1] -= more
+        counts[:, 1:] += more
+    return reached
+
+
+HT_20MHZ: Final = Exchange(
+    phy=Phy(
+        data_rate=Rate(72_222_222, "ht", HighRate(7, 1, 20, 400, 36_000)),
+        control_rate=Rate(24_000_000, "ofdm"),
+        slot_time_ns=9_000,
+        sifs_ns=16_000,
+        difs_ns=34_000,
+        eifs_ns=94_000,
+        dsss=None,
+        ofdm=Ofdm(16_000, 4_000, 4_000, 16, 6, 0),
+        symbol_rounding=True,
+        propagation_delay_ns=0,
+        cw_min=15,
+        cw_max=1023,
+        rts_bits=160,
+        cts_bits=112,
+        ack_bits=112,
+        mac_header_bits=240,
+        llc_bits=64,
+        high_rate=HighRateTiming(
+            service_bits=16, tail_bits=6, short_gi_rounding=False, signal_extension_ns=0
+        ),
+    ),
+    data_rate=Rate(72_222_222, "ht", HighRate(7, 1, 20, 400, 36_000)),
+    control_rate=Rate(24_000_000, "ofdm"),
+    block_ack_rate=Rate(24_000_000, "ofdm"),
+    block_ack_bits=256,
+    ampdu_bits=8 * 65_535,
+    ppdu_time_ns=5_484_000,
+    block_ack_window=64,
+)
+"""802.11n at 20 MHz and MCS 7, short guard interval without rounding, as ns-3 has it."""

@@ -1,0 +1,383 @@
+"""TCP over A-MPDUs: endless transfers of n stations through one access point.
+
+Knows how long aggregates get, how many accesses TCP ACKs take, and who collides with whom. Knows
+durations of PPDUs (`airtcp.models.ampdu` makes them), no scenarios; no packet is lost but in
+collisions, and these are repeated until they get through. docs/aggregation.md derives it; equation
+numbers (A1) to (A9) are those of that page. Symbols: n stations with a transfer each, W segments of
+window, an ACK for d segments, A segments in a PPDU at most, C segments that the ACKs of a PPDU
+acknowledge at most.
+
+1. A window of one station goes round: segments wait at one end (data), are sent in PPDUs of A, and
+   wait at the other end to be acknowledged (ACKs). Of all nodes that have something to send each is
+   equally likely to be next, so that in a chain of successes each has rate 1.
+   The access point shares its rate among what waits there: one station against the mean of others.
+2. Stations with something to send are a birth-death chain, whose rates follow from 1.
+3. In each of its states k nodes contend as Bianchi's saturated nodes do; slots of his kind last as
+   long as the PPDUs of 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from airtcp.exceptions import ConvergenceError
+from airtcp.models import _checks
+from airtcp.models._checks import Values
+from airtcp.models._solve import increasing_root
+from airtcp.models.ampdu import Exchange
+from airtcp.models.bianchi import fixed_point
+
+__all__ = ["Throughput", "Times", "throughput"]
+
+AckAccess = Literal["contends", "none"]
+
+_MOST_PPDUS = 40
+"""A window of more PPDUs than this is taken for one of so many: by then it changes nothing."""
+_MOST_NODES = 4096
+_FEW = 1e-9
+_RARE = 1e-15
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long PPDUs are, in seconds: of k = 1, 2, ... segments, and of k ACKs.
+
+    `data_s[k-1]` is the exchange of k segments and AIFS, `data_collision_s[k-1]` their PPDU and
+    what is waited after a collision; `ack_s` and `ack_collision_s` the same of k ACKs. The lengths
+    of the arrays are how many go into one PPDU.
+
+    Raises `ValueError` naming an array that cannot be.
+    """
+
+    data_s: Values
+    data_collision_s: Values
+    ack_s: Values
+    ack_collision_s: Values
+
+    def __post_init__(self) -> None:
+        for name in ("data_s", "data_collision_s", "ack_s", "ack_collision_s"):
+            array = _checks.real(name, getattr(self, name), above=0.0)
+            if array.ndim != 1:
+                raise ValueError(f"{name} must have one dimension, not {array.ndim}")
+        if self.data_s.shape != self.data_collision_s.shape:
+            raise ValueError("data_s and data_collision_s must be equally long")
+        if self.ack_s.shape != self.ack_collision_s.shape:
+            raise ValueError("ack_s and ack_collision_s must be equally long")
+
+    @classmethod
+    def of(
+        cls,
+        data: Exchange,
+        ack: Exchange,
+        *,
+        segment_bits: int,
+        ack_bits: int,
+        aifs_ns: int,
+        after_collision_ns: int,
+    ) -> Self:
+        """From the exchanges of either direction, and the bits of their IP packets.
+
+        Raises `ValueError` as `Exchange`.
+
+        >>> from airtcp.models.ampdu import HT_20MHZ
+        >>> both = {"segment_bits": 12000, "ack_bits": 416}
+        >>> times = Times.of(HT_20MHZ, HT_20MHZ, **both, aifs_ns=43_000, after_collision_ns=43_000)
+        >>> len(times.data_s), len(times.ack_s), round(float(times.ack_s[15]) * 1e6, 1)
+        (31, 64, 299.8)
+        """
+        times = []
+        for exchange, bits in ((data, segment_bits), (ack, ack_bits)):
+            counts = np.arange(1, exchange.most_mpdus(bits) + 1)
+            times.append((exchange.exchange_time_ns(counts, bits) + aifs_ns) / 1e9)
+            times.append((exchange.collision_time_ns(counts, bits) + after_collision_ns) / 1e9)
+        return cls(*(np.asarray(one) for one in times))
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """What transfers of `n` stations get, and how.
+
+    `segments_per_s` of all; `segments_per_ppdu` and `acks_per_ppdu` what PPDUs carry on average;
+    `ack_accesses` successful PPDUs of ACKs for each of data; collision probabilities of attempts of
+    the access point and of stations, and of all; `backlogged` nodes with something to send, on
+    average over slots of contention.
+    """
+
+    n: Values
+    segments_per_s: Values
+    segments_per_ppdu: Values
+    acks_per_ppdu: Values
+    ack_accesses: Values
+    collision_probability_ap: Values
+    collision_probability_stations: Values
+    collision_probability: Values
+    backlogged: Values
+
+
+def throughput(
+    n: ArrayLike,
+    window: ArrayLike,
+    d: ArrayLike,
+    times: Times,
+    *,
+    slot_s: float,
+    w0: int,
+    m: int,
+    retries: int,
+    direction: Literal["download", "upload"] = "download",
+    acks: AckAccess = "contends",
+) -> Throughput:
+    """Endless transfers of `n` stations, (A9); `w0`, `m`, `retries` as in `bianchi.fixed_point`.
+
+    `acks` "none" is the bound without any access for ACKs: they take no time and nobody contends
+    with the data. Vectorised over `n`, `window` and `d`.
+
+    Raises `ValueError` naming an argument out of range (n, d >= 1, window >= d: with less the
+    delayed-ACK timer moves the window on), `ConvergenceError`.
+
+    >>> from airtcp.models.ampdu import HT_20MHZ
+    >>> both = {"segment_bits": 12000, "ack_bits": 416}
+    >>> times = Times.of(HT_20MHZ, HT_20MHZ, **both, aifs_ns=43_000, after_collision_ns=43_000)
+    >>> said = throughput([1, 20], 512, 2, times, slot_s=9e-6, w0=16, m=6, retries=6)
+    >>> (said.segments_per_s * 8 * 1448 / 1e6).round(1), said.collision_probability_ap.round(3)
+    (array([59.3, 56.4]), array([0.057, 0.095]))
+    """
+    _checks.choice("direction", direction, ("download", "upload"))
+    _checks.choice("acks", acks, ("contends", "none"))
+    nodes = _checks.real("n", n, at_least=1, at_most=_MOST_NODES, whole=True)
+    windows = _checks.real("window", window, at_least=1, at_most=10**7, whole=True)
+    every = _checks.real("d", d, at_least=1, at_most=10**4, whole=True)
+    nodes, windows, every = _checks.broadcast(n=nodes, window=windows, d=every)
+    if np.any(windows < every):
+        raise ValueError("window must be at least d: an ACK waits for so many segments")
+    slot = _checks.scalar("slot_s", slot_s, above=0.0)
+    told = np.empty((8, *nodes.shape))
+    for place in np.ndindex(nodes.shape):
+        count, w, each = int(nodes[place]), int(windows[place]), int(every[place])
+        if acks == "none":
+            told[(slice(None), *place)] = _without_acks(w, times, slot, w0)
+            continue
+        loop = _Loop.of(w, each, times, direction)
+        shared = _share(loop, count)
+        told[(slice(None), *place)] = _slots(
+            shared, count, times, direction, slot_s=slot, w0=w0, m=m, retries=retries
+        )
+    return Throughput(nodes[()], *(np.asarray(row)[()] for row in told))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """The states of one station's window, and the ways from one to another.
+
+    `states` are the segments x that are the station's to send, as data (upload) or as ACKs
+    (download); of the other `window` - x, `ready` are the access point's to send, less than an ACK
+    answers left out. `source`, `target`, `by_ap` and `segments` describe each possible success.
+    """
+
+    window: int
+    every: int
+    states: Values
+    able: np.ndarray
+    ready: Values
+    source: np.ndarray
+    target: np.ndarray
+    by_ap: np.ndarray
+    segments: np.ndarray
+
+    @classmethod
+    def of(cls, window: int, every: int, times: Times, direction: str) -> _Loop:
+        """All states that can be reached from the one where the sender has everything."""
+        data, most_acks = len(times.data_s), len(times.ack_s)
+        window = min(window, _MOST_PPDUS * max(data, most_acks * every))
+
+        def sends_data(waiting: int) -> int:
+            return min(data, waiting)
+
+        def acknowledges(waiting: int) -> int:
+            return min(most_acks, waiting // every) * every
+
+        download = direction == "download"
+        ap, station = (sends_data, acknowledges) if download else (acknowledges, sends_data)
+        begin = 0 if download else window
+        index, order, ways = {begin: 0}, [begin], []
+        for x in order:
+            for by_ap, k in ((True, ap(window - x)), (False, station(x))):
+                if k:
+                    y = x + k if by_ap else x - k
+                    if y not in index:
+                        index[y] = len(order)
+                        order.append(y)
+                    ways.append((index[x], index[y], by_ap, k))
+        source, target, by, segments = (np.array(column) for column in zip(*ways, strict=True))
+        states = np.array(order, dtype=np.float64)
+        able = np.zeros(len(order), dtype=bool)
+        able[source[~by.astype(bool)]] = True
+        ready = window - states
+        if not download:
+            ready = ready // every * every
+        return cls(window, every, states, able, ready, source, target, by.astype(bool), segments)
+
+    def law(self, ap_rates: Values) -> Values:
+        """The stationary law of x, (A2): the station's rate is 1, the access point's is given."""
+        from scipy import sparse
+        from scipy.sparse.linalg import spsolve
+
+        size = len(self.states)
+        rates = self.rates(ap_rates)
+        rows = np.concatenate([self.target, self.source])
+        columns = np.concatenate([self.source, self.source])
+        values = np.concatenate([rates, -rates])
+        keep = rows != 0
+        rows = np.concatenate([rows[keep], np.zeros(size, dtype=rows.dtype)])
+        columns = np.concatenate([columns[keep], np.arange(size)])
+        values = np.concatenate([values[keep], np.ones(size)])
+        balance = sparse.csc_matrix((values, (rows, columns)), shape=(size, size))
+        right = np.zeros(size)
+        right[0] = 1.0
+        law = np.atleast_1d(spsolve(balance, right)) if size > 1 else np.ones(1)
+        if not (np.isfinite(law).all() and law.min() > -1e-9):
+            raise ConvergenceError("the states of a window have no stationary law")
+        positive = np.maximum(law, 0.0)
+        return np.asarray(positive / positive.sum())
+
+    def rates(self, ap_rates: Values) -> Values:
+        """The rate of each way."""
+        return np.where(self.by_ap, ap_rates[self.source], 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """A loop in the company of n - 1 others: law of x, flow of each way."""
+
+    loop: _Loop
+    law: Values
+    flow: Values
+
+    def mean(self, of: Values, *, by_ap: bool) -> float:
+        """The mean over successes of the access point, or of the station."""
+        chosen = self.loop.by_ap == by_ap
+        return float(self.flow[chosen] @ of[chosen] / self.flow[chosen].sum())
+
+
+def _share(loop: _Loop, n: int) -> _Shared:
+    """(A1) to (A3): the law of one station's window, where the others have the same on average."""
+    window = float(loop.window)
+
+    def given(mean_share: float) -> Values:
+        waiting = loop.ready + (n - 1) * window * mean_share
+        return np.where(loop.ready > 0.0, loop.ready / np.maximum(waiting, 1.0), 0.0)
+
+    def excess(share: Values) -> Values:
+        return np.asarray(share - loop.law(given(float(share))) @ loop.ready / window)
+
+    share = 0.0
+    if n > 1:
+        share = float(increasing_root(excess, np.zeros(()), np.ones(()), what="share of a window"))
+    rates = given(share)
+    law = loop.law(rates)
+    return _Shared(loop, law, law[loop.source] * loop.rates(rates))
+
+
+def _states(shared: _Shared, n: int) -> list[tuple[int, int, float]]:
+    """(A4), (A5): how many stations have something to send, and the access point or not."""
+    loop, law = shared.loop, shared.law
+    has = loop.able
+    if n == 1:
+        full = loop.ready <= 0.0
+        idle, alone = float(law[~has].sum()), float(law[has & full].sum())
+        return [(0, 1, idle), (1, 1, 1.0 - idle - alone), (1, 0, alone)]
+    left = ~loop.by_ap
+    clears = float(shared.flow[left & ~has[loop.target]].sum() / shared.flow[left].sum())
+    comes = loop.by_ap & ~has[loop.source]
+    opens = float(shared.flow[comes & has[loop.target]].sum() / shared.flow[comes].sum())
+    stations = np.arange(n + 1.0)
+    fresh = (n - stations) * _mean(law, loop.ready, ~has)
+    waiting = fresh + stations * _mean(law, loop.ready, has)
+    some = waiting > _FEW * loop.window
+    birth = np.where(some, opens * fresh / np.where(some, waiting, 1.0), 0.0)
+    # In logarithms: 4096 stations have many states of next to no weight.
+    with np.errstate(divide="ignore"):
+        steps = np.log(birth[:-1]) - np.log(clears * stations[1:])
+    weights = np.exp(np.concatenate([[0.0], np.cumsum(steps)]))
+    weights /= weights.sum()
+    return [(j, int(some[j]), float(weights[j])) for j in range(n + 1) if weights[j] > _RARE]
+
+
+def _mean(law: Values, values: Values, where: np.ndarray) -> float:
+    weight = float(law[where].sum())
+    return float(law[where] @ values[where]) / weight if weight > 0.0 else 0.0
+
+
+def _slots(
+    shared: _Shared,
+    n: int,
+    times: Times,
+    direction: str,
+    *,
+    slot_s: float,
+    w0: int,
+    m: int,
+    retries: int,
+) -> tuple[float, ...]:
+    """(A6) to (A9): slots of contention in each state, what they last and what they bring."""
+    loop = shared.loop
+    download = direction == "download"
+    data_by = loop.by_ap == download
+    k = np.where(data_by, loop.segments, loop.segments // loop.every) - 1
+    lasts = np.where(data_by, _at(times.data_s, k), _at(times.ack_s, k))
+    lost = np.where(data_by, _at(times.data_collision_s, k), _at(times.ack_collision_s, k))
+    ap_s, station_s = shared.mean(lasts, by_ap=True), shared.mean(lasts, by_ap=False)
+    ap_lost, station_lost = shared.mean(lost, by_ap=True), shared.mean(lost, by_ap=False)
+    longest = max(ap_lost, station_lost)
+
+    states = [one for one in _states(shared, n) if one[2] > 0.0 and one[0] + one[1] > 0]
+    stations = np.array([float(j) for j, _, _ in states])
+    ap = np.array([float(a) for _, a, _ in states])
+    tau = np.asarray(fixed_point(stations + ap, w0, m, retries).tau)
+    quiet = 1.0 - tau
+    alone = tau * quiet ** (stations + ap - 1.0)
+    # The chain of successes leaves a state at the rate of those who are in it; a slot does so with
+    # the probability of a success.
+    slots = np.array([weight for _, _, weight in states]) / alone
+    none = quiet ** (stations + ap)
+    by_ap, by_station = ap * alone, stations * alone
+    with_ap = ap * tau * (1.0 - quiet**stations)
+    among_stations = np.maximum(1.0 - none - by_ap - by_station - with_ap, 0.0)
+    time = slots @ (
+        none * slot_s
+        + by_ap * ap_s
+        + by_station * station_s
+        + with_ap * longest
+        + among_stations * station_lost
+    )
+    sends_data = by_ap if download else by_station
+    per_ppdu = shared.mean(loop.segments.astype(float), by_ap=download)
+    acked = shared.mean(loop.segments / loop.every, by_ap=not download)
+    attempts_ap, attempts = slots @ (ap * tau), slots @ (stations * tau)
+    lost_ap, lost_stations = slots @ with_ap, slots @ (stations * tau - by_station)
+    return (
+        per_ppdu * float(slots @ sends_data) / float(time),
+        per_ppdu,
+        acked,
+        per_ppdu / (acked * loop.every),
+        float(lost_ap / attempts_ap),
+        float(lost_stations / attempts),
+        float((lost_ap + lost_stations) / (attempts_ap + attempts)),
+        float(slots @ (stations + ap) / slots.sum()),
+    )
+
+
+def _at(array: Values, index: np.ndarray) -> Values:
+    """Elements by index; one beyond the end, which another case of the caller has, is the last."""
+    return np.asarray(array[np.minimum(index, len(array) - 1)])
+
+
+def _without_acks(window: int, times: Times, slot_s: float, w0: int) -> tuple[float, ...]:
+    """The bound: full PPDUs, a mean backoff before each, and nothing else on the air."""
+    k = min(window, len(times.data_s))
+    cycle = float(times.data_s[k - 1]) + (w0 - 1) / 2.0 * slot_s
+    return (k / cycle, float(k), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)

@@ -1,0 +1,122 @@
+"""What models of 802.11n and later ask of a scenario: exchanges of each group, and waits.
+
+Knows one access category whose parameters access point and stations share (`access` finds out), the
+limits of aggregates, and what a frame error costs. Asks no model of contention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from airtcp.models.ampdu import Exchange
+from airtcp.predict.access import as_dcf
+from airtcp.predict.saturated import after_collision_ns
+from airtcp.predict.senders import doublings
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario, StationGroup
+
+#: How long PPDUs are, and the waits around them.
+READS: Final = (
+    "phy.slot_time_ns",
+    "phy.sifs_ns",
+    "phy.difs_ns",
+    "phy.eifs_ns",
+    "phy.dsss",
+    "phy.ofdm",
+    "phy.symbol_rounding",
+    "phy.high_rate",
+    "phy.propagation_delay_ns",
+    "phy.ack_bits",
+    "phy.rts_bits",
+    "phy.cts_bits",
+    "phy.mac_header_bits",
+    "phy.llc_bits",
+    "mac.rts_threshold_bytes",
+    "mac.aggregation",
+    "mac.edca",
+    "mac.rules.after_collision",
+    "mac.short_retry_limit",
+    "classify",
+    "stations.data_rate",
+    "stations.control_rate",
+    "stations.count",
+    "flows.stations",
+    "flows.direction",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Air:
+    """A scenario of 802.11n or later in which all contend alike.
+
+    `broken` is what of that is not quite so, `as_dcf` the scenario with the inter-frame space and
+    windows of that category. Times in nanoseconds; `w0`, `stages` and `retries` as in
+    `bianchi.fixed_point`.
+    """
+
+    scenario: ResolvedScenario
+    as_dcf: ResolvedScenario
+    aifs_ns: int
+    after_collision_ns: int
+    w0: int
+    stages: int
+    retries: int
+    txop_limit_ns: int
+    broken: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scenario: ResolvedScenario) -> Air | str:
+        """The air of a scenario, or why no model has one like it."""
+        access = as_dcf(scenario)
+        if access.scenario is None:
+            return access.reason
+        changed = access.scenario
+        phy, w0 = changed.phy, changed.phy.cw_min + 1
+        return cls(
+            scenario=scenario,
+            as_dcf=changed,
+            aifs_ns=phy.difs_ns,
+            after_collision_ns=max(after_collision_ns(changed), 0),
+            w0=w0,
+            stages=doublings(w0, phy.cw_max),
+            retries=changed.mac.short_retry_limit - 1,
+            txop_limit_ns=access.txop_limit_ns,
+            broken=access.broken,
+        )
+
+    @property
+    def slot_s(self) -> float:
+        """An idle slot."""
+        return self.scenario.phy.slot_time_ns / 1e9
+
+    def exchange(self, group: StationGroup) -> Exchange:
+        """PPDUs from and to the stations of a group."""
+        return Exchange.from_resolved(
+            self.scenario.phy.model_dump(),
+            self.scenario.mac.model_dump(),
+            data_rate=group.data_rate.model_dump(),
+            control_rate=group.control_rate.model_dump(),
+            txop_limit_ns=self.txop_limit_ns,
+        )
+
+    def rules(self) -> Iterator[str]:
+        """What of the rules of Block ACKs no model has."""
+        if self.scenario.mac.rules.failed_block_ack == "block-ack-request":
+            yield (
+                "a PPDU that collided is sent again; here a Block ACK request goes first and "
+                "contends for itself, which takes an access more for each collision; goodput is "
+                "too high by 1 or 2 %"
+            )
+
+
+def error_probability(group: StationGroup, packet_bytes: int) -> float:
+    """How likely an MPDU with such an IP packet is lost on its way from or to a group."""
+    errors = group.frame_errors
+    if errors is None or packet_bytes < errors.least_bytes:
+        return 0.0
+    if errors.of_bytes is None:
+        return errors.rate
+    return float(1.0 - (1.0 - errors.rate) ** (packet_bytes / errors.of_bytes))

@@ -1,0 +1,312 @@
+"""Saturated UDP over A-MPDUs: Bianchi's senders, a lone one, and who gets what of its time.
+
+802.11n, ac and ax. Nodes contend for PPDUs as Bianchi's do for frames; what a PPDU carries follows
+from the limits of aggregates and from the MPDUs that are lost. An access point with several
+receivers is one sender, whose scheduler says how they share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.models.airtime_fairness import Shares, Sharing, shares
+from airtcp.models.ampdu import sent_mpdus
+from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
+from airtcp.models.max_throughput import mean_backoff_s
+from airtcp.predict.air import READS, Air, error_probability
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.facts import weighted
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, NO_BEACONS
+from airtcp.predict.saturated import crowded, head_start, wired
+from airtcp.predict.senders import flow_count
+from airtcp.standards import UDP_IP_HEADER_BYTES
+
+if TYPE_CHECKING:
+    from airtcp.models._checks import Values
+    from airtcp.scenario import ResolvedScenario, StationGroup
+
+#: Modules whose predictions read frame errors: they are not broken by them.
+BY: Final = "models.ampdu"
+FAIR_BY: Final = "models.airtime_fairness"
+#: From this probability on, PPDUs of which nothing arrives are worth a word.
+_ALL_LOST: Final = 0.01
+
+_READS: Final = (*READS, "flows.application", "stations.frame_errors", "ap.scheduler")
+_ASSUMES: Final = (
+    Assumption("every sender always has packets enough", ("flows.application.rate_bps",)),
+    Assumption("one PPDU for each access, to one receiver, and a Block ACK for it", ("mac.edca",)),
+    Assumption(
+        "MPDUs are lost one by one, with one probability each, and sent until they arrive",
+        ("stations.frame_errors", "mac.long_retry_limit"),
+    ),
+    Assumption(
+        "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
+    ),
+    NO_BEACONS,
+)
+_HARMLESS: Final = {
+    **ALWAYS_BACKLOGGED,
+    "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
+    "phy.cw_max": "as phy.cw_min",
+    "mac.rules.delivery": "UDP answers nothing",
+}
+_CARD: Final = Card(
+    name="Bianchi (2000) over A-MPDUs",
+    by=BY,
+    asked="saturated UDP, several senders, 802.11n and later",
+    answers=("goodput_bps", "flow_goodput_bps", "jain_index", "collision_probability"),
+    reads=_READS,
+    assumes=(
+        *_ASSUMES,
+        Assumption(
+            "an attempt collides with the same probability in every backoff stage, and a busy "
+            "period is a slot in which counters go down by one (10.23.2.4)",
+            ("stations.count", "mac.edca"),
+        ),
+        Assumption(
+            "after a collision all go on together, and what collided is sent again",
+            ("mac.rules.colliders", "phy.ack_timeout_ns", "mac.rules.failed_block_ack"),
+        ),
+    ),
+    needs=(ALIKE,),
+    harmless=_HARMLESS,
+)
+_LONE_CARD: Final = Card(
+    name="Jun et al. (2003) over A-MPDUs",
+    by=BY,
+    asked="saturated UDP, one sender, 802.11n and later",
+    answers=("goodput_bps", "flow_goodput_bps", "jain_index", "collision_probability"),
+    reads=_READS,
+    assumes=(
+        *_ASSUMES,
+        Assumption("one sender: no collision, and a mean backoff before every PPDU", ()),
+    ),
+    needs=(ALIKE,),
+    harmless={
+        **_HARMLESS,
+        "mac.rules.colliders": "a lone sender never collides",
+        "mac.rules.failed_block_ack": "as mac.rules.colliders",
+        "phy.ack_timeout_ns": "as mac.rules.colliders",
+    },
+)
+_FAIR_CARD: Final = replace(
+    _LONE_CARD,
+    name="Hoeiland-Joergensen et al. (2017)",
+    by=FAIR_BY,
+    asked="saturated UDP from the access point to stations of several groups, 802.11n and later",
+    answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
+    assumes=(
+        *_LONE_CARD.assumes,
+        Assumption("the access point gives every station as much airtime", ("ap.scheduler",)),
+    ),
+)
+CARDS: Final = (_CARD, _LONE_CARD, _FAIR_CARD)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ppdus:
+    """The PPDUs from or to each of `count` stations: means, and times in seconds.
+
+    `packets` arrive of those that are sent, and are `payload_bits`; `lasts_s` is the exchange.
+    """
+
+    count: int
+    payload_bits: float
+    packets: float
+    none_arrives: float
+    lasts_s: float
+    cycle_s: float
+    collision_s: float
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """Goodput, shares and collisions of saturated senders; a reason where no model is like it."""
+    air = Air.of(scenario)
+    if isinstance(air, str):
+        return air
+    sends = {flow.stations for flow in scenario.flows if flow.direction == "upload"}
+    nodes = sum(scenario.group(name).count for name in sends)
+    nodes += any(flow.direction == "download" for flow in scenario.flows)
+    with answers.attempt("Bianchi (2000), A-MPDUs" if nodes > 1 else "Jun et al. (2003), A-MPDUs"):
+        up, down = _ppdus(air, "upload"), _ppdus(air, "download")
+        if nodes > 1:
+            _contending(air, up, down, nodes, answers)
+        else:
+            _lone(air, up or down, answers)
+    return None
+
+
+def _ppdus(air: Air, direction: str) -> list[_Ppdus]:
+    """The PPDUs of each group with flows in this direction; several flows take turns."""
+    found = []
+    for group in air.scenario.stations:
+        sizes = [
+            app.packet_bytes
+            for flow in air.scenario.flows
+            if flow.stations == group.name and flow.direction == direction
+            for app in [flow.application]
+            if app.kind == "udp"
+        ]
+        if sizes:
+            found.append(_of_group(air, group, sizes))
+    return found
+
+
+def _of_group(air: Air, group: StationGroup, sizes: Sequence[int]) -> _Ppdus:
+    exchange = air.exchange(group)
+    bits = 8 * round(sum(sizes) / len(sizes))
+    lost = error_probability(group, bits // 8)
+    sent = float(sent_mpdus(exchange.most_mpdus(bits), exchange.block_ack_window, lost).sent)
+    payload = 8.0 * sum(max(0, size - UDP_IP_HEADER_BYTES) for size in sizes) / len(sizes)
+    # Means of what is sent need not be whole: between two numbers of MPDUs times are linear.
+    counts = np.array([np.floor(sent), np.ceil(sent)])
+    part = sent - counts[0]
+    lasts_s = float(np.dot([1.0 - part, part], exchange.exchange_time_ns(counts, bits))) / 1e9
+    collision = float(np.dot([1.0 - part, part], exchange.collision_time_ns(counts, bits))) / 1e9
+    backoff_s = mean_backoff_s(air.w0 - 1, air.slot_s)
+    return _Ppdus(
+        count=group.count,
+        payload_bits=sent * (1.0 - lost) * payload,
+        packets=sent * (1.0 - lost),
+        none_arrives=lost**sent,
+        lasts_s=lasts_s,
+        cycle_s=lasts_s + air.aifs_ns / 1e9 + float(backoff_s),
+        collision_s=collision,
+    )
+
+
+def _sharing(scenario: ResolvedScenario) -> Sharing:
+    """What the scheduler gives all receivers alike.
+
+    In order of arrival those are packets: a saturated source keeps as many waiting for each
+    receiver, and the oldest goes next, so that all wait equally long (but for the packets that go
+    with the oldest one, which have not waited so long: long PPDUs get a few per cent more).
+    """
+    kind = scenario.ap.scheduler.kind if scenario.ap.scheduler is not None else "oldest"
+    by_kind: dict[str, Sharing] = {"round-robin": "ppdus", "airtime": "airtime"}
+    return by_kind.get(kind, "packets")
+
+
+def _shares(receivers: Sequence[_Ppdus], sharing: Sharing) -> Shares:
+    """What each receiver of one sender gets of its time, station by station."""
+    counts = [one.count for one in receivers]
+
+    def each(value: Callable[[_Ppdus], float]) -> Values:
+        return np.repeat([value(one) for one in receivers], counts)
+
+    cycle = each(lambda one: one.cycle_s)
+    return shares(
+        each(lambda one: one.payload_bits),
+        cycle,
+        cycle,
+        sharing,
+        packets=each(lambda one: one.packets),
+    )
+
+
+def _lone(air: Air, receivers: Sequence[_Ppdus], answers: Answers) -> None:
+    own = _sharing(air.scenario)
+    broken = [*air.broken, *_broken(receivers)]
+    for sharing, origin in (
+        (own, _LONE_CARD.origin("Jun et al. (2003), A-MPDUs")),
+        ("airtime", _FAIR_CARD.origin("Hoeiland-Joergensen et al. (2017) (5)")),
+    ):
+        if sharing == own and origin.by != BY:
+            continue
+        if len(receivers) == 1 and origin.by != BY:
+            continue
+        said = _shares(receivers, sharing)
+        hints = [*broken, *wired(air.scenario, said.total_bps)]
+        values: dict[str, float | list[float]] = {
+            "goodput_bps": said.total_bps,
+            "flow_goodput_bps": said.total_bps / flow_count(air.scenario),
+            "jain_index": _jain(said.rate_bps),
+        }
+        if origin.by == BY:
+            values["collision_probability"] = 0.0
+        else:
+            hints.append(
+                "the access point gives every station as much airtime; here its scheduler gives "
+                f"as many {'packets' if own == 'packets' else 'PPDUs'}: what fairness in airtime "
+                "would change"
+            )
+        answers.add(replace(origin, broken=hints), values)
+
+
+def _contending(
+    air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], nodes: int, answers: Answers
+) -> None:
+    """Every node gets as many PPDUs through as any other, the access point included."""
+    ppdus = [*up, *([_mean(down, _sharing(air.scenario))] if down else [])]
+    counts = [one.count for one in ppdus]
+    point = fixed_point(nodes, air.w0, air.stages, air.retries)
+    wait_s = air.after_collision_ns / 1e9
+    collision = 0.0
+    for i, one in enumerate(ppdus):
+        for j, other in enumerate(ppdus):
+            pairs = counts[i] * (counts[j] - (i == j)) / (nodes * (nodes - 1))
+            collision += pairs * (max(one.collision_s, other.collision_s) + wait_s)
+    times = SlotTimes(
+        slot_s=air.slot_s,
+        success_s=weighted([one.lasts_s for one in ppdus], counts) + air.aifs_ns / 1e9,
+        collision_s=collision,
+        payload_s=0.0,
+    )
+    each = float(saturation(point, times).success_rate_per_s) / nodes
+    rates = [np.full(one.count, each * one.payload_bits) for one in up]
+    if down:
+        shared = _shares(down, _sharing(air.scenario)).rate_bps
+        rates.append(each * ppdus[-1].payload_bits * shared / shared.sum())
+    by_station = np.concatenate(rates)
+    goodput = float(by_station.sum())
+    broken = [*air.broken, *_broken([*up, *down]), *crowded(float(point.p), air.w0)]
+    broken += [*head_start(air.as_dcf, nodes), *air.rules(), *wired(air.scenario, goodput)]
+    answers.add(
+        _CARD.origin("Bianchi (2000), A-MPDUs", broken),
+        {
+            "goodput_bps": goodput,
+            "flow_goodput_bps": goodput / flow_count(air.scenario),
+            "jain_index": _jain(by_station),
+            "collision_probability": float(point.p),
+        },
+    )
+
+
+def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
+    """The mean PPDU of an access point with these receivers."""
+    turns = {"packets": [1.0 / one.packets for one in down], "ppdus": [1.0] * len(down)}
+    turns["airtime"] = [1.0 / one.cycle_s for one in down]
+    weights = np.array([one.count for one in down]) * np.array(turns[sharing])
+    weights /= weights.sum()
+
+    def mean(value: Callable[[_Ppdus], float]) -> float:
+        return float(np.dot(weights, [value(one) for one in down]))
+
+    return _Ppdus(
+        count=1,
+        payload_bits=mean(lambda one: one.payload_bits),
+        packets=mean(lambda one: one.packets),
+        none_arrives=mean(lambda one: one.none_arrives),
+        lasts_s=mean(lambda one: one.lasts_s),
+        cycle_s=mean(lambda one: one.cycle_s),
+        collision_s=mean(lambda one: one.collision_s),
+    )
+
+
+def _jain(rates: Values) -> float:
+    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
+
+
+def _broken(ppdus: Sequence[_Ppdus]) -> Iterator[str]:
+    worst = max(one.none_arrives for one in ppdus)
+    if worst > _ALL_LOST:
+        yield (
+            "of each PPDU some MPDU arrives; here nothing arrives of "
+            f"{100 * worst:.2g} % of those of the worst stations, which have no Block ACK then and "
+            "double their window; goodput is too high"
+        )

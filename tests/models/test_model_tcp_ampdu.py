@@ -1,0 +1,133 @@
+"""TCP over A-MPDUs: cases that can be worked out, limits that must hold, and what is refused."""
+
+from math import factorial
+
+import numpy as np
+import pytest
+from airtcp.models.bianchi import fixed_point
+from airtcp.models.tcp_ampdu import Throughput, Times, throughput
+
+SLOT = 9e-6
+W0, M, RETRIES = 16, 6, 6
+
+
+def times(segments: int = 64, acks: int = 64, ack_s: float = 1e-6) -> Times:
+    """k segments take 100 + 28 k us, k ACKs 100 + k us; 60 us more after collisions."""
+    data = 100e-6 + 28e-6 * np.arange(1, segments + 1)
+    ack = 100e-6 + ack_s * np.arange(1, acks + 1)
+    return Times(data, data + 60e-6, ack, ack + 60e-6)
+
+
+def ask(n: int, window: int, d: int, of: Times | None = None, **keys: str) -> Throughput:
+    return throughput(n, window, d, of or times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES, **keys)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("direction", ["download", "upload"])
+def test_one_station_whose_window_fits_takes_turns_with_the_access_point(direction: str) -> None:
+    """44 segments, and 22 ACKs for them: 2 accesses with 7.5 slots of backoff, no collision."""
+    said = ask(1, 44, 2, direction=direction)
+
+    cycle = (100 + 28 * 44) + (100 + 22) + 2 * 7.5 * 9
+    assert float(said.segments_per_s) == pytest.approx(44 / cycle * 1e6)
+    assert float(said.segments_per_ppdu) == 44
+    assert float(said.acks_per_ppdu) == 22
+    assert float(said.collision_probability) == 0.0
+
+
+def test_segments_that_no_ack_answers_stay_at_the_receiver() -> None:
+    """44 segments, an ACK for 8: 40 go round, 4 wait for the next."""
+    assert float(ask(1, 44, 8).segments_per_ppdu) == pytest.approx(40)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_windows_that_fit_are_tokens_of_which_the_stations_hold_a_poisson_number(n: int) -> None:
+    """One PPDU moves a window: j of n are the stations', with weight 1/j!; the access point has
+    something unless all are. In a state k nodes contend, and a slot has a success with probability
+    k tau (1 - tau)^(k-1), while the chain of successes leaves the state at rate k: so a state has
+    weight 1/(j! tau (1 - tau)^(k-1)) slots. The access point's attempts meet one of j stations.
+    """
+    stations = np.arange(n + 1.0)
+    ap = (stations < n).astype(float)
+    tau = np.asarray(fixed_point(stations + ap, W0, M, RETRIES).tau)
+    weight = np.array([1 / factorial(j) for j in range(n + 1)])
+    slots = weight / (tau * (1 - tau) ** (stations + ap - 1))
+    meets = 1 - (1 - tau) ** stations
+
+    said = ask(n, 44, 2)
+
+    expected = (slots * ap * tau) @ meets / (slots @ (ap * tau))
+    assert float(said.collision_probability_ap) == pytest.approx(expected, rel=1e-6)
+    assert float(said.segments_per_ppdu) == pytest.approx(44)
+    assert float(said.ack_accesses) == pytest.approx(1.0)
+
+
+def test_one_station_with_a_large_window_and_acks_that_all_fit() -> None:
+    """Access point and station are equally likely next, and an ACK access takes all: half as many
+    of them as of data, and attempts of the access point meet one of the station's every second
+    state, (slots of the state with both weigh 1 / (1 - tau)).
+    """
+    said = ask(1, 20_000, 8, times(segments=32, acks=10_000))
+
+    assert float(said.ack_accesses) == pytest.approx(0.5, rel=1e-3)
+    assert float(said.segments_per_ppdu) == pytest.approx(32, rel=1e-3)
+
+
+def test_without_aggregation_each_ack_needs_an_access() -> None:
+    said = ask(4, 100, 2, times(segments=1, acks=1))
+
+    assert float(said.segments_per_ppdu) == 1.0
+    assert float(said.ack_accesses) == pytest.approx(0.5)
+
+
+def test_the_bound_without_acks_is_one_sender() -> None:
+    said = ask(20, 44, 2, acks="none")
+
+    assert float(said.segments_per_s) == pytest.approx(44 / (100 + 28 * 44 + 7.5 * 9) * 1e6)
+    assert float(ask(1, 10_000, 2, acks="none").segments_per_ppdu) == 64
+
+
+def test_more_segments_for_an_ack_never_cost_goodput_where_they_divide_the_window() -> None:
+    rates = [float(ask(5, 64, d).segments_per_s) for d in (1, 2, 4, 8, 16)]
+
+    assert rates == sorted(rates)
+    assert rates[-1] < float(ask(5, 64, 1, acks="none").segments_per_s)
+
+
+def test_arrays_are_single_numbers_side_by_side() -> None:
+    both = throughput([1, 5], 44, [[1], [2]], times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES)
+
+    assert both.segments_per_s.shape == (2, 2)
+    assert both.segments_per_s[1, 1] == float(ask(5, 44, 2).segments_per_s)
+    assert both.n.tolist() == [[1, 5], [1, 5]]
+
+
+@pytest.mark.parametrize("direction", ["download", "upload"])
+@pytest.mark.parametrize(("window", "d"), [(1, 1), (3, 2), (44, 16), (64, 64), (1000, 3)])
+@pytest.mark.parametrize("n", [1, 2, 50])
+def test_nothing_is_gained_or_lost(direction: str, window: int, d: int, n: int) -> None:
+    """As many segments are acknowledged as are delivered; no PPDU is beyond its limits."""
+    said = ask(n, window, d, direction=direction)
+
+    acked = float(said.ack_accesses * said.acks_per_ppdu) * d
+    assert acked == pytest.approx(float(said.segments_per_ppdu))
+    assert 0 < float(said.segments_per_ppdu) <= min(window, 64)
+    assert 0 <= float(said.collision_probability) < 0.5
+    assert 1 <= float(said.backlogged) <= n + 1
+    assert float(said.segments_per_s) < 64 / (100 + 28 * 64) * 1e6
+
+
+@pytest.mark.parametrize(
+    ("n", "window", "d", "message"),
+    [(0, 1, 1, "n must"), (1, 0, 1, "window"), (1, 1, 0, "d must"), (1, 4, 5, "at least d")],
+)
+def test_what_cannot_be_is_refused(n: int, window: int, d: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ask(n, window, d)
+
+
+def test_times_are_checked() -> None:
+    one = np.array([1e-3])
+    with pytest.raises(ValueError, match="equally long"):
+        Times(one, one, one, np.array([1e-3, 2e-3]))
+    with pytest.raises(ValueError, match="one dimension"):
+        Times(one, one, one, np.array([[1e-3]]))

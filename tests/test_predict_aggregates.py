@@ -1,0 +1,224 @@
+"""What the models say of 802.11n, ac and ax, beside short simulations and in words."""
+
+import pytest
+from airtcp.predict import predict
+from airtcp.results import Prediction
+from airtcp.run.simulate import simulate
+from airtcp.scenario import ResolvedScenario, loads
+
+#: `preset = "bianchi"`: always a backoff, and what collided is sent again.
+SCENARIO = """
+[phy]
+standard = "802.11{standard}"
+{phy}
+[mac]
+{mac}
+{top}
+[[stations]]
+name = "sta"
+count = {count}
+{station}
+{flows}
+[run]
+warmup = "1 s"
+duration = "5 s"
+replications = 4
+"""
+FLOW = """
+[[flows]]
+name = "{group}-{direction}-{kind}"
+stations = "{group}"
+direction = "{direction}"
+application = {application}
+"""
+UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
+BULK = '{ kind = "bulk" }'
+
+
+def flow(direction: str, application: str = UDP, group: str = "sta", tcp: str = "") -> str:
+    kind = "udp" if "udp" in application else "tcp"
+    text = FLOW.format(direction=direction, application=application, group=group, kind=kind)
+    return text + (f"tcp = {{ {tcp} }}\n" if tcp else "")
+
+
+def scenario(
+    flows: str,
+    *,
+    standard: str = "n",
+    count: int = 1,
+    phy: str = "",
+    mac: str = "",
+    top: str = "",
+    station: str = "",
+) -> ResolvedScenario:
+    return loads(
+        SCENARIO.format(
+            flows=flows,
+            standard=standard,
+            count=count,
+            phy=phy,
+            mac=mac,
+            top=top,
+            station=station,
+        )
+    )
+
+
+def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, float]:
+    return {one.source: one.value for one in said.model.get(metric, [])}  # type: ignore[misc]
+
+
+def broken(said: Prediction, source: str, metric: str = "goodput_bps") -> str:
+    (one,) = [one for one in said.model[metric] if one.source == source]
+    return "\n".join(one.broken)
+
+
+def simulated(asked: ResolvedScenario, metric: str = "goodput_bps") -> float:
+    mean = simulate(asked).metrics[metric].mean
+    assert mean is not None
+    return mean
+
+
+@pytest.mark.parametrize(
+    ("standard", "phy", "mbps"),
+    [
+        ("n", "mcs = 7", 66.406),
+        ("ac", 'mcs = 9\nchannel_width = "80 MHz"', 373.156),
+        ("ax", 'mcs = 11\nchannel_width = "80 MHz"\nband = "5 GHz"', 549.388),
+    ],
+)
+def test_a_lone_saturated_sender_by_hand(standard: str, phy: str, mbps: float) -> None:
+    """The rows of `tests/models/test_model_ampdu.py`, from a scenario."""
+    if standard != "ax":
+        phy += '\nguard_interval = "400 ns"'
+    asked = scenario(
+        flow("download"), standard=standard, phy=phy, mac='rules = { preset = "ns-3" }'
+    )
+
+    assert values(predict(asked))["Jun et al. (2003), A-MPDUs"] / 1e6 == pytest.approx(
+        mbps, abs=1e-3
+    )
+
+
+# Simulated means of 20 s are known to 1 % or better; a retry limit and doubled windows after PPDUs
+# of which nothing arrives, which the model has not, cost nothing at these rates.
+@pytest.mark.parametrize("rate", ["1 %", "10 %", "30 %"])
+@pytest.mark.parametrize(("standard", "phy"), [("n", "mcs = 7"), ("ac", "mcs = 9")])
+def test_a_lone_sender_whose_mpdus_are_lost(standard: str, phy: str, rate: str) -> None:
+    asked = scenario(flow("upload"), standard=standard, phy=phy, station=f'frame_errors = "{rate}"')
+
+    said = predict(asked)
+
+    best = values(said)["Jun et al. (2003), A-MPDUs"]
+    assert best == pytest.approx(simulated(asked), rel=0.02)
+    assert "lost" not in broken(said, "Jun et al. (2003), A-MPDUs")
+
+
+# Two senders meet again and again; the fixed point is known to be off by 3 % of p there.
+@pytest.mark.parametrize("count", [2, 5, 20])
+@pytest.mark.parametrize("mac", ['rules = { preset = "bianchi" }', 'rts_threshold = "0 B"'])
+def test_several_saturated_senders(count: int, mac: str) -> None:
+    asked = scenario(flow("upload"), count=count, mac=mac)
+
+    said = predict(asked)
+
+    source = "Bianchi (2000), A-MPDUs"
+    assert values(said)[source] == pytest.approx(simulated(asked), rel=0.04)
+    assert values(said, "collision_probability")[source] == pytest.approx(
+        simulated(asked, "collision_probability"), rel=0.1
+    )
+
+
+@pytest.mark.parametrize(("scheduler", "share"), [("oldest", "packets"), ("round-robin", "PPDUs")])
+def test_who_gets_what_of_an_access_point(scheduler: str, share: str) -> None:
+    """One station at MCS 0 beside three at MCS 7: the anomaly, and what fairness would change."""
+    asked = scenario(
+        flow("download")
+        + '[[stations]]\nname = "far"\ncount = 1\nmcs = 0\n'
+        + flow("download", group="far"),
+        count=3,
+        phy="mcs = 7",
+        top=f'[ap]\nscheduler = "{scheduler}"',
+    )
+
+    said = predict(asked)
+
+    goodput, jain = values(said), values(said, "jain_index")
+    own, fair = "Jun et al. (2003), A-MPDUs", "Hoeiland-Joergensen et al. (2017) (5)"
+    # In order of arrival it is the oldest packets of PPDUs that wait equally long, not the mean
+    # ones: stations with long PPDUs get 11 % more packets here, and all together 6 % more bits.
+    bound = 0.06 if share == "packets" else 0.02
+    assert goodput[own] == pytest.approx(simulated(asked), rel=bound)
+    assert jain[own] == pytest.approx(simulated(asked, "jain_index"), rel=0.02)
+    # PPDUs are nearly as long at any rate: to take turns is to have as much airtime.
+    if share == "packets":
+        assert goodput[fair] > 2 * goodput[own]
+    else:
+        assert goodput[fair] == pytest.approx(goodput[own], rel=0.02)
+    assert f"here its scheduler gives as many {share}" in broken(said, fair)
+
+
+#: Within 5 % of simulations: docs/model-accuracy.md has the grid. Here its corners, where a mean of
+#: 20 s is known to 2 %.
+@pytest.mark.parametrize("standard", ["n", "ac", "ax"])
+@pytest.mark.parametrize(("count", "every"), [(1, 1), (2, 8), (20, 2)])
+def test_tcp_downloads(standard: str, count: int, every: int) -> None:
+    phy = {"n": "mcs = 7", "ac": "mcs = 9", "ax": 'mcs = 11\nband = "5 GHz"'}[standard]
+    asked = scenario(
+        flow("download", BULK, tcp=f"delayed_ack = {{ every = {every} }}"),
+        standard=standard,
+        phy=phy,
+        count=count,
+    )
+
+    said = predict(asked)
+
+    assert values(said)["TCP over A-MPDUs (A9)"] == pytest.approx(simulated(asked), rel=0.05)
+    assert values(said)["TCP over A-MPDUs (A9)"] < values(said)["TCP over A-MPDUs, no ACK access"]
+
+
+def test_what_breaks_tcp_over_aggregates_is_named() -> None:
+    flows = flow("download", BULK, tcp="receive_window = { segments = 400 }")
+    asked = scenario(
+        flows,
+        count=20,
+        top='[ap]\nqueue = { discipline = "fifo", limit = 100 }',
+        mac='rules = { preset = "ns-3" }',
+        station='frame_errors = "1 %"',
+    )
+
+    words = broken(predict(asked), "TCP over A-MPDUs (A9)")
+
+    assert "100 packets at the access point, and the windows let 8,000 be under way" in words
+    assert "the least RTO is 1 s" in words
+    assert "a Block ACK request goes first" in words
+    assert "frames are lost in collisions alone; here up to 1.0 %" in words
+
+
+@pytest.mark.parametrize(
+    ("flows", "reason"),
+    [
+        (flow("download", BULK) + flow("upload", BULK), "some are uploads and some downloads"),
+        (flow("download", BULK) + flow("download", UDP), "UDP and TCP share the air"),
+        (
+            flow(
+                "download",
+                '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }',
+            ),
+            "none that end",
+        ),
+    ],
+)
+def test_what_no_model_of_aggregates_answers(flows: str, reason: str) -> None:
+    said = predict(scenario(flows))
+
+    assert said.model == {}
+    assert reason in (said.uncovered or "")
+
+
+def test_other_parameters_at_the_access_point_are_in_no_model_of_aggregates() -> None:
+    edca = '[mac.edca.ap.AC_BE]\ncw_min = 3\ncw_max = 63\naifsn = 3\ntxop_limit = "0 us"'
+
+    said = predict(scenario(flow("upload", BULK), top=edca))
+
+    assert "other parameters of AC_BE" in (said.uncovered or "")
