@@ -111,6 +111,8 @@ def test_a_lone_sender_whose_mpdus_are_lost(standard: str, phy: str, rate: str) 
 
     best = values(said)["Jun et al. (2003), A-MPDUs"]
     assert best == pytest.approx(simulated(asked), rel=0.02)
+    sent = values(said, "mpdus_per_ppdu_stations")["Jun et al. (2003), A-MPDUs"]
+    assert sent == pytest.approx(simulated(asked, "mpdus_per_ppdu_stations"), rel=0.06)
     assert "lost" not in broken(said, "Jun et al. (2003), A-MPDUs")
 
 
@@ -175,6 +177,10 @@ def test_tcp_downloads(standard: str, count: int, every: int) -> None:
 
     assert values(said)["TCP over A-MPDUs (A9)"] == pytest.approx(simulated(asked), rel=0.05)
     assert values(said)["TCP over A-MPDUs (A9)"] < values(said)["TCP over A-MPDUs, no ACK access"]
+    for metric in ("mpdus_per_ppdu_ap", "mpdus_per_ack_ppdu_stations"):
+        assert values(said, metric)["TCP over A-MPDUs (A9)"] == pytest.approx(
+            simulated(asked, metric), rel=0.1
+        )
 
 
 def test_what_breaks_tcp_over_aggregates_is_named() -> None:

@@ -183,6 +183,22 @@ SCENARIOS = {
         mac='[mac]\nrts_threshold = "3 kB"',
         more='frame_errors = "5 %"\n',
     ),
+    "downloads, losses": scenario(
+        BULK, path='["up"]', top=LINK.format(rate="9 Mb/s") + 'loss = "1 %"\n'
+    ),
+    "downloads, losses, cubic": scenario(
+        BULK,
+        path='["up"]',
+        top=LINK.format(rate="9 Mb/s") + "loss = { every = 1000 }\n",
+        tcp='congestion = "cubic"',
+        count=1,
+    ),
+    "n, downloads, losses": scenario(
+        BULK,
+        standard="802.11n",
+        path='["up"]',
+        top=LINK.format(rate="900 Mb/s") + 'loss = "1 %"\n',
+    ),
     "ac, two rates": scenario(
         BULK,
         standard="802.11ac",
@@ -222,11 +238,8 @@ SCENARIOS = {
     "one transfer, ofdm": scenario(ONE, count=1, standard="802.11g"),
 }
 
-BEACON = {
-    "interval_ns": 102_400_000,
-    "size_bits": 584,
-    "rate": {"bps": 1_000_000, "modulation": "dsss", "high": None},
-}
+#: At the rate of other control frames, which every PHY has.
+BEACON = {"interval_ns": 102_400_000, "size_bits": 584}
 CODEL = {"target_ns": 5_000_000, "interval_ns": 100_000_000, "ecn": False}
 RED = {
     "min_threshold": 1.0,
@@ -319,6 +332,8 @@ def varied(
     *way, last = path
     for other in others(name, at(now, path)):
         changed = json.loads(before.to_json())
+        if name == "mac.beacon":
+            other = {**other, "rate": now["phy"]["control_rate"]}
         at(changed, tuple(way))[last] = other
         try:
             yield ResolvedScenario.from_dict(changed)

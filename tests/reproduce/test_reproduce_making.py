@@ -168,14 +168,14 @@ def test_the_list_names_every_item() -> None:
     listed = json.loads(call("--list", "--json").stdout)
 
     assert [one["item"] for one in listed] == list(known)
-    assert {one["paper"] for one in listed} == set(catalogue.PAPERS)
+    assert {one["paper"] for one in listed} == set(catalogue.SOURCES)
     assert all(set(one) == {"item", "paper", "title"} for one in listed)
     assert all(name in call("--list").stdout for name in known)
 
 
 def test_every_item_has_its_words() -> None:
     for one in catalogue.items().values():
-        assert one.paper in catalogue.PAPERS
+        assert one.paper in catalogue.SOURCES
         assert len(one.title) > 5, one.name
         assert len(one.caption) > 20, one.name
         assert len(one.states) > 20, one.name

@@ -65,5 +65,5 @@ def test_all_items_meet_what_they_met(tmp_path: Path) -> None:
     pages = write_pages(tmp_path)
 
     assert [one for one in made if one.how != "made"] == []
-    assert len(pages) == 1 + len(catalogue.PAPERS)
+    assert len(pages) == 1 + len(catalogue.SOURCES)
     check(judgements(tmp_path))

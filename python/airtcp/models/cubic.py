@@ -1,7 +1,9 @@
-"""Mean windows of CUBIC and Reno on a path that loses one of every 1/p segments: RFC 9438, 5.1.
+"""Mean windows on a path that loses one of every 1/p segments: CUBIC, Reno and other AIMD.
 
-Symbols of the RFC: p, the probability that a segment is lost; RTT; C and beta_cubic. Knows
-formulas. Does not know queues: the loss is given, and the round trip with it.
+RFC 9438, 4.3 and 5.1; M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP
+congestion avoidance algorithm", ACM CCR 27(3), 1997. Symbols of the RFC: p, the probability that a
+segment is lost; RTT; C and beta_cubic. Knows formulas. Does not know queues: the loss is given, and
+the round trip with it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from numpy.typing import ArrayLike
 from airtcp.models import _checks
 from airtcp.models._checks import Values
 
-__all__ = ["average_window", "cubic_window", "reno_window"]
+__all__ = ["average_window", "cubic_window", "reno_window", "square_root_window"]
 
 BETA = 0.7  # what a loss leaves of the window: RFC 9438, 4.6
 
@@ -26,6 +28,28 @@ def reno_window(p: ArrayLike) -> Values:
     1200.0
     """
     return np.asarray(1.2 / np.sqrt(_checks.real("p", p, above=0.0, at_most=1.0)))
+
+
+def square_root_window(
+    p: ArrayLike, *, increase: ArrayLike = 1.0, decrease: ArrayLike = 0.5
+) -> Values:
+    """Mean window of AIMD in segments, sqrt(a (1 + b) / (2 (1 - b) p)): RFC 9438, Figure 3.
+
+    `increase` a is what a round trip adds, `decrease` b what a loss leaves. With 1 and 1/2 it is
+    the square root of Mathis et al. (1997), sqrt(3/2) / sqrt(p). Losses are regular, one of every
+    1/p segments; as many that are drawn at random leave a little more, as long as they are rare.
+
+    Raises ValueError unless p is above 0 and at most 1, a above 0 and b in 0 .. 1, without 1.
+
+    >>> square_root_window([1e-2, 1e-4]).round(2)
+    array([ 12.25, 122.47])
+    """
+    loss, a, b = _checks.broadcast(
+        p=_checks.real("p", p, above=0.0, at_most=1.0),
+        increase=_checks.real("increase", increase, above=0.0),
+        decrease=_checks.real("decrease", decrease, at_least=0.0, at_most=1.0 - 1e-9),
+    )
+    return np.asarray(np.sqrt(a * (1.0 + b) / (2.0 * (1.0 - b) * loss)))[()]
 
 
 def cubic_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> Values:

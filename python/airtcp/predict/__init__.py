@@ -18,6 +18,7 @@ scenario is none of its business it gives none.
 - `effective`: both as processor sharing by their effective service time, paper H
 - `best`: values of keys at which papers B and L get most through
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
+- `lossy_path`: windows that losses on wired links allow; RFC 9438, Mathis et al.
 - `lone`: the one transfer of a scenario, paper M (14)
 - `transfers`: sizes and segments of transfers that end
 - `access`: whether access categories are as good as a DCF, which is what most models have
@@ -49,7 +50,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
     has anything to say.
     """
-    from airtcp.predict import access, ampdu, assumptions, effective
+    from airtcp.predict import access, ampdu, assumptions, effective, lossy_path
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction, Provenance
 
@@ -59,11 +60,13 @@ def predict(scenario: ResolvedScenario) -> Prediction:
         declined = family(scenario, answers)
         if declined:
             answers.unanswered[name] = declined
-    answers.add_broken(access.beacons(scenario), but_by=[effective.SERVICE])
-    answers.add_broken(access.frame_errors(scenario), but_by=[ampdu.BY, ampdu.FAIR_BY])
-    answers.add_broken(list(assumptions.senders(scenario)))
-    answers.add_broken(access.protection(scenario))
-    answers.add_broken(list(assumptions.filtered_acks(scenario)))
+    answers.add_broken(access.beacons(scenario), but_by=[effective.SERVICE, lossy_path.BY])
+    answers.add_broken(
+        access.frame_errors(scenario), but_by=[ampdu.BY, ampdu.FAIR_BY, lossy_path.BY]
+    )
+    answers.add_broken(list(assumptions.senders(scenario)), but_by=[lossy_path.BY])
+    answers.add_broken(list(assumptions.filtered_acks(scenario)), but_by=[lossy_path.BY])
+    answers.add_broken(access.protection(scenario), but_by=[lossy_path.BY])
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason
@@ -102,13 +105,14 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             ("Ramaiyan et al. (2008)", categories.predict),
         ), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
-        from airtcp.predict import best, bottleneck, cycles, downloads, uploads
+        from airtcp.predict import best, bottleneck, cycles, downloads, lossy_path, uploads
 
         return (
             ("L, section 5.1", bottleneck.predict),
             ("L (9)", uploads.predict),
             ("paper M", _under_dcf(downloads.predict)),
             ("paper B", _under_dcf(cycles.predict, silent=True)),
+            ("losses on wired links", lossy_path.predict),
             ("L (9), best CWmin", best.window),
             ("B (1), m*", best.bursts),
         ), ""
@@ -143,9 +147,12 @@ def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family
 
         return (("Bianchi (2000), A-MPDUs", ampdu.predict),), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
-        from airtcp.predict import tcp_ampdu
+        from airtcp.predict import lossy_path, tcp_ampdu
 
-        return (("TCP over A-MPDUs", tcp_ampdu.predict),), ""
+        return (
+            ("TCP over A-MPDUs", tcp_ampdu.predict),
+            ("losses on wired links", lossy_path.predict),
+        ), ""
     return (), (
         f"{scenario.phy.standard} sends several frames at once; its models have saturated UDP or "
         "endless TCP transfers, and none that end"

@@ -14,6 +14,7 @@ from airtcp.models.ampdu import Exchange
 from airtcp.predict.access import as_dcf
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
+from airtcp.units import format_size
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario, StationGroup
@@ -102,8 +103,19 @@ class Air:
             txop_limit_ns=self.txop_limit_ns,
         )
 
+    def amsdus(self) -> Iterator[str]:
+        """What becomes of MPDUs of one packet each where several may share one."""
+        aggregation = self.scenario.mac.aggregation
+        if aggregation is not None and aggregation.amsdu_bytes:
+            yield (
+                "each MPDU has one packet; here an A-MSDU may have "
+                f"{format_size(aggregation.amsdu_bytes)}: fewer headers, and more packets in a "
+                "Block ACK window; goodput is too low, far too low without A-MPDUs"
+            )
+
     def rules(self) -> Iterator[str]:
-        """What of the rules of Block ACKs no model has."""
+        """What of A-MSDUs and of the rules of Block ACKs no model has."""
+        yield from self.amsdus()
         if self.scenario.mac.rules.failed_block_ack == "block-ack-request":
             yield (
                 "a PPDU that collided is sent again; here a Block ACK request goes first and "

@@ -59,7 +59,14 @@ _CARD: Final = Card(
     name="Bianchi (2000) over A-MPDUs",
     by=BY,
     asked="saturated UDP, several senders, 802.11n and later",
-    answers=("goodput_bps", "flow_goodput_bps", "jain_index", "collision_probability"),
+    answers=(
+        "goodput_bps",
+        "flow_goodput_bps",
+        "jain_index",
+        "collision_probability",
+        "mpdus_per_ppdu_ap",
+        "mpdus_per_ppdu_stations",
+    ),
     reads=_READS,
     assumes=(
         *_ASSUMES,
@@ -80,7 +87,14 @@ _LONE_CARD: Final = Card(
     name="Jun et al. (2003) over A-MPDUs",
     by=BY,
     asked="saturated UDP, one sender, 802.11n and later",
-    answers=("goodput_bps", "flow_goodput_bps", "jain_index", "collision_probability"),
+    answers=(
+        "goodput_bps",
+        "flow_goodput_bps",
+        "jain_index",
+        "collision_probability",
+        "mpdus_per_ppdu_ap",
+        "mpdus_per_ppdu_stations",
+    ),
     reads=_READS,
     assumes=(
         *_ASSUMES,
@@ -112,10 +126,11 @@ CARDS: Final = (_CARD, _LONE_CARD, _FAIR_CARD)
 class _Ppdus:
     """The PPDUs from or to each of `count` stations: means, and times in seconds.
 
-    `packets` arrive of those that are sent, and are `payload_bits`; `lasts_s` is the exchange.
+    `packets` arrive of the MPDUs `sent`, and are `payload_bits`; `lasts_s` is the exchange.
     """
 
     count: int
+    sent: float
     payload_bits: float
     packets: float
     none_arrives: float
@@ -137,7 +152,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         if nodes > 1:
             _contending(air, up, down, nodes, answers)
         else:
-            _lone(air, up or down, answers)
+            _lone(air, up, down, answers)
     return None
 
 
@@ -171,6 +186,7 @@ def _of_group(air: Air, group: StationGroup, sizes: Sequence[int]) -> _Ppdus:
     backoff_s = mean_backoff_s(air.w0 - 1, air.slot_s)
     return _Ppdus(
         count=group.count,
+        sent=sent,
         payload_bits=sent * (1.0 - lost) * payload,
         packets=sent * (1.0 - lost),
         none_arrives=lost**sent,
@@ -209,9 +225,9 @@ def _shares(receivers: Sequence[_Ppdus], sharing: Sharing) -> Shares:
     )
 
 
-def _lone(air: Air, receivers: Sequence[_Ppdus], answers: Answers) -> None:
-    own = _sharing(air.scenario)
-    broken = [*air.broken, *_broken(receivers)]
+def _lone(air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], answers: Answers) -> None:
+    own, receivers = _sharing(air.scenario), up or down
+    broken = [*air.broken, *air.amsdus(), *_broken(receivers)]
     for sharing, origin in (
         (own, _LONE_CARD.origin("Jun et al. (2003), A-MPDUs")),
         ("airtime", _FAIR_CARD.origin("Hoeiland-Joergensen et al. (2017) (5)")),
@@ -229,6 +245,8 @@ def _lone(air: Air, receivers: Sequence[_Ppdus], answers: Answers) -> None:
         }
         if origin.by == BY:
             values["collision_probability"] = 0.0
+            side = "stations" if up else "ap"
+            values[f"mpdus_per_ppdu_{side}"] = _mean(receivers, own).sent
         else:
             hints.append(
                 "the access point gives every station as much airtime; here its scheduler gives "
@@ -266,15 +284,17 @@ def _contending(
     goodput = float(by_station.sum())
     broken = [*air.broken, *_broken([*up, *down]), *crowded(float(point.p), air.w0)]
     broken += [*head_start(air.as_dcf, nodes), *air.rules(), *wired(air.scenario, goodput)]
-    answers.add(
-        _CARD.origin("Bianchi (2000), A-MPDUs", broken),
-        {
-            "goodput_bps": goodput,
-            "flow_goodput_bps": goodput / flow_count(air.scenario),
-            "jain_index": _jain(by_station),
-            "collision_probability": float(point.p),
-        },
-    )
+    values: dict[str, float | list[float]] = {
+        "goodput_bps": goodput,
+        "flow_goodput_bps": goodput / flow_count(air.scenario),
+        "jain_index": _jain(by_station),
+        "collision_probability": float(point.p),
+    }
+    if up:
+        values["mpdus_per_ppdu_stations"] = weighted([one.sent for one in up], counts[: len(up)])
+    if down:
+        values["mpdus_per_ppdu_ap"] = ppdus[-1].sent
+    answers.add(_CARD.origin("Bianchi (2000), A-MPDUs", broken), values)
 
 
 def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
@@ -289,6 +309,7 @@ def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
 
     return _Ppdus(
         count=1,
+        sent=mean(lambda one: one.sent),
         payload_bits=mean(lambda one: one.payload_bits),
         packets=mean(lambda one: one.packets),
         none_arrives=mean(lambda one: one.none_arrives),

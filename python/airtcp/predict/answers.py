@@ -19,8 +19,10 @@ class Answers:
         self.model: Model = {}
         self.unanswered: dict[str, str] = {}
 
-    def add(self, origin: Origin, values: Mapping[str, float | list[float]]) -> None:
-        """Append predictions by metric; the better one of a metric is added first.
+    def add(
+        self, origin: Origin, values: Mapping[str, float | list[float]], *, best: bool = False
+    ) -> None:
+        """Append predictions by metric; the better one of a metric is added first, or is `best`.
 
         Raises ModelError, and adds nothing, where a value is not finite or negative.
         """
@@ -36,7 +38,8 @@ class Answers:
                 assumes=list(origin.assumes),
                 broken=list(origin.broken),
             )
-            self.model.setdefault(metric, []).append(entry)
+            entries = self.model.setdefault(metric, [])
+            entries.insert(0 if best else len(entries), entry)
 
     def add_broken(self, sentences: Sequence[str], *, but_by: Sequence[str] = ()) -> None:
         """Append to what the scenario breaks, for all predictions so far but some modules'."""

@@ -14,6 +14,7 @@ from airtcp.predict import (
     downloads,
     effective,
     lone,
+    lossy_path,
     saturated,
     simultaneous,
     tcp_ampdu,
@@ -39,4 +40,5 @@ CARDS: Final[tuple[Card, ...]] = (
     *best.CARDS,
     *ampdu.CARDS,
     *tcp_ampdu.CARDS,
+    *lossy_path.CARDS,
 )

@@ -20,7 +20,7 @@ from airtcp.predict.assumptions import (
     skipped_acks,
 )
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import tcp_of, weighted
+from airtcp.predict.facts import lossy, tcp_of, weighted
 from airtcp.predict.keys import ALIKE, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import head_start
 from airtcp.predict.senders import flow_count
@@ -55,6 +55,10 @@ _CARD: Final = Card(
         "collision_probability",
         "collision_probability_ap",
         "collision_probability_stations",
+        "mpdus_per_ppdu_ap",
+        "mpdus_per_ppdu_stations",
+        "mpdus_per_ack_ppdu_ap",
+        "mpdus_per_ack_ppdu_stations",
     ),
     reads=_READS,
     assumes=(
@@ -178,8 +182,16 @@ def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
         "goodput_bps": goodput,
         "flow_goodput_bps": goodput / flow_count(air.scenario),
     }
-    for name in _CARD.answers[2:]:
-        values[name] = weighted([float(getattr(one, name)) for one in said], counts)
+    sides = ("ap", "stations")
+    data, acks = sides if kinds[0].flows[0].direction == "download" else sides[::-1]
+    for name, attribute in (
+        ("collision_probability", "collision_probability"),
+        ("collision_probability_ap", "collision_probability_ap"),
+        ("collision_probability_stations", "collision_probability_stations"),
+        (f"mpdus_per_ppdu_{data}", "segments_per_ppdu"),
+        (f"mpdus_per_ack_ppdu_{acks}", "acks_per_ppdu"),
+    ):
+        values[name] = weighted([float(getattr(one, attribute)) for one in said], counts)
     answers.add(_CARD.origin(SOURCE, broken), values)
 
 
@@ -327,6 +339,7 @@ def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) ->
             f"{format_time_ns(delay)} each way and holds {held:.3g} of {windows:,} segments: "
             f"{OPTIMISTIC}, little where that is a small part"
         )
+    yield from lossy(scenario, "no packet is lost")
     rates = [link.rate_bps for links in paths for link in links if link.rate_bps is not None]
     if rates and min(rates) < goodput:
         yield (

@@ -1,4 +1,4 @@
-"""All items, and the papers that they come from. Knows names; makes nothing."""
+"""All items, and the papers and studies that they come from. Knows names; makes nothing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ from airtcp.reproduce.item import REGISTRY, Item
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper: its letter, the package with its items, and its citation."""
+    """A paper: its letter, the package with its items, and its citation.
+
+    A study of our own has its name for a letter, what it asks for a citation, and makes no claims.
+    """
 
     letter: str
     package: str
     citation: str
+
+    @property
+    def heading(self) -> str:
+        """What its page is called."""
+        return f"Paper {self.letter}" if self.letter in PAPERS else f"Study: {self.letter}"
 
 
 _PAPERS = (
@@ -57,7 +65,18 @@ _PAPERS = (
 #: The papers by letter, in the order in which they are made.
 PAPERS: Final[dict[str, Paper]] = {paper.letter: paper for paper in _PAPERS}
 
-#: Stands for the items of all papers.
+#: Studies of our own, listed beside the papers.
+STUDIES: Final[dict[str, Paper]] = {
+    "acks": Paper(
+        "acks",
+        "acks",
+        "What TCP ACKs cost on the air, and what delayed ACKs gain, from 802.11b to 802.11ax",
+    )
+}
+#: Where items come from.
+SOURCES: Final[dict[str, Paper]] = PAPERS | STUDIES
+
+#: Stands for the items of all papers and studies.
 EVERYTHING: Final = "all"
 #: Stands for the evaluation of the claims, and the items that it needs.
 CLAIMS: Final = "claims"
@@ -74,10 +93,10 @@ class UnknownItemError(AirtcpError):
 
 def items() -> dict[str, Item]:
     """Every item by its name, paper by paper."""
-    for paper in PAPERS.values():
+    for paper in SOURCES.values():
         importlib.import_module(f"airtcp.reproduce.{paper.package}")
-    letters = list(PAPERS)
-    order = sorted(REGISTRY, key=lambda name: (letters.index(name[0]), _place(name)))
+    letters = list(SOURCES)
+    order = sorted(REGISTRY, key=lambda name: (letters.index(REGISTRY[name].paper), _place(name)))
     return {name: REGISTRY[name] for name in order}
 
 
@@ -106,7 +125,7 @@ def _place(name: str) -> tuple[int, int, str]:
 
 
 def _unknown(wanted: str, known: dict[str, Item]) -> str:
-    words = {name.lower(): name for name in (*known, *PAPERS, EVERYTHING, CLAIMS)}
+    words = {name.lower(): name for name in (*known, *SOURCES, EVERYTHING, CLAIMS)}
     near = difflib.get_close_matches(wanted.lower(), words, n=_NEAREST, cutoff=0.5)
     nearest = ", ".join(words[word] for word in near)
     offer = f"the nearest: {nearest}" if nearest else f"papers are {', '.join(PAPERS)}"

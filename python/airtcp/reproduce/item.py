@@ -56,7 +56,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One figure or table: its name as in "M.fig5", and what the page says about it.
+    """One figure or table: its name as in "M.fig5" or "acks", and what the page says about it.
 
     `caption` is ours, `states` what the paper claims of it, both in our own words.
     """
@@ -74,8 +74,8 @@ class Item:
 
     @property
     def stem(self) -> str:
-        """The name without its paper, which is that of its files."""
-        return self.name.partition(".")[2]
+        """The name without its paper, which is that of its files; a study may have one item."""
+        return self.name.partition(".")[2] or self.name
 
 
 #: Every item whose module has been imported, in that order.

@@ -23,7 +23,7 @@ from airtcp.exceptions import AirtcpError, OutputError
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
 from airtcp.reproduce.bench import STORE, Bench, Settings
-from airtcp.reproduce.catalogue import PAPERS
+from airtcp.reproduce.catalogue import SOURCES
 from airtcp.reproduce.item import Cell, Item, Outcome, Value
 from airtcp.results import canonical_json
 from airtcp.results.store import code_digest, core_digest
@@ -181,7 +181,7 @@ def _csv(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> bytes:
 
 def _folder(item: Item) -> Path:
     """Where the scenario files of an item's paper are."""
-    return Path(__file__).parent / PAPERS[item.paper].package
+    return Path(__file__).parent / SOURCES[item.paper].package
 
 
 @cache

@@ -15,7 +15,7 @@ from airtcp.exceptions import OutputError
 from airtcp.files import write_files
 from airtcp.present.drawing import inlined
 from airtcp.present.markup import definitions, document, table
-from airtcp.reproduce.catalogue import PAPERS, items
+from airtcp.reproduce.catalogue import SOURCES, items
 from airtcp.reproduce.claims import (
     VERDICTS,
     Judgement,
@@ -48,7 +48,7 @@ def write_pages(out: Path) -> list[Path]:
     records = {name: record_of(item, out) for name, item in known.items()}
     verdicts = judgements(out)
     written = []
-    for paper in PAPERS.values():
+    for paper in SOURCES.values():
         mine = [item for item in known.values() if item.paper == paper.letter]
         if any(records[item.name] for item in mine):
             page = _paper_page(paper.letter, mine, records, verdicts, out)
@@ -70,17 +70,20 @@ def _paper_page(
     verdicts: Sequence[Judgement],
     out: Path,
 ) -> str:
-    paper = PAPERS[letter]
+    paper = SOURCES[letter]
     own = [verdict for verdict in verdicts if verdict.claim.paper == letter]
-    title = f"Paper {letter}, made again"
-    parts = [
-        f"<h1>{title}</h1>",
-        f"<p>{escape(paper.citation)}</p>",
-        f"<p class='muted'>{escape(tally(own))}. <a href='../index.html'>All papers</a></p>",
-        *_failures(own),
-        f"<p class='muted'>All claims are judged with one set of parameters: "
-        f"{escape(parameters()[letter])}.</p>",
-    ]
+    title = f"{paper.heading}, made again" if letter in parameters() else paper.heading
+    above = "<a href='../index.html'>All papers</a>"
+    parts = [f"<h1>{title}</h1>", f"<p>{escape(paper.citation)}</p>"]
+    if letter in parameters():
+        parts += [
+            f"<p class='muted'>{escape(tally(own))}. {above}</p>",
+            *_failures(own),
+            f"<p class='muted'>All claims are judged with one set of parameters: "
+            f"{escape(parameters()[letter])}.</p>",
+        ]
+    else:
+        parts.append(f"<p class='muted'>A study of our own: it makes no claims. {above}</p>")
     quick = [record for record in records.values() if record and record["paper"] == letter]
     if any(record["quick"] for record in quick):
         parts.append(
@@ -168,7 +171,7 @@ def _claims(about: Sequence[Judgement]) -> str:
 
 
 def _scenarios(record: Record, item: Item) -> list[str]:
-    folder = Path(__file__).parent / PAPERS[item.paper].package
+    folder = Path(__file__).parent / SOURCES[item.paper].package
     parts = []
     for name, varied in record["scenarios"].items():
         keys = "".join(
@@ -204,17 +207,18 @@ def _top_page(
 ) -> str:
     title = "Five papers, made again"
     parts = [f"<h1>{title}</h1>", f"<p>{escape(tally(list(verdicts)))}.</p>"]
-    for paper in PAPERS.values():
+    for paper in SOURCES.values():
         mine = [item for item in known.values() if item.paper == paper.letter]
         own = [verdict for verdict in verdicts if verdict.claim.paper == paper.letter]
         made = [item for item in mine if records[item.name]]
-        heading = f"Paper {paper.letter}"
+        heading = paper.heading
         if made:
             heading = f"<a href='{paper.letter}/index.html'>{heading}</a>"
         parts += [
             f"<h2>{heading}</h2>",
             f"<p>{escape(paper.citation)}</p>",
-            f"<p class='muted'>{len(made)} of {len(mine)} items made; {escape(tally(own))}.</p>",
+            f"<p class='muted'>{len(made)} of {len(mine)} items made"
+            f"{'; ' + escape(tally(own)) if paper.letter in parameters() else ''}.</p>",
             "<ul>",
             *(
                 f"<li><a href='{paper.letter}/index.html#{item.stem}'>{escape(item.name)}</a> "

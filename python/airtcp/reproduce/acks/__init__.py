@@ -1,0 +1,3 @@
+"""The study of ACKs: what delayed ACKs gain, from 802.11b to 802.11ax."""
+
+from airtcp.reproduce.acks import gain as gain
