@@ -1,6 +1,6 @@
-"""Make the picture and the table of the README from the demo's own run.
+"""Make the picture and the tables of the README: the demo's own run, and a home on Wi-Fi 6.
 
-Knows: which example the demo runs, and the markers in README.md between which the table stands.
+Knows: which examples these are, and the markers in README.md between which the tables stand.
 Knows no numbers: scenario and seed decide them, so that whoever runs this gets the same table.
 
     .venv/bin/python docs/make_readme.py
@@ -11,14 +11,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import tables
 from airtcp import compare, load
+from airtcp.metrics import quantity_with_interval
 from airtcp.present import drawing, plot, summary
 from airtcp.results import Comparison
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs" / "images" / "web-hotspot.png"
-SCENARIO = ROOT / "python" / "airtcp" / "examples" / "web-hotspot.toml"
+EXAMPLES = ROOT / "python" / "airtcp" / "examples"
+SCENARIO = EXAMPLES / "web-hotspot.toml"
+HOME = EXAMPLES / "home-wifi6.toml"
+SCHEDULERS = ("oldest", "round-robin")
 
 _TABLE = re.compile(r"(<!-- table: begins -->\n).*?(<!-- table: ends -->)", re.DOTALL)
 
@@ -50,10 +55,34 @@ def with_table(readme: str, result: Comparison) -> str:
     return _TABLE.sub(lambda match: f"{match[1]}\n{table(result)}\n\n{match[2]}", readme)
 
 
+def home() -> str:
+    """What each of the home's stations gets, by the access point's scheduler."""
+    rows = []
+    for scheduler in SCHEDULERS:
+        result = compare(load(HOME).vary({"ap.scheduler": scheduler}))
+        simulation = result.simulation
+        everything = simulation.metrics["goodput_bps"]
+        best = next(row for row in result.comparison if row.metric == "goodput_bps")
+        groups = [
+            quantity_with_interval(group["download"]["flow_goodput_bps"], "b/s")
+            for group in simulation.groups.values()
+        ]
+        model = f"{best.model / 1e6:.1f} Mb/s"
+        rows.append([scheduler, model, quantity_with_interval(everything, "b/s"), *groups])
+    names = [group.name for group in load(HOME).stations]
+    return tables.markdown(["scheduler", "model, all", "simulated, all", *names], rows)
+
+
+def with_home(readme: str) -> str:
+    """The README with the table of the home."""
+    return tables.put(readme, "home", home())
+
+
 def main() -> None:
-    """Write both."""
+    """Write all."""
     result = demo()
-    README.write_text(with_table(README.read_text(encoding="utf-8"), result), encoding="utf-8")
+    readme = with_home(with_table(README.read_text(encoding="utf-8"), result))
+    README.write_text(readme, encoding="utf-8")
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_bytes(drawing.png(plot.pictures(result)["comparison"]))
 

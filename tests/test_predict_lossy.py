@@ -1,4 +1,4 @@
-"""What losses on wired links leave of endless transfers: RFC 9438 and Mathis, beside simulations."""
+"""What losses on wires leave of endless transfers: RFC 9438 and Mathis, beside simulations."""
 
 import math
 

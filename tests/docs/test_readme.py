@@ -36,6 +36,10 @@ def test_the_table_is_up_to_date(make_readme: ModuleType, demo: Comparison) -> N
     assert make_readme.table(demo) in README
 
 
+def test_the_home_on_wifi_6_is_up_to_date(make_readme: ModuleType) -> None:
+    assert make_readme.with_home(README) == README, "run: python docs/make_readme.py"
+
+
 def test_the_demo_prints_what_is_in_the_table(make_readme: ModuleType, demo: Comparison) -> None:
     command = [sys.executable, "-m", "airtcp", "run", str(make_readme.SCENARIO)]
     wide = os.environ | {"COLUMNS": "200"}

@@ -93,6 +93,19 @@ def test_more_segments_for_an_ack_never_cost_goodput_where_they_divide_the_windo
     assert rates[-1] < float(ask(5, 64, 1, acks="none").segments_per_s)
 
 
+def test_a_path_holds_what_passes_in_its_round_trip() -> None:
+    """With one station whose window fits: 44 segments in a cycle of 1589 us and the path's."""
+    said = ask(1, 64, 2, path_s=1e-3)  # type: ignore[arg-type]
+
+    # 100 + 28 w + 100 + w / 2 + 135 us for w segments; 64 - w are what passes in 1 ms.
+    on_air = float(said.segments_per_ppdu)
+    rate = on_air / (335 + 28.5 * on_air) * 1e6
+    assert float(said.segments_per_s) == pytest.approx(rate)
+    assert 0 <= 64 - on_air - rate * 1e-3 < 3
+    with pytest.raises(ValueError, match="path holds"):
+        ask(1, 64, 2, path_s=1.0)  # type: ignore[arg-type]
+
+
 def test_arrays_are_single_numbers_side_by_side() -> None:
     both = throughput([1, 5], 44, [[1], [2]], times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES)
 

@@ -3,8 +3,8 @@
 Knows how long aggregates get, how many accesses TCP ACKs take, and who collides with whom. Knows
 durations of PPDUs (`airtcp.models.ampdu` makes them), no scenarios; no packet is lost but in
 collisions, and these are repeated until they get through. docs/aggregation.md derives it; equation
-numbers (A1) to (A9) are those of that page. Symbols: n stations with a transfer each, W segments of
-window, an ACK for d segments, A segments in a PPDU at most, C segments that the ACKs of a PPDU
+numbers (A1) to (A10) are those of that page. Symbols: n stations with a transfer each, W segments
+of window, an ACK for d segments, A segments in a PPDU at most, C segments that the ACKs of a PPDU
 acknowledge at most.
 
 1. A window of one station goes round: segments wait at one end (data), are sent in PPDUs of A, and
@@ -18,6 +18,7 @@ acknowledge at most.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -130,14 +131,19 @@ def throughput(
     retries: int,
     direction: Literal["download", "upload"] = "download",
     acks: AckAccess = "contends",
+    path_s: float = 0.0,
 ) -> Throughput:
     """Endless transfers of `n` stations, (A9); `w0`, `m`, `retries` as in `bianchi.fixed_point`.
+
+    `path_s` is the round trip on the wires behind the access point, which hold as many segments of
+    a window as pass in it (Little's law); the rest goes round on the air.
 
     `acks` "none" is the bound without any access for ACKs: they take no time and nobody contends
     with the data. Vectorised over `n`, `window` and `d`.
 
     Raises `ValueError` naming an argument out of range (n, d >= 1, window >= d: with less the
-    delayed-ACK timer moves the window on), `ConvergenceError`.
+    delayed-ACK timer moves the window on) or where the path holds all windows,
+    `ConvergenceError`.
 
     >>> from airtcp.models.ampdu import HT_20MHZ
     >>> both = {"segment_bits": 12000, "ack_bits": 416}
@@ -155,18 +161,42 @@ def throughput(
     if np.any(windows < every):
         raise ValueError("window must be at least d: an ACK waits for so many segments")
     slot = _checks.scalar("slot_s", slot_s, above=0.0)
+    path = _checks.scalar("path_s", path_s, at_least=0.0)
     told = np.empty((8, *nodes.shape))
     for place in np.ndindex(nodes.shape):
         count, w, each = int(nodes[place]), int(windows[place]), int(every[place])
         if acks == "none":
             told[(slice(None), *place)] = _without_acks(w, times, slot, w0)
             continue
-        loop = _Loop.of(w, each, times, direction)
-        shared = _share(loop, count)
-        told[(slice(None), *place)] = _slots(
-            shared, count, times, direction, slot_s=slot, w0=w0, m=m, retries=retries
-        )
+
+        def loop(own: int, count: int = count, each: int = each) -> tuple[float, ...]:
+            shared = _share(_Loop.of(own, each, times, direction), count)
+            return _slots(shared, count, times, direction, slot_s=slot, w0=w0, m=m, retries=retries)
+
+        told[(slice(None), *place)] = loop(_on_air(w, each, count, path, loop))
     return Throughput(nodes[()], *(np.asarray(row)[()] for row in told))
+
+
+def _on_air(
+    window: int, every: int, n: int, path_s: float, loop: Callable[[int], tuple[float, ...]]
+) -> int:
+    """The part of a window that is on the air, the rest being on its path: (A10)."""
+    if path_s == 0.0:
+        return window
+
+    def fits(own: int) -> bool:
+        return own + loop(own)[0] / n * path_s <= window
+
+    if not fits(every):
+        raise ValueError(
+            "window must be more than the path holds: goodput is near a window for each round trip "
+            "of the wires, and aggregates are as long as what arrives together"
+        )
+    low, high = every, window
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 @dataclass(frozen=True, slots=True)

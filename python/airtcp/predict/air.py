@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from airtcp.models.airtime_fairness import Sharing
 from airtcp.models.ampdu import Exchange
 from airtcp.predict.access import as_dcf
 from airtcp.predict.saturated import after_collision_ns
@@ -17,6 +18,7 @@ from airtcp.predict.senders import doublings
 from airtcp.units import format_size
 
 if TYPE_CHECKING:
+    from airtcp.models._checks import Values
     from airtcp.scenario import ResolvedScenario, StationGroup
 
 #: How long PPDUs are, and the waits around them.
@@ -132,3 +134,20 @@ def error_probability(group: StationGroup, packet_bytes: int) -> float:
     if errors.of_bytes is None:
         return errors.rate
     return float(1.0 - (1.0 - errors.rate) ** (packet_bytes / errors.of_bytes))
+
+
+def sharing_of(scenario: ResolvedScenario) -> Sharing:
+    """What the access point's scheduler gives all receivers alike.
+
+    In order of arrival those are packets: each receiver has as many waiting, and the oldest goes
+    next, so that all wait equally long (but for the packets that go with the oldest one, which have
+    not waited so long: long PPDUs get a few per cent more).
+    """
+    kind = scenario.ap.scheduler.kind if scenario.ap.scheduler is not None else "oldest"
+    by_kind: dict[str, Sharing] = {"round-robin": "ppdus", "airtime": "airtime"}
+    return by_kind.get(kind, "packets")
+
+
+def jain(rates: Values) -> float:
+    """Jain's index of rates, one for each flow."""
+    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))

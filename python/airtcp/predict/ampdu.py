@@ -17,7 +17,7 @@ from airtcp.models.airtime_fairness import Shares, Sharing, shares
 from airtcp.models.ampdu import sent_mpdus
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 from airtcp.models.max_throughput import mean_backoff_s
-from airtcp.predict.air import READS, Air, error_probability
+from airtcp.predict.air import READS, Air, error_probability, jain, sharing_of
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import weighted
@@ -196,18 +196,6 @@ def _of_group(air: Air, group: StationGroup, sizes: Sequence[int]) -> _Ppdus:
     )
 
 
-def _sharing(scenario: ResolvedScenario) -> Sharing:
-    """What the scheduler gives all receivers alike.
-
-    In order of arrival those are packets: a saturated source keeps as many waiting for each
-    receiver, and the oldest goes next, so that all wait equally long (but for the packets that go
-    with the oldest one, which have not waited so long: long PPDUs get a few per cent more).
-    """
-    kind = scenario.ap.scheduler.kind if scenario.ap.scheduler is not None else "oldest"
-    by_kind: dict[str, Sharing] = {"round-robin": "ppdus", "airtime": "airtime"}
-    return by_kind.get(kind, "packets")
-
-
 def _shares(receivers: Sequence[_Ppdus], sharing: Sharing) -> Shares:
     """What each receiver of one sender gets of its time, station by station."""
     counts = [one.count for one in receivers]
@@ -226,7 +214,7 @@ def _shares(receivers: Sequence[_Ppdus], sharing: Sharing) -> Shares:
 
 
 def _lone(air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], answers: Answers) -> None:
-    own, receivers = _sharing(air.scenario), up or down
+    own, receivers = sharing_of(air.scenario), up or down
     broken = [*air.broken, *air.amsdus(), *_broken(receivers)]
     for sharing, origin in (
         (own, _LONE_CARD.origin("Jun et al. (2003), A-MPDUs")),
@@ -241,7 +229,7 @@ def _lone(air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], answers: Answe
         values: dict[str, float | list[float]] = {
             "goodput_bps": said.total_bps,
             "flow_goodput_bps": said.total_bps / flow_count(air.scenario),
-            "jain_index": _jain(said.rate_bps),
+            "jain_index": jain(said.rate_bps),
         }
         if origin.by == BY:
             values["collision_probability"] = 0.0
@@ -260,7 +248,7 @@ def _contending(
     air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], nodes: int, answers: Answers
 ) -> None:
     """Every node gets as many PPDUs through as any other, the access point included."""
-    ppdus = [*up, *([_mean(down, _sharing(air.scenario))] if down else [])]
+    ppdus = [*up, *([_mean(down, sharing_of(air.scenario))] if down else [])]
     counts = [one.count for one in ppdus]
     point = fixed_point(nodes, air.w0, air.stages, air.retries)
     wait_s = air.after_collision_ns / 1e9
@@ -278,7 +266,7 @@ def _contending(
     each = float(saturation(point, times).success_rate_per_s) / nodes
     rates = [np.full(one.count, each * one.payload_bits) for one in up]
     if down:
-        shared = _shares(down, _sharing(air.scenario)).rate_bps
+        shared = _shares(down, sharing_of(air.scenario)).rate_bps
         rates.append(each * ppdus[-1].payload_bits * shared / shared.sum())
     by_station = np.concatenate(rates)
     goodput = float(by_station.sum())
@@ -287,7 +275,7 @@ def _contending(
     values: dict[str, float | list[float]] = {
         "goodput_bps": goodput,
         "flow_goodput_bps": goodput / flow_count(air.scenario),
-        "jain_index": _jain(by_station),
+        "jain_index": jain(by_station),
         "collision_probability": float(point.p),
     }
     if up:
@@ -317,10 +305,6 @@ def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
         cycle_s=mean(lambda one: one.cycle_s),
         collision_s=mean(lambda one: one.collision_s),
     )
-
-
-def _jain(rates: Values) -> float:
-    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
 
 
 def _broken(ppdus: Sequence[_Ppdus]) -> Iterator[str]:

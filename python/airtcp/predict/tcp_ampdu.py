@@ -1,7 +1,7 @@
 """Endless TCP transfers over A-MPDUs, all one way: the ACK-aware model of `models.tcp_ampdu`.
 
 802.11n, ac and ax. Stations that differ in rate, segments or windows are asked about as if all were
-like them, and their mean time for a segment stands in.
+like them; what each then gets is as the access point's scheduler shares it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from airtcp.models.airtime_fairness import Shares, shares
 from airtcp.models.tcp_ampdu import Throughput, Times, throughput
-from airtcp.predict.air import READS, Air
+from airtcp.predict.air import READS, Air, jain, sharing_of
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import (
     ENDLESS_HARMLESS,
@@ -20,18 +23,18 @@ from airtcp.predict.assumptions import (
     skipped_acks,
 )
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import lossy, tcp_of, weighted
+from airtcp.predict.facts import lossy, tcp_of
 from airtcp.predict.keys import ALIKE, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import head_start
 from airtcp.predict.senders import flow_count
-from airtcp.units import format_rate, format_time_ns
+from airtcp.units import format_rate
 
 if TYPE_CHECKING:
     from airtcp.scenario import Flow, ResolvedScenario, StationGroup
 
 SOURCE: Final = "TCP over A-MPDUs (A9)"
 _BOUND: Final = "TCP over A-MPDUs, no ACK access"
-_READS: Final = (*READS, *SEGMENTS, "flows.tcp.receive_window_bytes")
+_READS: Final = (*READS, *SEGMENTS, "flows.tcp.receive_window_bytes", "ap.scheduler")
 _LOSSES: Final = Assumption(
     "no packet is lost: queues hold all windows, and TCP's timer never expires",
     (
@@ -43,7 +46,8 @@ _LOSSES: Final = Assumption(
     ),
 )
 _SERVER: Final = Assumption(
-    "the server is at the access point: no wired path", ("flows.path", "links")
+    "wired paths hold what passes in their round trip, and lose nothing; the air is the bottleneck",
+    ("flows.path", "links"),
 )
 _CARD: Final = Card(
     name="TCP over A-MPDUs",
@@ -52,6 +56,7 @@ _CARD: Final = Card(
     answers=(
         "goodput_bps",
         "flow_goodput_bps",
+        "jain_index",
         "collision_probability",
         "collision_probability_ap",
         "collision_probability_stations",
@@ -60,11 +65,11 @@ _CARD: Final = Card(
         "mpdus_per_ack_ppdu_ap",
         "mpdus_per_ack_ppdu_stations",
     ),
-    reads=_READS,
+    reads=(*_READS, "flows.path", "links"),
     assumes=(
         Assumption(
             "endless transfers of one direction, one for each station, all alike",
-            ("flows.direction", "flows.application.kind", "stations.data_rate", "ap.scheduler"),
+            ("flows.direction", "flows.application.kind", "stations.data_rate"),
         ),
         _LOSSES,
         _SERVER,
@@ -113,13 +118,12 @@ _BOUND_CARD: Final = Card(
     needs=(ALIKE, NEVER_ENDS),
     harmless={
         **_CARD.harmless,
-        "ap.scheduler": "a bound: what is lost or waits leaves goodput below it",
-        "ap.queue": "as ap.scheduler",
-        "stations.queue": "as ap.scheduler",
-        "flows.path": "as ap.scheduler",
-        "links": "as ap.scheduler",
-        "flows.tcp.min_rto_ns": "as ap.scheduler",
-        "flows.tcp.initial_rto_ns": "as ap.scheduler",
+        "ap.queue": "a bound: what is lost or waits leaves goodput below it",
+        "stations.queue": "as ap.queue",
+        "flows.path": "as ap.queue",
+        "links": "as ap.queue",
+        "flows.tcp.min_rto_ns": "as ap.queue",
+        "flows.tcp.initial_rto_ns": "as ap.queue",
         "flows.tcp.ack_skip": "there are no ACKs",
         "mac.rules.immediate_access": "one sender, which always has a packet",
         "mac.rules.post_backoff": "as mac.rules.immediate_access",
@@ -143,6 +147,7 @@ class _Kind:
     payload_bits: int
     window: int
     every: int
+    path_s: float
     times: Times
 
 
@@ -168,30 +173,42 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         kinds = _kinds(air)
         bound = [_ask(air, kind, 1, acks=False) for kind in kinds]
         limit = "ACKs take no airtime and no access; goodput is too high: this is a bound"
-        answers.add(_BOUND_CARD.origin(_BOUND, [limit]), {"goodput_bps": _together(bound, kinds)})
+        most = _together(air, bound, kinds).total_bps
+        answers.add(_BOUND_CARD.origin(_BOUND, [limit]), {"goodput_bps": most})
     return None
 
 
 def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
     counts = [kind.group.count for kind in kinds]
     said = [_ask(air, kind, sum(counts)) for kind in kinds]
-    goodput = _together(said, kinds)
+    shared = _together(air, said, kinds)
+    goodput = shared.total_bps
     broken = [*_broken(air, kinds, goodput), *air.broken, *air.rules()]
     broken += head_start(air.as_dcf, 2)
     values: dict[str, float | list[float]] = {
         "goodput_bps": goodput,
         "flow_goodput_bps": goodput / flow_count(air.scenario),
     }
+    if all(len(kind.flows) == 1 for kind in kinds):
+        values["jain_index"] = jain(shared.rate_bps)
+    # How many PPDUs each group has: its time over that of one of them.
+    first = np.cumsum([0, *counts[:-1]])
+    cycle = [float(one.segments_per_ppdu / one.segments_per_s) for one in said]
+    visits = np.array(counts) * shared.airtime[first] / np.array(cycle)
+
+    def mean(attribute: str) -> float:
+        return float(
+            np.dot(visits, [float(getattr(one, attribute)) for one in said]) / visits.sum()
+        )
+
     sides = ("ap", "stations")
     data, acks = sides if kinds[0].flows[0].direction == "download" else sides[::-1]
-    for name, attribute in (
-        ("collision_probability", "collision_probability"),
-        ("collision_probability_ap", "collision_probability_ap"),
-        ("collision_probability_stations", "collision_probability_stations"),
-        (f"mpdus_per_ppdu_{data}", "segments_per_ppdu"),
-        (f"mpdus_per_ack_ppdu_{acks}", "acks_per_ppdu"),
-    ):
-        values[name] = weighted([float(getattr(one, attribute)) for one in said], counts)
+    values[f"mpdus_per_ppdu_{data}"] = mean("segments_per_ppdu")
+    values[f"mpdus_per_ack_ppdu_{acks}"] = mean("acks_per_ppdu")
+    if len(kinds) == 1 or sharing_of(air.scenario) == "ppdus":
+        # Otherwise one group's PPDUs follow each other, and fewer stations have something to send.
+        for name in ("", "_ap", "_stations"):
+            values[f"collision_probability{name}"] = mean(f"collision_probability{name}")
     answers.add(_CARD.origin(SOURCE, broken), values)
 
 
@@ -214,6 +231,9 @@ def _kind(air: Air, group: StationGroup) -> _Kind | None:
         # Several connections of a station have their windows together.
         window=sum(max(1, tcp_of(one).receive_window_bytes // tcp.mss_bytes) for one in flows),
         every=tcp.delayed_ack.every,
+        path_s=max(
+            2.0 * sum(link.delay_ns for link in air.scenario.path_links(one)) / 1e9 for one in flows
+        ),
         times=Times.of(
             exchange,
             exchange,
@@ -237,16 +257,27 @@ def _ask(air: Air, kind: _Kind, n: int, *, acks: bool = True) -> Throughput:
         retries=air.retries,
         direction="upload" if kind.flows[0].direction == "upload" else "download",
         acks="contends" if acks else "none",
+        path_s=kind.path_s,
     )
 
 
-def _together(said: Sequence[Throughput], kinds: Sequence[_Kind]) -> float:
-    """All get as many bits: the mean time for one, each group in the company of its like."""
-    times = [
-        1.0 / (float(one.segments_per_s) * kind.payload_bits)
-        for one, kind in zip(said, kinds, strict=True)
-    ]
-    return 1.0 / weighted(times, [kind.group.count for kind in kinds])
+def _together(air: Air, said: Sequence[Throughput], kinds: Sequence[_Kind]) -> Shares:
+    """What each station gets, where PPDUs last as long as among stations like its own.
+
+    In order of arrival windows take turns. Stations with data, which contend alike, have as many
+    PPDUs as any other, as they have with a turn each.
+    """
+    counts = [kind.group.count for kind in kinds]
+    segments = np.array([float(one.segments_per_ppdu) for one in said])
+    cycle = segments / np.array([float(one.segments_per_s) for one in said])
+    down = kinds[0].flows[0].direction == "download"
+    return shares(
+        np.repeat(segments * [kind.payload_bits for kind in kinds], counts),
+        np.repeat(cycle, counts),
+        np.repeat(cycle, counts),
+        sharing_of(air.scenario) if down else "ppdus",
+        packets=np.repeat(segments / [kind.window for kind in kinds], counts),
+    )
 
 
 def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
@@ -274,15 +305,9 @@ def _alike(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
     names = [name for name, values in differ.items() if len(values) > 1]
     if names:
         yield (
-            f"all stations are alike; here they differ in {' and '.join(names)}, and the mean time "
-            f"of a bit stands in, as if all got as many; {UNKNOWN}, and the shares of the stations "
-            "are not told"
-        )
-    scheduler = scenario.ap.scheduler
-    if names and scheduler is not None and scheduler.kind != "oldest":
-        yield (
-            "packets go in the order in which they came; here stations take turns "
-            f"({scheduler.kind}): fast ones get more than slow ones; goodput is too low"
+            f"all stations are alike; here they differ in {' and '.join(names)}: PPDUs are taken "
+            "to last and to be as full as among stations of one kind; the effect is small where "
+            "windows hold more than a PPDU"
         )
     if any(len(kind.flows) > 1 for kind in kinds):
         yield (
@@ -330,14 +355,11 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
 
 def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
     paths = [scenario.path_links(flow) for kind in kinds for flow in kind.flows]
-    delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
-    if delay:
-        held = 2.0 * delay / 1e9 * goodput / kinds[0].payload_bits
-        windows = sum(kind.group.count * kind.window for kind in kinds)
+    trips = [kind.path_s for kind in kinds]
+    if max(trips) > 0.0 and min(trips) < max(trips):
         yield (
-            f"the server is at the access point; here a wired path takes up to "
-            f"{format_time_ns(delay)} each way and holds {held:.3g} of {windows:,} segments: "
-            f"{OPTIMISTIC}, little where that is a small part"
+            "all paths are alike; here round trips on the wires differ, so that windows are on the "
+            f"air for longer or shorter; {UNKNOWN}"
         )
     yield from lossy(scenario, "no packet is lost")
     rates = [link.rate_bps for links in paths for link in links if link.rate_bps is not None]
