@@ -183,6 +183,35 @@ def test_tcp_downloads(standard: str, count: int, every: int) -> None:
         )
 
 
+#: What PPDUs of other kinds of stations beside them do to the model, as `broken` says.
+OFF = {
+    ("download", "round-robin"): (0.95, 1.05, "the effect is small"),
+    ("download", "oldest"): (0.8, 1.0, "too low, by up to 20 %"),
+    ("upload", "oldest"): (1.0, 1.32, "too high, by up to 30 %"),
+}
+
+
+@pytest.mark.parametrize(("direction", "scheduler"), OFF)
+def test_tcp_of_stations_at_different_rates(direction: str, scheduler: str) -> None:
+    tcp = "receive_window = { segments = 256 }, initial_window = 64"
+    asked = scenario(
+        flow(direction, BULK, tcp=tcp)
+        + '[[stations]]\nname = "far"\ncount = 1\nmcs = 0\n'
+        + flow(direction, BULK, group="far", tcp=tcp),
+        standard="ax",
+        phy='mcs = 9\nband = "5 GHz"',
+        count=3,
+        top=f'[ap]\nscheduler = "{scheduler}"',
+    )
+    least, most, words = OFF[direction, scheduler]
+
+    said = predict(asked)
+
+    source = "TCP over A-MPDUs (A9)"
+    assert least < values(said)[source] / simulated(asked) < most
+    assert words in broken(said, source)
+
+
 def test_what_breaks_tcp_over_aggregates_is_named() -> None:
     flows = flow("download", BULK, tcp="receive_window = { segments = 400 }")
     asked = scenario(

@@ -82,13 +82,15 @@ def shares(
     sharing: Sharing,
     *,
     packets: ArrayLike = 1.0,
+    weight: ArrayLike = 1.0,
 ) -> Shares:
     """(4) and (5) for stations whose PPDU carries `payload_bits` and takes `cycle_s` in all.
 
     `busy_s` is what of a cycle counts as airtime (T_data in the paper). "ppdus": stations have one
     PPDU each in turn, so that each has T_data over the sum of all (what the paper takes a FIFO
     queue for); "packets": as many packets each, `packets` of them in a PPDU, which is what one
-    queue in order of arrival gives where all have as much waiting; "airtime": 1/n each.
+    queue in order of arrival gives where all have as much waiting; "airtime": 1/n each, or as their
+    `weight` says.
 
     The shares of the time are of whole cycles, and the paper's approximation of them by T_data
     with `busy_s` = T_data and `cycle_s` = T_data + T_oh.
@@ -103,14 +105,15 @@ def shares(
     (array([ 9.7, 11.3,  5.2]), 26)
     """
     _checks.choice("sharing", sharing, ("packets", "ppdus", "airtime"))
-    payload, busy, cycle, count = _checks.broadcast(
+    payload, busy, cycle, count, share = _checks.broadcast(
         payload_bits=_checks.real("payload_bits", payload_bits, above=0.0),
         busy_s=_checks.real("busy_s", busy_s, above=0.0),
         cycle_s=_checks.real("cycle_s", cycle_s, above=0.0),
         packets=_checks.real("packets", packets, above=0.0),
+        weight=_checks.real("weight", weight, above=0.0),
     )
-    weight = {"packets": busy / count, "ppdus": busy, "airtime": np.ones(busy.shape)}[sharing]
-    airtime = weight / weight.sum()
+    part = {"packets": busy / count, "ppdus": busy, "airtime": share}[sharing]
+    airtime = part / part.sum()
     rate = airtime * payload / cycle
     return Shares(airtime=airtime, rate_bps=rate, total_bps=float(rate.sum()))
 

@@ -36,7 +36,13 @@ FAIR_BY: Final = "models.airtime_fairness"
 #: From this probability on, PPDUs of which nothing arrives are worth a word.
 _ALL_LOST: Final = 0.01
 
-_READS: Final = (*READS, "flows.application", "stations.frame_errors", "ap.scheduler")
+_READS: Final = (
+    *READS,
+    "flows.application",
+    "stations.frame_errors",
+    "ap.scheduler",
+    "stations.airtime_weight",
+)
 _ASSUMES: Final = (
     Assumption("every sender always has packets enough", ("flows.application.rate_bps",)),
     Assumption("one PPDU for each access, to one receiver, and a Block ACK for it", ("mac.edca",)),
@@ -130,6 +136,7 @@ class _Ppdus:
     """
 
     count: int
+    weight: float
     sent: float
     payload_bits: float
     packets: float
@@ -186,6 +193,7 @@ def _of_group(air: Air, group: StationGroup, sizes: Sequence[int]) -> _Ppdus:
     backoff_s = mean_backoff_s(air.w0 - 1, air.slot_s)
     return _Ppdus(
         count=group.count,
+        weight=float(group.airtime_weight),
         sent=sent,
         payload_bits=sent * (1.0 - lost) * payload,
         packets=sent * (1.0 - lost),
@@ -210,6 +218,7 @@ def _shares(receivers: Sequence[_Ppdus], sharing: Sharing) -> Shares:
         cycle,
         sharing,
         packets=each(lambda one: one.packets),
+        weight=each(lambda one: one.weight),
     )
 
 
@@ -288,7 +297,7 @@ def _contending(
 def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
     """The mean PPDU of an access point with these receivers."""
     turns = {"packets": [1.0 / one.packets for one in down], "ppdus": [1.0] * len(down)}
-    turns["airtime"] = [1.0 / one.cycle_s for one in down]
+    turns["airtime"] = [one.weight / one.cycle_s for one in down]
     weights = np.array([one.count for one in down]) * np.array(turns[sharing])
     weights /= weights.sum()
 
@@ -297,6 +306,7 @@ def _mean(down: Sequence[_Ppdus], sharing: Sharing) -> _Ppdus:
 
     return _Ppdus(
         count=1,
+        weight=mean(lambda one: one.weight),
         sent=mean(lambda one: one.sent),
         payload_bits=mean(lambda one: one.payload_bits),
         packets=mean(lambda one: one.packets),

@@ -24,17 +24,24 @@ from airtcp.predict.assumptions import (
 )
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import lossy, tcp_of
-from airtcp.predict.keys import ALIKE, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
+from airtcp.predict.keys import ALIKE, ALL_ACKS, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import head_start
 from airtcp.predict.senders import flow_count
 from airtcp.units import format_rate
 
 if TYPE_CHECKING:
+    from airtcp.models._checks import Values
     from airtcp.scenario import Flow, ResolvedScenario, StationGroup
 
 SOURCE: Final = "TCP over A-MPDUs (A9)"
 _BOUND: Final = "TCP over A-MPDUs, no ACK access"
-_READS: Final = (*READS, *SEGMENTS, "flows.tcp.receive_window_bytes", "ap.scheduler")
+_READS: Final = (
+    *READS,
+    *SEGMENTS,
+    "flows.tcp.receive_window_bytes",
+    "ap.scheduler",
+    "stations.airtime_weight",
+)
 _LOSSES: Final = Assumption(
     "no packet is lost: queues hold all windows, and TCP's timer never expires",
     (
@@ -95,6 +102,7 @@ _CARD: Final = Card(
         NO_BEACONS,
         NO_ERRORS,
         RENO,
+        ALL_ACKS,
     ),
     needs=(ALIKE, NEVER_ENDS),
     harmless={
@@ -196,15 +204,15 @@ def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
     cycle = [float(one.segments_per_ppdu / one.segments_per_s) for one in said]
     visits = np.array(counts) * shared.airtime[first] / np.array(cycle)
 
-    def mean(attribute: str) -> float:
-        return float(
-            np.dot(visits, [float(getattr(one, attribute)) for one in said]) / visits.sum()
-        )
+    def mean(attribute: str, weights: Values = visits) -> float:
+        single = [float(getattr(one, attribute)) for one in said]
+        return float(np.dot(weights, single) / weights.sum())
 
     sides = ("ap", "stations")
     data, acks = sides if kinds[0].flows[0].direction == "download" else sides[::-1]
     values[f"mpdus_per_ppdu_{data}"] = mean("segments_per_ppdu")
-    values[f"mpdus_per_ack_ppdu_{acks}"] = mean("acks_per_ppdu")
+    accesses = visits * [float(one.ack_accesses) for one in said]
+    values[f"mpdus_per_ack_ppdu_{acks}"] = mean("acks_per_ppdu", accesses)
     if len(kinds) == 1 or sharing_of(air.scenario) == "ppdus":
         # Otherwise one group's PPDUs follow each other, and fewer stations have something to send.
         for name in ("", "_ap", "_stations"):
@@ -277,6 +285,7 @@ def _together(air: Air, said: Sequence[Throughput], kinds: Sequence[_Kind]) -> S
         np.repeat(cycle, counts),
         sharing_of(air.scenario) if down else "ppdus",
         packets=np.repeat(segments / [kind.window for kind in kinds], counts),
+        weight=np.repeat([float(kind.group.airtime_weight) for kind in kinds], counts),
     )
 
 
@@ -304,10 +313,19 @@ def _alike(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
     }
     names = [name for name, values in differ.items() if len(values) > 1]
     if names:
+        effect = {
+            "ppdus": "the effect is small where windows hold a PPDU",
+            "airtime": "the effect is small where windows hold a PPDU",
+            "packets": "goodput is too low, by up to 20 %, as long PPDUs go with few old packets",
+        }[sharing_of(scenario)]
+        if kinds[0].flows[0].direction == "upload":
+            effect = (
+                "goodput is too high, by up to 30 %, as stations with short PPDUs have something "
+                "to send more often"
+            )
         yield (
             f"all stations are alike; here they differ in {' and '.join(names)}: PPDUs are taken "
-            "to last and to be as full as among stations of one kind; the effect is small where "
-            "windows hold more than a PPDU"
+            f"to last and to be as full as among stations of one kind; {effect}"
         )
     if any(len(kind.flows) > 1 for kind in kinds):
         yield (
