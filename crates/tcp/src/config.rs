@@ -91,6 +91,15 @@ pub enum Congestion {
     Reno,
     /// RFC 9438.
     Cubic,
+    /// draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux. Wants [`Config::pacing`].
+    Bbr1,
+}
+
+impl Congestion {
+    /// Whether window and pace follow a model of the path and not losses.
+    pub(crate) fn has_model(self) -> bool {
+        matches!(self, Self::Bbr1)
+    }
 }
 
 /// How slow start ends where nothing is lost. All but the first time single segments, and want
@@ -269,6 +278,9 @@ impl Config {
         let times_segments = self.slow_start != SlowStart::Standard || self.pacing;
         if times_segments && self.variant != Variant::Rack {
             return Err("hystart or pacing without the variant rack, which alone times segments");
+        }
+        if self.congestion.has_model() && !(self.pacing && self.slow_start == SlowStart::Standard) {
+            return Err("BBR without pacing, or with another one's slow start");
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! during a recovery, and both keep it in a [`Window`]. Every machine agrees to the
 //! last bit: integers, and floating point without functions that differ between platforms.
 
+mod bbr1;
 mod cubic;
 mod reno;
 #[cfg(test)]
@@ -14,9 +15,11 @@ mod slow_start;
 
 use airtcp_kernel::{Duration, Time};
 
+use self::bbr1::Bbr1;
 use self::cubic::Cubic;
 use self::reno::Reno;
 use self::slow_start::Watched;
+use crate::rate::RateSample;
 use crate::rtt::RttEstimator;
 use crate::{Config, Congestion, SlowStart};
 
@@ -89,6 +92,18 @@ pub(crate) trait Controller {
 
     /// Nothing was under way, not for so long, and there is data now; the last was sent at this time.
     fn on_resume(&mut self, _moment: &Moment<'_>, _last_sent: Time) {}
+
+    /// What an acknowledgment tells of the path, in whichever phase: for controllers that own window and
+    /// pace.
+    fn on_sample(&mut self, _window: &mut Window, _moment: &Moment<'_>, _sample: &RateSample) {}
+
+    /// A recovery is over: for controllers that own the window.
+    fn on_recovered(&mut self, _window: &mut Window) {}
+
+    /// At which pace segments leave, in bytes a second; `None`: that follows from the window.
+    fn rate(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// The controller that a configuration names.
@@ -97,6 +112,7 @@ pub(crate) enum AnyController {
     Reno(Reno),
     Cubic(Box<Cubic>),
     Watched(Box<Watched>),
+    Bbr1(Box<Bbr1>),
 }
 
 impl AnyController {
@@ -104,6 +120,7 @@ impl AnyController {
         let controller = match config.congestion {
             Congestion::Reno => Self::Reno(Reno::default()),
             Congestion::Cubic => Self::Cubic(Box::default()),
+            Congestion::Bbr1 => Self::Bbr1(Box::new(Bbr1::new())),
         };
         match config.slow_start {
             SlowStart::Standard => controller,
@@ -121,6 +138,7 @@ impl Controller for AnyController {
             Self::Reno(reno) => reno.on_ack(window, moment, delivery),
             Self::Cubic(cubic) => cubic.on_ack(window, moment, delivery),
             Self::Watched(watched) => watched.on_ack(window, moment, delivery),
+            Self::Bbr1(bbr) => bbr.on_ack(window, moment, delivery),
         }
     }
 
@@ -129,6 +147,7 @@ impl Controller for AnyController {
             Self::Reno(reno) => reno.on_loss(window, moment, flight_size),
             Self::Cubic(cubic) => cubic.on_loss(window, moment, flight_size),
             Self::Watched(watched) => watched.on_loss(window, moment, flight_size),
+            Self::Bbr1(bbr) => bbr.on_loss(window, moment, flight_size),
         }
     }
 
@@ -137,6 +156,7 @@ impl Controller for AnyController {
             Self::Reno(reno) => reno.on_timeout(window, moment, flight_size),
             Self::Cubic(cubic) => cubic.on_timeout(window, moment, flight_size),
             Self::Watched(watched) => watched.on_timeout(window, moment, flight_size),
+            Self::Bbr1(bbr) => bbr.on_timeout(window, moment, flight_size),
         }
     }
 
@@ -145,6 +165,7 @@ impl Controller for AnyController {
             Self::Reno(reno) => reno.on_idle(window, moment),
             Self::Cubic(cubic) => cubic.on_idle(window, moment),
             Self::Watched(watched) => watched.on_idle(window, moment),
+            Self::Bbr1(bbr) => bbr.on_idle(window, moment),
         }
     }
 
@@ -153,6 +174,26 @@ impl Controller for AnyController {
             Self::Reno(reno) => reno.on_resume(moment, last_sent),
             Self::Cubic(cubic) => cubic.on_resume(moment, last_sent),
             Self::Watched(watched) => watched.on_resume(moment, last_sent),
+            Self::Bbr1(bbr) => bbr.on_resume(moment, last_sent),
+        }
+    }
+
+    fn on_sample(&mut self, window: &mut Window, moment: &Moment<'_>, sample: &RateSample) {
+        if let Self::Bbr1(bbr) = self {
+            bbr.on_sample(window, moment, sample);
+        }
+    }
+
+    fn on_recovered(&mut self, window: &mut Window) {
+        if let Self::Bbr1(bbr) = self {
+            bbr.on_recovered(window);
+        }
+    }
+
+    fn rate(&self) -> Option<f64> {
+        match self {
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => None,
+            Self::Bbr1(bbr) => bbr.rate(),
         }
     }
 }

@@ -43,6 +43,7 @@ mod endpoint;
 mod handshake;
 mod marks;
 mod options;
+mod rate;
 mod reassembly;
 mod receiver;
 mod rtt;

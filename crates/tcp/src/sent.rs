@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, Time};
 
+use crate::rate::Record;
 use crate::{Block, Segments};
 
 /// A segment that was sent and is not acknowledged cumulatively.
@@ -37,6 +38,8 @@ pub(crate) enum Fate {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sent {
     segments: VecDeque<SentSegment>,
+    /// For each segment what was delivered when it was sent, if somebody asks for rates; else none.
+    records: VecDeque<Record>,
     sacked_octets: u64,
     lost_octets: u64,
     sacked_segments: usize,
@@ -60,6 +63,8 @@ pub(crate) struct News {
     pub(crate) rtt: Option<Duration>,
     /// The same of the last one.
     pub(crate) newest_rtt: Option<Duration>,
+    /// Of the segments delivered the record of the one sent last.
+    pub(crate) record: Option<Record>,
     /// A segment arrived after one that was sent later: RFC 8985 section 6.2, step 3.
     pub(crate) reordered: bool,
     /// The number after the highest one that had arrived before.
@@ -71,6 +76,16 @@ impl News {
     fn time(&mut self, rtt: Duration) {
         self.rtt.get_or_insert(rtt);
         self.newest_rtt = Some(rtt);
+    }
+}
+
+impl News {
+    fn note(&mut self, record: Option<&Record>) {
+        if let Some(record) = record
+            && self.record.is_none_or(|before| record.is_newer(&before))
+        {
+            self.record = Some(*record);
+        }
     }
 }
 
@@ -97,6 +112,16 @@ impl Sent {
         self.segments.push_back(SentSegment { start, end, sent: now, fate, repeated: false });
     }
 
+    /// What is to be remembered of the segment that has just been sent and begins there.
+    pub(crate) fn record(&mut self, start: u64, record: Record) {
+        let index = self.segments.partition_point(|segment| segment.start < start);
+        if index < self.records.len() {
+            self.records[index] = record;
+        } else {
+            self.records.push_back(record);
+        }
+    }
+
     /// An acknowledgment of all before `una`, with SACK blocks. `min_rtt` is the least round trip so far:
     /// nothing arrives sooner.
     #[inline]
@@ -119,8 +144,10 @@ impl Sent {
             let octets = end - first.start;
             let segment = *first;
             first.start = end;
+            let mut record = None;
             if segment.end <= una {
                 self.segments.pop_front();
+                record = self.records.pop_front();
             }
             match segment.fate {
                 Fate::Sacked => {
@@ -132,6 +159,7 @@ impl Sent {
                 Fate::UnderWay => {}
             }
             news.delivered += octets;
+            news.note(record.as_ref());
             if segment.end <= una {
                 self.arrived(now, &segment, min_rtt, &mut news);
                 if !segment.repeated {
@@ -166,6 +194,7 @@ impl Sent {
             self.sacked_segments += 1;
             news.delivered += octets;
             news.newly_sacked += octets;
+            news.note(self.records.get(index));
             self.arrived(now, &segment, min_rtt, news);
             if !segment.repeated {
                 news.time(now.saturating_since(segment.sent));
@@ -268,6 +297,10 @@ impl Sent {
 
     pub(crate) fn sacked_segments(&self) -> usize {
         self.sacked_segments
+    }
+
+    pub(crate) fn lost_octets(&self) -> u64 {
+        self.lost_octets
     }
 
     pub(crate) fn has_lost(&self) -> bool {

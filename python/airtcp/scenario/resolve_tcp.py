@@ -12,6 +12,7 @@ from .quantities import Written
 
 __all__ = ["resolve_tcp"]
 
+MODELS = ("bbr1",)  # which follow a model of the path, and not losses
 MSS_BYTES = 1460
 TIMESTAMPS_BITS = 96  # with two bytes of padding (RFC 7323, appendix A)
 TIMESTAMPED_MSS_BYTES = MSS_BYTES - TIMESTAMPS_BITS // 8
@@ -27,10 +28,13 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
     """
     _check_timeouts(tcp, here)
     _check_congestion(tcp, here)
+    has_model = tcp.congestion in MODELS
+    tcp = tcp.filled(variant="rack" if has_model else "newreno", pacing=has_model)
     tcp = tcp.filled(
         mss=TIMESTAMPED_MSS_BYTES if tcp.timestamps else MSS_BYTES, slow_start=_slow_start(tcp)
     )
     tcp = tcp.filled(initial_window=initial_window_segments(tcp.mss))
+    _check_model(tcp, here)
     _check_times_of_segments(tcp, here)
     _check_window_scaling(tcp, here)
     return Tcp.of(
@@ -56,6 +60,19 @@ def _slow_start(tcp: Written) -> str:
     """Where a file does not say. In Linux HyStart is a part of CUBIC."""
     has_hystart = tcp.preset == "linux" and tcp.congestion == "cubic" and tcp.variant == "rack"
     return "hystart" if has_hystart else "standard"
+
+
+def _check_model(tcp: Written, here: Path) -> None:
+    """BBR sets window and pace itself, by what becomes of each segment."""
+    if tcp.congestion not in MODELS:
+        return
+    for key, wanted in (("variant", "rack"), ("pacing", True), ("slow_start", "standard")):
+        if getattr(tcp, key) != wanted:
+            written = str(wanted).lower() if wanted is True else f'"{wanted}"'
+            raise InvalidError(
+                (*here, key),
+                f'does not go with congestion = "{tcp.congestion}"; allowed: {key} = {written}',
+            )
 
 
 def _check_times_of_segments(tcp: Written, here: Path) -> None:

@@ -11,8 +11,9 @@ use airtcp_kernel::{Duration, Time};
 use super::pacing::{Pacer, rate_of_window};
 use super::{Phase, Sender};
 use crate::congestion::{Controller, Delivery, Moment, Window};
+use crate::rate::Rates;
 use crate::scoreboard::DUP_THRESH;
-use crate::sent::{Latest, Sent};
+use crate::sent::{Latest, News, Sent};
 use crate::{Block, Config, LossWindow};
 
 /// The state of RFC 8985 and of RFC 9937.
@@ -38,6 +39,8 @@ pub(crate) struct Rack {
     /// The first lost segment is to be sent now, whatever the window says: the timer has expired.
     resend_is_due: bool,
     prr: Prr,
+    /// How much is delivered how fast; `None` unless the controller asks.
+    rates: Option<Box<Rates>>,
 }
 
 /// What the timer is for: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" are one.
@@ -79,6 +82,7 @@ impl Rack {
             probe_is_due: false,
             resend_is_due: false,
             prr: Prr::default(),
+            rates: config.congestion.has_model().then(Box::default),
         }
     }
 
@@ -142,6 +146,7 @@ impl Sender {
             self.snd_una = una;
             self.rtt.on_ack(config, now, una);
         }
+        let lost_before = self.lost_octets();
         let lost = self.detect_losses(now);
         self.on_probe_ack(config, now, ack, advances, sacked.is_empty());
         let acked = Delivery {
@@ -152,6 +157,8 @@ impl Sender {
             next: self.snd_max,
         };
         self.move_window(config, now, acked, advances, lost);
+        let newly_lost = self.lost_octets().saturating_sub(lost_before);
+        self.take_sample(config, now, &news, newly_lost);
         self.set_pace();
         let is_off = self.rack.as_ref().is_none_or(|rack| rack.due == Time::NEVER);
         if advances || news.newly_sacked > 0 || is_off {
@@ -190,6 +197,9 @@ impl Sender {
             // No duplicate came of it: the probe has repaired a loss.
             rack.probe = None;
             if matches!(self.phase, Phase::Open { .. }) {
+                if config.congestion.has_model() {
+                    return;
+                }
                 let flight_size = self.loss_flight(config);
                 let moment = Moment { config, now, rtt: &self.rtt };
                 self.controller.on_loss(&mut self.window, &moment, flight_size);
@@ -217,12 +227,17 @@ impl Sender {
             Phase::Open { .. } => {}
             Phase::FastRecovery { .. } if self.snd_una >= self.recover => {
                 self.phase = Phase::NO_DUP_ACKS;
-                self.window.cwnd = self.window.ssthresh;
+                if config.congestion.has_model() {
+                    self.controller.on_recovered(&mut self.window);
+                } else {
+                    self.window.cwnd = self.window.ssthresh;
+                }
             }
             Phase::FastRecovery { .. } => self.reduce(config, delivered, advances && !lost),
             Phase::Loss { .. } => {
                 if self.snd_una >= self.recover {
                     self.phase = Phase::NO_DUP_ACKS;
+                    self.controller.on_recovered(&mut self.window);
                 }
                 if advances {
                     self.grow_by(config, now, acked);
@@ -235,6 +250,15 @@ impl Sender {
         self.counters.fast_retransmits += 1;
         self.recover = self.snd_max;
         self.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
+        if config.congestion.has_model() {
+            if let Some(rack) = &mut self.rack {
+                rack.probe = None;
+                let pipe = rack.sent.pipe(self.snd_una, self.snd_max);
+                let moment = Moment { config, now, rtt: &self.rtt };
+                self.controller.on_loss(&mut self.window, &moment, pipe + delivered);
+            }
+            return;
+        }
         let flight_size = self.loss_flight(config);
         let moment = Moment { config, now, rtt: &self.rtt };
         self.controller.on_loss(&mut self.window, &moment, flight_size);
@@ -251,7 +275,7 @@ impl Sender {
     /// RFC 9937: `cwnd` is what is in the network and what may follow now.
     fn reduce(&mut self, config: &Config, delivered: u64, safe: bool) {
         let Some(rack) = &mut self.rack else { return };
-        if delivered == 0 && rack.prr.out > 0 {
+        if config.congestion.has_model() || delivered == 0 && rack.prr.out > 0 {
             return;
         }
         let pipe = rack.sent.pipe(self.snd_una, self.snd_max);
@@ -394,11 +418,17 @@ impl Sender {
             let lost = rack.sent.resend_lost(now)?;
             rack.prr.out += lost.end - lost.start;
             let sent = self.retransmit(now, lost);
+            self.record(now, lost.start, lost.end - lost.start);
             self.restart_rack_timer(config, now);
             return Some(sent);
         }
         let unsent = self.written - max;
         if unsent == 0 {
+            if room > 0
+                && let Some(rates) = &mut rack.rates
+            {
+                rates.on_app_limited(pipe);
+            }
             return None;
         }
         if max == una {
@@ -425,6 +455,7 @@ impl Sender {
             rack.sent.push(now, start, start + len);
             rack.prr.out += len;
         }
+        self.record(now, start, len);
         self.restart_rack_timer(config, now);
         Some(sent)
     }
@@ -436,6 +467,7 @@ impl Sender {
         let is_repeated = sent.is_none();
         let sent = sent.or_else(|| {
             let last = self.rack.as_mut()?.sent.resend_last(now)?;
+            self.record(now, last.start, last.end - last.start);
             Some(self.retransmit(now, last))
         });
         let end = self.snd_max;
@@ -460,7 +492,38 @@ impl Sender {
         let Window { cwnd, ssthresh } = self.window;
         let srtt = self.rtt.srtt();
         if let Some(Rack { pacer: Some(pacer), .. }) = self.rack.as_deref_mut() {
-            pacer.rate = srtt.map(|srtt| rate_of_window(cwnd, ssthresh, srtt));
+            pacer.rate = match self.controller.rate() {
+                Some(rate) => Some(rate as u64),
+                None => srtt.map(|srtt| rate_of_window(cwnd, ssthresh, srtt)),
+            };
+        }
+    }
+
+    fn lost_octets(&self) -> u64 {
+        self.rack.as_ref().map_or(0, |rack| rack.sent.lost_octets())
+    }
+
+    /// What an acknowledgment tells of the path goes to a controller that asks.
+    fn take_sample(&mut self, config: &Config, now: Time, news: &News, newly_lost: u64) {
+        let Some(rack) = self.rack.as_deref_mut() else { return };
+        let Some(rates) = &mut rack.rates else { return };
+        let mut sample = rates.on_ack(now, news.record, news.delivered, rack.min_rtt);
+        sample.rtt = news.newest_rtt;
+        sample.newly_lost = newly_lost;
+        sample.in_flight = rack.sent.pipe(self.snd_una, self.snd_max);
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_sample(&mut self.window, &moment, &sample);
+    }
+
+    /// The segment that begins there has just been sent.
+    fn record(&mut self, now: Time, start: u64, len: u64) {
+        let (una, max) = (self.snd_una, self.snd_max);
+        if let Some(rack) = self.rack.as_deref_mut()
+            && let Some(rates) = &mut rack.rates
+        {
+            let before = rack.sent.pipe(una, max).saturating_sub(len);
+            let record = rates.on_sent(now, before);
+            rack.sent.record(start, record);
         }
     }
 

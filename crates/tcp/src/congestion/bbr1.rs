@@ -1,0 +1,360 @@
+//! BBR, version 1: draft-cardwell-iccrg-bbr-congestion-control-00, and where that leaves something open
+//! Linux's tcp_bbr.c, version 6, with its allowance for aggregated acknowledgments.
+//!
+//! The window and the pace follow a model of the path: the most that it has delivered in ten round trips,
+//! and the least round trip of ten seconds. Losses do not enter the model. The phase of the cycle at which
+//! probing begins is drawn at random there; here the time decides it, so that runs repeat.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Controller, Delivery, Moment, Window, initial_window};
+use crate::Config;
+use crate::rate::RateSample;
+
+/// 2 / ln 2: section 4.1.1.
+const HIGH_GAIN: f64 = 2.885;
+const CWND_GAIN: f64 = 2.0;
+/// Section 4.3.4.2: a round trip of probing, one of draining, six of cruising.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// BtlBwFilterLen, in round trips.
+const BANDWIDTH_ROUNDS: u64 = 10;
+/// RTpropFilterLen.
+const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
+/// ProbeRTTDuration.
+const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
+/// BBRMinPipeCwnd, in segments.
+const LEAST_SEGMENTS: u64 = 4;
+/// Startup ends when the bandwidth has not grown so much in three round trips: section 4.3.2.1.
+const FULL_GROWTH: f64 = 1.25;
+const FULL_ROUNDS: u32 = 3;
+/// `bbr_pacing_margin_percent`: a little less than the path delivers.
+const MARGIN: f64 = 0.99;
+/// `bbr_extra_acked_win_rtts`, and `bbr_extra_acked_max_us`.
+const EXTRA_ROUNDS: u64 = 5;
+const MOST_EXTRA_S: f64 = 0.1;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Startup,
+    Drain,
+    ProbeBandwidth {
+        phase: usize,
+        since: Time,
+    },
+    /// Until this time and a round trip have passed with four segments under way; `None` before.
+    ProbeRtt {
+        done: Option<Time>,
+        round_done: bool,
+    },
+}
+
+/// The path, and what is being found out about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Bbr1 {
+    mode: Mode,
+    /// Round trips, counted by what is delivered.
+    round: u64,
+    next_round: u64,
+    /// The most of each of the last rounds that is not below a later one: round and bytes a second.
+    bandwidths: VecDeque<(u64, f64)>,
+    min_rtt: Option<Duration>,
+    min_rtt_at: Time,
+    /// The most at the last look, and in how many rounds it has not grown since.
+    full: f64,
+    full_rounds: u32,
+    is_full: bool,
+    /// The window to go back to.
+    saved: u64,
+    /// In the first round trip of a recovery as much leaves as arrives.
+    conserves: bool,
+    /// What arrived beyond the bandwidth, of two windows of rounds; and since when it is counted.
+    extra: [u64; 2],
+    extra_round: u64,
+    epoch: (Time, u64),
+    rate: Option<f64>,
+}
+
+impl Bbr1 {
+    pub(crate) fn new() -> Self {
+        Self {
+            mode: Mode::Startup,
+            round: 0,
+            next_round: 0,
+            bandwidths: VecDeque::new(),
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            full: 0.0,
+            full_rounds: 0,
+            is_full: false,
+            saved: 0,
+            conserves: false,
+            extra: [0; 2],
+            extra_round: 0,
+            epoch: (Time::ZERO, 0),
+            rate: None,
+        }
+    }
+
+    /// BBR.BtlBw.
+    fn bandwidth(&self) -> f64 {
+        self.bandwidths.front().map_or(0.0, |(_, most)| *most)
+    }
+
+    fn pacing_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup => HIGH_GAIN,
+            Mode::Drain => 1.0 / HIGH_GAIN,
+            Mode::ProbeBandwidth { phase, .. } => CYCLE[phase],
+            Mode::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.mode {
+            Mode::Startup | Mode::Drain => HIGH_GAIN,
+            Mode::ProbeBandwidth { .. } => CWND_GAIN,
+            Mode::ProbeRtt { .. } => 1.0,
+        }
+    }
+
+    /// BBRInflight(): so many times what the path holds, with what a burst and its acknowledgment need.
+    fn inflight(&self, config: &Config, gain: f64) -> u64 {
+        let Some(min_rtt) = self.min_rtt else { return initial_window(config) };
+        let smss = u64::from(config.mss);
+        let held = gain * self.bandwidth() * min_rtt.as_secs_f64();
+        let mut segments = (held / smss as f64).ceil() as u64 + 3 * self.burst(smss);
+        segments = segments.next_multiple_of(2);
+        if matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. }) {
+            segments += 2;
+        }
+        segments * smss
+    }
+
+    /// Segments of a millisecond, at least two: `bbr_tso_segs_goal`.
+    fn burst(&self, smss: u64) -> u64 {
+        let rate = self.rate.unwrap_or(0.0) / 1024.0;
+        ((rate / smss as f64) as u64).clamp(if rate * 1024.0 < 150_000.0 { 1 } else { 2 }, 44)
+    }
+
+    /// `bbr_update_bw`: the round, and the most that was delivered in the last ten.
+    fn update_bandwidth(&mut self, sample: &RateSample) -> bool {
+        let Some(prior) = sample.prior_delivered else { return false };
+        let is_new = prior >= self.next_round;
+        if is_new {
+            self.next_round = sample.delivered;
+            self.round += 1;
+            self.conserves = false;
+        }
+        if let Some(rate) = sample.rate
+            && (!sample.is_app_limited || rate >= self.bandwidth())
+        {
+            while self.bandwidths.back().is_some_and(|(_, before)| *before <= rate) {
+                self.bandwidths.pop_back();
+            }
+            self.bandwidths.push_back((self.round, rate));
+        }
+        let round = self.round;
+        while self.bandwidths.len() > 1
+            && self.bandwidths.front().is_some_and(|(at, _)| at + BANDWIDTH_ROUNDS < round)
+        {
+            self.bandwidths.pop_front();
+        }
+        is_new
+    }
+
+    /// `bbr_update_ack_aggregation`.
+    fn update_extra(&mut self, now: Time, sample: &RateSample, cwnd: u64, is_new_round: bool) {
+        if sample.newly_acked == 0 {
+            return;
+        }
+        if is_new_round && self.round >= self.extra_round + EXTRA_ROUNDS {
+            self.extra_round = self.round;
+            self.extra = [0, self.extra[0]];
+        }
+        let (since, acked) = self.epoch;
+        let expected = (self.bandwidth() * now.saturating_since(since).as_secs_f64()) as u64;
+        if acked <= expected {
+            self.epoch = (now, sample.newly_acked);
+        } else {
+            self.epoch.1 += sample.newly_acked;
+        }
+        let expected = if acked <= expected { 0 } else { expected };
+        let extra = self.epoch.1.saturating_sub(expected).min(cwnd);
+        self.extra[0] = self.extra[0].max(extra);
+    }
+
+    fn extra(&self) -> u64 {
+        if !self.is_full {
+            return 0;
+        }
+        self.extra[0].max(self.extra[1]).min((self.bandwidth() * MOST_EXTRA_S) as u64)
+    }
+
+    /// Sections 4.3.2 to 4.3.4: which mode comes next.
+    fn advance(&mut self, config: &Config, now: Time, sample: &RateSample, is_new_round: bool) {
+        if !self.is_full && is_new_round && !sample.is_app_limited {
+            if self.bandwidth() >= FULL_GROWTH * self.full {
+                (self.full, self.full_rounds) = (self.bandwidth(), 0);
+            } else {
+                self.full_rounds += 1;
+                self.is_full = self.full_rounds >= FULL_ROUNDS;
+            }
+        }
+        if self.mode == Mode::Startup && self.is_full {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain && sample.in_flight <= self.inflight(config, 1.0) {
+            self.probe_bandwidth(now);
+        }
+        if let Mode::ProbeBandwidth { phase, since } = self.mode {
+            let is_long = self.min_rtt.is_some_and(|rtt| now.saturating_since(since) > rtt);
+            let gain = CYCLE[phase];
+            let is_over = if gain > 1.0 {
+                let is_filled =
+                    sample.in_flight + sample.newly_acked >= self.inflight(config, gain);
+                is_long && (sample.newly_lost > 0 || is_filled)
+            } else if gain < 1.0 {
+                is_long || sample.in_flight + sample.newly_acked <= self.inflight(config, 1.0)
+            } else {
+                is_long
+            };
+            if is_over {
+                self.mode = Mode::ProbeBandwidth { phase: (phase + 1) % CYCLE.len(), since: now };
+            }
+        }
+    }
+
+    /// Section 4.3.4.3: from any phase but that of draining on.
+    fn probe_bandwidth(&mut self, now: Time) {
+        let drawn = (now.as_nanos() / 1000 % 7) as usize;
+        let phase = if drawn == 0 { 0 } else { drawn + 1 };
+        self.mode = Mode::ProbeBandwidth { phase, since: now };
+    }
+
+    /// Section 4.3.5: the least round trip, and a look at it with little under way.
+    fn update_min_rtt(
+        &mut self,
+        window: &mut Window,
+        moment: &Moment<'_>,
+        sample: &RateSample,
+        is_new_round: bool,
+    ) {
+        let now = moment.now;
+        let is_old = now.saturating_since(self.min_rtt_at) > MIN_RTT_WINDOW;
+        if let Some(rtt) = sample.rtt
+            && (is_old || self.min_rtt.is_none_or(|least| rtt <= least))
+        {
+            (self.min_rtt, self.min_rtt_at) = (Some(rtt), now);
+        }
+        let least = LEAST_SEGMENTS * u64::from(moment.config.mss);
+        if is_old && !matches!(self.mode, Mode::ProbeRtt { .. }) {
+            self.save(window);
+            self.mode = Mode::ProbeRtt { done: None, round_done: false };
+        }
+        match &mut self.mode {
+            Mode::ProbeRtt { done: done @ None, .. } => {
+                if sample.in_flight <= least {
+                    *done = Some(now + PROBE_RTT_TIME);
+                    self.next_round = sample.delivered;
+                }
+            }
+            Mode::ProbeRtt { done: Some(done), round_done } => {
+                *round_done |= is_new_round;
+                if *round_done && now > *done {
+                    self.min_rtt_at = now;
+                    window.cwnd = window.cwnd.max(self.saved);
+                    if self.is_full {
+                        self.probe_bandwidth(now);
+                    } else {
+                        self.mode = Mode::Startup;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// BBRSaveCwnd().
+    fn save(&mut self, window: &Window) {
+        let is_small = self.conserves || matches!(self.mode, Mode::ProbeRtt { .. });
+        self.saved = if is_small { self.saved.max(window.cwnd) } else { window.cwnd };
+    }
+
+    /// Section 4.2.1, BBRSetPacingRate(): in Startup it never falls.
+    fn set_rate(&mut self, window: &Window, srtt: Option<Duration>) {
+        let bandwidth = self.bandwidth();
+        if bandwidth == 0.0 {
+            let rtt = srtt.unwrap_or(Duration::from_millis(1)).as_secs_f64();
+            self.rate = Some(HIGH_GAIN * window.cwnd as f64 / rtt);
+            return;
+        }
+        let rate = self.pacing_gain() * bandwidth * MARGIN;
+        if self.is_full || self.rate.is_none_or(|before| rate > before) {
+            self.rate = Some(rate);
+        }
+    }
+
+    /// Section 4.2.3, BBRSetCwnd().
+    fn set_window(&mut self, window: &mut Window, config: &Config, sample: &RateSample) {
+        let smss = u64::from(config.mss);
+        let acked = sample.newly_acked;
+        if sample.newly_lost > 0 {
+            window.cwnd = window.cwnd.saturating_sub(sample.newly_lost).max(smss);
+        }
+        if self.conserves {
+            window.cwnd = window.cwnd.max(sample.in_flight + acked);
+        } else {
+            let target = self.inflight(config, self.cwnd_gain()) + self.extra();
+            if self.is_full {
+                window.cwnd = (window.cwnd + acked).min(target);
+            } else if window.cwnd < target || sample.delivered < initial_window(config) {
+                window.cwnd += acked;
+            }
+            window.cwnd = window.cwnd.max(LEAST_SEGMENTS * smss);
+        }
+        if matches!(self.mode, Mode::ProbeRtt { .. }) {
+            window.cwnd = window.cwnd.min(LEAST_SEGMENTS * smss);
+        }
+    }
+}
+
+impl Controller for Bbr1 {
+    /// All is done with samples.
+    fn on_ack(&mut self, _: &mut Window, _: &Moment<'_>, _: Delivery) {}
+
+    fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {
+        self.save(window);
+        self.conserves = true;
+        // BBR has no threshold; what it says is what is left in no case.
+        window.cwnd = flight_size.max(u64::from(moment.config.mss));
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, _: &Moment<'_>, _: Option<u64>) {
+        self.save(window);
+        self.full = 0.0;
+    }
+
+    /// Section 4.3.4.5 and Linux: the model keeps, and the pace bounds the burst.
+    fn on_idle(&mut self, _: &mut Window, _: &Moment<'_>) {}
+
+    fn on_sample(&mut self, window: &mut Window, moment: &Moment<'_>, sample: &RateSample) {
+        let config = moment.config;
+        let is_new_round = self.update_bandwidth(sample);
+        self.update_extra(moment.now, sample, window.cwnd, is_new_round);
+        self.advance(config, moment.now, sample, is_new_round);
+        self.update_min_rtt(window, moment, sample, is_new_round);
+        self.set_rate(window, moment.rtt.srtt());
+        self.set_window(window, config, sample);
+    }
+
+    fn on_recovered(&mut self, window: &mut Window) {
+        self.conserves = false;
+        window.cwnd = window.cwnd.max(self.saved);
+    }
+
+    fn rate(&self) -> Option<f64> {
+        self.rate
+    }
+}

@@ -1,0 +1,113 @@
+//! BBR version 1 on a path with a bottleneck whose queue has no end: 1000 segments of 1000 bytes a second, and
+//! a round trip of 101 ms, so that 101 segments fill it.
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::{Config, Congestion, Variant};
+
+use crate::pair::{End, Fate, Pair, Sent, at, config};
+
+const TIME: Duration = Duration::from_millis(1);
+
+fn bbr() -> Config {
+    Config {
+        congestion: Congestion::Bbr1,
+        variant: Variant::Rack,
+        pacing: true,
+        receive_window: 1 << 30,
+        initial_window: 10_000,
+        ..config()
+    }
+}
+
+/// A path that loses each segment for which `lost` says so, and is so much longer since 2 s.
+fn path(longer: Duration, lost: impl Fn(usize) -> bool) -> impl FnMut(&Sent) -> Fate {
+    let mut free = Time::ZERO;
+    move |sent: &Sent| {
+        if sent.from == End::B {
+            return Fate::Deliver;
+        }
+        free = free.max(sent.time) + TIME;
+        if lost(sent.index) {
+            return Fate::Lose;
+        }
+        let longer = if sent.time > at(2000) { longer } else { Duration::ZERO };
+        Fate::Late(vec![free - sent.time + longer])
+    }
+}
+
+fn running<'a>(rule: impl FnMut(&Sent) -> Fate + 'a) -> Pair<'a> {
+    let mut pair = Pair::sending_over(&bbr(), u64::MAX, rule);
+    pair.steps_left = 10_000_000;
+    pair
+}
+
+/// Segments delivered between two times in milliseconds.
+fn delivered(pair: &mut Pair<'_>, from: u64, to: u64) -> u64 {
+    pair.run_until(from);
+    let before = pair.b.delivered();
+    pair.run_until(to);
+    (pair.b.delivered() - before) / 1000
+}
+
+#[test]
+fn the_path_is_full_and_its_queue_is_short() {
+    let mut pair = running(path(Duration::ZERO, |_| false));
+    // Startup sends at 2.885 times what was delivered: it fills 101 segments in log2 (10.1) = 3.3 round trips
+    // and finds in three more that nothing grows; then a drain.
+    let carried = delivered(&mut pair, 3000, 8000);
+    // All but the hundredth of the pacing margin.
+    assert!((4900..=5010).contains(&carried), "{carried}");
+    // Twice what the path holds, three bursts of two, and no more than a tenth of a second of acknowledgments
+    // that come together: 202 + 6 + 2 = 210 to 310.
+    let window = pair.a.cwnd() / 1000;
+    assert!((202..=310).contains(&window), "{window}");
+    // What is under way is the path's 101 segments and, in one round trip of eight, a quarter more.
+    let flights: Vec<u64> = (0..40)
+        .map(|step| {
+            pair.run_until(8000 + 50 * step);
+            pair.a.flight_size() / 1000
+        })
+        .collect();
+    let mean = flights.iter().sum::<u64>() as f64 / flights.len() as f64;
+    assert!((95.0..=135.0).contains(&mean), "{flights:?}");
+}
+
+#[test]
+fn losses_do_not_enter_the_model() {
+    // One of fifty is lost: Reno would have sqrt(1.5 / 0.02) = 8.7 segments of 101.
+    let mut pair = running(path(Duration::ZERO, |index| index % 50 == 25));
+    let carried = delivered(&mut pair, 3000, 8000);
+    assert!((4600..=4910).contains(&carried), "{carried}");
+}
+
+#[test]
+fn after_ten_seconds_without_a_shorter_round_trip_four_segments_look_for_it() {
+    // From 2 s on the path is 50 ms longer. At most 10 s after the last round trip of 101 ms ...
+    let mut pair = running(path(Duration::from_millis(50), |_| false));
+    let least = (0..120)
+        .map(|step| {
+            pair.run_until(10_000 + 25 * step);
+            pair.a.cwnd() / 1000
+        })
+        .min();
+    assert_eq!(least, Some(4));
+    // ... and then twice of 151 segments fit into the window.
+    pair.run_until(16_000);
+    let window = pair.a.cwnd() / 1000;
+    assert!((300..=460).contains(&window), "{window}");
+}
+
+#[test]
+fn the_pace_bounds_what_leaves_at_once() {
+    let mut pair = running(path(Duration::ZERO, |_| false));
+    pair.run_until(6000);
+    let times: Vec<Time> = pair
+        .log
+        .iter()
+        .filter(|(sent, _)| sent.from == End::A && sent.time > at(4000))
+        .map(|(sent, _)| sent.time)
+        .collect();
+    // Bursts of two segments.
+    let most = times.chunk_by(|a, b| a == b).map(<[Time]>::len).max();
+    assert!(most <= Some(4), "{most:?}");
+}
