@@ -155,6 +155,29 @@ def test_two_sweeps_into_one_store_do_no_harm(base: Scenario, tmp_path: Path) ->
     assert opened(tmp_path).table.equals(before)
 
 
+def test_a_disk_that_becomes_full_is_a_failure_and_harms_nothing(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airtcp.results import table
+
+    airtcp.sweep(base, AXES, tmp_path, threads=1)
+    before = opened(tmp_path).table
+    write = table._write
+
+    def full(file: Path, content: pa.Table) -> None:
+        if file.name.startswith("rows"):
+            raise OutputError(f"cannot write to {file}: No space left on device")
+        write(file, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(table, "_write", full)
+        with pytest.raises(SimulationError, match=r"No space left .* is in the store"):
+            airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)
+
+    assert opened(tmp_path).table.equals(before)
+    assert len(airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)) == 12
+
+
 def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
 

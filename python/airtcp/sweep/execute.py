@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.exceptions import SimulationError
+from airtcp.exceptions import OutputError, SimulationError
 from airtcp.results.store import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer
 from airtcp.run import HEADLINES
@@ -93,7 +93,8 @@ def execute(
 ) -> Outcome:
     """Run what is missing of a sweep. On Ctrl-C what has ended is in the store.
 
-    Raises ScenarioError, OutputError, SimulationError if the workers die, and what `crew` raises.
+    Raises ScenarioError, OutputError, what `crew` raises, and SimulationError if the workers die or
+    a disk is full.
     """
     begin = time.perf_counter()
     points = points_of(sweep)
@@ -316,7 +317,11 @@ class _Run:
             "seed": seeds,
             **dict(zip(self._work.metrics, zip(*rows, strict=True), strict=True)),
         }
-        self._writer.add(columns)
+        try:
+            self._writer.add(columns)
+        except OutputError as error:
+            # The input was right: something else failed, such as a disk that is full.
+            raise SimulationError(f"{error}; what came before is in the store") from error
         self._outcome.runs += len(made)
 
     def _lose(self, chunk: Chunk, lost: Lost) -> None:
