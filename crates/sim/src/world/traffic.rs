@@ -6,7 +6,7 @@ use airtcp_wlan::ContenderId;
 use super::World;
 use super::measure::Drop;
 use super::network::Parts;
-use super::node::NodeId;
+use super::node::{NodeId, Transmitter};
 use crate::connection::Side;
 use crate::packet::{Body, Owner, Packet, TrafficClass};
 
@@ -51,14 +51,17 @@ impl World<'_> {
     #[inline]
     pub(super) fn settle_drops(&mut self, place: Drop) {
         if !self.drops.is_empty() {
-            self.lose_dropped(place);
+            let dropped = self.lose_dropped(place);
+            if let Drop::Queue(id) = place {
+                self.fill_places(id, dropped);
+            }
         }
     }
 
-    /// A saturated flow tries again when there is room: where flows take turns, what is dropped may be
-    /// another flow's only packet.
+    /// Tells how many packets that were. A saturated flow tries again when there is room: where flows
+    /// take turns, what is dropped may be another flow's only packet.
     #[cold]
-    fn lose_dropped(&mut self, place: Drop) {
+    fn lose_dropped(&mut self, place: Drop) -> usize {
         let place = match place {
             Drop::Queue(id) if self.transmitters[id as usize].queue.take_filtered() => {
                 Drop::Filter(id)
@@ -67,6 +70,7 @@ impl World<'_> {
             place => place,
         };
         let mut drops = std::mem::take(&mut self.drops);
+        let dropped = drops.len();
         for packet in drops.drain(..) {
             self.packet_dropped(&packet, place);
             if let Drop::Queue(id) = place {
@@ -75,6 +79,27 @@ impl World<'_> {
             }
         }
         self.drops = drops;
+        dropped
+    }
+
+    /// Queue `id` has dropped so many packets: where there is room nevertheless, since it did not drop
+    /// them for want of it, saturated flows fill their places. What it drops then is not pursued.
+    #[cold]
+    fn fill_places(&mut self, id: ContenderId, dropped: usize) {
+        for _ in 0..2 * dropped {
+            let Transmitter { queue, blocked, .. } = &self.transmitters[id as usize];
+            if blocked.is_empty() || !queue.has_room() {
+                break;
+            }
+            let before = queue.len();
+            self.refill(id);
+            let transmitter = &self.transmitters[id as usize];
+            let after = transmitter.queue.len();
+            self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
+            if !self.drops.is_empty() {
+                self.lose_dropped(Drop::Queue(id));
+            }
+        }
     }
 
     /// Queue `id`, which had `before` packets, has dropped some when it was asked for the next one.
@@ -83,22 +108,7 @@ impl World<'_> {
         let transmitter = &self.transmitters[id as usize];
         let after = transmitter.queue.len();
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
-        self.lose_and_refill(id);
-    }
-
-    /// The same as [`Self::lose_dropped`] where room is left: a saturated flow fills the places of its
-    /// packets.
-    #[cold]
-    fn lose_and_refill(&mut self, id: ContenderId) {
-        let dropped = self.drops.len();
-        self.lose_dropped(Drop::Queue(id));
-        for _ in 0..dropped.min(self.transmitters[id as usize].blocked.len()) {
-            let before = self.transmitters[id as usize].queue.len();
-            self.refill(id);
-            let transmitter = &self.transmitters[id as usize];
-            let after = transmitter.queue.len();
-            self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
-        }
+        self.settle_drops(Drop::Queue(id));
     }
 
     /// If `packet`, which has left queue `id`, is of a saturated flow, that waits for room there.
@@ -122,25 +132,27 @@ impl World<'_> {
             self.wait_for_room(id, packet);
             self.refill(id);
             transmitter = &mut self.transmitters[id as usize];
+            if transmitter.queue.has_room() && !transmitter.blocked.is_empty() {
+                // A place that was lost to a drop.
+                self.refill(id);
+                transmitter = &mut self.transmitters[id as usize];
+            }
             after = transmitter.queue.len();
         }
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
         let access_point = transmitter.at_access_point.then_some(transmitter.node);
-        if !self.drops.is_empty() {
-            self.lose_and_refill(id);
-        }
+        self.settle_drops(Drop::Queue(id));
         access_point
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not
-    /// waiting for the medium just now.
+    /// waiting for the medium just now. What is dropped for it is for the caller to settle.
     fn refill(&mut self, id: ContenderId) {
         let transmitter = &mut self.transmitters[id as usize];
         let Some(flow) = transmitter.blocked.pop_front() else { return };
         transmitter.counts.arrivals += 1;
         let packet = self.next_datagram(flow);
         self.transmitters[id as usize].queue.enqueue(self.now, packet, &mut self.drops);
-        self.settle_drops(Drop::Queue(id));
     }
 
     /// From now on an end of a flow always has one more datagram: it takes its place in the queue, or

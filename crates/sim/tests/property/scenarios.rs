@@ -259,16 +259,58 @@ fn limit() -> impl Strategy<Value = Value> {
 }
 
 fn queue() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        3 => limit().prop_map(|limit| json!({ "discipline": "fifo", "limit": limit })),
-        1 => limit().prop_map(|limit| json!({ "discipline": "per-flow", "limit": limit })),
-        1 => limit().prop_map(|limit| json!({
-            "discipline": "red", "limit": limit,
+    let codel = (1_u64..30, 1_u64..100).prop_map(|(target, more)| {
+        let interval = (target + more) * MILLISECOND;
+        json!({ "target_ns": target * MILLISECOND, "interval_ns": interval, "ecn": false })
+    });
+    let codel = codel.boxed();
+    let fq = (prop_oneof![Just(90), Just(1514)], prop::option::of(1_u32..4), 1_u32..70).prop_map(
+        |(quantum, flows, batch)| {
+            json!({
+                "quantum_bytes": quantum, "flows": flows, "drop_batch": batch,
+                "slow_below_bps": 5_000_000, "slow_target_ns": 20 * MILLISECOND,
+                "slow_interval_ns": 100 * MILLISECOND,
+            })
+        },
+    );
+    let discipline = prop_oneof![
+        3 => Just(json!({ "discipline": "fifo" })),
+        1 => Just(json!({ "discipline": "per-flow" })),
+        1 => Just(json!({
+            "discipline": "red",
             "red": {
                 "min_threshold": 2.0, "max_threshold": 6.0, "max_probability": 0.1,
                 "weight": 0.2, "idle_packet_time_ns": MILLISECOND,
             },
         })),
+        1 => codel.clone().prop_map(|codel| json!({ "discipline": "codel", "codel": codel })),
+        2 => (codel, fq).prop_map(|(codel, fq)| {
+            json!({ "discipline": "fq-codel", "codel": codel, "fq": fq })
+        }),
+    ];
+    let ring = prop_oneof![3 => Just(None), 1 => Just(Some(1_u64)), 1 => Just(Some(5))];
+    let filter = prop_oneof![
+        4 => Just(Value::Null),
+        1 => Just(json!("conservative")),
+        1 => Just(json!("aggressive")),
+    ];
+    (discipline, limit(), ring, filter).prop_map(|(mut queue, limit, ring, filter)| {
+        queue["limit"] = limit;
+        queue["mac_limit"] = json!(ring);
+        queue["ack_filter"] = filter;
+        queue
+    })
+}
+
+fn scheduler() -> impl Strategy<Value = Value> {
+    let quantum = prop_oneof![Just(300_000_u64), Just(7), Just(20 * MILLISECOND)];
+    let aql = prop::option::of(prop_oneof![Just(1_u64), Just(5 * MILLISECOND)]);
+    prop_oneof![
+        Just(json!({ "kind": "oldest" })),
+        Just(json!({ "kind": "round-robin" })),
+        (quantum, aql).prop_map(|(quantum, aql)| {
+            json!({ "kind": "airtime", "quantum_ns": quantum, "aql_ns": aql })
+        }),
     ]
 }
 
@@ -398,13 +440,15 @@ pub(crate) fn scenario() -> impl Strategy<Value = Value> {
         let stations = prop::collection::vec(group, groups);
         let flows = prop::collection::vec(flow(groups), 1..5);
         let times = (0_u64..300, 1_u64..700);
-        let ap = (queue(), access(), prop_oneof![Just("oldest"), Just("round-robin")]);
+        let ap = (queue(), access(), scheduler());
         let later = (aggregation(), (edcafs(), edcafs()));
         (Just(phy), (mac(), later), classify(), stations, ap, flows, times).prop_map(
             |(phy, (mut mac, later), classify, groups, ap, mut flows, (warmup, duration))| {
-                let (queue, access, mut scheduler) = (ap.0, ap.1, Value::Null);
+                let (queue, access, mut scheduler) = ap;
+                if phy["high_rate"].is_null() && scheduler["kind"] != "airtime" {
+                    scheduler = Value::Null;
+                }
                 if !phy["high_rate"].is_null() {
-                    scheduler = json!({ "kind": ap.2 });
                     let (aggregation, (ap, stations)) = later;
                     mac["aggregation"] = aggregation;
                     mac["edca"] = json!({ "ap": ap, "stations": stations });
@@ -426,7 +470,7 @@ pub(crate) fn scenario() -> impl Strategy<Value = Value> {
                     .map(|(index, (count, data_rate, queue, errors))| {
                         json!({
                             "name": format!("group{index}"), "count": count, "queue": queue,
-                            "frame_errors": errors, "airtime_weight": 256,
+                            "frame_errors": errors, "airtime_weight": 128 << index,
                             "cw_min": phy["cw_min"],
                             "data_rate": data_rate, "control_rate": phy["control_rate"],
                         })
