@@ -92,3 +92,8 @@ def make_results() -> ModuleType:
 @pytest.fixture(scope="session")
 def make_diff() -> ModuleType:
     return script("make_diff")
+
+
+@pytest.fixture(scope="session")
+def make_acks() -> ModuleType:
+    return script("make_acks")

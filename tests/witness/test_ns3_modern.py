@@ -11,6 +11,12 @@ goes in one A-MPDU, comes back as one burst of ACKs, and stays together: a round
 the airtime of that A-MPDU. Without A-MPDUs, or over a wire of 30 Mb/s, airtcp gives what ns-3 has
 (`test_a_window_that_is_spread_is_that_of_ns3`).
 
+Of six points with endless windows at queues that overflow (group `queue`) five are met, goodput
+within 3 % and round trips within 10 %. Five CUBIC downloads over 20 ms at a queue of 100 packets have
+7 % more goodput here, with round trips that are 8 % longer: the queue is fuller on average. Why is not
+known; neither the start, the scheduler, PRR, the least RTO nor the length of the run makes that
+difference. Five NewReno downloads differ by 5 % the same way, within the row's interval.
+
 Three more have the goodput and not all the rest:
 
 - `window=128` over 20 ms: a third more MPDUs in an aggregate at the same goodput, for the reason
@@ -35,9 +41,17 @@ from peers.samples import Answer, answers, metric
 APART = [
     point
     for point in ROWS
-    if point.settings.get("delay") == "0.02" and point.settings["window"] in ("16", "32")
+    if point.settings.get("delay") == "0.02" and point.settings.get("window") in ("16", "32")
 ]
-MET = [point for point in ROWS if point not in APART]
+#: Endless windows at queues that overflow.
+QUEUES = [point for point in ROWS if point.group == "queue"]
+#: One of them is not met, and why is not known.
+UNEXPLAINED = [
+    point
+    for point in QUEUES
+    if point.settings["stations"] == "5" and point.settings["tcp"] == "Cubic"
+]
+MET = [point for point in ROWS if point not in APART + QUEUES]
 #: Points that meet the goodput and not all the rest.
 SPREAD = [point for point in MET if reason(point) == "agreements"]
 STALLING = [point for point in MET if reason(point) == "timeouts"]
@@ -63,9 +77,10 @@ def test_the_table_is_the_one_that_is_meant() -> None:
         "losses": 7,
         "anomaly": 7,
         "window": 4,
+        "queue": 6,
     }
     assert len(APART) == 2
-    assert (len(SPREAD), len(STALLING)) == (1, 2)
+    assert (len(SPREAD), len(STALLING), len(UNEXPLAINED)) == (1, 2, 1)
 
 
 @pytest.mark.parametrize("point", MET, ids="-".join)
@@ -85,6 +100,19 @@ def test_goodput_aggregates_failures_and_delays(point: Point) -> None:
             assert row.mean == 0.0
         else:
             assert beyond(theirs, row, fmean(metric(runs, ours))) == 0.0, ours
+
+
+@pytest.mark.parametrize("point", QUEUES, ids="-".join)
+def test_goodput_and_round_trips_at_queues_that_overflow(point: Point) -> None:
+    """Drop-tail and FQ-CoDel, NewReno and CUBIC: goodput within 3 %, round trips within 10 %."""
+    runs = at(point)
+    row = ROWS[point]["mean_rtt_s"]
+
+    assert abs(fmean(metric(runs, "rtt_s")) - row.mean) <= row.half_width + 0.1 * row.mean
+    if point in UNEXPLAINED:
+        assert 0.02 < apart(point, goodput_bps(runs)) < 0.06
+    else:
+        assert apart(point, goodput_bps(runs)) <= 0.03
 
 
 @pytest.mark.parametrize("point", APART, ids="-".join)

@@ -25,10 +25,17 @@ mss = "1448 B"
 header_bits = 416
 receive_window = {window}
 delayed_ack = {{ every = {every}, timeout = "{timer_ms:g} ms" }}
-variant = "sack"
+variant = "{variant}"
+congestion = "{congestion}"
 initial_window = 10
 min_rto = "200 ms"
 """
+
+
+#: What a sender of theirs is called here.
+CONGESTION = {"NewReno": "reno", "Cubic": "cubic"}
+#: Periods of AIMD at a queue last for seconds.
+SETTLED_S, PERIODS_S = 10, 60
 
 
 def scenario(point: Point) -> str:
@@ -40,12 +47,23 @@ def scenario(point: Point) -> str:
             _phy(settings, standard),
             '[mac]\nrules = { preset = "ns-3" }\n',
             _mac(settings) if standard in ("n", "ac", "ax") else "",
-            _queue(settings.get("ap_queue")),
+            _queue(settings.get("ap_queue"), settings.get("queue")),
             *_stations(settings),
             *_flows(settings),
-            f'[run]\nwarmup = "{WARMUP_S} s"\nreplications = {REPLICATIONS}\nseed = 1\n',
-            f'duration = "{MEASURED_11B_S if standard == "b" else MEASURED_S} s"\n',
+            _run(point),
         ]
+    )
+
+
+def _run(point: Point) -> str:
+    warmup_s, measured_s = WARMUP_S, MEASURED_S
+    if point.group == "queue":
+        warmup_s, measured_s = SETTLED_S, PERIODS_S
+    elif point.settings["standard"] == "b":
+        measured_s = MEASURED_11B_S
+    return (
+        f'[run]\nwarmup = "{warmup_s} s"\nreplications = {REPLICATIONS}\nseed = 1\n'
+        f'duration = "{measured_s} s"\n'
     )
 
 
@@ -77,7 +95,10 @@ def _mac(settings: dict[str, str]) -> str:
     )
 
 
-def _queue(limit: str | None) -> str:
+def _queue(limit: str | None, discipline: str | None) -> str:
+    if discipline == "fqcodel":
+        # Above a queue of the MAC that has the limit of the row.
+        return f'[ap]\nqueue = {{ discipline = "fq-codel", mac_limit = {limit} }}\n'
     return f"[ap]\nqueue = {{ limit = {limit} }}\n" if limit else ""
 
 
@@ -122,6 +143,8 @@ def _application(settings: dict[str, str]) -> str:
         'application = { kind = "bulk" }\n'
         f'path = [{{ rate = "10 Gb/s", delay = "{delay_ms:g} ms" }}]\n'
     ) + TCP.format(
+        variant="sack",
+        congestion=CONGESTION[settings.get("tcp", "NewReno")],
         window=f"{{ segments = {window} }}" if window else '"32 MiB"',
         every=settings.get("every", "2"),
         timer_ms=1e3 * float(settings.get("delack", "0.2")),
@@ -157,6 +180,8 @@ def beyond(theirs: str, row: Reference, found: float) -> float:
 def reason(point: Point) -> str:
     """Why airtcp does not say of a point all that ns-3 says; empty if it does."""
     settings = point.settings
+    if point.group == "queue":
+        return "queue"
     if settings.get("delay") == "0.02":
         return "agreements"
     full = settings.get("dir") == "up" and settings.get("window") == "128"

@@ -54,9 +54,13 @@ pub(crate) enum TrafficClass {
 }
 
 impl Content for Body {
-    /// No endpoint knows ECN so far.
     fn mark(&mut self) -> bool {
-        false
+        let flags = self.segment.flags;
+        if !flags.contains(Flags::ECT) {
+            return false;
+        }
+        self.segment.flags = flags | Flags::CE;
+        true
     }
 
     fn bare_ack(&self) -> Option<BareAck> {
@@ -91,5 +95,38 @@ impl Body {
         } else {
             TrafficClass::TcpAck
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(len: u32, flags: Flags) -> Body {
+        let segment = Segment { seq: 1, ack: 2001, len, flags };
+        Body { segment, owner: Owner::of(7), hop: 0 }
+    }
+
+    #[test]
+    fn who_knows_ecn_is_marked() {
+        let mut knows = body(1000, Flags::ACK | Flags::ECT);
+        let mut does_not = body(1000, Flags::ACK);
+
+        assert!(knows.mark());
+        assert!(knows.segment.flags.contains(Flags::CE));
+        assert!(!does_not.mark());
+        assert!(!does_not.segment.flags.contains(Flags::CE));
+    }
+
+    #[test]
+    fn a_bare_ack_is_nothing_else() {
+        let bare = BareAck { connection: 7, ack: 2001, has_sack: false };
+
+        assert_eq!(body(0, Flags::ACK).bare_ack(), Some(bare));
+        for other in [Flags::ACK | Flags::SYN, Flags::ACK | Flags::FIN, Flags::ACK | Flags::ECE] {
+            assert_eq!(body(0, other).bare_ack(), None);
+        }
+        assert_eq!(body(1, Flags::ACK).bare_ack(), None);
+        assert_eq!(Body { owner: Owner::DATAGRAM, ..body(0, Flags::ACK) }.bare_ack(), None);
     }
 }

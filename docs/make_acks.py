@@ -1,0 +1,195 @@
+"""Make the tables of docs/acks.md: ways to have fewer TCP ACKs, or to send them first, side by side.
+
+Knows the scenarios, and what the air carries without ACKs. Every way has the same seeds, so that
+what differs is the way; seeds are fixed, and whoever runs this gets the same tables.
+
+    .venv/bin/python docs/make_acks.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import tables
+from airtcp.airtime import mpdu_bits, ppdu_ns
+from airtcp.models.max_throughput import maximum_throughput, mean_backoff_s
+from airtcp.run.simulate import simulate
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.stats import student_interval
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "acks.md"
+STANDARDS = ("802.11b", "802.11g", "802.11n")
+DIRECTIONS = ("download", "upload")
+COUNTS = (1, 5)
+REPLICATIONS = 4
+MSS_BYTES = 1460
+
+SCENARIO = """
+[phy]
+standard = "{standard}"
+{mac}
+[ap]
+queue = {{ limit = 300{queue} }}
+[links.wire]
+rate = "1 Gb/s"
+delay = "5 ms"
+[[stations]]
+name = "sta"
+count = {count}
+queue = {{ limit = 300{queue} }}
+[[flows]]
+stations = "sta"
+direction = "{direction}"
+application = {{ kind = "bulk" }}
+path = ["wire"]
+tcp = {{ variant = "sack", receive_window = "256 KiB"{tcp} }}
+[run]
+warmup = "2 s"
+duration = "8 s"
+replications = {replications}
+seed = 1
+"""
+
+#: TCP ACKs in AC_VO: AIFSN 2 and CW 3 to 7, one frame for an access; data contend as ever, by DIFS and CWmin or,
+#: in 802.11n, as in AC_BE.
+PRIORITY = """
+[mac]
+classify = { tcp_ack = "AC_VO" }
+[mac.edca.ap]
+AC_VO = { aifsn = 2, cw_min = 3, cw_max = 7, txop_limit = "0 us" }
+AC_BE = { aifsn = %(aifsn)s, cw_min = %(cw_min)s, cw_max = %(cw_max)s, txop_limit = "0 us" }
+[mac.edca.stations]
+AC_VO = { aifsn = 2, cw_min = 3, cw_max = 7, txop_limit = "0 us" }
+AC_BE = { aifsn = %(aifsn)s, cw_min = %(cw_min)s, cw_max = 1023, txop_limit = "0 us" }
+"""
+#: AIFSN, CWmin and CWmax of the access point's data.
+DATA = {"802.11b": (2, 31, 1023), "802.11g": (2, 15, 1023), "802.11n": (3, 15, 63)}
+
+#: How each way is written: what it adds to TCP, to the queues, to the MAC.
+BASE = "an ACK for every two segments"
+WAYS: Mapping[str, tuple[str, str, str]] = {
+    BASE: ("", "", ""),
+    "an ACK for every segment": (", delayed_ack = { every = 1 }", "", ""),
+    "an ACK for every eight": (", delayed_ack = { every = 8 }", "", ""),
+    "G: one of two ACKs left out": (", ack_skip = { skip = 1, after_segment = 50 }", "", ""),
+    "G: three of four left out": (", ack_skip = { skip = 3, after_segment = 50 }", "", ""),
+    "L: ACKs go first (AC_VO)": ("", "", PRIORITY),
+    "ACK filter": ("", ", ack_filter = true", ""),
+    "ACK filter, aggressive": ("", ', ack_filter = "aggressive"', ""),
+}
+
+
+def written(standard: str, direction: str, count: int, way: str) -> str:
+    """The scenario of a way, as a file would have it."""
+    tcp, queue, mac = WAYS[way]
+    if mac:
+        mac %= dict(zip(("aifsn", "cw_min", "cw_max"), DATA[standard], strict=True))
+    return SCENARIO.format(
+        standard=standard,
+        direction=direction,
+        count=count,
+        tcp=tcp,
+        queue=queue,
+        mac=mac,
+        replications=REPLICATIONS,
+    )
+
+
+def goodputs(standard: str, direction: str, count: int, way: str) -> list[float]:
+    """Of each replication, in bit/s."""
+    result = simulate(loads(written(standard, direction, count, way)), threads=1)
+    return [float(run.answer["metrics"]["goodput_bps"]) for run in result.simulation.runs]
+
+
+def gains(standard: str) -> str:
+    """Goodput with two segments for an ACK, and what each way adds to it, pair by pair, in per cent."""
+    points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
+    base = {point: goodputs(standard, *point, BASE) for point in points}
+    head = ["", *(f"{direction}, {count} station{'s'[: count - 1]}" for direction, count in points)]
+    rows = []
+    for way in WAYS:
+        cells = [way]
+        for point in points:
+            if way == BASE:
+                cells.append(f"{tables.shown(student_interval(base[point], 0.95), 2, 1e6)} Mb/s")
+                continue
+            pairs = zip(goodputs(standard, *point, way), base[point], strict=True)
+            found = student_interval([100.0 * (one / other - 1.0) for one, other in pairs], 0.95)
+            assert found.mean is not None
+            assert found.half_width is not None
+            cells.append(f"{found.mean:+.1f} ± {found.half_width:.1f} %")
+        rows.append(cells)
+    return tables.markdown(head, rows)
+
+
+def without_acks_bps(scenario: ResolvedScenario) -> float:
+    """Payload that a lone sender gets through if nothing ever answers but the MAC."""
+    phy, group = scenario.phy, scenario.stations[0]
+    msdu = 8 * (MSS_BYTES + 40)
+    rules = scenario.mac.edca
+    aifs_ns = phy.difs_ns if rules is None else rules.stations["AC_BE"].aifs_ns
+    mpdus, data_ns = 1, int(ppdu_ns(phy, mpdu_bits(phy, msdu), group.data_rate))
+    answer_bits = phy.ack_bits
+    aggregation = scenario.mac.aggregation
+    if aggregation is not None:
+        # Subframes of a delimiter and an MPDU, padded to 4 bytes but for the last.
+        mpdu = int(mpdu_bits(phy, msdu)) // 8 + 4
+        answer_bits = 256
+        for n in range(1, aggregation.block_ack_window + 1):
+            psdu = (n - 1) * -(-mpdu // 4) * 4 + mpdu
+            time_ns = int(ppdu_ns(phy, 8 * psdu, group.data_rate))
+            if psdu <= aggregation.ampdu_bytes and time_ns <= aggregation.ppdu_time_ns:
+                mpdus, data_ns = n, time_ns
+    answer_ns = int(ppdu_ns(phy, answer_bits, group.control_rate))
+    exchange_s = (data_ns + phy.sifs_ns + answer_ns) / 1e9
+    backoff_s = float(mean_backoff_s(phy.cw_min + 1, phy.slot_time_ns / 1e9))
+    payload = 8 * MSS_BYTES * mpdus
+    return float(maximum_throughput(payload, aifs_ns / 1e9, backoff_s, exchange_s))
+
+
+#: Goodput in Mb/s with TACK and with BBR's delayed ACKs, as its authors measured on hardware.
+MEASURED = {"802.11b": (6.0, 5.4), "802.11g": (23.5, 19.0), "802.11n": (198.0, 155.0)}
+
+
+def limits() -> str:
+    """What is left to gain over an ACK for every two segments, and what others measured."""
+    rows = []
+    for standard in STANDARDS:
+        bound = without_acks_bps(loads(written(standard, "download", 1, BASE)))
+        base = student_interval(goodputs(standard, "download", 1, BASE), 0.95)
+        assert base.mean is not None
+        tack, bbr = MEASURED[standard]
+        rows.append(
+            [
+                standard,
+                f"{base.mean / 1e6:.2f} Mb/s",
+                f"{bound / 1e6:.2f} Mb/s",
+                f"{100.0 * (bound / base.mean - 1.0):+.0f} %",
+                f"{bbr:g} and {tack:g} Mb/s",
+                f"{100.0 * (tack / bbr - 1.0):+.0f} %",
+            ]
+        )
+    head = ["", BASE, "no ACKs at all", "at most", "measured: BBR, TACK", "gain"]
+    return tables.markdown(head, rows)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "limits": limits,
+    **{standard: (lambda standard=standard: gains(standard)) for standard in STANDARDS},  # type: ignore[misc]
+}
+
+
+def with_table(page: str, name: str) -> str:
+    """The page with the table `name` made again."""
+    return tables.put(page, name, TABLES[name]())
+
+
+def main() -> None:
+    """Write all tables."""
+    tables.remake(PAGE, TABLES)
+
+
+if __name__ == "__main__":
+    main()
