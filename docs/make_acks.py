@@ -1,4 +1,4 @@
-"""Make the tables of docs/acks.md: ways to have fewer TCP ACKs, or to send them first, side by side.
+"""Make the tables of docs/acks.md: ways to have fewer TCP ACKs, or to send them first.
 
 Knows the scenarios, and what the air carries without ACKs. Every way has the same seeds, so that
 what differs is the way; seeds are fixed, and whoever runs this gets the same tables.
@@ -52,8 +52,8 @@ replications = {replications}
 seed = 1
 """
 
-#: TCP ACKs in AC_VO: AIFSN 2 and CW 3 to 7, one frame for an access; data contend as ever, by DIFS and CWmin or,
-#: in 802.11n, as in AC_BE.
+#: TCP ACKs in AC_VO: AIFSN 2 and CW 3 to 7, one frame for an access; data contend as ever, by DIFS
+#: and CWmin or, in 802.11n, as in AC_BE.
 PRIORITY = """
 [mac]
 classify = { tcp_ack = "AC_VO" }
@@ -104,7 +104,7 @@ def goodputs(standard: str, direction: str, count: int, way: str) -> list[float]
 
 
 def gains(standard: str) -> str:
-    """Goodput with two segments for an ACK, and what each way adds to it, pair by pair, in per cent."""
+    """Goodput with two segments for an ACK, and what each way adds to it in per cent, by pairs."""
     points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
     base = {point: goodputs(standard, *point, BASE) for point in points}
     head = ["", *(f"{direction}, {count} station{'s'[: count - 1]}" for direction, count in points)]

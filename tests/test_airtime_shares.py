@@ -1,9 +1,9 @@
 """Stations that share airtime: one slow station among three fast ones.
 
-The model is that of Høiland-Jørgensen et al., "Ending the anomaly" (2017), (1) to (5): an A-MPDU of B bytes in
-packets of 1500, at rate r, lasts 8 * 1544 * B/1500 / r + 170 us + 464 / r with all that belongs to its exchange.
-With shares of airtime each station has the part of the others; where they take turns each has as many
-accesses.
+The model is that of Høiland-Jørgensen et al., "Ending the anomaly" (2017), (1) to (5): an A-MPDU of
+B bytes in packets of 1500, at rate r, lasts 8 * 1544 * B/1500 / r + 170 us + 464 / r with all that
+belongs to its exchange. With shares of airtime each station has the part of the others; where they
+take turns each has as many accesses.
 """
 
 from functools import cache
@@ -118,7 +118,7 @@ def test_a_weight_is_a_share() -> None:
 
 
 def test_the_total_rises_as_the_model_says() -> None:
-    """In the paper 26 Mb/s become 87; within 5 % of the model, fed with the aggregates that came out."""
+    """In the paper 26 Mb/s become 87. Within 5 % of the model with the aggregates that came out."""
     shared, anomalous = run(AIRTIME, UDP), run(TURNS, UDP)
 
     assert ip_bps(shared) == pytest.approx(model_bps(shared, shares_airtime=True), rel=0.05)
@@ -127,8 +127,7 @@ def test_the_total_rises_as_the_model_says() -> None:
 
 
 def test_a_limit_of_airtime_in_the_driver_bounds_what_waits_there() -> None:
-    """5 ms at 7.2 Mb/s are three packets of 1500 bytes: aggregates of the slow station have no more,
-    and its packets wait for less long in the driver's ring."""
+    """5 ms at 7.2 Mb/s are three packets of 1500 bytes: the slow station sends no more at once."""
     limited = AIRTIME.replace('"airtime"', '{ kind = "airtime", aql = "5 ms" }')
     result = run(limited, UDP)
 

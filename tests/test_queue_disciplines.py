@@ -43,3 +43,76 @@ def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
     goodput = [flow.goodput_bps for flow in saturated]
     assert len(goodput) == 4
     assert min(goodput) > 0.5 * sum(goodput) / 4 > 0, goodput
+
+
+UPLOADS = """
+[phy]
+standard = "802.11n"
+[ap]
+queue = { limit = 300 }
+[[stations]]
+name = "sta"
+count = 5
+[[flows]]
+stations = "sta"
+direction = "upload"
+application = { kind = "bulk" }
+tcp = { variant = "sack", receive_window = "256 KiB" }
+[run]
+warmup = "0 s"
+duration = "5 s"
+replications = 1
+"""
+
+
+def filtered(written: str) -> int:
+    """How many ACKs leave queues since newer ones cover them; the trace has as many."""
+    text = UPLOADS.replace("limit = 300", f"limit = 300{written}")
+    result = simulate(airtcp.scenario.loads(text), threads=1, trace=True)
+    run = result.simulation.runs[0]
+    assert run.trace is not None
+    count = int(run.answer["counts"]["acks_filtered"])
+    assert len(run.trace.events("ack_filtered").time_s) == count
+    return count
+
+
+def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
+    """ACKs of five uploads wait at the access point; the bolder filter takes more of them."""
+    none, careful, bold = (
+        filtered(s) for s in ("", ", ack_filter = true", ', ack_filter = "aggressive"')
+    )
+
+    assert none == 0
+    assert 1_000 < careful < bold
+
+
+def test_a_ring_bounds_what_a_discipline_can_still_drop() -> None:
+    """CoDel alone keeps the queue near its target; what is in the driver's ring waits beyond it."""
+    plain = simulate(airtcp.scenario.loads(RING.format(ring="")), threads=1).simulation.metrics
+    ring = simulate(
+        airtcp.scenario.loads(RING.format(ring=", mac_limit = 100")), threads=1
+    ).simulation.metrics
+
+    # 100 packets of 1500 bytes at some 55 Mb/s are 22 ms.
+    assert plain["rtt_s"].mean + 0.01 < ring["rtt_s"].mean < plain["rtt_s"].mean + 0.025
+
+
+RING = """
+[phy]
+standard = "802.11n"
+[ap]
+queue = {{ discipline = "fq-codel"{ring} }}
+[[stations]]
+name = "sta"
+count = 1
+[[flows]]
+stations = "sta"
+direction = "download"
+application = {{ kind = "bulk" }}
+path = [{{ delay = "1 ms" }}]
+tcp = {{ variant = "sack", receive_window = "4 MiB" }}
+[run]
+warmup = "5 s"
+duration = "20 s"
+replications = 1
+"""

@@ -39,7 +39,8 @@ def test_who_wins_where() -> None:
             assert min(ways[thinned][:3]) > 0.6 * most
             assert ways[thinned][3] < ways[thinned][2]
         for way in ("ACK filter", "ACK filter, aggressive"):
-            assert max(ways[way][:3]) < 2.6 and ways[way][3] > 2.3
+            assert max(ways[way][:3]) < 2.6
+            assert ways[way][3] > 2.3
     ways = table("802.11n")
     assert all(0 < gain < 4 for name in ways if name.startswith("ACK") for gain in ways[name])
     for standard in ("802.11b", "802.11g", "802.11n"):

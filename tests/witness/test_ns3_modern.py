@@ -12,10 +12,10 @@ the airtime of that A-MPDU. Without A-MPDUs, or over a wire of 30 Mb/s, airtcp g
 (`test_a_window_that_is_spread_is_that_of_ns3`).
 
 Of six points with endless windows at queues that overflow (group `queue`) five are met, goodput
-within 3 % and round trips within 10 %. Five CUBIC downloads over 20 ms at a queue of 100 packets have
-7 % more goodput here, with round trips that are 8 % longer: the queue is fuller on average. Why is not
-known; neither the start, the scheduler, PRR, the least RTO nor the length of the run makes that
-difference. Five NewReno downloads differ by 5 % the same way, within the row's interval.
+within 3 % and round trips within 10 %. Five CUBIC downloads over 20 ms at a queue of 100 packets
+have 7 % more goodput here, with round trips that are 8 % longer: the queue is fuller on average.
+Why is not known; neither the start, the scheduler, PRR, the least RTO nor the length of the run
+makes that difference. Five NewReno downloads differ by 5 % the same way, within the row's interval.
 
 Three more have the goodput and not all the rest:
 
