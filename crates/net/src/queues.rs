@@ -353,7 +353,7 @@ impl<B: Content> Queue<B> {
         Ok(())
     }
 
-    #[cold]
+    #[inline(never)]
     fn enqueue_if_it_fits(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
         // A queue that may refuse the packet though there is room must not have lost another for it.
         let filters_first = !self.has_room() && !self.discipline.drops_at_random();
@@ -417,7 +417,7 @@ impl<B: Content> Queue<B> {
         true
     }
 
-    #[cold]
+    #[inline(never)]
     fn next_by_policy(
         &mut self,
         now: Time,

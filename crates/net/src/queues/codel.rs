@@ -57,6 +57,7 @@ pub(super) struct Control {
 impl Control {
     /// Section 5.5, `dodequeue`: whether the packet at the head may be dropped, that has waited for
     /// `sojourn` and leaves `rest` bits behind.
+    #[inline]
     fn may_drop(&mut self, config: &CodelConfig, now: Time, sojourn: Duration, rest: u64) -> bool {
         if sojourn < config.target || rest <= MAX_PACKET_BITS {
             self.first_above = None;
@@ -104,11 +105,13 @@ impl<B> Default for CodelLine<B> {
 }
 
 impl<B: Content> CodelLine<B> {
+    #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>) {
         self.bits += packet.bits;
         self.packets.push_back(packet);
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<Packet<B>> {
         let packet = self.packets.pop_front()?;
         self.bits -= packet.bits;
@@ -132,6 +135,7 @@ impl<B: Content> CodelLine<B> {
 
     /// The packet that goes next is at the head when this is over; what is dropped before it goes to
     /// `drops`. False if there is none.
+    #[inline]
     pub(super) fn settle(
         &mut self,
         config: &CodelConfig,

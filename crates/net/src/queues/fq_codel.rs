@@ -121,6 +121,7 @@ impl Buckets {
 }
 
 impl<B: Content> FlowQueues<B> {
+    #[inline]
     fn line_of(&mut self, flow: u32) -> usize {
         let queue = self.buckets.queue(flow, self.flows.len()) as usize;
         if queue == self.flows.len() {
@@ -136,6 +137,7 @@ impl<B: Content> FlowQueues<B> {
     }
 
     /// Whose turn it is, and whether that is as a new flow: RFC 8290, section 4.2.
+    #[inline]
     fn turn(&mut self) -> Option<(u32, bool)> {
         loop {
             let (flow, is_new) = match (self.new.front(), self.old.front()) {

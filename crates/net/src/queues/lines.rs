@@ -133,6 +133,8 @@ impl<B: Content> Policy<B> for Lines<B> {
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        // Packets may have come since one was taken.
+        self.update_heads();
         let line = self.lines.get_mut(newer.to as usize)?;
         let place = superseded(line.iter().map(|(_, packet)| packet), newer, rule)?;
         if place == 0 {

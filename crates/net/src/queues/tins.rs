@@ -112,6 +112,7 @@ impl<T, C> Tins<T, C> {
     }
 
     /// The tin for packets to `receiver`.
+    #[inline]
     fn place<B>(&mut self, receiver: u32) -> usize
     where
         T: Tin<B, Config = C>,
@@ -130,6 +131,7 @@ impl<T, C> Tins<T, C> {
         place
     }
 
+    #[inline]
     fn count(&mut self, place: usize, before: usize) {
         if self.turns.is_some() {
             let after = self.places[place].packets;
@@ -141,6 +143,7 @@ impl<T, C> Tins<T, C> {
         }
     }
 
+    #[inline]
     fn next_of<B>(
         &mut self,
         place: usize,

@@ -86,6 +86,26 @@ fn the_newest_alone_stays_or_one_that_it_covers() {
     }
 }
 
+/// The head of a line has been taken, others came and the first of them went: who is next is told
+/// from those that are left.
+#[test]
+fn a_line_knows_its_head_whatever_was_filtered() {
+    for discipline in disciplines() {
+        let scheduler = Some(Scheduler::Oldest {});
+        let mut queue = queue(discipline, None, AckFilter::Aggressive, scheduler);
+        offer(&mut queue, ack(0, 10));
+        let first = queue.next_for(1, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+        offer(&mut queue, ack(0, 20));
+        offer(&mut queue, ack(0, 30));
+        queue.done(Time::ZERO, &first, &mut Vec::new());
+
+        assert_eq!(queue.receiver(std::iter::empty()), Some(1));
+        let next = queue.next_for(1, Time::ZERO, |_| true, &mut Vec::new());
+        assert_eq!(next.map(|one| one.body), Some(ack(0, 30).body));
+        assert_eq!(queue.receiver(std::iter::empty()), None);
+    }
+}
+
 /// Other connections, duplicates, SACK blocks and data stay.
 #[test]
 fn what_would_be_lost_stays() {
