@@ -104,7 +104,7 @@ mod tests {
 
     fn body(len: u32, flags: Flags) -> Body {
         let segment = Segment { seq: 1, ack: 2001, len, flags };
-        Body { segment, owner: Owner::of(7), hop: 0 }
+        Body { segment, owner: Owner::of(7), scope: 0, hop: 0 }
     }
 
     #[test]

@@ -356,6 +356,7 @@ fn tcp() -> impl Strategy<Value = Value> {
                     "rules": table("/flows/0/tcp/rules", rules),
                     "delayed_ack": {
                         "thresholds": thresholds, "timeout_ns": timeout * MILLISECOND,
+                        "adaptive": false,
                     },
                     "ack_skip": skip,
                     "pad_last_segment": pad,
