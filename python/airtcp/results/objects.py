@@ -20,6 +20,7 @@ from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from airtcp.results.trace import Trace
@@ -214,6 +215,29 @@ class Simulation:
         """
         return [_metrics_in(run.answer, group, part, metric) for run in self.runs]
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each replication, a column for each metric, by the index of the replication.
+
+        These are the samples that the intervals are made of. Needs pandas, which airtcp does not.
+        """
+        import pandas
+
+        rows = [run.answer["metrics"] for run in self.runs]
+        index = pandas.Index([run.index for run in self.runs], name="replication")
+        return pandas.DataFrame(rows, index=index, columns=list(self.metrics), dtype="float64")
+
+    def _repr_html_(self) -> str:
+        """The metrics that have a value, as notebooks show them."""
+        from html import escape
+
+        rows = "".join(
+            f"<tr><td>{escape(METRICS[name].label if name in METRICS else name)}</td>"
+            f"<td>{escape(_shown(name, one))}</td></tr>"
+            for name, one in self.metrics.items()
+            if one.mean is not None
+        )
+        return f"<p>{escape(self._in_short())}</p><table>{rows}</table>"
+
     def transfer_times_s(self) -> NDArray[np.float64]:
         """The times in seconds of all transfers of all replications, in no particular order."""
         import numpy as np
@@ -261,6 +285,14 @@ class SimulationResult:
     def metrics(self) -> dict[str, Interval]:
         """Short for `simulation.metrics`."""
         return self.simulation.metrics
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Short for `simulation.to_pandas`."""
+        return self.simulation.to_pandas()
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it."""
+        return self.simulation._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `scenario`, `provenance`, `simulation`."""
@@ -375,6 +407,10 @@ class Comparison:
     def to_json(self) -> str:
         """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
         return canonical_json(self.to_dict())
+
+
+def _shown(name: str, interval: Interval) -> str:
+    return quantity_with_interval(interval, METRICS[name].unit if name in METRICS else "")
 
 
 def _told(name: str, interval: Interval) -> str:

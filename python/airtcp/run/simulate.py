@@ -22,6 +22,7 @@ from airtcp.run import HEADLINES, LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 from airtcp.run.interruption import Interruption
 from airtcp.run.processors import processors
 from airtcp.run.replications import Capture, Replications, Runner
+from airtcp.scenario.load import load
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round, student_interval
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _MOST_ROWS = 2e7
 
 
 def simulate(
-    scenario: ResolvedScenario,
+    scenario: ResolvedScenario | str | Path,
     *,
     seed: int | None = None,
     replications: int | None = None,
@@ -50,6 +51,8 @@ def simulate(
     snaplen: int = SNAPLEN,
 ) -> SimulationResult:
     """Simulate a scenario packet by packet, in independent replications.
+
+    `scenario` is one, or what `airtcp.load` takes: the name of a file, or a text.
 
     `seed` and `replications` replace those of the scenario; the scenario in the result is the one
     that was run. If it leaves the warm-up to us, that is found first, by pilots (`airtcp.warmup`).
@@ -79,6 +82,8 @@ def simulate(
     from airtcp import _core
     from airtcp.run.warmup import with_warmup
 
+    if isinstance(scenario, str | Path):
+        scenario = load(scenario)
     if not LEAST_SNAPLEN <= snaplen <= MOST_SNAPLEN:
         raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
     if threads is not None and threads < 1:
