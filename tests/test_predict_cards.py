@@ -407,6 +407,7 @@ def test_no_key_is_known_to_a_card_and_harmless_to_it() -> None:
 
 
 @pytest.mark.verify
+@pytest.mark.timeout(1800)
 def test_cards_are_true() -> None:
     """Harmless keys change no word and no number; what is declared does, in some scenario."""
     by_name = {card.name: card for card in CARDS}

@@ -67,6 +67,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return None
     if not all(_loss(links) and _round_trip_s(links) for links in paths):
         return "windows that losses leave need losses and a delay on the path of each transfer"
+    others = {tcp_of(flow).congestion for flow in flows} - {"reno", "cubic"}
+    if others:
+        return f"losses set the windows of Reno and CUBIC; here congestion is {', '.join(others)}"
     source = "RFC 9438, 5.1" if _cubic(flows) else "Mathis et al. (1997)"
     with answers.attempt(source):
         counts = [scenario.group(flow.stations).count for flow in flows]

@@ -27,7 +27,7 @@ _EVERY: Final = (1, 2, 4, 8, 16)
 _COUNTS: Final = (1, 10)
 _SEGMENT: Final = 1460
 _PACKET: Final = 1500
-_BOUND: Final = "no ACK"
+BOUND: Final = "no ACK"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def _high(standard: str, width: str, mcs: int, streams: int) -> dict[str, Any]:
     return keys
 
 
-_PHYS: Final = (
+PHYS: Final = (
     _Phy("b", "b, 11 Mb/s", {"phy.standard": "802.11b", "phy.data_rate": "11 Mb/s"}),
     _Phy("g", "g, 54 Mb/s", {"phy.standard": "802.11g", "phy.data_rate": "54 Mb/s"}),
     _Phy("n", "n, 72 Mb/s", _high("802.11n", "20 MHz", 7, 1), 128),
@@ -86,7 +86,7 @@ class _Cell:
     "802.11a/g. It knew no aggregates.",
 )
 def gain(bench: Bench) -> Outcome:
-    cells = {(phy.name, count): _row(bench, phy, count) for phy in _PHYS for count in _COUNTS}
+    cells = {(phy.name, count): row_of(bench, phy, count) for phy in PHYS for count in _COUNTS}
     values: dict[str, Value] = {}
     for (name, count), row in cells.items():
         for what, cell in row.items():
@@ -99,7 +99,7 @@ def gain(bench: Bench) -> Outcome:
 _Rows = Mapping[tuple[str, int], Mapping[str, _Cell]]
 
 
-def _row(bench: Bench, phy: _Phy, count: int) -> dict[str, _Cell]:
+def row_of(bench: Bench, phy: _Phy, count: int) -> dict[str, _Cell]:
     keys = {**phy.keys, "stations.laptop.count": count}
     window = {
         "flows.laptop.tcp.receive_window.segments": phy.window,
@@ -111,13 +111,13 @@ def _row(bench: Bench, phy: _Phy, count: int) -> dict[str, _Cell]:
     }
     runs = {what: bench.simulate("downloads", changes) for what, changes in asked.items()}
     model = {what: _model(bench.scenario("downloads", one)) for what, one in asked.items()}
-    runs[_BOUND] = bench.simulate("bound", keys)
+    runs[BOUND] = bench.simulate("bound", keys)
     payload = _SEGMENT / (_PACKET - UDP_IP_HEADER_BYTES)
-    model[_BOUND] = payload * _model(bench.scenario("bound", keys))
+    model[BOUND] = payload * _model(bench.scenario("bound", keys))
     each = f"d = {_EVERY[0]}"
     row = {}
     for what, run in runs.items():
-        scale = payload if what == _BOUND else 1.0
+        scale = payload if what == BOUND else 1.0
 
         def over(above: float, below: float, scale: float = scale) -> float:
             return scale * above / below - 1.0
@@ -140,7 +140,7 @@ def _model(scenario: Scenario) -> float:
 
 def _data(cells: _Rows) -> Data:
     rows: list[Sequence[Cell]] = []
-    for phy in _PHYS:
+    for phy in PHYS:
         for count in _COUNTS:
             for what, cell in cells[phy.name, count].items():
                 simulated = cell.simulated
@@ -180,8 +180,8 @@ def _found(cells: _Rows) -> str:
         f"{two('b', 1)} in 802.11b, {two('g', 1)} in 802.11g, {two('n', 1)} in 802.11n at 72 Mb/s, "
         f"{two('ac', 1)} in 802.11ac, {two('ax', 1)} in 802.11ax (one stream). With ten downloads: "
         f"{two('b', 10)}, {two('g', 10)}, {two('n', 10)}, {two('ac', 10)} and {two('ax', 10)}. "
-        f"Without any ACK access one download would have {two('b', 1, _BOUND)} more in 802.11b, "
-        f"{two('g', 1, _BOUND)} in 802.11g and {two('ax2', 1, _BOUND)} in 802.11ax with two "
+        f"Without any ACK access one download would have {two('b', 1, BOUND)} more in 802.11b, "
+        f"{two('g', 1, BOUND)} in 802.11g and {two('ax2', 1, BOUND)} in 802.11ax with two "
         f"streams. Models and simulations are apart by {100 * worst:.1f} % at most."
     )
 
@@ -196,9 +196,9 @@ def _figure(cells: _Rows) -> Figure:
         figure = Empty(figsize=(7.2, 4.6), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
         for axes, count in ((left, _COUNTS[0]), (right, _COUNTS[1])):
-            _panel(axes, {phy.name: cells[phy.name, count] for phy in _PHYS})
+            _panel(axes, {phy.name: cells[phy.name, count] for phy in PHYS})
             axes.set_title(f"{count} download{'s' if count > 1 else ''}", fontsize=9.5, loc="left")
-        left.set_yticks(range(len(_PHYS)), [phy.label for phy in _PHYS])
+        left.set_yticks(range(len(PHYS)), [phy.label for phy in PHYS])
         left.invert_yaxis()
         figure.supxlabel("gain over an ACK for each segment (%)", fontsize=9.5)
         handles, labels = left.get_legend_handles_labels()
@@ -208,7 +208,7 @@ def _figure(cells: _Rows) -> Figure:
 
 def _panel(axes: Axes, rows: Mapping[str, Mapping[str, _Cell]]) -> None:
     """One row for each PHY, whose marks stand apart a little so that none hides another."""
-    shown = {f"d = {every}": every for every in _EVERY[1:]} | {_BOUND: 0}
+    shown = {f"d = {every}": every for every in _EVERY[1:]} | {BOUND: 0}
     for index, (what, every) in enumerate(shown.items()):
         place = [row + 0.15 * (index - 2) for row in range(len(rows))]
         gains = [cells[what].gain for cells in rows.values()]
