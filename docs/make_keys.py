@@ -87,7 +87,9 @@ def _default(name: str, table: Schema) -> str:
     default = table["properties"][name].get("x-default")
     if default is None:
         return "must be given"
-    return f"`{default}`" if default.startswith('"') and default.count('"') == 2 else str(default)
+    is_text = default.startswith('"') and default.count('"') == 2
+    presets = table["properties"][name].get("x-presets")
+    return (f"`{default}`" if is_text else str(default)) + (f" ({presets})" if presets else "")
 
 
 def _holds(key: Schema, of_size: bool) -> str:

@@ -276,7 +276,9 @@ def _written_field(table: type[Table], name: str, key: Key) -> tuple[Any, Any]:
     default = key.default
     if default is NEEDED:
         return reads, Field(description=key.meaning, json_schema_extra=extra)
-    extra["x-default"] = default.words + _of_presets(table, name_in_files(name))
+    extra["x-default"] = default.words
+    if presets := _of_presets(table, name_in_files(name)):
+        extra["x-presets"] = presets
     field = Field(
         default=default.value,
         validate_default=True,
@@ -288,8 +290,8 @@ def _written_field(table: type[Table], name: str, key: Key) -> tuple[Any, Any]:
 
 def _of_presets(table: type[Table], name: str) -> str:
     """In words: what presets of the whole table set a key to."""
-    return "".join(
-        f" ({preset}: {_in_line(values[name])})"
+    return ", ".join(
+        f"{preset}: {_in_line(values[name])}"
         for preset, values in table.presets.items()
         if name in values
     )
