@@ -84,6 +84,7 @@ SHORT = CLASSES.replace("50 us", "28 us").replace("70 us", "46 us")
 LINK = '[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
 SLOW = "initial_ssthresh = { segments = 4 }"
 SMALL = "receive_window = { segments = 2 }"
+SINGLE = '[mac.aggregation]\nampdu = "0 B"'
 #: A window so wide that m* shows what everything takes.
 BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 2048 }\n'
 #: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
@@ -164,6 +165,8 @@ SCENARIOS = {
         + "mcs = 0\n"
         + FLOW.format(direction="download", application=UDP).replace('"sta"', '"far"'),
     ),
+    "n, udp, no aggregates": scenario(UDP, standard="802.11n", mac=SINGLE, count=1),
+    "n, downloads, no aggregates": scenario(BULK, standard="802.11n", mac=SINGLE, count=2),
     "n, udp, both ways": scenario(
         UDP,
         standard="802.11n",
@@ -359,7 +362,9 @@ def others(name: str, value: Any) -> list[Any]:
     if isinstance(value, float):
         return [value / 2, value * 1.5]
     if isinstance(value, dict) and "bps" in value:
-        return [{**value, "bps": value["bps"] // 2}]
+        high = value.get("high")
+        slower = None if high is None else {**high, "mcs": max(0, high["mcs"] - 1)}
+        return [{**value, "bps": value["bps"] // 2, "high": slower}]
     if isinstance(value, dict) and "mean" in value:
         return [{**value, "mean": value["mean"] / 3}]
     if isinstance(value, str) and name == "title":

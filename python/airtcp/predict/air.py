@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 READS: Final = (
     "phy.slot_time_ns",
     "phy.sifs_ns",
-    "phy.difs_ns",
-    "phy.eifs_ns",
     "phy.dsss",
     "phy.ofdm",
     "phy.symbol_rounding",
@@ -40,8 +38,6 @@ READS: Final = (
     "mac.rts_threshold_bytes",
     "mac.aggregation",
     "mac.edca",
-    "mac.rules.after_collision",
-    "mac.short_retry_limit",
     "classify",
     "stations.data_rate",
     "stations.control_rate",
@@ -49,6 +45,21 @@ READS: Final = (
     "flows.stations",
     "flows.direction",
 )
+
+#: What several senders add to that: how long collisions are, and how often what collided is sent.
+COLLISIONS: Final = (
+    "phy.difs_ns",
+    "phy.eifs_ns",
+    "mac.rules.after_collision",
+    "mac.short_retry_limit",
+)
+#: Why they do nothing to a lone sender.
+NO_COLLISIONS: Final = {
+    "phy.difs_ns": "EDCA has inter-frame spaces of its own",
+    "phy.eifs_ns": "a lone sender never collides",
+    "mac.rules.after_collision": "as phy.eifs_ns",
+    "mac.short_retry_limit": "as phy.eifs_ns",
+}
 
 
 @dataclass(frozen=True, slots=True)

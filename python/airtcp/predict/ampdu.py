@@ -17,7 +17,15 @@ from airtcp.models.airtime_fairness import Shares, Sharing, shares
 from airtcp.models.ampdu import sent_mpdus
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 from airtcp.models.max_throughput import mean_backoff_s
-from airtcp.predict.air import READS, Air, error_probability, jain, sharing_of
+from airtcp.predict.air import (
+    COLLISIONS,
+    NO_COLLISIONS,
+    READS,
+    Air,
+    error_probability,
+    jain,
+    sharing_of,
+)
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import weighted
@@ -48,7 +56,7 @@ _ASSUMES: Final = (
     Assumption("one PPDU for each access, to one receiver, and a Block ACK for it", ("mac.edca",)),
     Assumption(
         "MPDUs are lost one by one, with one probability each, and sent until they arrive",
-        ("stations.frame_errors", "mac.long_retry_limit"),
+        ("stations.frame_errors",),
     ),
     Assumption(
         "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
@@ -73,7 +81,7 @@ _CARD: Final = Card(
         "mpdus_per_ppdu_ap",
         "mpdus_per_ppdu_stations",
     ),
-    reads=_READS,
+    reads=(*_READS, *COLLISIONS),
     assumes=(
         *_ASSUMES,
         Assumption(
@@ -109,6 +117,7 @@ _LONE_CARD: Final = Card(
     needs=(ALIKE,),
     harmless={
         **_HARMLESS,
+        **NO_COLLISIONS,
         "mac.rules.colliders": "a lone sender never collides",
         "mac.rules.failed_block_ack": "as mac.rules.colliders",
         "phy.ack_timeout_ns": "as mac.rules.colliders",

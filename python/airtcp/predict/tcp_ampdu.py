@@ -14,7 +14,7 @@ import numpy as np
 
 from airtcp.models.airtime_fairness import Shares, shares
 from airtcp.models.tcp_ampdu import Throughput, Times, throughput
-from airtcp.predict.air import READS, Air, jain, sharing_of
+from airtcp.predict.air import COLLISIONS, NO_COLLISIONS, READS, Air, jain, sharing_of
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import (
     ENDLESS_HARMLESS,
@@ -25,7 +25,6 @@ from airtcp.predict.assumptions import (
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import lossy, tcp_of
 from airtcp.predict.keys import ALIKE, ALL_ACKS, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
-from airtcp.predict.saturated import head_start
 from airtcp.predict.senders import flow_count
 from airtcp.units import format_rate
 
@@ -72,7 +71,7 @@ _CARD: Final = Card(
         "mpdus_per_ack_ppdu_ap",
         "mpdus_per_ack_ppdu_stations",
     ),
-    reads=(*_READS, "flows.path", "links"),
+    reads=(*_READS, *COLLISIONS, "flows.path", "links"),
     assumes=(
         Assumption(
             "endless transfers of one direction, one for each station, all alike",
@@ -82,12 +81,7 @@ _CARD: Final = Card(
         _SERVER,
         Assumption(
             "a backoff before every PPDU: none runs while there is nothing to send",
-            (
-                "mac.rules.immediate_access",
-                "mac.rules.post_backoff",
-                "mac.rules.arrival_before_own_ack",
-                "mac.rules.delivery",
-            ),
+            ("mac.rules.immediate_access", "mac.rules.post_backoff"),
         ),
         Assumption(
             "of all nodes with something to send each is equally likely to be next; stations have "
@@ -96,7 +90,7 @@ _CARD: Final = Card(
         ),
         Assumption(
             "after a collision all go on together, and what collided is sent again",
-            ("mac.rules.colliders", "phy.ack_timeout_ns", "mac.rules.failed_block_ack"),
+            ("mac.rules.failed_block_ack",),
         ),
         Assumption("an ACK for every d segments", ("flows.tcp.ack_skip",)),
         NO_BEACONS,
@@ -109,6 +103,11 @@ _CARD: Final = Card(
         **ENDLESS_HARMLESS,
         "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
         "phy.cw_max": "as phy.cw_min",
+        "mac.rules.colliders": "two nodes contend on average, however many stations there are: who "
+        "of them goes on first changes little",
+        "phy.ack_timeout_ns": "as mac.rules.colliders",
+        "mac.rules.arrival_before_own_ack": "ACKs come while the PPDU of their data is on the air",
+        "mac.rules.delivery": "as mac.rules.arrival_before_own_ack",
     },
 )
 _BOUND_CARD: Final = Card(
@@ -126,6 +125,7 @@ _BOUND_CARD: Final = Card(
     needs=(ALIKE, NEVER_ENDS),
     harmless={
         **_CARD.harmless,
+        **NO_COLLISIONS,
         "ap.queue": "a bound: what is lost or waits leaves goodput below it",
         "stations.queue": "as ap.queue",
         "flows.path": "as ap.queue",
@@ -192,7 +192,6 @@ def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
     shared = _together(air, said, kinds)
     goodput = shared.total_bps
     broken = [*_broken(air, kinds, goodput), *air.broken, *air.rules()]
-    broken += head_start(air.as_dcf, 2)
     values: dict[str, float | list[float]] = {
         "goodput_bps": goodput,
         "flow_goodput_bps": goodput / flow_count(air.scenario),
@@ -295,11 +294,18 @@ def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
     yield from _path(air.scenario, kinds, goodput)
     yield from skipped_acks([flow for kind in kinds for flow in kind.flows])
     rules = air.scenario.mac.rules
-    if rules.immediate_access or rules.post_backoff:
+    spared = [
+        words
+        for words, on in (
+            ("a packet that meets an idle channel may go at once", rules.immediate_access),
+            ("a backoff runs after each success, also without a packet", rules.post_backoff),
+        )
+        if on
+    ]
+    if spared:
         yield (
-            "no backoff runs while there is nothing to send; here one may be over before the next "
-            "packet comes, or is not needed; the model is too pessimistic, by 1 or 2 % with one "
-            "station"
+            f"no backoff runs while there is nothing to send; here {' and '.join(spared)}; the "
+            "model is too pessimistic, by 1 or 2 % with one station"
         )
 
 
