@@ -19,8 +19,8 @@ Schema = dict[str, Any]
 def schema() -> Schema:
     """JSON Schema (draft 2020-12) of the written form.
 
-    Each key has a `description`; `x-unit`, `x-default`, `x-presets` and `x-source` say unit, default, what
-    presets set, and the document and clause that the default comes from.
+    Each key has a `description`; `x-unit`, `x-default`, `x-presets` and `x-source` say unit,
+    default, what presets set, and the document and clause that the default comes from.
     """
     generated = written(ResolvedScenario).model_json_schema(by_alias=True)
     _tidy(generated)
