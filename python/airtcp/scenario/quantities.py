@@ -122,8 +122,9 @@ def _over(preset: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     together = dict(preset)
     for name, value in data.items():
         below = preset.get(name)
-        both = isinstance(below, Mapping) and isinstance(value, dict)
-        together[name] = _over(below, value) if both else value
+        if isinstance(below, Mapping) and isinstance(value, dict):
+            value = _over(below, value)
+        together[name] = value
     return together
 
 
