@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 __all__ = ["Format", "HighRate", "HighRateRules", "HighRateTiming", "NoSuchRateError"]
+__all__ += ["code_rate", "coded_bits"]
 
 Format = Literal["ht", "vht", "he"]
 
@@ -96,6 +97,17 @@ _MORE_ENCODERS: Final = {
 }
 """(width, streams, MCS) whose N_ES in the tables of 21.5 is more than one for each 540 Mb/s (long
 guard interval): fewer could not share the bits of a symbol evenly."""
+
+
+def coded_bits(mcs: int) -> int:
+    """N_BPSCS: coded bits in a subcarrier of one stream."""
+    return _CODED_BITS[mcs]
+
+
+def code_rate(mcs: int) -> Fraction:
+    """R: the share of coded bits that is data."""
+    return _CODING[mcs]
+
 
 _LONG_TRAINING_FIELDS: Final = (0, 1, 2, 4, 4, 6, 6, 8, 8)
 """N_LTF by number of streams (Tables 19-13, 21-13, 27-14)."""

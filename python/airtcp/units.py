@@ -28,6 +28,7 @@ __all__ = [
     "format_size",
     "format_time_ns",
     "format_time_s",
+    "parse_decibels",
     "parse_percent",
     "parse_rate_bps",
     "parse_size_bits",
@@ -134,6 +135,15 @@ PERCENT = Quantity(
 )
 
 
+DECIBELS = Quantity(
+    noun="a ratio in decibels",
+    units={"dB": Fraction(1)},
+    shown=("dB",),
+    example="25 dB",
+    largest=(2, "dB"),
+)
+
+
 def parse_time_s(value: object) -> float:
     """Seconds of a text such as "10 s" or "1.5 ms".
 
@@ -196,6 +206,15 @@ def parse_percent(value: object) -> float:
         UnitError: not a percentage, negative, not finite, or above 1e6 %.
     """
     return float(_parse(value, PERCENT))
+
+
+def parse_decibels(value: object) -> float:
+    """The decibels of a text such as "25 dB".
+
+    Raises:
+        UnitError: not decibels, negative, not finite, or above 100 dB.
+    """
+    return float(_parse(value, DECIBELS))
 
 
 def format_time_ns(time_ns: int, digits: int | None = None) -> str:

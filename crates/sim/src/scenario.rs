@@ -72,6 +72,26 @@ pub struct AccessPoint {
     pub scheduler: Option<Scheduler>,
 }
 
+/// Minstrel-HT: the rates that stations try, the lowest first.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateControl {
+    /// These rates.
+    pub rates: Vec<ControlledRate>,
+}
+
+/// One of the rates that rate control chooses from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControlledRate {
+    /// Rate of data frames.
+    pub rate: Rate,
+    /// Rate of control frames beside it.
+    pub control_rate: Rate,
+    /// Share of frames with 1500 bytes that is lost.
+    pub error_rate: f64,
+}
+
 /// A group of like stations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +112,8 @@ pub struct StationGroup {
     pub queue: QueueConfig,
     /// How likely frames to and from these stations are lost; `None`: in collisions alone.
     pub frame_errors: Option<FrameErrors>,
+    /// The rates from which one is found by sending; `None`: `data_rate`.
+    pub rate_control: Option<RateControl>,
 }
 
 /// A link of a path.
@@ -198,6 +220,10 @@ impl Scenario {
     fn check(&self) -> Result<(), InvalidScenario> {
         let fail = |text: String| Err(InvalidScenario(text));
         let rates = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
+        let controlled = self.stations.iter().flat_map(|group| &group.rate_control);
+        if let Some(control) = controlled.into_iter().find(|one| one.rates.is_empty()) {
+            return fail(format!("{control:?} has no rate"));
+        }
         let beacons = self.mac.beacon.iter().map(|beacon| beacon.rate);
         for rate in rates.chain([self.phy.data_rate, self.phy.control_rate]).chain(beacons) {
             let has_timing = match rate.modulation {

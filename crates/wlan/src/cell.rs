@@ -32,6 +32,7 @@ use crate::counters::{CellCounters, MacCounters};
 use crate::frame::{Mpdu, Msdu, Psdu};
 use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
+use crate::rate_control::RateControlConfig;
 use crate::sequence::dcf::{FrameTable, FrameTimes};
 use crate::sequence::txop::Txop;
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
@@ -54,6 +55,9 @@ pub struct CellConfig<'a> {
     /// How likely frames to and from each station are lost, and where that is drawn from, in the
     /// order of their numbers.
     pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
+    /// The stations whose rate is found by sending, in the order of their numbers; the others, and
+    /// those beyond the last, have that of their class.
+    pub rate_controls: Vec<Option<RateControlConfig>>,
     /// The queues, in the order of their numbers: the access point's first, of each station the one
     /// with the highest priority first.
     pub contenders: Vec<ContenderConfig>,
@@ -162,8 +166,10 @@ struct Milestones {
 impl<P: Clone> Cell<P> {
     /// A cell at time zero with an idle medium and empty queues.
     pub fn new(config: CellConfig<'_>) -> Self {
-        let CellConfig { phy, mac, rates, rate_classes, errors, contenders } = config;
-        let aggregates = Aggregates::new(phy, mac, &rates, rate_classes.len(), &contenders);
+        let CellConfig { phy, mac, rates, rate_classes, errors, rate_controls, contenders } =
+            config;
+        let of_stations = (rate_classes.len(), rate_controls);
+        let aggregates = Aggregates::new(phy, mac, &rates, of_stations, &contenders);
         let errors = ErrorModel::new(errors);
         let originators = contenders
             .iter()

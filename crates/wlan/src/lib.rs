@@ -13,6 +13,7 @@ mod counters;
 pub mod frame;
 mod medium;
 pub mod phy;
+mod rate_control;
 pub mod sequence;
 mod station;
 #[cfg(any(test, feature = "testing"))]
@@ -31,5 +32,6 @@ pub use medium::{AudibilityClass, FrameErrors};
 pub use phy::{
     Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind, Rate,
 };
+pub use rate_control::RateControlConfig;
 pub use sequence::dcf::{FrameTable, FrameTimes};
 pub use station::{ACCESS_POINT, ContenderConfig, ContenderId, EVERYBODY, StationId};

@@ -67,6 +67,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     answers.add_broken(list(assumptions.senders(scenario)), but_by=[lossy_path.BY])
     answers.add_broken(list(assumptions.filtered_acks(scenario)), but_by=[lossy_path.BY])
     answers.add_broken(access.protection(scenario), but_by=[lossy_path.BY])
+    answers.add_broken(access.rate_control(scenario), but_by=[lossy_path.BY])
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason

@@ -119,6 +119,17 @@ def protection(scenario: ResolvedScenario) -> list[str]:
     ]
 
 
+def rate_control(scenario: ResolvedScenario) -> list[str]:
+    """What stations break whose rate is found by sending."""
+    groups = [group.name for group in scenario.stations if group.rate_control is not None]
+    if not groups:
+        return []
+    return [
+        f"frames have the rate of `mcs`, and none is lost; here {', '.join(groups)} find a rate by "
+        "sending: the model is too optimistic"
+    ]
+
+
 def frame_errors(scenario: ResolvedScenario) -> list[str]:
     """What frames break that are lost without a collision."""
     lossy = [group for group in scenario.stations if group.frame_errors is not None]

@@ -101,6 +101,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "ap.scheduler": "of 802.11n and later, or of airtime: then no model is asked",
         "stations.airtime_weight": "as ap.scheduler",
         "phy.protection": "no model has it, and `predict` says what that breaks",
+        "stations.rate_control": "as phy.protection",
         "stations.cw_min": "other than that of `phy` beside protection alone",
         "mac.rules.preset": "the name of the other rules",
         "flows.tcp.rules.preset": "the name of the other rules",

@@ -26,11 +26,13 @@ from .. import units
 from ..exceptions import UnitError
 
 __all__ = [
+    "Decibels",
     "ExchangeTimeNs",
     "MeanSizeBytes",
     "Name",
     "Percent",
     "RateBps",
+    "Share",
     "SizeBytes",
     "TimeNs",
     "TimeS",
@@ -192,6 +194,7 @@ _RATE = _quantity(units.parse_rate_bps, units.RATE)
 _SIZE = _quantity(units.parse_size_bytes, units.SIZE, "1460 B")
 _MEAN_SIZE = _quantity(units.parse_mean_size_bytes, units.SIZE)
 _PERCENT = _quantity(units.parse_percent, units.PERCENT)
+_DECIBELS = _quantity(units.parse_decibels, units.DECIBELS)
 
 
 def time_or(word: str) -> tuple[object, ...]:
@@ -234,6 +237,9 @@ SizeBytes = Annotated[int, *_SIZE]
 PositiveSizeBytes = Annotated[int, AfterValidator(positive), *_SIZE]
 MeanSizeBytes = Annotated[float, AfterValidator(positive), *_MEAN_SIZE]
 Percent = Annotated[float, AfterValidator(positive), *_PERCENT]
+Share = Annotated[float, *_PERCENT]
+"""A percentage that may be 0."""
+Decibels = Annotated[float, *_DECIBELS]
 
 # No "/" and no ".": `group/0` is a station, `stations.group.count` a key path.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]

@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from .errors import InvalidError, Path
-from .keys.phy import Phy
+from .keys.phy import Phy, Rate
 from .keys.queue import AccessPoint
 from .keys.run import Run
-from .keys.traffic import FrameErrors, Link, StationGroup
+from .keys.traffic import ControlledRate, FrameErrors, Link, RateControl, StationGroup
 from .quantities import Written
+from .resolve_high_rate import error_rates
 from .resolve_mac import (
     check_txop_limits,
     resolve_access,
@@ -23,7 +24,7 @@ from .resolve_mac import (
     resolve_scheduler,
     with_categories,
 )
-from .resolve_phy import resolve_phy, station_cw_min, station_rates
+from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
 from .resolve_queue import on_air_ns, resolve_queue
 from .resolve_traffic import resolve_flows, resolve_link
 from .resolved import ResolvedScenario
@@ -32,6 +33,8 @@ __all__ = ["resolve_scenario"]
 
 MAX_STATIONS = 100_000
 MIN_DURATION_NS = 1_000_000
+#: A share of success below which no packet comes through in any run.
+_NOTHING = 1e-6
 
 
 def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> ResolvedScenario:
@@ -106,7 +109,8 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
             data_rate=data_rate,
             control_rate=control_rate,
             cw_min=station_cw_min(scenario.phy, group),
-            frame_errors=_frame_errors(group.frame_errors, ("stations", index, "frame_errors")),
+            frame_errors=_frame_errors(group, data_rate, ("stations", index)),
+            rate_control=_rate_control(scenario, group, ("stations", index)),
             queue=resolve_queue(
                 group.queue,
                 ("stations", index, "queue"),
@@ -116,7 +120,19 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
     return tuple(groups.values())
 
 
-def _frame_errors(errors: float | Written | None, path: Path) -> FrameErrors | None:
+def _frame_errors(group: Written, data_rate: Rate, path: Path) -> FrameErrors | None:
+    """What is lost at a fixed rate, or at every rate alike."""
+    by_mcs = error_rates(group, path)
+    errors = group.frame_errors
+    if by_mcs and group.rate_control == "fixed":
+        assert data_rate.high is not None, "errors by MCS are those of 802.11n and later"
+        rate = by_mcs[data_rate.high.mcs]
+        if rate >= 1.0 - _NOTHING:
+            raise InvalidError(
+                (*path, "snr" if group.given("snr") else "error_table"),
+                f"lets nothing through at MCS {data_rate.high.mcs}; allowed: less than 100 %",
+            )
+        return FrameErrors(rate=rate, of_bytes=1_500, least_bytes=0) if rate else None
     if errors is None:
         return None
     if isinstance(errors, float):
@@ -124,8 +140,34 @@ def _frame_errors(errors: float | Written | None, path: Path) -> FrameErrors | N
     else:
         resolved = FrameErrors.of(errors)
     if resolved.rate >= 1.0:
-        raise InvalidError(path, "lets nothing through; allowed: less than 100 %")
+        raise InvalidError(
+            (*path, "frame_errors"), "lets nothing through; allowed: less than 100 %"
+        )
     return resolved
+
+
+def _rate_control(scenario: Written, group: Written, path: Path) -> RateControl | None:
+    if group.rate_control == "fixed":
+        return None
+    by_mcs = error_rates(group, path)
+    if not by_mcs:
+        raise InvalidError(
+            (*path, "rate_control"),
+            '"minstrel-ht" finds the rate by what is lost; allowed: together with error_table or '
+            "snr",
+        )
+    rates = controlled_rates(scenario.phy, group, scenario.mac.rules, path)
+    found = tuple(
+        ControlledRate(rate=data, control_rate=control, error_rate=by_mcs[data.high.mcs])
+        for data, control in rates
+        if data.high is not None
+    )
+    if min(one.error_rate for one in found) >= 1.0 - _NOTHING:
+        raise InvalidError(
+            (*path, "snr" if group.given("snr") else "error_table"),
+            "lets nothing through at any MCS; allowed: less than 100 %",
+        )
+    return RateControl(rates=found)
 
 
 def _run(run: Written) -> Run:

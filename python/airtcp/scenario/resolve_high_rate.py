@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..error_rates import packet_error_rate
 from ..high_rate import Format, HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..units import format_time_ns
 from .errors import InvalidError, Path
@@ -19,8 +20,10 @@ from .quantities import Written
 __all__ = [
     "FORMATS",
     "check_keys",
+    "error_rates",
     "high_rate_phy",
     "rate_of",
+    "rates_up_to",
     "reference_bps",
     "resolve_aggregation",
     "rules_of",
@@ -52,6 +55,9 @@ _MBPS: Final = 1_000_000
 _HIGH_KEYS: Final = ("band", "channel_width", "mcs", "spatial_streams", "guard_interval")
 _BLOCK_ACK_KEYS: Final = ("block_ack_bits", "block_ack_rate")
 _BLOCK_ACK_REQUEST_BITS: Final = 192
+_STATION_KEYS: Final = ("rate_control", "error_table", "snr")
+#: Of the packets that errors by MCS are given for.
+_TABLE_BITS: Final = 8 * 1_500
 
 
 def check_keys(phy: Written, groups: list[Written]) -> None:
@@ -65,7 +71,7 @@ def check_keys(phy: Written, groups: list[Written]) -> None:
     tables += [(("stations", index), group) for index, group in enumerate(groups)]
     for path, table in tables:
         known = table.allowed_keys()
-        unfit = ("data_rate",) if modern else (*_HIGH_KEYS, *_BLOCK_ACK_KEYS)
+        unfit = ("data_rate",) if modern else (*_HIGH_KEYS, *_BLOCK_ACK_KEYS, *_STATION_KEYS)
         for name in unfit:
             if name in known and table.given(name):
                 allowed = (
@@ -146,6 +152,55 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
             preamble_time_ns=preamble,
         ),
     )
+
+
+def error_rates(group: Written, path: Path) -> dict[int, float]:
+    """By MCS, the share of frames with 1500 bytes that a group loses; empty if nothing is said.
+
+    Raises:
+        InvalidError: a table of what is no MCS, or two sources of errors.
+    """
+    sources = [name for name in ("frame_errors", "error_table", "snr") if group.given(name)]
+    if len(sources) > 1:
+        raise InvalidError(
+            (*path, sources[-1]), f"stands beside {sources[0]}; allowed: one of the two"
+        )
+    most = max(_HIGHEST_MCS.values())
+    if group.snr is not None:
+        return {
+            mcs: packet_error_rate(mcs, snr_db=group.snr, bits=_TABLE_BITS)
+            for mcs in range(most + 1)
+        }
+    if group.error_table is None:
+        return {}
+    listed: dict[int, float] = {}
+    for name, share in group.error_table.items():
+        if not (name.isascii() and name.isdecimal() and int(name) <= most):
+            raise InvalidError((*path, "error_table", name), f"is no MCS; allowed: 0 to {most}")
+        if share > 1.0:
+            raise InvalidError(
+                (*path, "error_table", name), f"is {share:.0%}; allowed: 100 % at most"
+            )
+        listed[int(name)] = share
+    table: dict[int, float] = {}
+    for mcs in range(most + 1):
+        table[mcs] = listed.get(mcs, table.get(mcs - 1, 0.0))
+    return table
+
+
+def rates_up_to(phy: Written, rules: Written, group: Written, path: Path) -> list[Rate]:
+    """The rates of a group at its MCS and all below that its width and streams have."""
+    highest = rate_of(phy, rules, group, path).high
+    assert highest is not None
+    rates = []
+    for mcs in range(highest.mcs + 1):
+        one = group.model_copy()
+        one.__dict__["mcs"] = mcs
+        try:
+            rates.append(rate_of(phy, rules, one, path))
+        except InvalidError:
+            continue  # one of those that the tables of 21.5 leave out
+    return rates
 
 
 def reference_bps(rate: Rate) -> int:

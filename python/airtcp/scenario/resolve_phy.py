@@ -16,9 +16,16 @@ from ..units import format_rate, format_time_ns
 from .errors import InvalidError, Path
 from .keys.phy import DsssPhy, OfdmPhy, Phy, Protection, Rate
 from .quantities import Written
-from .resolve_high_rate import FORMATS, check_keys, high_rate_phy, rate_of, reference_bps
+from .resolve_high_rate import (
+    FORMATS,
+    check_keys,
+    high_rate_phy,
+    rate_of,
+    rates_up_to,
+    reference_bps,
+)
 
-__all__ = ["beacon_rate", "resolve_phy", "station_cw_min", "station_rates"]
+__all__ = ["beacon_rate", "controlled_rates", "resolve_phy", "station_cw_min", "station_rates"]
 
 
 def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
@@ -184,6 +191,14 @@ def station_rates(
     data_rate = group.data_rate or _data_rate(phy)
     control_rate = standards.response_rate_bps(standard, data_rate, phy.control_rate)
     return _rate(standard, data_rate), _rate(standard, control_rate)
+
+
+def controlled_rates(
+    phy: Written, group: Written, rules: Written, path: Path
+) -> list[tuple[Rate, Rate]]:
+    """The data rates that rate control chooses from, each with that of its control frames."""
+    rates = rates_up_to(phy, rules, group, path)
+    return [_with_responses(phy, rate) for rate in rates]
 
 
 def beacon_rate(phy: Written, rate_bps: int | None, path: Path) -> Rate:

@@ -7,7 +7,7 @@ use airtcp_kernel::RandomStream;
 use airtcp_net::{Queue, QueueConfig, Receiver, Service};
 use airtcp_wlan::{
     ACCESS_POINT, AccessCategory, AccessParameters, AccessScheme, AudibilityClass, CellConfig,
-    ContenderConfig, ContenderId, FrameErrors, StationId,
+    ContenderConfig, ContenderId, FrameErrors, RateControlConfig, StationId,
 };
 
 use super::measure::QueueCounts;
@@ -135,16 +135,48 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             rate_classes.push(class);
         }
     }
-    let rates = scenario.stations.iter().map(|group| (group.data_rate, group.control_rate));
+    let own = scenario.stations.iter().map(|group| (group.data_rate, group.control_rate));
+    let controlled = scenario.stations.iter().flat_map(|group| &group.rate_control);
+    let found = controlled.flat_map(|one| &one.rates).map(|one| (one.rate, one.control_rate));
+    let rates = own.chain(found);
     let cell = CellConfig {
         phy: &scenario.phy,
         mac: &scenario.mac,
         rates: rates.collect(),
         rate_classes,
         errors: errors(scenario, seed, replication),
+        rate_controls: rate_controls(scenario, seed, replication),
         contenders,
     };
     Built { nodes, transmitters, cell, access_point, groups }
+}
+
+/// The rates of the nodes that find theirs by sending, behind those of the groups.
+fn rate_controls(
+    scenario: &Scenario,
+    seed: u64,
+    replication: u64,
+) -> Vec<Option<RateControlConfig>> {
+    let mut first_class = scenario.stations.len() as u32;
+    let mut nodes = vec![None];
+    for group in &scenario.stations {
+        let error_rates: Option<Vec<f64>> = group
+            .rate_control
+            .as_ref()
+            .map(|one| one.rates.iter().map(|rate| rate.error_rate).collect());
+        let of_node = |index| {
+            let entity = format!("{}/{index}", group.name);
+            let samples = |purpose| RandomStream::new(seed, replication, &entity, purpose);
+            error_rates.clone().map(|error_rates| RateControlConfig {
+                first_class,
+                error_rates,
+                samples: [samples("rates of downloads"), samples("rates of uploads")],
+            })
+        };
+        nodes.extend((0..group.count).map(of_node));
+        first_class += error_rates.as_ref().map_or(0, |rates| rates.len() as u32);
+    }
+    nodes
 }
 
 /// Which frames to and from each node are lost; the access point's are those of the stations.
@@ -154,7 +186,10 @@ fn errors(
     replication: u64,
 ) -> Vec<Option<(FrameErrors, RandomStream)>> {
     let of_group = |group: &StationGroup| {
-        let (name, errors) = (group.name.clone(), group.frame_errors);
+        // At rates that are found each has errors of its own.
+        let by_rate = FrameErrors { rate: 0.0, of_bytes: None, least_bytes: 0 };
+        let errors = group.frame_errors.or(group.rate_control.as_ref().map(|_| by_rate));
+        let name = group.name.clone();
         (0..group.count).map(move |index| {
             let entity = format!("{name}/{index}");
             errors.map(|errors| {

@@ -437,7 +437,9 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
 
 pub(crate) fn scenario() -> impl Strategy<Value = Value> {
     (1_usize..4, phy()).prop_flat_map(|(groups, (phy, rates))| {
-        let group = (1_u32..6, prop::sample::select(rates), queue(), frame_errors());
+        let controlled = (any::<bool>(), prop_oneof![Just(0.0_f64), Just(0.2), Just(1.0)]);
+        let rates_of_all = rates.clone();
+        let group = (1_u32..6, prop::sample::select(rates), queue(), (frame_errors(), controlled));
         let stations = prop::collection::vec(group, groups);
         let flows = prop::collection::vec(flow(groups), 1..5);
         let times = (0_u64..300, 1_u64..700);
@@ -468,7 +470,16 @@ pub(crate) fn scenario() -> impl Strategy<Value = Value> {
                 let stations: Vec<Value> = groups
                     .into_iter()
                     .enumerate()
-                    .map(|(index, (count, data_rate, queue, errors))| {
+                    .map(|(index, (count, data_rate, queue, (errors, (is_found, loss))))| {
+                        let found = |(place, rate): (usize, &Value)| {
+                            json!({
+                                "rate": rate, "control_rate": phy["control_rate"],
+                                "error_rate": if place == 0 { 0.05 } else { loss },
+                            })
+                        };
+                        let is_found = is_found && !phy["high_rate"].is_null();
+                        let rates: Vec<Value> =
+                            rates_of_all.iter().enumerate().map(found).collect();
                         json!({
                             "name": format!("group{index}"), "count": count, "queue": queue,
                             "frame_errors": errors, "airtime_weight": 128 << index,

@@ -13,6 +13,7 @@ use crate::contention::Retry;
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
 use crate::frame::{Mpdu, Psdu};
 use crate::phy::{PhyConfig, Rate};
+use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::{Growing, HtExchange, Packets};
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
@@ -22,6 +23,9 @@ use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
 pub(super) struct Aggregates<P> {
     /// By rate class.
     exchanges: Vec<HtExchange>,
+    /// By station, of those whose rate is found by sending: the class of their first rate, and what
+    /// share of MPDUs with 1500 bytes is lost at each.
+    controlled: Vec<Option<(u32, Vec<f64>)>>,
     queues: Vec<AggregatingQueue<P>>,
     window: u64,
     failed_block_ack: FailedBlockAck,
@@ -56,6 +60,8 @@ struct AggregatingQueue<P> {
     txop_limit: Duration,
     /// How often it failed to get an answer since it last got one, or began anew (QSRC).
     unanswered: u16,
+    /// What rate control chose for the PPDU, if it did.
+    choice: Option<Choice>,
 }
 
 /// Both ends of a block ack agreement.
@@ -64,6 +70,8 @@ struct Agreement<P> {
     window: TransmitWindow<P>,
     recipient: ReorderBuffer<P>,
     books: Books,
+    /// Of a station whose rate is found by sending.
+    rate_control: Option<Box<Minstrel>>,
 }
 
 /// What a queue sends.
@@ -81,23 +89,43 @@ impl<P: Clone> Aggregates<P> {
         phy: &PhyConfig,
         mac: &MacConfig,
         rates: &[(Rate, Rate)],
-        stations: usize,
+        (stations, rate_controls): (usize, Vec<Option<RateControlConfig>>),
         contenders: &[ContenderConfig],
     ) -> Option<Box<Self>> {
         let aggregation = mac.aggregation.as_ref()?;
         let exchanges = rates
             .iter()
             .map(|&(data, control)| HtExchange::new(phy, mac, aggregation, data, control));
-        let agreement = |receiver| Agreement {
+        let exchanges: Vec<HtExchange> = exchanges.collect();
+        let minstrel = |contender: &ContenderConfig, receiver: StationId| {
+            let (far, side) = match contender.station {
+                ACCESS_POINT => (receiver, 0),
+                station => (station, 1),
+            };
+            let config = rate_controls.get(far as usize)?.as_ref()?;
+            let access = &contender.access;
+            let mean = access.aifs + phy.slot_time * u64::from(access.cw_min / 2);
+            let first = config.first_class as usize;
+            let costs: Vec<Cost> = exchanges[first..first + config.error_rates.len()]
+                .iter()
+                .map(|exchange| exchange.cost(mean))
+                .collect();
+            Some(Box::new(Minstrel::new(&costs, config.samples[side].clone())))
+        };
+        let agreement = |contender: &ContenderConfig, receiver| Agreement {
             window: TransmitWindow::new(receiver),
             recipient: ReorderBuffer::default(),
             books: Books::default(),
+            rate_control: minstrel(contender, receiver),
         };
         let queues = contenders.iter().map(|contender| AggregatingQueue {
             agreements: match contender.station {
-                ACCESS_POINT => (0..stations as StationId).map(agreement).collect(),
-                _ => vec![agreement(ACCESS_POINT)],
+                ACCESS_POINT => {
+                    (0..stations as StationId).map(|one| agreement(contender, one)).collect()
+                }
+                _ => vec![agreement(contender, ACCESS_POINT)],
             },
+            choice: None,
             pending: Vec::new(),
             sends: Sends::Data,
             times: FrameTimes::default(),
@@ -105,9 +133,16 @@ impl<P: Clone> Aggregates<P> {
             txop_limit: contender.access.txop_limit,
             unanswered: 0,
         });
+        let queues = queues.collect();
+        let controlled = rate_controls.into_iter().map(|config| {
+            config.map(|RateControlConfig { first_class, error_rates, .. }| {
+                (first_class, error_rates)
+            })
+        });
         Some(Box::new(Self {
-            exchanges: exchanges.collect(),
-            queues: queues.collect(),
+            controlled: controlled.collect(),
+            exchanges,
+            queues,
             window: u64::from(aggregation.block_ack_window),
             failed_block_ack: mac.rules.failed_block_ack,
             delivery: mac.rules.delivery,
@@ -161,7 +196,7 @@ impl<P: Clone> Aggregates<P> {
         if let Some(law) = &self.broken_law {
             return Err(law.clone());
         }
-        for Agreement { window, recipient, books } in &self.queues[by as usize].agreements {
+        for Agreement { window, recipient, books, .. } in &self.queues[by as usize].agreements {
             let sent = on_air.filter(|psdu| psdu.receiver() == window.receiver);
             let waiting = window.iter().filter(|mpdu| !mpdu.is_further).count();
             let held = (waiting + sent.map_or(0, Psdu::count)) as u64;
@@ -183,6 +218,17 @@ impl<P: Clone> Aggregates<P> {
 
     fn agreement(&mut self, by: ContenderId, receiver: StationId) -> &mut Agreement<P> {
         self.queues[by as usize].agreement(receiver)
+    }
+
+    /// So many frames of `psdu` of `by` were acknowledged: where its rate is found by sending, that
+    /// counts.
+    fn report(&mut self, by: ContenderId, psdu: &Psdu<P>, acknowledged: usize) {
+        let queue = &mut self.queues[by as usize];
+        if let Some(choice) = queue.choice.take()
+            && let Some(minstrel) = &mut queue.agreement(psdu.receiver()).rate_control
+        {
+            minstrel.report(choice, psdu.count() as u32, acknowledged as u32);
+        }
     }
 }
 
@@ -234,16 +280,27 @@ impl<P: Clone> Cell<P> {
         let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
         let station = self.originators[by as usize].station;
         let class = super::rate_class(&self.rate_classes, station, receiver);
-        let exchange = &aggregates.exchanges[class as usize];
         let place = queue.place(receiver);
-        let window = &mut queue.agreements[place].window;
+        let Agreement { window, rate_control, .. } = &mut queue.agreements[place];
+        queue.choice = None;
         if window.request_due {
-            queue.times = exchange.request_times();
+            queue.times = aggregates.exchanges[class as usize].request_times();
             queue.sends = Sends::Request(receiver);
             return left.is_none_or(|left| queue.times.total <= left);
         }
+        queue.choice = rate_control.as_mut().map(|minstrel| minstrel.choose(now));
+        let far = if station == ACCESS_POINT { receiver } else { station };
+        let class = match (queue.choice, aggregates.controlled.get(far as usize)) {
+            (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
+            _ => class,
+        };
+        let exchange = &aggregates.exchanges[class as usize];
+        let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
         let room = exchange.room(left.unwrap_or(queue.txop_limit));
         let fits = |psdu: Growing, bits: u64| {
+            if is_sample && psdu.is_begun() {
+                return false;
+            }
             let psdu = psdu.with(bits);
             exchange.fits(psdu, room) && left.is_none_or(|left| exchange.times(psdu).total <= left)
         };
@@ -361,7 +418,7 @@ impl<P: Clone> Cell<P> {
     ) {
         let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
         if let Sends::Request(receiver) = aggregates.queues[by as usize].sends {
-            let Agreement { window, recipient, books } = aggregates.agreement(by, receiver);
+            let Agreement { window, recipient, books, .. } = aggregates.agreement(by, receiver);
             let start = window.start(&[]);
             recipient.begin_at(start, |mpdu, came| {
                 books.hand_on(mpdu);
@@ -376,6 +433,11 @@ impl<P: Clone> Cell<P> {
         let receiver = psdu.receiver();
         let far = if station == ACCESS_POINT { receiver } else { station };
         let all = psdu.mpdus().len();
+        let choice = aggregates.queues[by as usize].choice;
+        let error_rate = match (choice, aggregates.controlled.get(far as usize)) {
+            (Some(choice), Some(Some((_, error_rates)))) => Some(error_rates[choice.rate]),
+            _ => None,
+        };
         let begun = aggregates.arrived;
         let until = if aggregates.arrivals.is_empty() {
             all
@@ -390,7 +452,12 @@ impl<P: Clone> Cell<P> {
             next += 1 + further(&psdu.mpdus()[next + 1..]);
             let frame = &mut psdu.mpdus_mut()[first..next];
             let bits = frame.iter().map(|mpdu| mpdu.bits).sum();
-            if self.errors.loses(far, self.frames.msdu_bits(bits)) {
+            let bits = self.frames.msdu_bits(bits);
+            let is_lost = match error_rate {
+                Some(rate) => self.errors.loses_at(far, bits, rate),
+                None => self.errors.loses(far, bits),
+            };
+            if is_lost {
                 errors += 1;
                 continue;
             }
@@ -453,8 +520,9 @@ impl<P: Clone> Cell<P> {
             let psdu = self.originators[by as usize].psdu.take().expect("it was sent");
             receiver = psdu.receiver();
             supply.on_event(now, MacEvent::Answered { by, psdu: &psdu });
-            let books = &mut self.aggregates().agreement(by, receiver).books;
-            books.acknowledged += psdu.frames().filter(|frame| frame[0].is_received).count() as u64;
+            let received = psdu.frames().filter(|frame| frame[0].is_received).count();
+            self.aggregates().agreement(by, receiver).books.acknowledged += received as u64;
+            self.aggregates().report(by, &psdu, received);
             for mpdu in psdu.mpdus().iter().filter(|mpdu| mpdu.is_received) {
                 self.originators[by as usize].done += 1;
                 supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
@@ -567,6 +635,9 @@ impl<P: Clone> Cell<P> {
         }
         let psdu = self.originators[by as usize].psdu.take().expect("it was to be sent");
         let receiver = psdu.receiver();
+        if data_sent {
+            self.aggregates().report(by, &psdu, 0);
+        }
         let asks = data_sent
             && psdu.count() > 1
             && self.failed_block_ack() == FailedBlockAck::BlockAckRequest;

@@ -62,6 +62,13 @@ impl ErrorModel {
         self.stations.iter().all(Option::is_none)
     }
 
+    /// The same at a rate at which so many of the frames with 1500 bytes are lost.
+    pub(crate) fn loses_at(&mut self, station: StationId, msdu_bits: u64, rate: f64) -> bool {
+        let Some(Some(station)) = self.stations.get_mut(station as usize) else { return false };
+        let errors = FrameErrors { rate, of_bytes: Some(1_500), least_bytes: 0 };
+        rate > 0.0 && station.draws.unit() < errors.probability(msdu_bits)
+    }
+
     /// Whether a frame to or from `station` with an MSDU of `msdu_bits` is lost now.
     pub(crate) fn loses(&mut self, station: StationId, msdu_bits: u64) -> bool {
         let Some(Some(station)) = self.stations.get_mut(station as usize) else { return false };

@@ -9,6 +9,7 @@ use airtcp_kernel::Duration;
 use super::dcf::FrameTimes;
 use crate::config::{AggregationConfig, MacConfig};
 use crate::phy::{Format, Modulation, PhyConfig, Rate};
+use crate::rate_control::Cost;
 
 /// Before each MPDU of an A-MPDU (9.7.1), in bits.
 const DELIMITER_BITS: u64 = 32;
@@ -108,6 +109,11 @@ impl Growing {
     pub(crate) fn bits(self) -> u64 {
         self.bits
     }
+
+    /// Whether it has an MPDU.
+    pub(crate) fn is_begun(self) -> bool {
+        self.mpdus > 0
+    }
 }
 
 impl HtExchange {
@@ -203,6 +209,16 @@ impl HtExchange {
         let total = data_received + self.after_data(ack);
         let first = if rts == Duration::ZERO { data } else { rts };
         FrameTimes { rts, cts, data, ack, first, data_received, total }
+    }
+
+    /// What MPDUs with 1500 bytes cost, of which each access takes `access` beside its frames.
+    pub(crate) fn cost(&self, access: Duration) -> Cost {
+        let bits = self.phy.mac_header_bits + self.phy.llc_bits + 8 * 1_500;
+        let in_ampdu = (DELIMITER_BITS + bits).next_multiple_of(ALIGNMENT_BITS);
+        let mpdu = Duration::from_nanos(in_ampdu * 1_000_000_000 / self.data_rate.bps);
+        let alone = access + self.times(Growing::default().with(bits)).total;
+        let rest = alone.as_nanos().saturating_sub(mpdu.as_nanos());
+        Cost { access: Duration::from_nanos(rest), mpdu }
     }
 
     /// Everything before the Data field of a data PPDU.

@@ -205,6 +205,7 @@ impl Script {
             rates: vec![(phy.data_rate, phy.control_rate)],
             rate_classes: vec![0; count],
             errors: (0..count).map(lossy).collect(),
+            rate_controls: Vec::new(),
             contenders: contenders.collect(),
         };
         Self {

@@ -179,6 +179,7 @@ impl Script {
             rates: vec![(phy.data_rate, phy.control_rate)],
             rate_classes: vec![0; queues.len()],
             errors: Vec::new(),
+            rate_controls: Vec::new(),
             contenders,
         };
         Self {

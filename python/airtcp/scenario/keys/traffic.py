@@ -11,10 +11,12 @@ from pydantic_core import PydanticCustomError
 from ... import distributions
 from ..declare import Key, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
+    Decibels,
     Name,
     Percent,
     PositiveSizeBytes,
     RateBps,
+    Share,
     SizeBytes,
     Written,
     rate_or,
@@ -221,6 +223,23 @@ FrameErrorsForm: Any = Annotated[
 ]
 
 
+class ControlledRate(Table):
+    """One of the rates that rate control chooses from."""
+
+    rate: Rate = derived("Rate of data frames.")
+    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK beside it.")
+    error_rate: float = derived(
+        "Share of frames with a packet of 1500 bytes that is lost at it; bits are lost "
+        "independently."
+    )
+
+
+class RateControl(Table):
+    """Minstrel-HT: the rates that a station tries, the lowest first."""
+
+    rates: tuple[ControlledRate, ...] = derived("The MCSs up to `mcs`.")
+
+
 class StationGroup(Table):
     """A group of stations that are alike."""
 
@@ -264,5 +283,25 @@ class StationGroup(Table):
         ge=1,
         le=2**16,
         source="Linux, mac80211",
+    )
+    rate_control: RateControl | None = key(
+        "Which MCS frames from and to these stations have: `mcs`, or one up to that which is found "
+        "by sending (minstrel-ht).",
+        default="fixed",
+        reads=Literal["fixed", "minstrel-ht"],
+    )
+    error_table: ClassVar[Key] = file_only(
+        dict[str, Share],
+        "How many frames with a packet of 1500 bytes are lost at each MCS, such as "
+        '`{ 0 = "0 %", 7 = "20 %" }`; others lose what the next lower MCS of the table loses. Bits '
+        "are lost independently.",
+        default=none("none are lost"),
+    )
+    snr: ClassVar[Key] = file_only(
+        Decibels,
+        "The same from the signal-to-noise ratio in a subcarrier, with white noise and "
+        "convolutional codes.",
+        default=none("none are lost"),
+        source="NIST's error rate model; Pei and Henderson (2010)",
     )
     queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)

@@ -1,0 +1,127 @@
+"""Rate control: the curves of white noise, and Minstrel-HT beside fixed rates."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+
+import pytest
+from airtcp import simulate
+from airtcp.error_rates import packet_error_rate, raw_bit_error_rate
+from airtcp.results import SimulationResult
+from airtcp.scenario import loads
+
+TEXT = """
+[phy]
+standard = "802.11n"
+[mac.edca]
+ap.AC_BE = {{ cw_min = 15, cw_max = 1023, aifsn = 3, txop_limit = "0 us" }}
+[[stations]]
+name = "near"
+count = {near}
+[[stations]]
+name = "far"
+count = 1
+{far}
+[[flows]]
+stations = "near"
+direction = "download"
+application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
+[[flows]]
+stations = "far"
+direction = "{direction}"
+application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
+[ap]
+scheduler = "round-robin"
+[run]
+warmup = "5 s"
+duration = "20 s"
+replications = 2
+seed = 1
+"""
+
+
+def found(far: str, *, near: int = 3, direction: str = "download") -> SimulationResult:
+    text = TEXT.format(far=far, near=near, direction=direction)
+    return simulate(loads(text), threads=1)
+
+
+def goodput(result: SimulationResult, group: str) -> float:
+    """Mean goodput of a station of the group in b/s."""
+    runs = [run.answer["flows"] for run in result.simulation.runs]
+    found = [flow["goodput_bps"] for run in runs for flow in run if flow["name"].startswith(group)]
+    return fmean(found)
+
+
+def test_bit_errors_by_hand() -> None:
+    """At 10 dB: BPSK Q(sqrt(20)), QPSK Q(sqrt(10)), 16-QAM 3/4 Q(sqrt(2))."""
+    q = lambda x: 0.5 * math.erfc(x / math.sqrt(2.0))  # noqa: E731
+
+    assert raw_bit_error_rate(1, 10.0) == pytest.approx(q(math.sqrt(20.0)))
+    assert raw_bit_error_rate(2, 10.0) == pytest.approx(q(math.sqrt(10.0)))
+    assert raw_bit_error_rate(4, 10.0) == pytest.approx(0.75 * q(math.sqrt(2.0)))
+
+
+def test_each_mcs_needs_a_better_link_than_the_one_before() -> None:
+    """The SNR at which half of all packets of 1500 bytes are lost, in steps of 0.1 dB."""
+
+    def half(mcs: int) -> float:
+        steps = (step / 10 for step in range(600))
+        return next(snr for snr in steps if packet_error_rate(mcs, snr_db=snr, bits=12_000) < 0.5)
+
+    needed = [half(mcs) for mcs in range(12)]
+
+    assert needed == sorted(needed)
+    # A rate 1/2 code brings BPSK to a few dB; 64-QAM with 5/6 needs some 20 more.
+    assert 0.0 < needed[0] < 5.0
+    assert 18.0 < needed[7] - needed[0] < 22.0
+
+
+def test_a_table_at_a_fixed_rate_is_that_of_frame_errors() -> None:
+    def stations(far: str) -> object:
+        return loads(TEXT.format(far=far, near=1, direction="upload")).stations
+
+    table = stations('error_table = { 0 = "0 %", 7 = "20 %" }')
+
+    assert table == stations('frame_errors = { rate = "20 %", of = "1500 B" }')
+
+
+def test_minstrel_finds_the_best_rate() -> None:
+    """MCS 7 loses 60 %, MCS 6 nothing: what comes through is near that of MCS 6 fixed."""
+
+    def lone(far: str) -> float:
+        table = 'error_table = { 0 = "0 %", 7 = "60 %" }\n'
+        return goodput(found(table + far, near=1, direction="upload"), "far")
+
+    best, highest = lone("mcs = 6"), lone("mcs = 7")
+
+    adapted = lone('rate_control = "minstrel-ht"')
+
+    assert highest < 0.75 * best
+    # One PPDU in ten is a sample of one MPDU, which takes a contention of its own.
+    assert 0.88 * best < adapted <= best * 1.01
+
+
+def test_the_anomaly_comes_and_goes() -> None:
+    """Stations take turns at the access point, a packet each: one at MCS 0 (1.7 ms) makes three at
+    MCS 7 (0.2 ms) wait. With a link that carries MCS 7 rate control finds it, and nobody waits."""
+    alone = '\n[mac.aggregation]\nampdu = "0 B"\n'
+    control = 'rate_control = "minstrel-ht"\n'
+    good = found(f'{control}snr = "35 dB"{alone}')
+    bad = found(f'{control}snr = "5 dB"{alone}')
+    slow, fast = found(f"mcs = 0{alone}"), found(alone)
+
+    assert goodput(good, "near") == pytest.approx(goodput(fast, "near"), rel=0.05)
+    assert goodput(bad, "near") == pytest.approx(goodput(slow, "near"), rel=0.05)
+    assert goodput(bad, "near") < 0.6 * goodput(good, "near")
+
+
+def test_ppdus_of_equal_length_leave_no_anomaly() -> None:
+    """With A-MPDUs each access may last 5.5 ms, at MCS 0 as at MCS 7."""
+    control = 'rate_control = "minstrel-ht"\n'
+    good = found(f'{control}snr = "35 dB"')
+    bad = found(f'{control}snr = "5 dB"')
+
+    assert goodput(good, "far") == pytest.approx(goodput(good, "near"), rel=0.1)
+    assert goodput(bad, "near") == pytest.approx(goodput(good, "near"), rel=0.05)
+    assert goodput(bad, "far") < 0.25 * goodput(good, "far")
