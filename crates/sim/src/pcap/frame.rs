@@ -327,10 +327,7 @@ mod tests {
         assert_eq!(frame.head()[38..40], [0, 29]);
         assert_eq!(frame.head()[40..49], [&LLC_SNAP_IPV4[..], &[0x45]].concat());
         assert_eq!(frame.head()[49..70], [0; 21]);
-        assert_eq!(
-            frame.head()[70..84],
-            *[[STATION, SERVER].as_flattened(), &[0, 9]].concat()
-        );
+        assert_eq!(frame.head()[70..84], *[[STATION, SERVER].as_flattened(), &[0, 9]].concat());
         assert_eq!(frame.len(), 26 + 44 + 23);
     }
 

@@ -446,7 +446,7 @@ pub(crate) fn scenario() -> impl Strategy<Value = Value> {
         let ap = (queue(), access(), scheduler());
         let later = (aggregation(), (edcafs(), edcafs()));
         (Just(phy), (mac(), later), classify(), stations, ap, flows, times).prop_map(
-            |(phy, (mut mac, later), classify, groups, ap, mut flows, (warmup, duration))| {
+            move |(phy, (mut mac, later), classify, groups, ap, mut flows, (warmup, duration))| {
                 let (queue, access, mut scheduler) = ap;
                 if phy["high_rate"].is_null() && scheduler["kind"] != "airtime" {
                     scheduler = Value::Null;
@@ -482,7 +482,10 @@ pub(crate) fn scenario() -> impl Strategy<Value = Value> {
                             rates_of_all.iter().enumerate().map(found).collect();
                         json!({
                             "name": format!("group{index}"), "count": count, "queue": queue,
-                            "frame_errors": errors, "airtime_weight": 128 << index,
+                            "frame_errors": if is_found { Value::Null } else { errors },
+                            "rate_control":
+                                if is_found { json!({ "rates": rates }) } else { Value::Null },
+                            "airtime_weight": 128 << index,
                             "cw_min": phy["cw_min"],
                             "data_rate": data_rate, "control_rate": phy["control_rate"],
                         })
