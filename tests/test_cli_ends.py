@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp.cli.commands import app
@@ -77,9 +78,9 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
     def interrupt(fraction: float) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments: Any, **options: Any) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        shown(*arguments)  # type: ignore[arg-type]
+        shown(*arguments, **options)
 
     monkeypatch.setattr("airtcp.run.replications.Replications._report", lambda *_: interrupt(0.0))
     monkeypatch.setattr(show, "result", interrupted)

@@ -91,6 +91,10 @@ def test_every_value_of_a_model_has_a_row_in_its_order(scenario: ResolvedScenari
 
     for metric, entries in result.model.items():
         rows = [row for row in result.comparison if row.metric == metric]
+        if metric == "best_target_active":
+            # What to set is no measurement: there is nothing to compare it with.
+            assert not rows
+            continue
         assert [row.model for row in rows] == [entry.value for entry in entries]
         assert [row.source for row in rows] == [entry.source for entry in entries]
         for row in rows:

@@ -15,6 +15,7 @@ GROUND = {
     "airtime",
     "conditions",
     "distributions",
+    "error_rates",
     "exceptions",
     "files",
     "high_rate",

@@ -41,7 +41,7 @@ def test_the_home_on_wifi_6_is_up_to_date(make_readme: ModuleType) -> None:
 
 
 def test_the_demo_prints_what_is_in_the_table(make_readme: ModuleType, demo: Comparison) -> None:
-    command = [sys.executable, "-m", "airtcp", "run", str(make_readme.SCENARIO)]
+    command = [sys.executable, "-m", "airtcp", "run", str(make_readme.SCENARIO), "--models"]
     wide = os.environ | {"COLUMNS": "200"}
     printed = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
     lines = [re.split(r" {2,}", line.strip()) for line in printed.splitlines()]

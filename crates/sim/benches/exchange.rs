@@ -7,13 +7,16 @@ use airtcp_sim::outcome::Counts;
 use airtcp_sim::{RunControl, Simulation};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-const EXCHANGES: fn(&Counts) -> u64 = |counts| counts.mac_exchanges;
-const ATTEMPTS: fn(&Counts) -> u64 = |counts| counts.mac_attempts;
+/// What of the counts a time is divided by.
+type Events = fn(&Counts) -> u64;
+
+const EXCHANGES: Events = |counts| counts.mac_exchanges;
+const ATTEMPTS: Events = |counts| counts.mac_attempts;
 /// Each MPDU carries one segment.
-const SEGMENTS: fn(&Counts) -> u64 = |counts| counts.tcp_segments;
+const SEGMENTS: Events = |counts| counts.tcp_segments;
 
 /// Name, resolved scenario, and what counts.
-const SCENARIOS: [(&str, &str, fn(&Counts) -> u64); 6] = [
+const SCENARIOS: [(&str, &str, Events); 6] = [
     ("10 endless downloads, per exchange", include_str!("scenarios/downloads-10.json"), EXCHANGES),
     (
         "10 active of 2000 stations, per exchange",

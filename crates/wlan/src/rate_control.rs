@@ -139,7 +139,7 @@ impl Minstrel {
     /// An interval is over.
     fn update(&mut self, now: Time) {
         while self.next_update <= now {
-            self.next_update = self.next_update + INTERVAL;
+            self.next_update += INTERVAL;
         }
         if self.interval.1 > 0 {
             let ratio = f64::from(self.interval.0) / f64::from(self.interval.1);

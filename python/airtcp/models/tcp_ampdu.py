@@ -253,22 +253,16 @@ class _Loop:
 
     def law(self, ap_rates: Values) -> Values:
         """The stationary law of x, (A2): the station's rate is 1, the access point's is given."""
-        from scipy import sparse
-        from scipy.sparse.linalg import spsolve
-
         size = len(self.states)
         rates = self.rates(ap_rates)
-        rows = np.concatenate([self.target, self.source])
-        columns = np.concatenate([self.source, self.source])
-        values = np.concatenate([rates, -rates])
-        keep = rows != 0
-        rows = np.concatenate([rows[keep], np.zeros(size, dtype=rows.dtype)])
-        columns = np.concatenate([columns[keep], np.arange(size)])
-        values = np.concatenate([values[keep], np.ones(size)])
-        balance = sparse.csc_matrix((values, (rows, columns)), shape=(size, size))
+        balance = np.zeros((size, size))
+        np.add.at(balance, (self.target, self.source), rates)
+        np.add.at(balance, (self.source, self.source), -rates)
+        # One balance follows from the others: the probabilities add up to 1 instead.
+        balance[0] = 1.0
         right = np.zeros(size)
         right[0] = 1.0
-        law = np.atleast_1d(spsolve(balance, right)) if size > 1 else np.ones(1)
+        law = np.linalg.solve(balance, right)
         if not (np.isfinite(law).all() and law.min() > -1e-9):
             raise ConvergenceError("the states of a window have no stationary law")
         positive = np.maximum(law, 0.0)

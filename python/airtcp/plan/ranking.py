@@ -30,8 +30,11 @@ __all__ = ["Ranking"]
 _FIRST: Final = 4
 #: Remedies that are never dropped for being in the worse half.
 _KEPT: Final = 6
-#: A remedy that loses so much of the goodput does not help, whatever becomes of the times.
+#: A remedy that loses so much of the goodput does not help times of transfers, whatever these say;
+#: of other metrics it is said what it costs.
 _LOST: Final = 0.05
+#: Metrics of transfers that have ended.
+_TIMES: Final = ("transfer_time", "page_time")
 #: Remedies of which the end is sought.
 _SOUGHT: Final = 5
 
@@ -41,6 +44,8 @@ class _Candidate:
     remedy: Remedy
     changed: Changed
     search: Search
+    #: The condition is about times of transfers, which those that never end have none of.
+    of_survivors: bool = False
     #: The paired differences of the excess where the end was; negative is good.
     change: Interval = field(default_factory=lambda: Interval(None, None, None, 0))
     #: The same of the goodput of all, over what it was.
@@ -55,10 +60,15 @@ class _Candidate:
         return 0.0 if self.change.mean is None else self.change.mean
 
     @property
+    def costs(self) -> bool:
+        """Whether much less gets through."""
+        mean, most = self.carried.mean, self.carried.high
+        return mean is not None and mean < -_LOST and most is not None and most < 0.0
+
+    @property
     def starves(self) -> bool:
-        """Whether much less gets through: times of transfers that never end are not in any mean."""
-        least, most = self.carried.mean, self.carried.high
-        return least is not None and least < -_LOST and most is not None and most < 0.0
+        """Whether much less gets through where times of transfers that never end are in no mean."""
+        return self.of_survivors and self.costs
 
     @property
     def helps(self) -> bool:
@@ -124,7 +134,7 @@ class Ranking:
 
     def _candidate(self, remedy: Remedy, new: Changed) -> _Candidate:
         search = self._search_of(remedy.name, self._base.axis.of(new.scenario))
-        return _Candidate(remedy, new, search)
+        return _Candidate(remedy, new, search, self._condition.metric.startswith(_TIMES))
 
     def _halve(self) -> None:
         left = list(self._candidates)
@@ -236,9 +246,9 @@ class Ranking:
         notes = list(one.remedy.notes)
         lines = lines_for(one.remedy, one.changed, self._scenario)
         notes = lines.notes
-        if one.starves and one.carried.mean is not None:
-            lost = percent(-one.carried.mean)
-            notes = [*notes, f"{lost} of the goodput is lost: long transfers do not end any more"]
+        if one.costs and one.carried.mean is not None:
+            why = ": long transfers do not end any more" if one.starves else ""
+            notes = [*notes, f"{percent(-one.carried.mean)} of the goodput is lost{why}"]
         if one.endless:
             notes = [*notes, "the condition holds nowhere any more"]
         return Gain(

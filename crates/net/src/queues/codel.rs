@@ -1,7 +1,7 @@
 //! CoDel (RFC 8289): drops from the head while packets have waited for longer than a target throughout
 //! an interval, the more often the longer that lasts.
 //!
-//! [`Control`] is the law, and knows times and bits alone; a [`CodelLine`] is a queue first in, first
+//! `Control` is the law, and knows times and bits alone; a `CodelLine` is a queue first in, first
 //! out that obeys it.
 
 use std::collections::VecDeque;

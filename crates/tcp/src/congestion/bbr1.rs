@@ -254,11 +254,9 @@ impl Bbr1 {
             self.mode = Mode::ProbeRtt { done: None, round_done: false };
         }
         match &mut self.mode {
-            Mode::ProbeRtt { done: done @ None, .. } => {
-                if sample.in_flight <= least {
-                    *done = Some(now + PROBE_RTT_TIME);
-                    self.next_round = sample.delivered;
-                }
+            Mode::ProbeRtt { done: done @ None, .. } if sample.in_flight <= least => {
+                *done = Some(now + PROBE_RTT_TIME);
+                self.next_round = sample.delivered;
             }
             Mode::ProbeRtt { done: Some(done), round_done } => {
                 *round_done |= is_new_round;
