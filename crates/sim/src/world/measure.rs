@@ -47,6 +47,7 @@ pub(super) struct Drops {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueCounts {
     pub(super) arrivals: u64,
+    /// Of those that arrived: what goes later without having been sent, as CoDel drops, had come before.
     pub(super) queue_drops: u64,
 }
 
@@ -54,6 +55,8 @@ pub(super) struct QueueCounts {
 #[derive(Debug)]
 pub(super) struct Measures {
     measuring: bool,
+    /// When measuring began.
+    pub(super) began: Time,
     payload: PayloadFrom,
     /// Nodes whose queue is not empty.
     pub(super) backlogged: Level,
@@ -144,6 +147,7 @@ impl Measures {
     pub(super) fn new(scenario: &Scenario, contenders: usize) -> Self {
         Self {
             measuring: false,
+            began: Time::ZERO,
             payload: PayloadFrom::default(),
             backlogged: Level::default(),
             ap_queue: Level::default(),
@@ -278,6 +282,7 @@ impl World<'_> {
     pub(crate) fn start_measuring(&mut self, cell: &mut Cell<Packet>) {
         let measures = &mut self.measures;
         measures.measuring = true;
+        measures.began = self.now;
         measures.payload = PayloadFrom::new(self.now, cell.receiving());
         measures.backlogged.restart(self.now);
         measures.ap_queue.restart(self.now);

@@ -74,7 +74,9 @@ impl World<'_> {
         for packet in drops.drain(..) {
             self.packet_dropped(&packet, place);
             if let Drop::Queue(id) = place {
-                self.transmitters[id as usize].counts.queue_drops += 1;
+                // Its arrival counts if it came in the measured time.
+                let counts = packet.arrived >= self.measures.began;
+                self.transmitters[id as usize].counts.queue_drops += u64::from(counts);
                 self.wait_for_room(id, &packet);
             }
         }
