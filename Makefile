@@ -122,4 +122,4 @@ wheel: $(STAMPS)/dev ## Build the abi3 wheel into dist
 	@ls dist/*.whl
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) target dist out docs/_build
+	rm -rf $(VENV) target dist out docs/_build docs/jupyter_execute
