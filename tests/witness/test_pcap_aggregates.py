@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -140,12 +141,10 @@ class Frame:
 
 @cache
 def captured(name: str) -> tuple[list[Frame], dict[str, Any], bytes]:
-    path = Path(f"/tmp/airtcp-{abs(hash(name))}.pcap")
-    try:
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "air.pcap"
         result = simulate(loads(SCENARIOS[name]), threads=1, pcap=path, snaplen=65_535)
         content = path.read_bytes()
-    finally:
-        path.unlink(missing_ok=True)
     return list(records(content)), dict(result.simulation.runs[0].answer), content
 
 
