@@ -19,7 +19,9 @@ mod aggregates;
 mod beacons;
 mod events;
 mod failures;
+mod originator;
 mod reception;
+mod successes;
 mod txop_ends;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
@@ -29,7 +31,7 @@ pub use events::{Began, MacEvent, Supply};
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::contention::Contention;
 use crate::counters::{CellCounters, MacCounters};
-use crate::frame::{Mpdu, Msdu, Psdu};
+use crate::frame::{Mpdu, Psdu};
 use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
@@ -38,6 +40,7 @@ use crate::sequence::txop::Txop;
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
 use aggregates::Aggregates;
 use beacons::Beacons;
+use originator::Originator;
 use txop_ends::TxopEnds;
 
 /// What a cell is made from.
@@ -89,53 +92,6 @@ pub struct Cell<P> {
     /// Of data frames that were lost after their RTS had got through.
     long_retry_limit: u16,
     answers_seem_to_find_it_idle: bool,
-}
-
-/// The sending side of one queue: what the MAC holds of it.
-#[derive(Debug)]
-struct Originator<P> {
-    station: StationId,
-    txop_limit: Duration,
-    /// On the air, or to be sent again, before anything else that the queue has.
-    psdu: Option<Psdu<P>>,
-    /// The number of the next frame: how many were handed over.
-    next_id: u64,
-    /// How many of them were acknowledged or given up.
-    done: u64,
-}
-
-impl<P> Originator<P> {
-    /// Its queue has got at the medium at `now`, and hands a frame over unless one is held already.
-    /// What is held then.
-    #[inline(always)]
-    fn hold<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        frames: &FrameTable,
-        supply: &mut S,
-    ) -> &Psdu<P> {
-        if self.psdu.is_none() {
-            supply.next(by, now, |_| true, |msdu| self.take(msdu, frames));
-        }
-        self.psdu.as_ref().expect("who contends has a frame")
-    }
-
-    /// Holds a frame that its queue has handed over.
-    #[inline(always)]
-    fn take(&mut self, msdu: Msdu<P>, frames: &FrameTable) {
-        self.psdu = Some(Psdu::from(Mpdu {
-            id: self.next_id,
-            receiver: msdu.receiver,
-            bits: frames.mpdu_bits(msdu.bits),
-            is_further: false,
-            failures: 0,
-            failures_after_rts: 0,
-            is_received: false,
-            payload: msdu.payload,
-        }));
-        self.next_id += 1;
-    }
 }
 
 /// What the medium does.
@@ -463,57 +419,6 @@ impl<P: Clone> Cell<P> {
         self.medium.begin_alone(by, now);
         let ack_start = now + self.frames.phy().sifs;
         self.set_on_air(OnAir::Acknowledging { by, ack_start }, end);
-    }
-
-    /// [`Self::exchange_succeeded`] where something else has happened since the access.
-    #[cold]
-    fn ack_ended<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        self.exchange_succeeded(by, now, supply);
-    }
-
-    /// The sender has the MAC ACK.
-    #[inline(always)]
-    fn exchange_succeeded<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        let originator = &mut self.originators[by as usize];
-        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
-        let receiver = mpdu.receiver;
-        supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
-        originator.done += 1;
-        originator.psdu = None;
-        if self.txop.is_open(now) {
-            self.txop_was_for(receiver);
-            if self.continues_txop(by, now, supply) || self.ends_early(by, now, supply) {
-                return;
-            }
-        }
-        let has_frame = supply.has_next(by) || self.beacons.is_due(by);
-        self.contention.end_success(by, now, has_frame);
-        self.fall_silent();
-    }
-
-    /// Begins one more exchange in the same TXOP, if there is a frame for which there is time
-    /// (IEEE Std 802.11-2020, 10.23.2.8). A beacon has a TXOP of its own.
-    #[cold]
-    fn continues_txop<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) -> bool {
-        if self.beacons.is_due(by) {
-            return false;
-        }
-        let start = now + self.frames.phy().sifs;
-        let station = self.originators[by as usize].station;
-        let (frames, classes, txop) = (&mut self.frames, &self.rate_classes, self.txop);
-        let fits = |msdu: &Msdu<P>| {
-            let bits = frames.mpdu_bits(msdu.bits);
-            let times = frames.times(rate_class(classes, station, msdu.receiver), bits);
-            txop.has_room(start, times.total)
-        };
-        let mut next = None;
-        supply.next(by, now, fits, |msdu| next = Some(msdu));
-        let Some(msdu) = next else { return false };
-        self.originators[by as usize].take(msdu, &self.frames);
-        self.contention.continue_txop();
-        let times = self.exchange_begins(by, start, supply);
-        self.sends(by, start, times);
-        true
     }
 
     /// Whether `by` has anything to send.

@@ -9,6 +9,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::pacing::{Pacer, rate_of_window};
+use super::prr::Prr;
 use super::{Phase, Sender};
 use crate::congestion::{Controller, Delivery, Moment, Window};
 use crate::rate::Rates;
@@ -57,17 +58,6 @@ struct Probe {
     is_repeated: bool,
 }
 
-/// Proportional rate reduction: RFC 9937 section 5.
-#[derive(Clone, Copy, Debug, Default)]
-struct Prr {
-    /// RecoverFS: what was in flight when the recovery began.
-    recover_fs: u64,
-    /// prr_delivered.
-    delivered: u64,
-    /// prr_out.
-    out: u64,
-}
-
 impl Rack {
     pub(super) fn new(config: &Config) -> Self {
         Self {
@@ -94,31 +84,6 @@ impl Rack {
             return Duration::ZERO;
         }
         Duration::from_nanos(self.min_rtt.map_or(0, Duration::as_nanos) / 4).min(srtt)
-    }
-}
-
-impl Prr {
-    /// RFC 9937 section 5: how much may be sent for an acknowledgment that delivers so much; `safe`: it
-    /// advances and tells of no further loss.
-    fn allowance(
-        &mut self,
-        delivered: u64,
-        pipe: u64,
-        ssthresh: u64,
-        safe: bool,
-        smss: u64,
-    ) -> u64 {
-        self.delivered += delivered;
-        let allowed = if pipe > ssthresh {
-            let share = u128::from(self.delivered) * u128::from(ssthresh);
-            // At most `delivered`, for `ssthresh` is below RecoverFS.
-            (share.div_ceil(u128::from(self.recover_fs.max(1))) as u64).saturating_sub(self.out)
-        } else {
-            let bound = self.delivered.saturating_sub(self.out).max(delivered);
-            (bound + if safe { smss } else { 0 }).min(ssthresh - pipe)
-        };
-        // "Force a fast retransmit upon entering recovery".
-        if self.out == 0 { allowed.max(smss) } else { allowed }
     }
 }
 
@@ -266,7 +231,7 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             // RFC 9937 section 5: without what was SACKed before, with what this acknowledgment delivers.
             let recover_fs = in_flight - rack.sent.sacked_octets() + delivered;
-            rack.prr = Prr { recover_fs, ..Prr::default() };
+            rack.prr = Prr::new(recover_fs);
             rack.probe = None;
         }
         self.reduce(config, delivered, false);

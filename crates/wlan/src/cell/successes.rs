@@ -1,0 +1,65 @@
+//! Frames that have come through: what follows the MAC ACK.
+
+use airtcp_kernel::Time;
+
+use super::{Cell, MacEvent, Supply, rate_class};
+use crate::frame::Msdu;
+use crate::station::ContenderId;
+
+impl<P: Clone> Cell<P> {
+    /// [`Self::exchange_succeeded`] where something else has happened since the access.
+    #[cold]
+    pub(super) fn ack_ended<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        self.exchange_succeeded(by, now, supply);
+    }
+
+    /// The sender has the MAC ACK.
+    #[inline(always)]
+    pub(super) fn exchange_succeeded<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let originator = &mut self.originators[by as usize];
+        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        let receiver = mpdu.receiver;
+        supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
+        originator.done += 1;
+        originator.psdu = None;
+        if self.txop.is_open(now) {
+            self.txop_was_for(receiver);
+            if self.continues_txop(by, now, supply) || self.ends_early(by, now, supply) {
+                return;
+            }
+        }
+        let has_frame = supply.has_next(by) || self.beacons.is_due(by);
+        self.contention.end_success(by, now, has_frame);
+        self.fall_silent();
+    }
+
+    /// Begins one more exchange in the same TXOP, if there is a frame for which there is time
+    /// (IEEE Std 802.11-2020, 10.23.2.8). A beacon has a TXOP of its own.
+    #[cold]
+    fn continues_txop<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) -> bool {
+        if self.beacons.is_due(by) {
+            return false;
+        }
+        let start = now + self.frames.phy().sifs;
+        let station = self.originators[by as usize].station;
+        let (frames, classes, txop) = (&mut self.frames, &self.rate_classes, self.txop);
+        let fits = |msdu: &Msdu<P>| {
+            let bits = frames.mpdu_bits(msdu.bits);
+            let times = frames.times(rate_class(classes, station, msdu.receiver), bits);
+            txop.has_room(start, times.total)
+        };
+        let mut next = None;
+        supply.next(by, now, fits, |msdu| next = Some(msdu));
+        let Some(msdu) = next else { return false };
+        self.originators[by as usize].take(msdu, &self.frames);
+        self.contention.continue_txop();
+        let times = self.exchange_begins(by, start, supply);
+        self.sends(by, start, times);
+        true
+    }
+}
