@@ -194,10 +194,8 @@ TABLES = {
     "keys": keys,
 }
 
-
-def with_table(page: str, name: str) -> str:
-    """The page with the table made anew."""
-    return tables.put(page, name, TABLES[name]())
+#: The page with the table of a name made again.
+with_table = tables.renewal(TABLES)
 
 
 if __name__ == "__main__":

@@ -161,10 +161,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bursts": bursts_table,
 }
 
-
-def with_table(page: str, name: str) -> str:
-    """The page with the table `name` made again."""
-    return tables.put(page, name, TABLES[name]())
+#: The page with the table of a name made again.
+with_table = tables.renewal(TABLES)
 
 
 def main() -> None:

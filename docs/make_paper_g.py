@@ -168,10 +168,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "ns-2": ns2_table,
 }
 
-
-def with_table(page: str, name: str) -> str:
-    """The page with the table `name` made again."""
-    return tables.put(page, name, TABLES[name]())
+#: The page with the table of a name made again.
+with_table = tables.renewal(TABLES)
 
 
 def main() -> None:

@@ -178,10 +178,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "variations": variations_table,
 }
 
-
-def with_table(page: str, name: str) -> str:
-    """The page with the table `name` made again."""
-    return tables.put(page, name, TABLES[name]())
+#: The page with the table of a name made again.
+with_table = tables.renewal(TABLES)
 
 
 def main(names: list[str]) -> None:

@@ -79,10 +79,8 @@ def _shown(kind: Any) -> str:
 
 TABLES = {"scenario": scenario}
 
-
-def with_table(page: str, name: str) -> str:
-    """The page with the table made anew."""
-    return tables.put(page, name, TABLES[name]())
+#: The page with the table of a name made again.
+with_table = tables.renewal(TABLES)
 
 
 if __name__ == "__main__":

@@ -133,10 +133,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "ns-3-modern": ns3_modern.markdown,
 }
 
-
-def with_table(page: str, name: str) -> str:
-    """The page with the table `name` made again."""
-    return tables.put(page, name, TABLES[name]())
+#: The page with the table of a name made again.
+with_table = tables.renewal(TABLES)
 
 
 def main() -> None:

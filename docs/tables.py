@@ -29,6 +29,15 @@ def put(page: str, name: str, table: str) -> str:
     return pattern.sub(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", page)
 
 
+def renewal(makers: Mapping[str, Callable[[], str]]) -> Callable[[str, str], str]:
+    """What makes the table of a name again on a page: page and name in, the page out."""
+
+    def with_table(page: str, name: str) -> str:
+        return put(page, name, makers[name]())
+
+    return with_table
+
+
 def remake(path: Path, makers: Mapping[str, Callable[[], str]], names: Sequence[str] = ()) -> None:
     """Write the tables of these names, or all, on the page at `path`."""
     page = path.read_text(encoding="utf-8")
