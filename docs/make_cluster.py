@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from airtcp.metrics import duration
+from airtcp.amounts import duration
 from airtcp.results.table import Writer
 from airtcp.scenario import loads
 from airtcp.sweep import execute

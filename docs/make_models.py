@@ -18,7 +18,8 @@ from pathlib import Path
 
 import tables
 from airtcp import predict, simulate
-from airtcp.metrics import METRICS, quantity_with_interval
+from airtcp.amounts import quantity_with_interval
+from airtcp.metrics import METRICS
 from airtcp.scenario import loads
 from airtcp.stats import Interval
 from model_grids import GRIDS, Grid

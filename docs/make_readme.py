@@ -13,7 +13,7 @@ from pathlib import Path
 
 import tables
 from airtcp import compare, load
-from airtcp.metrics import quantity_with_interval
+from airtcp.amounts import quantity_with_interval
 from airtcp.present import drawing, plot, summary
 from airtcp.results import Comparison
 

@@ -5,8 +5,9 @@ import math
 import airtcp
 import pytest
 from airtcp import simulate
+from airtcp.amounts import quantity_with_interval
 from airtcp.cli import show
-from airtcp.metrics import METRICS, Scope, metrics_of, quantity_with_interval
+from airtcp.metrics import METRICS, Scope, metrics_of
 from airtcp.present import report
 from airtcp.present.groups import by_group
 from airtcp.results import Simulation, SimulationResult

@@ -1,7 +1,8 @@
 """How numbers are written for people."""
 
 import pytest
-from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
+from airtcp.amounts import duration, percent, quantity, quantity_with_interval
+from airtcp.metrics import METRICS, metric
 from airtcp.stats import Interval
 
 

@@ -13,6 +13,7 @@ MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__main__.p
 GROUND = {
     "_version",
     "airtime",
+    "amounts",
     "conditions",
     "distributions",
     "error_rates",

@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from airtcp.amounts import quantity
 from airtcp.exceptions import QuestionError, UnitError
-from airtcp.metrics import METRICS, Metric, quantity
+from airtcp.metrics import METRICS, Metric
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
 __all__ = ["Condition", "parse_condition"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import isnan
 from statistics import fmean
 
-from airtcp.metrics import percent
+from airtcp.amounts import percent
 
 from peers.references import REFERENCE, Point, Reference, by_point, read
 from peers.samples import Answer, answers

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from airtcp.metrics import percent
+from airtcp.amounts import percent
 
 from peers import ns2, ns3, speed
 from peers.references import Point, Reference

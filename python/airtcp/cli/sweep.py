@@ -138,7 +138,8 @@ def _search(
     json: bool,
 ) -> None:
     """Look for the best values of some keys, and tell them."""
-    from airtcp.metrics import metric, quantity_with_interval
+    from airtcp.amounts import quantity_with_interval
+    from airtcp.metrics import metric
     from airtcp.sweep.crews import crew_of
     from airtcp.sweep.search import goal_of, search
 
@@ -192,7 +193,7 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
     if json:
         print(json_.dumps(asdict(found), indent=2))
         return
-    from airtcp.metrics import duration
+    from airtcp.amounts import duration
 
     least = "at least " if found.at_least else ""
     there = f", {found.there:,} of them in the store" if found.there else ""
@@ -204,7 +205,7 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
 
 def _tell(done: Outcome, wanted: Sweep, *, json: bool, quiet: bool) -> None:
     """What has become of a sweep. Leaves with a status if it is not whole."""
-    from airtcp.metrics import duration
+    from airtcp.amounts import duration
 
     if done.other_core is not None and not quiet:
         note(

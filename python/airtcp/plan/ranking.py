@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from airtcp.amounts import percent
 from airtcp.exceptions import QuestionError
-from airtcp.metrics import percent
 from airtcp.plan.search import Found, Search
 from airtcp.remedies import Changed, Remedy, changed, named, together
 from airtcp.remedies.apply import lines_for

@@ -444,6 +444,6 @@ def sample(run: Replication, condition: Condition) -> float | None:
 
 def quantity_of(condition: Condition, value: float) -> str:
     """A value of the metric of a condition, for people."""
-    from airtcp.metrics import quantity
+    from airtcp.amounts import quantity
 
     return quantity(value, condition.about.unit, 3)

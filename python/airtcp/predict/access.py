@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from airtcp.metrics import percent
+from airtcp.amounts import percent
 from airtcp.models.airtime import Phy, ppdu_time_ns
 from airtcp.predict.facts import model_rate
 from airtcp.units import format_rate, format_time_ns

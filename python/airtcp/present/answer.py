@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from airtcp.metrics import METRICS, percent, quantity
+from airtcp.amounts import percent, quantity
+from airtcp.metrics import METRICS
 from airtcp.results import Comparison, Simulation, SimulationResult
 
 if TYPE_CHECKING:

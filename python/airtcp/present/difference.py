@@ -10,8 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.amounts import percent, quantity, quantity_with_interval
 from airtcp.files import prepare, write_files
-from airtcp.metrics import METRICS, percent, quantity, quantity_with_interval
+from airtcp.metrics import METRICS
 from airtcp.present import drawing
 from airtcp.present.drawing import (
     BLUE,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from airtcp.metrics import METRICS, percent, quantity_with_interval
+from airtcp.amounts import percent, quantity_with_interval
+from airtcp.metrics import METRICS
 
 if TYPE_CHECKING:
     from airtcp.results import Simulation

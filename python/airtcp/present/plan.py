@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from airtcp.amounts import duration, percent, quantity_with_interval, scaled
 from airtcp.files import prepare, write_files
-from airtcp.metrics import duration, percent, quantity_with_interval, scaled
 from airtcp.present import drawing
 from airtcp.present.drawing import (
     BLUE,

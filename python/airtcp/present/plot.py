@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.metrics import METRICS, percent, quantity, quantity_with_interval, scaled
+from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
+from airtcp.metrics import METRICS
 from airtcp.present import plot_trace
 from airtcp.present.drawing import (
     BLUE,

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from airtcp.amounts import scaled
 from airtcp.exceptions import QuestionError
-from airtcp.metrics import metric, scaled
+from airtcp.metrics import metric
 from airtcp.present.drawing import (
     GREY,
     INK,

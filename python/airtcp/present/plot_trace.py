@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.metrics import scaled
+from airtcp.amounts import scaled
 from airtcp.present.drawing import INK, PAPER, SERIES, VERMILION, legend_above, new_figure
 
 if TYPE_CHECKING:

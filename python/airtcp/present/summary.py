@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from airtcp.metrics import METRICS, duration, metric, percent, quantity, quantity_with_interval
+from airtcp.amounts import duration, percent, quantity, quantity_with_interval
+from airtcp.metrics import METRICS, metric
 from airtcp.results import (
     Comparison,
     Model,

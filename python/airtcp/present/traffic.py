@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from airtcp.metrics import duration, percent
+from airtcp.amounts import duration, percent
 from airtcp.present.drawing import BLUE, SERIES, legend_above, new_figure, styled
 from airtcp.units import format_size
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from airtcp.metrics import quantity
+from airtcp.amounts import quantity
 from airtcp.reproduce.item import Value
 from airtcp.reproduce.measure import words
 from airtcp.stats import Interval

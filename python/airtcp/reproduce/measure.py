@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from airtcp.metrics import quantity, quantity_with_interval
+from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.reproduce.item import Value
 from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval

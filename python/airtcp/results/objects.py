@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from airtcp.metrics import METRICS, quantity, quantity_with_interval
+from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.metrics import METRICS
 from airtcp.results.averages import Flow, Groups, Station, categories, combined, groups, mean_of
 from airtcp.stats import Interval, student_interval
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from airtcp.metrics import duration
+from airtcp.amounts import duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
