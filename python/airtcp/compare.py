@@ -36,6 +36,12 @@ def compare(
     The arguments are those of `airtcp.simulate`, whose errors it raises; a model that does not
     converge raises ConvergenceError. `comparison` has a row for every model's value of a metric
     that was simulated too, best model first.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> row = airtcp.compare(cafe).comparison[0]
+    >>> row.metric, row.source, row.verdict
+    ('goodput_bps', 'M (12), corrected', 'agrees')
     """
     from airtcp.predict import predict
     from airtcp.run.simulate import simulate

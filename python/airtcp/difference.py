@@ -35,6 +35,12 @@ def diff(
 
     Raises what `airtcp.simulate` raises. On Ctrl-C the pairs that had ended are compared;
     KeyboardInterrupt if there is none.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> crowd = cafe.vary({"stations.laptop.count": 10})
+    >>> airtcp.diff(cafe, crowd, replications=5).ranked()[0].metric
+    'ap_queue_packets'
     """
 
     def part(begin: float) -> Callable[[float], None] | None:

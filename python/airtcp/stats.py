@@ -25,6 +25,9 @@ class Interval:
     `mean` is None when no replication has a value, `low` and `high` are None when fewer than two
     have one: a single replication says nothing about its own spread. All three carry the unit of
     the samples. `n` counts the replications that have a value.
+
+    >>> Interval(mean=10.0, low=9.0, high=11.0, n=5).half_width
+    1.0
     """
 
     mean: float | None

@@ -70,6 +70,14 @@ def plan(
         ScenarioError: a key path that is none.
         SimulationError: a run failed.
         KeyboardInterrupt: before anything had ended.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> answer = airtcp.plan(
+    ...     cafe, vary="stations", until="flow_goodput < 500 kb/s", remedies=False
+    ... )
+    >>> answer.answer.value
+    49
     """
     from airtcp.plan.capacity import capacity
 

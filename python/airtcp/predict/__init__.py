@@ -49,6 +49,12 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     to the value. A model that has no value for these numbers (a solver without a root, a load of 1
     or more) is in `unanswered` with its reason; `uncovered` has these reasons when no model at all
     has anything to say.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> best = airtcp.predict(cafe).best("goodput_bps")
+    >>> best.source, round(best.value / 1e6, 2)
+    ('M (12), corrected', 24.46)
     """
     from airtcp.predict import access, ampdu, assumptions, effective, lossy_path
     from airtcp.predict.answers import Answers

@@ -118,6 +118,14 @@ class Simulation:
     ... transfers in progress, `goodput_series_bps` the goodput in 100 equal intervals of the
     measured time (means over replications). `simulated_s` is all simulated time, warm-up included.
     `runs` keeps the single replications; it is not part of the JSON.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> simulation = airtcp.simulate(cafe).simulation
+    >>> sorted(simulation.groups["laptop"])
+    ['airtime', 'all', 'download']
+    >>> len(simulation.values("goodput_bps"))
+    3
     """
 
     metrics: dict[str, Interval]
@@ -273,7 +281,16 @@ class Simulation:
 
 @dataclass(frozen=True, repr=False)
 class SimulationResult:
-    """The answer of `airtcp.simulate`: the scenario as it was run, and what was measured."""
+    """The answer of `airtcp.simulate`: the scenario as it was run, and what was measured.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> result = airtcp.simulate(cafe)
+    >>> sorted(result.to_dict())
+    ['provenance', 'scenario', 'simulation']
+    >>> result.metrics["goodput_bps"] == result.simulation.metrics["goodput_bps"]
+    True
+    """
 
     scenario: ResolvedScenario
     provenance: Provenance
@@ -310,6 +327,12 @@ class Prediction:
 
     `uncovered` says why no model covers the scenario; None when at least one does. `unanswered`
     has the models that might have an answer and have none: their source, and why.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> prediction = airtcp.predict(cafe)
+    >>> list(prediction.by_source("goodput_bps"))[0] == prediction.best("goodput_bps").source
+    True
     """
 
     scenario: ResolvedScenario
@@ -381,7 +404,14 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """The answer of `airtcp.compare`: models beside simulation, and their differences."""
+    """The answer of `airtcp.compare`: models beside simulation, and their differences.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> row = airtcp.compare(cafe).comparison[0]
+    >>> row.difference == row.model / row.simulation.mean - 1
+    True
+    """
 
     scenario: ResolvedScenario
     provenance: Provenance

@@ -36,6 +36,18 @@ class Results:
     The columns are `point` (scenario hash), `replication`, the axes' (`axes`), `seed`, the
     `metrics`, and `version` and `core`, with which the row was made. Rows are in the order of the
     points and replications.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> results = airtcp.sweep(cafe, {"stations.laptop.count": [1, 2]}, to="store")
+    >>> results.points, len(results)
+    (2, 6)
+    >>> results.column("stations")
+    'stations.laptop.count'
+    >>> results.sql("SELECT max(replication) AS last FROM results").to_pylist()
+    [{'last': 2}]
+    >>> results.xarray().sizes["stations.laptop.count"]
+    2
     """
 
     folder: Path
@@ -165,6 +177,12 @@ def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DI
     """The results in the store of a sweep, as far as it is.
 
     Raises OutputError if the directory holds no store, or one that this version cannot read.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> made = airtcp.sweep(cafe, {"stations.laptop.count": [1, 2]}, to="store")
+    >>> len(open("store"))
+    6
     """
     folder = Path(folder)
     for left in reversed(range(_TRIES)):

@@ -78,6 +78,12 @@ def simulate(
     is not positive, OutputError if a file cannot be written (if that shows only on the way, the
     error has the `result`), and KeyboardInterrupt if interrupted before the first replication
     ended.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> goodput = airtcp.simulate(cafe).metrics["goodput_bps"]
+    >>> round(goodput.mean / 1e6, 1), goodput.n
+    (24.6, 3)
     """
     from airtcp import _core
     from airtcp.run.warmup import with_warmup

@@ -34,6 +34,25 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
     Raises:
         ScenarioError: the file cannot be read, or the scenario is wrong: the message names the
             file, the key, and what is allowed there.
+
+    >>> import airtcp
+    >>> cafe = airtcp.load('''
+    ... [phy]
+    ... standard = "802.11g"
+    ... [[stations]]
+    ... name = "laptop"
+    ... count = 5
+    ... [[flows]]
+    ... stations = "laptop"
+    ... direction = "download"
+    ... application = { kind = "bulk" }
+    ... [run]
+    ... warmup = "1 s"
+    ... duration = "2 s"
+    ... replications = 3
+    ... ''')
+    >>> cafe.stations[0].count
+    5
     """
     if isinstance(source, Mapping):
         return resolve(source)
@@ -98,6 +117,15 @@ def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "
 
     Raises:
         ScenarioError: not TOML, or the scenario is wrong.
+
+    >>> from airtcp.scenario import loads
+    >>> text = '''
+    ... phy = { standard = "802.11ax", mcs = 11 }
+    ... stations = [{ name = "laptop", count = 2 }]
+    ... flows = [{ stations = "laptop", direction = "upload", application = { kind = "bulk" } }]
+    ... '''
+    >>> loads(text, name="office.toml").title
+    'office'
     """
     try:
         data = tomllib.loads(text)

@@ -23,7 +23,13 @@ __all__ = ["Scenario"]
 
 
 class Scenario(ResolvedScenario):
-    """A resolved scenario that knows the written form that it comes from."""
+    """A resolved scenario that knows the written form that it comes from.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> cafe.vary({"phy.standard": "802.11b"}).written["phy"]
+    {'standard': '802.11b'}
+    """
 
     _written: dict[str, Any] | None = PrivateAttr(default=None)
     _name: str = PrivateAttr(default="scenario")
@@ -61,6 +67,11 @@ class Scenario(ResolvedScenario):
         """The written form: tables, texts with units, nothing but what was written. A copy.
 
         Raises ValueError for a scenario that was read from its resolved form.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> cafe.written["stations"]
+        [{'name': 'laptop', 'count': 5}]
         """
         if self._written is None:
             raise ValueError("a scenario that was read from its resolved form has no written one")
@@ -80,6 +91,11 @@ class Scenario(ResolvedScenario):
         Raises:
             ScenarioError: a path that is no key of this scenario, or a value that is wrong there.
             ValueError: the scenario was read from its resolved form.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> cafe.vary({"stations.laptop.count": 40}).stations[0].count
+        40
         """
         try:
             data = varied(self.written, changes)
@@ -95,7 +111,13 @@ class Scenario(ResolvedScenario):
         warmup_ns: int | None = None,
         duration_ns: int | None = None,
     ) -> Self:
-        """As `ResolvedScenario.with_run`, in both forms."""
+        """As `ResolvedScenario.with_run`, in both forms.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> cafe.with_run(seed=7, replications=20).run.seed
+        7
+        """
         changed = super().with_run(
             seed=seed, replications=replications, warmup_ns=warmup_ns, duration_ns=duration_ns
         )

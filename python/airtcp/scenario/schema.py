@@ -21,6 +21,10 @@ def schema() -> Schema:
 
     Each key has a `description`; `x-unit`, `x-default`, `x-presets` and `x-source` say unit,
     default, what presets set, and the document and clause that the default comes from.
+
+    >>> from airtcp.scenario import schema
+    >>> sorted(schema()["properties"])[:4]
+    ['ap', 'flows', 'links', 'mac']
     """
     generated = written(ResolvedScenario).model_json_schema(by_alias=True)
     _tidy(generated)

@@ -59,6 +59,12 @@ def sweep(
         QuestionError: the cluster cannot be reached, or has another airtcp.
         SimulationError: some points have no result; all others are in the store.
         KeyboardInterrupt: what had ended before is in the store.
+
+    With the `cafe` of `airtcp.load`:
+
+    >>> store = airtcp.sweep(cafe, {"stations.laptop.count": [1, 2]}, to="store")
+    >>> store.sql("SELECT count(*) AS rows FROM results").to_pylist()
+    [{'rows': 6}]
     """
     from airtcp.exceptions import SimulationError
     from airtcp.results.query import open as opened

@@ -1,0 +1,63 @@
+"""What the page of the Python reference lists has an example that runs."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import airtcp.models
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+DIRECTIVE = re.compile(r"^\.\. auto(function|class):: ([\w.]+)$", re.MULTILINE)
+#: The functions of the models are held to it by tests/models/test_model_imports.py.
+NAMES = sorted(name for _, name in DIRECTIVE.findall(PAGE.read_text(encoding="utf-8")))
+
+
+def listed(name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def cafe() -> Any:
+    """What the example of `airtcp.load` makes, and others begin with."""
+    (load,) = doctest.DocTestFinder(recurse=False).find(airtcp.load, "load", globs={})
+    doctest.DocTestRunner().run(load, clear_globs=False)
+    return load.globs["cafe"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_listed_has_an_example_that_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some examples write
+    thing = listed(name)
+    known = {thing.__name__: thing, "airtcp": airtcp, "cafe": cafe()}
+    tests = doctest.DocTestFinder().find(thing, name, module=inspect.getmodule(thing), globs=known)
+
+    assert sum(len(test.examples) for test in tests) > 0
+    said: list[str] = []
+    for test in tests:
+        doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)
+
+
+def test_every_public_name_is_on_the_page() -> None:
+    functions = {
+        f"airtcp.{name}" for name in airtcp.__all__ if inspect.isfunction(getattr(airtcp, name))
+    }
+    assert functions <= set(NAMES)
+
+
+def test_every_module_of_models_is_on_the_page() -> None:
+    shown = set(re.findall(r"^\.\. automodule:: (airtcp\.models\.\w+)$", PAGE.read_text(), re.M))
+    public = {
+        f"airtcp.models.{info.name}"
+        for info in pkgutil.iter_modules(airtcp.models.__path__)
+        if not info.name.startswith("_")
+    }
+    assert public == shown
