@@ -10,7 +10,7 @@ author = "the airtcp authors"
 project_copyright = "2026 the airtcp authors"
 release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["package"]["version"]
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "jupyter_execute"]
 nitpicky = True
 # Names in docstrings are for people: the standard library and our inner classes have no page.
@@ -22,7 +22,7 @@ default_role = "code"
 nb_execution_mode = "off"
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 
 html_theme = "furo"
 html_title = f"airtcp {release}"
