@@ -1,6 +1,8 @@
 //! The compiled module `airtcp._core`: conversions between Python and the simulators, no logic.
 
 mod flow;
+#[cfg(target_os = "linux")]
+mod testbed;
 mod trace;
 
 use airtcp_kernel::Duration;
@@ -148,6 +150,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyRunControl>()?;
     module.add_function(wrap_pyfunction!(airtime_ns, module)?)?;
     flow::register(module)?;
+    #[cfg(target_os = "linux")]
+    testbed::register(module)?;
     module.add("SimulationFailed", module.py().get_type::<SimulationFailed>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
     module.add("GENERATOR", airtcp_sim::GENERATOR)?;

@@ -11,13 +11,16 @@ use crate::round_trips::RoundTrips;
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
+    /// The station.
     Station,
+    /// The server.
     Server,
 }
 
 impl Side {
-    pub(crate) fn other(self) -> Self {
+    /// The other end.
+    pub fn other(self) -> Self {
         match self {
             Self::Station => Self::Server,
             Self::Server => Self::Station,

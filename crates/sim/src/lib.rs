@@ -14,6 +14,7 @@ mod connection;
 mod conservation;
 mod control;
 mod delays;
+pub mod live;
 pub mod outcome;
 mod packet;
 mod pcap;
@@ -21,6 +22,7 @@ mod replication;
 mod round_trips;
 pub mod scenario;
 mod statistics;
+mod tap;
 pub mod trace;
 mod world;
 

@@ -1,4 +1,5 @@
-//! What a simulated packet carries: a segment of a connection, or a datagram.
+//! What a packet carries: a segment of a connection, or a datagram; or the place of a packet that is
+//! not made here, a foreign one ([`crate::live`]).
 
 use airtcp_kernel::Time;
 use airtcp_net::{BareAck, Content};
@@ -11,7 +12,7 @@ pub(crate) const UDP_HEADER_BYTES: u32 = 28;
 pub(crate) type Packet = airtcp_net::Packet<Body>;
 
 /// What a packet carries. A datagram has its payload in `segment.len`, in `segment.seq` when it was
-/// sent, and nothing else of the segment.
+/// sent, and nothing else of the segment. A foreign packet has in `segment.seq` where it is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     pub(crate) segment: Segment,
@@ -30,6 +31,10 @@ pub(crate) struct Owner(u32);
 impl Owner {
     /// No connection: it is a datagram.
     pub(crate) const DATAGRAM: Self = Self(u32::MAX);
+    /// The same, and it is foreign.
+    pub(crate) const FOREIGN_DATAGRAM: Self = Self(u32::MAX - 1);
+    /// The first of the foreign connections.
+    const FIRST_FOREIGN: u32 = 1 << 31;
 
     /// A TCP connection, by its place among the connections.
     #[inline]
@@ -37,10 +42,26 @@ impl Owner {
         Self(connection)
     }
 
-    /// The connection that it belongs to, if any.
+    /// A TCP connection of others.
+    pub(crate) fn foreign(connection: u32) -> Self {
+        debug_assert!(connection < Self::FOREIGN_DATAGRAM.0 - Self::FIRST_FOREIGN);
+        Self(Self::FIRST_FOREIGN + connection)
+    }
+
+    /// The connection that it belongs to, if it is one of those simulated here.
     #[inline]
     pub(crate) fn connection(self) -> Option<u32> {
-        (self != Self::DATAGRAM).then_some(self.0)
+        (self.0 < Self::FIRST_FOREIGN).then_some(self.0)
+    }
+
+    /// Whether the packet was not made here.
+    pub(crate) fn is_foreign(self) -> bool {
+        self.0 >= Self::FIRST_FOREIGN && self != Self::DATAGRAM
+    }
+
+    #[inline]
+    pub(crate) fn is_datagram(self) -> bool {
+        self.0 >= Self::FOREIGN_DATAGRAM.0
     }
 }
 
@@ -67,8 +88,9 @@ impl Content for Body {
         let Segment { ack, len, flags, .. } = self.segment;
         // Neither SYN nor FIN, nor an echo of ECN.
         let is_bare = len == 0 && flags.bits() == Flags::ACK.bits();
-        let connection = self.owner.connection().filter(|_| is_bare)?;
-        Some(BareAck { connection, ack, has_sack: self.segment.option_bytes() > 0 })
+        let has_sack = self.segment.option_bytes() > 0;
+        let is_ack = is_bare && !self.owner.is_datagram();
+        is_ack.then_some(BareAck { connection: self.owner.0, ack, has_sack })
     }
 }
 
@@ -85,9 +107,14 @@ impl Body {
         Time::from_nanos(self.segment.seq)
     }
 
+    /// Where it is kept; of foreign packets alone.
+    pub(crate) fn place(&self) -> u32 {
+        self.segment.seq as u32
+    }
+
     #[inline]
     pub(crate) fn class(&self) -> TrafficClass {
-        if self.owner == Owner::DATAGRAM {
+        if self.owner.is_datagram() {
             TrafficClass::Udp
         } else if self.segment.len > 0 || self.segment.flags.contains(Flags::SYN) {
             // A SYN opens the way for data and acknowledges none.

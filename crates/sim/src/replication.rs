@@ -12,7 +12,7 @@ use airtcp_wlan::Cell;
 use crate::control::{RunControl, RunError};
 use crate::outcome::Outcome;
 use crate::packet::Packet;
-use crate::scenario::Scenario;
+use crate::scenario::{FlowConfig, Scenario};
 use crate::trace::Trace;
 use crate::world::World;
 
@@ -27,13 +27,24 @@ const STEPS_BETWEEN_LOOKS: u32 = 1 << 20;
 pub(crate) struct Replication<'a> {
     scenario: &'a Scenario,
     pub(crate) world: World<'a>,
-    cell: Cell<Packet>,
+    pub(crate) cell: Cell<Packet>,
 }
 
 impl<'a> Replication<'a> {
     /// One at time zero.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> Self {
-        let (world, cell) = World::new(scenario, seed, replication);
+        Self::with_applications(scenario, seed, replication, |_| true)
+    }
+
+    /// The same where only the applications of these flows do anything.
+    pub(crate) fn with_applications(
+        scenario: &'a Scenario,
+        seed: u64,
+        replication: u64,
+        of: impl Fn(&FlowConfig) -> bool,
+    ) -> Self {
+        let (mut world, cell) = World::new(scenario, seed, replication);
+        world.start_applications(of);
         Self { scenario, world, cell }
     }
 
@@ -96,8 +107,16 @@ impl<'a> Replication<'a> {
         self.run_step(stop, control)
     }
 
-    /// The loop proper: simulates everything before `stop`.
+    /// Simulates everything before `stop`, and is there then.
     fn run_step(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
+        self.play(stop, control)?;
+        self.world.wait_until(stop);
+        self.world.check()?;
+        if control.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
+    }
+
+    /// The loop proper: simulates everything before `stop`.
+    pub(crate) fn play(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
         self.world.stop_at(stop);
         let mut countdown = STEPS_BETWEEN_LOOKS;
         loop {
@@ -121,8 +140,6 @@ impl<'a> Replication<'a> {
                 countdown = STEPS_BETWEEN_LOOKS;
             }
         }
-        self.world.wait_until(stop);
-        self.world.check()?;
-        if control.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
+        Ok(())
     }
 }

@@ -10,8 +10,11 @@ mod air;
 mod capture;
 mod conclude;
 mod flow;
+mod foreign;
 mod groups;
 mod latency;
+#[cfg(test)]
+pub(crate) mod log;
 mod measure;
 mod metrics;
 mod network;
@@ -34,6 +37,8 @@ use crate::packet::Packet;
 use crate::scenario::Scenario;
 use capture::Capture;
 use flow::{Flow, Links};
+use foreign::Foreign;
+pub(crate) use foreign::HandedOut;
 use measure::Measures;
 use node::{Node, Transmitter};
 use record::Recorder;
@@ -75,6 +80,10 @@ pub(crate) struct World<'a> {
     failure: Option<RunError>,
     /// Writes what is on the air, if someone asked for it.
     capture: Option<Box<Capture>>,
+    /// What has become of packets that are not made here.
+    foreign: Foreign,
+    #[cfg(test)]
+    pub(crate) log: log::Log,
 }
 
 /// What can be pending.
@@ -97,12 +106,12 @@ impl Event {
 }
 
 impl<'a> World<'a> {
-    /// A world at time zero, and the cell that goes with it.
+    /// A world at time zero, before any application has started, and the cell that goes with it.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Cell<Packet>) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
         let node::Built { nodes, transmitters, cell, .. } = built;
-        let mut world = Self {
+        let world = Self {
             scenario,
             seed,
             replication,
@@ -129,8 +138,10 @@ impl<'a> World<'a> {
             drops: Vec::new(),
             recorder: None,
             capture: None,
+            foreign: Foreign::default(),
+            #[cfg(test)]
+            log: log::Log::default(),
         };
-        world.start_applications();
         (world, Cell::new(cell))
     }
 
@@ -172,6 +183,8 @@ impl<'a> World<'a> {
     /// pending.
     pub(crate) fn step(&mut self, now: Time) {
         self.now = now;
+        #[cfg(test)]
+        self.log.begin_step();
         if self.links.wires.next_time() == now {
             self.wire_event();
         } else {
@@ -181,6 +194,8 @@ impl<'a> World<'a> {
                 Event::Wake(flow) => self.wake(flow),
             }
         }
+        #[cfg(test)]
+        self.log.end_step();
         self.find_next();
     }
 

@@ -71,6 +71,12 @@ impl Segment {
         Self { flags: Flags(self.flags.0 & Flags::SAID | bits), ..self }
     }
 
+    /// The same segment with options that are known to nobody here, such as one that was read from a
+    /// real packet: [`Self::option_bytes`] says no more than that there are some.
+    pub fn with_unknown_options(self) -> Self {
+        Self { flags: Flags(self.flags.0 & !Flags::OPTION_WORDS | 1 << 8), ..self }
+    }
+
     /// The same SYN with a window scale option.
     pub(crate) fn with_window_scale(self) -> Self {
         Self { flags: Flags(self.flags.0 + (WINDOW_SCALE_BYTES << 6)), ..self }
@@ -110,6 +116,11 @@ impl Flags {
     /// The control bits as they stand in the TCP header (RFC 9293 section 3.1).
     pub const fn bits(self) -> u8 {
         self.0 as u8
+    }
+
+    /// From the control bits of a TCP header.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits as u32)
     }
 
     /// Whether all bits of `other` are set in `self`.

@@ -31,6 +31,8 @@ pub(super) struct Network<'w> {
     pub(super) ready: &'w mut Vec<ContenderId>,
     /// What was dropped and not settled yet.
     pub(super) drops: &'w mut Vec<Packet>,
+    #[cfg(test)]
+    pub(super) log: &'w mut super::log::Log,
 }
 
 /// The ends of the world, and the network between them.
@@ -54,6 +56,8 @@ impl<'s> World<'s> {
             next: &mut self.next,
             ready: &mut self.ready,
             drops: &mut self.drops,
+            #[cfg(test)]
+            log: &mut self.log,
         };
         Parts {
             flows: &mut self.flows,
@@ -78,6 +82,8 @@ impl Network<'_> {
         segment: Segment,
     ) -> Drop {
         flow.books.sent.add(segment.len);
+        #[cfg(test)]
+        self.log.sent(self.now, side, &flow.packet(id, 0, owner, segment));
         match side {
             Side::Station => {
                 let packet = flow.packet(id, flow.access_point_address, owner, segment);
@@ -87,6 +93,16 @@ impl Network<'_> {
                 let packet = flow.packet(id, flow.station_address, owner, segment);
                 self.forward_to_ap(flow, packet)
             }
+        }
+    }
+
+    /// The same with a packet that was made elsewhere.
+    pub(super) fn hand_over(&mut self, flow: &Flow<'_>, side: Side, packet: Packet) -> Drop {
+        match side {
+            Side::Station => {
+                self.enqueue(flow.station_queues[packet.body.class() as usize], packet)
+            }
+            Side::Server => self.forward_to_ap(flow, packet),
         }
     }
 

@@ -11,7 +11,7 @@ use super::{Event, World};
 use crate::app::{Action, AppEvent, Service};
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
-use crate::scenario::Direction;
+use crate::scenario::{Direction, FlowConfig};
 
 /// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
 /// a kilobyte; nobody waits behind so many.
@@ -25,10 +25,13 @@ const MOST_DATAGRAMS: u64 = 4_000_000;
 const DATAGRAMS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 impl World<'_> {
-    /// All applications start.
-    pub(super) fn start_applications(&mut self) {
+    /// The applications of these flows start.
+    pub(crate) fn start_applications(&mut self, of: impl Fn(&FlowConfig) -> bool) {
         for id in 0..self.flows.len() {
             let flow = &mut self.flows[id];
+            if !of(flow.config) {
+                continue;
+            }
             flow.app.start(self.now, &mut flow.draws, &mut self.actions);
             self.carry_out(id as u32);
         }
@@ -182,7 +185,7 @@ impl World<'_> {
     }
 
     /// The receiver has the last byte of a transfer that began at `began`.
-    fn transfer_received(&mut self, flow_id: u32, began: Time) {
+    pub(super) fn transfer_received(&mut self, flow_id: u32, began: Time) {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
         if self.measures.transfer_received(self.now, began, flow.scope) {

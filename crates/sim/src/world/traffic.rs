@@ -217,8 +217,13 @@ impl World<'_> {
         if let Some(id) = packet.body.owner.connection() {
             self.connections[id as usize].leave_network(&packet.body.segment);
             self.close_if_over(id);
-        } else {
+            return;
+        }
+        if packet.body.owner.is_datagram() {
             self.measures.scopes[flow.scope as usize].latency.lost += 1;
+        }
+        if packet.body.owner.is_foreign() {
+            self.foreign.lost.push(packet.body.place());
         }
     }
 }

@@ -20,11 +20,17 @@ impl World<'_> {
     /// A packet has reached one end.
     #[inline]
     pub(super) fn arrive(&mut self, packet: &Packet, side: Side) {
+        #[cfg(test)]
+        self.log.arrived(self.now, side, packet);
         let segment = &packet.body.segment;
         let Parts { flows, connections, actions, mut network } = self.split();
         let flow = &mut flows[packet.flow as usize];
         flow.books.received.add(segment.len);
         let Some(id) = packet.body.owner.connection() else {
+            if packet.body.owner.is_foreign() {
+                self.hand_out(packet, side);
+                return;
+            }
             network.deliver(flow, packet.flow, u64::from(segment.len));
             let latency = &mut network.measures.scopes[flow.scope as usize].latency;
             latency.datagram(packet.body.sent(), network.now, &mut flow.jitter);

@@ -1,0 +1,127 @@
+//! Conversions between Python and `airtcp-testbed`, no logic.
+
+use std::fs::File;
+use std::net::Ipv4Addr;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::Arc;
+
+use airtcp_kernel::Duration;
+use airtcp_sim::live::Purpose;
+use airtcp_sim::{RunError, Simulation};
+use airtcp_testbed::{Board, Driver, Progress, Site, UseOf, run};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::{PySimulation, failed, written};
+
+/// Watches and stops a testbed from another thread.
+#[pyclass(name = "TestbedControl", frozen)]
+struct PyTestbedControl(Arc<Board>);
+
+#[pymethods]
+impl PyTestbedControl {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Asks the run to stop soon.
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// What has been so far, and how late packets were; shares of those that were later than
+    /// `bound_us` microseconds.
+    fn progress<'py>(&self, py: Python<'py>, bound_us: u64) -> PyResult<Bound<'py, PyDict>> {
+        let Progress { elapsed, counts, lag, strays, refused } = self.0.progress();
+        let seconds = |quantile: Option<Duration>| quantile.map(Duration::as_secs_f64);
+        let told = PyDict::new(py);
+        told.set_item("elapsed_s", elapsed.as_secs_f64())?;
+        told.set_item("payload_bytes", counts.payload_bytes)?;
+        told.set_item("ap_queue_packets", counts.ap_queue_packets)?;
+        told.set_item("successes", counts.successes)?;
+        told.set_item("collisions", counts.collisions)?;
+        told.set_item("losses", counts.losses)?;
+        told.set_item("packets", lag.packets())?;
+        told.set_item("lag_p50_s", seconds(lag.quantile(0.5)))?;
+        told.set_item("lag_p99_s", seconds(lag.quantile(0.99)))?;
+        told.set_item("lag_max_s", lag.largest().as_secs_f64())?;
+        told.set_item("lag_share_above", lag.share_above(Duration::from_micros(bound_us)))?;
+        told.set_item("strays", strays)?;
+        told.set_item("refused", refused)?;
+        Ok(told)
+    }
+}
+
+fn address(text: &str) -> PyResult<Ipv4Addr> {
+    text.parse().map_err(|_| PyValueError::new_err(format!("no IPv4 address: {text}")))
+}
+
+fn purpose(text: &str) -> PyResult<Purpose> {
+    match text {
+        "stream" => Ok(Purpose::Stream),
+        "transfer" => Ok(Purpose::Transfer),
+        other => Err(PyValueError::new_err(format!("no purpose: {other}"))),
+    }
+}
+
+/// A device of its own for a descriptor that stays the caller's.
+fn device(fd: RawFd) -> PyResult<File> {
+    if fd < 0 {
+        return Err(PyValueError::new_err("not a file descriptor"));
+    }
+    // SAFETY: the descriptor is not -1, and it is borrowed for this call alone: whether it is open is
+    // what the call asks.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(fd) };
+    Ok(File::from(borrowed.try_clone_to_owned()?))
+}
+
+/// A server's address, what its connections are for, and the port of dialogues.
+type Server = (String, String, Option<u16>);
+
+/// Lets the air go by in real time: TUN devices by their descriptors, the server's first, then those of
+/// the stations in order; addresses of the stations; a server for each entry of flows, none if that is
+/// simulated; when time zero is on the monotonic clock. The outcome as JSON and the transfer times as
+/// in `Simulation.run`, or nothing if it was stopped.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+fn run_testbed<'py>(
+    py: Python<'py>,
+    simulation: &PySimulation,
+    seed: u64,
+    devices: Vec<RawFd>,
+    stations: Vec<String>,
+    servers: Vec<Option<Server>>,
+    epoch_ns: u64,
+    control: &PyTestbedControl,
+) -> PyResult<Option<(String, Bound<'py, PyBytes>)>> {
+    let mut devices: Vec<File> = devices.into_iter().map(device).collect::<PyResult<_>>()?;
+    let stations = stations.iter().map(|text| address(text)).collect::<PyResult<_>>()?;
+    let server = |one: &Option<Server>| -> PyResult<Option<(Ipv4Addr, UseOf)>> {
+        let Some((text, of, dialogue_port)) = one else { return Ok(None) };
+        let dialogue_port = *dialogue_port;
+        Ok(Some((address(text)?, UseOf { purpose: purpose(of)?, dialogue_port })))
+    };
+    let servers = servers.iter().map(server).collect::<PyResult<_>>()?;
+    let site = Site { stations, servers };
+    let simulation: &Simulation = &simulation.0;
+    let board = Arc::clone(&control.0);
+    let outcome = py.detach(|| {
+        let mut driver = Driver::new(simulation.scenario(), seed, &site);
+        run(&mut driver, &mut devices, epoch_ns, &board)?;
+        match driver.conclude() {
+            Ok(outcome) => Ok(Some(written(&outcome))),
+            Err(RunError::Cancelled) => Ok(None),
+            Err(error) => Err(error),
+        }
+    });
+    let outcome = outcome.map_err(failed)?;
+    Ok(outcome.map(|(json, times)| (json, PyBytes::new(py, &times))))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyTestbedControl>()?;
+    module.add_function(wrap_pyfunction!(run_testbed, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! A replication that is played as time goes by, some of whose packets come from outside: from real
+//! programs over a real TCP, or from a recording.
+//!
+//! The same cell, queues and wires as in a simulation, and the same measures: what enters here is a
+//! packet of so many bits at one end of a flow, what leaves is when it comes to the other. Knows what
+//! of a packet queues and access categories look at, and not its bytes. Owns no clock: time comes with
+//! each call.
+
+#[cfg(test)]
+mod tests;
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::Segment;
+
+pub use crate::connection::Side;
+use crate::control::{RunControl, RunError};
+use crate::outcome::Outcome;
+use crate::replication::Replication;
+use crate::scenario::{FlowConfig, Scenario};
+pub use crate::tap::Purpose;
+use crate::world::HandedOut;
+
+/// A packet that comes from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The number of its flow: flows are numbered by the entries of the scenario, and within an entry by
+    /// station.
+    pub flow: u32,
+    /// At which end it comes in.
+    pub side: Side,
+    /// Its connection, from [`Live::open`]; `None`: it is a datagram.
+    pub connection: Option<u32>,
+    /// Numbers, flags and payload; of a datagram the payload alone.
+    pub segment: Segment,
+    /// Size, with the headers of IP. \[bit\]
+    pub bits: u64,
+}
+
+/// A packet that has come to the other end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery<P> {
+    /// Of which flow it is.
+    pub flow: u32,
+    /// To which end it has come, and of which station's flow that is.
+    pub side: Side,
+    /// The number of that station.
+    pub station: u32,
+    /// When.
+    pub at: Time,
+    /// What the network knows of it; a queue may have marked it ([`Flags::CE`](airtcp_tcp::Flags::CE)).
+    pub segment: Segment,
+    /// What came in with it.
+    pub payload: P,
+}
+
+/// What has been so far, from time zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveCounts {
+    /// Payload that has come to either end, by entry of the scenario, what came twice included.
+    pub payload_bytes: Vec<u64>,
+    /// Packets that wait at the access point, those included that the MAC holds.
+    pub ap_queue_packets: usize,
+    /// Transmissions of all nodes that led to an answer.
+    pub successes: u64,
+    /// Those that collided.
+    pub collisions: u64,
+    /// Packets that were lost.
+    pub losses: u64,
+}
+
+/// A flow that packets can come in for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveFlow {
+    /// Its place among the entries of the scenario.
+    pub entry: usize,
+    /// The number of its station: stations are numbered from 1, group by group.
+    pub station: u32,
+}
+
+/// A replication that is played. A packet carries a `P` from one end to the other.
+#[derive(Debug)]
+pub struct Live<'a, P> {
+    replication: Replication<'a>,
+    control: RunControl,
+    flows: Vec<LiveFlow>,
+    payloads: Vec<Option<P>>,
+    /// Empty between two calls.
+    handed_out: Vec<HandedOut>,
+    lost: Vec<u32>,
+    measure_from: Time,
+    end: Time,
+    is_measuring: bool,
+}
+
+impl<'a, P> Live<'a, P> {
+    /// One at time zero. The applications of flows that are `foreign` do nothing: their packets come
+    /// from outside.
+    pub fn new(
+        scenario: &'a Scenario,
+        seed: u64,
+        replication: u64,
+        foreign: impl Fn(&FlowConfig) -> bool,
+    ) -> Self {
+        let replication =
+            Replication::with_applications(scenario, seed, replication, |flow| !foreign(flow));
+        Self {
+            flows: replication.world.live_flows(),
+            replication,
+            control: RunControl::default(),
+            payloads: Vec::new(),
+            handed_out: Vec::new(),
+            lost: Vec::new(),
+            measure_from: scenario.measure_from(),
+            end: scenario.end(),
+            is_measuring: false,
+        }
+    }
+
+    /// The flows, by their numbers.
+    pub fn flows(&self) -> &[LiveFlow] {
+        &self.flows
+    }
+
+    /// When the scenario ends: from then on nothing happens any more.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// When something happens next, if no packet comes before; at [`Self::end`] at the latest.
+    pub fn next_deadline(&mut self) -> Time {
+        let Replication { world, cell, .. } = &mut self.replication;
+        world.stop_at(if self.is_measuring { self.end } else { self.measure_from });
+        world.next_time().min(cell.next_time())
+    }
+
+    /// What has been so far.
+    pub fn counts(&self) -> LiveCounts {
+        let mut counts = self.replication.world.live_counts();
+        for contender in 0..self.replication.world.contenders() {
+            let one = self.replication.cell.counters(contender);
+            counts.successes += one.successes;
+            counts.collisions += one.collisions;
+        }
+        counts
+    }
+
+    /// A connection of a flow begins, with the packet that comes next.
+    pub fn open(&mut self, flow: u32, purpose: Purpose) -> u32 {
+        self.replication.world.open_foreign(flow, purpose)
+    }
+
+    /// Nothing more is to be seen of a connection.
+    pub fn close(&mut self, connection: u32) {
+        self.replication.world.close_foreign(connection);
+    }
+
+    /// A packet comes in at `now`, when all that is due before has happened. What is due at `now`
+    /// itself may have happened or not: [`Self::advance`] and [`Self::advance_to`] say which is the
+    /// case.
+    ///
+    /// # Panics
+    /// If `now` has passed.
+    pub fn packet_in(&mut self, now: Time, arrival: Arrival, payload: P) {
+        let Arrival { flow, side, connection, segment, bits } = arrival;
+        let world = &mut self.replication.world;
+        assert!(now >= world.now(), "packets come in order");
+        world.wait_until(now);
+        let place = world.take_in(flow, side, connection, segment, bits) as usize;
+        if place >= self.payloads.len() {
+            self.payloads.resize_with(place + 1, || None);
+        }
+        self.payloads[place] = Some(payload);
+        self.replication.cell.frames_ready(now, &mut self.replication.world);
+        self.forget_lost();
+    }
+
+    /// All that is due up to `now` happens, and at `now` too: `deliver` is told of the packets that
+    /// come to their ends. Nothing happens after [`Self::end`].
+    ///
+    /// # Errors
+    /// If simulated flows overload the network.
+    pub fn advance(&mut self, now: Time, deliver: impl FnMut(Delivery<P>)) -> Result<(), RunError> {
+        self.play(now, now + Duration::from_nanos(1), deliver)
+    }
+
+    /// The same with all that is due before `now`, and not what is due at `now` itself.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn advance_to(
+        &mut self,
+        now: Time,
+        deliver: impl FnMut(Delivery<P>),
+    ) -> Result<(), RunError> {
+        self.play(now, now, deliver)
+    }
+
+    /// Plays all before `stop`, and waits until `now`.
+    fn play(
+        &mut self,
+        now: Time,
+        stop: Time,
+        mut deliver: impl FnMut(Delivery<P>),
+    ) -> Result<(), RunError> {
+        if !self.is_measuring && stop >= self.measure_from {
+            self.replication.play(self.measure_from, &self.control)?;
+            self.replication.world.wait_until(self.measure_from);
+            self.replication.start_measuring();
+            self.is_measuring = true;
+        }
+        let stop = stop.min(self.end);
+        self.replication.play(stop, &self.control)?;
+        let world = &mut self.replication.world;
+        world.wait_until(now.min(stop));
+        world.check()?;
+        world.take_handed_out(&mut self.handed_out);
+        for HandedOut { place, flow, side, at, segment } in self.handed_out.drain(..) {
+            let payload = self.payloads[place as usize].take().expect("it came in with the packet");
+            world.free_foreign(place);
+            let station = self.flows[flow as usize].station;
+            deliver(Delivery { flow, side, station, at, segment, payload });
+        }
+        self.forget_lost();
+        Ok(())
+    }
+
+    fn forget_lost(&mut self) {
+        let world = &mut self.replication.world;
+        world.take_lost(&mut self.lost);
+        for place in self.lost.drain(..) {
+            self.payloads[place as usize] = None;
+            world.free_foreign(place);
+        }
+    }
+
+    /// What was measured, if the end has come and the books balance.
+    ///
+    /// # Errors
+    /// [`RunError::LawViolated`] if they do not; [`RunError::Cancelled`] if the end has not come.
+    pub fn conclude(mut self) -> Result<Outcome, RunError> {
+        if self.replication.world.now() < self.end {
+            return Err(RunError::Cancelled);
+        }
+        self.replication.world.wait_until(self.end);
+        self.replication.world.conclude(&self.replication.cell)
+    }
+}

@@ -1,0 +1,202 @@
+//! What a simulation's own ends sent, played again from outside, meets the same air.
+
+use airtcp_tcp::Flags;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::outcome::Metrics;
+use crate::scenario::Scenario;
+use crate::world::log::{Arrived, Log, Sent};
+
+/// Ten endless downloads in 802.11b; 20 stations of several access categories; 20 downloads with
+/// A-MPDUs.
+const DOWNLOADS: &str = include_str!("../../benches/scenarios/downloads-10.json");
+const CATEGORIES: &str = include_str!("../../benches/scenarios/categories-20.json");
+const AGGREGATES: &str = include_str!("../../benches/scenarios/downloads-20-n.json");
+
+const MILLISECOND: u64 = 1_000_000;
+
+fn scenario(base: &str, change: impl FnOnce(&mut Value)) -> Scenario {
+    let mut value: Value = serde_json::from_str(base).expect("it is JSON");
+    value["run"]["warmup_ns"] = json!(200 * MILLISECOND);
+    value["run"]["duration_ns"] = json!(1500 * MILLISECOND);
+    change(&mut value);
+    Scenario::from_json(&value.to_string()).expect("the scenario is valid")
+}
+
+fn simulated(scenario: &Scenario) -> (Outcome, Log) {
+    let mut run = Replication::new(scenario, 7, 3);
+    let (from, to) = (scenario.measure_from(), scenario.end());
+    run.run_until(from, from, to, &RunControl::default()).unwrap();
+    run.start_measuring();
+    run.run_until(to, from, to, &RunControl::default()).unwrap();
+    let log = std::mem::take(&mut run.world.log);
+    (run.world.conclude(&run.cell).unwrap(), log)
+}
+
+/// The segment as one reads it from a packet: options are no more than there.
+fn as_read(segment: &Segment) -> Segment {
+    let mut flags = Flags::from_bits(segment.flags.bits());
+    if segment.flags.contains(Flags::ECT) {
+        flags = flags | Flags::ECT;
+    }
+    let read = Segment { flags, ..*segment };
+    if segment.option_bytes() > 0 { read.with_unknown_options() } else { read }
+}
+
+fn played(scenario: &Scenario, sent: &[Sent]) -> (Outcome, Vec<Arrived>) {
+    let mut live: Live<'_, Segment> = Live::new(scenario, 7, 3, |_| true);
+    let mut arrived = Vec::new();
+    let mut deliver = |one: Delivery<Segment>| {
+        let Segment { seq, ack, len, .. } = one.payload;
+        arrived.push(Arrived { at: one.at, side: one.side, flow: one.flow, seq, ack, len });
+    };
+    let mut connections = std::collections::BTreeMap::new();
+    for one in sent {
+        if one.is_reaction {
+            live.advance(one.at, &mut deliver).unwrap();
+        } else {
+            live.advance_to(one.at, &mut deliver).unwrap();
+        }
+        let connection = one.connection.map(|id| {
+            *connections.entry(id).or_insert_with(|| live.open(one.flow, Purpose::Stream))
+        });
+        let segment = as_read(&one.segment);
+        let Sent { flow, side, bits, .. } = *one;
+        live.packet_in(one.at, Arrival { flow, side, connection, segment, bits }, one.segment);
+    }
+    live.advance(live.end(), &mut deliver).unwrap();
+    (live.conclude().unwrap(), arrived)
+}
+
+/// All but what nobody sees from outside: timeouts, and how many events there were.
+fn seen(mut outcome: Outcome) -> Outcome {
+    let forget = |metrics: &mut Metrics| metrics.remove("tcp_timeouts");
+    forget(&mut outcome.metrics);
+    for group in &mut outcome.groups {
+        forget(&mut group.all);
+        let directions = [&mut group.download, &mut group.upload];
+        directions.into_iter().flatten().for_each(|one| {
+            forget(one);
+        });
+    }
+    outcome.counts.events = 0;
+    outcome.counts.tcp_timeouts = 0;
+    outcome.flows.iter_mut().for_each(|flow| flow.timeouts = 0);
+    outcome
+}
+
+fn assert_same_air(scenario: &Scenario) {
+    let (outcome, log) = simulated(scenario);
+    let (again, arrived) = played(scenario, &log.sent);
+
+    assert!(log.arrived.len() > 500, "{} packets", log.arrived.len());
+    let first = log.arrived.iter().zip(&arrived).find(|(one, other)| one != other);
+    assert_eq!(first, None, "the first packet that comes elsewhere or at another time");
+    assert_eq!(log.arrived.len(), arrived.len());
+    let (again, outcome) = (seen(again), seen(outcome));
+    assert_eq!(again.flows, outcome.flows);
+    assert_eq!(again.stations, outcome.stations);
+    assert_eq!(again, outcome);
+}
+
+#[test]
+fn downloads_meet_the_same_air() {
+    assert_same_air(&scenario(DOWNLOADS, |_| ()));
+}
+
+/// Queues overflow, packets wait on wires, and are sent again.
+#[test]
+fn losses_and_wires_are_the_same() {
+    let scenario = scenario(DOWNLOADS, |value| {
+        value["ap"]["queue"]["limit"] = json!(20);
+        value["flows"][0]["path"] = json!([{
+            "rate_bps": 10_000_000, "delay_ns": 5 * MILLISECOND,
+            "queue": { "discipline": "fifo", "limit": 30, "mac_limit": null, "ack_filter": null },
+            "loss": { "rate": 0.001, "acks": false },
+        }]);
+        value["flows"][0]["tcp"]["receive_window_bytes"] = json!(64_000);
+    });
+    let (outcome, _) = simulated(&scenario);
+
+    assert!(outcome.counts.tcp_retransmissions > 0);
+    assert!(outcome.counts.ap_queue_drops + outcome.counts.wired_drops > 0);
+    assert_same_air(&scenario);
+}
+
+/// ACKs and data are told apart by what is in the packets.
+#[test]
+fn access_categories_are_the_same() {
+    assert_same_air(&scenario(CATEGORIES, |_| ()));
+}
+
+#[test]
+fn aggregates_are_the_same() {
+    assert_same_air(&scenario(AGGREGATES, |_| ()));
+}
+
+/// Uploads whose packets come from outside, beside downloads that are simulated within.
+#[test]
+fn some_flows_can_be_simulated_beside() {
+    let scenario = scenario(DOWNLOADS, |value| {
+        let mut upload = value["flows"][0].clone();
+        upload["name"] = json!("upload");
+        upload["direction"] = json!("upload");
+        value["flows"].as_array_mut().unwrap().push(upload);
+    });
+    let (outcome, log) = simulated(&scenario);
+    let mut live: Live<'_, ()> = Live::new(&scenario, 7, 3, |flow| flow.name == "upload");
+    let is_foreign = |flow: u32| live.flows()[flow as usize].entry == 1;
+    let sent: Vec<Sent> = log.sent.iter().filter(|one| is_foreign(one.flow)).copied().collect();
+    let mut connections = std::collections::BTreeMap::new();
+    for one in &sent {
+        if one.is_reaction {
+            live.advance(one.at, |_| ()).unwrap();
+        } else {
+            live.advance_to(one.at, |_| ()).unwrap();
+        }
+        let open = || live.open(one.flow, Purpose::Stream);
+        let id = *connections.entry(one.connection).or_insert_with(open);
+        let (connection, segment) = (Some(id), as_read(&one.segment));
+        let Sent { flow, side, bits, .. } = *one;
+        live.packet_in(one.at, Arrival { flow, side, connection, segment, bits }, ());
+    }
+    live.advance(live.end(), |_| ()).unwrap();
+    let again = live.conclude().unwrap();
+
+    let goodput = |outcome: &Outcome| outcome.flows.iter().map(|flow| flow.goodput_bps).collect();
+    let (one, other): (Vec<f64>, Vec<f64>) = (goodput(&outcome), goodput(&again));
+    assert!(one.iter().all(|&rate| rate > 0.0));
+    assert_eq!(one, other);
+    assert_eq!(outcome.stations, again.stations);
+}
+
+/// A packet that comes to a medium that has been idle for long goes at once, and takes its frame.
+#[test]
+fn a_single_packet_takes_its_frame() {
+    let scenario = scenario(DOWNLOADS, |value| {
+        value["stations"][0]["count"] = json!(1);
+        value["mac"]["rts_threshold_bytes"] = json!(null);
+        value["mac"]["rules"]["immediate_access"] = json!(true);
+    });
+    let mut live: Live<'_, &str> = Live::new(&scenario, 1, 0, |_| true);
+    let at = Time::ZERO + Duration::from_millis(3);
+    let segment = Segment { seq: 0, ack: 0, len: 1472, flags: Flags::NONE };
+    let arrival =
+        Arrival { flow: 0, side: Side::Server, connection: None, segment, bits: 1500 * 8 };
+    live.advance(at, |_| panic!("nothing has come in")).unwrap();
+    live.packet_in(at, arrival, "a datagram");
+    let mut came = Vec::new();
+    while let due = live.next_deadline()
+        && came.is_empty()
+    {
+        live.advance(due, |one| came.push(one)).unwrap();
+    }
+
+    let overhead_bits = scenario.phy.mac_header_bits + scenario.phy.llc_bits;
+    let rate_bps = scenario.stations[0].data_rate.bps;
+    let frame = scenario.airtime(12_000 + overhead_bits, rate_bps).unwrap();
+    let expected = at + frame + scenario.phy.propagation_delay;
+    let [one] = came.as_slice() else { panic!("{came:?}") };
+    assert_eq!((one.payload, one.side, one.at), ("a datagram", Side::Station, expected));
+}

@@ -1,0 +1,214 @@
+//! Packets that are not made here: they come in at one end of a flow, and go out at the other.
+//!
+//! On their way they wait in the same queues as others, and take the same air. What is measured of
+//! them is what can be seen from the network ([`Tap`]).
+
+use airtcp_kernel::Time;
+use airtcp_tcp::Segment;
+
+use super::World;
+use super::network::Parts;
+use crate::connection::Side;
+use crate::live::{LiveCounts, LiveFlow};
+use crate::packet::{Body, Owner, Packet};
+use crate::scenario::Direction;
+use crate::tap::{Purpose, Tap};
+
+/// Foreign packets on their way, and their connections.
+#[derive(Debug, Default)]
+pub(super) struct Foreign {
+    /// By number; numbers are not used again, for packets of a closed connection may be under way.
+    taps: Vec<Option<Box<Tap>>>,
+    kept: Vec<Kept>,
+    free: Vec<u32>,
+    /// Those that have come, and those that are lost, and that nobody has taken away yet.
+    pub(super) out: Vec<HandedOut>,
+    pub(super) lost: Vec<u32>,
+}
+
+/// What is known of a packet on its way.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    segment: Segment,
+    connection: Option<u32>,
+    sent: Time,
+}
+
+/// A packet that has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HandedOut {
+    /// Where it was kept.
+    pub(crate) place: u32,
+    pub(crate) flow: u32,
+    pub(crate) side: Side,
+    pub(crate) at: Time,
+    /// What it says now, as queues may have marked it.
+    pub(crate) segment: Segment,
+}
+
+impl World<'_> {
+    /// The flows, for who brings packets of them.
+    pub(crate) fn live_flows(&self) -> Vec<LiveFlow> {
+        self.flows
+            .iter()
+            .map(|flow| LiveFlow { entry: flow.entry, station: flow.station })
+            .collect()
+    }
+
+    /// How many queues contend.
+    pub(crate) fn contenders(&self) -> u32 {
+        self.transmitters.len() as u32
+    }
+
+    /// What queues and flows say of what has been so far.
+    pub(crate) fn live_counts(&self) -> LiveCounts {
+        let mut counts = LiveCounts::default();
+        counts.payload_bytes.resize(self.scenario.flows.len(), 0);
+        for flow in &self.flows {
+            counts.payload_bytes[flow.entry] += flow.books.received.bytes;
+            counts.losses += flow.books.dropped.packets;
+        }
+        let at_ap = self.transmitters.iter().filter(|one| one.at_access_point);
+        counts.ap_queue_packets = at_ap.map(|one| one.queue.len()).sum();
+        counts
+    }
+
+    /// A connection of `flow` begins.
+    pub(crate) fn open_foreign(&mut self, flow: u32, purpose: Purpose) -> u32 {
+        let Self { flows, foreign, now, .. } = self;
+        let flow_of = &flows[flow as usize];
+        let sender = match flow_of.config.direction {
+            Direction::Download => Side::Server,
+            Direction::Upload => Side::Station,
+        };
+        if purpose != Purpose::Dialogue {
+            self.measures.transfer_started(*now, flow_of.scope);
+        }
+        foreign.taps.push(Some(Box::new(Tap::new(flow, purpose, *now, sender))));
+        foreign.taps.len() as u32 - 1
+    }
+
+    /// Nothing more is to be seen of a connection. Packets of it that are still on their way count as
+    /// those of none.
+    pub(crate) fn close_foreign(&mut self, id: u32) {
+        self.foreign.taps[id as usize] = None;
+    }
+
+    /// `side` of a flow hands over a packet of so many bits, of this connection or of none: where it is
+    /// kept.
+    pub(crate) fn take_in(
+        &mut self,
+        flow_id: u32,
+        side: Side,
+        connection: Option<u32>,
+        segment: Segment,
+        bits: u64,
+    ) -> u32 {
+        let now = self.now;
+        if let Some(id) = connection
+            && let Some(tap) = &mut self.foreign.taps[id as usize]
+        {
+            let before = tap.counts;
+            tap.on_sent(now, side, &segment);
+            let counts = &mut self.flows[flow_id as usize].measured.tcp;
+            counts.segments += tap.counts.segments - before.segments;
+            counts.retransmissions += tap.counts.retransmissions - before.retransmissions;
+        }
+        let kept = Kept { segment, connection, sent: now };
+        let place = self.foreign.keep(kept);
+        let owner = connection.map_or(Owner::FOREIGN_DATAGRAM, Owner::foreign);
+        let Parts { flows, mut network, .. } = self.split();
+        let flow = &mut flows[flow_id as usize];
+        flow.books.sent.add(segment.len);
+        let to = match side {
+            Side::Station => flow.access_point_address,
+            Side::Server => flow.station_address,
+        };
+        let body = Body {
+            segment: Segment { seq: u64::from(place), ..segment },
+            owner,
+            scope: flow.scope,
+            hop: 0,
+        };
+        let packet = Packet { bits, arrived: Time::ZERO, flow: flow_id, to, body };
+        let place_of_drops = network.hand_over(flow, side, packet);
+        self.settle_drops(place_of_drops);
+        place
+    }
+
+    /// A packet has come to its end.
+    #[cold]
+    pub(super) fn hand_out(&mut self, packet: &Packet, side: Side) {
+        let place = packet.body.place();
+        let Kept { segment, connection, sent } = self.foreign.kept[place as usize];
+        let flow_id = packet.flow;
+        let Parts { flows, mut network, .. } = self.split();
+        let flow = &mut flows[flow_id as usize];
+        let scope = flow.scope as usize;
+        let latency = &mut network.measures.scopes[scope].latency;
+        let now = network.now;
+        match connection {
+            None => {
+                latency.datagram(sent, now, &mut flow.jitter);
+                let is_forth =
+                    (side == Side::Station) == (flow.config.direction == Direction::Download);
+                if is_forth {
+                    network.deliver(flow, flow_id, u64::from(segment.len));
+                }
+            }
+            Some(id) => self.tapped_arrival(id, side, &segment),
+        }
+        let segment = Segment { seq: segment.seq, ..packet.body.segment };
+        self.foreign.out.push(HandedOut { place, flow: flow_id, side, at: now, segment });
+    }
+
+    fn tapped_arrival(&mut self, id: u32, side: Side, segment: &Segment) {
+        let Self { foreign, flows, measures, now, .. } = self;
+        let Some(tap) = &mut foreign.taps[id as usize] else { return };
+        let flow_id = tap.flow;
+        let flow = &mut flows[flow_id as usize];
+        let rtt = &mut measures.scopes[flow.scope as usize].latency.rtt;
+        let came = tap.on_arrival(*now, side, segment, |sent| rtt.add(*now - sent));
+        if tap.purpose == Purpose::Dialogue {
+            return;
+        }
+        flow.measured.delivered_bytes += measures.delivered(*now, came.delivered);
+        if came.completes {
+            // The FIN may come behind the last byte, with which the transfer ends.
+            let began = tap.began + (*now - tap.last_came);
+            if tap.purpose == Purpose::Transfer {
+                self.transfer_received(flow_id, began);
+            }
+        }
+    }
+
+    /// Whether the packet that was kept at `place` is on its way no more; then the place is free.
+    pub(crate) fn free_foreign(&mut self, place: u32) {
+        self.foreign.free.push(place);
+    }
+
+    /// Takes the packets that have come.
+    pub(crate) fn take_handed_out(&mut self, to: &mut Vec<HandedOut>) {
+        to.append(&mut self.foreign.out);
+    }
+
+    /// Takes the packets that are lost.
+    pub(crate) fn take_lost(&mut self, to: &mut Vec<u32>) {
+        to.append(&mut self.foreign.lost);
+    }
+}
+
+impl Foreign {
+    fn keep(&mut self, kept: Kept) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.kept[place as usize] = kept;
+                place
+            }
+            None => {
+                self.kept.push(kept);
+                self.kept.len() as u32 - 1
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Which packets the ends of a simulation sent, and which came to them: for tests that play them again.
+
+use airtcp_kernel::Time;
+use airtcp_tcp::Segment;
+
+use crate::connection::Side;
+use crate::packet::Packet;
+
+/// All of them, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) sent: Vec<Sent>,
+    pub(crate) arrived: Vec<Arrived>,
+    is_in_step: bool,
+}
+
+/// A packet was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) at: Time,
+    pub(crate) side: Side,
+    pub(crate) flow: u32,
+    pub(crate) connection: Option<u32>,
+    pub(crate) segment: Segment,
+    pub(crate) bits: u64,
+    /// Whether it answers something that has come over the air at the same instant.
+    pub(crate) is_reaction: bool,
+}
+
+/// A packet has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrived {
+    pub(crate) at: Time,
+    pub(crate) side: Side,
+    pub(crate) flow: u32,
+    pub(crate) seq: u64,
+    pub(crate) ack: u64,
+    pub(crate) len: u32,
+}
+
+impl Log {
+    pub(super) fn sent(&mut self, at: Time, side: Side, packet: &Packet) {
+        self.sent.push(Sent {
+            at,
+            side,
+            flow: packet.flow,
+            connection: packet.body.owner.connection(),
+            segment: packet.body.segment,
+            bits: packet.bits,
+            is_reaction: !self.is_in_step,
+        });
+    }
+
+    pub(super) fn arrived(&mut self, at: Time, side: Side, packet: &Packet) {
+        let Segment { seq, ack, len, .. } = packet.body.segment;
+        self.arrived.push(Arrived { at, side, flow: packet.flow, seq, ack, len });
+    }
+
+    pub(super) fn begin_step(&mut self) {
+        self.is_in_step = true;
+    }
+
+    pub(super) fn end_step(&mut self) {
+        self.is_in_step = false;
+    }
+}

@@ -1,0 +1,132 @@
+//! Which packets are of one TCP connection, and what their numbers are: of 64 bits, so that they never
+//! wrap, as everything behind this counts them.
+
+use std::collections::HashMap;
+
+use airtcp_sim::live::{Purpose, Side};
+use airtcp_tcp::{Flags, Segment};
+
+use crate::packet::Tcp;
+
+/// Connections that were seen.
+#[derive(Debug, Default)]
+pub(crate) struct Connections(HashMap<Key, Connection>);
+
+/// A flow, and the ports of its station and its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) flow: u32,
+    pub(crate) station_port: u16,
+    pub(crate) server_port: u16,
+}
+
+#[derive(Debug)]
+struct Connection {
+    id: u32,
+    /// The highest number that each side has used.
+    highest: [Option<u64>; 2],
+    /// The number of the SYN of who opened it.
+    opened: Option<u32>,
+}
+
+impl Connections {
+    /// What a segment is that `side` sends: its connection and its numbers. If the connection is new,
+    /// `replace` is told of it and of the one in whose place it comes, and gives it a number. One
+    /// that was under way before anybody looked counts as a dialogue.
+    pub(crate) fn read(
+        &mut self,
+        key: Key,
+        side: Side,
+        tcp: &Tcp,
+        purpose: Purpose,
+        mut replace: impl FnMut(Option<u32>, Purpose) -> u32,
+    ) -> (u32, Segment) {
+        let opens = tcp.flags.contains(Flags::SYN) && !tcp.flags.contains(Flags::ACK);
+        let known = self.0.get(&key);
+        let is_known = known.is_some_and(|known| !opens || known.opened == Some(tcp.seq));
+        if !is_known {
+            let purpose = if opens { purpose } else { Purpose::Dialogue };
+            let id = replace(known.map(|known| known.id), purpose);
+            let opened = opens.then_some(tcp.seq);
+            self.0.insert(key, Connection { id, highest: [None; 2], opened });
+        }
+        let connection = self.0.get_mut(&key).expect("it was put in");
+        let seq = unwrapped(&mut connection.highest[side as usize], tcp.seq);
+        let ack = if tcp.flags.contains(Flags::ACK) {
+            unwrapped(&mut connection.highest[side.other() as usize], tcp.ack)
+        } else {
+            0
+        };
+        let segment = Segment { seq, ack, len: tcp.len, flags: tcp.flags };
+        let segment = if tcp.has_sack { segment.with_unknown_options() } else { segment };
+        (connection.id, segment)
+    }
+}
+
+/// The number of 64 bits that is closest to the highest so far and has these lower 32.
+fn unwrapped(highest: &mut Option<u64>, number: u32) -> u64 {
+    // Room below for numbers that come late.
+    let before = *highest.get_or_insert((1 << 32) + u64::from(number));
+    let ahead = number.wrapping_sub(before as u32).cast_signed();
+    let value = before.wrapping_add_signed(i64::from(ahead));
+    *highest = Some(before.max(value));
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: Key = Key { flow: 0, station_port: 40_000, server_port: 80 };
+
+    fn segment(seq: u32, ack: u32, flags: Flags) -> Tcp {
+        Tcp { source_port: 1, destination_port: 2, seq, ack, flags, len: 10, has_sack: false }
+    }
+
+    #[test]
+    fn numbers_do_not_wrap() {
+        let mut highest = None;
+        let first = unwrapped(&mut highest, u32::MAX - 4);
+        let next = unwrapped(&mut highest, 5);
+        let late = unwrapped(&mut highest, u32::MAX - 2);
+
+        assert_eq!(next - first, 10);
+        assert_eq!(late - first, 2);
+        assert_eq!(highest, Some(next));
+    }
+
+    /// A SYN that is sent again is of the same connection; one with another number, after the ports
+    /// were free again, is of a new one.
+    #[test]
+    fn a_new_syn_is_a_new_connection() {
+        let mut connections = Connections::default();
+        let mut opened = Vec::new();
+        let mut read = |side, tcp: Tcp| {
+            connections.read(KEY, side, &tcp, Purpose::Transfer, |old, purpose| {
+                opened.push((old, purpose));
+                opened.len() as u32 - 1
+            })
+        };
+
+        let (first, syn) = read(Side::Station, segment(100, 0, Flags::SYN));
+        let (again, _) = read(Side::Station, segment(100, 0, Flags::SYN));
+        let (answer, ack) = read(Side::Server, segment(7, 101, Flags::SYN | Flags::ACK));
+        let (other, _) = read(Side::Station, segment(5000, 0, Flags::SYN));
+
+        assert_eq!((first, again, answer, other), (0, 0, 0, 1));
+        assert_eq!(ack.ack, syn.seq + 1);
+        assert_eq!(opened, [(None, Purpose::Transfer), (Some(0), Purpose::Transfer)]);
+    }
+
+    #[test]
+    fn what_nobody_saw_begin_is_no_transfer() {
+        let mut purposes = Vec::new();
+        let tcp = segment(100, 1, Flags::ACK);
+        Connections::default().read(KEY, Side::Server, &tcp, Purpose::Stream, |_, purpose| {
+            purposes.push(purpose);
+            0
+        });
+
+        assert_eq!(purposes, [Purpose::Dialogue]);
+    }
+}

@@ -1,0 +1,86 @@
+//! How late packets were.
+
+use airtcp_kernel::Duration;
+
+/// Lateness up to this is known to a microsecond; what is above, by its largest alone.
+const LONGEST_US: usize = 100_000;
+
+/// The distribution of how late packets left, against the air's own clock.
+#[derive(Clone, Debug)]
+pub struct Lag {
+    /// Packets by whole microseconds.
+    counts: Vec<u64>,
+    total: u64,
+    largest: Duration,
+}
+
+impl Default for Lag {
+    fn default() -> Self {
+        Self { counts: vec![0; LONGEST_US + 1], total: 0, largest: Duration::ZERO }
+    }
+}
+
+impl Lag {
+    /// A packet was so late.
+    pub fn add(&mut self, late: Duration) {
+        let micros = (late.as_nanos() / 1000) as usize;
+        self.counts[micros.min(LONGEST_US)] += 1;
+        self.total += 1;
+        self.largest = self.largest.max(late);
+    }
+
+    /// How many packets there were.
+    pub fn packets(&self) -> u64 {
+        self.total
+    }
+
+    /// How late the latest was.
+    pub fn largest(&self) -> Duration {
+        self.largest
+    }
+
+    /// How late at most the given share of the packets was, rounded up to a microsecond; `None` if
+    /// there were none.
+    pub fn quantile(&self, share: f64) -> Option<Duration> {
+        let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        let micros = self.counts.iter().position(|count| {
+            seen += count;
+            self.total > 0 && seen >= wanted
+        })?;
+        let bound = Duration::from_micros(micros as u64 + 1);
+        Some(if micros < LONGEST_US { bound.min(self.largest) } else { self.largest })
+    }
+
+    /// Which share of the packets was later than `bound`, which is a whole number of microseconds.
+    pub fn share_above(&self, bound: Duration) -> f64 {
+        let micros = ((bound.as_nanos() / 1000) as usize).min(LONGEST_US);
+        let later: u64 = self.counts[micros..].iter().sum();
+        if self.total == 0 { 0.0 } else { later as f64 / self.total as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_what_was_added() {
+        let mut lag = Lag::default();
+        assert_eq!(lag.quantile(0.5), None);
+        assert_eq!(lag.share_above(Duration::ZERO), 0.0);
+
+        // 1 .. 99 us and a packet that is a second late.
+        for micros in 1..100 {
+            lag.add(Duration::from_micros(micros));
+        }
+        lag.add(Duration::from_millis(1000));
+
+        assert_eq!(lag.packets(), 100);
+        assert_eq!(lag.quantile(0.5), Some(Duration::from_micros(51)));
+        assert_eq!(lag.quantile(0.99), Some(Duration::from_micros(100)));
+        assert_eq!(lag.quantile(1.0), Some(Duration::from_millis(1000)));
+        assert_eq!(lag.largest(), Duration::from_millis(1000));
+        assert_eq!(lag.share_above(Duration::from_micros(90)), 0.11);
+    }
+}

@@ -1,0 +1,213 @@
+//! The clock and the devices: packets are taken from TUN devices when they come, and given to them when
+//! the air says so.
+//!
+//! Time is `CLOCK_MONOTONIC`. Between two things that are due the thread sleeps, but for the last
+//! moments, in which it looks again and again: a sleeper wakes up some 50 us late. The kernel does what
+//! TCP does about a packet within the call that writes it, so that the answer is there when that
+//! returns.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::num::NonZeroU64;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_sim::RunError;
+use airtcp_sim::live::LiveCounts;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::driver::{Driver, Node};
+use crate::lag::Lag;
+
+/// For so long before something is due the thread does not sleep.
+const WAKE_EARLY: Duration = Duration::from_micros(60);
+
+/// Most packets that are taken from a device before time goes on.
+const MOST_AT_ONCE: usize = 16;
+
+/// How often a watcher is told.
+const TOLD_EVERY: Duration = Duration::from_millis(100);
+
+/// More than any MTU.
+const LARGEST_PACKET: usize = 65_536;
+
+/// What someone can see of a run, and how he stops it.
+#[derive(Debug, Default)]
+pub struct Board {
+    stops: AtomicBool,
+    progress: Mutex<Progress>,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// What has been so far.
+    pub counts: LiveCounts,
+    /// How late packets left.
+    pub lag: Lag,
+    /// Packets that were for nobody.
+    pub strays: u64,
+    /// Packets that a device did not take.
+    pub refused: u64,
+}
+
+impl Board {
+    /// Asks the run to stop soon.
+    pub fn stop(&self) {
+        self.stops.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stops.load(Ordering::Relaxed)
+    }
+
+    /// How far it was some 100 ms ago at most.
+    pub fn progress(&self) -> Progress {
+        self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+
+    /// Whoever reads may be of a lower priority: he is not waited for.
+    fn tell(&self, progress: impl FnOnce(&mut Progress)) {
+        if let Ok(mut told) = self.progress.try_lock() {
+            progress(&mut told);
+        }
+    }
+
+    /// The last time it is worth waiting.
+    fn tell_at_last(&self, progress: impl FnOnce(&mut Progress)) {
+        progress(&mut self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+    }
+}
+
+/// The time of `CLOCK_MONOTONIC`. \[ns\]
+fn monotonic() -> u64 {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
+    tv_sec.cast_unsigned() * 1_000_000_000 + tv_nsec.cast_unsigned()
+}
+
+/// Lets the air go by until its scenario ends or somebody stops it. `devices` are TUN devices that do
+/// not block, the server's first, then those of the stations in order; time zero is when the monotonic
+/// clock says `epoch` nanoseconds.
+///
+/// # Errors
+/// If simulated flows overload the network.
+pub fn run(
+    driver: &mut Driver<'_>,
+    devices: &mut [File],
+    epoch: u64,
+    board: &Board,
+) -> Result<(), RunError> {
+    // What it is otherwise, 50 us, is as long as what it is to wait for. Real-time threads have none.
+    let _ = rustix::thread::set_current_timer_slack(Some(NonZeroU64::MIN));
+    let buffer = vec![0; LARGEST_PACKET];
+    let mut running = Running { devices, buffer, epoch, lag: Lag::default(), refused: 0 };
+    let mut told = Time::ZERO;
+    let outcome = loop {
+        let now = running.now();
+        if now >= driver.end() {
+            let end = driver.end();
+            break running.advance(driver, end);
+        }
+        if board.is_stopped() {
+            break Ok(());
+        }
+        if let Err(error) = running.advance(driver, now) {
+            break Err(error);
+        }
+        match running.take_packets(driver) {
+            Ok(true) => {}
+            Ok(false) => running.wait_until(driver.next_deadline().min(told + TOLD_EVERY)),
+            Err(error) => break Err(error),
+        }
+        if now >= told + TOLD_EVERY {
+            told = now;
+            board.tell(|progress| running.describe(progress, driver, now));
+        }
+    };
+    let now = running.now().min(driver.end());
+    board.tell_at_last(|progress| running.describe(progress, driver, now));
+    outcome
+}
+
+struct Running<'d> {
+    devices: &'d mut [File],
+    buffer: Vec<u8>,
+    epoch: u64,
+    lag: Lag,
+    refused: u64,
+}
+
+impl Running<'_> {
+    fn now(&self) -> Time {
+        Time::from_nanos(monotonic().saturating_sub(self.epoch))
+    }
+
+    /// What is due up to `now` happens, and packets leave.
+    fn advance(&mut self, driver: &mut Driver<'_>, now: Time) -> Result<(), RunError> {
+        driver.advance(now, |node, at, bytes| {
+            let index = match node {
+                Node::Server => 0,
+                Node::Station(number) => number as usize,
+            };
+            self.lag.add(Time::from_nanos(monotonic().saturating_sub(self.epoch)) - at);
+            if self.devices[index].write(&bytes).is_err() {
+                self.refused += 1;
+            }
+        })
+    }
+
+    /// Takes packets that have come: whether there were any.
+    fn take_packets(&mut self, driver: &mut Driver<'_>) -> Result<bool, RunError> {
+        let ready = self.ready(Some(Duration::ZERO));
+        for &index in &ready {
+            for _ in 0..MOST_AT_ONCE {
+                let bytes = match self.devices[index].read(&mut self.buffer) {
+                    Ok(length) => self.buffer[..length].to_vec(),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                    Err(_) => break,
+                };
+                // What is due by now happens before.
+                let now = self.now().min(driver.end());
+                self.advance(driver, now)?;
+                let node = if index == 0 { Node::Server } else { Node::Station(index as u32) };
+                driver.packet_in(now, node, bytes);
+            }
+        }
+        Ok(!ready.is_empty())
+    }
+
+    /// The devices that have a packet, at the latest after so long.
+    fn ready(&self, timeout: Option<Duration>) -> Vec<usize> {
+        let mut fds: Vec<PollFd<'_>> =
+            self.devices.iter().map(|device| PollFd::new(device, PollFlags::IN)).collect();
+        let timeout = timeout.map(|timeout| Timespec {
+            tv_sec: (timeout.as_nanos() / 1_000_000_000).cast_signed(),
+            tv_nsec: (timeout.as_nanos() % 1_000_000_000).cast_signed(),
+        });
+        if poll(&mut fds, timeout.as_ref()).unwrap_or(0) == 0 {
+            return Vec::new();
+        }
+        let has_come = |fd: &PollFd<'_>| fd.revents().contains(PollFlags::IN);
+        (0..).zip(&fds).filter(|(_, fd)| has_come(fd)).map(|(index, _)| index).collect()
+    }
+
+    /// Waits until a packet comes or until shortly before `due`.
+    fn wait_until(&self, due: Time) {
+        let now = self.now();
+        if due > now + WAKE_EARLY {
+            self.ready(Some(due - now - WAKE_EARLY));
+        }
+    }
+
+    fn describe(&self, progress: &mut Progress, driver: &Driver<'_>, now: Time) {
+        progress.elapsed = now - Time::ZERO;
+        progress.counts = driver.counts();
+        progress.lag.clone_from(&self.lag);
+        progress.strays = driver.strays();
+        progress.refused = self.refused;
+    }
+}
