@@ -8,8 +8,8 @@ import airtcp
 import pytest
 from airtcp import load
 from airtcp.cli.commands import app
-from airtcp.cli.examples import examples
 from airtcp.compare import compare
+from airtcp.examples import examples
 from airtcp.run.simulate import simulate
 from typer.testing import CliRunner, Result
 

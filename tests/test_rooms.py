@@ -55,8 +55,10 @@ ROOMS = {
     "remedies": ANSWERS,
     "traffic": ANSWERS,
     "plan": ANSWERS | {"predict", "run", "remedies"},
+    "examples": set(),
     "reproduce": BOTH_DEPTHS,
-    "cli": BOTH_DEPTHS | {"reproduce"},
+    "web": BOTH_DEPTHS | {"examples", "reproduce"},
+    "cli": BOTH_DEPTHS | {"examples", "reproduce", "web"},
 }
 """The other rooms, and what each may import beside itself; what is in functions counts too."""
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "diff",
     "plan",
     "traffic",
+    "web",
     "sweep",
     "results",
     "plot",

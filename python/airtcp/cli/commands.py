@@ -12,6 +12,7 @@ from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
 from airtcp.cli.results import plot, results
 from airtcp.cli.sweep import sweep
+from airtcp.cli.web import web
 
 app: Final = typer.Typer(
     name="airtcp",
@@ -32,6 +33,7 @@ app.command("results")(results)
 app.command("plot")(plot)
 app.add_typer(traffic.app, name="traffic")
 app.command("reproduce")(reproduce)
+app.command("web")(web)
 app.command("schema")(examples.schema)
 app.command("example")(examples.example)
 

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from airtcp.cli.outcome import outcome
+from airtcp.examples import Example, directory, examples
 from airtcp.exceptions import OutputError
-
-# `airtcp --help` imports this module: what takes time is imported where it is used.
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A scenario file of the package: its name, what it shows, the files that it needs."""
-
-    name: str
-    title: str
-    description: str
-    files: list[str]
 
 
 def _names(incomplete: str) -> list[str]:
@@ -67,43 +52,6 @@ def schema() -> None:
         print(canonical_json(scenario_schema()))
 
 
-def examples() -> list[Example]:
-    """The examples that come with the package, by name."""
-    return sorted(
-        (_read(file) for file in _directory().iterdir() if file.name.endswith(".toml")),
-        key=lambda item: item.name,
-    )
-
-
-def _directory() -> Traversable:
-    from importlib import resources
-
-    return resources.files("airtcp") / "examples"
-
-
-def _read(file: Traversable) -> Example:
-    import tomllib
-
-    text = file.read_text(encoding="utf-8")
-    scenario = tomllib.loads(text)
-    name = file.name.removesuffix(".toml")
-    # The first line of an example is a comment that says what it shows.
-    description = text.partition("\n")[0].removeprefix("#").strip()
-    return Example(name, scenario["title"], description, [file.name, *sorted(_needed(scenario))])
-
-
-def _needed(value: Any) -> Iterator[str]:
-    """The files that distributions of a scenario name."""
-    if isinstance(value, dict):
-        if value.get("distribution") == "empirical":
-            yield value["file"]
-        for part in value.values():
-            yield from _needed(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _needed(part)
-
-
 def _list(known: list[Example], *, json: bool) -> None:
     if json:
         from airtcp.results import canonical_json
@@ -128,15 +76,16 @@ def _list(known: list[Example], *, json: bool) -> None:
     print("\nairtcp example NAME writes one to the current directory.")
 
 
-def _write(item: Example, directory: Path, *, force: bool) -> list[Path]:
-    paths = [directory / name for name in item.files]
+def _write(item: Example, to: Path, *, force: bool) -> list[Path]:
+    packaged = directory()
+    paths = [to / name for name in item.files]
     there = [str(path) for path in paths if path.exists()]
     if there and not force:
         raise OutputError(f"{', '.join(there)}: already there; --force overwrites")
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        to.mkdir(parents=True, exist_ok=True)
         for path in paths:
-            path.write_bytes((_directory() / path.name).read_bytes())
+            path.write_bytes((packaged / path.name).read_bytes())
     except OSError as error:
-        raise OutputError(f"cannot write to {directory}: {error.strerror or error}") from error
+        raise OutputError(f"cannot write to {to}: {error.strerror or error}") from error
     return paths

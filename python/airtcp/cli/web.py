@@ -1,0 +1,78 @@
+"""`airtcp web`: the page, on loopback."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from airtcp.cli.outcome import note, outcome
+from airtcp.exceptions import QuestionError
+
+Host = Annotated[
+    str, typer.Option("--host", help="Where to listen. Others than loopback want --token.")
+]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0: one that is free.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        help="What everyone must give who asks anything; better in AIRTCP_WEB_TOKEN, which others "
+        "on this machine do not see.",
+    ),
+]
+Runs = Annotated[int, typer.Option("--runs", min=1, max=64, help="Runs under way at a time.")]
+Waiting = Annotated[int, typer.Option("--queue", min=1, max=10000, help="Runs that may wait.")]
+RunTime = Annotated[
+    str, typer.Option("--run-time", metavar="TIME", help="The longest that a run may take.")
+]
+Memory = Annotated[
+    int, typer.Option("--memory", min=512, metavar="MIB", help="What a worker may take, in MiB.")
+]
+
+
+def web(
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+    token: Token = None,
+    runs: Runs = 2,
+    queue: Waiting = 20,
+    run_time: RunTime = "10 min",
+    memory: Memory = 4096,
+) -> None:
+    """The page: a scenario on sliders, models that follow them, simulation beside."""
+    with outcome():
+        try:
+            import starlette
+            import uvicorn
+        except ImportError as error:
+            raise QuestionError(
+                f"{error.name} is missing; allowed: after pip install 'airtcp[web]'"
+            ) from None
+        del starlette, uvicorn
+        from airtcp.exceptions import UnitError
+        from airtcp.units import parse_time_s
+        from airtcp.web.limits import Limits
+        from airtcp.web.serve import serve
+
+        token = token or os.environ.get("AIRTCP_WEB_TOKEN")
+        try:
+            seconds = parse_time_s(run_time)
+        except UnitError as error:
+            raise typer.BadParameter(str(error), param_hint="--run-time") from error
+        if seconds < 1.0:
+            raise typer.BadParameter("allowed: 1 s or more", param_hint="--run-time")
+        serve(
+            host=host,
+            port=port,
+            token=token,
+            limits=Limits(workers=runs, queue=queue, run_s=seconds, memory_mib=memory),
+            ready=lambda address: _tell(address, token is not None),
+        )
+
+
+def _tell(address: str, guarded: bool) -> None:
+    wants = "?token=... behind it" if guarded else "open it in a browser"
+    print(address, flush=True)
+    note(f"{wants}; Ctrl-C ends it")

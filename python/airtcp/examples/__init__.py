@@ -1,0 +1,63 @@
+"""Example scenarios that come with the package, and the files that they need.
+
+Knows what there is, by name. Does not know who writes them where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+__all__ = ["Example", "directory", "examples"]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A scenario file of the package: its name, what it shows, the files that it needs."""
+
+    name: str
+    title: str
+    description: str
+    files: list[str]
+
+
+def examples() -> list[Example]:
+    """The examples that come with the package, by name."""
+    return sorted(
+        (_read(file) for file in directory().iterdir() if file.name.endswith(".toml")),
+        key=lambda item: item.name,
+    )
+
+
+def directory() -> Traversable:
+    """Where the examples lie, and the files that they need."""
+    from importlib import resources
+
+    return resources.files("airtcp") / "examples"
+
+
+def _read(file: Traversable) -> Example:
+    import tomllib
+
+    text = file.read_text(encoding="utf-8")
+    scenario = tomllib.loads(text)
+    name = file.name.removesuffix(".toml")
+    # The first line of an example is a comment that says what it shows.
+    description = text.partition("\n")[0].removeprefix("#").strip()
+    return Example(name, scenario["title"], description, [file.name, *sorted(_needed(scenario))])
+
+
+def _needed(value: Any) -> Iterator[str]:
+    """The files that distributions of a scenario name."""
+    if isinstance(value, dict):
+        if value.get("distribution") == "empirical":
+            yield value["file"]
+        for part in value.values():
+            yield from _needed(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _needed(part)

@@ -1,0 +1,15 @@
+"""The page: a scenario on sliders, models that follow them, simulation beside.
+
+    serve       the server as a process            limits      what the pages may cost
+    app         addresses and statuses             guard       who may ask
+    bodies      what a page sends                  uploads     files that a scenario may name
+    crew, jobs  workers that answer, and that run  worker      one of them
+    work        what they do                       confine     what they cannot
+    sources     a scenario from the network        written     its TOML
+    fields      its controls                       answers     what a page shows
+    static      the page itself: HTML, style sheet, modules of JavaScript
+
+The server itself never reads a scenario: every question and every run is done by a worker process
+with bounds on time and memory, so that none of them can keep the others waiting for long. Nothing
+but `airtcp.cli` imports this room.
+"""

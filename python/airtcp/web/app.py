@@ -1,0 +1,291 @@
+"""What the server answers: pages, questions, runs and uploads.
+
+Knows addresses and statuses of HTTP. Does not know scenarios, models or simulation: workers do, so
+that nothing of them can keep the server from answering. Every refusal is JSON with one message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from airtcp.web.bodies import Ask, Curve, Job, first_problem
+from airtcp.web.crew import Crew
+from airtcp.web.guard import Guard
+from airtcp.web.jobs import FullError, Jobs
+from airtcp.web.limits import Limits
+from airtcp.web.uploads import UploadError, Uploads
+
+__all__ = ["create"]
+
+_Body = TypeVar("_Body", bound=BaseModel)
+
+_STATIC: Final = Path(__file__).parent / "static"
+#: What is too large is read to its end up to so many times the bound.
+_MOST_DRAINED: Final = 4
+_TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+class _RefusedError(Exception):
+    """A request that cannot be answered: its status, and what is said."""
+
+    def __init__(self, status: int, message: str, **more: Any) -> None:
+        super().__init__(message)
+        self.status = status
+        self.problem = {"message": message, "key": "", "field": "", "more": []} | more
+
+
+class Server:
+    """The state behind the addresses."""
+
+    def __init__(self, folder: Path, limits: Limits, models: int) -> None:
+        self.limits = limits
+        self.uploads = Uploads(folder, limits)
+        self.crew = Crew(models, folder, limits)
+        self.jobs = Jobs(folder, limits)
+
+    async def page(self, request: Request) -> Response:
+        """The page itself."""
+        return _file("index.html")
+
+    async def static(self, request: Request) -> Response:
+        """Scripts and styles."""
+        return _file(request.path_params["name"])
+
+    async def start(self, request: Request) -> Response:
+        """What a page needs to know before it asks anything."""
+        from airtcp._version import __version__
+        from airtcp.examples import examples
+        from airtcp.web.answers import metrics
+
+        listed = [
+            {"name": one.name, "title": one.title, "description": one.description}
+            for one in examples()
+        ]
+        limits = {
+            "run_s": self.limits.run_s,
+            "upload_bytes": self.limits.upload_bytes,
+            "queue": self.limits.queue,
+        }
+        return JSONResponse(
+            {"version": __version__, "examples": listed, "metrics": metrics(), "limits": limits}
+        )
+
+    async def ask(self, request: Request, name: str) -> Response:
+        """A question about a scenario, by name."""
+        body = await self._body(request, Ask)
+        return _said(await self.crew.ask(name, body.model_dump()))
+
+    async def curve(self, request: Request) -> Response:
+        """What models say along an axis: a line of JSON for each value, as soon as it is there."""
+        body = await self._body(request, Curve)
+        source = body.source.model_dump()
+
+        async def at(index: int) -> str:
+            asked = {"source": source, "axis": body.axis, "values": [body.values[index]]}
+            said = await self.crew.ask("point", asked, urgent=False)
+            return json.dumps({"index": index} | _shown(said)) + "\n"
+
+        async def lines() -> AsyncIterator[str]:
+            tasks = [asyncio.create_task(at(index)) for index in _coarse(len(body.values))]
+            try:
+                for task in asyncio.as_completed(tasks):
+                    yield await task
+            finally:
+                # The page has gone on to another curve: what is not begun need not be.
+                for task in tasks:
+                    task.cancel()
+
+        return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+    async def add_job(self, request: Request) -> Response:
+        """Something to run."""
+        body = await self._body(request, Job)
+        try:
+            job = self.jobs.add(body.model_dump())
+        except FullError as error:
+            raise _RefusedError(503, str(error)) from None
+        return JSONResponse({"id": job.id}, 202)
+
+    async def job(self, request: Request) -> Response:
+        """How a run stands, and what it told since."""
+        job = self.jobs.get(request.path_params["id"])
+        if job is None:
+            raise _RefusedError(404, "there is no such run, or it ended long ago")
+        seen = request.query_params.get("seen", "0")
+        first = int(seen) if seen.isdecimal() and len(seen) < 9 else 0
+        return JSONResponse(
+            {
+                "state": job.state,
+                "progress": job.progress,
+                "words": job.words,
+                "place": self.jobs.place(job),
+                "messages": job.messages[first:],
+                "seen": len(job.messages),
+            }
+        )
+
+    async def stop_job(self, request: Request) -> Response:
+        """Stop a run, with what it has."""
+        job = self.jobs.get(request.path_params["id"])
+        if job is None:
+            raise _RefusedError(404, "there is no such run, or it ended long ago")
+        self.jobs.stop(job)
+        return JSONResponse({"state": job.state})
+
+    async def upload(self, request: Request) -> Response:
+        """Keep a file that a scenario may name."""
+        content = await _content(request, self.limits.upload_bytes)
+        try:
+            identifier = await asyncio.to_thread(self.uploads.add, content)
+        except UploadError as error:
+            raise _RefusedError(422, str(error)) from None
+        return JSONResponse({"id": identifier, "bytes": len(content)}, 201)
+
+    async def _body(self, request: Request, form: type[_Body]) -> _Body:
+        """The body of a request, checked. Raises _RefusedError."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip()
+        if kind != "application/json":
+            raise _RefusedError(415, "a body of this kind is not read; allowed: application/json")
+        content = await _content(request, self.limits.body_bytes)
+        try:
+            return form.model_validate_json(content)
+        except ValidationError as error:
+            raise _RefusedError(422, first_problem(error)) from None
+
+
+def create(
+    folder: Path, *, token: str | None = None, limits: Limits | None = None, models: int = 2
+) -> Starlette:
+    """The application.
+
+    Args:
+        folder: a temporary folder, for uploads; nothing is written elsewhere.
+        token: without it, requests must come from this machine.
+        limits: what the pages may cost.
+        models: processes that answer questions of models.
+    """
+    server = Server(folder, limits or Limits(), models)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        server.crew.start()
+        server.jobs.start()
+        try:
+            yield
+        finally:
+            await server.jobs.close()
+            await server.crew.stop()
+
+    app = Starlette(
+        routes=[
+            Route("/", server.page),
+            Route("/static/{name}", server.static),
+            Route("/api/start", server.start),
+            *(
+                Route(f"/api/{name}", partial(server.ask, name=name), methods=["POST"])
+                for name in ("scenario", "predict", "remedies")
+            ),
+            Route("/api/curve", server.curve, methods=["POST"]),
+            Route("/api/jobs", server.add_job, methods=["POST"]),
+            Route("/api/jobs/{id}", server.job),
+            Route("/api/jobs/{id}/stop", server.stop_job, methods=["POST"]),
+            Route("/api/uploads", server.upload, methods=["POST"]),
+        ],
+        middleware=[Middleware(Guard, token=token)],
+        exception_handlers={
+            _RefusedError: _refused,
+            HTTPException: _http_refused,
+            ClientDisconnect: _gone,
+        },
+        lifespan=lifespan,
+    )
+    app.state.server = server
+    return app
+
+
+async def _content(request: Request, most: int) -> bytes:
+    """The body of a request up to a size. Raises _RefusedError."""
+    content = bytearray()
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size <= most:
+            content += part
+        elif size > _MOST_DRAINED * most:
+            break
+    if size > most:
+        # Read to its end, within reason: who is cut off while sending does not hear why.
+        raise _RefusedError(413, f"it is too large; allowed: {most / 2**20:g} MiB")
+    return bytes(content)
+
+
+def _file(name: str) -> Response:
+    """A file of the page; there are no others than lie there, and no folders."""
+    known = {path.name: path for path in _STATIC.iterdir()}
+    if name not in known:
+        raise _RefusedError(404, "there is no such page")
+    path = known[name]
+    return Response(
+        path.read_bytes(),
+        media_type=_TYPES.get(path.suffix, "text/plain; charset=utf-8"),
+        headers={"Cache-Control": "no-cache"},
+    )
+
+
+def _said(said: dict[str, Any]) -> Response:
+    """What a worker said, with the status that belongs to it."""
+    if "answer" in said:
+        return JSONResponse(said["answer"])
+    if "problem" in said:
+        return JSONResponse({"problem": said["problem"]}, 422)
+    raise _RefusedError(503, said["failed"])
+
+
+def _shown(said: dict[str, Any]) -> dict[str, Any]:
+    if "failed" in said:
+        return {"problem": {"message": said["failed"], "key": "", "field": "", "more": []}}
+    return said
+
+
+def _coarse(count: int) -> list[int]:
+    """All indices, so that the shape of a curve shows early: both ends first, then halves."""
+    order = [0, count - 1]
+    step = count - 1
+    while step > 1:
+        step = (step + 1) // 2
+        order += range(0, count, step)
+    return list(dict.fromkeys(index for index in [*order, *range(count)] if index < count))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, _RefusedError)  # registered for it
+    return JSONResponse({"problem": error.problem}, error.status)
+
+
+async def _http_refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # registered for it
+    problem = {"message": error.detail, "key": "", "field": "", "more": []}
+    return JSONResponse({"problem": problem}, error.status_code, headers=error.headers)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)

@@ -1,0 +1,77 @@
+"""What a page sends: the bodies of its requests, checked before anything is done with them.
+
+Knows names, types and bounds. Does not know scenarios: what is in one is checked by a worker.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+__all__ = [
+    "Ask",
+    "Curve",
+    "Job",
+    "Source",
+    "first_problem",
+]
+
+_MOST_VALUES = 64
+_MOST_CHANGES = 200
+
+_Text = Annotated[str, Field(max_length=1_000_000)]
+_Word = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(_Body):
+    """Where a scenario comes from: an example or a text, with other values at some key paths.
+
+    `stations` is the number of all stations, shared out among the groups in proportion, after the
+    changes. `files` are the uploaded files that it may name, by the name that it uses: their
+    identifiers.
+    """
+
+    example: _Word | None = None
+    text: _Text | None = None
+    changes: dict[_Word, Any] = Field(default_factory=dict, max_length=_MOST_CHANGES)
+    stations: int | None = Field(default=None, ge=1, le=2007)
+    files: dict[_Word, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(
+        default_factory=dict, max_length=20
+    )
+
+
+class Ask(_Body):
+    """A question about a scenario."""
+
+    source: Source
+
+
+class Curve(_Body):
+    """A question about a scenario at several values of a key, or of the number of stations."""
+
+    source: Source
+    axis: _Word
+    values: list[Any] = Field(min_length=1, max_length=_MOST_VALUES)
+
+
+class Job(_Body):
+    """Something to run: what is read of the other fields depends on `kind`."""
+
+    kind: Literal["run", "points", "remedies", "plan"]
+    source: Source
+    axis: _Word | None = None
+    values: list[Any] = Field(default_factory=list, max_length=_MOST_VALUES)
+    names: list[_Word] = Field(default_factory=list, max_length=30)
+    until: _Word | None = None
+
+
+def first_problem(error: ValidationError) -> str:
+    """What is wrong with a body, in a sentence."""
+    detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(str(part) for part in detail["loc"])[:200]
+    return f"{where}: {detail['msg']}" if where else str(detail["msg"])

@@ -1,0 +1,62 @@
+"""A process that opens nothing but its own program and the folder of uploads.
+
+Knows Python's audit events. It is the second wall: the first is that no scenario from the network
+is read whose files were not uploaded (`sources`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["confine", "limit_memory"]
+
+_WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+#: What Python and its libraries look at by themselves.
+_SYSTEM: Final = (
+    "/proc/self/",
+    "/sys/fs/cgroup",
+    "/sys/devices/system/cpu",
+    "/dev/null",
+    "/dev/urandom",
+)
+
+
+def confine(uploads: Path) -> None:
+    """From now on this process reads its program and `uploads`, writes nothing, starts nothing.
+
+    What it tries besides raises PermissionError.
+    """
+    program: set[str] = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
+    program.add(str(Path(__file__).parents[1]))
+    readable = tuple(os.path.realpath(path) + os.sep for path in (*program, str(uploads)))
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, mode, flags = arguments
+            if isinstance(path, int) or path is None:
+                return  # what is open already
+            if (isinstance(flags, int) and flags & _WRITES) or (
+                isinstance(mode, str) and set(mode) & set("wax+")
+            ):
+                raise PermissionError("nothing may be written here")
+            real = os.path.realpath(os.fsdecode(path))
+            if not real.startswith(readable) and not real.startswith(_SYSTEM):
+                raise PermissionError("no such file may be read here")
+        elif event in ("subprocess.Popen", "os.system", "os.exec", "os.fork", "socket.connect"):
+            raise PermissionError("nothing may be started here")
+
+    sys.addaudithook(watch)
+
+
+def limit_memory(mebibytes: int) -> None:
+    """Bound the address space of this process, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    size = mebibytes * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,0 +1,143 @@
+"""Who may ask: those with the token, where there is one, and pages of this server alone.
+
+Knows tokens, hosts, origins and headers of HTTP. Does not know what is asked. On loopback without a
+token a request must name a loopback host, so that no other site can reach it by a name of its own
+(DNS rebinding); what changes something must come from a page of this server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Guard", "is_loopback"]
+
+COOKIE: Final = "airtcp"
+
+_HEADERS: Final = {
+    # Nothing from another host, no script but ours, in nobody's frame.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+_LOGIN: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>airtcp: token</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"></head>
+<body><main><h1>airtcp</h1><p>{}</p>
+<form method="get" action="/"><p><label>Token <input name="token" type="password"
+autocomplete="current-password" required></label> <button>Open</button></p></form>
+</main></body></html>
+"""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, as seen from itself."""
+    if host.rstrip(".").lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]").partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+class Guard:
+    """The first that sees a request."""
+
+    def __init__(self, app: ASGIApp, *, token: str | None) -> None:
+        self._app = app
+        self._token = token
+        # A cookie that is of this run of the server alone, and does not tell the token.
+        key = secrets.token_bytes(32)
+        self._cookie = hmac.new(key, (token or "").encode(), hashlib.sha256).hexdigest()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on what may pass, and refuse the rest."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def sealed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is None:
+            await self._app(scope, receive, sealed)
+        else:
+            await refusal(scope, receive, sealed)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if self._token is None and not is_loopback(_host(headers.get("host", ""))):
+            return _refused(403, "this server answers on loopback alone: use http://127.0.0.1")
+        if scope["method"] not in ("GET", "HEAD") and not _own(headers):
+            return _refused(403, "only pages of this server may ask for this")
+        if self._token is None:
+            return None
+        return self._identify(scope, headers)
+
+    def _identify(self, scope: Scope, headers: Headers) -> Response | None:
+        assert self._token is not None  # asked only where there is one
+        bearer = headers.get("authorization", "")
+        if bearer.startswith("Bearer ") and _same(bearer[7:], self._token):
+            return None
+        if _same(HTTPConnection(scope).cookies.get(COOKIE, ""), self._cookie):
+            return None
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [])
+        page = scope["path"] == "/" and scope["method"] == "GET"
+        if page and given and _same(given[0], self._token):
+            # Out of the address, in which it would be shared.
+            response = RedirectResponse("/", status_code=303)
+            response.set_cookie(COOKIE, self._cookie, httponly=True, samesite="strict", path="/")
+            return response
+        if page:
+            message = "That is not the token." if given else "This page wants a token."
+            return HTMLResponse(_LOGIN.format(message), status_code=401)
+        return _refused(401, "a token is missing or wrong; open the page with ?token=...")
+
+
+def _refused(status: int, message: str) -> Response:
+    return JSONResponse({"problem": {"message": message, "key": "", "field": ""}}, status)
+
+
+def _own(headers: Headers) -> bool:
+    """Whether a request comes from a page of this server, or from no page at all."""
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
+
+
+def _host(value: str) -> str:
+    """The host of a Host header, without its port."""
+    try:
+        return urlsplit(f"//{value}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts are equal, in a time that does not tell where they differ."""
+    return hmac.compare_digest(one.encode(), other.encode())

@@ -1,0 +1,90 @@
+"""The server as a process: where it listens, for how long, and its temporary folder.
+
+Knows ports and hosts. Does not know what it answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from airtcp.exceptions import OutputError, QuestionError
+from airtcp.web.limits import Limits
+
+__all__ = ["PORT", "serve"]
+
+#: Where the page is, if nobody says where.
+PORT = 8765
+
+
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    token: str | None = None,
+    limits: Limits | None = None,
+    models: int = 2,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the page until the process is told to end.
+
+    `port` 0 takes one that is free; `ready` is told the address of the page. `models` is the number
+    of processes that answer questions of models.
+
+    Raises QuestionError for a host other than loopback without a token, and OutputError where the
+    server cannot listen there.
+    """
+    import uvicorn
+
+    from airtcp.web.app import create
+    from airtcp.web.guard import is_loopback
+
+    if token is None and not is_loopback(host):
+        raise QuestionError(
+            f"--host {host}: others than this machine could ask; allowed: with --token TEXT, which "
+            "is then required for everything"
+        )
+    listener = _listener(host, port)
+    with listener, tempfile.TemporaryDirectory(prefix="airtcp-web-") as folder:
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{listener.getsockname()[1]}/"
+        config = uvicorn.Config(
+            create(Path(folder), token=token, limits=limits, models=models),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+            h11_max_incomplete_event_size=64 * 1024,
+        )
+        server = uvicorn.Server(config)
+        if ready is not None:
+            ready(address)
+        # Ctrl-C is how it ends.
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """A socket that listens there. Raises OutputError."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise OutputError(f"cannot listen on {host}: {error.strerror or error}") from error
+    try:
+        # A server that ended a moment ago holds the port no longer than it must.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise OutputError(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}; allowed: --port "
+            "with another, or 0 for one that is free"
+        ) from error
+    return listener

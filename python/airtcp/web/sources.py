@@ -1,0 +1,188 @@
+"""A scenario that came over the network: read, varied, and kept from the files of this machine.
+
+Knows examples, uploaded files and key paths. Does not know models, simulation or HTTP. A file that
+a scenario names is one that was uploaded, or one of the package's examples: no other is opened.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from airtcp.examples import directory, examples
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.plan.axis import MOST_STATIONS, STATIONS, shared_out
+from airtcp.scenario import Scenario
+from airtcp.scenario.errors import InvalidError, scenario_error
+from airtcp.scenario.vary import varied
+from airtcp.web.bodies import Source
+
+__all__ = ["Read", "at", "field_of", "read", "shares"]
+
+_NAME = "scenario"
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A scenario, and its written form, in which files go by the names that the page knows."""
+
+    scenario: Scenario
+    written: dict[str, Any]
+
+
+def read(source: Source, uploads: Path) -> Read:
+    """The scenario of a source.
+
+    Raises ScenarioError, in which no path of this machine is named, and QuestionError for a number
+    of stations that cannot be shared out.
+    """
+    data = _varied(_parsed(source), source.changes)
+    if source.stations is not None:
+        counts = shares(_resolved(data, source, uploads), source.stations)
+        data = _varied(data, counts)
+    return Read(_resolved(data, source, uploads), data)
+
+
+def shares(scenario: Scenario, total: int) -> dict[str, int]:
+    """The counts of all groups, by key path, for a number of stations. Raises QuestionError."""
+    groups = scenario.stations
+    if not len(groups) <= total <= MOST_STATIONS:
+        raise QuestionError(
+            f"{total} is no number of stations here; allowed: {len(groups)} to {MOST_STATIONS}"
+        )
+    counts = shared_out(total, [group.count for group in groups])
+    return {
+        f"stations.{group.name}.count": count for group, count in zip(groups, counts, strict=True)
+    }
+
+
+def at(source: Source, axis: str, value: Any) -> Source:
+    """The source at a value of an axis. Raises QuestionError."""
+    if axis != STATIONS:
+        changes = {key: one for key, one in source.changes.items() if key != axis}
+        return source.model_copy(update={"changes": changes | {axis: value}})
+    if type(value) is not int:
+        raise QuestionError(f"{value!r:.60} is no number of stations; allowed: a whole number")
+    return source.model_copy(update={"stations": value})
+
+
+def _resolved(data: Mapping[str, Any], source: Source, uploads: Path) -> Scenario:
+    local = copy.deepcopy(dict(data))
+    shown: dict[str, str] = {}
+    for table in _naming(local):
+        name = table["file"]
+        path = _path(name, source, uploads)
+        shown[str(path)] = name
+        table["file"] = str(path)
+    try:
+        return Scenario.from_written(local, name=_NAME, base=uploads)
+    except ScenarioError as error:
+        raise _without_paths(error, shown) from None
+
+
+def _varied(data: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The written form with other values at key paths. Raises ScenarioError."""
+    if not changes:
+        return data
+    _check_depth(changes)
+    try:
+        return varied(data, changes)
+    except InvalidError as error:
+        raise scenario_error(_NAME, {}, error) from None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        # Lists or tables are something else: a file that is so says it when it is read.
+        Scenario.from_written(data, name=_NAME, base=Path())
+        raise ScenarioError(
+            _NAME,
+            next(iter(changes)),
+            "does not fit the other changes; allowed: other values",
+        ) from None
+
+
+def field_of(key: str) -> str:
+    """The key path of what a message calls `flows[0] (laptop).tcp.mss`."""
+    return re.sub(r"\[(\d+)\](?: \(([^)]*)\))?", lambda m: f".{m[2] or m[1]}", key)
+
+
+def _parsed(source: Source) -> dict[str, Any]:
+    if (source.example is None) == (source.text is None):
+        raise ScenarioError(_NAME, "", "must be one of the two; allowed: an example or a text")
+    if source.example is not None:
+        known = {item.name: item for item in examples()}
+        if source.example not in known:
+            raise ScenarioError(
+                _NAME, "", f'there is no example "{source.example}"; allowed: {", ".join(known)}'
+            )
+        text = (directory() / f"{source.example}.toml").read_text(encoding="utf-8")
+    else:
+        text = source.text or ""
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+        raise ScenarioError(_NAME, "", f"is not TOML: {error}") from None
+    except RecursionError:
+        raise ScenarioError(_NAME, "", "is not TOML that can be read: nested too deeply") from None
+
+
+def _check_depth(changes: Mapping[str, Any]) -> None:
+    """Refuse values that copying would stumble over, and numbers that no file can have."""
+    waiting: list[tuple[Any, int]] = [(value, 0) for value in changes.values()]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise ScenarioError(_NAME, "", "a change is nested too deeply; allowed: values")
+        if isinstance(value, Mapping):
+            waiting += [(one, depth + 1) for one in value.values()]
+        elif isinstance(value, list):
+            waiting += [(one, depth + 1) for one in value]
+
+
+def _naming(value: Any) -> Iterator[dict[str, Any]]:
+    """All tables that name a file."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if isinstance(one.get("file"), str):
+                yield one
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+
+
+def _path(name: str, source: Source, uploads: Path) -> Path:
+    if name in source.files:
+        # Whether a file is a table or a log is told by its name.
+        path = uploads / source.files[name] / ("table.csv" if _is_table(name) else "log")
+        if path.is_file():
+            return path
+        raise ScenarioError(_NAME, "", f'the file "{name}" is no longer here; upload it once more')
+    packaged = {file for item in examples() for file in item.files if not file.endswith(".toml")}
+    if name in packaged:
+        return Path(str(directory() / name))
+    raise ScenarioError(
+        _NAME,
+        "",
+        f'names the file "{name[:80]}", which was not uploaded; '
+        f"allowed: an uploaded file, {', '.join(sorted(packaged))}",
+    )
+
+
+def _is_table(name: str) -> bool:
+    return name.lower().endswith((".csv", ".csv.gz"))
+
+
+def _without_paths(error: ScenarioError, shown: Mapping[str, str]) -> ScenarioError:
+    def clean(text: str) -> str:
+        for path, name in shown.items():
+            text = text.replace(path, name)
+        return text
+
+    more = [(key, clean(message)) for key, message in error.more]
+    return ScenarioError(error.file, error.key, clean(error.message), more)

@@ -1,0 +1,135 @@
+// Pictures: curves with points and intervals, bars of airtime, distributions. SVG, in the colours of
+// the style sheet; each has a label that says in words what it shows.
+
+import { fresh, h, s } from "./dom.js";
+import { logTicks, scale, short, ticks, unitOf } from "./scale.js";
+
+const LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 44;
+
+/** A picture that is drawn anew whenever its box has another width. */
+export function responsive(draw, height = 320) {
+  const box = h("div", { class: "picture" });
+  let width = 0;
+  const redraw = () => {
+    if (width < 50) return;
+    const tall = width < 480 ? Math.min(height, 250) : height;
+    box.replaceChildren(draw(width, tall));
+  };
+  new ResizeObserver(([entry]) => {
+    const now = Math.round(entry.contentRect.width);
+    if (now !== width) {
+      width = now;
+      redraw();
+    }
+  }).observe(box);
+  box.redraw = redraw;
+  return box;
+}
+
+/**
+ * Lines, points with intervals, bounds and marks over an axis.
+ * `series`: { name, kind: "line"|"points"|"steps", colour, dash, data: [{x, y, low, high}] };
+ * `mark`: { x, y, text } is where one stands; `bound`: { y, text }; `band`: { low, high } of x.
+ */
+export function curves({ series, x, y, mark = null, bound = null, band = null, label, least = 0 }, width, height) {
+  const values = series.flatMap((one) => one.data);
+  const xs = values.map((one) => one.x).concat(x.all ?? []);
+  const tops = values.map((one) => one.high ?? one.y).concat(values.map((one) => one.y), bound ? [bound.y] : []);
+  if (mark && Number.isFinite(mark.y)) tops.push(mark.y);
+  const finite = tops.filter(Number.isFinite);
+  const most = finite.length ? Math.max(...finite) : 1;
+  const low = Math.min(least, ...values.map((one) => one.low ?? one.y).filter(Number.isFinite));
+  const [factor, unit] = y.unit === "share" ? [0.01, "%"] : unitOf(most, y.unit);
+  const yTicks = ticks(Math.max(low, y.floor ?? low) / factor, (most || 1) / factor, height < 280 ? 4 : 6);
+  const right = width - RIGHT, bottom = height - BOTTOM;
+  const xMin = Math.min(...xs), xMax = Math.max(...xs);
+  const log = x.log ?? (xMin > 0 && xMax / xMin > 8);
+  const [xFactor, xUnit] = unitOf(xMax, x.unit ?? "");
+  const px = scale([xMin / xFactor, xMax === xMin ? xMin / xFactor + 1 : xMax / xFactor], [LEFT, right], log);
+  const py = scale([yTicks[0], yTicks.at(-1)], [bottom, TOP]);
+  const at = (value) => px(value / xFactor);
+  const up = (value) => py(value / factor);
+  const xTicks = thin(log ? logTicks(xMin / xFactor, xMax / xFactor)
+    : ticks(xMin / xFactor, xMax / xFactor, width < 480 ? 4 : 8)
+      .filter((one) => one >= (xMin / xFactor) * 0.999 && one <= (xMax / xFactor) * 1.001), px, 34);
+  const clip = fresh("clip");
+  return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "chart" },
+    s("defs", {}, s("clipPath", { id: clip }, s("rect", { x: LEFT - 6, y: 0, width: right - LEFT + 12, height: bottom + 5 }))),
+    band && s("rect", { class: "band", x: at(band.low), width: Math.max(1, at(band.high) - at(band.low)), y: TOP, height: bottom - TOP }),
+    yTicks.map((one) => [
+      s("line", { class: "grid", x1: LEFT, x2: right, y1: py(one), y2: py(one) }),
+      s("text", { class: "tick", x: LEFT - 8, y: py(one) + 4, "text-anchor": "end" }, short(one)),
+    ]),
+    xTicks.map((one) => s("text", { class: "tick", x: px(one), y: bottom + 18, "text-anchor": "middle" }, short(one))),
+    s("line", { class: "frame", x1: LEFT, x2: right, y1: bottom, y2: bottom }),
+    s("text", { class: "name", x: (LEFT + right) / 2, y: height - 6, "text-anchor": "middle" }, xUnit ? `${x.label} (${xUnit})` : x.label),
+    s("text", { class: "name", transform: `translate(14 ${(TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" },
+      unit ? `${y.label} (${unit})` : y.label),
+    bound && [
+      s("line", { class: "bound", x1: LEFT, x2: right, y1: up(bound.y), y2: up(bound.y) }),
+      s("text", { class: "boundname", x: right, y: up(bound.y) - 6, "text-anchor": "end" }, bound.text),
+    ],
+    mark && Number.isFinite(mark.x) && [
+      s("line", { class: "mark", x1: at(mark.x), x2: at(mark.x), y1: TOP, y2: bottom }),
+      Number.isFinite(mark.y) && s("circle", { class: "here", cx: at(mark.x), cy: up(mark.y), r: 6 }),
+    ],
+    s("g", { "clip-path": `url(#${clip})` }, series.map((one) => drawn(one, at, up))));
+}
+
+/** What lines and points of a picture are. */
+export function legend(series) {
+  return h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", {},
+    s("svg", { width: 26, height: 12, class: "chart" }, one.kind === "points"
+      ? s("g", { class: `points ${one.colour}` }, s("line", { x1: 13, x2: 13, y1: 0, y2: 12 }), s("circle", { cx: 13, cy: 6, r: 4 }))
+      : s("line", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, x1: 0, x2: 26, y1: 6, y2: 6 })),
+    one.name)));
+}
+
+const PARTS = [
+  ["data", "data"], ["tcp_ack", "TCP ACKs"], ["control", "control frames"],
+  ["collision", "collisions"], ["idle", "idle and backoff"],
+];
+
+/** Airtime as stacked bars: rows are { name, parts: { data: 0.5, ... } }. */
+export function airtime(rows) {
+  const percent = (part) => `${(100 * part).toPrecision(3).replace(/\.?0+$/, "")} %`;
+  const present = PARTS.filter(([key]) => rows.some((row) => row.parts[key] > 0));
+  return h("div", { class: "airtime" },
+    rows.map((row) => {
+      let left = 0;
+      const told = PARTS.filter(([key]) => row.parts[key] > 0).map(([key, name]) => `${name} ${percent(row.parts[key])}`);
+      return h("div", { class: "bar-row" },
+        rows.length > 1 && h("span", { class: "bar-name" }, row.name),
+        s("svg", { class: "bar", viewBox: "0 0 1000 30", preserveAspectRatio: "none", role: "img", "aria-label": `Airtime${rows.length > 1 ? ` of ${row.name}` : ""}: ${told.join(", ")}` },
+          PARTS.map(([key]) => {
+            const share = row.parts[key] ?? 0;
+            const part = s("rect", { class: `part-${key}`, x: 1000 * left, width: 1000 * share, y: 0, height: 30 },
+              s("title", {}, `${PARTS.find(([one]) => one === key)[1]} ${percent(share)}`));
+            left += share;
+            return share > 0 && part;
+          })));
+    }),
+    h("ul", { class: "legend", "aria-hidden": "true" }, present.map(([key, name]) => h("li", {},
+      s("svg", { width: 12, height: 12, class: "chart" }, s("rect", { class: `part-${key}`, width: 12, height: 12, rx: 2 })),
+      rows.length === 1 ? `${name} ${percent(rows[0].parts[key] ?? 0)}` : name))));
+}
+
+function drawn(one, at, up) {
+  const data = one.data.filter((point) => Number.isFinite(point.y)).sort((a, b) => a.x - b.x);
+  if (one.kind === "points") {
+    return s("g", { class: `points ${one.colour}` }, data.map((point) => s("g", {},
+      Number.isFinite(point.low) && s("path", { d: `M${at(point.x)} ${up(point.low)}V${up(point.high)}m-5 0h10M${at(point.x) - 5} ${up(point.low)}h10` }),
+      s("circle", { cx: at(point.x), cy: up(point.y), r: 4.5 }, point.text && s("title", {}, point.text)))));
+  }
+  const path = data.map((point, index) => `${index ? "L" : "M"}${at(point.x).toFixed(2)} ${up(point.y).toFixed(2)}`).join("");
+  return s("path", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, d: path });
+}
+
+/** Ticks of which none stands on another. */
+function thin(values, place, room) {
+  const kept = [];
+  for (const value of values) {
+    if (!kept.length || place(value) - place(kept.at(-1)) >= room) kept.push(value);
+  }
+  return kept;
+}

@@ -1,0 +1,119 @@
+// The controls of a scenario: sliders over values, choices, the file itself. What they do is said to
+// `changed(path, value, field)`; what the server says of the scenario is shown by `show`.
+
+import { fresh, h, replace } from "./dom.js";
+
+const same = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
+
+/** The controls, with `show(description)`, `problem(error)` and `clear()`. */
+export function controls({ changed }) {
+  const element = h("div", { class: "fields" });
+  let shown = new Map();
+
+  function show({ fields }) {
+    const structure = fields.map((field) => `${field.section}|${field.path}|${field.kind}`).join("\n");
+    if (element.dataset.structure !== structure) rebuild(fields, structure);
+    for (const field of fields) shown.get(field.path)?.update(field);
+  }
+
+  function rebuild(fields, structure) {
+    const focused = document.activeElement?.dataset?.path;
+    const open = new Set([...element.querySelectorAll("details[open]")].map((one) => one.dataset.section));
+    const first = !element.dataset.structure;
+    element.dataset.structure = structure;
+    shown = new Map();
+    const sections = Map.groupBy(fields, (field) => field.section);
+    replace(element, [...sections].map(([section, members], index) => h("details", {
+      class: "section", "data-section": section, open: first ? opensFirst(section, index, sections.size) : open.has(section),
+    }, h("summary", {}, h("span", {}, section)), members.map((field) => {
+      const one = field.kind === "choice" ? choice(field, changed) : slider(field, changed);
+      shown.set(field.path, one);
+      return one.element;
+    }))));
+    if (focused) element.querySelector(`[data-path="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  function problem(error) {
+    clear();
+    const names = [error.field, ...(error.more ?? []).map((one) => one.key)];
+    let found = false;
+    for (const name of names) {
+      const path = [...shown.keys()].filter((key) => name === key || name?.startsWith(`${key}.`)).sort((a, b) => b.length - a.length)[0];
+      if (path === undefined) continue;
+      shown.get(path).bad(error.message);
+      found = true;
+      break;
+    }
+    return found;
+  }
+
+  function clear() {
+    for (const one of shown.values()) one.bad("");
+  }
+
+  return { element, show, problem, clear };
+}
+
+/** A slider over the values of a field, with the present one in words. */
+export function slider(field, changed, { large = false } = {}) {
+  const id = fresh("slider");
+  const output = h("output", { for: id, class: "value" });
+  const input = h("input", { type: "range", id, min: 0, step: 1, "data-path": field.path, "aria-describedby": `${id}-bad` });
+  const message = h("p", { class: "bad-field", id: `${id}-bad` });
+  let options = [];
+
+  function said(index) {
+    const text = options[index]?.text ?? "";
+    output.textContent = text;
+    input.setAttribute("aria-valuetext", text);
+  }
+  input.addEventListener("input", () => {
+    said(input.valueAsNumber);
+    changed(field.path, options[input.valueAsNumber].value, field);
+  });
+  const element = h("div", { class: large ? "field large" : "field" },
+    h("div", { class: "field-head" }, h("label", { for: id }, field.label), output), input, message);
+
+  function update(now) {
+    field = now;
+    if (document.activeElement === input && same(options[input.valueAsNumber]?.value, now.value)) return;
+    options = now.options;
+    input.max = options.length - 1;
+    const index = options.findIndex((option) => same(option.value, now.value));
+    input.value = index < 0 ? 0 : index;
+    said(input.valueAsNumber);
+  }
+  update(field);
+  return { element, update, bad: marker(element, input, message) };
+}
+
+function choice(field, changed) {
+  const id = fresh("choice");
+  const select = h("select", { id, "data-path": field.path, "aria-describedby": `${id}-bad` });
+  const message = h("p", { class: "bad-field", id: `${id}-bad` });
+  select.addEventListener("change", () => changed(field.path, field.options[select.selectedIndex].value, field));
+  const element = h("div", { class: "field" },
+    h("div", { class: "field-head" }, h("label", { for: id }, field.label)), select, message);
+
+  function update(now) {
+    field = now;
+    replace(select, now.options.map((option, index) => h("option", { value: String(index) }, option.text)));
+    select.selectedIndex = now.options.findIndex((option) => same(option.value, now.value));
+  }
+  update(field);
+  return { element, update, bad: marker(element, select, message) };
+}
+
+function marker(element, input, message) {
+  return (text) => {
+    element.classList.toggle("bad", Boolean(text));
+    message.textContent = text;
+    if (text) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+  };
+}
+
+function opensFirst(section, index, count) {
+  if (window.matchMedia("(max-width: 60rem)").matches) return false;
+  return index < 2 || (count < 8 && !section.startsWith("Simulation") && !section.startsWith("Access"));
+}

@@ -1,0 +1,61 @@
+// Elements made of tags, attributes and children. Text is text: nothing is ever read as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+let count = 0;
+
+/** An HTML element; `on...` attributes are listeners, `null` and `false` ones are left out. */
+export function h(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** The same in SVG. */
+export function s(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** An identifier that no other element has. */
+export function fresh(prefix) {
+  count += 1;
+  return `${prefix}-${count}`;
+}
+
+/** Put children in the place of those of an element. */
+export function replace(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+}
+
+/** Tell a screen reader what has changed. */
+export function announce(text) {
+  document.getElementById("status").textContent = text;
+}
+
+/** A table of text; columns in `numbers` are set to the right. */
+export function table(head, rows, { numbers = [], caption = "", mark = null } = {}) {
+  const cell = (tag, column, text) => {
+    const attributes = { class: numbers.includes(column) ? "number" : null };
+    if (tag === "th") attributes.scope = "col";
+    if (tag === "td" && column === mark && text) attributes.class = `verdict ${text.replaceAll(" ", "-")}`;
+    if (tag === "td") attributes["data-head"] = head[column] || null;
+    return h(tag, attributes, text);
+  };
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    h("table", {},
+      h("caption", { class: "visually-hidden" }, caption),
+      h("thead", {}, h("tr", {}, head.map((text, column) => cell("th", column, text)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((text, column) => cell("td", column, text)))))));
+}
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && ["value", "checked", "disabled", "selected", "open", "hidden"].includes(name)) {
+      element[name] = value;
+    } else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return element;
+}

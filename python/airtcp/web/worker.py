@@ -1,0 +1,116 @@
+"""A worker: a process that answers questions or does one run, and knows nothing of the network.
+
+    python -P -m airtcp.web.worker models|runs UPLOADS MEMORY_MIB
+
+Each line of its input is a request, each line of its output what there is to tell. It ends with its
+input, so that none outlives the server, and a run on SIGINT, as on a terminal: with what it has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str]) -> None:
+    """Answer what comes in until there is no more."""
+    kind, uploads, memory_mib = arguments[0], Path(arguments[1]), int(arguments[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # What a library prints is no answer.
+    os.dup2(2, 1)
+    _prepare(kind, uploads, memory_mib)
+    if kind == "models":
+        for line in sys.stdin:
+            _tell(output, _answer(json.loads(line), uploads))
+        return
+    line = sys.stdin.readline()
+    if line:
+        threading.Thread(target=_end_with_input, daemon=True).start()
+        _run(json.loads(line), uploads, output)
+
+
+def _prepare(kind: str, uploads: Path, memory_mib: int) -> None:
+    """Import what will be needed, then keep from files and from more memory than is granted."""
+    from airtcp.web import confine, work  # noqa: F401
+
+    if kind == "runs":
+        import airtcp.compare
+        import airtcp.difference
+        import airtcp.present.plan  # noqa: F401
+        from airtcp.run import simulate  # noqa: F401
+    confine.limit_memory(memory_mib)
+    confine.confine(uploads)
+
+
+def _answer(request: dict[str, Any], uploads: Path) -> dict[str, Any]:
+    from airtcp.exceptions import AirtcpError
+    from airtcp.web import work
+
+    try:
+        return {"answer": work.question(request["name"], request["body"], uploads)}
+    except AirtcpError as error:
+        return {"problem": work.problem(error)}
+    except MemoryError:
+        return {"failed": "it takes more memory than this server grants"}
+    except Exception as error:
+        return {"failed": _told(error)}
+
+
+def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
+    from airtcp.exceptions import AirtcpError
+    from airtcp.web import work
+    from airtcp.web.bodies import Job
+
+    last = -1.0
+
+    def tell(message: dict[str, Any]) -> None:
+        nonlocal last
+        if "progress" in message:
+            if message["progress"] - last < 0.005 and message["progress"] >= last:
+                return
+            last = message["progress"]
+        _tell(output, message)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _tell(output, {"began": True})
+        work.run(Job.model_validate(request["body"]), uploads, request["limit_s"], tell)
+    except KeyboardInterrupt:
+        _tell(output, {"stopped": True})
+    except AirtcpError as error:
+        _tell(output, {"problem": work.problem(error)})
+    except MemoryError:
+        _tell(output, {"failed": "it takes more memory than this server grants"})
+    except Exception as error:
+        _tell(output, {"failed": _told(error)})
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _told(error: Exception) -> str:
+    """A mistake of ours: what it is goes to the log of the server, with where it was."""
+    import traceback
+
+    traceback.print_exc()
+    return f"a mistake of airtcp ({type(error).__name__}); the server's log has more"
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _tell(output: IO[str], message: dict[str, Any]) -> None:
+    output.write(json.dumps(message) + "\n")
+    output.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,75 @@
+"""The written form of a scenario as TOML text.
+
+Knows the tables, lists and values that `tomllib` reads. Does not know keys. What is read back is
+what was written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+__all__ = ["dumps", "value_text"]
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def dumps(data: Mapping[str, Any]) -> str:
+    """The TOML text of tables such as `tomllib` reads them.
+
+    Tables of tables and lists of tables have headers of their own on the first level; what is
+    deeper stands in line.
+    """
+    return "\n".join(_lines(data)).strip() + "\n"
+
+
+def value_text(value: Any) -> str:
+    """A value as TOML has it on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        # Python writes 1e-05 and inf as TOML reads them; a float without a point stays a float.
+        return repr(value)
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(name)} = {value_text(one)}" for name, one in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(value_text(one) for one in value)}]"
+    return str(value.isoformat())  # a date, which no key takes, and the scenario says so
+
+
+def _lines(data: Mapping[str, Any]) -> Iterator[str]:
+    later = []
+    for name, value in data.items():
+        if isinstance(value, Mapping) or _is_tables(value):
+            later.append((name, value))
+        else:
+            yield f"{_key(name)} = {value_text(value)}"
+    for name, value in later:
+        for header, table in (
+            [(f"[{_key(name)}]", value)]
+            if isinstance(value, Mapping)
+            else [(f"[[{_key(name)}]]", one) for one in value]
+        ):
+            yield ""
+            yield header
+            yield from (f"{_key(key)} = {value_text(one)}" for key, one in table.items())
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    # JSON's escapes are TOML's, but for DEL, which TOML wants escaped and JSON does not.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

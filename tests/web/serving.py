@@ -1,0 +1,112 @@
+"""A server as people start it, and what asks it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: A scenario whose simulation takes a moment only.
+QUICK = {"run.duration": "5 s", "run.warmup": "1 s", "run.replications": 3}
+#: One whose simulation takes minutes.
+LONG = {"run.duration": "100000 s", "run.replications": 20}
+
+
+@dataclass
+class Web:
+    """A server and its process."""
+
+    url: str
+    process: subprocess.Popen[str]
+    temporary: Path
+
+    def ask(
+        self,
+        path: str,
+        body: Any = None,
+        *,
+        method: str | None = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> tuple[int, Any]:
+        """Status and what was answered: JSON taken apart, or a text."""
+        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        all_headers = {"content-type": "application/json"} if data is not None else {}
+        request = urllib.request.Request(
+            self.url + path, data=data, method=method, headers=all_headers | (headers or {})
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return response.status, taken(response.read(), response.headers)
+        except urllib.error.HTTPError as error:
+            return error.code, taken(error.read(), error.headers)
+
+    def run(self, body: dict[str, Any], seconds: float = 60.0) -> dict[str, Any]:
+        """A run to its end: its state, and all that it told."""
+        status, told = self.ask("api/jobs", body)
+        assert status == 202, told
+        return self.ended(told["id"], seconds)
+
+    def ended(self, job: str, seconds: float = 60.0) -> dict[str, Any]:
+        """How a run ended."""
+        return self.until(job, lambda state: state not in ("waiting", "running"), seconds)
+
+    def until(self, job: str, there: Any, seconds: float = 60.0) -> dict[str, Any]:
+        """How a run stands as soon as its state is such."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            _, told = self.ask(f"api/jobs/{job}")
+            if there(told["state"]):
+                return dict(told)
+            time.sleep(0.05)
+        raise AssertionError(f"still {told['state']} after {seconds} s")
+
+    def workers(self, kind: str) -> list[int]:
+        """The processes of workers of a kind."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = path.read_bytes().split(b"\0")
+                parent = (path.parent / "stat").read_text().rpartition(")")[2].split()[1]
+            except OSError:
+                continue
+            is_one = b"airtcp.web.worker" in words and kind.encode() in words
+            if is_one and int(parent) == self.process.pid:
+                found.append(int(path.parent.name))
+        return found
+
+
+def taken(content: bytes, headers: Any) -> Any:
+    if headers.get("content-type", "").startswith("application/json"):
+        return json.loads(content)
+    return content.decode()
+
+
+def started(*options: str, folder: Path) -> Web:
+    """`airtcp web` with options, on a free port."""
+    with (folder / "stderr").open("w") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "airtcp", "web", "--port", "0", *options],
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            cwd=folder,
+            env=os.environ | {"TMPDIR": str(folder)},
+        )
+    assert process.stdout is not None
+    return Web(process.stdout.readline().strip(), process, folder)
+
+
+def ended(web: Web) -> str:
+    """End a server as Ctrl-C does; what it said on stderr."""
+    web.process.send_signal(signal.SIGINT)
+    assert web.process.wait(timeout=30) == 0
+    assert web.process.stdout is not None
+    web.process.stdout.close()
+    return (web.temporary / "stderr").read_text()

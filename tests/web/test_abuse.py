@@ -1,0 +1,296 @@
+"""What comes over the network is not trusted: files, sizes, bodies, who asks."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.examples import directory
+from serving import LONG, QUICK, Web, ended, started
+
+SIZES = {"distribution": "empirical", "file": "sizes.csv", "column": "size"}
+SIZE = "flows.laptop.application.size"
+
+
+def message(told: Any) -> str:
+    assert set(told) == {"problem"}, told
+    text = told["problem"]["message"]
+    assert isinstance(text, str)
+    assert text
+    assert "Traceback" not in text
+    return text
+
+
+def test_an_error_is_at_the_control_that_it_is_about(web: Web) -> None:
+    changes = {"stations.laptop.count": 0}
+    status, told = web.ask(
+        "api/predict", {"source": {"example": "web-hotspot", "changes": changes}}
+    )
+
+    assert status == 422
+    assert "1 or more" in message(told)
+    assert told["problem"]["field"] == "stations.laptop.count"
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "../../etc/passwd", "sizes.csv", "pyproject.toml", "/proc/self/environ"]
+)
+def test_a_scenario_from_the_network_names_no_file_of_the_server(web: Web, name: str) -> None:
+    (web.temporary / "sizes.csv").write_text("size\n1000\n")
+    changes = {SIZE: SIZES | {"file": name}}
+    for path in ("api/scenario", "api/predict"):
+        status, told = web.ask(path, {"source": {"example": "web-hotspot", "changes": changes}})
+        assert status == 422
+        assert "was not uploaded" in message(told)
+        assert "root:" not in str(told)
+
+
+def test_an_uploaded_file_is_what_a_scenario_may_name(web: Web) -> None:
+    content = b"size\n" + b"1000\n3000\n" * 50
+    status, told = web.ask("api/uploads", raw=content, method="POST")
+    assert status == 201
+    source = {
+        "example": "web-hotspot",
+        "changes": {SIZE: SIZES},
+        "files": {"sizes.csv": told["id"]},
+    }
+
+    status, scenario = web.ask("api/scenario", {"source": source})
+    assert status == 200, scenario
+    assert "2 kB on average (100 measured values)" in "; ".join(scenario["subject"])
+    assert web.ask("api/predict", {"source": source})[0] == 200
+    assert str(web.temporary) not in json.dumps(scenario)
+
+    wrong = source | {"changes": {SIZE: SIZES | {"column": "bytes"}}}
+    status, told = web.ask("api/scenario", {"source": wrong})
+    assert status == 422
+    assert '"sizes.csv"' in message(told)
+    assert str(web.temporary) not in json.dumps(told)
+
+    gone = source | {"files": {"sizes.csv": "0" * 64}}
+    assert "upload it once more" in message(web.ask("api/scenario", {"source": gone})[1])
+
+
+def test_an_uploaded_log_may_be_compressed(web: Web) -> None:
+    log = Path(str(directory() / "semicomplete-2015-05.access.log.gz")).read_bytes()
+    _, told = web.ask("api/uploads", raw=log, method="POST")
+    changes = {SIZE: {"distribution": "empirical", "file": "my.log.gz"}}
+    source = {"example": "web-hotspot", "changes": changes, "files": {"my.log.gz": told["id"]}}
+
+    _, mine = web.ask("api/predict", {"source": source})
+    _, packaged = web.ask("api/predict", {"source": {"example": "web-hotspot"}})
+
+    assert mine["values"] == packaged["values"]
+
+
+def test_uploads_are_bounded_and_stay_in_their_folder(web: Web) -> None:
+    assert "too large" in message(web.ask("api/uploads", raw=bytes(17 * 2**20), method="POST")[1])
+    bomb = gzip.compress(bytes(200 * 2**20), 9)
+    assert "too large unpacked" in message(web.ask("api/uploads", raw=bomb, method="POST")[1])
+    assert "empty" in message(web.ask("api/uploads", raw=b"", method="POST")[1])
+    assert "whole .gz" in message(web.ask("api/uploads", raw=bomb[:1000], method="POST")[1])
+    assert "gzip" in message(web.ask("api/uploads", raw=b"\x1f\x8bnonsense", method="POST")[1])
+    for path in ("api/uploads/../../x", "static/../app.py", "static/..%2fapp.py", "static/%2e%2e"):
+        assert web.ask(path)[0] in (404, 405)
+    there = {path.name for path in web.temporary.iterdir()}
+    assert all(name.startswith("airtcp-web-") or name in ("stderr", "sizes.csv") for name in there)
+
+
+def test_other_sites_cannot_ask(web: Web) -> None:
+    body = {"source": {"example": "web-hotspot"}}
+    assert web.ask("api/predict", body, headers={"origin": "http://evil.example"})[0] == 403
+    assert web.ask("api/predict", body, headers={"sec-fetch-site": "cross-site"})[0] == 403
+    assert web.ask("api/start", headers={"host": "evil.example"})[0] == 403
+    assert web.ask("api/predict", body, headers={"content-type": "text/plain"})[0] == 415
+    assert web.ask("api/start", headers={"host": "localhost:1"})[0] == 200
+
+
+def test_a_run_is_stopped_with_what_it_has(web: Web) -> None:
+    source = {"example": "saturated-stations", "changes": QUICK | {"run.duration": "20000 s"}}
+    values = [1, 60]
+    asked = {"kind": "points", "source": source, "axis": "stations.sensor.count", "values": values}
+    _, told = web.ask("api/jobs", asked)
+    web.until(told["id"], lambda state: state == "running")
+    web.ask(f"api/jobs/{told['id']}/stop", {})
+
+    assert web.ended(told["id"], 20)["state"] == "stopped"
+    assert web.ask("api/jobs/nobody")[0] == 404
+    assert web.ask("api/jobs/nobody/stop", {})[0] == 404
+
+
+@pytest.fixture
+def small() -> Iterator[Web]:
+    """A server with one run at a time, two that may wait, three seconds for each."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("--runs", "1", "--queue", "2", "--run-time", "3 s", "--memory", "2048")
+        server = started(*options, folder=Path(folder))
+        yield server
+        said = ended(server)
+        assert "Traceback" not in said, said
+
+
+def test_runs_queue_are_refused_are_killed_and_end_in_time(small: Web) -> None:
+    asked = {"kind": "run", "source": {"example": "saturated-stations", "changes": LONG}}
+    _, first = small.ask("api/jobs", asked)
+    small.until(first["id"], lambda state: state == "running")
+    waiting = [small.ask("api/jobs", asked) for _ in range(3)]
+
+    assert [status for status, _ in waiting] == [202, 202, 503]
+    assert "wait already" in message(waiting[2][1])
+    _, second = waiting[1]
+    assert small.ask(f"api/jobs/{second['id']}")[1]["place"] == 1
+    small.ask(f"api/jobs/{second['id']}/stop", {})
+    assert small.ended(second["id"], 1)["state"] == "stopped"
+
+    (pid,) = small.workers("runs")
+    os.kill(pid, signal.SIGKILL)
+    killed = small.ended(first["id"], 10)
+    assert killed["state"] == "failed"
+    assert "ended by itself" in killed["messages"][-1]["problem"]["message"]
+
+    # The next one is none the worse for it, and ends when its time is over.
+    late = small.ended(waiting[0][1]["id"], 20)
+    assert late["state"] == "failed"
+    assert "longer than 3 s" in late["messages"][-1]["problem"]["message"]
+    # Sliders go on, also after one of those who answer has gone.
+    os.kill(small.workers("models")[0], signal.SIGKILL)
+    for count in range(1, 5):
+        changes = {"stations.sensor.count": count}
+        source = {"example": "saturated-stations", "changes": changes}
+        status, told = small.ask("api/predict", {"source": source})
+        assert status in (200, 503), told
+    assert status == 200
+    quick = {"kind": "run", "source": {"example": "saturated-stations", "changes": QUICK}}
+    assert small.run(quick)["state"] == "done"
+
+
+def test_a_token_is_wanted_for_everything() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        server = started("--host", "0.0.0.0", "--token", "open-sesame", folder=Path(folder))
+        server.url = server.url.replace("0.0.0.0", "127.0.0.1")
+        try:
+            for path in ("api/start", "static/main.js", "api/jobs/x"):
+                status, told = server.ask(path)
+                assert status == 401
+                assert "token" in message(told)
+            status, page = server.ask("")
+            assert status == 401
+            assert "wants a token" in page
+            assert "not the token" in server.ask("?token=wrong")[1]
+            wrong = {"authorization": "Bearer open-sesam", "cookie": "airtcp=open-sesame"}
+            assert server.ask("api/start", headers=wrong)[0] == 401
+            right = {"authorization": "Bearer open-sesame"}
+            assert server.ask("api/start", headers=right)[0] == 200
+            assert server.ask("static/main.js", headers=right)[0] == 200
+        finally:
+            ended(server)
+
+
+def test_bad_options_are_one_message(web: Web, tmp_path: Path) -> None:
+    port = web.url.rstrip("/").rpartition(":")[2]
+    for options, text in {
+        ("--port", port): "Address already in use",
+        ("--host", "0.0.0.0"): "--token",
+        ("--host", "no.such.host.invalid", "--token", "x"): "cannot listen",
+        ("--run-time", "soon"): "--run-time",
+    }.items():
+        done = subprocess.run(
+            [sys.executable, "-m", "airtcp", "web", *options],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=60,
+        )
+        assert done.returncode == 2, done
+        assert text in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not done.stdout
+
+
+CASES = [pytest.param(500, 1), pytest.param(4500, 2, marks=pytest.mark.verify)]
+
+
+@pytest.mark.parametrize(("number", "seed"), CASES)
+def test_mutated_bodies_never_break_the_server(web: Web, number: int, seed: int) -> None:
+    chance = random.Random(seed)
+    examples = ("web-hotspot", "home-wifi6", "saturated-stations")
+    texts = [(directory() / f"{name}.toml").read_text() for name in examples]
+    before = set(Path(tempfile.gettempdir()).iterdir())
+    statuses: dict[int, int] = {}
+    begin = time.monotonic()
+    for _ in range(number):
+        path, content = mutated(chance, texts)
+        status, told = web.ask(path, raw=content, method="POST")
+        statuses[status] = statuses.get(status, 0) + 1
+        text = told if isinstance(told, str) else json.dumps(told)
+        assert status != 500, (path, content)
+        assert "a mistake of airtcp" not in text, (path, content)
+        assert "Traceback" not in text
+        if status == 202:
+            web.ask(f"api/jobs/{told['id']}/stop", {})
+    assert statuses.get(422, 0) > number / 10
+    assert statuses.get(200, 0) > number / 50, statuses
+    new = set(Path(tempfile.gettempdir()).iterdir()) - before
+    assert not [path for path in new if "airtcp" in path.name]
+    assert not [
+        path.name
+        for path in web.temporary.iterdir()
+        if not path.name.startswith(("airtcp-web-", "stderr", "sizes.csv"))
+    ]
+    print(statuses, f"{time.monotonic() - begin:.1f} s")
+
+
+def mutated(chance: random.Random, texts: list[str]) -> tuple[str, bytes]:
+    """A body that was right once, and where it goes."""
+    text = chance.choice(texts)
+    for _ in range(chance.randrange(3)):
+        text = damaged(chance, text)
+    source: dict[str, Any] = chance.choice(
+        [{"text": text}, {"text": text}, {"example": "saturated-stations"}]
+    )
+    paths = ["stations.sensor.count", "phy.data_rate", "flows", "stations", "run.seed", "a.b", ""]
+    values: list[Any] = [0, -1, 1e400, None, True, "11 Mb/s", [], {}, [[{}]], 2**70, "\x00", "é"]
+    if chance.random() < 0.5:
+        source["changes"] = {chance.choice(paths): chance.choice(values)}
+    if chance.random() < 0.1:
+        source["stations"] = chance.choice(values)
+    path, body = chance.choice(
+        [
+            ("api/scenario", {"source": source}),
+            ("api/predict", {"source": source}),
+            ("api/remedies", {"source": source}),
+            ("api/curve", {"source": source, "axis": chance.choice(paths), "values": [1, None]}),
+            (
+                "api/jobs",
+                {
+                    "kind": chance.choice(["run", "points", "plan", "remedies", "no"]),
+                    "source": source,
+                    "axis": chance.choice([*paths, None]),
+                    "until": chance.choice(["p90 transfer_time > 2 s", "x", None]),
+                },
+            ),
+        ]
+    )
+    content = json.dumps(body)
+    if chance.random() < 0.2:
+        content = damaged(chance, content)
+    return path, content.encode("utf-8", "replace")
+
+
+def damaged(chance: random.Random, text: str) -> str:
+    """A text with something cut, doubled, swapped, or put in."""
+    if not text:
+        return text
+    a, b = sorted(chance.randrange(len(text) + 1) for _ in range(2))
+    b = min(b, a + 40)
+    piece = chance.choice(["", text[a:b] * 2, "-", "nan", "1e999", '"', "{", "[", "\x00", "0" * 50])
+    return text[:a] + piece + text[b:]
