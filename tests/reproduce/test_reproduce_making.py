@@ -3,16 +3,20 @@
 import ast
 import json
 import os
+import shutil
+import threading
 from pathlib import Path
 
 import airtcp
 import pytest
+from airtcp import results
 from airtcp.cli.commands import app
 from airtcp.reproduce import catalogue
 from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.chart import Series, chart
 from airtcp.reproduce.item import Data, Item, Outcome
 from airtcp.reproduce.make import make
+from airtcp.results.lock import locked
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load
 from typer.testing import CliRunner, Result
@@ -27,7 +31,10 @@ def call(*arguments: object) -> Result:
 
 def files(out: Path) -> dict[str, bytes]:
     return {
-        str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()
+        str(path.relative_to(out)): path.read_bytes()
+        for path in out.rglob("*")
+        # Which process has written is another each time.
+        if path.is_file() and path.name != "lock"
     }
 
 
@@ -48,6 +55,52 @@ def test_an_item_has_picture_data_record_and_page(out: Path) -> None:
     assert "stations.node.count" in page
     assert "M.fig1" in page
     assert "quick run" in page
+
+
+def test_the_runs_are_a_table_that_answers_to_sql(out: Path) -> None:
+    found = results.open(out / "runs")
+    question = """
+        SELECT CAST("stations.node.count" AS INT) AS nodes, avg(collision_probability) AS p,
+            count(*) AS runs
+        FROM results WHERE paper = 'M' AND scenario = 'saturated' AND length = 'quick'
+        GROUP BY ALL ORDER BY 1
+    """
+    rows = found.sql(question).to_pylist()
+    shown = [
+        float(line.split(",")[2])
+        for line in (out / "M" / "fig1.csv").read_text().splitlines()
+        if line.startswith("simulation")
+    ]
+
+    assert [row["runs"] for row in rows] == [2] * len(shown)
+    assert [row["p"] for row in rows] == pytest.approx(shown, rel=1e-6)
+
+
+def test_a_table_of_another_core_is_begun_anew(out: Path, tmp_path: Path) -> None:
+    shutil.copytree(out, tmp_path, dirs_exist_ok=True)
+    store = tmp_path / "runs" / "store.json"
+    about = json.loads(store.read_text())
+    store.write_text(json.dumps(about | {"core": "another", "version": "0.0.1"}))
+    (tmp_path / "M" / "fig1.json").unlink()
+    assert call(CHEAP, *FAST, "--out", tmp_path).exit_code == 0
+
+    assert json.loads(store.read_text())["core"] == about["core"]
+    assert len(results.open(tmp_path / "runs")) == len(results.open(out / "runs"))
+
+
+def test_two_that_write_to_one_table_take_turns(out: Path, tmp_path: Path) -> None:
+    shutil.copytree(out, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "M" / "fig1.json").unlink()
+    waited = threading.Event()
+    with locked(tmp_path / "runs" / "lock", tmp_path / "runs"):
+        thread = threading.Thread(
+            target=lambda: (call(CHEAP, *FAST, "--out", tmp_path), waited.set())
+        )
+        thread.start()
+        assert not waited.wait(1.0)
+    thread.join()
+
+    assert (tmp_path / "M" / "fig1.json").exists()
 
 
 def test_data_are_those_of_the_figure(out: Path) -> None:
@@ -99,7 +152,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
     interrupted = False
     assert make([item(two)], settings, tmp_path)[0].how == "made"
-    assert len(list((tmp_path / "runs").iterdir())) == 2
+    assert len(list((tmp_path / "runs").glob("*.gz"))) == 2
     assert first.stat().st_mtime_ns == made
 
 
@@ -111,7 +164,7 @@ def test_a_damaged_store_is_made_again(tmp_path: Path) -> None:
     settings = Settings(quick=True, replications=1, threads=1)
     make([item(one)], settings, tmp_path)
     whole = files(tmp_path)
-    (kept,) = (tmp_path / "runs").iterdir()
+    (kept,) = (tmp_path / "runs").glob("*.gz")
     kept.write_bytes(kept.read_bytes()[:100])
     (tmp_path / "M" / "test.json").unlink()
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from airtcp.reproduce.runs import SimulatedPoint
 from airtcp.results import Replication, Simulation
 from airtcp.results.store import Store, code_digest, key_of
 from airtcp.run.simulate import simulate as run_packets
@@ -46,7 +47,7 @@ class Bench:
 
     `folder` holds the paper's scenario files, `store` is the folder of finished runs. `used`
     gathers, for each file, the keys that were varied and the values that they took: what the page
-    shows.
+    shows. `simulated` gathers what was simulated: what the table of runs shows.
     """
 
     folder: Path
@@ -54,6 +55,7 @@ class Bench:
     settings: Settings
     on_run: Callable[[float], None] | None = None
     used: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    simulated: list[SimulatedPoint] = field(default_factory=list)
 
     @property
     def finished(self) -> Store:
@@ -108,7 +110,11 @@ class Bench:
             threads = self.settings.threads
             return run_packets(scenario, threads=threads, progress=self.on_run).simulation
 
-        return self.finished.simulation(scenario, run, transfer_times=transfer_times)
+        simulation = self.finished.simulation(scenario, run, transfer_times=transfer_times)
+        self.simulated.append(
+            SimulatedPoint.of(name, changes or {}, self.quick, scenario, simulation)
+        )
+        return simulation
 
     def traced(
         self,

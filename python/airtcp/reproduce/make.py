@@ -25,6 +25,7 @@ from airtcp.present import drawing
 from airtcp.reproduce.bench import STORE, Bench, Settings
 from airtcp.reproduce.catalogue import SOURCES
 from airtcp.reproduce.item import Cell, Item, Outcome, Value
+from airtcp.reproduce.runs import keep
 from airtcp.results import canonical_json
 from airtcp.results.store import code_digest, core_digest
 from airtcp.stats import Interval
@@ -129,6 +130,7 @@ def _one(item: Item, settings: Settings, out: Path, progress: Progress | None) -
         raise
     except AirtcpError as error:
         return Made(item, "failed", str(error))
+    keep(out / STORE, item.paper, bench.simulated)
     _write(item, outcome, bench, settings, wanted, out)
     return Made(item, "made")
 

@@ -32,7 +32,7 @@ from airtcp.results.lock import locked
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FORMAT", "AxisColumn", "Contents", "TableFiles", "Writer"]
+__all__ = ["FORMAT", "AxisColumn", "Contents", "TableFiles", "Writer", "forget"]
 
 #: Of store.json and of the columns. A change that older versions cannot read makes it one more.
 FORMAT: Final = 1
@@ -231,6 +231,17 @@ class Writer:
         named = {*self.contents.rows, self.contents.points}
         found = [path.name for path in self.folder.iterdir() if _OURS.fullmatch(path.name)]
         self._remove([name for name in found if name not in named])
+
+
+def forget(folder: Path) -> None:
+    """Begin the table of a folder anew: what it had is removed when it is next written to.
+
+    Raises OutputError.
+    """
+    try:
+        (folder / _CONTENTS).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot remove {folder / _CONTENTS}: {error.strerror}") from error
 
 
 def _extended(folder: Path, there: Contents, about: Contents) -> Contents:
