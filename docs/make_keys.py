@@ -42,8 +42,11 @@ SECTIONS = {
     "Flow": "`[[flows]]`",
     "Bulk": '`application`, `kind = "bulk"`',
     "Web": '`application`, `kind = "web"`',
+    "Page": "`page`, of `application`",
     "Ftp": '`application`, `kind = "ftp"`',
+    "Replay": '`application`, `kind = "replay"`',
     "Udp": '`application`, `kind = "udp"`',
+    "Call": '`application`, `kind = "call"`',
     "Tcp": "`tcp`",
     "Aimd": "`aimd`, of `tcp`",
     "TcpRules": "`rules`, of `tcp`",
@@ -96,6 +99,8 @@ def _holds(key: Schema, of_size: bool) -> str:
     """The type of a key in words: its unit, its values, its bounds."""
     if "x-unit" in key and key.get("type") != "integer":
         units = "a size, or a time" if of_size else f"text in {key['x-unit']}"
+        if not key["x-unit"]:
+            units = "a whole number"
         if key.get("type") == "string":
             return units
         words = [f'`"{choice["const"]}"`' for choice in key["anyOf"] if "const" in choice]

@@ -10,7 +10,7 @@ import airtcp
 import pytest
 from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError
-from airtcp.traffic.read import Requests, read_requests
+from airtcp.scenario.requests import Requests, read_requests
 from airtcp.traffic.study import study
 from typer.testing import CliRunner, Result
 

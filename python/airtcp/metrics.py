@@ -45,7 +45,11 @@ _STATIONS: Final[tuple[Scope, ...]] = ("all", "group", "category")
 
 
 def _delays(
-    name: str, label: str, meaning: str, shown: Sequence[str] = ("p90", "p99")
+    name: str,
+    label: str,
+    meaning: str,
+    shown: Sequence[str] = ("p90", "p99"),
+    within: str = ", within 0.8 % of it",
 ) -> tuple[Metric, ...]:
     """The mean of a delay of packets, and its quantiles; of these all but `shown` are details."""
     words = {"p50": "median", "p90": "90th percentile", "p95": "95th percentile"}
@@ -55,7 +59,7 @@ def _delays(
             f"{name}_{short}_s",
             f"{label}, {word}",
             "s",
-            f"{word} of the times of `{name}_s`, within 0.8 % of it",
+            f"{word} of the times of `{name}_s`{within}",
             better="lower",
             scopes=_FLOWS,
             detail=short not in shown,
@@ -147,6 +151,15 @@ _CATALOGUE: Final = (
         scopes=_FLOWS,
     ),
     *_delays(
+        "page_time",
+        "page time",
+        "mean over the pages that come in the measured time, from the moment a page is wanted (the "
+        "SYN for its document) to the last byte of its last object at the station; of `web` with "
+        "`page`",
+        shown=("p50", "p90"),
+        within="",
+    ),
+    *_delays(
         "rtt",
         "round-trip time",
         "mean time from the sending of a TCP segment with payload to the TCP ACK that covers it, "
@@ -183,6 +196,19 @@ _CATALOGUE: Final = (
         "interarrival jitter of UDP datagrams as RFC 3550 (6.4.1) estimates it for each flow; the "
         "mean of the estimate over the datagrams received",
         better="lower",
+        scopes=_FLOWS,
+    ),
+    Metric(
+        "r_factor",
+        "R factor of calls",
+        "",
+        "R of the E-model (ITU-T G.107) for each flow of speech (`codec`), the mean over these "
+        "flows: 94.77 - 1.41 - Idte - Idle - Idd - Ie,eff with the defaults of the recommendation, "
+        "one-way delay from the first sound of a packet until it is played, and losses that come "
+        "one by one. The receiver's playout delay is the best one that is fixed, and what comes "
+        "later is lost. 93 is the best; above 80 users are satisfied, below 60 nearly all are not "
+        "(G.109)",
+        better="higher",
         scopes=_FLOWS,
     ),
     Metric(

@@ -194,6 +194,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         high = tomllib.load(file)
     with (SCENARIOS / "valid" / "every_key_queue.toml").open("rb") as file:
         queues = tomllib.load(file)
+    with (SCENARIOS / "valid" / "every_key_traffic.toml").open("rb") as file:
+        pages, past, call, talk = (flow["application"] for flow in tomllib.load(file)["flows"])
     of_queues = queues["stations"][0]
     group = {**high["stations"][0], **of_queues, **high["stations"][2]}
     flow = data["flows"][0]
@@ -229,10 +231,13 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(tcp.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
         (written(tcp.AckSkip), flow["tcp"]["ack_skip"]),
         (written(traffic.Link), flow["path"][1]),
-        (written(traffic.Web), flow["application"]),
+        (written(traffic.Web), pages),
+        (written(traffic.Page), pages["page"]),
+        (written(traffic.Replay), past),
+        (written(traffic.Call), call),
         (written(traffic.Bulk), data["flows"][1]["application"]),
         (written(traffic.Ftp), data["flows"][2]["application"]),
-        (written(traffic.Udp), data["flows"][3]["application"]),
+        (written(traffic.Udp), talk),
     ]
     for table, keys in tables:
         assert set(table.allowed_keys()) == set(keys), table

@@ -7,6 +7,8 @@
 
 mod bulk;
 mod ftp;
+mod page;
+mod replay;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -19,9 +21,11 @@ use airtcp_tcp::Handshake;
 use serde::Deserialize;
 
 use crate::connection::Side;
+use crate::e_model::Codec;
 use crate::scenario::{Direction, TcpConfig};
 use bulk::{Bulk, BulkConfig};
 use ftp::{Ftp, FtpConfig};
+use replay::{Replay, ReplayConfig};
 pub(crate) use transfer::Carried;
 use udp::{Udp, UdpConfig};
 use web::{Web, WebConfig};
@@ -36,11 +40,21 @@ pub enum ApplicationConfig {
     Web(WebConfig),
     /// Transfers that begin however many are under way.
     Ftp(FtpConfig),
+    /// Transfers with given times and sizes.
+    Replay(ReplayConfig),
     /// Datagrams.
     Udp(UdpConfig),
 }
 
 impl ApplicationConfig {
+    /// What encodes the speech that it carries, if it carries any.
+    pub(crate) fn voice(&self) -> Option<Codec> {
+        match self {
+            Self::Udp(udp) => udp.voice(),
+            _ => None,
+        }
+    }
+
     /// What the types cannot say, given the TCP that it goes over.
     ///
     /// # Errors
@@ -50,7 +64,9 @@ impl ApplicationConfig {
             (Self::Udp(udp), None) => udp.check(),
             (Self::Udp(_), Some(_)) | (_, None) => Err("TCP goes with all but udp"),
             (Self::Ftp(ftp), Some(tcp)) => ftp.check(tcp),
-            (Self::Bulk(_) | Self::Web(_), Some(_)) => Ok(()),
+            (Self::Web(web), Some(_)) => web.check(),
+            (Self::Replay(replay), Some(_)) => replay.check(),
+            (Self::Bulk(_), Some(_)) => Ok(()),
         }
     }
 }
@@ -133,6 +149,8 @@ pub(crate) enum Action {
     Began { unbidden: bool },
     /// The receiver of a transfer has all of it.
     Received { began: Time },
+    /// The client has all objects of a page.
+    Loaded { began: Time },
     /// The sender of a transfer knows that.
     Acknowledged { began: Time },
 }
@@ -173,6 +191,7 @@ pub(crate) enum App {
     Bulk(Bulk),
     Web(Web),
     Ftp(Ftp),
+    Replay(Replay),
     Udp(Udp),
 }
 
@@ -183,8 +202,18 @@ impl App {
             ApplicationConfig::Bulk(config) => Self::Bulk(Bulk::new(config, setting)),
             ApplicationConfig::Web(config) => Self::Web(Web::new(config, setting)),
             ApplicationConfig::Ftp(config) => Self::Ftp(Ftp::new(config, setting)),
+            ApplicationConfig::Replay(config) => Self::Replay(Replay::new(config, setting)),
             ApplicationConfig::Udp(config) => Self::Udp(Udp::new(config, setting)),
         }
+    }
+
+    /// The same application at the station with this number in its group.
+    pub(crate) fn at_station(&self, station: u32) -> Self {
+        let mut own = self.clone();
+        if let Self::Replay(replay) = &mut own {
+            replay.at_station(station);
+        }
+        own
     }
 
     /// The flow begins to exist.
@@ -193,6 +222,7 @@ impl App {
             Self::Bulk(bulk) => bulk.start(now, draws, actions),
             Self::Web(web) => web.start(now, draws, actions),
             Self::Ftp(ftp) => ftp.start(now, draws, actions),
+            Self::Replay(replay) => replay.start(actions),
             Self::Udp(udp) => udp.start(now, draws, actions),
         }
     }
@@ -228,6 +258,7 @@ impl App {
             Self::Bulk(_) => unreachable!("see the caller"),
             Self::Web(web) => web.on_event(now, event, draws, actions),
             Self::Ftp(ftp) => ftp.on_event(now, event, draws, actions),
+            Self::Replay(replay) => replay.on_event(now, event, actions),
             Self::Udp(udp) => udp.on_event(now, event, actions),
         }
     }
@@ -238,6 +269,7 @@ impl App {
             Self::Bulk(bulk) => bulk.on_gone(tag),
             Self::Web(web) => web.on_gone(tag),
             Self::Ftp(ftp) => ftp.on_gone(tag),
+            Self::Replay(replay) => replay.on_gone(tag),
             Self::Udp(_) => unreachable!("datagrams have no connection"),
         }
     }
@@ -248,6 +280,7 @@ impl App {
             Self::Bulk(bulk) => bulk.carried(tag),
             Self::Web(web) => web.carried(tag),
             Self::Ftp(ftp) => ftp.carried(tag),
+            Self::Replay(replay) => replay.carried(tag),
             Self::Udp(_) => None,
         }
     }
@@ -257,7 +290,7 @@ impl App {
         match self {
             Self::Bulk(bulk) => bulk.is_endless(),
             Self::Udp(udp) => udp.is_endless(),
-            Self::Web(_) | Self::Ftp(_) => false,
+            Self::Web(_) | Self::Ftp(_) | Self::Replay(_) => false,
         }
     }
 
@@ -265,7 +298,7 @@ impl App {
     pub(crate) fn draws(&self, seed: u64, replication: u64, flow: &str) -> Draws {
         let times_are = match self {
             Self::Ftp(_) => ARRIVAL,
-            Self::Bulk(_) | Self::Web(_) | Self::Udp(_) => "pause",
+            Self::Bulk(_) | Self::Web(_) | Self::Replay(_) | Self::Udp(_) => "pause",
         };
         Draws {
             sizes: RandomStream::new(seed, replication, flow, TRANSFER_SIZE),

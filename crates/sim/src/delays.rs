@@ -49,6 +49,16 @@ impl Delays {
         (count > 0).then(|| self.sum_ns as f64 / count as f64 / 1e9)
     }
 
+    /// For each delay until which more have come: that delay in seconds (the end of its interval), and how
+    /// many took no longer.
+    pub(crate) fn until(&self) -> impl Iterator<Item = (f64, u64)> {
+        let mut sum = 0;
+        self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(move |(at, count)| {
+            sum += count;
+            (bounds_ns(at).1 / 1e9, sum)
+        })
+    }
+
     /// The quantiles of these `shares`, in ascending order, in seconds, within 1/128 of those of the
     /// delays themselves: the delay of rank `share (n - 1)`, counted from 0, if those of an interval
     /// lie evenly in it. `None` without any.

@@ -14,6 +14,7 @@ mod connection;
 mod conservation;
 mod control;
 mod delays;
+mod e_model;
 pub mod live;
 pub mod outcome;
 mod packet;

@@ -31,7 +31,7 @@ Target = Annotated[
 def show(file: File, out: Picture = None, json: Json = False, force: Force = False) -> None:
     """How many lines were used, quantiles, tail, laws that fit, requests and pauses of clients."""
     with outcome():
-        from airtcp.traffic.read import read_requests
+        from airtcp.scenario.requests import read_requests
         from airtcp.traffic.study import study
 
         requests = read_requests(file)
@@ -58,7 +58,7 @@ def show(file: File, out: Picture = None, json: Json = False, force: Force = Fal
 def scenario(file: File, out: Target = None, force: Force = False) -> None:
     """A scenario of web users with the sizes and pauses of a log."""
     with outcome():
-        from airtcp.traffic.read import read_requests
+        from airtcp.scenario.requests import read_requests
         from airtcp.traffic.study import study
         from airtcp.traffic.write import scenario_text
 

@@ -102,6 +102,16 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "UDP at a constant rate does not always have a packet; the models of UDP have senders "
             "that are always saturated (Bianchi)"
         )
+    if any(app.kind == "replay" for app in apps):
+        return (), (
+            "transfers come as they did in a log; the models have laws of sizes and of pauses, or "
+            "endless transfers"
+        )
+    if any(app.kind == "web" and app.page is not None for app in apps):
+        return (), (
+            "a page is many transfers over several connections at once; paper M has one transfer "
+            "of each station at a time"
+        )
     if scenario.mac.aggregation is not None:
         return _aggregated(scenario)
     if datagrams:

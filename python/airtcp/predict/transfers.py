@@ -135,7 +135,7 @@ def incomplete(size: Distribution, tcp: Tcp) -> float:
 def size_of(flow: Flow) -> Distribution:
     """The law of a flow's sizes; ValueError where its transfer does not end."""
     application = flow.application
-    if application.kind == "udp" or application.size is None:
+    if application.kind == "udp" or application.kind == "replay" or application.size is None:
         raise ValueError(f"flow {flow.name} has no transfers that end")
     return application.size
 

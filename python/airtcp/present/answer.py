@@ -40,6 +40,15 @@ _SLOW: Final = 1.8
 #: Flows of one kind share so unevenly.
 _UNFAIR: Final = 0.7
 _IDLE: Final = 0.5
+#: From which R factor on users of a call feel how (ITU-T G.109, table 1).
+_SATISFACTION: Final = (
+    (90.0, "users are very satisfied"),
+    (80.0, "users are satisfied"),
+    (70.0, "some users are dissatisfied"),
+    (60.0, "many users are dissatisfied"),
+    (50.0, "nearly all users are dissatisfied"),
+    (0.0, "not recommended"),
+)
 
 _PARTS: Final = {
     "data": "data",
@@ -88,11 +97,8 @@ def _goodputs(simulation: Simulation) -> str:
 def _times(result: Simulated) -> str | None:
     """The typical time and the bad one; None where nothing ends."""
     metrics = result.simulation.metrics
-    base = (
-        "page_time"
-        if _mean(result.simulation, "page_time_p50_s") is not None
-        else ("transfer_time")
-    )
+    has_pages = _mean(result.simulation, "page_time_p50_s") is not None
+    base = "page_time" if has_pages else "transfer_time"
     typical, bad, worst = (_mean(result.simulation, f"{base}_{q}_s") for q in ("p50", "p90", "p99"))
     if typical is None or bad is None:
         loss = metrics.get("packet_loss")
@@ -104,18 +110,25 @@ def _times(result: Simulated) -> str | None:
             if delay is None or delay.mean is None
             else (f", one in twenty takes more than {quantity(delay.mean, 's', 3)}")
         )
-        return f"Of the datagrams {percent(loss.mean)} are lost{late}."
+        return f"Of the datagrams {percent(loss.mean)} are lost{late}{_calls(result.simulation)}."
     web = any(flow.application.kind == "web" for flow in result.scenario.flows)
     what = "page" if base == "page_time" or web else "transfer"
     words = (
         f"A typical {what} takes {quantity(typical, 's', 3)}, one in ten more than "
         f"{quantity(bad, 's', 3)}"
     )
-    return (
-        f"{words}, one in a hundred more than {quantity(worst, 's', 3)}."
-        if worst
-        else (f"{words}.")
-    )
+    if worst:
+        words += f", one in a hundred more than {quantity(worst, 's', 3)}"
+    return f"{words}{_calls(result.simulation)}."
+
+
+def _calls(simulation: Simulation) -> str:
+    """What speech is worth, in the words of ITU-T G.109."""
+    rating = _mean(simulation, "r_factor")
+    if rating is None:
+        return ""
+    words = next(words for least, words in _SATISFACTION if rating >= least)
+    return f"; calls have an R factor of {rating:.0f} ({words})"
 
 
 def _airtime(simulation: Simulation) -> str:

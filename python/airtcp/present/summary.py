@@ -28,7 +28,7 @@ from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.resolved import AccessParameters, Flow, Queue, Tcp
+    from airtcp.scenario.resolved import AccessParameters, Flow, Page, Queue, Tcp
     from airtcp.standards import AccessCategory
 
 _Told = TypeVar("_Told", Comparison, Prediction)
@@ -42,11 +42,22 @@ HEADLINES: Final = (
     "transfer_time_p50_s",
     "transfer_time_p90_s",
     "transfer_time_p99_s",
+    "page_time_s",
+    "page_time_p50_s",
+    "page_time_p90_s",
+    "r_factor",
     "active_flows",
     "collision_probability",
     "ap_queue_drop_probability",
 )
 
+_APPLICATIONS: Final = {
+    "bulk": "bulk",
+    "web": "web",
+    "ftp": "FTP",
+    "replay": "replay",
+    "udp": "UDP",
+}
 #: From this part of the measured time on, transfers are long: many do not end in it.
 LONG_TRANSFERS: Final = 0.05
 #: A model's probability that is as good as none.
@@ -298,9 +309,12 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
 
 
 def law(distribution: Distribution, unit: str) -> str:
-    """A distribution of sizes ("B") or times ("s") in words, with its mean."""
+    """A distribution of sizes ("B"), times ("s") or counts ("") in words, with its mean."""
     mean = distribution.mean()
-    shown = format_size(mean, 3) if unit == "B" else format_time_s(mean, 3)
+    if unit == "":
+        shown = f"{mean:.3g}"
+    else:
+        shown = format_size(mean, 3) if unit == "B" else format_time_s(mean, 3)
     if distribution.kind == "deterministic":
         return shown
     if distribution.kind == "empirical":
@@ -362,19 +376,25 @@ def _access(parameters: AccessParameters) -> str:
 def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     group = scenario.group(flow.stations)
     app = flow.application
-    what = {"bulk": "bulk", "web": "web", "ftp": "FTP", "udp": "UDP"}[app.kind]
+    what = _APPLICATIONS[app.kind]
     words = f"{group.count} x {what} {flow.direction} ({group.name}"
     if group.data_rate != scenario.phy.data_rate:
         words += f" at {format_rate(group.data_rate.bps)}"
     words += "): "
     if app.kind == "web":
-        words += f"{law(app.size, 'B')}, think time {law(app.think_time, 's')}"
+        words += (
+            f"{law(app.size, 'B') if app.page is None else _page(app.page)}, "
+            f"think time {law(app.think_time, 's')}"
+        )
     elif app.kind == "ftp":
         words += f"{law(app.size, 'B')}, one every {law(app.interarrival, 's')}"
         words += "" if app.control is None else ", with dialogue"
     elif app.kind == "udp":
         rate = "saturated" if app.rate_bps is None else format_rate(app.rate_bps)
         words += f"{rate}, packets of {app.packet_bytes} bytes"
+        words += "" if app.voice is None else " with speech"
+    elif app.kind == "replay":
+        words += f"{sum(map(len, app.transfers))} transfers of a log at their times"
     else:
         words += "endless" if app.size is None else law(app.size, "B")
     if flow.tcp is not None:
@@ -390,6 +410,14 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
         delay = sum(link.delay_ns for link in links)
         words += f"; wired path of {format_time_ns(delay)}"
     return words
+
+
+def _page(page: Page) -> str:
+    size = "" if page.size is None else f"{law(page.size, 'B')} in "
+    return (
+        f"pages of {size}{law(page.objects, '')} objects over up to {page.connections} "
+        f"connection{'s' if page.connections != 1 else ''}"
+    )
 
 
 def _tcp_extras(tcp: Tcp) -> Iterator[str]:

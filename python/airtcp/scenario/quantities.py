@@ -28,9 +28,11 @@ from ..exceptions import UnitError
 __all__ = [
     "Decibels",
     "ExchangeTimeNs",
+    "MeanCount",
     "MeanSizeBytes",
     "Name",
     "Percent",
+    "PositiveCount",
     "RateBps",
     "Share",
     "SizeBytes",
@@ -236,6 +238,20 @@ RateBps = Annotated[int, AfterValidator(positive), *_RATE]
 SizeBytes = Annotated[int, *_SIZE]
 PositiveSizeBytes = Annotated[int, AfterValidator(positive), *_SIZE]
 MeanSizeBytes = Annotated[float, AfterValidator(positive), *_MEAN_SIZE]
+#: Of objects of a page: more than any page has is refused.
+MOST_COUNTED = 10_000
+PositiveCount = Annotated[
+    int,
+    Field(ge=1, le=MOST_COUNTED),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_COUNTED, "x-unit": ""}),
+]
+MeanCount = Annotated[
+    float,
+    Field(gt=0, le=MOST_COUNTED),
+    WithJsonSchema(
+        {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_COUNTED, "x-unit": ""}
+    ),
+]
 Percent = Annotated[float, AfterValidator(positive), *_PERCENT]
 Share = Annotated[float, *_PERCENT]
 """A percentage that may be 0."""

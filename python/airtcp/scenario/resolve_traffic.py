@@ -12,14 +12,29 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from .. import distributions, standards
+from ..exceptions import QuestionError
 from ..units import SIZE, TIME
 from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError, Path
 from .keys.phy import Phy
 from .keys.queue import PlainQueue, Queue
 from .keys.tcp import Tcp
-from .keys.traffic import Application, Bulk, Flow, Ftp, FtpMessages, Link, Loss, Udp, Web
-from .quantities import Written
+from .keys.traffic import (
+    Application,
+    Bulk,
+    Flow,
+    Ftp,
+    FtpMessages,
+    Link,
+    Loss,
+    Page,
+    Replay,
+    Udp,
+    Voice,
+    Web,
+)
+from .quantities import MOST_COUNTED, Written
+from .requests import read_requests
 from .resolve_queue import on_wire_ns, resolve_queue
 from .resolve_tcp import resolve_tcp
 
@@ -29,6 +44,16 @@ __all__ = ["resolve_flows", "resolve_link"]
 PROFTPD = FtpMessages(
     pasv_bytes=6, reply_227_bytes=49, retr_bytes=34, reply_150_bytes=88, reply_226_bytes=23
 )
+
+
+#: Ie and Bpl of codecs with concealment of what is lost (ITU-T G.113, appendix I), and how far they
+#: look ahead (G.711, G.729 annex A).
+CODECS = {"G.711": (0.0, 25.1, 0.0), "G.729A": (11.0, 19.0, 0.005)}
+#: 20 ms of speech with 40 bytes of headers: IP, UDP, RTP.
+SPEECH_PACKET_BYTES = {"G.711": 200, "G.729A": 60}
+SPEECH_PACKETS_PER_S = 50
+#: What one replay may hold.
+MOST_TRANSFERS = 1_000_000
 
 
 def resolve_flows(
@@ -49,18 +74,75 @@ def resolve_flows(
                 (*here, "stations"),
                 f'there is no station group "{flow.stations}"; allowed: {_quoted(groups)}',
             )
-        application = _application(flow.application, (*here, "application"), base)
-        tcp = None
-        if isinstance(application, Udp):
-            _check_udp(flow, application, scenario, here)
-        else:
-            tcp = resolve_tcp(flow.tcp, (*here, "tcp"))
-        _check_dialogue(application, tcp, here)
-        _check_msdu(phy, application, tcp, here)
+        group = scenario.stations[groups.index(flow.stations)]
         path = tuple(_path(flow.path or [], links, (*here, "path")))
-        flow = flow.filled(name=names[index])
-        flows.append(Flow.of(flow, application=application, tcp=tcp, path=path))
+        for ending, application in _applications(flow.application, group.count, here, base):
+            tcp = None
+            if isinstance(application, Udp):
+                _check_udp(flow, application, scenario, here)
+            else:
+                _check_tcp_flow(flow, application, here)
+                tcp = resolve_tcp(flow.tcp, (*here, "tcp"))
+            _check_dialogue(application, tcp, here)
+            _check_msdu(phy, application, tcp, here)
+            for side, direction in _SIDES[flow.direction]:
+                name = names[index] + ending + side
+                flows.append(
+                    Flow.of(
+                        flow,
+                        name=name,
+                        direction=direction,
+                        application=application,
+                        tcp=tcp,
+                        path=path,
+                    )
+                )
+    _check_names(flows, scenario)
     return tuple(flows)
+
+
+#: What a flow in a direction is called beside its name, and where its data go.
+_SIDES = {
+    "download": [("", "download")],
+    "upload": [("", "upload")],
+    "both": [("-down", "download"), ("-up", "upload")],
+}
+
+
+def _check_tcp_flow(flow: Written, application: Application, here: Path) -> None:
+    if flow.direction == "both":
+        raise InvalidError(
+            (*here, "direction"),
+            f'a {application.kind} flow has one direction; allowed: "download", "upload"; "both" '
+            "with udp and call",
+        )
+    if isinstance(application, Web) and application.page is not None:
+        if flow.direction == "upload":
+            raise InvalidError(
+                (*here, "direction"), 'a page comes from the server; allowed: "download"'
+            )
+        if application.request_bytes == 0:
+            raise InvalidError(
+                (*here, "application", "request"),
+                'the objects of a page are asked for; allowed: more than "0 B", such as "500 B"',
+            )
+
+
+def _check_names(flows: list[Flow], scenario: Written) -> None:
+    """Names that were made of the parts of a call, or of both directions, may be taken."""
+    seen: set[str] = set()
+    for flow in flows:
+        if flow.name in seen:
+            index = next(
+                at
+                for at, written in enumerate(scenario.flows)
+                if flow.name.startswith(written.name or written.stations)
+            )
+            raise InvalidError(
+                ("flows", index, "name"),
+                f'a second flow is called "{flow.name}"; allowed: a name of its own for each flow',
+            )
+        seen.add(flow.name)
 
 
 def _check_udp(flow: Written, application: Udp, scenario: Written, here: Path) -> None:
@@ -122,7 +204,49 @@ def _path(path: list[str | Written], links: dict[str, Link], here: Path) -> Iter
             raise InvalidError((*here, index), f'there is no link "{element}"; allowed: {allowed}')
 
 
-def _application(application: Written, here: Path, base: FilePath) -> Application:
+def _applications(
+    application: Written, stations: int, flow: Path, base: FilePath
+) -> Iterator[tuple[str, Application]]:
+    """What the flows of an entry send, each with what it is called beside the entry's name."""
+    here: Path = (*flow, "application")
+    if application.kind != "call":
+        yield "", _application(application, stations, here, base)
+        return
+    packet = SPEECH_PACKET_BYTES[application.codec]
+    speech_bps = 8 * packet * SPEECH_PACKETS_PER_S
+    video = application.video != "none"
+    yield (
+        "-speech" if video else "",
+        Udp(
+            kind="udp",
+            packet_bytes=packet,
+            rate_bps=speech_bps,
+            voice=_voice(application.codec, packet, speech_bps),
+        ),
+    )
+    if video:
+        _check_packet(application.video_packet, (*here, "video_packet"))
+        yield (
+            "-video",
+            Udp(
+                kind="udp",
+                packet_bytes=application.video_packet,
+                rate_bps=application.video,
+                voice=None,
+            ),
+        )
+
+
+def _voice(codec: str, packet_bytes: int, rate_bps: int) -> Voice:
+    impairment, robustness, look_ahead_s = CODECS[codec]
+    return Voice(
+        impairment=impairment,
+        robustness=robustness,
+        delay_s=8 * packet_bytes / rate_bps + look_ahead_s,
+    )
+
+
+def _application(application: Written, stations: int, here: Path, base: FilePath) -> Application:
     def law(key: str, of: str) -> distributions.Distribution:
         return _distribution(getattr(application, key), (*here, key), base, of=of)
 
@@ -132,8 +256,13 @@ def _application(application: Written, here: Path, base: FilePath) -> Applicatio
             return Bulk.of(application, size=size, start=law("start", "time"))
         case "web":
             return Web.of(
-                application, size=law("size", "size"), think_time=law("think_time", "time")
+                application,
+                size=law("size", "size"),
+                think_time=law("think_time", "time"),
+                page=_page(application.page, (*here, "page"), base),
             )
+        case "replay":
+            return Replay.of(application, transfers=_transfers(application, stations, here, base))
         case "ftp":
             interarrival = law("interarrival", "time")
             if interarrival.mean() <= 0:
@@ -147,14 +276,77 @@ def _application(application: Written, here: Path, base: FilePath) -> Applicatio
                 size=law("size", "size"),
                 control=PROFTPD if application.control else None,
             )
-    if application.packet <= standards.UDP_IP_HEADER_BYTES:
+    _check_packet(application.packet, (*here, "packet"))
+    rate = None if application.rate == "saturated" else application.rate
+    voice = None
+    if application.codec is not None:
+        if rate is None:
+            raise InvalidError(
+                (*here, "codec"), "speech has a rate of its own; allowed: together with a rate"
+            )
+        voice = _voice(application.codec, application.packet, rate)
+    return Udp.of(application, rate_bps=rate, voice=voice)
+
+
+def _check_packet(packet_bytes: int, here: Path) -> None:
+    if packet_bytes <= standards.UDP_IP_HEADER_BYTES:
         raise InvalidError(
-            (*here, "packet"),
-            f"{application.packet} B leave nothing beside the headers; "
+            here,
+            f"{packet_bytes} B leave nothing beside the headers; "
             f"allowed: more than {standards.UDP_IP_HEADER_BYTES} B",
         )
-    rate = application.rate
-    return Udp.of(application, rate_bps=None if rate == "saturated" else rate)
+
+
+def _page(page: Written | None, here: Path, base: FilePath) -> Page | None:
+    if page is None:
+        return None
+    size = None
+    if page.size is not None:
+        size = _distribution(page.size, (*here, "size"), base, of="size")
+    objects = _distribution(page.objects, (*here, "objects"), base, of="count")
+    return Page.of(page, objects=objects, size=size)
+
+
+def _transfers(
+    application: Written, stations: int, here: Path, base: FilePath
+) -> tuple[tuple[tuple[float, float], ...], ...]:
+    """When the transfers of each station begin and how large they are, from a log."""
+    try:
+        requests = read_requests(base / application.file)
+    except QuestionError as error:
+        raise InvalidError((*here, "file"), str(error)) from error
+    found = [
+        (time_s, size, client)
+        for time_s, size, client in zip(
+            requests.times_s, requests.sizes, requests.clients, strict=True
+        )
+        if time_s is not None
+    ]
+    if not found:
+        raise InvalidError(
+            (*here, "file"),
+            f'"{base / application.file}" has no times; allowed: an access log, or a CSV file with '
+            "the columns time and size",
+        )
+    # A server writes a line when an answer ends.
+    found.sort(key=lambda one: one[0])
+    begin = found[0][0] + application.begin
+    found = [one for one in found if one[0] >= begin]
+    if not found:
+        raise InvalidError(
+            (*here, "begin"), "is after the last transfer of the file; allowed: a time before it"
+        )
+    if len(found) > MOST_TRANSFERS:
+        raise InvalidError(
+            (*here, "file"),
+            f"has {len(found)} transfers; allowed: {MOST_TRANSFERS} at most, or a later begin",
+        )
+    lists: list[list[tuple[float, float]]] = [[] for _ in range(stations)]
+    known: dict[str, int] = {}
+    for index, (time_s, size, client) in enumerate(found):
+        turn = known.setdefault(client, len(known)) if client else index
+        lists[turn % stations].append((time_s - begin, size))
+    return tuple(map(tuple, lists))
 
 
 def _check_dialogue(application: Application, tcp: Tcp | None, here: Path) -> None:
@@ -280,13 +472,13 @@ def _empirical(written: Written, here: Path, base: FilePath, *, of: str) -> dist
                 file,
                 written.column,
                 zero_allowed=of == "time",
-                most=float(quantity.most),
+                most=float(MOST_COUNTED if of == "count" else quantity.most),
             )
-        if of == "time" or file.name.lower().endswith((".csv", ".csv.gz")):
+        if of != "size" or file.name.lower().endswith((".csv", ".csv.gz")):
             raise InvalidError(
                 (*here, "column"),
                 "is missing: "
-                f"{'an access log has no times' if of == 'time' else 'a CSV file needs it'}; "
+                f"{'a CSV file needs it' if of == 'size' else f'an access log has no {of}s'}; "
                 "allowed: the name of a column of a CSV file",
             )
         return read_access_log(file)

@@ -40,8 +40,11 @@ from .keys.traffic import (
     FtpMessages,
     Link,
     Loss,
+    Page,
+    Replay,
     StationGroup,
     Udp,
+    Voice,
     Web,
 )
 
@@ -71,12 +74,14 @@ __all__ = [
     "Loss",
     "Mac",
     "OfdmPhy",
+    "Page",
     "Phy",
     "PlainQueue",
     "Queue",
     "Rate",
     "Red",
     "RedQueue",
+    "Replay",
     "ResolvedScenario",
     "Rules",
     "Run",
@@ -85,6 +90,7 @@ __all__ = [
     "Tcp",
     "TcpRules",
     "Udp",
+    "Voice",
     "Web",
 ]
 

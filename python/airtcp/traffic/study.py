@@ -22,7 +22,7 @@ from airtcp.distributions import Exponential, Hyperexponential, Lognormal
 from airtcp.results import canonical_json
 
 if TYPE_CHECKING:
-    from airtcp.traffic.read import Requests
+    from airtcp.scenario.requests import Requests
 
 __all__ = ["Fit", "Study", "study", "survivals"]
 

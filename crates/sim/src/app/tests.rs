@@ -67,6 +67,7 @@ impl Script {
 fn web() -> Value {
     json!({
         "kind": "web", "size": constant(3000.0), "think_time": constant(5.0), "request_bytes": 300,
+        "page": null,
     })
 }
 
@@ -152,6 +153,114 @@ fn an_upload_is_written_at_once_and_padded() {
     assert_eq!(user.wake(5.0)[2], write(0, Station, 4380));
 }
 
+fn page(objects: f64, connections: u32, size: Value) -> Value {
+    let mut page = web();
+    page["page"] =
+        json!({ "objects": constant(objects), "size": size, "connections": connections });
+    page
+}
+
+/// Four objects over two connections: the document, then two at once, and the fourth on the connection that
+/// is free first. The page has come with the last object; the next one has connections of its own.
+#[test]
+fn a_page_is_loaded_over_a_few_connections() {
+    let mut user = script(Server, page(4.0, 2, Value::Null));
+    assert_eq!(user.start(), [Wake { at: at(5.0) }]);
+    let asks = |tag, bytes| {
+        [
+            Began { unbidden: false },
+            open(tag, Service::Transfer, Some(Station)),
+            write(tag, Station, bytes),
+        ]
+    };
+
+    assert_eq!(user.wake(5.0), asks(0, 300));
+    assert_eq!(user.arrive(5.1, 0, Server, end(300, 0)), [write(0, Server, 3000)]);
+    // The document: one object more on this connection, and one on a second.
+    let mut wanted =
+        vec![Received { began: at(5.0) }, Began { unbidden: false }, write(0, Station, 300)];
+    wanted.extend(asks(1, 300));
+    assert_eq!(user.arrive(5.2, 0, Station, end(3000, 300)), wanted);
+    // The second request acknowledges the document.
+    assert_eq!(
+        user.arrive(5.3, 0, Server, end(600, 3000)),
+        [Acknowledged { began: at(5.0) }, write(0, Server, 3000)]
+    );
+    assert_eq!(user.arrive(5.4, 1, Server, end(300, 0)), [write(1, Server, 3000)]);
+    assert_eq!(
+        user.arrive(5.5, 1, Station, end(3000, 300)),
+        [Received { began: at(5.2) }, Began { unbidden: false }, write(1, Station, 300)]
+    );
+    // Nothing is left for connection 0: it is over when the server knows.
+    assert_eq!(user.arrive(5.6, 0, Station, end(6000, 600)), [Received { began: at(5.2) }]);
+    assert_eq!(
+        user.arrive(5.7, 0, Server, end(600, 6000)),
+        [Acknowledged { began: at(5.2) }, Abandon { tag: 0 }]
+    );
+    user.app.on_gone(0);
+    user.arrive(5.8, 1, Server, end(600, 3000));
+    assert_eq!(
+        user.arrive(5.9, 1, Station, end(6000, 600)),
+        [Received { began: at(5.5) }, Loaded { began: at(5.0) }, Wake { at: at(10.9) }]
+    );
+    // Connection 1 still waits for the last acknowledgment.
+    assert_eq!(user.wake(10.9), asks(0, 300));
+    assert_eq!(
+        user.arrive(11.0, 1, Server, end(600, 6000)),
+        [Acknowledged { began: at(5.5) }, Abandon { tag: 1 }]
+    );
+}
+
+/// A page of 10000 bytes in three objects that draw the same: 3333.3 bytes each, rounded up.
+#[test]
+fn objects_share_the_size_of_a_page() {
+    let mut user = script(Server, page(3.0, 6, constant(10_000.0)));
+    user.start();
+    user.wake(5.0);
+    assert_eq!(user.arrive(5.1, 0, Server, end(300, 0)), [write(0, Server, 3334)]);
+    user.arrive(5.2, 0, Station, end(3334, 300));
+    assert_eq!(user.arrive(5.3, 1, Server, end(300, 0)), [write(1, Server, 3334)]);
+}
+
+#[test]
+fn a_page_of_one_object_is_its_document() {
+    let mut user = script(Server, page(1.0, 6, Value::Null));
+    user.start();
+    user.wake(5.0);
+    user.arrive(5.1, 0, Server, end(300, 0));
+    assert_eq!(
+        user.arrive(5.2, 0, Station, end(3000, 300)),
+        [Received { began: at(5.0) }, Loaded { began: at(5.0) }, Wake { at: at(10.2) }]
+    );
+}
+
+/// The second station of the group: its transfers begin at 1 s and at 1.5 s, though the first is not over.
+#[test]
+fn a_replay_begins_transfers_at_their_times() {
+    let config = json!({
+        "kind": "replay", "request_bytes": 0,
+        "transfers": [[[0.0, 100.0]], [[1.0, 2000.0], [1.5, 500.0]]],
+    });
+    let mut replay = script(Server, config);
+    replay.app = replay.app.at_station(1);
+    let begins = |tag, bytes| {
+        [
+            Began { unbidden: true },
+            open(tag, Service::Transfer, Some(Station)),
+            write(tag, Server, bytes),
+        ]
+    };
+
+    assert_eq!(replay.start(), [Wake { at: at(1.0) }]);
+    let mut wanted = begins(0, 2000).to_vec();
+    wanted.push(Wake { at: at(1.5) });
+    assert_eq!(replay.wake(1.0), wanted);
+    assert_eq!(replay.wake(1.5), begins(1, 500));
+    // A third station has nothing to do.
+    replay.app = replay.app.at_station(2);
+    assert_eq!(replay.start(), []);
+}
+
 #[test]
 fn a_bulk_transfer_without_size_never_ends() {
     let mut bulk = script(Server, json!({ "kind": "bulk", "size": null, "start": constant(1.0) }));
@@ -165,8 +274,10 @@ fn a_bulk_transfer_without_size_never_ends() {
 /// 1500 bytes at 1.2 Mb/s are 10 ms; the tenth goes 90 ms after the first.
 #[test]
 fn datagrams_of_a_constant_rate_are_evenly_spaced() {
-    let mut udp =
-        script(Server, json!({ "kind": "udp", "packet_bytes": 1500, "rate_bps": 1_200_000 }));
+    let mut udp = script(
+        Server,
+        json!({ "kind": "udp", "packet_bytes": 1500, "rate_bps": 1_200_000, "voice": null }),
+    );
     let [Wake { at: first }] = udp.start()[..] else { panic!("it starts within an interval") };
     assert!(first > Time::ZERO && first <= at(0.010));
 
@@ -183,7 +294,10 @@ fn datagrams_of_a_constant_rate_are_evenly_spaced() {
 
 #[test]
 fn a_source_without_rate_always_has_one_more() {
-    let mut udp = script(Station, json!({ "kind": "udp", "packet_bytes": 1500, "rate_bps": null }));
+    let mut udp = script(
+        Station,
+        json!({ "kind": "udp", "packet_bytes": 1500, "rate_bps": null, "voice": null }),
+    );
 
     assert_eq!(udp.start(), [Wake { at: Time::ZERO }]);
     assert_eq!(udp.wake(0.0), [Saturate { side: Station, bytes: 1472 }]);

@@ -26,9 +26,14 @@ impl Sizes {
 
     /// Bytes of the next transfer, whole and at least one.
     pub(super) fn draw(&self, draws: &mut Draws) -> u64 {
-        let bytes = self.law.draw(&mut draws.sizes).ceil().clamp(1.0, LARGEST) as u64;
-        self.pad.map_or(bytes, |pad| bytes.next_multiple_of(u64::from(pad)))
+        whole_bytes(self.law.draw(&mut draws.sizes), self.pad)
     }
+}
+
+/// A drawn size as whole bytes, at least one, and a multiple of `pad` where segments are padded.
+pub(super) fn whole_bytes(drawn: f64, pad: Option<u32>) -> u64 {
+    let bytes = drawn.ceil().clamp(1.0, LARGEST) as u64;
+    pad.map_or(bytes, |pad| bytes.next_multiple_of(u64::from(pad)))
 }
 
 /// The data of a transfer on a connection.
@@ -58,7 +63,13 @@ impl Carried {
         fresh
     }
 
-    fn is_received(&self) -> bool {
+    /// So many bytes more are to come on the same connection.
+    pub(super) fn ask_for(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.is_acknowledged = false;
+    }
+
+    pub(super) fn is_received(&self) -> bool {
         self.delivered >= self.bytes
     }
 }

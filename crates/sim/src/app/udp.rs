@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::{Action, Actions, AppEvent, Draws, Setting};
 use crate::connection::Side;
+use crate::e_model::Codec;
 use crate::packet::UDP_HEADER_BYTES;
 
 /// Datagrams, in the resolved form of a scenario.
@@ -15,6 +16,8 @@ pub struct UdpConfig {
     packet_bytes: u32,
     /// Bits of IP packets per second; `None`: there is always one more waiting.
     rate_bps: Option<u64>,
+    /// What the datagrams are the speech of, if they are.
+    voice: Option<Codec>,
 }
 
 impl UdpConfig {
@@ -22,8 +25,12 @@ impl UdpConfig {
         if self.packet_bytes <= UDP_HEADER_BYTES || self.rate_bps == Some(0) {
             Err("packet or rate too small")
         } else {
-            Ok(())
+            self.voice.as_ref().map_or(Ok(()), Codec::check)
         }
+    }
+
+    pub(super) fn voice(&self) -> Option<Codec> {
+        self.voice
     }
 }
 

@@ -1,10 +1,12 @@
-//! A user of the web, who thinks, transfers, and thinks again.
+//! A user of the web, who thinks, transfers, and thinks again; what is transferred is one thing, or a
+//! page of many.
 
 use std::rc::Rc;
 
 use airtcp_kernel::{Distribution, Sampler, Time};
 use serde::Deserialize;
 
+use super::page::{PageConfig, PageLaws, Pages};
 use super::transfer::{Sizes, Transfers};
 use super::{Actions, AppEvent, Carried, Draws, Setting, pause};
 
@@ -12,36 +14,68 @@ use super::{Actions, AppEvent, Carried, Draws, Setting, pause};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebConfig {
-    /// Bytes of each transfer.
+    /// Bytes of each transfer; of each object of a page.
     size: Distribution,
     /// Seconds from the end of a transfer to the start of the next.
     think_time: Distribution,
     /// Bytes that the client asks with; none if zero.
     request_bytes: u64,
+    /// What is transferred is a page.
+    page: Option<PageConfig>,
+}
+
+impl WebConfig {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        self.page.as_ref().map_or(Ok(()), |page| page.check(self.request_bytes))
+    }
 }
 
 /// One user.
 #[derive(Clone, Debug)]
 pub(crate) struct Web {
     laws: Rc<Laws>,
-    transfers: Transfers,
+    under_way: UnderWay,
+}
+
+/// What is under way.
+#[derive(Clone, Debug)]
+enum UnderWay {
+    Transfers(Transfers),
+    Pages(Pages),
 }
 
 #[derive(Debug)]
 struct Laws {
-    size: Sizes,
     think_time: Sampler,
-    request_bytes: u64,
+    what: What,
+}
+
+/// What is transferred.
+#[derive(Debug)]
+enum What {
+    /// One thing of such a size, asked for with so many bytes.
+    Single {
+        size: Sizes,
+        request_bytes: u64,
+    },
+    Page(PageLaws),
 }
 
 impl Web {
     pub(super) fn new(config: &WebConfig, setting: Setting) -> Self {
-        let laws = Laws {
-            size: Sizes::new(Sampler::new(config.size.clone()), setting),
-            think_time: Sampler::new(config.think_time.clone()),
-            request_bytes: config.request_bytes,
+        let (size, request_bytes) = (Sampler::new(config.size.clone()), config.request_bytes);
+        let (what, under_way) = match &config.page {
+            None => {
+                let size = Sizes::new(size, setting);
+                (What::Single { size, request_bytes }, UnderWay::Transfers(Transfers::new(setting)))
+            }
+            Some(page) => {
+                let laws = PageLaws::new(page, size, request_bytes);
+                (What::Page(laws), UnderWay::Pages(Pages::new(setting)))
+            }
         };
-        Self { laws: Rc::new(laws), transfers: Transfers::new(setting) }
+        let think_time = Sampler::new(config.think_time.clone());
+        Self { laws: Rc::new(Laws { think_time, what }), under_way }
     }
 
     /// The user thinks first.
@@ -57,24 +91,43 @@ impl Web {
         draws: &mut Draws,
         actions: &mut Actions,
     ) {
-        match event {
-            AppEvent::Woken => {
-                let Laws { size, request_bytes, .. } = &*self.laws;
-                self.transfers.begin(now, size.draw(draws), *request_bytes, false, actions);
+        let is_over = match (&mut self.under_way, &self.laws.what, event) {
+            (
+                UnderWay::Transfers(transfers),
+                What::Single { size, request_bytes },
+                AppEvent::Woken,
+            ) => {
+                transfers.begin(now, size.draw(draws), *request_bytes, false, actions);
+                false
             }
-            AppEvent::Arrived { tag, side, end } => {
-                if self.transfers.on_arrival(tag, side, &end, actions) {
-                    actions.wake(now + pause(&self.laws.think_time, draws));
-                }
+            (UnderWay::Transfers(transfers), _, AppEvent::Arrived { tag, side, end }) => {
+                transfers.on_arrival(tag, side, &end, actions)
             }
+            (UnderWay::Pages(pages), What::Page(laws), AppEvent::Woken) => {
+                pages.begin(now, laws, draws, actions);
+                false
+            }
+            (UnderWay::Pages(pages), What::Page(laws), AppEvent::Arrived { tag, side, end }) => {
+                pages.on_arrival(now, tag, side, &end, laws, actions)
+            }
+            _ => unreachable!("what is under way is what is transferred"),
+        };
+        if is_over {
+            actions.wake(now + pause(&self.laws.think_time, draws));
         }
     }
 
     pub(super) fn on_gone(&mut self, tag: u32) {
-        self.transfers.on_gone(tag);
+        match &mut self.under_way {
+            UnderWay::Transfers(transfers) => transfers.on_gone(tag),
+            UnderWay::Pages(pages) => pages.on_gone(tag),
+        }
     }
 
     pub(super) fn carried(&self, tag: u32) -> Option<&Carried> {
-        Some(self.transfers.carried(tag))
+        Some(match &self.under_way {
+            UnderWay::Transfers(transfers) => transfers.carried(tag),
+            UnderWay::Pages(pages) => pages.carried(tag),
+        })
     }
 }

@@ -221,6 +221,10 @@ impl World<'_> {
         let traffic = Traffic {
             goodputs_bps: flows.iter().map(|flow| flow.goodput_bps).collect(),
             transfer_times_s: measures.transfer_times_s.clone(),
+            ratings: (self.flows.iter())
+                .filter_map(|flow| flow.speech.as_ref()?.rating())
+                .collect(),
+            page_times_s: measures.page_times_s.iter().map(|&(_, time)| time).collect(),
             last_ack_time_s: measures.last_ack_times.value(),
             active_flows,
             payload_s: measures

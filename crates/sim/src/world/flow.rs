@@ -6,7 +6,7 @@ use airtcp_tcp::Segment;
 use airtcp_wlan::{ContenderId, StationId};
 
 use super::groups::scope;
-use super::latency::Jitter;
+use super::latency::{Jitter, Speech};
 use super::node::{Built, NodeId};
 use crate::app::{App, Draws, Setting};
 use crate::connection::{Side, TcpCounts};
@@ -46,6 +46,8 @@ pub(super) struct Flow<'a> {
     pub(super) saturated: Option<(Side, u32)>,
     /// Of its datagrams.
     pub(super) jitter: Jitter,
+    /// What came of the speech in them, if they carry any.
+    pub(super) speech: Option<Box<Speech>>,
     pub(super) books: Books,
     pub(super) measured: Measured,
 }
@@ -95,7 +97,7 @@ pub(super) fn build<'a>(
                         .collect();
                     flows.push(Flow {
                         draws: app.draws(seed, replication, &name),
-                        app: app.clone(),
+                        app: app.at_station(index),
                         places: Vec::new(),
                         saturated: None,
                         name,
@@ -112,6 +114,7 @@ pub(super) fn build<'a>(
                         header_bits: header_bits(config),
                         path,
                         jitter: Jitter::default(),
+                        speech: config.application.voice().map(Speech::new).map(Box::new),
                         books: Books::default(),
                         measured: Measured::default(),
                     });

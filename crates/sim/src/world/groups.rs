@@ -128,12 +128,15 @@ impl World<'_> {
                 traffic.goodputs_bps.push(record.goodput_bps);
                 traffic.retransmissions += record.retransmissions;
                 traffic.timeouts += record.timeouts;
+                traffic.ratings.extend(flow.speech.as_ref().and_then(|speech| speech.rating()));
             }
         }
         let measures = &mut self.measures;
         let transfers = measures.transfer_times_s.iter().zip(&measures.transfer_scopes);
         traffic.transfer_times_s =
             transfers.filter(|(_, scope)| scopes.contains(scope)).map(|(&time, _)| time).collect();
+        let pages = measures.page_times_s.iter().filter(|(scope, _)| scopes.contains(scope));
+        traffic.page_times_s = pages.map(|&(_, time)| time).collect();
         let mut last_ack_times = Mean::default();
         let mut airtime = ExchangeParts::default();
         for &id in scopes {

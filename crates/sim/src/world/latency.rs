@@ -3,10 +3,11 @@
 
 use std::ops::AddAssign;
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
 use super::metrics::fraction;
 use crate::delays::Delays;
+use crate::e_model::Codec;
 use crate::outcome::Metrics;
 
 /// The delays of the packets of some flows.
@@ -33,6 +34,37 @@ pub(super) struct Jitter {
     last: Option<u64>,
     /// 16 times the estimate in nanoseconds.
     estimate: u64,
+}
+
+/// The packets of one side of a call.
+#[derive(Clone, Debug)]
+pub(super) struct Speech {
+    codec: Codec,
+    delays: Delays,
+    lost: u64,
+}
+
+impl Speech {
+    pub(super) fn new(codec: Codec) -> Self {
+        Self { codec, delays: Delays::default(), lost: 0 }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.codec);
+    }
+
+    pub(super) fn received(&mut self, delay: Duration) {
+        self.delays.add(delay);
+    }
+
+    pub(super) fn lost(&mut self) {
+        self.lost += 1;
+    }
+
+    /// R of the E-model; `None` if nothing was sent.
+    pub(super) fn rating(&self) -> Option<f64> {
+        self.codec.best_rating(&self.delays, self.lost)
+    }
 }
 
 impl Latency {
@@ -112,8 +144,6 @@ impl Jitter {
 
 #[cfg(test)]
 mod tests {
-    use airtcp_kernel::Duration;
-
     use super::*;
 
     /// Datagrams that take 100, 116, 116 and 84 us: |D| = 16, 0, 32, so J = 0, 1, 1 - 1/16 and

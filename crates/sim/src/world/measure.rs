@@ -66,6 +66,8 @@ pub(super) struct Measures {
     pub(super) series: Series,
     pub(super) transfer_times_s: Vec<f64>,
     pub(super) last_ack_times: Mean,
+    /// How long each page took that came in the measured time, and of which scope it was.
+    pub(super) page_times_s: Vec<(u32, f64)>,
     /// Sum over the successes of access points, and how many these were.
     active_after_ap_success: (u64, u64),
     pub(super) drops: Drops,
@@ -155,6 +157,7 @@ impl Measures {
             series: Series::new(scenario.measure_from(), scenario.run.duration, SERIES_BINS),
             transfer_times_s: Vec::new(),
             last_ack_times: Mean::default(),
+            page_times_s: Vec::new(),
             active_after_ap_success: (0, 0),
             drops: Drops::default(),
             scopes: (0..scopes(scenario)).map(|_| Scope::default()).collect(),
@@ -183,6 +186,13 @@ impl Measures {
             self.transfer_times_s.push((now - started).as_secs_f64());
         }
         self.measuring
+    }
+
+    /// A client has all of a page.
+    pub(super) fn page_loaded(&mut self, now: Time, began: Time, scope: u32) {
+        if self.measuring {
+            self.page_times_s.push((scope, (now - began).as_secs_f64()));
+        }
     }
 
     /// The sender has the last ACK.
@@ -306,6 +316,9 @@ impl World<'_> {
         }
         for flow in &mut self.flows {
             flow.measured = super::flow::Measured::default();
+            if let Some(speech) = &mut flow.speech {
+                speech.clear();
+            }
         }
     }
 }

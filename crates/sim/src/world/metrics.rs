@@ -12,8 +12,12 @@ use crate::statistics::quantile;
 pub(super) struct Traffic {
     /// Of each flow.
     pub(super) goodputs_bps: Vec<f64>,
+    /// Of each flow that carries speech: R of the E-model.
+    pub(super) ratings: Vec<f64>,
     /// Of the transfers that ended, in the order of their ends.
     pub(super) transfer_times_s: Vec<f64>,
+    /// Of the pages that came.
+    pub(super) page_times_s: Vec<f64>,
     /// The mean of the times to the last ACK.
     pub(super) last_ack_time_s: Option<f64>,
     /// The mean number of transfers in progress.
@@ -29,9 +33,13 @@ impl Traffic {
         let goodput: f64 = self.goodputs_bps.iter().sum();
         let squares: f64 = self.goodputs_bps.iter().map(|bps| bps * bps).sum();
         let flows = self.goodputs_bps.len() as f64;
-        let times = &mut self.transfer_times_s;
-        let mean_time = (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64);
+        let mean_of = |times: &[f64]| {
+            (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+        };
+        let (times, pages) = (&mut self.transfer_times_s, &mut self.page_times_s);
+        let (mean_time, mean_page_time) = (mean_of(times), mean_of(pages));
         times.sort_unstable_by(f64::total_cmp);
+        pages.sort_unstable_by(f64::total_cmp);
         Metrics::from([
             ("goodput_bps", Some(goodput)),
             ("flow_goodput_bps", (flows > 0.0).then(|| goodput / flows)),
@@ -43,6 +51,12 @@ impl Traffic {
             ("transfer_time_p95_s", quantile(times, 0.95)),
             ("transfer_time_p99_s", quantile(times, 0.99)),
             ("transfer_time_to_last_ack_s", self.last_ack_time_s),
+            ("r_factor", mean_of(&self.ratings)),
+            ("page_time_s", mean_page_time),
+            ("page_time_p50_s", quantile(pages, 0.5)),
+            ("page_time_p90_s", quantile(pages, 0.9)),
+            ("page_time_p95_s", quantile(pages, 0.95)),
+            ("page_time_p99_s", quantile(pages, 0.99)),
             ("active_flows", Some(self.active_flows)),
             ("channel_utilization", Some(self.payload_s / measured.as_secs_f64())),
             ("tcp_retransmissions", Some(self.retransmissions as f64)),

@@ -102,6 +102,10 @@ impl World<'_> {
                     self.record_start(flow);
                 }
                 Action::Received { began } => self.transfer_received(flow, began),
+                Action::Loaded { began } => {
+                    let scope = self.flows[flow as usize].scope;
+                    self.measures.page_loaded(self.now, began, scope);
+                }
                 Action::Acknowledged { began } => {
                     let scope = self.flows[flow as usize].scope;
                     self.measures.transfer_acknowledged(self.now, began, scope);

@@ -221,6 +221,9 @@ impl World<'_> {
         }
         if packet.body.owner.is_datagram() {
             self.measures.scopes[flow.scope as usize].latency.lost += 1;
+            if let Some(speech) = &mut flow.speech {
+                speech.lost();
+            }
         }
         if packet.body.owner.is_foreign() {
             self.foreign.lost.push(packet.body.place());

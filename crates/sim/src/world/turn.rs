@@ -33,7 +33,11 @@ impl World<'_> {
             }
             network.deliver(flow, packet.flow, u64::from(segment.len));
             let latency = &mut network.measures.scopes[flow.scope as usize].latency;
-            latency.datagram(packet.body.sent(), network.now, &mut flow.jitter);
+            let sent = packet.body.sent();
+            latency.datagram(sent, network.now, &mut flow.jitter);
+            if let Some(speech) = &mut flow.speech {
+                speech.received(network.now - sent);
+            }
             return;
         };
         let connection = &mut connections[id as usize];

@@ -405,6 +405,23 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
             })
         },
     );
+    let page = (law(10_000.0), law(0.1), law(3.0), prop::option::of(law(20_000.0)), 1_u32..7)
+        .prop_map(|(size, think_time, objects, page, connections)| {
+            json!({
+                "kind": "web", "size": size, "think_time": think_time, "request_bytes": 300,
+                "page": { "objects": objects, "size": page, "connections": connections },
+            })
+        });
+    let replay = (
+        prop::collection::vec(prop::collection::vec((0.0..0.5_f64, 1.0..50_000.0_f64), 0..5), 1..4),
+        prop_oneof![Just(0_u64), Just(300)],
+    )
+        .prop_map(|(mut transfers, request)| {
+            for list in &mut transfers {
+                list.sort_by(|one, next| one.0.total_cmp(&next.0));
+            }
+            json!({ "kind": "replay", "transfers": transfers, "request_bytes": request })
+        });
     let ftp = (law(0.1), law(10_000.0), prop::option::of(messages())).prop_map(
         |(interarrival, size, control)| {
             json!({
@@ -414,10 +431,14 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
     );
     let rates =
         prop_oneof![Just(None), Just(Some(1_u64)), Just(Some(777_777)), Just(Some(2_000_000))];
-    let udp = (prop_oneof![Just(40_u32), Just(1500)], rates).prop_map(
-        |(packet, rate)| json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": rate }),
+    let voice =
+        prop::option::of(Just(json!({ "impairment": 0.0, "robustness": 25.1, "delay_s": 0.02 })));
+    let udp = (prop_oneof![Just(40_u32), Just(1500)], rates, voice).prop_map(
+        |(packet, rate, voice)| {
+            json!({ "kind": "udp", "packet_bytes": packet, "rate_bps": rate, "voice": voice })
+        },
     );
-    let application = prop_oneof![2 => bulk, 3 => web, 2 => ftp, 1 => udp];
+    let application = prop_oneof![2 => bulk, 2 => web, 1 => page, 1 => replay, 2 => ftp, 1 => udp];
     let direction = prop_oneof![Just("download"), Just("upload")];
     (0..groups, direction, application, tcp(), path()).prop_map(
         |(group, direction, application, mut tcp, path)| {
@@ -426,6 +447,7 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
                 tcp["handshake"] = json!("three-way");
             }
             let is_udp = application["kind"] == "udp";
+            let direction = if application["page"].is_object() { "download" } else { direction };
             json!({
                 "name": "set later", "stations": format!("group{group}"),
                 "direction": direction, "application": application,

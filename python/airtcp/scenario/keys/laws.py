@@ -11,7 +11,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..quantities import (
+    MeanCount,
     MeanSizeBytes,
+    PositiveCount,
     PositiveSizeBytes,
     PositiveTimeS,
     SizeBytes,
@@ -21,7 +23,7 @@ from ..quantities import (
     optional,
 )
 
-__all__ = ["Empirical", "SizeDistribution", "TimeDistribution", "checked_tag"]
+__all__ = ["CountDistribution", "Empirical", "SizeDistribution", "TimeDistribution", "checked_tag"]
 
 SCV_MAX = 1e6
 
@@ -161,5 +163,6 @@ def checked_tag(value: dict[str, object], tag: str, allowed: list[str]) -> dict[
     return value
 
 
+CountDistribution: Any = _laws("Count", PositiveCount, MeanCount, MeanCount)
 SizeDistribution: Any = _laws("Size", PositiveSizeBytes, MeanSizeBytes, SizeBytes)
 TimeDistribution: Any = _laws("Time", TimeS, PositiveTimeS, TimeS)

@@ -3,6 +3,7 @@
 Knows their keys. Does not know how keys of different tables depend on each other: `resolve` does.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
@@ -18,26 +19,32 @@ from ..quantities import (
     RateBps,
     Share,
     SizeBytes,
+    TimeS,
     Written,
     rate_or,
     text_or_table,
 )
-from .laws import SizeDistribution, TimeDistribution, checked_tag
+from .laws import CountDistribution, SizeDistribution, TimeDistribution, checked_tag
 from .phy import Rate
+from .profiles import PROFILES
 from .queue import LinkQueueForm, Queue, QueueForm
 from .tcp import Tcp
 
 __all__ = [
     "Application",
     "Bulk",
+    "Call",
     "Flow",
     "FrameErrors",
     "Ftp",
     "FtpMessages",
     "Link",
     "Loss",
+    "Page",
+    "Replay",
     "StationGroup",
     "Udp",
+    "Voice",
     "Web",
 ]
 
@@ -56,16 +63,88 @@ class Bulk(Table):
     )
 
 
+class Page(Table):
+    """Many objects over a few connections, as a browser loads them with HTTP/1.1.
+
+    The document comes first, then all others; a connection carries one object after the other.
+    """
+
+    objects: distributions.Distribution = key(
+        "How many objects a page has, its document included.", reads=CountDistribution
+    )
+    size: distributions.Distribution | None = key(
+        "Size of a whole page: its objects share it in proportion to what they draw by the "
+        "`size` of the application.",
+        default=none("the sum of its objects"),
+        reads=SizeDistribution,
+    )
+    connections: int = key(
+        "How many connections are used at once at most.",
+        default=6,
+        ge=1,
+        le=256,
+        source="what browsers open to a host with HTTP/1.1",
+    )
+
+
 class Web(Table):
     """ON/OFF: a transfer, then a think time, and so on."""
 
     kind: Literal["web"] = key("Transfers and think times in turn.")
-    size: distributions.Distribution = key("Size of a transfer.", reads=SizeDistribution)
+    profile: ClassVar[Key] = file_only(
+        Literal["web-2025"],
+        "What holds of all other keys where a file says nothing of them: `web-2025` is a page of "
+        "today.",
+        default=none(),
+        source="HTTP Archive, Web Almanac 2025",
+    )
+    size: distributions.Distribution = key(
+        "Size of a transfer; of an object of a page.", reads=SizeDistribution
+    )
     think_time: distributions.Distribution = key(
         "From the end of a transfer to the beginning of the next one, and before the first.",
         reads=TimeDistribution,
     )
     request_bytes: int = key("Size of the GET request before each transfer.", default="0 B")
+    page: Page | None = key(
+        "A transfer is a page of several objects, each asked for by a request.",
+        default=none("one object"),
+    )
+
+
+class Replay(Table):
+    """Transfers that begin when they did in a log, however many are under way."""
+
+    kind: Literal["replay"] = key("The transfers of a file, at their times.")
+    file: ClassVar[Key] = file_only(
+        Annotated[str, Field(min_length=1)],
+        "A web server's access log (Common, Combined, JSON lines), or a CSV file with the columns "
+        "`time` (seconds, or a date) and `size` (bytes), and `client` if it has one. Ending .gz: "
+        "compressed. Relative to the scenario file. Clients are given to the stations of the group "
+        "in turn, in the order of their first transfer; without clients transfers are.",
+    )
+    begin: ClassVar[Key] = file_only(
+        TimeS,
+        "How long after the first transfer of the file the simulation begins; what was before is "
+        "left out.",
+        default="0 s",
+    )
+    transfers: tuple[tuple[tuple[float, float], ...], ...] = derived(
+        "For each station of the group in turn: when each of its transfers begins, in seconds from "
+        "the beginning of the simulation, and its bytes."
+    )
+    request_bytes: int = key("Size of the GET request before each transfer.", default="0 B")
+
+
+class Voice(Table):
+    """What the E-model asks of a codec (ITU-T G.113, appendix I)."""
+
+    impairment: float = derived("Equipment impairment factor Ie without losses.")
+    robustness: float = derived("Packet-loss robustness factor Bpl.")
+    delay_s: float = derived(
+        "From the first sound of a packet until it is sent: its duration, and what the codec looks "
+        "ahead."
+    )
 
 
 class Udp(Table):
@@ -79,6 +158,34 @@ class Udp(Table):
         default="saturated",
         reads=Annotated[int | Literal["saturated"], *rate_or("saturated")],
     )
+    codec: ClassVar[Key] = file_only(
+        Literal["G.711", "G.729A"],
+        "The packets are speech, encoded so, with concealment of what is lost: `r_factor` is "
+        "measured of them.",
+        default=none("no speech"),
+        source="ITU-T G.113, appendix I",
+    )
+    voice: Voice | None = derived("What the E-model asks of `codec`.")
+
+
+class Call(Table):
+    """Speech and video, packets without flow control: as many `udp` flows as there are of both."""
+
+    kind: Literal["call"] = key("Speech and video over UDP.")
+    profile: ClassVar[Key] = file_only(
+        Literal["call"], "The same as this kind of application.", default=none()
+    )
+    codec: Literal["G.711", "G.729A"] = key(
+        "How speech is encoded: 50 packets/s of 200 B (G.711) or 60 B (G.729A), headers of IP, UDP "
+        "and RTP included.",
+        default="G.711",
+    )
+    video_bps: int | None = key(
+        "Rate of IP packets with video, evenly spaced; `none`: speech alone.",
+        default="1.2 Mb/s",
+        reads=Annotated[int | Literal["none"], *rate_or("none")],
+    )
+    video_packet_bytes: int = key("Size of an IP packet with video.", default="1200 B")
 
 
 class FtpMessages(Table):
@@ -112,7 +219,7 @@ class Ftp(Table):
     )
 
 
-Application = Annotated[Bulk | Web | Ftp | Udp, Field(discriminator="kind")]
+Application = Annotated[Bulk | Web | Ftp | Replay | Udp, Field(discriminator="kind")]
 
 
 class _ApplicationInput:
@@ -121,7 +228,19 @@ class _ApplicationInput:
             if isinstance(value, Written):
                 return value
             raise PydanticCustomError("not_an_application", "")
-        return checked_tag(value, "kind", ["bulk", "web", "ftp", "udp"])
+        if "profile" in value:
+            checked_tag(value, "profile", list(PROFILES))
+            value = _over(PROFILES[str(value["profile"])], value)
+        return checked_tag(value, "kind", ["bulk", "web", "ftp", "replay", "udp", "call"])
+
+
+def _over(profile: Mapping[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a profile with a file's own above them; those of a page one by one."""
+    together = {**profile, **value}
+    page = value.get("page")
+    if isinstance(page, dict):
+        together["page"] = {**profile.get("page", {}), **page}
+    return together
 
 
 class Loss(Table):
@@ -186,12 +305,19 @@ class Flow(Table):
     )
     stations: str = key("Name of a station group.")
     direction: Literal["download", "upload"] = key(
-        "`download`: server, access point, station; `upload`: the other way."
+        "`download`: server, access point, station; `upload`: the other way; `both` (of `udp` and "
+        "`call`): a flow each way, with `-down` and `-up` after its name.",
+        reads=Literal["download", "upload", "both"],
     )
     application: Application = key(
-        "What is sent: `bulk`, `web`, `ftp` or `udp`.",
+        "What is sent: `bulk`, `web`, `ftp`, `replay`, `udp` or `call`.",
         reads=Annotated[
-            written(Bulk) | written(Web) | written(Ftp) | written(Udp),
+            written(Bulk)
+            | written(Web)
+            | written(Ftp)
+            | written(Replay)
+            | written(Udp)
+            | written(Call),
             Field(discriminator="kind"),
             BeforeValidator(_ApplicationInput()),
         ],

@@ -1,7 +1,7 @@
 """Requests in a file: an access log (Common, Combined, JSON lines) or a CSV file of sizes.
 
 Knows these formats and why a line of them is of no use. Does not know what requests are for. Files
-are streams with the bounds of `airtcp.scenario.access_log`; gzip by the ending .gz.
+are streams with the bounds of `access_log`; gzip by the ending .gz.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from airtcp.exceptions import QuestionError
-from airtcp.scenario.access_log import DataFileError, lines_of
+from ..exceptions import QuestionError
+from .access_log import DataFileError, lines_of
 
 __all__ = ["Requests", "read_requests"]
 

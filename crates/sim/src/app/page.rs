@@ -1,0 +1,250 @@
+//! Pages: many objects over a bounded number of connections, as a browser loads them with HTTP/1.1
+//! (RFC 9112, sections 9.3 and 9.4): the document first, then the objects that it names. A connection
+//! carries one after the other, each after a request of its own (no pipelining), and is not used again
+//! for another page. Does not know when a page is wanted.
+
+use airtcp_kernel::{Distribution, Sampler, Time};
+use serde::Deserialize;
+
+use super::transfer::{Carried, Slots, whole_bytes};
+use super::{Action, Actions, Draws, End, Service, Setting};
+use crate::connection::Side;
+
+/// More objects than any page has.
+const MOST_OBJECTS: f64 = 100_000.0;
+
+/// What a page is made of, in the resolved form of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PageConfig {
+    /// How many objects a page has, its document included.
+    objects: Distribution,
+    /// Bytes of a whole page; the sum of its objects if `None`.
+    size: Option<Distribution>,
+    /// How many connections are used at once at most.
+    connections: u32,
+}
+
+impl PageConfig {
+    pub(super) fn check(&self, request_bytes: u64) -> Result<(), &'static str> {
+        if self.connections == 0 || request_bytes == 0 {
+            Err("the objects of a page are asked for, over one connection or more")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What a page may be like.
+#[derive(Debug)]
+pub(super) struct PageLaws {
+    objects: Sampler,
+    object: Sampler,
+    page: Option<Sampler>,
+    connections: u32,
+    request_bytes: u64,
+}
+
+impl PageLaws {
+    /// Pages of objects with sizes by the law `object`.
+    pub(super) fn new(config: &PageConfig, object: Sampler, request_bytes: u64) -> Self {
+        Self {
+            objects: Sampler::new(config.objects.clone()),
+            object,
+            page: config.size.clone().map(Sampler::new),
+            connections: config.connections,
+            request_bytes,
+        }
+    }
+
+    /// Bytes of the objects of the next page, the document first. Where the page as a whole has a law,
+    /// its objects share the size of the page in proportion to what they drew.
+    fn draw(&self, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {
+        let count = self.objects.draw(&mut draws.sizes).round().clamp(1.0, MOST_OBJECTS) as usize;
+        let page = self.page.as_ref().map(|law| law.draw(&mut draws.sizes));
+        let mut objects: Vec<f64> =
+            (0..count).map(|_| self.object.draw(&mut draws.sizes)).collect();
+        if let Some(page) = page {
+            let share = page / objects.iter().sum::<f64>();
+            if share.is_finite() {
+                objects.iter_mut().for_each(|bytes| *bytes *= share);
+            }
+        }
+        objects.into_iter().map(|bytes| whole_bytes(bytes, pad)).collect()
+    }
+}
+
+/// The pages of one user: the one that is loaded, and connections that wait for the last
+/// acknowledgment of an earlier one.
+#[derive(Clone, Debug)]
+pub(super) struct Pages {
+    setting: Setting,
+    slots: Slots<Connection>,
+    /// When the page was asked for.
+    began: Time,
+    /// Bytes of the objects that nobody has asked for yet, the next one last.
+    unasked: Vec<u64>,
+    /// How many objects have not come yet.
+    missing: usize,
+    /// Whether the document has come, which names the others.
+    has_document: bool,
+}
+
+/// A connection of a page.
+#[derive(Clone, Debug)]
+struct Connection {
+    carried: Carried,
+    /// Bytes of all requests on it.
+    requested: u64,
+    /// When the object that is on its way was asked for.
+    began: Time,
+    /// Bytes of the object that the server has not heard of yet; zero if it has.
+    unheard: u64,
+    /// Of the object that the server has written last and does not know to have come: when it was
+    /// asked for, and the bytes of all until then.
+    unacknowledged: Option<(Time, u64)>,
+    /// Nothing more will be asked for.
+    is_done: bool,
+}
+
+impl Pages {
+    pub(super) fn new(setting: Setting) -> Self {
+        let slots = Slots::default();
+        Self {
+            setting,
+            slots,
+            began: Time::ZERO,
+            unasked: Vec::new(),
+            missing: 0,
+            has_document: false,
+        }
+    }
+
+    /// A page is wanted: its document is asked for.
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        laws: &PageLaws,
+        draws: &mut Draws,
+        actions: &mut Actions,
+    ) {
+        debug_assert_eq!(self.missing, 0, "one page after the other");
+        self.began = now;
+        self.has_document = false;
+        self.unasked = laws.draw(draws, self.setting.pad);
+        self.missing = self.unasked.len();
+        self.unasked.reverse();
+        self.open(now, laws, actions);
+    }
+
+    /// Asks for the next object on a connection of its own.
+    fn open(&mut self, now: Time, laws: &PageLaws, actions: &mut Actions) {
+        let tag = self.slots.insert(Connection {
+            carried: Carried::new(Side::Server, now, 0),
+            requested: 0,
+            began: now,
+            unheard: 0,
+            unacknowledged: None,
+            is_done: false,
+        });
+        let (service, opener) = (Service::Transfer, Some(self.setting.opener));
+        actions.push(Action::Began { unbidden: false });
+        actions.push(Action::Open { tag, service, opener, acks_first: false });
+        self.ask(now, tag, laws, actions);
+    }
+
+    /// Asks for the next object on a connection that has nothing to do.
+    fn ask(&mut self, now: Time, tag: u32, laws: &PageLaws, actions: &mut Actions) {
+        let bytes = self.unasked.pop().expect("there is one more");
+        let connection = self.slots.get_mut(tag);
+        connection.began = now;
+        connection.unheard = bytes;
+        connection.requested += laws.request_bytes;
+        connection.carried.ask_for(bytes);
+        let (side, bytes) = (Side::Station, laws.request_bytes);
+        actions.push(Action::Write { tag, side, bytes, last: false });
+    }
+
+    /// Something has reached an end: whether the client has all of the page now.
+    pub(super) fn on_arrival(
+        &mut self,
+        now: Time,
+        tag: u32,
+        side: Side,
+        end: &End,
+        laws: &PageLaws,
+        actions: &mut Actions,
+    ) -> bool {
+        if side == Side::Server {
+            self.serve(tag, end, actions);
+            return false;
+        }
+        let connection = self.slots.get_mut(tag);
+        let fresh = connection.carried.deliver(end);
+        actions.delivered += fresh;
+        if fresh == 0 || !connection.carried.is_received() {
+            return false;
+        }
+        actions.push(Action::Received { began: connection.began });
+        self.missing -= 1;
+        self.go_on(now, tag, laws, actions);
+        let is_loaded = self.missing == 0;
+        if is_loaded {
+            actions.push(Action::Loaded { began: self.began });
+        }
+        is_loaded
+    }
+
+    /// The client has an object: what it asks for next.
+    fn go_on(&mut self, now: Time, tag: u32, laws: &PageLaws, actions: &mut Actions) {
+        if self.unasked.is_empty() {
+            self.slots.get_mut(tag).is_done = true;
+            self.abandon_if_over(tag, actions);
+            return;
+        }
+        actions.push(Action::Began { unbidden: false });
+        self.ask(now, tag, laws, actions);
+        if !std::mem::replace(&mut self.has_document, true) {
+            for _ in 1..laws.connections {
+                if !self.unasked.is_empty() {
+                    self.open(now, laws, actions);
+                }
+            }
+        }
+    }
+
+    /// A request, or an acknowledgment, has come to the server.
+    fn serve(&mut self, tag: u32, end: &End, actions: &mut Actions) {
+        let connection = self.slots.get_mut(tag);
+        if let Some((began, bytes)) = connection.unacknowledged
+            && end.acked >= bytes
+        {
+            connection.unacknowledged = None;
+            actions.push(Action::Acknowledged { began });
+        }
+        if connection.unheard > 0 && end.delivered >= connection.requested {
+            let bytes = std::mem::take(&mut connection.unheard);
+            connection.unacknowledged = Some((connection.began, connection.carried.bytes));
+            actions.push(Action::Write { tag, side: Side::Server, bytes, last: false });
+        }
+        let connection = self.slots.get_mut(tag);
+        connection.carried.is_acknowledged =
+            connection.unheard == 0 && connection.unacknowledged.is_none();
+        self.abandon_if_over(tag, actions);
+    }
+
+    fn abandon_if_over(&self, tag: u32, actions: &mut Actions) {
+        let connection = self.slots.get(tag);
+        if connection.is_done && connection.unacknowledged.is_none() {
+            actions.push(Action::Abandon { tag });
+        }
+    }
+
+    pub(super) fn on_gone(&mut self, tag: u32) {
+        self.slots.remove(tag);
+    }
+
+    pub(super) fn carried(&self, tag: u32) -> &Carried {
+        &self.slots.get(tag).carried
+    }
+}

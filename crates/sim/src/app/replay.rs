@@ -1,0 +1,103 @@
+//! Transfers that begin at given times and have given sizes, however many are under way: what a log of a
+//! server holds. Draws nothing.
+
+use std::rc::Rc;
+
+use airtcp_kernel::{Duration, Time};
+use serde::Deserialize;
+
+use super::transfer::{Transfers, whole_bytes};
+use super::{Actions, AppEvent, Carried, Setting};
+
+/// Given transfers, in the resolved form of a scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayConfig {
+    /// For each station of the group in turn: when its transfers begin in seconds, ascending, and their
+    /// bytes.
+    transfers: Vec<Vec<(f64, f64)>>,
+    /// Bytes that the client asks with; none if zero.
+    request_bytes: u64,
+}
+
+impl ReplayConfig {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        let is_sorted = |list: &Vec<(f64, f64)>| list.is_sorted_by(|one, next| one.0 <= next.0);
+        let is_sound = |&(time, bytes): &(f64, f64)| {
+            (0.0..=1e9).contains(&time) && bytes.is_finite() && bytes > 0.0
+        };
+        if !self.transfers.iter().all(is_sorted) {
+            Err("transfers are not in the order of their times")
+        } else if !self.transfers.iter().flatten().all(is_sound) {
+            Err("transfers need times of at least 0 and sizes above 0")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What one station does of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Replay {
+    config: Rc<ReplayConfig>,
+    transfers: Transfers,
+    pad: Option<u32>,
+    /// Which station of its group it is.
+    station: usize,
+    /// How many of its transfers have begun.
+    begun: usize,
+}
+
+impl Replay {
+    pub(super) fn new(config: &ReplayConfig, setting: Setting) -> Self {
+        Self {
+            config: Rc::new(config.clone()),
+            transfers: Transfers::new(setting),
+            pad: setting.pad,
+            station: 0,
+            begun: 0,
+        }
+    }
+
+    /// That of the station with this number in its group.
+    pub(super) fn at_station(&mut self, station: u32) {
+        self.station = station as usize;
+    }
+
+    /// When the next transfer begins, and its bytes.
+    fn next(&self) -> Option<(Time, f64)> {
+        let (time, bytes) = *self.config.transfers.get(self.station)?.get(self.begun)?;
+        Some((Time::ZERO + Duration::from_secs_f64(time), bytes))
+    }
+
+    pub(super) fn start(&mut self, actions: &mut Actions) {
+        if let Some((at, _)) = self.next() {
+            actions.wake(at);
+        }
+    }
+
+    pub(super) fn on_event(&mut self, now: Time, event: AppEvent, actions: &mut Actions) {
+        match event {
+            AppEvent::Woken => {
+                let (_, bytes) = self.next().expect("it was woken for one");
+                self.begun += 1;
+                let bytes = whole_bytes(bytes, self.pad);
+                self.transfers.begin(now, bytes, self.config.request_bytes, true, actions);
+                if let Some((at, _)) = self.next() {
+                    actions.wake(at.max(now));
+                }
+            }
+            AppEvent::Arrived { tag, side, end } => {
+                self.transfers.on_arrival(tag, side, &end, actions);
+            }
+        }
+    }
+
+    pub(super) fn on_gone(&mut self, tag: u32) {
+        self.transfers.on_gone(tag);
+    }
+
+    pub(super) fn carried(&self, tag: u32) -> Option<&Carried> {
+        Some(self.transfers.carried(tag))
+    }
+}

@@ -1,0 +1,300 @@
+"""Pages of many objects, transfers of a log, and calls: what is asked for, and what is measured."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from airtcp import _core
+from airtcp.exceptions import ScenarioError
+from airtcp.run.simulate import simulate
+from airtcp.scenario import ResolvedScenario, load, loads
+
+PAGES = """
+[phy]
+standard = "802.11b"
+control_rate = "11 Mb/s"
+cw_min = 0
+cw_max = 0
+[[stations]]
+name = "reader"
+count = {count}
+[[flows]]
+stations = "reader"
+direction = "download"
+path = {path}
+[flows.application]
+kind = "web"
+size = "{size}"
+think_time = "1 s"
+request = "300 B"
+page = {page}
+[flows.tcp]
+mss = "1000 B"
+handshake = "{handshake}"
+delayed_ack = {{ every = 1 }}
+[run]
+warmup = "0 s"
+duration = "{duration}"
+replications = 1
+"""
+
+
+def pages(page: str, **given: object) -> ResolvedScenario:
+    values: dict[str, object] = {
+        "count": 1,
+        "size": "1000 B",
+        "handshake": "none",
+        "path": "[]",
+        "duration": "2 s",
+        **given,
+    }
+    return loads(PAGES.format(page=page, **values))
+
+
+def outcome(resolved: ResolvedScenario) -> Any:
+    """What replication 0 with seed 1 answers."""
+    return json.loads(_core.Simulation(resolved.to_json()).run(1, 0, _core.RunControl())[0])
+
+
+def exchange_ns(payload_bytes: int) -> tuple[int, int]:
+    """Data frame, and SIFS with MAC ACK, at 11 Mb/s; DSSS payloads in whole microseconds."""
+    bits = 8 * payload_bytes + 320 + 64 + 224
+    return (192 + math.ceil(bits / 11)) * 1000, (10 + 192 + math.ceil(112 / 11)) * 1000
+
+
+def test_a_page_on_an_empty_channel_takes_its_frames() -> None:
+    """Three objects on one connection without handshake: request and object in turn, six frames.
+
+    Each acknowledges the one before. DIFS before all but the first, no backoff; to the nanosecond.
+    """
+    found = outcome(pages("{ objects = 3, connections = 1 }"))["metrics"]
+
+    frames = [exchange_ns(payload) for payload in (300, 1000, 300, 1000, 300, 1000)]
+    expected = sum(map(sum, frames)) + 5 * 50_000 - frames[-1][1]
+    assert found["page_time_s"] == pytest.approx(expected / 1e9, abs=2e-9)
+
+
+def test_connections_are_used_at_once() -> None:
+    """With 100 ms each way all else is small.
+
+    One connection: a round trip for the handshake and 60 for the objects. Six: two for the
+    document; then the first goes on at once and five have a handshake before, so 59 objects are
+    there after x rounds with x + 5 (x - 1) >= 59, which is 11: 13 in all.
+    """
+    path = '[{ delay = "100 ms" }]'
+    found = {
+        connections: outcome(
+            pages(
+                f"{{ objects = 60, connections = {connections} }}",
+                handshake="three-way",
+                path=path,
+                duration="20 s",
+            )
+        )["metrics"]["page_time_s"]
+        for connections in (1, 6)
+    }
+
+    # Beside the propagation each object takes some 2 ms of airtime.
+    assert 61 * 0.2 < found[1] < 61 * 0.2 + 60 * 0.003
+    assert 13 * 0.2 < found[6] < 13 * 0.2 + 60 * 0.003
+
+
+def test_objects_are_transfers_and_pages_are_pages() -> None:
+    """In 20 s of 1 s of thinking and pages of 20 ms; each page is 4 transfers of 2500 bytes."""
+    found = outcome(pages('{ objects = 4, size = "10 kB" }', duration="20 s", size="700 B"))
+
+    transfers, metrics = found["counts"]["transfers"], found["metrics"]
+    assert transfers in (76, 80)
+    assert metrics["goodput_bps"] == pytest.approx(transfers * 2500 * 8 / 20)
+    assert metrics["page_time_p50_s"] == pytest.approx(metrics["page_time_s"], rel=0.2)
+    assert metrics["transfer_time_s"] < metrics["page_time_s"]
+    group = found["groups"][0]
+    assert group["download"]["page_time_s"] == metrics["page_time_s"]
+
+
+def test_pages_without_page_have_no_page_time() -> None:
+    text = PAGES.format(
+        page="{ objects = 1 }",
+        count=1,
+        size="1 kB",
+        handshake="none",
+        path="[]",
+        duration="2 s",
+    ).replace("page = { objects = 1 }\n", "")
+    assert outcome(loads(text))["metrics"]["page_time_s"] is None
+
+
+PROFILE = """
+[phy]
+standard = "802.11g"
+[[stations]]
+name = "a"
+count = 2
+[[flows]]
+stations = "a"
+direction = "{direction}"
+application = {application}
+[run]
+warmup = "{warmup}"
+duration = "30 s"
+replications = 1
+"""
+
+
+def profile(application: str, direction: str = "download", warmup: str = "0 s") -> ResolvedScenario:
+    return loads(PROFILE.format(application=application, direction=direction, warmup=warmup))
+
+
+def test_a_page_of_2025_has_the_sizes_of_the_almanac() -> None:
+    """The five quantiles that it states for desktop home pages, in kB, within 7 %."""
+    (flow,) = profile('{ profile = "web-2025" }').flows
+    page = flow.application.page
+    assert page is not None
+    assert page.size is not None
+    assert page.objects.mean() == 70.0
+
+    for share, stated in zip(
+        (0.1, 0.25, 0.5, 0.75, 0.9), (607, 1275, 2412, 4570, 9179), strict=True
+    ):
+        size = stated * 1e3
+        low, high = page.size.survival(np.array([0.93 * size, 1.07 * size]))
+        assert high < 1 - share < low
+
+
+def test_what_a_file_says_stands_above_its_profile() -> None:
+    (flow,) = profile(
+        '{ profile = "web-2025", request = "1 kB", page = { connections = 1 } }'
+    ).flows
+    assert flow.application.request_bytes == 1000
+    assert flow.application.page.connections == 1
+    assert flow.application.page.objects.mean() == 70.0
+
+
+def replayed(directory: Path, text: str, stations: int = 2, extra: str = "") -> ResolvedScenario:
+    (directory / "log.csv").write_text(text)
+    scenario = directory / "s.toml"
+    scenario.write_text(
+        PROFILE.format(
+            application=f'{{ kind = "replay", file = "log.csv"{extra} }}',
+            direction="download",
+            warmup="0 s",
+        ).replace("count = 2", f"count = {stations}")
+    )
+    return load(scenario)
+
+
+def test_a_replay_gives_clients_to_stations_in_turn(tmp_path: Path) -> None:
+    """Three clients, two stations: the third is at the first station. Times from the first."""
+    text = "time,size,client\n100,3000,x\n103.5,2000,y\n101,500,x\n104,700,z\n"
+    (flow,) = replayed(tmp_path, text).flows
+
+    assert flow.application.transfers == (
+        ((0.0, 3000.0), (1.0, 500.0), (4.0, 700.0)),
+        ((3.5, 2000.0),),
+    )
+
+
+def test_a_replay_without_clients_gives_transfers_in_turn_and_may_begin_later(
+    tmp_path: Path,
+) -> None:
+    text = "time,size\n0,100\n1,200\n2,300\n3,400\n"
+    (flow,) = replayed(tmp_path, text, extra=', begin = "1 s"').flows
+    assert flow.application.transfers == (((0.0, 200.0), (2.0, 400.0)), ((1.0, 300.0),))
+
+
+def test_what_is_replayed_arrives(tmp_path: Path) -> None:
+    """40 transfers of 1 to 40 kB within 20 s, of which each arrives whole: 820 kB in 30 s."""
+    rows = "".join(f"{0.5 * n},{1000 * (n + 1)}\n" for n in range(40))
+    found = outcome(replayed(tmp_path, "time,size\n" + rows, stations=3))
+
+    assert found["counts"]["transfers"] == 40
+    assert found["metrics"]["goodput_bps"] == pytest.approx(820e3 * 8 / 30)
+    assert [flow["transfers"] for flow in found["flows"]] == [14, 13, 13]
+
+
+def test_a_log_without_times_cannot_be_replayed(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match="has no times; allowed: an access log, or a CSV"):
+        replayed(tmp_path, "size\n100\n")
+
+
+def rating(delay_ms: float, lost_percent: float, bpl: float) -> float:
+    """R of G.107 with its defaults: No = -61.18 dBm0p, RLR = 2, SLR = 8, TELR = 65, WEPL = 110."""
+    ro = 15 - 1.5 * (8 - 61.18)
+    echo = 65 - 40 * math.log10((1 + delay_ms / 10) / (1 + delay_ms / 150))
+    re = 80 + 2.5 * (echo - 14)
+    idte = ((ro - re) / 2 + math.hypot((ro - re) / 2, 10) - 1) * (1 - math.exp(-delay_ms))
+    rle = 10.5 * 117 * (2 * delay_ms + 1) ** -0.25
+    idle = (ro - rle) / 2 + math.hypot((ro - rle) / 2, 13)
+    assert delay_ms <= 100, "no Idd"
+    return ro - 1.41 - idte - idle - 95 * lost_percent / (lost_percent + bpl)
+
+
+def test_a_call_on_an_idle_channel_is_good() -> None:
+    """Two calls with video are 5.1 Mb/s of a channel that carries some 20: packets hardly wait.
+
+    R is between that of the longest and of the shortest delay, with 20 ms of packetisation.
+    """
+    found = outcome(profile('{ profile = "call" }', direction="both"))
+    names = ["speech-down", "speech-up", "video-down", "video-up"]
+    assert [flow["name"] for flow in found["flows"]] == [
+        f"a-{name}/{n}" for name in names for n in (0, 1)
+    ]
+
+    metrics = found["metrics"]
+    assert metrics["packet_loss"] == 0.0
+    best = rating(20.0, 0.0, 25.1)
+    assert (
+        rating(20.0 + 1e3 * 2 * metrics["packet_delay_p99_s"], 0.0, 25.1)
+        < metrics["r_factor"]
+        < best
+    )
+    down, up = (found["groups"][0][side]["r_factor"] for side in ("download", "upload"))
+    assert metrics["r_factor"] == pytest.approx((down + up) / 2)
+
+
+def test_lost_speech_is_rated_as_lost() -> None:
+    """A link that loses one packet in 50, with nothing beside it: Ppl = 2 %."""
+    text = PROFILE.format(
+        application='{ kind = "udp", packet = "200 B", rate = "80 kb/s", codec = "G.711" }',
+        direction="download",
+        warmup="0 s",
+    ).replace("[run]", 'path = [{ delay = "10 ms", loss = { every = 50 } }]\n[run]')
+    metrics = outcome(loads(text))["metrics"]
+
+    assert metrics["packet_loss"] == pytest.approx(0.02, rel=0.02)
+    # 20 ms of packetisation, 10 ms of wire, 0.3 ms of air, known within 0.8 %.
+    assert metrics["r_factor"] == pytest.approx(rating(30.3, 2.0, 25.1), abs=0.15)
+
+
+def test_speech_alone_is_one_flow_each_way() -> None:
+    flows = profile('{ kind = "call", video = "none", codec = "G.729A" }', direction="both").flows
+    assert [flow.name for flow in flows] == ["a-down", "a-up"]
+    assert flows[0].application.packet_bytes == 60
+    assert flows[0].application.voice.delay_s == pytest.approx(0.025)
+
+
+def test_results_of_pages_have_intervals() -> None:
+    """Three readers, with a backoff."""
+    text = PAGES.replace("cw_min = 0\ncw_max = 0\n", "").replace(
+        "replications = 1", "replications = 3"
+    )
+    result = simulate(
+        loads(
+            text.format(
+                page="{ objects = 4 }",
+                count=3,
+                size="1000 B",
+                handshake="none",
+                path="[]",
+                duration="5 s",
+            )
+        )
+    )
+    interval = result.simulation.metrics["page_time_p90_s"]
+    assert interval.mean is not None
+    assert interval.n == 3
