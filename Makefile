@@ -59,7 +59,24 @@ $(STAMPS)/tshark: $(STAMPS)/venv
 		|| echo 'tshark is not there and cannot be installed: captures are not tested against it.' >&2
 	@touch $@
 
-test-python: build $(STAMPS)/tshark
+# What people see of `airtcp web` is tested in a browser, and axe-core looks for what some cannot see or reach;
+# without one of them those tests are skipped, and say so.
+AXE := 4.14.1
+
+$(STAMPS)/chromium: $(STAMPS)/venv
+	@command -v chromium > /dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
+			&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium > /dev/null; } \
+		|| echo 'chromium is not there and cannot be installed: the page is not tested in a browser.' >&2
+	@touch $@
+
+$(STAMPS)/axe-$(AXE): $(STAMPS)/venv
+	@mkdir -p $(VENV)/axe && cd $(VENV)/axe \
+		&& { npm pack --silent axe-core@$(AXE) > /dev/null && tar xzf axe-core-$(AXE).tgz --strip-components=1 package/axe.min.js \
+			|| echo 'axe-core cannot be had from npm: the page is not tested for what some cannot see or reach.' >&2; }
+	@touch $@
+
+test-python: build $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
 
 # Of Python, tests in child processes included; Rust is held by its own tests and by what these run.

@@ -173,7 +173,7 @@ def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
         until=[job.until],
         begin=ends[0],
         end=ends[1],
-        remedies=list(job.names) if job.names else False,
+        remedies=job.names == ["all"] or (list(job.names) if job.names else False),
         limit_s=_PART * limit_s,
         progress=lambda part: tell({"progress": part}),
         tell=lambda words: tell({"words": words}),

@@ -18,13 +18,13 @@ export function controls({ changed }) {
 
   function rebuild(fields, structure) {
     const focused = document.activeElement?.dataset?.path;
-    const open = new Set([...element.querySelectorAll("details[open]")].map((one) => one.dataset.section));
+    const open = new Set([...element.querySelectorAll("details[open]")].map((one) => kind(one.dataset.section)));
     const first = !element.dataset.structure;
     element.dataset.structure = structure;
     shown = new Map();
     const sections = Map.groupBy(fields, (field) => field.section);
     replace(element, [...sections].map(([section, members], index) => h("details", {
-      class: "section", "data-section": section, open: first ? opensFirst(section, index, sections.size) : open.has(section),
+      class: "section", "data-section": section, open: first ? opensFirst(section, index, sections.size) : open.has(kind(section)),
     }, h("summary", {}, h("span", {}, section)), members.map((field) => {
       const one = field.kind === "choice" ? choice(field, changed) : slider(field, changed);
       shown.set(field.path, one);
@@ -111,6 +111,11 @@ function marker(element, input, message) {
     if (text) input.setAttribute("aria-invalid", "true");
     else input.removeAttribute("aria-invalid");
   };
+}
+
+/** What a section is about, whatever its group is called. */
+function kind(section) {
+  return section.split(":")[0];
 }
 
 function opensFirst(section, index, count) {

@@ -95,12 +95,18 @@ export function explore(app) {
       return;
     }
     const mine = ++predicting;
+    words.setAttribute("aria-busy", "true");
     post("/api/predict", { source: app.source() }, signal).then((told) => {
       if (mine !== predicting) return;
       prediction = told;
-      app.fresh = true;
+      showWords();
       if (app.scenario) show();
-    }).catch((error) => { if (!isAbort(error)) prediction = null; });
+    }).catch((error) => {
+      if (isAbort(error) || mine !== predicting) return;
+      prediction = null;
+      words.removeAttribute("aria-busy");
+      replace(words, h("p", { class: "lead" }, error.field || error.key ? "This is not a scenario yet: see what is said of it." : error.message));
+    });
   }
 
   function known() {
@@ -127,6 +133,7 @@ export function explore(app) {
   }
 
   function showWords() {
+    if (prediction) words.removeAttribute("aria-busy");
     const told = resultOf.get(JSON.stringify(app.source()));
     if (told) {
       replace(words, h("p", { class: "depth" }, "The simulation says"),

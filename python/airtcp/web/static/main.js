@@ -4,9 +4,10 @@ import { get, isAbort, post, upload } from "./api.js";
 import { controls } from "./controls.js";
 import { announce, h, replace } from "./dom.js";
 import { explore } from "./explore.js";
+import { plan } from "./plan.js";
 import { change, decode, encode, FIRST, source } from "./state.js";
 
-const VIEWS = { explore: ["Explore", explore] };
+const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan] };
 
 const app = {
   state: structuredClone(FIRST),

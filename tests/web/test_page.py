@@ -1,0 +1,302 @@
+"""The page in a browser, as a person uses it: Playwright with Debian's Chromium."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.amounts import quantity
+from airtcp.examples import directory
+from airtcp.scenario import Scenario
+from serving import Web
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not here (make test installs it where it may)"
+)
+
+#: Axe's rules file, which `make test` takes from npm.
+AXE = Path(__file__).parents[2] / ".venv" / "axe" / "axe.min.js"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Page:
+    """A page, and what it complained about."""
+
+    def __init__(self, browser: Any, url: str, **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(30_000)
+        self.complaints: list[str] = []
+        self.hosts: set[str] = set()
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.hosts.add(request.url.split("/")[2]))
+        self.page.goto(url)
+
+    def _said(self, message: Any) -> None:
+        # A refusal has a status, which the browser writes down too.
+        if message.type in ("error", "warning") and "status of 422" not in message.text:
+            self.complaints.append(message.text)
+
+    def answer(self) -> str:
+        lead = self.page.locator("#answer:not([aria-busy]) .lead:not(.loading)")
+        lead.wait_for()
+        return str(lead.first.inner_text())
+
+    def until(self, text: str) -> None:
+        """Wait until the answer holds a text."""
+        self.page.locator("#answer .lead", has_text=text).wait_for()
+
+    def slide(self, path: str, text: str) -> None:
+        """Move a slider by the keyboard until it says a text."""
+        self.page.evaluate(
+            "document.querySelectorAll('.section').forEach((one) => one.open = true)"
+        )
+        slider = self.page.locator(f'input[type="range"][data-path="{path}"]').first
+        slider.focus()
+        self.page.keyboard.press("Home")
+        for _ in range(300):
+            if slider.get_attribute("aria-valuetext") == text:
+                return
+            self.page.keyboard.press("ArrowRight")
+        raise AssertionError(f"{path} has no {text}")
+
+
+@pytest.fixture
+def opened(browser: Any, web: Web) -> Iterator[Any]:
+    """Opens pages, and looks at the end whether they complained or went elsewhere."""
+    pages: list[Page] = []
+
+    def open_page(fragment: str = "", **options: Any) -> Page:
+        pages.append(Page(browser, web.url + fragment, **options))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        assert not page.complaints
+        assert page.hosts == {web.url.split("/")[2]}
+        page.context.close()
+
+
+def goodput(scenario: Scenario) -> str:
+    """What models say, as it is printed."""
+    best = airtcp.predict(scenario).best("goodput_bps")
+    assert best is not None
+    assert isinstance(best.value, float)
+    return quantity(best.value, "b/s")
+
+
+def link(page: Page) -> str:
+    """What the address holds once it has settled."""
+    page.page.wait_for_timeout(400)
+    return "#" + str(page.page.url).partition("#")[2]
+
+
+def test_a_slider_shows_the_number_that_the_python_gives(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", "persistent-downloads")
+    page.until("All flows")
+    page.slide("stations.station.count", "30")
+
+    scenario = airtcp.load(str(directory() / "persistent-downloads.toml"))
+    page.until(goodput(scenario.vary({"stations.station.count": 30})))
+    # Another slider, which is not that of the curve.
+    page.slide("flows.station.tcp.receive_window.segments", "4")
+    changes = {"stations.station.count": 30, "flows.station.tcp.receive_window.segments": 4}
+    expected = goodput(scenario.vary(changes))
+    page.until(expected)
+    # The same in the table of the curve.
+    page.page.locator(".values summary").click()
+    row = page.page.locator(".values tr", has_text=re.compile(r"^30"))
+    assert expected in row.inner_text()
+
+
+def test_a_link_shows_the_same_in_a_fresh_browser(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", "fair-uploads")
+    page.until("All flows")
+    page.slide("stations.station.count", "5")
+    page.page.select_option("#metric", "goodput_bps")
+    said = page.answer()
+
+    other = opened(link(page))
+    other.until(said)
+    assert other.page.locator("#metric").input_value() == "goodput_bps"
+    assert other.page.locator("#example").input_value() == "fair-uploads"
+    assert link(other) == link(page)
+
+
+@pytest.mark.parametrize("fragment", ["#1nonsense", "#9abc", "#1%00", "#" + "A" * 3000])
+def test_a_broken_link_says_so(opened: Any, fragment: str) -> None:
+    page = opened(fragment)
+    page.answer()
+    assert "link is broken" in page.page.locator(".problem").inner_text()
+
+
+QUICK = """\
+title = "Quick"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 3
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "1 s"
+duration = "DURATION"
+replications = 3
+"""
+
+
+def put(page: Page, text: str, name: str = "quick.toml") -> None:
+    page.page.set_input_files(
+        "#upload", {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
+    )
+
+
+def test_a_simulation_runs_to_its_end_with_what_the_python_says(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    text = QUICK.replace("DURATION", "5 s")
+    put(page, text)
+    page.until("All flows")
+    page.page.get_by_role("button", name="Simulate", exact=True).click()
+    page.page.get_by_text("The simulation says").wait_for()
+
+    from airtcp.present.answer import first_lines
+    from airtcp.present.groups import by_group
+
+    result = airtcp.compare(airtcp.load(text))
+    assert page.answer() == first_lines(result)[0]
+    groups = by_group(result.simulation, least=1)
+    assert groups is not None
+    table = page.page.locator("section", has=page.page.get_by_role("heading", name="By group"))
+    for cell in groups.rows[0]:
+        assert cell in table.inner_text()
+    page.page.get_by_role("button", name="Simulate the curve").click()
+    page.page.locator(".picture .points circle").nth(3).wait_for()
+
+
+def test_a_simulation_is_stopped(opened: Any, web: Web) -> None:
+    page = opened()
+    page.answer()
+    put(page, QUICK.replace("DURATION", "100000 s"))
+    page.until("All flows")
+    page.page.get_by_role("button", name="Simulate", exact=True).click()
+    page.page.get_by_role("button", name="Stop").wait_for()
+    page.page.locator("progress").wait_for()
+    page.page.wait_for_timeout(500)
+    page.page.get_by_role("button", name="Stop").click()
+    page.page.get_by_role("button", name="Simulate", exact=True).wait_for()
+    assert "Stopped" in page.page.locator(".first").inner_text()
+
+
+def test_a_broken_scenario_says_where(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    put(page, QUICK.replace("DURATION", "5 s").replace("count = 3", "count = 0"))
+    problem = page.page.locator(".problem .notice")
+    problem.wait_for()
+    assert "stations[0] (laptop).count: 0 is too small" in problem.inner_text()
+    put(page, "[phy\n")
+    page.page.locator(".problem", has_text="is not TOML").wait_for()
+    # Back to one that is right.
+    page.page.select_option("#example", "web-hotspot")
+    page.until("All flows")
+    assert not page.page.locator(".problem .notice").count()
+
+
+def test_an_error_is_shown_at_its_control(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    text = QUICK.replace("DURATION", "5 s")
+    put(page, text)
+    page.until("All flows")
+    # A window of CW is there for 802.11b alone with what the file says of its rate.
+    put(page, text.replace('"802.11b"', '"802.11b"\ndata_rate = "54 Mb/s"'))
+    page.page.locator(".problem .notice", has_text="data_rate").wait_for()
+    field = page.page.locator(".field.bad")
+    assert field.locator("select").get_attribute("aria-invalid") == "true"
+    assert "54 Mb/s" in field.inner_text()
+
+
+def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    line = '10.0.0.1 - - [10/Oct/2025:13:55:36 +0000] "GET / HTTP/1.1" 200 {}\n'
+    put(page, "".join(line.format(size) for size in (20000, 40000)), "my.log")
+    page.page.locator("#answer", has_text="30 kB on average (2 measured values)").wait_for()
+
+
+def test_a_plan_is_made(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    put(page, QUICK.replace("DURATION", "3 s"))
+    page.until("All flows")
+    page.page.get_by_role("button", name="Plan").click()
+    page.page.fill("#until", "flow_goodput < 1 Mb/s")
+    page.page.get_by_role("button", name="Find the end").click()
+    page.page.locator("main .lead", has_text="before flow_goodput").wait_for(timeout=60_000)
+    assert page.page.locator("main .points circle").count() > 1
+    assert page.page.locator("main .bound").count() == 1
+
+
+SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_is_cut_off_and_nobody_is_left_out(opened: Any, size: str, scheme: str) -> None:
+    width, height = SIZES[size]
+    page = opened(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page.answer()
+    page.page.locator(".picture svg").first.wait_for()
+    for view in page.page.locator("#views button").all():
+        view.click()
+        page.page.wait_for_timeout(150)
+        wide = page.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"{view.inner_text()}: {wide} px"
+        if AXE.is_file():
+            serious(page)
+    if not AXE.is_file():
+        pytest.skip("axe-core is not here (make test takes it from npm)")
+
+
+def serious(page: Page) -> None:
+    """Ask axe-core for violations of WCAG 2 A and AA that are serious or critical."""
+    page.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
+    bad = [
+        (one["id"], [node["html"][:200] for node in one["nodes"]][:3])
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert not bad
+
+
+def test_the_first_answer_is_there_in_two_seconds(opened: Any) -> None:
+    opened().answer()  # whoever comes first also starts the workers
+    page = opened()
+    page.answer()
+    paint = page.page.evaluate(
+        "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    )
+    assert paint < 2000
