@@ -5,6 +5,7 @@ measured by `benches/around.py`.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,20 @@ PICTURES = {"matplotlib", "PIL"}
 TABLES = {"pyarrow"}
 #: What the command runs on; what only developers have is not in the way either.
 ALWAYS = {"typer"}
+#: Parts that a package imports when they are first asked for: 20 to 50 ms each. A single call does
+#: so (`numpy.unique` imports masked arrays), and no one notices.
+PARTS = {"numpy.ma", "numpy.random", "numpy.fft", "numpy.polynomial", "numpy.testing"} | {
+    "rich.markdown",
+    "rich.syntax",
+    "rich.traceback",
+    "rich.progress",
+    "pydantic.v1",
+    "importlib.resources.readers",
+    "asyncio",
+    "concurrent.futures",
+    "multiprocessing",
+    "sqlite3",
+}
 
 TINY = """
 [phy]
@@ -71,6 +86,28 @@ def test_a_prediction_imports_its_models_alone(example: Path) -> None:
 
     assert packages(modules) == ALWAYS | NUMERICS
     assert not modules & {"airtcp._core", "airtcp.run.simulate", "airtcp.reproduce.claims"}
+    assert not modules & PARTS
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
+def test_a_command_waits_neither_for_threads_of_blas_nor_for_garbage() -> None:
+    """Nothing multiplies large matrices; 90,000 objects that stay are looked through once."""
+    code = (
+        "import gc, os, sys\n"
+        "from airtcp.cli import main\n"
+        f"sys.argv = {['airtcp', 'predict', str(EXAMPLES[0])]!r}\n"
+        "try:\n    main()\n"
+        "finally:\n    threads = len(os.listdir('/proc/self/task'))\n"
+        "    print(gc.get_stats()[2], threads, file=sys.stderr)\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if "_NUM_THREADS" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    collections, threads = done.stderr.splitlines()[-1].rsplit(" ", 1)
+
+    assert "'collections': 0" in collections
+    assert threads == "1"
 
 
 def test_a_simulation_imports_no_model(tmp_path: Path) -> None:

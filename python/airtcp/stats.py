@@ -69,15 +69,16 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
     values = [float(sample) for sample in samples if sample is not None]
-    if not all(math.isfinite(value) for value in values):
+    if not all(map(math.isfinite, values)):
         raise ValueError("samples must be finite numbers")
     n = len(values)
     if n == 0:
         return Interval(None, None, None, 0)
+    if n == 1:
+        # A sweep asks for some fifty of one sample at each point. Of several samples 0 has no sign.
+        return Interval(values[0] + 0.0, None, None, 1)
     # Relative to the first sample, so that equal samples have exactly their value as the mean.
     mean = values[0] + math.fsum(value - values[0] for value in values) / n
-    if n == 1:
-        return Interval(mean, None, None, 1)
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
     half_width = _student_quantile(confidence, n - 1) * math.sqrt(variance / n)
     return Interval(mean, mean - half_width, mean + half_width, n)

@@ -14,11 +14,15 @@ public Python of airtcp. What a result looks like on a terminal is in `show`.
 
 from __future__ import annotations
 
+import gc
 import os
+from typing import Final
 
 from airtcp.cli.process import run
 
 __all__ = ["main"]
+
+_OBJECTS_BETWEEN_COLLECTIONS: Final = 500_000
 
 
 def main() -> None:
@@ -29,6 +33,11 @@ def main() -> None:
 def _commands() -> None:
     # Looking for plugins would read the metadata of every package that is installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    # NumPy would start a thread for each processor; nothing here multiplies large matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What is imported, some 90,000 objects, stays: looking through it again and again for garbage
+    # takes a tenth of a short command. A long one still collects what it leaves behind.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # Not before signals are looked after: imports take most of the time of a short command.
     from airtcp.cli.commands import app
 

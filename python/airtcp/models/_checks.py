@@ -131,3 +131,11 @@ def _refuse(name: str, array: Values, bad: NDArray[np.bool_] | bool, wanted: str
 def _offender(array: Values, bad: NDArray[np.bool_]) -> float:
     """The first value that is wrong, for the message."""
     return float(array[bad].flat[0]) if array.ndim else float(array)
+
+
+def different(values: Values) -> list[float]:
+    """The different ones of `values`, in ascending order.
+
+    `numpy.unique` imports masked arrays, which takes longer than most predictions do.
+    """
+    return sorted(set(values.ravel().tolist()))

@@ -244,7 +244,7 @@ def best_stations(w: ArrayLike, overheads: Overheads) -> Values:
     """
     windows = _checks.real("w", w, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
     best = np.empty(windows.shape)
-    for window in np.unique(windows):
+    for window in _checks.different(windows):
         stations = np.arange(1.0, window + 1.0)
         slots = _binomial_slots(np.asarray(window), stations)
         lost = slots["idle"] * overheads.slot_s + slots["collision"] * overheads.collision_s

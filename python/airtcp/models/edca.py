@@ -280,7 +280,7 @@ def _collision_s(point: FixedPoint, lengths: Values) -> Values:
     of_class = lengths[ordered.order]
     time = np.zeros(point.tau.shape[:-1])
     before = np.asarray(point.zones.idle)
-    for length in np.unique(lengths):
+    for length in _checks.different(lengths):
         # Nobody sends a longer frame: then the longest frame has this length, or is shorter.
         longer = _Ordered(
             order=ordered.order,

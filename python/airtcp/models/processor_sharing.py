@@ -157,8 +157,8 @@ def sojourn_tail(t_s: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0
     time, load, mean = _checks.broadcast(t_s=time, rho=load, mean_service_s=mean)
     t, at = (time / mean).ravel(), load.ravel()
     tail = np.empty(t.shape)
-    for one in np.unique(at):
-        weight_log, rate = _tail_nodes(float(one))
+    for one in _checks.different(at):
+        weight_log, rate = _tail_nodes(one)
         here = np.flatnonzero(at == one)
         for chunk in np.split(here, range(_CHUNK, here.size, _CHUNK)):
             tail[chunk] = np.exp(weight_log - np.multiply.outer(t[chunk], rate)).sum(axis=-1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from airtcp.stats import Interval, student_interval
 
@@ -99,9 +99,14 @@ class Station:
     )
 
 
+_RULES: Final[Mapping[type, list[tuple[str, Rule]]]] = {
+    kind: [(one.name, one.metadata["rule"]) for one in fields(kind)] for kind in (Flow, Station)
+}
+
+
 def combined(kind: type[_Record], answers: Sequence[Answer], key: str) -> list[_Record]:
     """One record for each under `key`; replications list them in the same order."""
-    rules = [(one.name, one.metadata["rule"]) for one in fields(kind)]  # type: ignore[arg-type]
+    rules = _RULES[kind]
     return [
         kind(*(rule(records, name) for name, rule in rules))
         for records in zip(*(answer[key] for answer in answers), strict=True)

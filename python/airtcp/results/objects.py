@@ -61,14 +61,24 @@ class Provenance:
 
     @classmethod
     def of(
-        cls, scenario: ResolvedScenario, *, seed: int | None = None, generator: str | None = None
+        cls,
+        scenario: ResolvedScenario,
+        *,
+        seed: int | None = None,
+        generator: str | None = None,
+        text: str | None = None,
     ) -> Provenance:
-        """The provenance of a result for `scenario` on this machine."""
+        """The provenance of a result for `scenario` on this machine.
+
+        `text` is its canonical JSON, if the caller has it already.
+        """
         from airtcp._version import __version__
+        from airtcp.scenario.resolved import hash_of
 
         python = _platform.python_version()
         machine = f"{_platform.system()} {_platform.machine()}, Python {python}"
-        return cls(__version__, seed, generator, scenario.hash(), machine)
+        digest = scenario.hash() if text is None else hash_of(text)
+        return cls(__version__, seed, generator, digest, machine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ comes out depends on scenario and seed alone: threads do not matter.
 
 from __future__ import annotations
 
+import _thread
 import itertools
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -166,7 +166,8 @@ class Replications:
             self._handed_in.put((index, control))
             if self._started < self._threads:
                 # A daemon: who cannot wait for the end of a run need not wait for the thread.
-                threading.Thread(target=self._work, name="airtcp", daemon=True).start()
+                # `threading` would wait until it has begun, which a sweep pays for each point.
+                _thread.start_new_thread(self._work, ())
                 self._started += 1
 
     def _work(self) -> None:

@@ -106,7 +106,8 @@ def simulate(
         ):
             try:
                 scenario = with_warmup(scenario, threads=threads, interruption=interruption)
-                core = _core.Simulation(scenario.to_json())
+                text = scenario.to_json()
+                core = _core.Simulation(text)
             except ValueError as error:
                 raise SimulationError(
                     f"the simulator does not take this scenario: {error}"
@@ -133,7 +134,7 @@ def simulate(
             cpu_s=time.process_time() - cpu_start,
             stopped=stopped,
         )
-        provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
+        provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR, text=text)
         if interruption.asked:
             # Also where it came too late to stop anything: who asked is to be told.
             simulation = replace(simulation, stopped="interrupted")

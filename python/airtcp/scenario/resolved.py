@@ -92,7 +92,13 @@ __all__ = [
     "Udp",
     "Voice",
     "Web",
+    "hash_of",
 ]
+
+
+def hash_of(canonical: str) -> str:
+    """SHA-256 of canonical JSON, as 64 hexadecimal digits."""
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 class ResolvedScenario(Table):
@@ -159,7 +165,7 @@ class ResolvedScenario(Table):
 
     def hash(self) -> str:
         """SHA-256 of the canonical JSON, as 64 hexadecimal digits."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return hash_of(self.to_json())
 
     def group(self, name: str) -> StationGroup:
         """The station group of that name.
