@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from airtcp import _core
 from airtcp.exceptions import ScenarioError
+from airtcp.present.groups import by_group
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, load, loads
 
@@ -298,3 +299,23 @@ def test_results_of_pages_have_intervals() -> None:
     interval = result.simulation.metrics["page_time_p90_s"]
     assert interval.mean is not None
     assert interval.n == 3
+
+
+def test_groups_are_told_by_their_pages_and_calls() -> None:
+    """Times of objects give way to those of pages; speech has its R factor beside its delay."""
+    text = PAGES.replace("cw_min = 0\ncw_max = 0\n", "").format(
+        page="{ objects = 4 }",
+        count=3,
+        size="1000 B",
+        handshake="none",
+        path="[]",
+        duration="5 s",
+    )
+    call = (
+        '[[flows]]\nstations = "reader"\ndirection = "upload"\n'
+        'application = { kind = "call", video = "none" }\n[run]'
+    )
+    table = by_group(simulate(loads(text.replace("[run]", call))).simulation)
+
+    assert table is not None
+    assert table.head[1:] == ["goodput", "page time", "round trip", "delay", "R factor", "airtime"]

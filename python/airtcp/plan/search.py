@@ -215,7 +215,7 @@ class Search:
         """Whether transfers take so long that none ended, and the bound is shorter than the run."""
         run = self.axis.scenario.run
         return (
-            "transfer_time" in condition.metric
+            ("transfer_time" in condition.metric or "page_time" in condition.metric)
             and condition.above
             and condition.bound < run.duration_ns / 1e9
             and all(

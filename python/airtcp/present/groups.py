@@ -19,17 +19,21 @@ if TYPE_CHECKING:
 _SHOWN: Final = {
     "goodput_bps": "goodput",
     "flow_goodput_bps": "per flow",
+    "page_time_s": "page time",
     "transfer_time_s": "transfer time",
     "transfer_time_p90_s": "90th percentile",
     "rtt_s": "round trip",
     "packet_delay_s": "delay",
     "packet_loss": "loss",
+    "r_factor": "R factor",
     "airtime_share": "airtime",
 }
 
 #: More columns than this do not fit side by side; these give way first.
 _MOST: Final = 6
-_GIVE_WAY: Final = ("transfer_time_p90_s", "flow_goodput_bps", "packet_loss")
+_GIVE_WAY: Final = ("transfer_time_p90_s", "flow_goodput_bps", "packet_loss", "rtt_s")
+#: Where there are pages, times of their objects tell less.
+_OF_OBJECTS: Final = ("transfer_time_s", "transfer_time_p90_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ def by_group(simulation: Simulation, least: int = 2) -> GroupTable | None:
     ]
     if all(metrics["goodput_bps"] == metrics["flow_goodput_bps"] for metrics in scopes.values()):
         shown.remove("flow_goodput_bps")
+    if "page_time_s" in shown:
+        shown = [name for name in shown if name not in _OF_OBJECTS]
     for name in _GIVE_WAY:
         if len(shown) > _MOST and name in shown:
             shown.remove(name)
