@@ -1,6 +1,7 @@
 """Make the picture and the tables of the README: the demo's own run, and a home on Wi-Fi 6.
 
-Knows: which examples these are, and the markers in README.md between which the tables stand.
+Knows: which examples these are, the markers in README.md between which the tables stand, and from
+which pages two of them are taken: where the models hold, and what peers take for the same.
 Knows no numbers: scenario and seed decide them, so that whoever runs this gets the same table.
 
     .venv/bin/python docs/make_readme.py
@@ -24,6 +25,9 @@ EXAMPLES = ROOT / "python" / "airtcp" / "examples"
 SCENARIO = EXAMPLES / "web-hotspot.toml"
 HOME = EXAMPLES / "home-wifi6.toml"
 SCHEDULERS = ("oldest", "round-robin")
+
+ACCURACY = ROOT / "docs" / "model-accuracy.md"
+BENCHES = ROOT / "benches" / "README.md"
 
 _TABLE = re.compile(r"(<!-- table: begins -->\n).*?(<!-- table: ends -->)", re.DOTALL)
 
@@ -78,10 +82,46 @@ def with_home(readme: str) -> str:
     return tables.put(readme, "home", home())
 
 
+def holds() -> str:
+    """Where the models hold, as the page about that begins."""
+    short = ACCURACY.read_text(encoding="utf-8").partition("In short:")[2].partition("\n## ")[0]
+    return short.strip()
+
+
+def peers() -> str:
+    """What ns-2 and ns-3 say and take for the same grid, of the table that `make peers` writes."""
+    text = BENCHES.read_text(encoding="utf-8").partition("side by side: begins")[2]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.partition("side by side: ends")[0].splitlines()
+        if line.startswith("| ns-")
+    ]
+    made = []
+    for peer in ("ns-2", "ns-3"):
+        points = [row for row in rows if row[0] == peer and row[1] != "all"]
+        (whole,) = (row for row in rows if row[0] == peer and row[1] == "all")
+        largest = max((row[4] for row in points), key=lambda cell: abs(float(cell[:-2])))
+        theirs, ours, times = re.fullmatch(
+            r"(.*?); airtcp (.*?): \*\*(\d+) times\*\*", whole[5]
+        ).groups()
+        stations = f"{points[0][1]} to {points[-1][1]}"
+        made.append(
+            [peer, stations, whole[4].split(" (")[0], largest.lstrip("+"), theirs, ours, times]
+        )
+    head = ["peer", "downloads", "median difference", "largest", "its CPU for 1 s", "ours", "times"]
+    return tables.markdown(head, made)
+
+
+def with_pages(readme: str) -> str:
+    """The README with the tables that are taken from other pages."""
+    return tables.put(tables.put(readme, "holds", holds()), "peers", peers())
+
+
 def main() -> None:
     """Write all."""
     result = demo()
     readme = with_home(with_table(README.read_text(encoding="utf-8"), result))
+    readme = with_pages(readme)
     README.write_text(readme, encoding="utf-8")
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_bytes(drawing.png(plot.pictures(result)["comparison"]))

@@ -40,6 +40,16 @@ def test_the_home_on_wifi_6_is_up_to_date(make_readme: ModuleType) -> None:
     assert make_readme.with_home(README) == README, "run: python docs/make_readme.py"
 
 
+def test_tables_of_other_pages_are_up_to_date(make_readme: ModuleType) -> None:
+    """Where the models hold, and what peers take; with numbers, not empty."""
+    assert make_readme.with_pages(README) == README, "run: python docs/make_readme.py"
+    assert make_readme.holds().count("\n") > 10
+    (*_, ns3) = make_readme.peers().splitlines()
+    assert re.fullmatch(
+        r"\| ns-3 \| 1 to 20 \| [\d.]+ % \| -?[\d.]+ % \| [\d.]+ ms \| [\d.]+ ms \| \d{3,5} \|", ns3
+    )
+
+
 def test_the_demo_prints_what_is_in_the_table(make_readme: ModuleType, demo: Comparison) -> None:
     command = [sys.executable, "-m", "airtcp", "run", str(make_readme.SCENARIO), "--models"]
     wide = os.environ | {"COLUMNS": "200"}
