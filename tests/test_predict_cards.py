@@ -243,7 +243,12 @@ SCENARIOS = {
 
 #: At the rate of other control frames, which every PHY has.
 BEACON = {"interval_ns": 102_400_000, "size_bits": 584}
-CODEL = {"target_ns": 5_000_000, "interval_ns": 100_000_000, "ecn": False}
+CODEL = {
+    "target_ns": 5_000_000,
+    "interval_ns": 100_000_000,
+    "ecn": False,
+    "control_law": "square-root",
+}
 RED = {
     "min_threshold": 1.0,
     "max_threshold": 9.0,

@@ -109,7 +109,9 @@ def test_idle_packets_have_rts_and_qos_where_all_have_them() -> None:
 
 def test_codel_by_default_is_that_of_its_rfcs() -> None:
     """RFC 8289, 4.3, and RFC 8290, 5.2: 5 ms, 100 ms, 10240 packets, 1514 bytes."""
-    codel = Codel(target_ns=5_000_000, interval_ns=100_000_000, ecn=False)
+    codel = Codel(
+        target_ns=5_000_000, interval_ns=100_000_000, ecn=False, control_law="square-root"
+    )
     fq = Fq(
         quantum_bytes=1514,
         flows=None,

@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
-    Aimd, Config, Congestion, CubicGrowth, DelayedAck, Endpoint, Flags, Handshake, LossState,
-    LossWindow, Opening, RtoFloor, Rules, Segment, SegmentOptions, SlowStart, Timestamps, Variant,
+    Aimd, Config, Congestion, CubicGrowth, DelayedAck, Endpoint, Flags, Handshake, Implementation,
+    LossState, LossWindow, Opening, RtoFloor, Rules, Segment, SegmentOptions, SlowStart,
+    Timestamps, Variant,
 };
 
 use crate::assertion::{self, Variables};
@@ -374,6 +375,8 @@ fn config(script: &Script) -> Result<Config, String> {
         slow_start_limit: 0,
         rto_floor: RtoFloor::Variation,
         cubic_growth: CubicGrowth::Linux,
+        hystart: Implementation::Linux,
+        bbr1: Implementation::Linux,
         restart_after_idle: sysctl("tcp_slow_start_after_idle") == Some("1"),
     };
     Ok(Config {

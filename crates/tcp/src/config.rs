@@ -151,6 +151,21 @@ pub struct Rules {
     pub restart_after_idle: bool,
     /// How the window of [`Congestion::Cubic`] grows.
     pub cubic_growth: CubicGrowth,
+    /// What [`SlowStart::Hystart`] takes for a queue.
+    pub hystart: Implementation,
+    /// What [`Congestion::Bbr1`] lets go beyond its model, and how it times round trips.
+    pub bbr1: Implementation,
+}
+
+/// Whose sender is followed where each has rules of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Implementation {
+    /// Linux's, version 6.
+    #[serde(rename = "linux")]
+    Linux,
+    /// That of ns-3, version 3.44.
+    #[serde(rename = "ns-3")]
+    Ns3,
 }
 
 /// What CUBIC's window heads for, and in which steps.
@@ -330,6 +345,8 @@ impl Rules {
             rto_floor: RtoFloor::Timeout,
             restart_after_idle: true,
             cubic_growth: CubicGrowth::Standard,
+            hystart: Implementation::Linux,
+            bbr1: Implementation::Linux,
         }
     }
 }

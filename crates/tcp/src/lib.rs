@@ -54,8 +54,8 @@ mod sent;
 
 pub use blocks::Block;
 pub use config::{
-    AckSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, Handshake, LossWindow, Opening,
-    RtoFloor, Rules, SlowStart, Threshold, Variant,
+    AckSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, Handshake, Implementation,
+    LossWindow, Opening, RtoFloor, Rules, SlowStart, Threshold, Variant,
 };
 pub use counters::Counters;
 pub use endpoint::Endpoint;

@@ -4,7 +4,11 @@
 //! was delivered since, and how long that took, is a sample. Kept only for controllers that ask. Does
 //! not know what is done with a sample.
 
+mod ns3;
+
 use airtcp_kernel::{Duration, Time};
+
+use self::ns3::Sampler;
 
 /// What is written down of a segment when it is sent: section 3.1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +24,7 @@ pub(crate) struct Record {
 }
 
 /// The connection's part: section 3.1.1.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rates {
     /// C.delivered and C.delivered_time.
     delivered: u64,
@@ -29,6 +33,8 @@ pub(crate) struct Rates {
     first_sent: Time,
     /// C.app_limited: until so much is delivered, samples are of the application's making; 0: none.
     app_limited: u64,
+    /// Of which segments there are samples in ns-3, if its rules are kept.
+    ns3: Option<Sampler>,
 }
 
 /// A sample: section 3.1.3, and what controllers want to know besides. In bytes.
@@ -49,6 +55,10 @@ pub(crate) struct RateSample {
 }
 
 impl Rates {
+    pub(crate) fn new(is_ns3: bool) -> Self {
+        Self { ns3: is_ns3.then(Sampler::default), ..Self::default() }
+    }
+
     /// A segment is sent, with so much under way before.
     pub(crate) fn on_sent(&mut self, now: Time, in_flight: u64) -> Record {
         if in_flight == 0 {
@@ -68,12 +78,13 @@ impl Rates {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// `newly_acked` bytes have arrived, the newest of which has this record.
+    /// `newly_acked` bytes have arrived, the newest of which has this record, and whose round trip is `rtt`.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
         newest: Option<Record>,
         newly_acked: u64,
+        rtt: Option<Duration>,
         min_rtt: Option<Duration>,
     ) -> RateSample {
         if newly_acked > 0 {
@@ -83,23 +94,24 @@ impl Rates {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
+        if let Some(sampler) = &mut self.ns3 {
+            let first_sent = &mut self.first_sent;
+            return sampler.sample(now, newest, newly_acked, rtt, self.delivered, first_sent);
+        }
         let mut rate = None;
         if let Some(record) = newest {
             self.first_sent = record.sent;
-            let send = record.sent.saturating_since(record.first_sent);
-            let ack = now.saturating_since(record.delivered_at);
-            let interval = send.max(ack);
+            let interval = record.interval(now);
             let is_told =
                 interval > Duration::ZERO && min_rtt.is_none_or(|least| interval >= least);
-            let delivered = self.delivered - record.delivered;
-            rate = is_told.then(|| delivered as f64 / interval.as_secs_f64());
+            rate = is_told.then(|| record.rate(self.delivered, interval));
         }
         RateSample {
             rate,
             delivered: self.delivered,
             prior_delivered: newest.map(|record| record.delivered),
             is_app_limited: newest.is_some_and(|record| record.is_app_limited),
-            rtt: None,
+            rtt,
             newly_acked,
             newly_lost: 0,
             in_flight: 0,
@@ -108,9 +120,24 @@ impl Rates {
 }
 
 impl Record {
-    /// Whether it was sent after another one: more had been delivered, or it left later.
-    pub(crate) fn is_newer(&self, other: &Self) -> bool {
+    /// Whether it was sent after another one: more had been delivered, or it left later. ns-3 keeps the first
+    /// of those for which as much had been.
+    pub(crate) fn is_newer(&self, other: &Self, is_ns3: bool) -> bool {
+        if is_ns3 {
+            return self.delivered > other.delivered;
+        }
         (self.delivered, self.sent) >= (other.delivered, other.sent)
+    }
+
+    /// The longer of sending and acknowledging, for a segment that is acknowledged now.
+    fn interval(&self, now: Time) -> Duration {
+        let send = self.sent.saturating_since(self.first_sent);
+        send.max(now.saturating_since(self.delivered_at))
+    }
+
+    /// Bytes a second, of which `delivered` have arrived in all.
+    fn rate(&self, delivered: u64, interval: Duration) -> f64 {
+        (delivered - self.delivered) as f64 / interval.as_secs_f64()
     }
 }
 
@@ -129,17 +156,17 @@ mod tests {
         let mut rates = Rates::default();
         let first = rates.on_sent(at(0), 0);
         let second = rates.on_sent(at(10), 1000);
-        assert_eq!(rates.on_ack(at(100), Some(first), 1000, None).rate, Some(10_000.0));
-        let sample = rates.on_ack(at(130), Some(second), 1000, None);
+        assert_eq!(rates.on_ack(at(100), Some(first), 1000, None, None).rate, Some(10_000.0));
+        let sample = rates.on_ack(at(130), Some(second), 1000, None, None);
         assert!((sample.rate.unwrap() - 2000.0 / 0.13).abs() < 1e-6);
         // One that is sent at 100 ms and acknowledged at 200 ms: the second's 1000 bytes and its own.
         let mut rates = Rates::default();
         let first = rates.on_sent(at(0), 0);
         let second = rates.on_sent(at(10), 1000);
-        rates.on_ack(at(100), Some(first), 1000, None);
+        rates.on_ack(at(100), Some(first), 1000, None, None);
         let third = rates.on_sent(at(100), 1000);
-        rates.on_ack(at(110), Some(second), 1000, None);
-        assert_eq!(rates.on_ack(at(200), Some(third), 1000, None).rate, Some(20_000.0));
+        rates.on_ack(at(110), Some(second), 1000, None, None);
+        assert_eq!(rates.on_ack(at(200), Some(third), 1000, None, None).rate, Some(20_000.0));
     }
 
     #[test]
@@ -149,7 +176,7 @@ mod tests {
         let mut rates = Rates::default();
         let records: Vec<_> =
             (0..10).map(|index| rates.on_sent(at(10 * index), index * 1000)).collect();
-        let sample = rates.on_ack(at(150), Some(records[9]), 10_000, None);
+        let sample = rates.on_ack(at(150), Some(records[9]), 10_000, None, None);
         assert!((sample.rate.unwrap() - 10_000.0 / 0.15).abs() < 1e-6);
     }
 
@@ -159,8 +186,8 @@ mod tests {
         let before = rates.on_sent(at(0), 0);
         rates.on_app_limited(1000);
         let during = rates.on_sent(at(1), 1000);
-        assert!(!rates.on_ack(at(100), Some(before), 1000, None).is_app_limited);
-        assert!(rates.on_ack(at(101), Some(during), 1000, None).is_app_limited);
+        assert!(!rates.on_ack(at(100), Some(before), 1000, None, None).is_app_limited);
+        assert!(rates.on_ack(at(101), Some(during), 1000, None, None).is_app_limited);
         assert!(!rates.on_sent(at(102), 0).is_app_limited);
     }
 
@@ -168,7 +195,7 @@ mod tests {
     fn an_interval_below_the_least_round_trip_tells_nothing() {
         let mut rates = Rates::default();
         let record = rates.on_sent(at(0), 0);
-        let sample = rates.on_ack(at(5), Some(record), 1000, Some(Duration::from_millis(10)));
+        let sample = rates.on_ack(at(5), Some(record), 1000, None, Some(Duration::from_millis(10)));
         assert_eq!((sample.rate, sample.delivered), (None, 1000));
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Sent {
     segments: VecDeque<SentSegment>,
     /// For each segment what was delivered when it was sent, if somebody asks for rates; else none.
     records: VecDeque<Record>,
+    /// Which of them counts is said by the rules of ns-3.
+    is_ns3: bool,
     sacked_octets: u64,
     lost_octets: u64,
     sacked_segments: usize,
@@ -80,9 +82,9 @@ impl News {
 }
 
 impl News {
-    fn note(&mut self, record: Option<&Record>) {
+    fn note(&mut self, record: Option<&Record>, is_ns3: bool) {
         if let Some(record) = record
-            && self.record.is_none_or(|before| record.is_newer(&before))
+            && self.record.is_none_or(|before| record.is_newer(&before, is_ns3))
         {
             self.record = Some(*record);
         }
@@ -105,6 +107,10 @@ impl Latest {
 }
 
 impl Sent {
+    pub(crate) fn new(is_ns3: bool) -> Self {
+        Self { is_ns3, ..Self::default() }
+    }
+
     /// A segment is sent for the first time.
     #[inline]
     pub(crate) fn push(&mut self, now: Time, start: u64, end: u64) {
@@ -159,7 +165,7 @@ impl Sent {
                 Fate::UnderWay => {}
             }
             news.delivered += octets;
-            news.note(record.as_ref());
+            news.note(record.as_ref(), self.is_ns3);
             if segment.end <= una {
                 self.arrived(now, &segment, min_rtt, &mut news);
                 if !segment.repeated {
@@ -194,7 +200,7 @@ impl Sent {
             self.sacked_segments += 1;
             news.delivered += octets;
             news.newly_sacked += octets;
-            news.note(self.records.get(index));
+            news.note(self.records.get(index), self.is_ns3);
             self.arrived(now, &segment, min_rtt, news);
             if !segment.repeated {
                 news.time(now.saturating_since(segment.sent));

@@ -25,6 +25,19 @@ pub struct CodelConfig {
     pub interval: Duration,
     /// Whether packets whose transport knows ECN are marked instead.
     pub ecn: bool,
+    /// How the time between two drops is found.
+    pub control_law: ControlLaw,
+}
+
+/// By what the interval is divided between two drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ControlLaw {
+    /// The square root of the number of drops: RFC 8289, section 4.4.
+    SquareRoot,
+    /// As in Linux (codel_impl.h) and ns-3: one step of Newton's method for each drop, in 16 bits. The second
+    /// gap is half of the interval and not 1 / 2^(1/2) of it.
+    Newton,
 }
 
 impl CodelConfig {
@@ -52,6 +65,8 @@ pub(super) struct Control {
     /// The same when it began last.
     last_count: u32,
     dropping: bool,
+    /// What [`ControlLaw::Newton`] has for 1 / `count`^(1/2), in units of 2^-16.
+    reciprocal_root: u16,
 }
 
 impl Control {
@@ -78,15 +93,42 @@ impl Control {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
         let recently = now.saturating_since(self.drop_next) < config.interval * 16;
-        self.count = if delta > 1 && recently { delta } else { 1 };
+        if delta > 1 && recently {
+            self.count = delta;
+            self.step();
+        } else {
+            self.count = 1;
+            self.reciprocal_root = u16::MAX;
+        }
         self.drop_next = self.law(config, now);
         self.last_count = self.count;
     }
 
+    /// One more drop.
+    fn count_on(&mut self) {
+        self.count += 1;
+        self.step();
+    }
+
+    /// Newton's step from x towards 1 / `count`^(1/2): x (3 - `count` x^2) / 2. From 1 on it stays below the
+    /// root, and 3 - `count` x^2 above zero.
+    fn step(&mut self) {
+        let x = u64::from(self.reciprocal_root);
+        let three = (3 << 32_u64) - (u64::from(self.count) * x * x).min(3 << 32_u64);
+        // Below 2^16 for x < 2^16, but for a `count` that has fallen, which Linux lets overflow.
+        self.reciprocal_root = u16::try_from(((three >> 16) * x) >> 17).unwrap_or(u16::MAX);
+    }
+
     /// Section 4.4, `control_law`.
     fn law(&self, config: &CodelConfig, from: Time) -> Time {
-        let nanos = config.interval.as_nanos() as f64 / f64::from(self.count).sqrt();
-        from + Duration::from_nanos(nanos as u64)
+        let interval = config.interval.as_nanos();
+        let nanos = match config.control_law {
+            ControlLaw::SquareRoot => (interval as f64 / f64::from(self.count).sqrt()) as u64,
+            ControlLaw::Newton => {
+                ((u128::from(interval) * u128::from(self.reciprocal_root)) >> 16) as u64
+            }
+        };
+        from + Duration::from_nanos(nanos)
     }
 }
 
@@ -146,7 +188,7 @@ impl<B: Content> CodelLine<B> {
         if self.control.dropping {
             self.control.dropping = may_drop;
             while self.control.dropping && now >= self.control.drop_next {
-                self.control.count += 1;
+                self.control.count_on();
                 if self.mark(config) {
                     self.control.drop_next = self.control.law(config, self.control.drop_next);
                     break;
@@ -230,5 +272,34 @@ impl<B: Content> Tin<B> for CodelLine<B> {
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
         Box::new(self.packets.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_of_newton_halves_the_second_gap_and_comes_near_the_root() {
+        let config = CodelConfig {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            ecn: false,
+            control_law: ControlLaw::Newton,
+        };
+        let mut control = Control::default();
+        control.begin(&config, Time::ZERO);
+        let gap = |control: &mut Control| {
+            let nanos = control.law(&config, Time::ZERO).as_nanos();
+            control.count_on();
+            nanos as f64 / 1e6
+        };
+        // From x = 1: x (3 - 2 x^2) / 2 = 0.5; 0.5 (3 - 3 / 4) / 2 = 0.5625; 0.5625 (3 - 4 * 0.3164) / 2 = 0.4878.
+        for expected in [100.0, 50.0, 56.25, 48.78] {
+            let found = gap(&mut control);
+            assert!((found - expected).abs() < 0.01, "{found} {expected}");
+        }
+        let later = (5..=100).map(|_| gap(&mut control)).last().expect("some");
+        assert!((later - 10.0).abs() < 0.01, "{later}");
     }
 }

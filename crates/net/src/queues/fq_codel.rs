@@ -269,6 +269,7 @@ impl<B: Content> Tin<B> for FlowQueues<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queues::codel::ControlLaw;
 
     /// The published unit test of the deficit: a quantum of 90 bytes, packets of 120. Flow 1 begins with
     /// 90 and has -30 after a packet, flow 2 the same; then each has 60, and -60 after another; then flow 1
@@ -276,7 +277,8 @@ mod tests {
     #[test]
     fn the_deficits_are_those_of_the_published_trace() {
         let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
-        let codel = CodelConfig { target, interval, ecn: false };
+        let codel =
+            CodelConfig { target, interval, ecn: false, control_law: ControlLaw::SquareRoot };
         let config = FqConfig {
             quantum_bytes: 90,
             flows: None,

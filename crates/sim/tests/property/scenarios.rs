@@ -261,7 +261,7 @@ fn limit() -> impl Strategy<Value = Value> {
 fn queue() -> impl Strategy<Value = Value> {
     let codel = (1_u64..30, 1_u64..100).prop_map(|(target, more)| {
         let interval = (target + more) * MILLISECOND;
-        json!({ "target_ns": target * MILLISECOND, "interval_ns": interval, "ecn": false })
+        json!({ "target_ns": target * MILLISECOND, "interval_ns": interval, "ecn": false, "control_law": "square-root" })
     });
     let codel = codel.boxed();
     let fq = (prop_oneof![Just(90), Just(1514)], prop::option::of(1_u32..4), 1_u32..70).prop_map(

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, Time};
 
 use super::{Controller, Delivery, Moment, Window, initial_window};
-use crate::Config;
 use crate::rate::RateSample;
+use crate::{Config, Implementation};
 
 /// 2 / ln 2: section 4.1.1.
 const HIGH_GAIN: f64 = 2.885;
@@ -34,6 +34,9 @@ const MARGIN: f64 = 0.99;
 /// `bbr_extra_acked_win_rtts`, and `bbr_extra_acked_max_us`.
 const EXTRA_ROUNDS: u64 = 5;
 const MOST_EXTRA_S: f64 = 0.1;
+/// ns-3's tcp-bbr.cc begins to count anew after so many bytes, `AckEpochAckedResetThresh`, where Linux does after
+/// 2^20 segments: what it finds is what one acknowledgment covers.
+const NS3_EPOCH_BYTES: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -124,12 +127,20 @@ impl Bbr1 {
         let Some(min_rtt) = self.min_rtt else { return initial_window(config) };
         let smss = u64::from(config.mss);
         let held = gain * self.bandwidth() * min_rtt.as_secs_f64();
+        if config.rules.bbr1 == Implementation::Ns3 {
+            let probe = if self.is_probing() { 2 * smss } else { 0 };
+            return held as u64 + 3 * smss + probe;
+        }
         let mut segments = (held / smss as f64).ceil() as u64 + 3 * self.burst(smss);
         segments = segments.next_multiple_of(2);
-        if matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. }) {
+        if self.is_probing() {
             segments += 2;
         }
         segments * smss
+    }
+
+    fn is_probing(&self) -> bool {
+        matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. })
     }
 
     /// Segments of a millisecond, at least two: `bbr_tso_segs_goal`.
@@ -165,22 +176,32 @@ impl Bbr1 {
     }
 
     /// `bbr_update_ack_aggregation`.
-    fn update_extra(&mut self, now: Time, sample: &RateSample, cwnd: u64, is_new_round: bool) {
+    fn update_extra(
+        &mut self,
+        moment: &Moment<'_>,
+        sample: &RateSample,
+        cwnd: u64,
+        is_new_round: bool,
+    ) {
         if sample.newly_acked == 0 {
             return;
         }
+        let now = moment.now;
         if is_new_round && self.round >= self.extra_round + EXTRA_ROUNDS {
             self.extra_round = self.round;
             self.extra = [0, self.extra[0]];
         }
         let (since, acked) = self.epoch;
         let expected = (self.bandwidth() * now.saturating_since(since).as_secs_f64()) as u64;
-        if acked <= expected {
+        let is_long = moment.config.rules.bbr1 == Implementation::Ns3
+            && acked + sample.newly_acked >= NS3_EPOCH_BYTES;
+        let is_over = acked <= expected || is_long;
+        if is_over {
             self.epoch = (now, sample.newly_acked);
         } else {
             self.epoch.1 += sample.newly_acked;
         }
-        let expected = if acked <= expected { 0 } else { expected };
+        let expected = if is_over { 0 } else { expected };
         let extra = self.epoch.1.saturating_sub(expected).min(cwnd);
         self.extra[0] = self.extra[0].max(extra);
     }
@@ -340,7 +361,7 @@ impl Controller for Bbr1 {
     fn on_sample(&mut self, window: &mut Window, moment: &Moment<'_>, sample: &RateSample) {
         let config = moment.config;
         let is_new_round = self.update_bandwidth(sample);
-        self.update_extra(moment.now, sample, window.cwnd, is_new_round);
+        self.update_extra(moment, sample, window.cwnd, is_new_round);
         self.advance(config, moment.now, sample, is_new_round);
         self.update_min_rtt(window, moment, sample, is_new_round);
         self.set_rate(window, moment.rtt.srtt());

@@ -6,13 +6,15 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::{AnyController, Controller, Delivery, Moment, Window};
-use crate::{Config, SlowStart};
+use crate::{Config, Implementation, SlowStart};
 
 /// How much more than the least a round trip must be to tell of a queue: at least, at most, and which part
 /// of it. RFC 9406 section 4.3, and `HYSTART_DELAY_MIN`, `_MAX` and `_THRESH` of Linux's tcp_cubic.c.
 const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
 const RISE_DIVISOR: u64 = 8;
+/// ns-3's tcp-cubic.cc takes the whole least round trip, up to this: its `HyStartDelayMax`.
+const MOST_RISE_NS3: Duration = Duration::from_secs(1);
 /// N_RTT_SAMPLE of RFC 9406, and `HYSTART_MIN_SAMPLES` of Linux.
 const SAMPLES: u32 = 8;
 
@@ -150,10 +152,14 @@ impl Hystart {
         delivery: Delivery,
         is_slow_start: bool,
     ) {
-        let Some(rtt) = delivery.rtt else { return };
+        let is_ns3 = moment.config.rules.hystart == Implementation::Ns3;
+        // ns-3 watches the smoothed round trip.
+        let rtt = if is_ns3 { moment.rtt.srtt() } else { delivery.rtt };
+        let Some(rtt) = rtt else { return };
         let least = *self.least.insert(self.least.map_or(rtt, |least| least.min(rtt)));
-        let low = LOW_WINDOW * u64::from(moment.config.mss);
-        if !is_slow_start || window.cwnd < low {
+        // Rounds begin with the first window that is not low; since Linux 6.14, and in ns-3, with the first one.
+        let is_low = window.cwnd < LOW_WINDOW * u64::from(moment.config.mss);
+        if !is_slow_start || is_low && !is_ns3 {
             return;
         }
         let now = moment.now;
@@ -161,17 +167,24 @@ impl Hystart {
             self.round = Some(Round::new(delivery.next));
             (self.began, self.last) = (now, now);
         }
+        if is_low {
+            return;
+        }
         let Some(round) = &mut self.round else { return };
         let mut found = false;
         if now.saturating_since(self.last) <= TRAIN_GAP {
             self.last = now;
             // Without `hystart_ack_delay`, at most 1 ms that gather in a network card.
-            let threshold = if moment.config.pacing { least } else { part(least, 2) };
+            let is_whole = moment.config.pacing || is_ns3;
+            let threshold = if is_whole { least } else { part(least, 2) };
             found = now.saturating_since(self.began) > threshold;
         }
         let is_enough = round.samples >= SAMPLES;
-        round.take(rtt);
-        found |= is_enough && round.least.is_some_and(|rtt| rtt > least + rise(least));
+        if !(is_ns3 && is_enough) {
+            round.take(rtt);
+        }
+        let rise = if is_ns3 { least.clamp(LEAST_RISE, MOST_RISE_NS3) } else { rise(least) };
+        found |= is_enough && round.least.is_some_and(|rtt| rtt > least + rise);
         if found {
             window.ssthresh = window.cwnd;
         }

@@ -23,13 +23,15 @@ pub(super) struct Pacer {
     next: Time,
     /// What may still leave in the burst that has begun, in bytes.
     burst: u64,
+    /// Each segment is a burst of its own, and who comes late has nothing to its credit: as in ns-3.
+    is_single: bool,
     /// Bytes per second; `None` before a round trip is known.
     pub(super) rate: Option<u64>,
 }
 
 impl Pacer {
-    pub(super) fn new() -> Self {
-        Self { next: Time::ZERO, burst: 0, rate: None }
+    pub(super) fn new(is_single: bool) -> Self {
+        Self { next: Time::ZERO, burst: 0, is_single, rate: None }
     }
 
     /// When something may leave, if not now.
@@ -41,7 +43,7 @@ impl Pacer {
     /// `len` bytes leave, after so many segments with payload before.
     pub(super) fn on_sent(&mut self, now: Time, len: u64, segments: u64, mss: u64) {
         let Some(rate) = self.rate.filter(|_| segments >= UNPACED) else { return };
-        if self.burst == 0 {
+        if self.burst == 0 && !self.is_single {
             let least = if rate < SLOW { mss } else { 2 * mss };
             self.burst = (rate / BURSTS_PER_SECOND).min(LONGEST_BURST).max(least);
         }
@@ -49,7 +51,8 @@ impl Pacer {
         let span = (u128::from(len) * SECOND_NS).div_ceil(u128::from(rate.max(1)));
         let span = u64::try_from(span).unwrap_or(u64::MAX / 4);
         // Who comes late has a part of the time to its credit, as in Linux.
-        let credit = now.saturating_since(self.next).as_nanos().min(span / 2);
+        let late = now.saturating_since(self.next).as_nanos();
+        let credit = if self.is_single { 0 } else { late.min(span / 2) };
         self.next = self.next.max(now) + Duration::from_nanos(span - credit);
     }
 
@@ -79,7 +82,7 @@ mod tests {
     #[test]
     fn a_burst_takes_a_millisecond_and_the_next_waits_for_it() {
         // 4096 segments of 1000 bytes a second: bursts of 4000 bytes, each 976.6 us long.
-        let mut pacer = Pacer { rate: Some(4_096_000), ..Pacer::new() };
+        let mut pacer = Pacer { rate: Some(4_096_000), ..Pacer::new(false) };
         for _ in 0..4 {
             assert_eq!(pacer.wait(at(1000)), None);
             pacer.on_sent(at(1000), 1000, 10, 1000);
@@ -91,14 +94,24 @@ mod tests {
 
     #[test]
     fn the_first_ten_are_not_paced_nor_anything_before_a_round_trip() {
-        let mut pacer = Pacer { rate: Some(1000), ..Pacer::new() };
+        let mut pacer = Pacer { rate: Some(1000), ..Pacer::new(false) };
         pacer.on_sent(at(0), 1000, 9, 1000);
         assert_eq!(pacer.wait(at(0)), None);
         pacer.on_sent(at(0), 1000, 10, 1000);
         assert_eq!(pacer.wait(at(0)), Some(at(1_000_000)));
-        let mut unknown = Pacer::new();
+        let mut unknown = Pacer::new(false);
         unknown.on_sent(at(0), 1000, 10, 1000);
         assert_eq!(unknown.wait(at(0)), None);
+    }
+
+    #[test]
+    fn a_single_segment_waits_for_the_whole_of_the_one_before() {
+        // 1000 segments of 1000 bytes a second, and the first comes a second late.
+        let mut pacer = Pacer { rate: Some(1_000_000), ..Pacer::new(true) };
+        pacer.on_sent(at(1_000_000), 1000, 10, 1000);
+        assert_eq!(pacer.wait(at(1_000_000)), Some(at(1_001_000)));
+        pacer.on_sent(at(1_001_000), 1000, 11, 1000);
+        assert_eq!(pacer.wait(at(1_001_500)), Some(at(1_002_000)));
     }
 
     #[test]

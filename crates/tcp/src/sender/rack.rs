@@ -15,7 +15,7 @@ use crate::congestion::{Controller, Delivery, Moment, Window};
 use crate::rate::Rates;
 use crate::scoreboard::DUP_THRESH;
 use crate::sent::{Latest, News, Sent};
-use crate::{Block, Config, LossWindow};
+use crate::{Block, Config, Implementation, LossWindow};
 
 /// The state of RFC 8985 and of RFC 9937.
 #[derive(Clone, Debug)]
@@ -60,19 +60,20 @@ struct Probe {
 
 impl Rack {
     pub(super) fn new(config: &Config) -> Self {
+        let is_ns3 = config.congestion.has_model() && config.rules.bbr1 == Implementation::Ns3;
         Self {
-            sent: Sent::default(),
+            sent: Sent::new(is_ns3),
             latest: None,
             reordering_seen: false,
             min_rtt: None,
             timer: Timer::Retransmission,
             due: Time::NEVER,
-            pacer: config.pacing.then(Pacer::new),
+            pacer: config.pacing.then(|| Pacer::new(is_ns3)),
             probe: None,
             probe_is_due: false,
             resend_is_due: false,
             prr: Prr::default(),
-            rates: config.congestion.has_model().then(Box::default),
+            rates: config.congestion.has_model().then(|| Box::new(Rates::new(is_ns3))),
         }
     }
 
@@ -165,9 +166,9 @@ impl Sender {
                 if config.congestion.has_model() {
                     return;
                 }
-                let flight_size = self.loss_flight(config);
+                let halved = self.part_of(config, self.in_network());
                 let moment = Moment { config, now, rtt: &self.rtt };
-                self.controller.on_loss(&mut self.window, &moment, flight_size);
+                self.controller.on_loss(&mut self.window, &moment, halved);
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
             }
         } else if !advances && bare {
@@ -214,23 +215,17 @@ impl Sender {
     fn enter_rack_recovery(&mut self, config: &Config, now: Time, delivered: u64) {
         self.counters.fast_retransmits += 1;
         self.recover = self.snd_max;
-        self.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
-        if config.congestion.has_model() {
-            if let Some(rack) = &mut self.rack {
-                rack.probe = None;
-                let pipe = rack.sent.pipe(self.snd_una, self.snd_max);
-                let moment = Moment { config, now, rtt: &self.rtt };
-                self.controller.on_loss(&mut self.window, &moment, pipe + delivered);
-            }
-            return;
-        }
-        let flight_size = self.loss_flight(config);
+        let recover_fs = self.in_network() + delivered;
+        let told = if config.congestion.has_model() {
+            let pipe = self.rack.as_ref().map(|rack| rack.sent.pipe(self.snd_una, self.snd_max));
+            pipe.unwrap_or(0) + delivered
+        } else {
+            self.part_of(config, recover_fs)
+        };
         let moment = Moment { config, now, rtt: &self.rtt };
-        self.controller.on_loss(&mut self.window, &moment, flight_size);
-        let in_flight = self.flight_size();
+        self.controller.on_loss(&mut self.window, &moment, told);
+        self.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
         if let Some(rack) = &mut self.rack {
-            // RFC 9937 section 5: without what was SACKed before, with what this acknowledgment delivers.
-            let recover_fs = in_flight - rack.sent.sacked_octets() + delivered;
             rack.prr = Prr::new(recover_fs);
             rack.probe = None;
         }
@@ -249,12 +244,19 @@ impl Sender {
         self.window.cwnd = (pipe + allowed).max(smss);
     }
 
-    /// What a loss leaves a part of.
-    fn loss_flight(&self, config: &Config) -> u64 {
+    /// What a loss leaves a part of, with so much in the network.
+    fn part_of(&self, config: &Config, in_network: u64) -> u64 {
         match config.rules.loss_window {
-            LossWindow::FlightSize => self.flight_size(),
+            LossWindow::FlightSize => in_network,
             LossWindow::Cwnd => self.window_to_halve(config),
         }
+    }
+
+    /// What was in the network, lost or not, before the acknowledgment at hand: RecoverFS of RFC 9937
+    /// section 5 but for what that one delivers. FlightSize of RFC 5681 would count what was SACKed before, in
+    /// the second of two recoveries in a row more than a window of it.
+    fn in_network(&self) -> u64 {
+        self.flight_size() - self.rack.as_ref().map_or(0, |rack| rack.sent.sacked_octets())
     }
 
     /// The one timer has expired, for one reason or another.
@@ -472,8 +474,8 @@ impl Sender {
     fn take_sample(&mut self, config: &Config, now: Time, news: &News, newly_lost: u64) {
         let Some(rack) = self.rack.as_deref_mut() else { return };
         let Some(rates) = &mut rack.rates else { return };
-        let mut sample = rates.on_ack(now, news.record, news.delivered, rack.min_rtt);
-        sample.rtt = news.newest_rtt;
+        let rtt = news.newest_rtt;
+        let mut sample = rates.on_ack(now, news.record, news.delivered, rtt, rack.min_rtt);
         sample.newly_lost = newly_lost;
         sample.in_flight = rack.sent.pipe(self.snd_una, self.snd_max);
         let moment = Moment { config, now, rtt: &self.rtt };

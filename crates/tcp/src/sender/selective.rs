@@ -69,7 +69,7 @@ impl Sender {
             *dup_acks = dup_acks.saturating_add(1);
             if *dup_acks >= DUP_THRESH || is_lost {
                 // Step (4.2): what limited transmit sent is not in FlightSize.
-                let flight_size = flight_size - *limited_transmit;
+                let flight_size = (flight_size - *limited_transmit).min(self.window.cwnd);
                 self.enter_fast_recovery(config, now, flight_size);
             }
         }

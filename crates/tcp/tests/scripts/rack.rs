@@ -1,7 +1,7 @@
 //! Losses found by time (RFC 8985), and how the window falls (RFC 9937). The round trip is 100 ms.
 
 use airtcp_kernel::Duration;
-use airtcp_tcp::{Config, Variant};
+use airtcp_tcp::{Config, LossWindow, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, config, lose_once};
 
@@ -137,4 +137,33 @@ fn the_window_falls_in_proportion_to_what_arrives() {
 
     pair.run_until(200);
     assert_eq!(pair.a.cwnd() / 1000, 10);
+}
+
+#[test]
+fn a_second_recovery_takes_its_part_of_what_is_in_the_network() {
+    // The first of 20 segments is lost three times, and so is the first one that is sent meanwhile. The recovery
+    // lasts three round trips, of half a window each. At its end, 400, the copy of the other one is found lost
+    // with 10 segments in the network, and 20 more that the other end holds beyond the hole.
+    let rule = |sent: &Sent| {
+        let is_lost = matches!(sent.segment.seq, 1 | 20_001) && sent.copy < 3;
+        if sent.from == End::A && is_lost { Fate::Lose } else { Fate::Deliver }
+    };
+    let mut pair = Pair::sending_over(&rack(20), u64::MAX, rule);
+    pair.run_until(399);
+    assert_eq!(pair.a.ssthresh(), 10_000);
+    assert_eq!(pair.a.counters().fast_retransmits, 1);
+    pair.run_until(401);
+    assert_eq!(pair.a.counters().fast_retransmits, 2);
+    assert!(pair.a.flight_size() >= 25_000, "{}", pair.a.flight_size());
+    assert_eq!(pair.a.ssthresh(), 5000);
+}
+
+#[test]
+fn what_is_left_of_the_window_is_left_of_all_of_it() {
+    // 20 segments where slow start has ended at 10: a part of the window is one of 20.
+    let mut config = Config { initial_ssthresh: Some(10_000), ..rack(20) };
+    config.rules.loss_window = LossWindow::Cwnd;
+    let mut pair = Pair::sending_over(&config, 30_000, lose_once(&[1]));
+    pair.run_until(150);
+    assert_eq!(pair.a.ssthresh(), 10_000);
 }

@@ -148,6 +148,13 @@ class Codel(Table):
         default=False,
         source="RFC 8289, 5.1",
     )
+    control_law: Literal["square-root", "newton"] = key(
+        "`codel`, `fq-codel`: by what the interval is divided from one drop to the next: the "
+        "square root of their number, or one step of Newton's method towards it, as in Linux and "
+        "ns-3.",
+        default="square-root",
+        source="RFC 8289, 4.4; Linux 6, codel_impl.h",
+    )
 
 
 class Fq(Table):

@@ -136,27 +136,29 @@ class TcpRules(Table):
     `ns-2` is tcp.cc and tcp-reno.cc of version 2.35, where `slowdown` halves the window and
     `recover_` is Reno's too (`bugFix_`). `linux` is version 6: `tcp_slow_start` adds what is
     acknowledged, `tcp_set_rto` and `tcp_rto_min` bound the variation, and congestion controls take
-    their part of `snd_cwnd`.
+    their part of `snd_cwnd`. `ns-3` is version 3.44 with TcpCubic or TcpBbr.
     """
 
-    preset: Literal["standard", "ns-2", "linux"] = key(
+    preset: Literal["standard", "ns-2", "linux", "ns-3"] = key(
         "A named set of the keys below; a key given beside it wins.", default="standard"
     )
     loss_window: Literal["flight-size", "cwnd"] = key(
         "What a loss leaves the part `aimd.decrease` of: what is under way, or the window.",
-        default=by_preset({"standard": "flight-size", "ns-2": "cwnd", "linux": "cwnd"}),
+        default=by_preset(
+            {"standard": "flight-size", "ns-2": "cwnd", "linux": "cwnd", "ns-3": "cwnd"}
+        ),
         source="RFC 5681, (4)",
     )
     fast_retransmit_once_per_window: bool = key(
         "With `reno`, no second fast retransmit until all is acknowledged that was sent before the "
         "first. `newreno` and `sack` have none anyway.",
-        default=by_preset({"standard": False, "ns-2": True, "linux": False}),
+        default=by_preset({"standard": False, "ns-2": True, "linux": False, "ns-3": False}),
         source="RFC 5681, 3.2",
     )
     slow_start_limit: int = key(
         "Segments that slow start adds to the window for an ACK at most; 0: as many as it "
         "acknowledges.",
-        default=by_preset({"standard": 1, "ns-2": 1, "linux": 0}),
+        default=by_preset({"standard": 1, "ns-2": 1, "linux": 0, "ns-3": 0}),
         ge=0,
         le=1000,
         source="RFC 5681, (2)",
@@ -165,15 +167,33 @@ class TcpRules(Table):
     rto_floor: Literal["timeout", "variation"] = key(
         "What `min_rto` bounds: the whole retransmission timeout, or what stands beside the "
         "smoothed round trip in it.",
-        default=by_preset({"standard": "timeout", "ns-2": "timeout", "linux": "variation"}),
+        default=by_preset(
+            {"standard": "timeout", "ns-2": "timeout", "linux": "variation", "ns-3": "timeout"}
+        ),
         source="RFC 6298, (2.4)",
     )
     cubic_growth: Literal["standard", "linux"] = key(
         'How the window of `congestion = "cubic"` grows: `linux` looks ahead by the least round '
         "trip and not by the smoothed one, in whole segments, and gains at least a segment for 20 "
         "before the first loss.",
-        default=by_preset({"standard": "standard", "ns-2": "standard", "linux": "linux"}),
+        default=by_preset(
+            {"standard": "standard", "ns-2": "standard", "linux": "linux", "ns-3": "linux"}
+        ),
         source="RFC 9438, 4.2 to 4.5",
+    )
+    hystart: Literal["linux", "ns-3"] = key(
+        'What `slow_start = "hystart"` takes for a queue: `ns-3` a smoothed round trip of twice '
+        "the least one and a train as long as that, `linux` an eighth more and, unless paced, "
+        "half as long.",
+        default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
+        source="Linux 6, hystart_update; ns-3.44, TcpCubic",
+    )
+    bbr1: Literal["linux", "ns-3"] = key(
+        'What `congestion = "bbr1"` sends beyond its model: `linux` three bursts of a millisecond '
+        "and what is acknowledged at once, `ns-3` three segments and what one ACK covers, each "
+        "segment paced, with round trips in whole milliseconds.",
+        default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
+        source="Linux 6, tcp_bbr.c; ns-3.44, TcpBbr",
     )
     restart_after_idle: bool = key(
         "The window falls to the initial one when nothing was sent for a retransmission timeout.",

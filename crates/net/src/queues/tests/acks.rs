@@ -3,7 +3,7 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::Packet;
-use crate::queues::codel::CodelConfig;
+use crate::queues::codel::{CodelConfig, ControlLaw};
 use crate::queues::fq_codel::FqConfig;
 use crate::queues::scheduler::Scheduler;
 use crate::queues::{AckFilter, BareAck, DisciplineConfig, Queue, QueueConfig, Service};
@@ -11,7 +11,12 @@ use crate::testing::Body;
 
 fn disciplines() -> Vec<DisciplineConfig> {
     let target = Duration::from_millis(5);
-    let codel = CodelConfig { target, interval: Duration::from_millis(100), ecn: false };
+    let codel = CodelConfig {
+        target,
+        interval: Duration::from_millis(100),
+        ecn: false,
+        control_law: ControlLaw::SquareRoot,
+    };
     let fq = FqConfig {
         quantum_bytes: 1514,
         flows: None,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::Packet;
-use crate::queues::codel::CodelConfig;
+use crate::queues::codel::{CodelConfig, ControlLaw};
 use crate::queues::{DisciplineConfig, Queue, QueueConfig, Service};
 use crate::testing::Body;
 
@@ -17,6 +17,7 @@ fn config(limit: Option<usize>, ecn: bool) -> QueueConfig {
         target: Duration::from_millis(TARGET_MS),
         interval: Duration::from_millis(INTERVAL_MS),
         ecn,
+        control_law: ControlLaw::SquareRoot,
     };
     QueueConfig { discipline: DisciplineConfig::Codel { codel }, ..QueueConfig::fifo(limit) }
 }

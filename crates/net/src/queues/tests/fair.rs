@@ -3,7 +3,7 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::Packet;
-use crate::queues::codel::CodelConfig;
+use crate::queues::codel::{CodelConfig, ControlLaw};
 use crate::queues::fq_codel::FqConfig;
 use crate::queues::scheduler::Scheduler;
 use crate::queues::{DisciplineConfig, Queue, QueueConfig, Receiver, Service};
@@ -13,6 +13,7 @@ fn config(quantum_bytes: u32, limit: Option<usize>) -> QueueConfig {
         target: Duration::from_millis(5),
         interval: Duration::from_millis(100),
         ecn: false,
+        control_law: ControlLaw::SquareRoot,
     };
     let fq = FqConfig {
         quantum_bytes,
