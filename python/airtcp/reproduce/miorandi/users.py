@@ -127,15 +127,19 @@ def web(
     window: int,
     *variations: Mapping[str, Any],
     file: str = "web",
+    quick: Mapping[str, Any] | None = None,
 ) -> Users:
-    """Web users: how many, their advertised window in packets, and further keys that are varied."""
+    """Web users: how many, their advertised window in packets, and further keys that are varied.
+
+    `quick` is what a short run is, if not as of all others.
+    """
     changes: dict[str, Any] = {
         "stations.laptop.count": stations,
         "flows.laptop.tcp.receive_window.segments": window,
     }
     for variation in variations:
         changes |= variation
-    return Users(bench.scenario(file, changes), bench.simulate(file, changes))
+    return Users(bench.scenario(file, changes, quick), bench.simulate(file, changes, quick=quick))
 
 
 def every(d: int, timeout: str) -> dict[str, Any]:
