@@ -1,8 +1,9 @@
 """Measures a sweep of 10,000 small points: what one costs beyond the core, what a second core does.
 
 Knows one sweep and its budgets. CPU time, user and system, of this process and of those beside it:
-on a machine that others use too, a wall clock says nothing. What two cores would take if nobody
-else used them is what one process does alone, and half of all the rest.
+on a machine that others use too, a wall clock says little. What two cores would take if nobody
+else used them is what one process does alone, and half of all the rest. Only the clock shows what
+two threads of one process take, which wait for each other.
 
     .venv/bin/python benches/sweep.py            # measure and print; status 1 if over budget
     .venv/bin/python benches/sweep.py --write    # and replace the table of benches/README.md
@@ -27,7 +28,8 @@ from airtcp.scenario import loads
 from airtcp.sweep.execute import execute
 from airtcp.sweep.points import Points, points_of
 from airtcp.sweep.spec import sweep_of
-from airtcp.sweep.workers import LocalCrew
+from airtcp.sweep.work import Work
+from airtcp.sweep.workers import Crew, Ended, LocalCrew, Thread, Worker
 
 sys.path.insert(0, str(Path(__file__).parent))
 from run import processor
@@ -78,15 +80,25 @@ def spent(who: int) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
+class Threads(LocalCrew):
+    """So many threads of this process: what the crew of sweeps is measured against."""
+
+    def more(
+        self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
+    ) -> list[Worker]:
+        """All at once."""
+        return [Thread(work, ended) for _ in range(self.threads - hired)]
+
+
 def sweep(
-    points: int, workers: int, store: Path, made: int | None = None
+    points: int, crew: Crew, store: Path, made: int | None = None
 ) -> tuple[float, float, float]:
     """CPU time of this process, of those beside it, and wall time of a sweep."""
     seeds = points // 20
     axes = {**AXES, "run.seed": {"from": 1, "to": seeds, "step": 1}}
     before = spent(resource.RUSAGE_SELF), spent(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
-    done = execute(sweep_of(loads(SCENARIO), axes), store, crew=LocalCrew(workers))
+    done = execute(sweep_of(loads(SCENARIO), axes), store, crew=crew)
     wall = time.perf_counter() - begin
     assert done.runs == (points if made is None else made), done
     after = spent(resource.RUSAGE_SELF), spent(resource.RUSAGE_CHILDREN)
@@ -103,12 +115,13 @@ def main() -> None:
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         # Imports are paid for once, before anything is measured.
-        sweep(40, 1, Path(folder) / "first")
+        sweep(40, LocalCrew(1), Path(folder) / "first")
         seeds = {"run.seed": {"from": 1, "to": points // 20, "step": 1}}
         core = core_s(points_of(sweep_of(loads(SCENARIO), {**AXES, **seeds})))
-        alone, _, _ = sweep(points, 1, Path(folder) / "one")
-        here, beside, _ = sweep(points, 2, Path(folder) / "two")
-        serial, _, _ = sweep(points, 1, Path(folder) / "two", made=0)
+        alone, _, wall = sweep(points, LocalCrew(1), Path(folder) / "one")
+        here, beside, shared = sweep(points, LocalCrew(2), Path(folder) / "two")
+        serial, _, _ = sweep(points, LocalCrew(1), Path(folder) / "two", made=0)
+        _, _, threads = sweep(points, Threads(2), Path(folder) / "threads")
         one, two = opened(Path(folder) / "one"), opened(Path(folder) / "two")
         assert one.table.equals(two.table)
         files = list((Path(folder) / "two").iterdir())
@@ -125,6 +138,8 @@ def main() -> None:
         ("two workers: this process, the one beside it", f"{here:.2f} s, {beside:.2f} s", ""),
         ("the sweep once more, with nothing to do", f"{serial:.2f} s", ""),
         ("one worker over two that share what can be shared", f"{faster:.2f} times", "1.8 times"),
+        ("the same by the clock", f"{wall / shared:.2f} times", ""),
+        ("the same by the clock with two threads instead", f"{wall / threads:.2f} times", ""),
         (f"the store: {len(files)} files", f"{size / 1e6:.1f} MB", "50 MB"),
         ("open it, ask a question in SQL", f"{query:.2f} s", "1 s"),
     ]
