@@ -259,6 +259,37 @@ def test_a_plan_is_made(opened: Any) -> None:
     assert page.page.locator("main .bound").count() == 1
 
 
+def test_the_air_is_played_and_stepped_through(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", "saturated-stations")
+    page.until("All flows")
+    page.page.get_by_role("button", name="Timeline").click()
+    page.page.get_by_role("button", name="Show").click()
+    told = page.page.locator(".now")
+    told.wait_for()
+    assert page.page.locator(".air-frame.k-data").count() > 3
+
+    page.page.get_by_role("button", name="Step ▶").click()
+    first = told.inner_text()
+    page.page.get_by_role("button", name="Step ▶").click()
+    assert told.inner_text() != first
+    page.page.get_by_role("button", name="Step back").click()
+    assert told.inner_text() == first
+    for _ in range(40):
+        if "sends data" in told.inner_text():
+            break
+        page.page.get_by_role("button", name="Step ▶").click()
+    assert re.search(r"sensor/\d sends data \(UDP, 1472 B\) to ap", told.inner_text())
+
+    slider = page.page.get_by_label("Time", exact=True)
+    before = float(slider.input_value())
+    page.page.get_by_role("button", name="Play").click()
+    page.page.wait_for_timeout(400)
+    page.page.get_by_role("button", name="Pause").click()
+    assert float(slider.input_value()) > before
+
+
 SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
 
 

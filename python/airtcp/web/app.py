@@ -58,7 +58,9 @@ class Server:
 
     def __init__(self, folder: Path, limits: Limits, models: int) -> None:
         self.limits = limits
-        self.uploads = Uploads(folder, limits)
+        for name in ("uploads", "scratch"):
+            (folder / name).mkdir()
+        self.uploads = Uploads(folder / "uploads", limits)
         self.crew = Crew(models, folder, limits)
         self.jobs = Jobs(folder, limits)
 
@@ -178,7 +180,7 @@ def create(
     """The application.
 
     Args:
-        folder: a temporary folder, for uploads; nothing is written elsewhere.
+        folder: an empty temporary folder; nothing is written elsewhere.
         token: without it, requests must come from this machine.
         limits: what the pages may cost.
         models: processes that answer questions of models.

@@ -62,12 +62,14 @@ class Curve(_Body):
 class Job(_Body):
     """Something to run: what is read of the other fields depends on `kind`."""
 
-    kind: Literal["run", "points", "remedies", "plan"]
+    kind: Literal["run", "points", "remedies", "plan", "timeline"]
     source: Source
     axis: _Word | None = None
     values: list[Any] = Field(default_factory=list, max_length=_MOST_VALUES)
     names: list[_Word] = Field(default_factory=list, max_length=30)
     until: _Word | None = None
+    begin_ms: float = Field(default=1000.0, ge=0.0, le=5000.0, allow_inf_nan=False)
+    length_ms: float = Field(default=20.0, ge=0.5, le=200.0, allow_inf_nan=False)
 
 
 def first_problem(error: ValidationError) -> str:

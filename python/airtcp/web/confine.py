@@ -24,25 +24,28 @@ _SYSTEM: Final = (
 )
 
 
-def confine(uploads: Path) -> None:
-    """From now on this process reads its program and `uploads`, writes nothing, starts nothing.
+def confine(uploads: Path, scratch: Path) -> None:
+    """From now on this process reads its program and `uploads`, writes to `scratch` alone.
 
-    What it tries besides raises PermissionError.
+    It starts nothing. What it tries besides raises PermissionError.
     """
     program: set[str] = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
     program.add(str(Path(__file__).parents[1]))
     readable = tuple(os.path.realpath(path) + os.sep for path in (*program, str(uploads)))
+    own = os.path.realpath(scratch) + os.sep
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, mode, flags = arguments
             if isinstance(path, int) or path is None:
                 return  # what is open already
+            real = os.path.realpath(os.fsdecode(path))
+            if real.startswith(own):
+                return
             if (isinstance(flags, int) and flags & _WRITES) or (
                 isinstance(mode, str) and set(mode) & set("wax+")
             ):
                 raise PermissionError("nothing may be written here")
-            real = os.path.realpath(os.fsdecode(path))
             if not real.startswith(readable) and not real.startswith(_SYSTEM):
                 raise PermissionError("no such file may be read here")
         elif event in ("subprocess.Popen", "os.system", "os.exec", "os.fork", "socket.connect"):
@@ -52,7 +55,7 @@ def confine(uploads: Path) -> None:
 
 
 def limit_memory(mebibytes: int) -> None:
-    """Bound the address space of this process, where the system can."""
+    """Bound the address space of this process and the files that it makes, where that can be."""
     try:
         import resource
     except ImportError:
@@ -60,3 +63,5 @@ def limit_memory(mebibytes: int) -> None:
     size = mebibytes * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Of a capture of a few seconds; more would fill the disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size // 4, size // 4))

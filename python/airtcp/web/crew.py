@@ -11,8 +11,10 @@ import contextlib
 import itertools
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -39,20 +41,22 @@ _ENVIRONMENT: Final = {
 class Worker:
     """A process that answers in lines of JSON."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, process: asyncio.subprocess.Process, scratch: str) -> None:
+        self._process, self._scratch = process, scratch
         self._began = False
 
     @classmethod
-    async def start(cls, kind: str, uploads: Path, memory_mib: int) -> Worker:
-        """A new worker of a kind, which may not be ready yet."""
+    async def start(cls, kind: str, folder: Path, memory_mib: int) -> Worker:
+        """A new worker of a kind, with a folder of its own; it may not be ready yet."""
+        scratch = tempfile.mkdtemp(dir=folder / "scratch")
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
             "-m",
             "airtcp.web.worker",
             kind,
-            str(uploads),
+            str(folder / "uploads"),
+            scratch,
             str(memory_mib),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -61,7 +65,7 @@ class Worker:
             # Ctrl-C in the terminal of the server is the server's.
             start_new_session=True,
         )
-        return cls(process)
+        return cls(process, scratch)
 
     @property
     def pid(self) -> int:
@@ -96,7 +100,9 @@ class Worker:
     async def end(self) -> int:
         """End it now, and wait until it is gone; its status."""
         self._signal(signal.SIGKILL)
-        return await self._process.wait()
+        status = await self._process.wait()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        return status
 
     def _signal(self, number: signal.Signals) -> None:
         # Not through the process object: that would look for its end, which the loop waits for.
@@ -108,8 +114,8 @@ class Worker:
 class Crew:
     """Workers that answer questions of models: the urgent ones first, known ones at once."""
 
-    def __init__(self, size: int, uploads: Path, limits: Limits) -> None:
-        self._size, self._uploads, self._limits = size, uploads, limits
+    def __init__(self, size: int, folder: Path, limits: Limits) -> None:
+        self._size, self._folder, self._limits = size, folder, limits
         self._queue: asyncio.PriorityQueue[
             tuple[int, int, str, dict[str, Any], asyncio.Future[dict[str, Any]]]
         ] = asyncio.PriorityQueue()
@@ -153,7 +159,7 @@ class Crew:
             while True:
                 if worker is None:
                     # Before there is a question, so that the first one need not wait for it.
-                    worker = await Worker.start("models", self._uploads, self._limits.memory_mib)
+                    worker = await Worker.start("models", self._folder, self._limits.memory_mib)
                     messages = worker.messages()
                 _, _, key, request, future = await self._queue.get()
                 if future.done():

@@ -55,9 +55,9 @@ class Jobs:
     """All runs of a server."""
 
     def __init__(
-        self, uploads: Path, limits: Limits, clock: Callable[[], float] = time.monotonic
+        self, folder: Path, limits: Limits, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._uploads, self._limits, self._clock = uploads, limits, clock
+        self._folder, self._limits, self._clock = folder, limits, clock
         self._jobs: dict[str, Job] = {}
         self._queue: asyncio.Queue[Job] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
@@ -107,12 +107,12 @@ class Jobs:
         try:
             while True:
                 if spare is None or not spare.alive:
-                    spare = await Worker.start("runs", self._uploads, self._limits.memory_mib)
+                    spare = await Worker.start("runs", self._folder, self._limits.memory_mib)
                 job = await self._queue.get()
                 if job.ended:
                     continue
                 if not spare.alive:
-                    spare = await Worker.start("runs", self._uploads, self._limits.memory_mib)
+                    spare = await Worker.start("runs", self._folder, self._limits.memory_mib)
                 worker, spare = spare, None
                 try:
                     await self._do(job, worker)

@@ -181,6 +181,13 @@ def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     tell({"result": answers.plan(found)})
 
 
+def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
+    from airtcp.web.air import timeline
+
+    scenario = sources.read(job.source, uploads).scenario
+    tell({"result": timeline(scenario, job.begin_ms / 1e3, job.length_ms / 1e3)})
+
+
 def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
     """What gives the same on a command line, and in Python."""
     file = f"{source.example or 'scenario'}.toml"
@@ -226,4 +233,5 @@ _RUNS: Final = {
     "points": _points,
     "remedies": _compare_remedies,
     "plan": _plan,
+    "timeline": _timeline,
 }

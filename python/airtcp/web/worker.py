@@ -1,6 +1,6 @@
 """A worker: a process that answers questions or does one run, and knows nothing of the network.
 
-    python -P -m airtcp.web.worker models|runs UPLOADS MEMORY_MIB
+    python -P -m airtcp.web.worker models|runs UPLOADS SCRATCH MEMORY_MIB
 
 Each line of its input is a request, each line of its output what there is to tell. It ends with its
 input, so that none outlives the server, and a run on SIGINT, as on a terminal: with what it has.
@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import IO, Any
@@ -21,12 +22,12 @@ __all__ = ["main"]
 
 def main(arguments: list[str]) -> None:
     """Answer what comes in until there is no more."""
-    kind, uploads, memory_mib = arguments[0], Path(arguments[1]), int(arguments[2])
+    kind, uploads, scratch = arguments[0], Path(arguments[1]), Path(arguments[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     # What a library prints is no answer.
     os.dup2(2, 1)
-    _prepare(kind, uploads, memory_mib)
+    _prepare(kind, uploads, scratch, int(arguments[3]))
     if kind == "models":
         for line in sys.stdin:
             _tell(output, _answer(json.loads(line), uploads))
@@ -37,7 +38,7 @@ def main(arguments: list[str]) -> None:
         _run(json.loads(line), uploads, output)
 
 
-def _prepare(kind: str, uploads: Path, memory_mib: int) -> None:
+def _prepare(kind: str, uploads: Path, scratch: Path, memory_mib: int) -> None:
     """Import what will be needed, then keep from files and from more memory than is granted."""
     from airtcp.web import confine, work  # noqa: F401
 
@@ -47,7 +48,8 @@ def _prepare(kind: str, uploads: Path, memory_mib: int) -> None:
         import airtcp.present.plan  # noqa: F401
         from airtcp.run import simulate  # noqa: F401
     confine.limit_memory(memory_mib)
-    confine.confine(uploads)
+    tempfile.tempdir = str(scratch)
+    confine.confine(uploads, scratch)
 
 
 def _answer(request: dict[str, Any], uploads: Path) -> dict[str, Any]:

@@ -6,8 +6,9 @@ import { announce, h, replace } from "./dom.js";
 import { explore } from "./explore.js";
 import { plan } from "./plan.js";
 import { change, decode, encode, FIRST, source } from "./state.js";
+import { timeline } from "./timeline.js";
 
-const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan] };
+const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline] };
 
 const app = {
   state: structuredClone(FIRST),

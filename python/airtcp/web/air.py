@@ -1,0 +1,310 @@
+"""A few milliseconds of the air: who sends what to whom, what collides, who counts down.
+
+Knows captures (pcap with radiotap, as `airtcp.simulate` writes them) and traces. Everything comes
+from these two but the backoff counters, which neither has: they are worked out backwards from idle
+slots. A node that next sends after a backoff had, in each gap before, as many slots left as there
+were idle slots from then on; nothing is said of a node that does not send again in the time that
+was looked at, and of one that had nothing to send at first the counter may begin too early.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from airtcp.airtime import ppdu_ns
+
+if TYPE_CHECKING:
+    from airtcp.results.trace import Trace
+    from airtcp.scenario import ResolvedScenario
+
+__all__ = ["MOST_BEGIN_S", "timeline"]
+
+#: The latest that one may look at: all before it is simulated, and written down, too.
+MOST_BEGIN_S: Final = 5.0
+#: What is looked at beyond the end, to see who sends next.
+_AHEAD: Final = 4
+_MOST_FRAMES: Final = 2000
+_MOST_SAMPLES: Final = 300_000
+_SNAPLEN: Final = 128
+
+_TYPES: Final = {
+    0x80: "beacon", 0x08: "data", 0x88: "data", 0xB4: "rts", 0xC4: "cts", 0xD4: "ack",
+    0x84: "block ack request", 0x94: "block ack", 0xE4: "cf-end",
+}  # fmt: skip
+_CARRIES: Final = ("data", "tcp ack", "syn")
+#: Frames that answer another, SIFS after it, and have no transmitter in them.
+_ANSWERS: Final = ("cts", "ack")
+
+
+class _Rate(NamedTuple):
+    bps: int
+    modulation: str
+
+
+@dataclass
+class _Frame:
+    """One PPDU; an aggregate is one."""
+
+    begin: int
+    end: int
+    kind: str
+    node: int
+    to: int
+    bad: bool
+    length: int
+    retry: bool = False
+    mpdus: int = 1
+    text: str = ""
+    rate: int = 0
+
+
+def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dict[str, Any]:
+    """What replication 0 has on the air from `begin_s` on, counted from the start of the run.
+
+    Times are in microseconds from there. `frames`, each with `node` and `to` (indices of `nodes`),
+    `kind`, whether it was `bad` (collided, or lost); `gaps` of idle time with what each node had
+    still to count at their beginning; `windows` of TCP by flow.
+    """
+    from airtcp.run.simulate import simulate
+
+    run = scenario.run
+    total_s = begin_s + (1 + _AHEAD) * length_s
+    short = scenario.with_run(replications=1, warmup_ns=0, duration_ns=round(total_s * 1e9))
+    flows = sum(group.count for group in scenario.stations) + 2
+    interval_s = max(length_s / 100, total_s * 2 * flows / _MOST_SAMPLES)
+    with tempfile.TemporaryDirectory(prefix="air-") as folder:
+        path = Path(folder) / "air.pcap"
+        result = simulate(
+            short, threads=1, pcap=path, snaplen=_SNAPLEN, trace=True, trace_interval_s=interval_s
+        )
+        content = path.read_bytes()
+    trace = result.simulation.runs[0].trace
+    assert trace is not None  # asked for
+    begin, end = round(begin_s * 1e9), round((begin_s + length_s) * 1e9)
+    frames = list(_frames(content, scenario, trace, begin))
+    gaps = _gaps(frames, scenario)
+    shown = [one for one in frames if one.begin < end][:_MOST_FRAMES]
+    names = ["ap", *(name for name in trace.node_names if name != "ap")]
+    nodes = sorted({0, *(one.node for one in shown), *(one.to for one in shown if one.to >= 0)})
+    place = {node: index for index, node in enumerate(nodes)}
+    return {
+        "begin_ms": begin_s * 1e3,
+        "length_us": length_s * 1e6,
+        "seed": run.seed,
+        "nodes": [_name(names, node) for node in nodes],
+        "frames": [
+            {
+                "begin": (one.begin - begin) / 1e3,
+                "end": (one.end - begin) / 1e3,
+                "kind": one.kind,
+                "node": place[one.node],
+                "to": place.get(one.to),
+                "bad": one.bad,
+                "retry": one.retry,
+                "mpdus": one.mpdus,
+                "bytes": one.length,
+                "text": one.text,
+                "rate": one.rate,
+            }
+            for one in shown
+            if one.node in place
+        ],
+        "gaps": [
+            {
+                "begin": (one["begin"] - begin) / 1e3,
+                "count": (one["count"] - begin) / 1e3,
+                "end": (one["end"] - begin) / 1e3,
+                "left": {str(place[node]): left for node, left in one["left"].items()
+                         if node in place},
+            }
+            for one in gaps
+            if one["begin"] < end
+        ],
+        "slot_us": scenario.phy.slot_time_ns / 1e3,
+        "windows": _windows(trace, begin_s, begin_s + length_s),
+    }  # fmt: skip
+
+
+def _name(names: Sequence[str], node: int) -> str:
+    return names[node] if 0 <= node < len(names) else "all"
+
+
+def _frames(
+    content: bytes, scenario: ResolvedScenario, trace: Trace, begin: int
+) -> Iterator[_Frame]:
+    """The PPDUs of a capture that end after `begin`, in the order of time."""
+    aggregates = _aggregates(trace)
+    tcp_header = next((one.tcp.header_bits // 8 for one in scenario.flows if one.tcp), 40)
+    asked: _Frame | None = None
+    last: _Frame | None = None
+    for start, length, record in _records(content):
+        if start < begin - 20_000_000:
+            continue  # no PPDU and its answers last so long
+        header, bad, rate = _radiotap(record)
+        frame = _mac(record[header:], start, length - header, bad, tcp_header)
+        same = last is not None and (last.begin, last.node) == (start, frame.node)
+        if last is not None and same and rate is None and frame.kind in _CARRIES:
+            # Another frame of the same A-MPDU.
+            last.mpdus += 1
+            last.length += frame.length
+            last.bad = last.bad and frame.bad
+            if frame.kind == "data":
+                last.kind = "data"
+            continue
+        if frame.kind in _ANSWERS and frame.node < 0 and asked is not None:
+            frame.node = asked.to
+        if rate is None:
+            found = aggregates.get((start, frame.node))
+            if found is None:
+                found = aggregates.get((start, -1), 0)
+            frame.end = start + found
+        else:
+            frame.rate = rate.bps
+            frame.end = start + ppdu_ns(scenario.phy, 8 * frame.length, rate)
+        if frame.kind in (*_CARRIES, "rts", "block ack request"):
+            asked = frame
+        if last is not None and last.end > begin:
+            yield last
+        last = frame
+    if last is not None and last.end > begin:
+        yield last
+
+
+def _records(content: bytes) -> Iterator[tuple[int, int, bytes]]:
+    place = 24
+    while place + 16 <= len(content):
+        seconds, nanos, kept, length = struct.unpack_from("<IIII", content, place)
+        place += 16
+        yield seconds * 1_000_000_000 + nanos, length, content[place : place + kept]
+        place += kept
+
+
+def _radiotap(record: bytes) -> tuple[int, bool, _Rate | None]:
+    """Length of the header, whether the FCS is wrong, and the rate of what is not aggregated."""
+    length, present = struct.unpack_from("<HI", record, 2)
+    bad = bool(record[16] & 0x40)
+    if not present & 0b100:
+        return length, bad, None
+    flags = struct.unpack_from("<H", record, 20)[0]
+    return length, bad, _Rate(500_000 * record[17], "dsss" if flags & 0x20 else "ofdm")
+
+
+def _mac(frame: bytes, begin: int, length: int, bad: bool, tcp_header: int) -> _Frame:
+    """A frame of a capture; `tcp_header` are the bytes that the simulation counts of IP and TCP."""
+    kind = _TYPES.get(frame[0], "other")
+    receiver = _node(frame[4:10])
+    transmitter = -1 if kind in _ANSWERS else _node(frame[10:16])
+    made = _Frame(begin, begin, kind, transmitter, receiver, bad, length)
+    made.retry = bool(frame[1] & 0x08)
+    if kind == "data":
+        packet = frame[34 if frame[0] == 0x88 else 32 :]
+        made.kind, made.text = _packet(packet)
+        if made.kind == "syn" and len(packet) > 32:
+            # Options of a SYN are in the capture, and not in what was simulated (docs/traces.md).
+            made.length -= max(0, 20 + 4 * (packet[32] >> 4) - tcp_header)
+    return made
+
+
+def _node(address: bytes) -> int:
+    """The access point is 0, stations count on; -1: everyone."""
+    return -1 if address[0] & 1 else int.from_bytes(address[2:6], "big")
+
+
+def _packet(packet: bytes) -> tuple[str, str]:
+    """The kind of frame that carries an IP packet, and what is in it."""
+    if len(packet) < 20:
+        return "data", ""
+    size = int.from_bytes(packet[2:4], "big")
+    if packet[9] == 17:
+        return "data", f"UDP, {size - 28} B"
+    if len(packet) < 34:
+        return "data", ""
+    number, acked = struct.unpack_from(">II", packet, 24)
+    payload = size - 20 - 4 * (packet[32] >> 4)
+    if packet[33] & 0x02:
+        return "syn", "of TCP"
+    if payload <= 0:
+        return "tcp ack", f"up to {acked}"
+    return "data", f"TCP {number} to {number + payload}"
+
+
+def _aggregates(trace: Trace) -> dict[tuple[int, int], int]:
+    """How long each PPDU of 802.11n and later is on the air, by its begin and its sender."""
+    rows = trace.ppdu_table
+    numbers = {name: index for index, name in enumerate(trace.node_names)}
+    found: dict[tuple[int, int], int] = {}
+    columns = (rows["time_ns"].tolist(), rows["queue"].tolist(), rows["airtime_ns"].tolist())
+    for time_ns, queue, airtime_ns in zip(*columns, strict=True):
+        node = numbers.get(trace.queue_names[queue].partition(" ")[0], -1)
+        found[(time_ns, node)] = airtime_ns
+        found[(time_ns, -1)] = airtime_ns
+    return found
+
+
+def _gaps(frames: Sequence[_Frame], scenario: ResolvedScenario) -> list[dict[str, Any]]:
+    """Idle times in which nodes count, and what those who send next had left at their beginning."""
+    phy = scenario.phy
+    edca = scenario.mac.edca
+    quiet = phy.difs_ns if edca is None else edca.stations["AC_BE"].aifs_ns
+    found: list[dict[str, Any]] = []
+    before: _Frame | None = None
+    collided: set[int] = set()
+    for index, frame in enumerate(frames):
+        if before is not None and frame.begin - before.end >= quiet:
+            idle = frame.begin - before.end
+            # Who has not understood what was sent waits for EIFS (10.3.2.3.7), and who has sent it
+            # for an answer, then as ever (10.3.2.11).
+            wait = phy.eifs_ns if before.bad else quiet
+            own = phy.ack_timeout_ns + quiet if before.bad else quiet
+            found.append(
+                {
+                    "begin": before.end,
+                    "count": before.end + min(wait, idle),
+                    "end": frame.begin,
+                    "slots": max(0, (idle - wait) // phy.slot_time_ns),
+                    "own": max(0, (idle - own) // phy.slot_time_ns),
+                    "collided": collided if before.bad else set(),
+                    "senders": {one.node for one in frames[index:] if one.begin == frame.begin},
+                    "left": {},
+                }
+            )
+            collided = set()
+        if before is None or frame.end > before.end:
+            before = frame
+        if frame.bad:
+            collided = collided | {frame.node}
+    ahead: dict[int, int] = {}
+    for gap in reversed(found):
+        for node in gap["senders"]:
+            ahead[node] = 0
+        for node in ahead:
+            ahead[node] += gap["own"] if node in gap["collided"] else gap["slots"]
+        gap["left"] = dict(ahead)
+    return found
+
+
+def _windows(trace: Trace, begin_s: float, end_s: float) -> list[dict[str, Any]]:
+    """Congestion windows of the flows, in the samples of a time."""
+    import numpy as np
+
+    told = []
+    for name in trace.flow_names:
+        series = trace.flow(name)
+        inside = (series.time_s >= begin_s) & (series.time_s <= end_s)
+        windows = np.where(np.isnan(series.cwnd_bytes), -1.0, series.cwnd_bytes)[inside]
+        if not len(windows) or windows.max() < 0:
+            continue
+        told.append(
+            {
+                "flow": name,
+                "times": ((series.time_s[inside] - begin_s) * 1e6).round(1).tolist(),
+                "cwnd": windows.tolist(),
+                "flight": series.flight_size_bytes[inside].clip(min=0).tolist(),
+            }
+        )
+    return told[:12]

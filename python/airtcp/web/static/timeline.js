@@ -1,0 +1,213 @@
+// A few milliseconds of the air: a row for each node, its frames, who counts down, who collides, and how
+// the windows of TCP move. Played, stepped and slowed.
+
+import { curves, legend, responsive } from "./chart.js";
+import { fresh, h, replace, s } from "./dom.js";
+import { runner } from "./jobs.js";
+
+const NAME = 92, ROW = 34, HEAD = 26, RIGHT = 12;
+const KINDS = {
+  data: "data", "tcp ack": "TCP ACK", syn: "SYN", rts: "RTS", cts: "CTS", ack: "ACK", "block ack": "Block ACK",
+  "block ack request": "BAR", beacon: "beacon", "cf-end": "CF-End", other: "frame",
+};
+const LENGTHS = [2, 5, 10, 20, 50, 100];
+const SPEEDS = [[0.0002, "5000 times slower"], [0.001, "1000 times slower"], [0.004, "250 times slower"], [0.02, "50 times slower"]];
+const found = new Map();
+
+export function timeline(app) {
+  const begin = h("input", { type: "number", id: "begin", min: 0, max: 5000, step: "any", onchange: () => set("begin", Number(begin.value)) });
+  const length = h("select", { id: "length", onchange: () => set("length", Number(length.value)) }, LENGTHS.map((one) => h("option", { value: String(one) }, `${one} ms`)));
+  const result = h("div");
+  let told = null;
+  let drawn = null;
+  let at = 0;
+  let playing = 0;
+  let speed = SPEEDS[1][0];
+
+  const element = h("div", {},
+    h("section", { class: "card first" }, h("h1", { class: "title" }, "A few milliseconds of the air"),
+      h("p", { class: "muted" }, "Who counts down, who sends, who collides, and how TCP's windows move: one replication of the scenario, frame by frame."),
+      h("div", { class: "row" },
+        h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "begin" }, "From (ms after the start)")), begin),
+        h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "length" }, "Length")), length)),
+      h("div", { class: "actions" }, runner({
+        label: "Show",
+        body: () => ({ kind: "timeline", source: app.source(), begin_ms: app.state.timeline.begin, length_ms: app.state.timeline.length }),
+        take: (message, asked) => {
+          if (!message.result) return;
+          found.set(JSON.stringify([asked.source, asked.begin_ms, asked.length_ms]), message.result);
+          show();
+        },
+      }))),
+    result);
+
+  function set(name, value) {
+    if (Number.isFinite(value)) app.update((state) => { state.timeline[name] = Math.min(5000, Math.max(0, value)); }, { local: true });
+  }
+
+  function show() {
+    const { timeline: asked } = app.state;
+    if (document.activeElement !== begin) begin.value = asked.begin;
+    length.value = String(asked.length);
+    const now = found.get(JSON.stringify([app.source(), asked.begin, asked.length])) ?? null;
+    if (now === told && (now || !result.childElementCount)) return;
+    stop();
+    told = now;
+    if (!told) { replace(result); return; }
+    at = Math.min(Math.max(0, asked.at), told.length_us);
+    draw();
+  }
+
+  function draw() {
+    const label = h("p", { class: "now", "aria-live": "polite" });
+    const play = h("button", { type: "button", class: "primary", onclick: () => (playing ? stop() : start()) }, "Play");
+    const slider = h("input", { type: "range", min: 0, max: told.length_us, step: "any", "aria-label": "Time", class: "time", oninput: () => { stop(); move(slider.valueAsNumber); } });
+    const pace = fresh("pace");
+    const box = responsive((width) => {
+      drawn = picture(told, Math.max(width, 640));
+      move(at);
+      return h("div", { class: "film", tabindex: "0", role: "region", "aria-label": "Timeline of the air" }, drawn.element);
+    });
+    const windows = windowsOf(told);
+    replace(result, h("section", { class: "card" },
+      h("div", { class: "actions player" }, play,
+        h("button", { type: "button", onclick: () => { stop(); move(step(-1)); } }, "◀ Step back"),
+        h("button", { type: "button", onclick: () => { stop(); move(step(1)); } }, "Step ▶"),
+        h("label", { for: pace, class: "visually-hidden" }, "Speed"),
+        h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, SPEEDS.map(([value, text]) => h("option", { value: String(value), selected: value === speed }, text)))),
+      slider, label, box, key(), windows,
+      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. Numbers in gaps are backoff slots that a node has left, worked out from when it sends next.`)));
+    element.controls = { label, play, slider };
+    move(at);
+  }
+
+  function move(time) {
+    at = Math.min(Math.max(0, time), told.length_us);
+    const { label, slider } = element.controls ?? {};
+    if (!label || !drawn) return;
+    slider.value = at;
+    label.textContent = sentence(told, at);
+    slider.setAttribute("aria-valuetext", `${(at / 1000).toFixed(3)} ms`);
+    drawn.cursor(at);
+  }
+
+  /** The next time at which something begins or ends. */
+  function step(direction) {
+    const times = [...new Set(told.frames.flatMap((one) => [one.begin, one.end]).concat(told.gaps.map((one) => one.count)))]
+      .filter((one) => one >= 0 && one <= told.length_us).sort((a, b) => a - b);
+    return direction > 0 ? times.find((one) => one > at + 1e-6) ?? told.length_us
+      : times.findLast((one) => one < at - 1e-6) ?? 0;
+  }
+
+  function start() {
+    if (at >= told.length_us) at = 0;
+    element.controls.play.textContent = "Pause";
+    let last = performance.now();
+    const tick = (now) => {
+      move(at + (now - last) * 1000 * speed);
+      last = now;
+      if (at >= told.length_us) stop();
+      else playing = requestAnimationFrame(tick);
+    };
+    playing = requestAnimationFrame(tick);
+  }
+
+  function stop() {
+    if (!playing) return;
+    cancelAnimationFrame(playing);
+    playing = 0;
+    element.controls.play.textContent = "Play";
+    app.update((state) => { state.timeline.at = Math.round(at); }, { local: true });
+  }
+
+  return { element, show, leave: stop };
+}
+
+/** The congestion windows of the first few flows. */
+function windowsOf(told) {
+  if (!told.windows.length) return null;
+  const colours = ["model", "simulated", "second", "third", "fourth"];
+  const series = told.windows.slice(0, colours.length).map((one, index) => ({
+    name: one.flow, kind: "line", colour: colours[index],
+    data: one.times.map((time, step) => ({ x: time / 1e6, y: one.cwnd[step] >= 0 ? one.cwnd[step] : NaN })),
+  }));
+  const label = `Congestion windows of ${series.map((one) => one.name).join(", ")}`;
+  return h("div", {}, h("h3", {}, "Congestion windows"),
+    responsive((width) => curves({ series, x: { label: "time", unit: "s", log: false }, y: { label: "window", unit: "B" }, label }, width, 200), 200),
+    legend(series));
+}
+
+/** The picture, and how its cursor is moved. */
+function picture(told, width) {
+  const height = HEAD + ROW * told.nodes.length + 6;
+  const x = (time) => NAME + (time / told.length_us) * (width - NAME - RIGHT);
+  const row = (node) => HEAD + ROW * node;
+  const most = told.length_us;
+  const stepUs = [100, 200, 500, 1000, 2000, 5000, 10000, 20000].find((one) => most / one <= 10) ?? 50000;
+  const ticks = Array.from({ length: Math.floor(most / stepUs) + 1 }, (_, index) => index * stepUs);
+  const cursor = s("line", { class: "cursor", x1: x(0), x2: x(0), y1: HEAD - 6, y2: height });
+  const element = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart air", role: "img",
+    "aria-label": `Frames of ${told.nodes.length} nodes in ${most / 1000} ms. Step through them with the buttons above; each step is told in words.` },
+  ticks.map((time) => [
+    s("line", { class: "grid", x1: x(time), x2: x(time), y1: HEAD - 4, y2: height }),
+    s("text", { class: "tick", x: x(time), y: 14, "text-anchor": "middle" }, `${time / 1000}${time === 0 ? " ms" : ""}`)]),
+  told.nodes.map((name, node) => [
+    s("line", { class: "frame", x1: NAME, x2: width - RIGHT, y1: row(node) + ROW - 4, y2: row(node) + ROW - 4 }),
+    s("text", { class: "node", x: NAME - 8, y: row(node) + 20, "text-anchor": "end" }, name.length > 13 ? `${name.slice(0, 12)}…` : name)]),
+  told.gaps.map((gap) => {
+    const room = x(gap.end) - x(gap.begin);
+    return Object.entries(gap.left).map(([node, left]) => [
+      gap.count < gap.end && s("rect", { class: "count", x: x(gap.count), width: Math.max(0.5, x(gap.end) - x(gap.count)), y: row(Number(node)) + 22, height: 6 }),
+      room > 13 && s("text", { class: "left", x: x(gap.begin) + room / 2, y: row(Number(node)) + 18, "text-anchor": "middle" }, String(left))]);
+  }),
+  told.frames.map((frame) => {
+    const from = Math.max(x(frame.begin), NAME);
+    const wide = Math.max(1.5, Math.min(x(frame.end), width - RIGHT) - from);
+    if (x(frame.end) < NAME) return null;
+    const name = KINDS[frame.kind];
+    return s("g", { class: `air-frame k-${frame.kind.replaceAll(" ", "-")} ${frame.bad ? "bad" : ""}` },
+      s("title", {}, words(told, frame)),
+      s("rect", { x: from, width: wide, y: row(frame.node) + 3, height: ROW - 9, rx: Math.min(3, wide / 3) }),
+      wide > 8 * name.length && s("text", { x: from + wide / 2, y: row(frame.node) + 20, "text-anchor": "middle" }, frame.mpdus > 1 && wide > 8 * name.length + 40 ? `${name} × ${frame.mpdus}` : name));
+  }), cursor);
+  return {
+    element,
+    cursor: (time) => {
+      cursor.setAttribute("x1", x(time));
+      cursor.setAttribute("x2", x(time));
+      const box = element.parentElement;
+      if (box && box.scrollWidth > box.clientWidth) box.scrollLeft = Math.max(0, x(time) - box.clientWidth / 2);
+    },
+  };
+}
+
+/** What happens at a time, in a sentence. */
+function sentence(told, time) {
+  const clock = `${(time / 1000).toFixed(3)} ms: `;
+  const now = told.frames.filter((one) => one.begin <= time && time < one.end);
+  if (now.length > 1) return `${clock}${now.map((one) => told.nodes[one.node]).join(" and ")} send at once: they collide.`;
+  if (now.length) return `${clock}${words(told, now[0])}.`;
+  const gap = told.gaps.find((one) => one.begin <= time && time < one.end);
+  if (gap) {
+    if (time < gap.count) return `${clock}the air is idle; everyone waits for DIFS (AIFS, EIFS after what was not understood).`;
+    const passed = Math.floor((time - gap.count) / told.slot_us);
+    const counting = Object.entries(gap.left).map(([node, left]) => [told.nodes[Number(node)], left - passed]).sort((a, b) => a[1] - b[1]).slice(0, 4);
+    return `${clock}idle slots pass; ${counting.map(([name, left]) => `${name} has ${Math.max(0, left)} left`).join(", ")}.`;
+  }
+  const next = told.frames.find((one) => one.begin > time);
+  return next ? `${clock}SIFS, before the answer.` : `${clock}nothing more is sent.`;
+}
+
+function words(told, frame) {
+  const to = frame.to === null || frame.to === undefined ? "everyone" : told.nodes[frame.to];
+  const what = `${KINDS[frame.kind]}${frame.mpdus > 1 ? `, ${frame.mpdus} MPDUs` : ""}${frame.text ? ` (${frame.text})` : ""}`;
+  const how = frame.rate ? ` at ${frame.rate / 1e6} Mb/s` : "";
+  const took = `${(frame.end - frame.begin).toFixed(1)} µs`;
+  return `${told.nodes[frame.node]} sends ${what} to ${to}${how}, ${took}${frame.retry ? ", once more" : ""}${frame.bad ? ": it is lost" : ""}`;
+}
+
+function key() {
+  return h("ul", { class: "legend", "aria-hidden": "true" }, [["data", "data"], ["tcp-ack", "TCP ACK"], ["ack", "control frames"], ["data bad", "lost"]].map(([kind, name]) => h("li", {},
+    s("svg", { width: 14, height: 12, class: "chart air" }, s("g", { class: `air-frame k-${kind}` }, s("rect", { width: 14, height: 12, rx: 2 }))), name)),
+  h("li", {}, s("svg", { width: 14, height: 12, class: "chart air" }, s("rect", { class: "count", width: 14, height: 6, y: 3 })), "counts down"));
+}

@@ -1,0 +1,68 @@
+"""A few milliseconds of the air, held to the airtime that is counted and to the rules."""
+
+import pytest
+from airtcp import simulate
+from airtcp.examples import directory
+from airtcp.scenario import Scenario, load
+from airtcp.web.air import timeline
+
+
+def example(name: str) -> Scenario:
+    return load(str(directory() / f"{name}.toml"))
+
+
+@pytest.mark.parametrize("name", ["persistent-downloads", "office-uploads", "saturated-stations"])
+def test_frames_take_the_airtime_that_the_simulator_counts(name: str) -> None:
+    scenario = example(name)
+    length_s = 0.3
+    shown = timeline(scenario, 0.0, length_s)
+    run = scenario.with_run(replications=1, warmup_ns=0, duration_ns=round(length_s * 1e9))
+    counted = simulate(run).simulation.airtime
+
+    took = {"data": 0.0, "tcp ack": 0.0, "control": 0.0}
+    for frame in shown["frames"]:
+        if not frame["bad"]:
+            kind = "tcp ack" if frame["kind"] == "syn" else frame["kind"]
+            kind = kind if kind in took else "control"
+            took[kind] += min(frame["end"], 1e6 * length_s) - frame["begin"]
+    assert took["data"] / (1e6 * length_s) == pytest.approx(counted["data"], abs=1e-9)
+    assert took["tcp ack"] / (1e6 * length_s) == pytest.approx(counted["tcp_ack"], abs=1e-9)
+    assert took["control"] / (1e6 * length_s) == pytest.approx(counted["control"], abs=1e-9)
+
+
+def test_an_aggregate_is_one_frame_and_is_answered_after_sifs() -> None:
+    shown = timeline(example("home-wifi6"), 0.5, 0.05)
+    frames = shown["frames"]
+
+    large = [one for one in frames if one["mpdus"] > 1 and one["kind"] == "data"]
+    assert large
+    for one in large:
+        after = next((other for other in frames if other["begin"] >= one["end"]), None)
+        if after is not None and not one["bad"]:
+            assert after["kind"] == "block ack"
+            assert after["node"] == one["to"]
+            assert after["begin"] - one["end"] == pytest.approx(16.0)
+
+
+def test_counters_are_what_backoff_can_have_drawn() -> None:
+    """After a success a saturated station has drawn from 0 .. CWmin: 31 in 802.11b."""
+    scenario = example("saturated-stations")
+    begin_s, length_s = 1.0, 0.4
+    shown = timeline(scenario, begin_s, length_s)
+    nodes = shown["nodes"]
+    seen = []
+    for gap in shown["gaps"]:
+        before = [one for one in shown["frames"] if one["end"] <= gap["begin"] + 1e-6]
+        if len(before) < 2 or before[-1]["kind"] != "ack":
+            continue
+        node = before[-2]["node"]
+        left = gap["left"].get(str(node))
+        if left is not None:
+            seen.append(left)
+    assert nodes[0] == "ap"
+    assert len(seen) > 100
+    assert max(seen) <= 31
+    assert min(seen) == 0
+    # The mean of 0 .. 31 is 15.5; 9.2 / sqrt(n) is its standard deviation: five of them.
+    mean = sum(seen) / len(seen)
+    assert mean == pytest.approx(15.5, abs=5 * 9.24 / len(seen) ** 0.5)
