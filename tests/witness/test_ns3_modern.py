@@ -11,11 +11,14 @@ goes in one A-MPDU, comes back as one burst of ACKs, and stays together: a round
 the airtime of that A-MPDU. Without A-MPDUs, or over a wire of 30 Mb/s, airtcp gives what ns-3 has
 (`test_a_window_that_is_spread_is_that_of_ns3`).
 
-Of six points with endless windows at queues that overflow (group `queue`) five are met, goodput
-within 3 % and round trips within 10 %. Five CUBIC downloads over 20 ms at a queue of 100 packets
-have 7 % more goodput here, with round trips that are 8 % longer: the queue is fuller on average.
-Why is not known; neither the start, the scheduler, PRR, the least RTO nor the length of the run
-makes that difference. Five NewReno downloads differ by 5 % the same way, within the row's interval.
+Of ten points with endless windows (group `queue`) nine are met, goodput within 3 % and round trips
+within 10 %. Four are of BBR, version 1, which has rules of its own in ns-3 (`rules.bbr1`); its
+round trips come in bunches, so that the mean of one segment at a time, which is what the rows have,
+is not that of all segments (5.3 and 6.0 ms): it is taken of the sender's own clock. Five CUBIC
+downloads over 20 ms at a queue of 100 packets have 7 % more goodput here, with round trips that are
+8 % longer: the queue is fuller on average. Why is not known; neither the start, the scheduler, PRR,
+the least RTO nor the length of the run makes that difference. Five NewReno downloads differ by 5 %
+the same way, within the row's interval.
 
 Three more have the goodput and not all the rest:
 
@@ -32,8 +35,10 @@ from __future__ import annotations
 
 from statistics import fmean
 
+import airtcp
 import pytest
-from peers.ns3_modern import NEAR, ROWS, at, beyond, reason, scenario
+from airtcp.scenario import loads
+from peers.ns3_modern import NEAR, ROWS, SETTLED_S, at, beyond, reason, scenario
 from peers.references import Point
 from peers.samples import Answer, answers, metric
 
@@ -44,14 +49,15 @@ APART = [
     if point.settings.get("delay") == "0.02" and point.settings.get("window") in ("16", "32")
 ]
 #: Endless windows at queues that overflow.
-QUEUES = [point for point in ROWS if point.group == "queue"]
+BBR = [point for point in ROWS if point.settings.get("tcp") == "Bbr"]
+QUEUES = [point for point in ROWS if point.group == "queue" and point not in BBR]
 #: One of them is not met, and why is not known.
 UNEXPLAINED = [
     point
     for point in QUEUES
     if point.settings["stations"] == "5" and point.settings["tcp"] == "Cubic"
 ]
-MET = [point for point in ROWS if point not in APART + QUEUES]
+MET = [point for point in ROWS if point not in APART + QUEUES + BBR]
 #: Points that meet the goodput and not all the rest.
 SPREAD = [point for point in MET if reason(point) == "agreements"]
 STALLING = [point for point in MET if reason(point) == "timeouts"]
@@ -77,7 +83,7 @@ def test_the_table_is_the_one_that_is_meant() -> None:
         "losses": 7,
         "anomaly": 7,
         "window": 4,
-        "queue": 6,
+        "queue": 10,
     }
     assert len(APART) == 2
     assert (len(SPREAD), len(STALLING), len(UNEXPLAINED)) == (1, 2, 1)
@@ -113,6 +119,34 @@ def test_goodput_and_round_trips_at_queues_that_overflow(point: Point) -> None:
         assert 0.02 < apart(point, goodput_bps(runs)) < 0.06
     else:
         assert apart(point, goodput_bps(runs)) <= 0.03
+
+
+@pytest.mark.parametrize("point", BBR, ids="-".join)
+def test_bbr(point: Point) -> None:
+    """Goodput within 3 %, and the round trips that a sender times within 10 %."""
+    text = scenario(point).replace('duration = "60 s"', 'duration = "20 s"')
+    result = airtcp.simulate(loads(text), threads=1, trace=True, trace_interval_s=0.005)
+    assert result.simulation is not None
+    runs = [run.answer for run in result.simulation.runs]
+    srtts_s = []
+    for run in result.simulation.runs:
+        assert run.trace is not None
+        for flow in run.answer["flows"]:
+            series = run.trace.flow(flow["name"])
+            srtts_s.append(series.srtt_s[series.time_s > SETTLED_S].mean())
+    row = ROWS[point]["mean_rtt_s"]
+
+    assert abs(goodput_bps(runs) / ROWS[point]["goodput_bps"].mean - 1) <= 0.03
+    assert abs(fmean(srtts_s) - row.mean) <= 0.1 * row.mean
+
+
+def test_bbr_as_linux_has_it_keeps_longer_queues() -> None:
+    """Three bursts of a millisecond and what is acknowledged at once: another BBR than ns-3's."""
+    point = BBR[0]
+    as_linux = scenario(point).replace('rules = { preset = "ns-3" }\n', "")
+    runs = answers(as_linux.replace('duration = "60 s"', 'duration = "10 s"'))
+    assert goodput_bps(runs) / ROWS[point]["goodput_bps"].mean > 1.15
+    assert fmean(metric(runs, "rtt_s")) > 2.5 * ROWS[point]["mean_rtt_s"].mean
 
 
 @pytest.mark.parametrize("point", APART, ids="-".join)

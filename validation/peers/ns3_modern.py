@@ -33,7 +33,9 @@ min_rto = "200 ms"
 
 
 #: What a sender of theirs is called here.
-CONGESTION = {"NewReno": "reno", "Cubic": "cubic"}
+CONGESTION = {"NewReno": "reno", "Cubic": "cubic", "Bbr": "bbr1"}
+#: BBR wants to know of each segment, and has rules of its own.
+BBR = 'rules = { preset = "ns-3" }\n'
 #: Periods of AIMD at a queue last for seconds.
 SETTLED_S, PERIODS_S = 10, 60
 
@@ -139,15 +141,20 @@ def _application(settings: dict[str, str]) -> str:
         return 'application = { kind = "udp", packet = "1500 B", rate = "saturated" }\n'
     window = settings.get("window")
     delay_ms = 1e3 * float(settings["delay"]) if "delay" in settings else 1.0
+    congestion = CONGESTION[settings.get("tcp", "NewReno")]
     return (
-        'application = { kind = "bulk" }\n'
-        f'path = [{{ rate = "10 Gb/s", delay = "{delay_ms:g} ms" }}]\n'
-    ) + TCP.format(
-        variant="sack",
-        congestion=CONGESTION[settings.get("tcp", "NewReno")],
-        window=f"{{ segments = {window} }}" if window else '"32 MiB"',
-        every=settings.get("every", "2"),
-        timer_ms=1e3 * float(settings.get("delack", "0.2")),
+        (
+            'application = { kind = "bulk" }\n'
+            f'path = [{{ rate = "10 Gb/s", delay = "{delay_ms:g} ms" }}]\n'
+        )
+        + TCP.format(
+            variant="rack" if congestion == "bbr1" else "sack",
+            congestion=congestion,
+            window=f"{{ segments = {window} }}" if window else '"32 MiB"',
+            every=settings.get("every", "2"),
+            timer_ms=1e3 * float(settings.get("delack", "0.2")),
+        )
+        + (BBR if congestion == "bbr1" else "")
     )
 
 

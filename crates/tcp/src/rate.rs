@@ -78,6 +78,11 @@ impl Rates {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
+    /// Whether the rules of ns-3 are kept.
+    pub(crate) fn is_ns3(&self) -> bool {
+        self.ns3.is_some()
+    }
+
     /// `newly_acked` bytes have arrived, the newest of which has this record, and whose round trip is `rtt`.
     pub(crate) fn on_ack(
         &mut self,

@@ -474,7 +474,8 @@ impl Sender {
     fn take_sample(&mut self, config: &Config, now: Time, news: &News, newly_lost: u64) {
         let Some(rack) = self.rack.as_deref_mut() else { return };
         let Some(rates) = &mut rack.rates else { return };
-        let rtt = news.newest_rtt;
+        // ns-3 takes what a timestamp echoes: the first segment of a delayed ACK (RFC 7323 section 4.3).
+        let rtt = if rates.is_ns3() { news.rtt } else { news.newest_rtt };
         let mut sample = rates.on_ack(now, news.record, news.delivered, rtt, rack.min_rtt);
         sample.newly_lost = newly_lost;
         sample.in_flight = rack.sent.pipe(self.snd_una, self.snd_max);
