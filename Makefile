@@ -76,7 +76,16 @@ $(STAMPS)/axe-$(AXE): $(STAMPS)/venv
 			|| echo 'axe-core cannot be had from npm: the page is not tested for what some cannot see or reach.' >&2; }
 	@touch $@
 
-test-python: build $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE)
+# Programs of the testbed; without them, or without rights, its tests are skipped, and say so.
+TESTBED_PACKAGES := iperf3 iproute2
+$(STAMPS)/testbed: $(STAMPS)/venv
+	@command -v iperf3 > /dev/null && command -v ip > /dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
+			&& DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install --no-install-recommends $(TESTBED_PACKAGES) > /dev/null; } \
+		|| echo 'Programs of the testbed are not there and cannot be installed: it is not tested.' >&2
+	@touch $@
+
+test-python: build $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE) $(STAMPS)/testbed
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
 
 # Of Python, tests in child processes included; Rust is held by its own tests and by what these run.

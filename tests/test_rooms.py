@@ -40,6 +40,7 @@ BOTH_DEPTHS = ANSWERS | {
     "sweep",
     "remedies",
     "traffic",
+    "testbed",
 }
 
 ROOMS = {
@@ -54,6 +55,7 @@ ROOMS = {
     "sweep": ANSWERS | {"_core", "predict", "run"},
     "remedies": ANSWERS,
     "traffic": ANSWERS,
+    "testbed": ANSWERS | {"_core", "run"},
     "plan": ANSWERS | {"predict", "run", "remedies"},
     "examples": set(),
     "reproduce": BOTH_DEPTHS,

@@ -15,8 +15,10 @@ __all__ = [
     "RunControl",
     "Simulation",
     "SimulationFailed",
+    "TestbedControl",
     "__version__",
     "airtime_ns",
+    "run_testbed",
 ]
 
 __version__: Final[str]
@@ -120,6 +122,45 @@ class FlowSimulation:
         the bytes of little-endian float64 arrays, empty unless `keep_jobs`. Raises
         `SimulationFailed` or `Cancelled`.
         """
+
+@final
+class TestbedControl:
+    """A handle on a testbed that runs in another thread. On Linux alone."""
+
+    def __new__(cls) -> Self: ...
+    def stop(self) -> None:
+        """Ask it to stop soon."""
+    def progress(self, bound_us: int) -> dict[str, Any]:
+        """What has been so far, some 100 ms ago at most.
+
+        `elapsed_s`; `payload_bytes` that came to either end, by entry of flows; `ap_queue_packets`;
+        `successes` and `collisions` of transmissions; `losses` of packets; `packets` that left,
+        and of how late they did `lag_p50_s`, `lag_p99_s` (None without packets), `lag_max_s` and
+        `lag_share_above` the bound in microseconds; `strays`, which were for no node, and
+        `refused`, which a device did not take.
+        """
+
+def run_testbed(
+    simulation: Simulation,
+    seed: int,
+    devices: list[int],
+    stations: list[str | None],
+    servers: list[tuple[str, str, int | None] | None],
+    epoch_ns: int,
+    control: TestbedControl,
+) -> tuple[str, bytes] | None:
+    """Let the air of a scenario go by in real time, without the GIL. On Linux alone.
+
+    `devices` are descriptors of TUN devices that do not block, the server's first, then those of
+    the stations that have an IPv4 address in `stations`, in the order of the core: all about the
+    others is simulated. `servers` has for
+    each entry of flows the address of its server, what its connections are for ("stream",
+    "transfer", "dialogue"), and the port of those that are for what is said around them: None if
+    there is none, 0 if it is the first connection to each port; None if the entry is simulated.
+    Time zero is when the monotonic clock says `epoch_ns`. Gives the same as `Simulation.run`, or
+    None if it was stopped. Raises `SimulationFailed`, ValueError for an address that is none, and
+    OSError for a descriptor that is none.
+    """
 
 def airtime_ns(resolved_json: str, bits: int, rate_bps: int) -> int:
     """Time on the air in nanoseconds of a frame of `bits` bits, MAC header and FCS included.

@@ -38,6 +38,8 @@ COMMANDS = {
     "reproduce",
     "example",
     "schema",
+    "testbed",
+    "shell",
 }
 
 

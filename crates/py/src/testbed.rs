@@ -8,7 +8,7 @@ use std::sync::Arc;
 use airtcp_kernel::Duration;
 use airtcp_sim::live::Purpose;
 use airtcp_sim::{RunError, Simulation};
-use airtcp_testbed::{Board, Driver, Progress, Site, UseOf, run};
+use airtcp_testbed::{Board, Dialogues, Driver, Node, Progress, Site, UseOf, run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -62,6 +62,7 @@ fn purpose(text: &str) -> PyResult<Purpose> {
     match text {
         "stream" => Ok(Purpose::Stream),
         "transfer" => Ok(Purpose::Transfer),
+        "dialogue" => Ok(Purpose::Dialogue),
         other => Err(PyValueError::new_err(format!("no purpose: {other}"))),
     }
 }
@@ -77,12 +78,13 @@ fn device(fd: RawFd) -> PyResult<File> {
     Ok(File::from(borrowed.try_clone_to_owned()?))
 }
 
-/// A server's address, what its connections are for, and the port of dialogues.
+/// A server's address, what its connections are for, and the port of dialogues: 0 if the first to
+/// each port is one.
 type Server = (String, String, Option<u16>);
 
 /// Lets the air go by in real time: TUN devices by their descriptors, the server's first, then those of
-/// the stations in order; addresses of the stations; a server for each entry of flows, none if that is
-/// simulated; when time zero is on the monotonic clock. The outcome as JSON and the transfer times as
+/// the stations that have an address, in order; addresses of the stations; a server for each entry of
+/// flows, none if that is simulated; when time zero is on the monotonic clock. The outcome as JSON and the transfer times as
 /// in `Simulation.run`, or nothing if it was stopped.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
@@ -91,17 +93,33 @@ fn run_testbed<'py>(
     simulation: &PySimulation,
     seed: u64,
     devices: Vec<RawFd>,
-    stations: Vec<String>,
+    stations: Vec<Option<String>>,
     servers: Vec<Option<Server>>,
     epoch_ns: u64,
     control: &PyTestbedControl,
 ) -> PyResult<Option<(String, Bound<'py, PyBytes>)>> {
-    let mut devices: Vec<File> = devices.into_iter().map(device).collect::<PyResult<_>>()?;
-    let stations = stations.iter().map(|text| address(text)).collect::<PyResult<_>>()?;
+    let real = (1..).zip(&stations).filter(|(_, address)| address.is_some());
+    let nodes = std::iter::once(Node::Server).chain(real.map(|(number, _)| Node::Station(number)));
+    let nodes: Vec<Node> = nodes.collect();
+    if nodes.len() != devices.len() {
+        return Err(PyValueError::new_err("as many devices as the server and stations"));
+    }
+    let devices = devices.into_iter().map(device);
+    let mut devices: Vec<(Node, File)> = nodes
+        .into_iter()
+        .zip(devices)
+        .map(|(node, fd)| Ok((node, fd?)))
+        .collect::<PyResult<_>>()?;
+    let station = |text: &Option<String>| text.as_deref().map(address).transpose();
+    let stations = stations.iter().map(station).collect::<PyResult<_>>()?;
     let server = |one: &Option<Server>| -> PyResult<Option<(Ipv4Addr, UseOf)>> {
-        let Some((text, of, dialogue_port)) = one else { return Ok(None) };
-        let dialogue_port = *dialogue_port;
-        Ok(Some((address(text)?, UseOf { purpose: purpose(of)?, dialogue_port })))
+        let Some((text, of, dialogues)) = one else { return Ok(None) };
+        let dialogues = match dialogues {
+            None => Dialogues::None,
+            Some(0) => Dialogues::First,
+            Some(port) => Dialogues::Port(*port),
+        };
+        Ok(Some((address(text)?, UseOf { purpose: purpose(of)?, dialogues })))
     };
     let servers = servers.iter().map(server).collect::<PyResult<_>>()?;
     let site = Site { stations, servers };

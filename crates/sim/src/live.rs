@@ -16,7 +16,7 @@ pub use crate::connection::Side;
 use crate::control::{RunControl, RunError};
 use crate::outcome::Outcome;
 use crate::replication::Replication;
-use crate::scenario::{FlowConfig, Scenario};
+use crate::scenario::Scenario;
 pub use crate::tap::Purpose;
 use crate::world::HandedOut;
 
@@ -99,10 +99,10 @@ impl<'a, P> Live<'a, P> {
         scenario: &'a Scenario,
         seed: u64,
         replication: u64,
-        foreign: impl Fn(&FlowConfig) -> bool,
+        foreign: impl Fn(&LiveFlow) -> bool,
     ) -> Self {
         let replication =
-            Replication::with_applications(scenario, seed, replication, |flow| !foreign(flow));
+            Replication::with_applications(scenario, seed, replication, |flow| !foreign(&flow));
         Self {
             flows: replication.world.live_flows(),
             replication,

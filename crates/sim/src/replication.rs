@@ -10,9 +10,10 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::Cell;
 
 use crate::control::{RunControl, RunError};
+use crate::live::LiveFlow;
 use crate::outcome::Outcome;
 use crate::packet::Packet;
-use crate::scenario::{FlowConfig, Scenario};
+use crate::scenario::Scenario;
 use crate::trace::Trace;
 use crate::world::World;
 
@@ -41,7 +42,7 @@ impl<'a> Replication<'a> {
         scenario: &'a Scenario,
         seed: u64,
         replication: u64,
-        of: impl Fn(&FlowConfig) -> bool,
+        of: impl Fn(LiveFlow) -> bool,
     ) -> Self {
         let (mut world, cell) = World::new(scenario, seed, replication);
         world.start_applications(of);

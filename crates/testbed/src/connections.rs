@@ -10,7 +10,11 @@ use crate::packet::Tcp;
 
 /// Connections that were seen.
 #[derive(Debug, Default)]
-pub(crate) struct Connections(HashMap<Key, Connection>);
+pub(crate) struct Connections {
+    known: HashMap<Key, Connection>,
+    /// How many have been opened, by flow and the server's port.
+    opened: HashMap<(u32, u16), u64>,
+}
 
 /// A flow, and the ports of its station and its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +34,11 @@ struct Connection {
 }
 
 impl Connections {
+    /// How many connections of a flow to a port of its server have been opened so far.
+    pub(crate) fn opened(&self, flow: u32, server_port: u16) -> u64 {
+        self.opened.get(&(flow, server_port)).copied().unwrap_or(0)
+    }
+
     /// What a segment is that `side` sends: its connection and its numbers. If the connection is new,
     /// `replace` is told of it and of the one in whose place it comes, and gives it a number. One
     /// that was under way before anybody looked counts as a dialogue.
@@ -42,15 +51,18 @@ impl Connections {
         mut replace: impl FnMut(Option<u32>, Purpose) -> u32,
     ) -> (u32, Segment) {
         let opens = tcp.flags.contains(Flags::SYN) && !tcp.flags.contains(Flags::ACK);
-        let known = self.0.get(&key);
+        let known = self.known.get(&key);
         let is_known = known.is_some_and(|known| !opens || known.opened == Some(tcp.seq));
         if !is_known {
             let purpose = if opens { purpose } else { Purpose::Dialogue };
             let id = replace(known.map(|known| known.id), purpose);
             let opened = opens.then_some(tcp.seq);
-            self.0.insert(key, Connection { id, highest: [None; 2], opened });
+            if opens {
+                *self.opened.entry((key.flow, key.server_port)).or_default() += 1;
+            }
+            self.known.insert(key, Connection { id, highest: [None; 2], opened });
         }
-        let connection = self.0.get_mut(&key).expect("it was put in");
+        let connection = self.known.get_mut(&key).expect("it was put in");
         let seq = unwrapped(&mut connection.highest[side as usize], tcp.seq);
         let ack = if tcp.flags.contains(Flags::ACK) {
             unwrapped(&mut connection.highest[side.other() as usize], tcp.ack)

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use airtcp_kernel::Time;
 pub use airtcp_sim::live::Side;
-use airtcp_sim::live::{Arrival, Delivery, Live, LiveCounts, Purpose};
+use airtcp_sim::live::{Arrival, Delivery, Live, LiveCounts, LiveFlow, Purpose};
 use airtcp_sim::{Outcome, RunError, Scenario};
 use airtcp_tcp::{Flags, Segment};
 
@@ -24,17 +24,28 @@ pub enum Node {
 /// What the connections of an entry of the scenario are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UseOf {
-    /// All of them, but for the following.
+    /// All of them, but for dialogues.
     pub purpose: Purpose,
-    /// The server's port of dialogues, if there are any.
-    pub dialogue_port: Option<u16>,
+    /// Which of them are dialogues.
+    pub dialogues: Dialogues,
+}
+
+/// Which connections do not carry what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialogues {
+    /// None of them.
+    None,
+    /// Those with this port of the server, as those of FTP with port 21.
+    Port(u16),
+    /// The first that comes to a port of the server, as those of iperf3.
+    First,
 }
 
 /// Where everything is.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// The addresses of the stations, in order.
-    pub stations: Vec<Ipv4Addr>,
+    /// The addresses of the stations, in order; none if all about a station is simulated.
+    pub stations: Vec<Option<Ipv4Addr>>,
     /// The address of the server for each entry of the scenario that is not simulated, and what it is
     /// for.
     pub servers: Vec<Option<(Ipv4Addr, UseOf)>>,
@@ -44,7 +55,7 @@ pub struct Site {
 #[derive(Debug)]
 pub struct Driver<'a> {
     live: Live<'a, Vec<u8>>,
-    stations: Vec<Ipv4Addr>,
+    stations: Vec<Option<Ipv4Addr>>,
     /// By the addresses of station and server.
     flows: HashMap<(Ipv4Addr, Ipv4Addr), (u32, UseOf)>,
     connections: Connections,
@@ -52,15 +63,17 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Air at time zero. Flows of entries without a server are simulated.
+    /// Air at time zero. Flows are simulated of whose ends one has no address.
     pub fn new(scenario: &'a Scenario, seed: u64, site: &Site) -> Self {
-        let entry_of = |name: &str| scenario.flows.iter().position(|flow| flow.name == name);
-        let is_foreign = |name: &str| entry_of(name).is_some_and(|one| site.servers[one].is_some());
-        let live = Live::new(scenario, seed, 0, |flow| is_foreign(&flow.name));
-        let flows = (0..).zip(live.flows()).filter_map(|(number, flow)| {
+        let ends = |flow: &LiveFlow| {
             let (server, use_of) = site.servers[flow.entry]?;
-            let station = site.stations[flow.station as usize - 1];
-            Some(((station, server), (number, use_of)))
+            let station = site.stations[flow.station as usize - 1]?;
+            Some(((station, server), use_of))
+        };
+        let live = Live::new(scenario, seed, 0, |flow| ends(flow).is_some());
+        let flows = (0..).zip(live.flows()).filter_map(|(number, flow)| {
+            let (ends, use_of) = ends(flow)?;
+            Some((ends, (number, use_of)))
         });
         Self {
             flows: flows.collect(),
@@ -95,11 +108,12 @@ impl<'a> Driver<'a> {
                     Side::Station => (tcp.source_port, tcp.destination_port),
                     Side::Server => (tcp.destination_port, tcp.source_port),
                 };
-                let purpose = if use_of.dialogue_port == Some(server_port) {
-                    Purpose::Dialogue
-                } else {
-                    use_of.purpose
+                let is_dialogue = match use_of.dialogues {
+                    Dialogues::None => false,
+                    Dialogues::Port(port) => server_port == port,
+                    Dialogues::First => self.connections.opened(flow, server_port) == 0,
                 };
+                let purpose = if is_dialogue { Purpose::Dialogue } else { use_of.purpose };
                 let key = Key { flow, station_port, server_port };
                 let live = &mut self.live;
                 let read = self.connections.read(key, side, &tcp, purpose, |old, purpose| {
@@ -126,7 +140,7 @@ impl<'a> Driver<'a> {
             Node::Station(_) => (Side::Station, (source, destination)),
         };
         if let Node::Station(number) = from
-            && self.stations.get(number as usize - 1) != Some(&source)
+            && self.stations.get(number as usize - 1) != Some(&Some(source))
         {
             return None;
         }

@@ -13,7 +13,7 @@ pub mod packet;
 #[cfg(target_os = "linux")]
 pub mod run;
 
-pub use driver::{Driver, Node, Side, Site, UseOf};
+pub use driver::{Dialogues, Driver, Node, Side, Site, UseOf};
 pub use lag::Lag;
 #[cfg(target_os = "linux")]
 pub use run::{Board, Progress, run};

@@ -90,14 +90,13 @@ fn monotonic() -> u64 {
 }
 
 /// Lets the air go by until its scenario ends or somebody stops it. `devices` are TUN devices that do
-/// not block, the server's first, then those of the stations in order; time zero is when the monotonic
-/// clock says `epoch` nanoseconds.
+/// not block, each with its node; time zero is when the monotonic clock says `epoch` nanoseconds.
 ///
 /// # Errors
 /// If simulated flows overload the network.
 pub fn run(
     driver: &mut Driver<'_>,
-    devices: &mut [File],
+    devices: &mut [(Node, File)],
     epoch: u64,
     board: &Board,
 ) -> Result<(), RunError> {
@@ -134,7 +133,7 @@ pub fn run(
 }
 
 struct Running<'d> {
-    devices: &'d mut [File],
+    devices: &'d mut [(Node, File)],
     buffer: Vec<u8>,
     epoch: u64,
     lag: Lag,
@@ -149,12 +148,9 @@ impl Running<'_> {
     /// What is due up to `now` happens, and packets leave.
     fn advance(&mut self, driver: &mut Driver<'_>, now: Time) -> Result<(), RunError> {
         driver.advance(now, |node, at, bytes| {
-            let index = match node {
-                Node::Server => 0,
-                Node::Station(number) => number as usize,
-            };
             self.lag.add(Time::from_nanos(monotonic().saturating_sub(self.epoch)) - at);
-            if self.devices[index].write(&bytes).is_err() {
+            let device = self.devices.iter_mut().find(|(one, _)| *one == node);
+            if device.is_none_or(|(_, device)| device.write(&bytes).is_err()) {
                 self.refused += 1;
             }
         })
@@ -165,7 +161,7 @@ impl Running<'_> {
         let ready = self.ready(Some(Duration::ZERO));
         for &index in &ready {
             for _ in 0..MOST_AT_ONCE {
-                let bytes = match self.devices[index].read(&mut self.buffer) {
+                let bytes = match self.devices[index].1.read(&mut self.buffer) {
                     Ok(length) => self.buffer[..length].to_vec(),
                     Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                     Err(_) => break,
@@ -173,8 +169,7 @@ impl Running<'_> {
                 // What is due by now happens before.
                 let now = self.now().min(driver.end());
                 self.advance(driver, now)?;
-                let node = if index == 0 { Node::Server } else { Node::Station(index as u32) };
-                driver.packet_in(now, node, bytes);
+                driver.packet_in(now, self.devices[index].0, bytes);
             }
         }
         Ok(!ready.is_empty())
@@ -183,7 +178,7 @@ impl Running<'_> {
     /// The devices that have a packet, at the latest after so long.
     fn ready(&self, timeout: Option<Duration>) -> Vec<usize> {
         let mut fds: Vec<PollFd<'_>> =
-            self.devices.iter().map(|device| PollFd::new(device, PollFlags::IN)).collect();
+            self.devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN)).collect();
         let timeout = timeout.map(|timeout| Timespec {
             tv_sec: (timeout.as_nanos() / 1_000_000_000).cast_signed(),
             tv_nsec: (timeout.as_nanos() % 1_000_000_000).cast_signed(),

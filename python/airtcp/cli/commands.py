@@ -12,6 +12,7 @@ from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
 from airtcp.cli.results import plot, results
 from airtcp.cli.sweep import sweep
+from airtcp.cli.testbed import bench, shell
 from airtcp.cli.web import web
 
 app: Final = typer.Typer(
@@ -31,6 +32,8 @@ app.command("plan")(plan)
 app.command("sweep")(sweep)
 app.command("results")(results)
 app.command("plot")(plot)
+app.command("testbed")(bench)
+app.command("shell")(shell)
 app.add_typer(traffic.app, name="traffic")
 app.command("reproduce")(reproduce)
 app.command("web")(web)

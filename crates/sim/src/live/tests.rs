@@ -145,7 +145,7 @@ fn some_flows_can_be_simulated_beside() {
         value["flows"].as_array_mut().unwrap().push(upload);
     });
     let (outcome, log) = simulated(&scenario);
-    let mut live: Live<'_, ()> = Live::new(&scenario, 7, 3, |flow| flow.name == "upload");
+    let mut live: Live<'_, ()> = Live::new(&scenario, 7, 3, |flow| flow.entry == 1);
     let is_foreign = |flow: u32| live.flows()[flow as usize].entry == 1;
     let sent: Vec<Sent> = log.sent.iter().filter(|one| is_foreign(one.flow)).copied().collect();
     let mut connections = std::collections::BTreeMap::new();

@@ -11,7 +11,8 @@ use super::{Event, World};
 use crate::app::{Action, AppEvent, Service};
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
-use crate::scenario::{Direction, FlowConfig};
+use crate::live::LiveFlow;
+use crate::scenario::Direction;
 
 /// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
 /// a kilobyte; nobody waits behind so many.
@@ -26,10 +27,10 @@ const DATAGRAMS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 impl World<'_> {
     /// The applications of these flows start.
-    pub(crate) fn start_applications(&mut self, of: impl Fn(&FlowConfig) -> bool) {
+    pub(crate) fn start_applications(&mut self, of: impl Fn(LiveFlow) -> bool) {
         for id in 0..self.flows.len() {
             let flow = &mut self.flows[id];
-            if !of(flow.config) {
+            if !of(LiveFlow { entry: flow.entry, station: flow.station }) {
                 continue;
             }
             flow.app.start(self.now, &mut flow.draws, &mut self.actions);

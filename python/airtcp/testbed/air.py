@@ -1,0 +1,140 @@
+"""The thread that carries packets through the air, as fast as time goes by."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import SimulationError
+
+if TYPE_CHECKING:
+    from airtcp import _core
+
+__all__ = ["LAG_BOUND_US", "Air", "Lag"]
+
+#: A result is trusted if 99 % of the packets were less late than this: half of what a frame of 1500
+#: bytes takes at 11 Mb/s with its backoff and its MAC ACK. [us]
+LAG_BOUND_US: Final = 500
+_TRUSTED_SHARE: Final = 0.01
+#: Above other real-time threads that have not asked for more; the kernel's own have 50.
+_PRIORITY: Final = 20
+
+
+@dataclass(frozen=True)
+class Lag:
+    """How late packets left, against the air's own clock."""
+
+    packets: int
+    p50_s: float | None
+    p99_s: float | None
+    max_s: float
+    bound_s: float
+    share_above: float
+    #: Whether the thread had real-time priority.
+    real_time: bool
+    #: Packets that were for no node, and such that a device did not take.
+    strays: int
+    refused: int
+
+    @property
+    def trusted(self) -> bool:
+        """Whether few enough packets were too late."""
+        return self.share_above <= _TRUSTED_SHARE and self.refused == 0
+
+    @classmethod
+    def of(cls, told: dict[str, Any], *, real_time: bool) -> Lag:
+        """From what the core tells."""
+        return cls(
+            packets=told["packets"],
+            p50_s=told["lag_p50_s"],
+            p99_s=told["lag_p99_s"],
+            max_s=told["lag_max_s"],
+            bound_s=LAG_BOUND_US / 1e6,
+            share_above=told["lag_share_above"],
+            real_time=real_time,
+            strays=told["strays"],
+            refused=told["refused"],
+        )
+
+
+class Air:
+    """The air of a scenario between devices; entered, it goes on in a thread of its own.
+
+    `servers` has for each entry of flows the address of its server, what its connections are for,
+    and the port of dialogues; None if the entry is simulated.
+    """
+
+    def __init__(
+        self,
+        core: _core.Simulation,
+        seed: int,
+        devices: Sequence[int],
+        stations: Sequence[str | None],
+        servers: Sequence[tuple[str, str, int | None] | None],
+    ) -> None:
+        from airtcp import _core
+
+        self._arguments = (core, seed, list(devices), list(stations), list(servers))
+        self._control = _core.TestbedControl()
+        self._thread = threading.Thread(target=self._run, name="airtcp air", daemon=True)
+        self._is_real_time = False
+        self._failure: BaseException | None = None
+        self._answer: tuple[str, bytes] | None = None
+        self.epoch_ns = 0
+
+    def __enter__(self) -> Air:
+        self.epoch_ns = time.monotonic_ns()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._control.stop()
+        self._thread.join()
+
+    def _run(self) -> None:
+        from airtcp import _core
+
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+            self._is_real_time = True
+        except OSError:
+            # Not allowed: then the lag says what that means.
+            pass
+        try:
+            self._answer = _core.run_testbed(*self._arguments, self.epoch_ns, self._control)
+        except BaseException as error:
+            self._failure = error
+
+    @property
+    def now_s(self) -> float:
+        """The time on the air's clock."""
+        return (time.monotonic_ns() - self.epoch_ns) / 1e9
+
+    def is_over(self) -> bool:
+        """Whether the scenario has ended."""
+        return not self._thread.is_alive()
+
+    def progress(self) -> dict[str, Any]:
+        """What has been so far."""
+        return self._control.progress(LAG_BOUND_US)
+
+    def lag(self) -> Lag:
+        """How late packets were so far."""
+        return Lag.of(self.progress(), real_time=self._is_real_time)
+
+    def answer(self) -> tuple[str, bytes]:
+        """The core's answer, when the scenario has ended. Raises SimulationError."""
+        from airtcp import _core
+
+        self._thread.join()
+        if isinstance(self._failure, _core.SimulationFailed):
+            raise SimulationError(f"the testbed failed: {self._failure}") from self._failure
+        if self._failure is not None:
+            raise self._failure
+        if self._answer is None:
+            raise KeyboardInterrupt
+        return self._answer

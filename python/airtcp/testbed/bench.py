@@ -1,0 +1,118 @@
+"""A scenario on the testbed: networks, air and programs put together, and what comes out."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import SimulationError
+from airtcp.results.objects import Provenance, Replication, Simulation
+from airtcp.results.records import kept
+from airtcp.testbed.air import Air
+from airtcp.testbed.network import Network, check_machine
+from airtcp.testbed.programs import Program, program_of, wait_until_ready
+from airtcp.testbed.result import TestbedResult
+from airtcp.testbed.site import Site, site_of
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+__all__ = ["Progress", "measure"]
+
+_LOOK_EVERY_S: Final = 0.05
+_PATIENCE_S: Final = 20.0
+
+#: Told now and then: the share of the time that has gone by, and what has been so far.
+Progress = Callable[[float, dict[str, Any]], None]
+
+
+def measure(
+    scenario: ResolvedScenario | str | Path,
+    *,
+    seed: int | None = None,
+    simulated: Collection[str] = (),
+    gro: bool = False,
+    name: str = "scenario",
+    progress: Progress | None = None,
+) -> TestbedResult:
+    """Run a scenario with real TCP and real programs, in real time: warm-up and duration, once.
+
+    The flows of `simulated` entries load the cell by simulation. With `gro` stations merge packets
+    that come together, as the drivers of real ones do. `name` is what messages call the scenario.
+
+    Raises ScenarioError for what has no counterpart in a kernel, QuestionError if this machine
+    lacks what a testbed needs, SimulationError if a program fails.
+    """
+    import numpy as np
+
+    from airtcp import _core
+    from airtcp.run.warmup import with_warmup
+    from airtcp.scenario.load import load
+
+    if isinstance(scenario, str | Path):
+        scenario = load(scenario)
+    if seed is not None:
+        scenario = scenario.with_run(seed=seed)
+    site = site_of(scenario, name=name, simulated=simulated, gro=gro)
+    run = scenario.run
+    streams = np.random.SeedSequence([run.seed, 0x7E57]).spawn(len(site.flows))
+    programs = [
+        program_of(real, np.random.default_rng(stream), 0.0, name=name)
+        for real, stream in zip(site.flows, streams, strict=True)
+    ]
+    check_machine({key: value for one in programs for key, value in one.packages.items()})
+    scenario = with_warmup(scenario, threads=1)
+    run = scenario.run
+    total_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+    for one in programs:
+        one.until_s = total_s
+    core = _core.Simulation(scenario.to_json())
+    began, cpu_began = time.perf_counter(), time.process_time()
+    with Network(site.nodes) as network:
+        for one in programs:
+            one.start_server(network)
+        wait_until_ready(network, programs, _PATIENCE_S)
+        with Air(core, run.seed, network.devices, site.stations, servers(site, programs)) as air:
+            while not air.is_over():
+                for one in programs:
+                    one.step(network, air.now_s)
+                if progress is not None:
+                    progress(min(1.0, air.now_s / total_s), air.progress())
+                time.sleep(_LOOK_EVERY_S)
+            answer, times = air.answer()
+            lag = air.lag()
+    if lag.packets == 0:
+        raise SimulationError("no packet came out of the air: the programs did not talk")
+    replication = Replication(0, kept(_seen(json.loads(answer))), np.frombuffer(times, dtype="<f8"))
+    measured = Simulation.gather(
+        [replication],
+        confidence=run.confidence,
+        simulated_s=total_s,
+        wall_s=time.perf_counter() - began,
+        cpu_s=time.process_time() - cpu_began,
+        stopped="replications",
+    )
+    provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
+    return TestbedResult(scenario, provenance, measured, lag, site.deviations)
+
+
+def servers(site: Site, programs: list[Program]) -> list[tuple[str, str, int | None] | None]:
+    """What the core has to know of the server of each entry."""
+    by_entry = {one.real.entry: one for one in programs}
+    return [
+        None if address is None else (address, by_entry[entry].purpose, by_entry[entry].dialogues)
+        for entry, address in enumerate(site.servers)
+    ]
+
+
+def _seen(answer: dict[str, Any]) -> dict[str, Any]:
+    """Without what nobody sees from outside of the endpoints: how often their timers expired."""
+    groups = [
+        group.get(part) for group in answer["groups"] for part in ("all", "download", "upload")
+    ]
+    for metrics in [answer["metrics"], *(one for one in groups if one is not None)]:
+        metrics["tcp_timeouts"] = None
+    return answer

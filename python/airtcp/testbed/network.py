@@ -1,0 +1,242 @@
+"""The networks of a testbed: made, entered by programs, and gone when their owner is.
+
+Nothing here has a name outside: PID, mount and network namespaces live as long as the keeper, which
+lives as long as our end of a socket. Whoever ends us, the kernel closes that, and clears up.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final
+
+from airtcp.exceptions import QuestionError
+from airtcp.testbed.site import Node
+
+__all__ = ["Network", "check_machine", "environment"]
+
+_KEEPER: Final = Path(__file__).with_name("keeper.py")
+_TUN: Final = Path("/dev/net/tun")
+#: A kernel makes some ten networks a second on a slow machine.
+_PATIENCE_S: Final = 60.0
+_FDS_AT_ONCE: Final = 64
+#: Programs of every testbed, and the Debian packages that have them.
+_PROGRAMS: Final = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}
+
+
+def check_machine(programs: dict[str, str] | None = None) -> None:
+    """Say what is missing here for a testbed with `programs`, Debian packages by program.
+
+    Raises QuestionError.
+    """
+    if not sys.platform.startswith("linux"):
+        raise QuestionError(f"a testbed needs Linux, not {sys.platform}")
+    wanted = _PROGRAMS | (programs or {})
+    missing = {program: wanted[program] for program in wanted if not _found(program)}
+    if missing:
+        packages = " ".join(sorted(set(missing.values())))
+        raise QuestionError(
+            f"a testbed of this scenario needs {', '.join(missing)}; on Debian: "
+            f"apt-get install {packages}"
+        )
+    try:
+        os.close(os.open(_TUN, os.O_RDWR | os.O_CLOEXEC))
+    except OSError as error:
+        raise QuestionError(
+            f"a testbed needs the TUN device {_TUN}: {error.strerror}; as root: modprobe tun, and "
+            "in a container give it the device"
+        ) from error
+
+
+def _found(program: str) -> str | None:
+    """Servers are in directories that users do not search."""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    return shutil.which(program, path=path)
+
+
+class Network:
+    """Networks with their TUN devices, as long as it is entered.
+
+    `devices` are descriptors, in the order of the nodes. Raises QuestionError if the kernel does
+    not let us make them.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self.devices: list[int] = []
+        self._running: list[subprocess.Popen[Any]] = []
+        self._is_root = os.geteuid() == 0
+
+    def __enter__(self) -> Network:
+        ours, theirs = socket.socketpair()
+        self._socket = ours
+        user = [] if self._is_root else ["--user", "--map-root-user"]
+        command = [
+            "unshare", *user, "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "--net",
+            "--", sys.executable, "-I", "-S", str(_KEEPER),
+        ]  # fmt: skip
+        with theirs:
+            # A session of its own: Ctrl-C is for us.
+            self._unshare = subprocess.Popen(
+                command,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        try:
+            self._make()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _make(self) -> None:
+        asked = {"nodes": [node.asked() for node in self._nodes]}
+        self._socket.settimeout(_PATIENCE_S)
+        answer: dict[str, Any] = {}
+        with contextlib.suppress(ConnectionError, TimeoutError, json.JSONDecodeError):
+            self._socket.sendall(json.dumps(asked).encode() + b"\n")
+            answer = json.loads(self._line())
+        if "devices" not in answer:
+            raise QuestionError(self._refusal(answer.get("error")))
+        while len(self.devices) < answer["devices"]:
+            _, parts, _, _ = self._socket.recvmsg(1, socket.CMSG_SPACE(4 * _FDS_AT_ONCE))
+            for _, _, data in parts:
+                fds = array.array("i")
+                fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+                self.devices.extend(fds)
+        self._pid = _only_child(self._unshare.pid)
+
+    def _line(self) -> bytes:
+        """What the keeper says; not a byte more, for descriptors come with the next."""
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            byte = self._socket.recv(1)
+            if not byte:
+                break
+            line += byte
+        return bytes(line)
+
+    def _refusal(self, error: str | None) -> str:
+        if error is None:
+            assert self._unshare.stderr is not None
+            self._unshare.kill()
+            lines = self._unshare.stderr.read().decode(errors="replace").strip().splitlines()
+            error = lines[-1] if lines else "it ended without a word"
+        hint = "" if self._is_root else "; try as root, or allow user namespaces"
+        return f"this machine does not let us make the networks of a testbed: {error}{hint}"
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in self._running:
+            process.terminate()
+        for fd in self.devices:
+            os.close(fd)
+        self.devices.clear()
+        # The keeper ends, and the kernel ends all that it keeps.
+        self._socket.close()
+        try:
+            self._unshare.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._unshare.kill()
+            self._unshare.wait()
+        if self._unshare.stderr is not None:
+            self._unshare.stderr.close()
+        for process in self._running:
+            process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    with contextlib.suppress(BrokenPipeError):
+                        stream.close()
+
+    @property
+    def files(self) -> Path:
+        """A directory that programs see as /run/airtcp, and that goes with the networks."""
+        return Path(f"/proc/{self._pid}/root/run/airtcp")
+
+    def inside(self, node: str, command: Sequence[str]) -> list[str]:
+        """The command that runs `command` in the network of `node`."""
+        user = [] if self._is_root else ["--user", "--preserve-credentials"]
+        return [
+            "nsenter", "--target", str(self._pid), *user, "--pid", "--mount",
+            f"--net=/proc/{self._pid}/root/run/netns/{node}", "--", *command,
+        ]  # fmt: skip
+
+    def start(
+        self,
+        node: str,
+        command: Sequence[str],
+        *,
+        stdin: int | IO[Any] | None = subprocess.DEVNULL,
+        stdout: int | IO[Any] | None = subprocess.DEVNULL,
+        stderr: int | IO[Any] | None = subprocess.DEVNULL,
+        text: bool = True,
+        variables: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[Any]:
+        """Start a program in the network of a node; it ends with the networks at the latest."""
+        process = subprocess.Popen(
+            self.inside(node, command),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            text=text,
+            env=environment() | dict(variables or {}),
+            start_new_session=True,
+        )
+        self._running.append(process)
+        return process
+
+    def counters(self, node: str) -> dict[str, int]:
+        """The kernel's counters of TCP in a network (proc_net_netstat, RFC 4022)."""
+        shown = subprocess.run(
+            self.inside(node, ["cat", "/proc/net/netstat", "/proc/net/snmp"]),
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        lines = [line.split() for line in shown.splitlines()]
+        counters: dict[str, int] = {}
+        for names, values in zip(lines[::2], lines[1::2], strict=False):
+            for name, value in zip(names[1:], values[1:], strict=False):
+                counters[f"{names[0].rstrip(':')}.{name}"] = int(value)
+        return counters
+
+
+def environment() -> dict[str, str]:
+    """Ours, with the directories of servers."""
+    path = os.environ.get("PATH", os.defpath)
+    return os.environ | {"PATH": f"{path}:/usr/sbin:/sbin"}
+
+
+def _only_child(pid: int) -> int:
+    """The process that `unshare` has made."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        found = children.read_text(encoding="ascii").split()
+        if found:
+            return int(found[0])
+        time.sleep(0.01)
+    raise QuestionError("the process that keeps the networks has gone")
+
+
+def end(process: subprocess.Popen[Any]) -> None:
+    """End a program that is not needed any more, with all its children in its session."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)

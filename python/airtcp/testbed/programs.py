@@ -1,0 +1,181 @@
+"""What makes the traffic: real servers and clients, one pair for each flow that is real.
+
+Bulk transfers and datagrams are iperf3's. Knows how the programs are told what a scenario says, and
+what their connections are for. Does not know what is measured.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from airtcp.exceptions import ScenarioError, SimulationError, one_line
+from airtcp.testbed.site import SERVER, RealFlow, netns_name
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from airtcp.testbed.network import Network
+
+__all__ = ["Program", "program_of"]
+
+_IPERF_PORT: Final = 5201
+_IP_UDP_BYTES: Final = 28
+#: A program that is to run until the air ends is told to run for this longer. [s]
+_SLACK_S: Final = 60.0
+#: More than the data rate: there is always one more packet.
+_SATURATED: Final = 1.1
+
+
+class Program:
+    """What makes the traffic of one flow.
+
+    `purpose` and `dialogues` say what its connections are for, as `airtcp._core.run_testbed` wants
+    it; `packages` are the Debian packages of the programs that it needs.
+    """
+
+    purpose = "stream"
+    dialogues: int | None = None
+    packages: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, real: RealFlow, rng: np.random.Generator, until_s: float) -> None:
+        self.real = real
+        self.rng = rng
+        self.until_s = until_s
+
+    @abstractmethod
+    def start_server(self, network: Network) -> None:
+        """Start what has to be there before the first packet."""
+
+    @abstractmethod
+    def is_ready(self, listening: set[tuple[str, int]]) -> bool:
+        """Whether the server is there, given where something listens."""
+
+    @abstractmethod
+    def step(self, network: Network, now_s: float) -> None:
+        """Do what is due at this time of the air's clock. Raises SimulationError."""
+
+    @property
+    def client(self) -> str:
+        """The network of its client."""
+        return netns_name(self.real.station)
+
+
+class Iperf(Program):
+    """An endless transfer, or datagrams at a constant rate, by iperf3.
+
+    The first connection to its port is its own; data go over the next.
+    """
+
+    dialogues = 0
+    packages: ClassVar[dict[str, str]] = {"iperf3": "iperf3"}
+
+    def __init__(self, real: RealFlow, rng: np.random.Generator, until_s: float) -> None:
+        super().__init__(real, rng, until_s)
+        application = real.flow.application.model_dump()
+        self._is_udp = application["kind"] == "udp"
+        if self._is_udp:
+            self.purpose = "dialogue"
+        self._start_s = 0.0 if self._is_udp else draw(application["start"], rng)
+        self._port = _IPERF_PORT + real.index
+        self._application = application
+        self._client: subprocess.Popen[str] | None = None
+
+    def start_server(self, network: Network) -> None:
+        """iperf3 serves one client at a time: each has its own."""
+        address, port = self.real.server_address, str(self._port)
+        network.start(SERVER, ["iperf3", "--server", "--bind", address, "--port", port])
+
+    def is_ready(self, listening: set[tuple[str, int]]) -> bool:
+        """Whether it listens."""
+        return (self.real.server_address, self._port) in listening
+
+    def step(self, network: Network, now_s: float) -> None:
+        """Start the client when its time has come, and see that it goes on."""
+        if self._client is None:
+            if now_s >= self._start_s:
+                self._client = network.start(
+                    self.client, self._command(), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+                )
+        elif self._client.poll() is not None:
+            said = self._client.communicate()
+            raise SimulationError(
+                f"iperf3 of {self.real.station} ended before its time: "
+                + one_line(" ".join(said).strip())
+            )
+
+    def _command(self) -> list[str]:
+        command = [
+            "iperf3", "--client", self.real.server_address, "--port", str(self._port),
+            "--time", str(int(self.until_s + _SLACK_S)), "--interval", "0",
+        ]  # fmt: skip
+        if self.real.flow.direction == "download":
+            command.append("--reverse")
+        if self._is_udp:
+            payload = self._application["packet_bytes"] - _IP_UDP_BYTES
+            rate = self._application["rate_bps"] or _SATURATED * self._data_rate_bps()
+            bits = round(rate * payload / (payload + _IP_UDP_BYTES))
+            command += ["--udp", "--length", str(payload), "--bitrate", str(bits)]
+        return command
+
+    def _data_rate_bps(self) -> float:
+        return float(self.real.data_rate_bps)
+
+
+def draw(law: dict[str, Any], rng: np.random.Generator) -> float:
+    """A number drawn from a law of the resolved form."""
+    kind = law["kind"]
+    if kind == "deterministic":
+        return float(law["value"])
+    raise NotImplementedError(kind)
+
+
+def program_of(real: RealFlow, rng: np.random.Generator, until_s: float, *, name: str) -> Program:
+    """The program that makes the traffic of a flow. Raises ScenarioError if there is none."""
+    application = real.flow.application.model_dump()
+    if application["kind"] == "udp" or (
+        application["kind"] == "bulk" and application["size"] is None
+    ):
+        return Iperf(real, rng, until_s)
+    raise ScenarioError(
+        name,
+        f"flows[{real.entry}] ({real.flow.name}).application",
+        "a testbed has programs for endless bulk transfers and udp; allowed: these",
+    )
+
+
+def listening(network: Network) -> set[tuple[str, int]]:
+    """Addresses and ports of the server's network where something listens for TCP."""
+    shown = subprocess.run(
+        network.inside(SERVER, ["cat", "/proc/net/tcp"]),
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    found = set()
+    for line in shown.splitlines()[1:]:
+        fields = line.split()
+        if fields[3] == "0A":
+            address, _, port = fields[1].partition(":")
+            parts = [str(int(address[at : at + 2], 16)) for at in (6, 4, 2, 0)]
+            found.add((".".join(parts), int(port, 16)))
+    return found
+
+
+def wait_until_ready(network: Network, programs: Sequence[Program], patience_s: float) -> None:
+    """Wait until all servers are there. Raises SimulationError if one does not come."""
+    deadline = time.monotonic() + patience_s
+    missing = list(programs)
+    while missing:
+        there = listening(network)
+        missing = [one for one in missing if not one.is_ready(there)]
+        if missing and time.monotonic() > deadline:
+            one = missing[0]
+            raise SimulationError(
+                f"the server of {one.real.flow.name} does not listen after {patience_s:g} s"
+            )
+        if missing:
+            time.sleep(0.05)

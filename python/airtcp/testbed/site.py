@@ -1,0 +1,369 @@
+"""What a testbed of a scenario looks like: networks, addresses, routes and settings of the kernel.
+
+Knows what Linux lets one set and where. What it does not let one set is in `deviations`, in plain
+words; what would change the air or the programs is an error. Makes nothing (`network` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.exceptions import ScenarioError
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.resolved import Flow, Tcp
+
+__all__ = ["Node", "Site", "site_of"]
+
+#: Each has a network of its own in the kernel; and one machine keeps no more of them busy.
+MOST_STATIONS: Final = 200
+MOST_ENTRIES: Final = 250
+SERVER: Final = "server"
+#: Where the servers of entries and the stations are.
+_SERVERS: Final = "10.77.128"
+_STATIONS: Final = "10.77.0"
+_IP_TCP_BYTES: Final = 40
+#: Timestamps with their padding (RFC 7323, appendix A).
+_TIMESTAMPS_BYTES: Final = 12
+#: Packets that a device holds for us: far more than any window.
+_DEVICE_QUEUE: Final = 10_000
+#: The kernel does with less, and no IPv4 host may have less than 68.
+_LEAST_MTU: Final = 576
+#: Larger than what any flow of a cell has under way. [bytes]
+_SEND_BYTES: Final = 16 << 20
+#: Memory that a segment takes in the kernel over its payload: 2304 bytes for 1448. The window is
+#: what the buffer holds. A buffer for more than what is advertised is no good: the kernel then
+#: takes every read for a chance to open the window, and acknowledges each segment.
+_MEMORY_OVER_PAYLOAD: Final = 1.6
+_LEAST_RECEIVE_BYTES: Final = 4096
+#: <linux/if_tun.h>: what is written to the device goes through NAPI, and so through GRO.
+_IFF_NAPI: Final = 0x0010
+
+_AVAILABLE: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+#: What the kernel calls the congestion controls of scenarios.
+_CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr", "bbr1": "bbr"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A network of the kernel with one TUN device."""
+
+    name: str
+    addresses: tuple[str, ...]
+    routes: tuple[str, ...]
+    mtu: int
+    sysctls: Mapping[str, str]
+    flags: int = 0
+
+    def asked(self) -> dict[str, Any]:
+        """As `keeper` wants it."""
+        return {
+            "name": self.name,
+            "addresses": list(self.addresses),
+            "routes": list(self.routes),
+            "mtu": self.mtu,
+            "queue": _DEVICE_QUEUE,
+            "flags": self.flags,
+            "sysctls": dict(self.sysctls),
+        }
+
+
+@dataclass(frozen=True)
+class RealFlow:
+    """One flow whose packets are real: its entry, its station, the addresses of the ends."""
+
+    entry: int
+    flow: Flow
+    station: str
+    station_address: str
+    server_address: str
+    #: Among the flows of its entry.
+    index: int
+    #: Of its station's frames.
+    data_rate_bps: int
+
+
+@dataclass(frozen=True)
+class Site:
+    """All that a testbed of a scenario needs of the kernel."""
+
+    scenario: ResolvedScenario
+    #: The server's first, then those of the stations as the core numbers them.
+    nodes: tuple[Node, ...]
+    flows: tuple[RealFlow, ...]
+    #: What the kernel does otherwise than the scenario says.
+    deviations: tuple[str, ...]
+    #: The server of each entry; None if it is simulated.
+    servers: tuple[str | None, ...]
+    #: The address of each station; None if all about it is simulated.
+    stations: tuple[str | None, ...]
+
+
+def site_of(
+    scenario: ResolvedScenario,
+    *,
+    name: str,
+    simulated: Collection[str] = (),
+    only: str | None = None,
+    gro: bool = False,
+) -> Site:
+    """The site of a scenario, whose flows are real but for those of the `simulated` entries.
+
+    With `only` one station is real, and all others are simulated. `name` is what messages call the
+    scenario. Raises ScenarioError for what has no counterpart in a kernel.
+    """
+    _check(scenario, name, simulated, only)
+    stations = [one for one in _stations(scenario) if only in (None, one[1])]
+    servers = tuple(
+        None if flow.name in simulated else f"{_SERVERS}.{index + 1}"
+        for index, flow in enumerate(scenario.flows)
+    )
+    flows: list[RealFlow] = []
+    rates = {group.name: group.data_rate.bps for group in scenario.stations}
+    for group, station, address in stations:
+        for entry, flow in enumerate(scenario.flows):
+            server = servers[entry]
+            if flow.stations == group and server is not None:
+                index = sum(one.entry == entry for one in flows)
+                rate = rates[group]
+                flows.append(RealFlow(entry, flow, station, address, server, index, rate))
+    mtu = max([_LEAST_MTU, *(_packet_bytes(one.flow) for one in flows)])
+    deviations: dict[str, None] = {}
+    for one in flows:
+        told = (f"{one.flow.name}: {text}" for text in _deviations(one.flow))
+        deviations.update(dict.fromkeys(told))
+    deviations.update(dict.fromkeys(_conflicts(flows)))
+    real_servers = tuple(address for address in servers if address is not None)
+    flags = _IFF_NAPI if gro else 0
+    server_routes = tuple(_route(address, _first_tcp(flows, address)) for _, _, address in stations)
+    nodes = [Node(SERVER, real_servers, server_routes, mtu, _sysctls(flows), flags)]
+    for _, station, address in stations:
+        own = [one for one in flows if one.station == station]
+        routes = tuple(_route(one.server_address, one.flow.tcp) for one in own)
+        nodes.append(Node(netns_name(station), (address,), routes, mtu, _sysctls(own), flags))
+    real = {station for _, station, _ in stations}
+    addresses = tuple(
+        address if station in real else None for _, station, address in _stations(scenario)
+    )
+    return Site(scenario, tuple(nodes), tuple(flows), tuple(deviations), servers, addresses)
+
+
+def netns_name(station: str) -> str:
+    """The name of a station's network, which must be that of a file."""
+    return station.replace("/", "-")
+
+
+def _stations(scenario: ResolvedScenario) -> list[tuple[str, str, str]]:
+    """Group, name and address of each station."""
+    names = [
+        (group.name, f"{group.name}/{index}")
+        for group in scenario.stations
+        for index in range(group.count)
+    ]
+    return [
+        (group, name, f"{_STATIONS}.{number + 1}") for number, (group, name) in enumerate(names)
+    ]
+
+
+def _check(
+    scenario: ResolvedScenario, name: str, simulated: Collection[str], only: str | None
+) -> None:
+    """What would change the air or the programs. Raises ScenarioError."""
+    known = {flow.name for flow in scenario.flows}
+    for one in simulated:
+        if one not in known:
+            there = ", ".join(sorted(known))
+            raise ScenarioError(name, "flows", f"no flows are called {one!r}; there are: {there}")
+    if not known - set(simulated):
+        raise ScenarioError(
+            name, "flows", "a testbed needs real flows; allowed: some that are not simulated"
+        )
+    if only is not None:
+        _check_station(scenario, name, simulated, only)
+    count = 1 if only else sum(group.count for group in scenario.stations)
+    if count > MOST_STATIONS:
+        raise ScenarioError(
+            name,
+            "stations",
+            f"{count} stations, and each needs a network of its own in the kernel; allowed: at "
+            f"most {MOST_STATIONS} in a testbed",
+        )
+    if len(scenario.flows) > MOST_ENTRIES:
+        raise ScenarioError(name, "flows", f"allowed: at most {MOST_ENTRIES} in a testbed")
+    for index, flow in enumerate(scenario.flows):
+        if flow.name not in simulated and flow.tcp is not None:
+            _check_tcp(name, f"flows[{index}] ({flow.name}).tcp", flow.name, flow.tcp)
+
+
+def _check_station(
+    scenario: ResolvedScenario, name: str, simulated: Collection[str], only: str
+) -> None:
+    """Raises ScenarioError if the station is none, or has no real flow."""
+    groups = {station: group for group, station, _ in _stations(scenario)}
+    if only not in groups:
+        there = [f"{group.name}/0 to {group.name}/{group.count - 1}" for group in scenario.stations]
+        raise ScenarioError(
+            name, "stations", f"there is no station {only!r}; allowed: {', '.join(there)}"
+        )
+    flows = [flow for flow in scenario.flows if flow.name not in simulated]
+    if not any(flow.stations == groups[only] for flow in flows):
+        raise ScenarioError(
+            name, "flows", f"{only} has no real flow, and so no way to a server; allowed: a flow"
+        )
+
+
+def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
+    asked = tcp.model_dump()
+    simulated = f"flows that are simulated (--simulated {flow})"
+    for key, what in (
+        ("ack_skip", "no kernel leaves ACKs out like this"),
+        ("tack", "no kernel acknowledges like this"),
+        ("mac_feedback", "no kernel hears of the MAC"),
+    ):
+        if asked.get(key) is not None and asked.get(key) is not False:
+            raise ScenarioError(
+                name, f"{path}.{key}", f"{what}; allowed in a testbed: none, or {simulated}"
+            )
+    every = [count for _, count in asked["delayed_ack"]["thresholds"]]
+    if every not in ([1], [2]):
+        raise ScenarioError(
+            name,
+            f"{path}.delayed_ack",
+            "a kernel acknowledges every segment or every second; allowed in a testbed: "
+            f"every = 1, every = 2, or {simulated}",
+        )
+    congestion = _CONGESTION[asked["congestion"]]
+    try:
+        available = _AVAILABLE.read_text(encoding="ascii").split()
+    except OSError:
+        # There is none, as on another system: what else is missing is said elsewhere.
+        return
+    if congestion not in available:
+        raise ScenarioError(
+            name,
+            f"{path}.congestion",
+            f"this kernel has no {congestion} (try: modprobe tcp_{congestion}); allowed here: "
+            + ", ".join(available),
+        )
+
+
+def _packet_bytes(flow: Flow) -> int:
+    """The largest IP packet of a flow."""
+    if flow.tcp is None:
+        return int(flow.application.model_dump()["packet_bytes"])
+    return flow.tcp.mss_bytes + _IP_TCP_BYTES + (_TIMESTAMPS_BYTES if flow.tcp.timestamps else 0)
+
+
+def _first_tcp(flows: list[RealFlow], station_address: str) -> Tcp | None:
+    """That of the first flow of a station that has one: a route has room for one."""
+    return next(
+        (
+            one.flow.tcp
+            for one in flows
+            if one.station_address == station_address and one.flow.tcp is not None
+        ),
+        None,
+    )
+
+
+def _route(to: str, tcp: Tcp | None) -> str:
+    """A route with all that a route can say of TCP (ip-route(8))."""
+    route = f"{to}/32 dev air"
+    if tcp is None:
+        return route
+    advertised = tcp.mss_bytes + (_TIMESTAMPS_BYTES if tcp.timestamps else 0)
+    segments = max(1, round(tcp.initial_window_bytes / tcp.mss_bytes))
+    every = tcp.delayed_ack.thresholds[0][1]
+    return (
+        f"{route} advmss {advertised} initcwnd {segments} rto_min {tcp.min_rto_ns // 1_000_000}ms"
+        f" quickack {int(every == 1)} congctl {_CONGESTION[tcp.congestion]}"
+    )
+
+
+def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
+    """Settings of a network. Both ends have to agree on options: who wants one gets it."""
+    tcps = [one.flow.tcp.model_dump() for one in flows if one.flow.tcp is not None]
+    has = {
+        "tcp_sack": any(tcp["variant"] not in ("reno", "newreno") for tcp in tcps),
+        "tcp_timestamps": any(tcp["timestamps"] for tcp in tcps),
+        "tcp_window_scaling": any(tcp["window_scaling"] for tcp in tcps),
+        "tcp_ecn": any(tcp.get("ecn") for tcp in tcps),
+        "tcp_slow_start_after_idle": any(tcp["rules"]["restart_after_idle"] for tcp in tcps),
+    }
+    # RACK and the tail loss probe are one thing with it (RFC 8985), and none without.
+    has_rack = any(tcp["variant"] == "rack" for tcp in tcps)
+    window = max([tcp["receive_window_bytes"] for tcp in tcps], default=_SEND_BYTES)
+    receive = max(_LEAST_RECEIVE_BYTES, round(_MEMORY_OVER_PAYLOAD * window))
+    return {
+        "net.ipv6.conf.all.disable_ipv6": "1",
+        "net.ipv4.tcp_no_metrics_save": "1",
+        "net.ipv4.tcp_rmem": f"4096 {receive} {receive}",
+        "net.ipv4.tcp_wmem": f"4096 {_SEND_BYTES} {_SEND_BYTES}",
+        "net.ipv4.tcp_recovery": str(int(has_rack)),
+        "net.ipv4.tcp_early_retrans": "3" if has_rack else "0",
+        **{f"net.ipv4.{key}": str(int(value)) for key, value in has.items()},
+    }
+
+
+def _deviations(flow: Flow) -> list[str]:
+    """What the kernel does otherwise than an entry says."""
+    if flow.tcp is None:
+        return _application_deviations(flow)
+    tcp = flow.tcp.model_dump()
+    told = _application_deviations(flow)
+    if tcp["handshake"] != "three-way":
+        told.append("each connection begins with a three-way handshake")
+    if tcp["delayed_ack"]["thresholds"][0][1] == 2:
+        told.append(
+            "the kernel acknowledges each of the first segments, delays ACKs by 40 to 200 ms as it "
+            "finds right, and may acknowledge more than two segments with one"
+        )
+    headers = 8 * (_IP_TCP_BYTES + (_TIMESTAMPS_BYTES if tcp["timestamps"] else 0))
+    if tcp["header_bits"] != headers:
+        told.append(f"headers have {headers} bits, and more with options, not {tcp['header_bits']}")
+    if tcp["variant"] == "reno":
+        told.append("without SACK the kernel recovers as NewReno")
+    if tcp["variant"] == "sack":
+        told.append("loss recovery is the kernel's own (PRR), not RFC 6675 to the letter")
+    if tcp["aimd"] != {"increase": 1.0, "decrease": 0.5}:
+        told.append("the kernel's windows grow and shrink as its congestion control says, not aimd")
+    if tcp["congestion"] == "bbr":
+        told.append("the kernel's BBR is version 1, not 3")
+    if tcp["congestion"] == "cubic" and tcp["slow_start"] != "hystart":
+        told.append("the kernel's CUBIC leaves slow start by HyStart")
+    if tcp["pacing"] and not tcp["congestion"].startswith("bbr"):
+        told.append("the kernel does not pace")
+    if tcp["initial_ssthresh_bytes"] is not None:
+        told.append("the initial slow-start threshold is the kernel's")
+    if tcp["initial_rto_ns"] != 1_000_000_000:
+        told.append("the initial retransmission timeout is the kernel's, 1 s")
+    if tcp["initial_window_bytes"] % tcp["mss_bytes"]:
+        told.append("the initial window is a whole number of segments")
+    return told
+
+
+def _application_deviations(flow: Flow) -> list[str]:
+    kind = flow.application.kind
+    if kind == "udp" and flow.application.model_dump()["rate_bps"] is None:
+        return ["a saturated source sends a tenth more than the data rate"]
+    if kind == "web":
+        return ["each transfer has the headers of HTTP before it, some 300 bytes"]
+    return []
+
+
+def _conflicts(flows: list[RealFlow]) -> list[str]:
+    """What a route or a network can say only once, and flows of one station say differently."""
+    told = []
+    for station in dict.fromkeys(one.station for one in flows):
+        tcps = [one.flow.tcp for one in flows if one.station == station and one.flow.tcp]
+        if any(tcp != tcps[0] for tcp in tcps):
+            group = station.split("/")[0]
+            told.append(
+                f"{group}: flows of one station have different TCP; the server sends as the first "
+                "says, and options are on where one has them"
+            )
+    return told

@@ -1,0 +1,76 @@
+"""What tests of the testbed share: its scenario, and whether this machine can have one."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from airtcp.exceptions import QuestionError
+from airtcp.scenario import Scenario, loads
+from airtcp.testbed.network import Network, check_machine
+from airtcp.testbed.site import site_of
+
+TEXT = """
+title = "Downloads beside an upload"
+[phy]
+standard = "802.11b"
+[ap]
+queue = { discipline = "fifo", limit = 100 }
+[[stations]]
+name = "laptop"
+count = 2
+[[stations]]
+name = "sensor"
+count = 1
+[[flows]]
+name = "download"
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+tcp = { preset = "linux", congestion = "reno" }
+[[flows]]
+name = "upload"
+stations = "sensor"
+direction = "upload"
+application = { kind = "bulk" }
+[run]
+warmup = "500 ms"
+duration = "2 s"
+replications = 3
+"""
+
+
+@pytest.fixture(scope="session")
+def text() -> str:
+    return TEXT
+
+
+@pytest.fixture(scope="session")
+def scenario() -> Scenario:
+    return loads(TEXT)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.toml"
+    path.write_text(TEXT)
+    return path
+
+
+@cache
+def missing() -> str | None:
+    """Why this machine can have no testbed."""
+    try:
+        check_machine({"iperf3": "iperf3"})
+        site = site_of(loads(TEXT), name="test")
+        with Network(site.nodes):
+            return None
+    except QuestionError as error:
+        return str(error)
+
+
+@pytest.fixture(scope="session")
+def machine() -> None:
+    """For tests that need networks of their own."""
+    why = missing()
+    if why is not None:
+        pytest.skip(why)

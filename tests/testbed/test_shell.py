@@ -1,0 +1,163 @@
+"""Any program over the air: what comes through, how it ends, and that nothing is left of it."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("machine")
+
+#: How often a run is killed, at random moments.
+CASES = [*range(3), *(pytest.param(n, marks=pytest.mark.verify) for n in range(3, 20))]
+AIRTCP = [sys.executable, "-m", "airtcp"]
+#: Sends so many bytes to who connects, and ends.
+SERVER = """
+import os, socket
+with socket.create_server((os.environ["AIRTCP_SERVER"], 80)) as server:
+    peer, _ = server.accept()
+    with peer:
+        peer.sendall(bytes(100_000))
+"""
+CLIENT = """
+import os, socket, time
+began = time.monotonic()
+with socket.create_connection((os.environ["AIRTCP_SERVER"], 80)) as peer:
+    count = 0
+    while data := peer.recv(65536):
+        count += len(data)
+print(count, time.monotonic() - began)
+"""
+
+
+def shell(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*AIRTCP, "shell", str(file), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def download(file: Path, tmp_path: Path, *options: str) -> tuple[int, float]:
+    """Bytes that a client has got from a server, and the seconds that it took."""
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "client.py").write_text(CLIENT)
+    ran = shell(
+        file,
+        *options,
+        "--server",
+        f"{sys.executable} {tmp_path / 'server.py'}",
+        "--client",
+        f"{sys.executable} {tmp_path / 'client.py'}",
+    )
+    assert ran.returncode == 0, ran.stderr
+    count, seconds = ran.stdout.split()
+    return int(count), float(seconds)
+
+
+def test_bytes_come_through_at_the_speed_of_the_air(file: Path, tmp_path: Path) -> None:
+    count, seconds = download(file, tmp_path)
+
+    assert count == 100_000
+    # 11 Mb/s carries at most some 7 Mb/s; nothing is said of a machine that is slow.
+    assert seconds > 8 * count / 7.5e6
+
+
+def test_other_stations_load_the_cell_by_simulation(file: Path, tmp_path: Path) -> None:
+    """An endless download and an endless upload beside it: less than half is left."""
+    count, seconds = download(file, tmp_path, "--with-simulated")
+
+    assert count == 100_000
+    assert seconds > 2 * 8 * count / 7.5e6
+
+
+def test_it_ends_as_its_command_does(file: Path) -> None:
+    ran = shell(file, "--node", "sensor/0", "--", "sh", "-c", "echo $AIRTCP_STATION; exit 7")
+
+    assert (ran.returncode, ran.stdout) == (7, "10.77.0.3\n")
+    assert "airtcp: trusted: no packet came through" in ran.stderr
+
+
+def test_a_signal_that_ends_the_command_is_told(file: Path) -> None:
+    assert shell(file, "--", "sh", "-c", "kill -TERM $$").returncode == 128 + signal.SIGTERM
+
+
+def test_a_wrong_node_is_wrong_input(file: Path) -> None:
+    ran = shell(file, "--node", "phone/0", "--", "true")
+
+    assert ran.returncode == 2
+    [line] = ran.stderr.splitlines()
+    assert "phone/0 has no real flow; allowed as --node: server, laptop/0, laptop/1" in line
+
+
+def processes(mark: str) -> list[str]:
+    """All processes, of any namespace, that have `mark` in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (path / "environ").read_bytes():
+                found.append((path / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
+
+
+def networks() -> tuple[str, str]:
+    """What has names here: networks and devices."""
+    named = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
+    links = subprocess.run(
+        ["ip", "-json", "link"], capture_output=True, text=True, check=True
+    ).stdout
+    return named, json.dumps([one["ifname"] for one in json.loads(links)])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_is_left_of_a_run_that_was_killed(case: int, file: Path) -> None:
+    """At any moment: while networks are made, while programs begin, while packets fly."""
+    before = networks()
+    mark = f"airtcp-test-{uuid.uuid4()}"
+    process = subprocess.Popen(
+        [*AIRTCP, "testbed", str(file), "--quiet"],
+        env=os.environ | {"AIRTCP_TEST_MARK": mark},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(random.uniform(0.3, 3.5))
+    process.kill()
+    process.wait()
+
+    # The kernel clears up by itself, but not within the call.
+    deadline = time.monotonic() + 10
+    while (left := processes(mark)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+    assert networks() == before
+
+
+def test_nothing_is_left_after_an_interrupt(file: Path) -> None:
+    before = networks()
+    mark = f"airtcp-test-{uuid.uuid4()}"
+    process = subprocess.Popen(
+        [*AIRTCP, "testbed", str(file), "--quiet"],
+        env=os.environ | {"AIRTCP_TEST_MARK": mark},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 20
+    while not any("keeper.py" in one for one in processes(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+
+    assert (process.returncode, said) == (130, "airtcp: interrupted\n")
+    assert processes(mark) == []
+    assert networks() == before

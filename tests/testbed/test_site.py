@@ -1,0 +1,146 @@
+"""Which networks, addresses and settings a scenario asks for, and what no kernel does."""
+
+from pathlib import Path
+
+import pytest
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.scenario import Scenario, loads
+from airtcp.testbed import network, site
+from airtcp.testbed.network import check_machine
+from airtcp.testbed.site import site_of
+
+
+def test_each_station_has_a_network_and_each_entry_a_server(scenario: Scenario) -> None:
+    made = site_of(scenario, name="test")
+
+    assert [node.name for node in made.nodes] == ["server", "laptop-0", "laptop-1", "sensor-0"]
+    assert made.stations == ("10.77.0.1", "10.77.0.2", "10.77.0.3")
+    assert made.servers == ("10.77.128.1", "10.77.128.2")
+    assert made.nodes[0].addresses == made.servers
+    assert [(one.station, one.server_address, one.index) for one in made.flows] == [
+        ("laptop/0", "10.77.128.1", 0),
+        ("laptop/1", "10.77.128.1", 1),
+        ("sensor/0", "10.77.128.2", 0),
+    ]
+
+
+def test_routes_and_settings_say_what_tcp_is_to_do(scenario: Scenario) -> None:
+    made = site_of(scenario, name="test")
+    laptop, sensor = made.nodes[1], made.nodes[3]
+    tcp = scenario.flows[0].tcp
+    assert tcp is not None
+
+    # 1500 bytes with the headers of TCP and IP, and with timestamps where the preset has them.
+    assert laptop.mtu == 1500
+    advertised = tcp.mss_bytes + 12
+    assert laptop.routes == (
+        f"10.77.128.1/32 dev air advmss {advertised} initcwnd 10 rto_min 200ms quickack 0 "
+        "congctl reno",
+    )
+    assert "advmss 1460 initcwnd 3 rto_min 1000ms" in sensor.routes[0]
+    assert laptop.sysctls["net.ipv4.tcp_timestamps"] == "1"
+    assert sensor.sysctls["net.ipv4.tcp_timestamps"] == "0"
+    # The server has both kinds of peers.
+    assert made.nodes[0].sysctls["net.ipv4.tcp_timestamps"] == "1"
+    assert made.nodes[0].routes[0].startswith("10.77.0.1/32 ")
+
+
+def test_simulated_flows_have_no_server(scenario: Scenario) -> None:
+    made = site_of(scenario, name="test", simulated=["upload"])
+
+    assert made.servers == ("10.77.128.1", None)
+    assert {one.flow.name for one in made.flows} == {"download"}
+
+
+def test_one_station_can_be_real_alone(scenario: Scenario) -> None:
+    made = site_of(scenario, name="test", only="laptop/1")
+
+    assert made.stations == (None, "10.77.0.2", None)
+    assert [node.name for node in made.nodes] == ["server", "laptop-1"]
+
+
+def test_what_linux_does_otherwise_is_told(scenario: Scenario) -> None:
+    told = site_of(scenario, name="test").deviations
+
+    assert any(
+        text.startswith("upload: the kernel acknowledges each of the first") for text in told
+    )
+    aimd = scenario.vary({"flows.download.tcp.aimd": {"increase": 2.0, "decrease": 0.5}})
+    more = set(site_of(aimd, name="test").deviations) - set(told)
+    assert more == {
+        "download: the kernel's windows grow and shrink as its congestion control says, not aimd"
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "key", "message"),
+    [
+        (
+            {"flows.upload.tcp.ack_skip": {"skip": 1, "after_segment": 50}},
+            {},
+            "flows[1] (upload).tcp.ack_skip",
+            "--simulated upload",
+        ),
+        (
+            {"flows.upload.tcp.delayed_ack": {"every": 4, "timeout": "200 ms"}},
+            {},
+            "flows[1] (upload).tcp.delayed_ack",
+            "every = 1, every = 2",
+        ),
+        ({"stations.laptop.count": 200}, {}, "stations", "at most 200"),
+        ({}, {"simulated": ["nobody"]}, "flows", "there are: download, upload"),
+        ({}, {"simulated": ["download", "upload"]}, "flows", "some that are not simulated"),
+        ({}, {"only": "laptop/9"}, "stations", "laptop/0 to laptop/1, sensor/0 to sensor/0"),
+        ({}, {"only": "sensor/0", "simulated": ["upload"]}, "flows", "no way to a server"),
+    ],
+)
+def test_what_has_no_counterpart_is_refused(
+    scenario: Scenario, changes: dict, options: dict, key: str, message: str
+) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        site_of(scenario.vary(changes) if changes else scenario, name="my.toml", **options)
+
+    assert str(refused.value).startswith(f"my.toml: {key}: ")
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_kernel_without_the_congestion_control_is_told(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    available = tmp_path / "available"
+    available.write_text("reno cubic\n")
+    monkeypatch.setattr(site, "_AVAILABLE", available)
+
+    with pytest.raises(ScenarioError, match=r"modprobe tcp_bbr.*allowed here: reno, cubic"):
+        site_of(scenario.vary({"flows.upload.tcp.congestion": "bbr1"}), name="my.toml")
+
+
+def test_a_missing_program_is_told_with_its_package() -> None:
+    with pytest.raises(QuestionError, match=r"needs no-such-program; .*install no-such-package"):
+        check_machine({"no-such-program": "no-such-package"})
+
+
+def test_a_missing_device_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
+    monkeypatch.setattr(network, "_PROGRAMS", {})
+
+    with pytest.raises(QuestionError, match=r"needs the TUN device .*modprobe tun"):
+        check_machine()
+
+
+DATAGRAMS = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "one"
+count = 1
+[[flows]]
+stations = "one"
+direction = "upload"
+application = { kind = "udp", packet = "1700 B", rate = "1 Mb/s" }
+"""
+
+
+def test_datagrams_need_room() -> None:
+    assert {node.mtu for node in site_of(loads(DATAGRAMS), name="test").nodes} == {1700}

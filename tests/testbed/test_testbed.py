@@ -1,0 +1,52 @@
+"""Real TCP through the air beside the simulation of the same scenario."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.scenario import Scenario
+
+pytestmark = pytest.mark.usefixtures("machine")
+
+
+@pytest.fixture(scope="module")
+def answer(machine: None, tmp_path_factory: pytest.TempPathFactory, text: str) -> dict[str, Any]:
+    file = tmp_path_factory.mktemp("testbed") / "scenario.toml"
+    file.write_text(text)
+    command = [sys.executable, "-m", "airtcp", "testbed", str(file), "--json", "--quiet"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stderr
+    answer: dict[str, Any] = json.loads(ran.stdout)
+    return answer
+
+
+def test_the_answer_has_the_keys_of_a_simulation(
+    answer: dict[str, Any], scenario: Scenario
+) -> None:
+    simulated = airtcp.simulate(scenario, replications=1).to_dict()
+
+    assert set(answer) == {"scenario", "provenance", "testbed"}
+    assert set(answer["testbed"]) == set(simulated["simulation"]) | {"lag", "deviations"}
+    assert set(answer["testbed"]["metrics"]) == set(simulated["simulation"]["metrics"])
+    assert answer["testbed"]["lag"]["packets"] > 500
+    assert answer["testbed"]["deviations"]
+
+
+def test_what_comes_through_is_what_the_air_carries(
+    answer: dict[str, Any], scenario: Scenario
+) -> None:
+    """Two seconds on a busy machine: what is far off is wrong, what is near is no proof."""
+    simulated = airtcp.simulate(scenario, replications=10).to_dict()["simulation"]
+    measured = answer["testbed"]
+
+    for metric, tolerance in [("goodput_bps", 0.2), ("channel_utilization", 0.2)]:
+        expected = simulated["metrics"][metric]["mean"]
+        assert measured["metrics"][metric]["mean"] == pytest.approx(expected, rel=tolerance)
+    assert all(flow["goodput_bps"] > 0 for flow in measured["flows"])
+    # The air is never left alone for long, and what goes over it adds up.
+    assert sum(measured["airtime"].values()) == pytest.approx(1)
+    assert measured["airtime"]["idle"] == pytest.approx(simulated["airtime"]["idle"], abs=0.05)
+    assert measured["metrics"]["active_flows"]["mean"] == 3
