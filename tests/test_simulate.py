@@ -2,7 +2,9 @@
 
 import json
 import re
+import signal
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -232,6 +234,26 @@ def test_interruption_with_nothing_finished_is_an_interruption() -> None:
     with pytest.raises(KeyboardInterrupt):
         simulate(scenario, progress=interrupt)
     assert running.is_set()
+
+
+def test_a_signal_reaches_the_only_replication_in_its_own_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No thread is started for one replication, and Ctrl-C ends it as if there were one."""
+    monkeypatch.setattr("_thread.start_new_thread", lambda *_: pytest.fail("a thread"))
+    # Hours of work.
+    scenario = loads(WEB.replace('"20 s"', '"1000000 s"') + "replications = 1")
+    seen: list[float] = []
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        simulate(scenario, progress=seen.append)
+
+    assert time.monotonic() - begin < 30
+    assert seen == sorted(seen)
+    assert simulate(web("replications = 1")).simulation.stopped == "replications"
 
 
 class BrokenCore:

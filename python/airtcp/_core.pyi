@@ -3,6 +3,7 @@
 Called by `airtcp.run` alone.
 """
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Any, Final, Self, final
 
@@ -33,9 +34,13 @@ class Cancelled(Exception):  # noqa: N818
 
 @final
 class RunControl:
-    """A handle on a replication that runs in another thread."""
+    """A handle on a replication that runs in another thread, or in this one.
 
-    def __new__(cls) -> Self: ...
+    With `watch` its thread handles signals a few times a second and calls that; what either raises
+    ends the replication and comes out of it.
+    """
+
+    def __new__(cls, watch: Callable[[], object] | None = None) -> Self: ...
     def cancel(self) -> None:
         """Ask the replication to stop; it raises `Cancelled` soon after."""
     @property

@@ -14,7 +14,8 @@ use pyo3::types::{PyBytes, PyDict};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration as StdDuration, Instant};
 
 create_exception!(
     _core,
@@ -38,26 +39,71 @@ fn failed(error: RunError) -> PyErr {
     }
 }
 
-/// Watches and stops a run from another thread.
+/// Watches and stops a run, from another thread or, with `watch`, from the same.
 #[pyclass(name = "RunControl", frozen)]
-struct PyRunControl(Arc<RunControl>);
+struct PyRunControl {
+    control: Arc<RunControl>,
+    /// What `watch` has raised.
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+/// How often `watch` is called.
+const WATCHED_EVERY: StdDuration = StdDuration::from_millis(100);
 
 #[pymethods]
 impl PyRunControl {
+    /// A few times a second the thread of the run handles the signals that have come, if it is
+    /// Python's main thread, and calls `watch`; what either raises ends the run and comes out of it.
     #[new]
-    fn new() -> Self {
-        Self(Arc::default())
+    #[pyo3(signature = (watch=None))]
+    fn new(watch: Option<Py<PyAny>>) -> Self {
+        let raised = Arc::default();
+        let control = match watch {
+            None => RunControl::default(),
+            Some(watch) => RunControl::asking(watching(watch, Arc::clone(&raised))),
+        };
+        Self { control: Arc::new(control), raised }
     }
 
     /// Asks the run to stop soon.
     fn cancel(&self) {
-        self.0.cancel();
+        self.control.cancel();
     }
 
     /// The simulated share of the run, from 0 to 1.
     #[getter]
     fn progress(&self) -> f64 {
-        self.0.progress()
+        self.control.progress()
+    }
+}
+
+impl PyRunControl {
+    /// Why a run with this control has no outcome.
+    fn failed(&self, error: RunError) -> PyErr {
+        let raised = self.raised.lock().expect("nobody panics with it").take();
+        raised.unwrap_or_else(|| failed(error))
+    }
+}
+
+/// What asks `watch` whether a run may go on.
+fn watching(
+    watch: Py<PyAny>,
+    raised: Arc<Mutex<Option<PyErr>>>,
+) -> impl Fn() -> bool + Send + Sync + 'static {
+    let last = Mutex::new(Instant::now());
+    move || {
+        let mut last = last.lock().expect("nobody panics with it");
+        if last.elapsed() < WATCHED_EVERY {
+            return true;
+        }
+        *last = Instant::now();
+        let answer = Python::attach(|py| {
+            py.check_signals()?;
+            watch.call0(py).map(drop)
+        });
+        let Err(error) = answer else { return true };
+        *raised.lock().expect("nobody panics with it") = Some(error);
+        false
     }
 }
 
@@ -82,10 +128,10 @@ impl PySimulation {
         replication: u64,
         control: &PyRunControl,
     ) -> PyResult<(String, Bound<'py, PyBytes>)> {
-        let control = Arc::clone(&control.0);
+        let shared = Arc::clone(&control.control);
         let (json, times) = py
-            .detach(|| self.0.run(seed, replication, &control).map(|outcome| written(&outcome)))
-            .map_err(failed)?;
+            .detach(|| self.0.run(seed, replication, &shared).map(|outcome| written(&outcome)))
+            .map_err(|error| control.failed(error))?;
         Ok((json, PyBytes::new(py, &times)))
     }
 
@@ -113,14 +159,14 @@ impl PySimulation {
         if let Some(path) = pcap {
             recording.capture = Some((Box::new(BufWriter::new(File::create(path)?)), snaplen));
         }
-        let control = Arc::clone(&control.0);
+        let shared = Arc::clone(&control.control);
         let ((json, times), trace) = py
             .detach(|| {
                 let (outcome, trace) =
-                    self.0.run_recorded(seed, replication, recording, &control)?;
+                    self.0.run_recorded(seed, replication, recording, &shared)?;
                 Ok((written(&outcome), trace))
             })
-            .map_err(failed)?;
+            .map_err(|error| control.failed(error))?;
         let trace = trace.map(|trace| trace::to_python(py, &trace)).transpose()?;
         Ok((json, PyBytes::new(py, &times), trace))
     }

@@ -1,17 +1,24 @@
-//! How a caller watches and stops a run from another thread, and why a run can fail.
+//! How a caller watches and stops a run, from another thread or its own, and why a run can fail.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Shared between a run and whoever watches it. Never changes what the run computes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RunControl {
     /// Simulated share of the run, in units of 2^-32.
     progress: AtomicU64,
     cancelled: AtomicBool,
+    may_go_on: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl RunControl {
+    /// One that asks whether the run may go on, in its thread: for a caller whose thread has other
+    /// duties. Asked at each per cent of a run, and where these take long a few times a second.
+    pub fn asking(may_go_on: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { may_go_on: Some(Box::new(may_go_on)), ..Self::default() }
+    }
+
     /// The simulated share of the run, from 0 to 1.
     pub fn progress(&self) -> f64 {
         self.progress.load(Ordering::Relaxed) as f64 / (1_u64 << 32) as f64
@@ -24,10 +31,20 @@ impl RunControl {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+            || self.may_go_on.as_ref().is_some_and(|may_go_on| !may_go_on())
     }
 
     pub(crate) fn set_progress(&self, share: f64) {
         self.progress.store((share * (1_u64 << 32) as f64) as u64, Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for RunControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunControl")
+            .field("progress", &self.progress())
+            .field("cancelled", &self.cancelled)
+            .finish_non_exhaustive()
     }
 }
 

@@ -143,6 +143,11 @@ class Replications:
         way is cancelled, and what ended before is kept.
         """
         waiting = iter(range(len(self.finished), target))
+        if len(self.finished) == target - 1:
+            self._run_here(target - 1)
+            self._interruption.check()
+            self._report(target)
+            return
         try:
             self._hand_in(waiting)
             while self._under_way:
@@ -156,6 +161,24 @@ class Replications:
         except BaseException:
             self._cancel()
             raise
+
+    def _run_here(self, index: int) -> None:
+        """Run the only one that is left, in this thread: another costs more than a short run."""
+        from airtcp import _core
+
+        def look() -> None:
+            self._interruption.check()
+            self._report(index + 1)
+
+        self._under_way[index] = control = _core.RunControl(look)
+        try:
+            ended: Replication | BaseException = self._runner.run(index, control)
+        except Exception as error:
+            ended = error
+        except BaseException:
+            del self._under_way[index]
+            raise
+        self._keep(index, ended)
 
     def _hand_in(self, waiting: Iterator[int]) -> None:
         from airtcp import _core
