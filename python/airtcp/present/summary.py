@@ -323,17 +323,21 @@ def law(distribution: Distribution, unit: str) -> str:
     return f"{shown} on average ({distribution.kind}{detail})"
 
 
+#: Where the name alone would not say it.
+_DISCIPLINES: Final = {
+    "fifo": "",
+    "per-flow": ", flows take turns",
+    "red": " with random early detection",
+    "codel": " with CoDel",
+    "fq-codel": " with FQ-CoDel",
+}
+
+
 def _queue(queue: Queue) -> str:
     words = (
         "AP queue without limit" if queue.limit is None else f"AP queue of {queue.limit} packets"
     )
-    words += {
-        "fifo": "",
-        "per-flow": ", flows take turns",
-        "red": " with random early detection",
-        "codel": " with CoDel",
-        "fq-codel": " with FQ-CoDel",
-    }[queue.discipline]
+    words += _DISCIPLINES.get(queue.discipline, f", {queue.discipline}")
     if queue.mac_limit is not None:
         words += f", {queue.mac_limit} of them in the driver"
     return f"{words}, {queue.ack_filter} ACK filter" if queue.ack_filter is not None else words
