@@ -75,6 +75,7 @@ WAYS: Mapping[str, tuple[str, str, str]] = {
     "an ACK for every eight": (", delayed_ack = { every = 8 }", "", ""),
     "G: one of two ACKs left out": (", ack_skip = { skip = 1, after_segment = 50 }", "", ""),
     "G: three of four left out": (", ack_skip = { skip = 3, after_segment = 50 }", "", ""),
+    "TACK, four in a least round trip": (", tack = { every = 2, beta = 4 }", "", ""),
     "L: ACKs go first (AC_VO)": ("", "", PRIORITY),
     "ACK filter": ("", ", ack_filter = true", ""),
     "ACK filter, aggressive": ("", ', ack_filter = "aggressive"', ""),

@@ -224,7 +224,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         # precision and replications exclude each other
         (written(run.Run), {**data["run"], "replications": 1}),
         (written(traffic.Flow), flow),
-        (written(tcp.Tcp), flow["tcp"]),
+        (written(tcp.Tcp), {**flow["tcp"], **queues["flows"][0]["tcp"]}),
+        (written(tcp.Tack), queues["flows"][0]["tcp"]["tack"]),
         (written(tcp.Aimd), flow["tcp"]["aimd"]),
         (written(tcp.TcpRules), flow["tcp"]["rules"]),
         # every and thresholds exclude each other

@@ -53,6 +53,8 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// Which of its acknowledgments the receiver leaves out.
     pub ack_skip: Option<AckSkip>,
+    /// When the receiver acknowledges instead, if it thins acknowledgments out by time, too.
+    pub tack: Option<Tack>,
     /// Whether each segment has a timestamps option (RFC 7323 section 3), whose bytes are not counted here.
     pub timestamps: bool,
     /// Whether a SYN has a window scale option (RFC 7323 section 2). Windows have no end here either
@@ -245,6 +247,17 @@ pub struct AckSkip {
     pub after_segment: u64,
 }
 
+/// Tame acknowledgments: Li et al., "TACK: Improving wireless transport performance by taming
+/// acknowledgments", SIGCOMM 2020. [`DelayedAck::timeout`] is for what nothing follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tack {
+    /// L: an acknowledgment when so many full-sized segments are unacknowledged ...
+    pub every: u32,
+    /// beta: ... and no more than so many in a least round trip, which the handshake tells.
+    pub beta: u32,
+}
+
 /// Which end of the handshake an endpoint takes; with [`Handshake::None`] all are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
@@ -327,6 +340,7 @@ impl Config {
             clock_granularity: Duration::from_millis(1),
             delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
             ack_skip: None,
+            tack: None,
             timestamps: false,
             window_scaling: false,
         }

@@ -128,7 +128,7 @@ impl Endpoint {
             (None, AckOwed::Bare | AckOwed::Now) => (self.sender.snd_nxt(), 0),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
-        let mut segment = self.segment(seq, len);
+        let mut segment = self.segment(now, seq, len);
         if len == 0 && self.receiver.has_gap() {
             segment.flags = self.with_sack(config, segment, sacks).flags;
         }
@@ -227,9 +227,9 @@ impl Endpoint {
     }
 
     #[inline]
-    fn segment(&mut self, seq: u64, len: u32) -> Segment {
+    fn segment(&mut self, now: Time, seq: u64, len: u32) -> Segment {
         self.sender.counters.segments_sent += 1;
-        self.receiver.on_ack_sent();
+        self.receiver.on_ack_sent(now);
         let mut segment = Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK };
         if self.sender.is_closing() {
             let Segment { len, flags, .. } = self.with_fin(segment);
@@ -295,6 +295,11 @@ impl Endpoint {
             if let Some(rtt) = echoed.filter(|_| is_marked && self.sender.is_news(segment.ack)) {
                 self.sender.rtt.on_echo(config, rtt);
             }
+            if let Some(rtt) =
+                echoed.filter(|rtt| config.tack.is_some() && is_marked && *rtt > Duration::ZERO)
+            {
+                self.receiver.on_round_trip(rtt);
+            }
         }
         if is_marked {
             return true;
@@ -318,6 +323,9 @@ impl Endpoint {
     fn establish(&mut self, config: &Config, now: Time) {
         if let Some(syn) = self.state.syn_mut() {
             self.sender.rtt.on_ack(config, now, 1);
+            if let Some(rtt) = self.sender.rtt.srtt().filter(|_| config.tack.is_some()) {
+                self.receiver.on_round_trip(rtt);
+            }
             self.sender.stop_timer();
             if syn.was_repeated() {
                 // RFC 5681 section 3.1: the initial window is one segment then.

@@ -55,7 +55,7 @@ mod sent;
 pub use blocks::Block;
 pub use config::{
     AckSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, Handshake, Implementation,
-    LossWindow, Opening, RtoFloor, Rules, SlowStart, Threshold, Variant,
+    LossWindow, Opening, RtoFloor, Rules, SlowStart, Tack, Threshold, Variant,
 };
 pub use counters::Counters;
 pub use endpoint::Endpoint;

@@ -5,12 +5,14 @@
 //! data.
 
 mod adaptive;
+mod tame;
 
 use std::num::NonZeroU64;
 
 use airtcp_kernel::{Duration, Time};
 
 use self::adaptive::Adaptive;
+use self::tame::Tame;
 use crate::options::MAX_SACK_BLOCKS;
 use crate::reassembly::Reassembly;
 use crate::{Block, Config};
@@ -34,6 +36,8 @@ pub(crate) struct Receiver {
     ahead: Option<Box<Reassembly>>,
     /// `None` until it is needed.
     adaptive: Option<Box<Adaptive>>,
+    /// Likewise.
+    tame: Option<Box<Tame>>,
 }
 
 /// Which acknowledgment the other end must get, and when.
@@ -60,6 +64,7 @@ impl Receiver {
             fin: None,
             ahead: None,
             adaptive: None,
+            tame: None,
         }
     }
 
@@ -124,6 +129,12 @@ impl Receiver {
         }
     }
 
+    /// A round trip of the connection was measured: the least of them counts.
+    #[cold]
+    pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
+        self.tame.get_or_insert_default().on_round_trip(rtt);
+    }
+
     /// The other end must hear from this one: a SYN was accepted.
     pub(crate) fn owe_ack(&mut self) {
         self.ack_owed = AckOwed::Now;
@@ -137,7 +148,10 @@ impl Receiver {
 
     /// A segment with the current acknowledgment number is on its way.
     #[inline]
-    pub(crate) fn on_ack_sent(&mut self) {
+    pub(crate) fn on_ack_sent(&mut self, now: Time) {
+        if let Some(tame) = &mut self.tame {
+            tame.on_ack_sent(now);
+        }
         self.acknowledged = self.rcv_nxt;
         self.ack_owed = AckOwed::None;
         self.skipped = 0;
@@ -166,8 +180,8 @@ impl Receiver {
     /// segments, and within a bounded time of the first unacknowledged one.
     #[inline]
     fn delay_ack(&mut self, config: &Config, now: Time) {
-        if config.delayed_ack.adaptive {
-            self.delay_ack_adaptively(config, now);
+        if config.tack.is_some() || config.delayed_ack.adaptive {
+            self.delay_ack_otherwise(config, now);
             return;
         }
         let every = config.delayed_ack.every_at(self.delivered(), config.mss);
@@ -179,8 +193,19 @@ impl Receiver {
         }
     }
 
-    /// The same as in Linux.
+    /// The same by rules of others.
     #[cold]
+    fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
+        if let Some(tack) = config.tack {
+            let tame = self.tame.get_or_insert_default();
+            let pending = self.rcv_nxt - self.acknowledged;
+            self.ack_owed = tame.on_data(config, tack, now, pending, self.ack_owed);
+            return;
+        }
+        self.delay_ack_adaptively(config, now);
+    }
+
+    /// The same as in Linux.
     fn delay_ack_adaptively(&mut self, config: &Config, now: Time) {
         let delay = self.adaptive.get_or_insert_default().on_data(config, now);
         let every = config.delayed_ack.every_at(self.delivered(), config.mss);
@@ -276,7 +301,7 @@ mod tests {
         assert_eq!(receiver.ack_owed(), AckOwed::Now);
         assert_eq!(receiver.deadline(), Time::NEVER);
 
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
         receiver.on_data(&config, T, 2001, 3001);
         assert_eq!(receiver.ack_owed(), AckOwed::Until(T_AND_TIMEOUT));
     }
@@ -303,12 +328,12 @@ mod tests {
 
         receiver.on_data(&config, T, 2001, 3001);
         assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Bare, 1));
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
 
         // Only the first half of the gap: data stays ahead, and the ACK is not delayed.
         receiver.on_data(&config, T, 1, 1001);
         assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 1001));
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
 
         receiver.on_data(&config, T, 1001, 2001);
         assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 3001));
@@ -319,11 +344,11 @@ mod tests {
         let config = every(2);
         let mut receiver = Receiver::new();
         receiver.on_data(&config, T, 1, 1001);
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
 
         receiver.on_data(&config, T, 1, 1001);
         assert_eq!((receiver.ack_owed(), receiver.delivered()), (AckOwed::Bare, 1000));
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
 
         receiver.on_data(&config, T, 501, 1501);
         assert_eq!((receiver.ack_owed(), receiver.delivered()), (AckOwed::Now, 1500));
@@ -349,7 +374,7 @@ mod tests {
                 receiver.on_data(config, T, next, next + 1000);
                 let owed = receiver.ack_owed() == AckOwed::Now;
                 if owed {
-                    receiver.on_ack_sent();
+                    receiver.on_ack_sent(T);
                 }
                 owed
             })
@@ -394,13 +419,13 @@ mod tests {
         // Beyond a gap, into the gap, and old.
         receiver.on_data(&config, T, 3001, 4001);
         assert_eq!(receiver.ack_owed(), AckOwed::Bare);
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
         receiver.on_data(&config, T, 2001, 3001);
         assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 4001));
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
         receiver.on_data(&config, T, 2001, 3001);
         assert_eq!(receiver.ack_owed(), AckOwed::Bare);
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(T);
 
         assert_eq!(owed_after(&mut receiver, &config, 3), [false, false, true]);
     }

@@ -181,6 +181,11 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
             "segments that leave as soon as the window lets them; here they are paced, and a "
             f"window that is not full leaves fewer in the queue; {UNKNOWN}"
         )
+    if any(tcp.tack is not None for tcp in connections):
+        yield (
+            "an ACK for every d segments; here ACKs also wait for a part of the least round trip "
+            "(TACK), where fewer of them go on the air, and goodput is a little too low"
+        )
     if any(tcp.delayed_ack.adaptive for tcp in connections):
         yield (
             "one policy of acknowledgments throughout; here the first segments, and those after a "

@@ -62,6 +62,7 @@ RENO: Final = Assumption(
         "flows.tcp.slow_start",
         "flows.tcp.pacing",
         "flows.tcp.delayed_ack.adaptive",
+        "flows.tcp.tack",
     ),
 )
 #: What every model of TCP has that has ACKs.

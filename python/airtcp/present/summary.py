@@ -435,6 +435,8 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield f"{skip} of {skip + 1} ACKs left out" + (
             f" after segment {begin}" if begin > 0 else ""
         )
+    if tcp.tack is not None:
+        yield f"TACK ({tcp.tack.every} segments, {tcp.tack.beta} in a least round trip)"
     if tcp.rules.preset != "standard":
         yield f"rules of {tcp.rules.preset}"
     if tcp.congestion != "reno":

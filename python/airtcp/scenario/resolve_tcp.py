@@ -37,6 +37,7 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
     _check_model(tcp, here)
     _check_times_of_segments(tcp, here)
     _check_window_scaling(tcp, here)
+    _check_tack(tcp, here)
     return Tcp.of(
         tcp,
         header_bits=tcp.header_bits + (TIMESTAMPS_BITS if tcp.timestamps else 0),
@@ -88,6 +89,25 @@ def _check_times_of_segments(tcp: Written, here: Path) -> None:
                 f'{written} needs the times of single segments, which variant = "{tcp.variant}" '
                 'does not keep; allowed: with variant = "rack"',
             )
+
+
+def _check_tack(tcp: Written, here: Path) -> None:
+    """It takes the place of the other policies, and wants a round trip."""
+    if tcp.tack is None:
+        return
+    if tcp.ack_skip is not None:
+        raise InvalidError((*here, "tack"), "stands beside ack_skip; allowed: one of the two")
+    for key in ("every", "thresholds"):
+        if tcp.delayed_ack.given(key):
+            raise InvalidError(
+                (*here, "tack"), f"stands beside delayed_ack.{key}; allowed: one of the two"
+            )
+    if tcp.handshake != "three-way":
+        raise InvalidError(
+            (*here, "tack"),
+            f'needs a round trip, which handshake = "{tcp.handshake}" does not measure; '
+            'allowed: with handshake = "three-way"',
+        )
 
 
 def _check_window_scaling(tcp: Written, here: Path) -> None:

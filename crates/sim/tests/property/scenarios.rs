@@ -341,6 +341,7 @@ fn tcp() -> impl Strategy<Value = Value> {
             policies,
         )| {
             let (thresholds, skip, (increase, decrease), (loss_window, once), pad) = policies;
+            let tack = (once && skip.is_null()).then(|| json!({ "every": 2, "beta": 4 }));
             let rules = json!({
                 "loss_window": loss_window, "fast_retransmit_once_per_window": once,
             });
@@ -359,6 +360,7 @@ fn tcp() -> impl Strategy<Value = Value> {
                         "adaptive": false,
                     },
                     "ack_skip": skip,
+                    "tack": tack,
                     "pad_last_segment": pad,
                 }),
             )

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from ..declare import Key, Table, by_preset, file_only, follows, key, none
 from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
 
-__all__ = ["AckSkip", "Aimd", "DelayedAck", "Segments", "Tcp", "TcpRules"]
+__all__ = ["AckSkip", "Aimd", "DelayedAck", "Segments", "Tack", "Tcp", "TcpRules"]
 
 _LAST_SEGMENT = 10**9
 
@@ -108,6 +108,27 @@ class AckSkip(Table):
         default=0,
         ge=0,
         le=_LAST_SEGMENT,
+    )
+
+
+class Tack(Table):
+    """Tame acknowledgments (Li et al., SIGCOMM 2020): by count or by time, whichever is rarer."""
+
+    every: int = key(
+        "An ACK when so many full-sized segments are unacknowledged, L in the paper, ...",
+        default=2,
+        ge=1,
+        le=1000,
+        unit="segments",
+        source="Li et al. (2020)",
+    )
+    beta: int = key(
+        "... and no more than so many ACKs in the least round trip, which the handshake and "
+        "timestamps tell. What tells of a loss is acknowledged at once.",
+        default=4,
+        ge=1,
+        le=1000,
+        source="Li et al. (2020)",
     )
 
 
@@ -312,6 +333,12 @@ class Tcp(Table):
     )
     delayed_ack: DelayedAck = key("ACK policy of the receiver.", default={})
     ack_skip: AckSkip | None = key("ACKs that the receiver leaves out.", default=none())
+    tack: Tack | None = key(
+        "ACKs by time where round trips hold many segments, instead of `delayed_ack`, whose "
+        "`timeout` is then for what nothing follows.",
+        default=none(),
+        source="Li et al. (2020)",
+    )
     timestamps: bool = key(
         "Each segment has a timestamps option, 12 bytes on top of `header_bits`: what is sent "
         "again is timed, too.",
