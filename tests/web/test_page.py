@@ -290,6 +290,23 @@ def test_the_air_is_played_and_stepped_through(opened: Any) -> None:
     assert float(slider.input_value()) > before
 
 
+def test_a_figure_of_a_paper_follows_its_sliders(opened: Any) -> None:
+    from airtcp.web.papers import figure
+
+    page = opened()
+    page.answer()
+    page.page.get_by_role("button", name="Papers").click()
+    lead = page.page.locator("main .lead")
+    page.page.locator("main .lead", has_text=figure("M.fig1", {})["words"]).wait_for()
+    page.slide("w0", "64")
+    page.page.locator("main .lead", has_text=figure("M.fig1", {"w0": 64})["words"]).wait_for()
+    page.page.select_option("#figure", "G.eq1")
+    page.page.locator("main .lead", has_text=figure("G.eq1", {})["words"]).wait_for()
+
+    other = opened(link(page))
+    other.page.locator("main .lead", has_text=str(lead.inner_text())).wait_for()
+
+
 SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
 
 

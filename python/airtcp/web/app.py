@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from airtcp.web.bodies import Ask, Curve, Job, first_problem
+from airtcp.web.bodies import Ask, Curve, Figure, Job, Nothing, first_problem
 from airtcp.web.crew import Crew
 from airtcp.web.guard import Guard
 from airtcp.web.jobs import FullError, Jobs
@@ -36,6 +36,15 @@ _Body = TypeVar("_Body", bound=BaseModel)
 _STATIC: Final = Path(__file__).parent / "static"
 #: What is too large is read to its end up to so many times the bound.
 _MOST_DRAINED: Final = 4
+#: How often it is looked whether who asked still waits.
+_LOOK_S: Final = 0.1
+_QUESTIONS: Final[dict[str, type[BaseModel]]] = {
+    "scenario": Ask,
+    "predict": Ask,
+    "remedies": Ask,
+    "papers": Nothing,
+    "figure": Figure,
+}
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -92,9 +101,22 @@ class Server:
         )
 
     async def ask(self, request: Request, name: str) -> Response:
-        """A question about a scenario, by name."""
-        body = await self._body(request, Ask)
-        return _said(await self.crew.ask(name, body.model_dump()))
+        """A question that models answer, by name."""
+        body = await self._body(request, _QUESTIONS[name])
+        return _said(await self._unless_gone(request, self.crew.ask(name, body.model_dump())))
+
+    async def _unless_gone(
+        self, request: Request, question: Coroutine[Any, Any, dict[str, Any]]
+    ) -> dict[str, Any]:
+        """The answer to a question, taken back when nobody waits for it any more."""
+        task = asyncio.create_task(question)
+        try:
+            while not (await asyncio.wait([task], timeout=_LOOK_S))[0]:
+                if await request.is_disconnected():
+                    raise ClientDisconnect
+            return task.result()
+        finally:
+            task.cancel()
 
     async def curve(self, request: Request) -> Response:
         """What models say along an axis: a line of JSON for each value, as soon as it is there."""
@@ -204,7 +226,7 @@ def create(
             Route("/api/start", server.start),
             *(
                 Route(f"/api/{name}", partial(server.ask, name=name), methods=["POST"])
-                for name in ("scenario", "predict", "remedies")
+                for name in _QUESTIONS
             ),
             Route("/api/curve", server.curve, methods=["POST"]),
             Route("/api/jobs", server.add_job, methods=["POST"]),

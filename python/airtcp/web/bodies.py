@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 __all__ = [
     "Ask",
     "Curve",
+    "Figure",
     "Job",
+    "Nothing",
     "Source",
     "first_problem",
 ]
@@ -59,11 +61,24 @@ class Curve(_Body):
     values: list[Any] = Field(min_length=1, max_length=_MOST_VALUES)
 
 
+class Nothing(_Body):
+    """A question that needs no words."""
+
+
+class Figure(_Body):
+    """A figure of a paper, and its parameters by name."""
+
+    item: _Word
+    values: dict[_Word, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+        default_factory=dict, max_length=20
+    )
+
+
 class Job(_Body):
     """Something to run: what is read of the other fields depends on `kind`."""
 
-    kind: Literal["run", "points", "remedies", "plan", "timeline"]
-    source: Source
+    kind: Literal["run", "points", "remedies", "plan", "timeline", "figure"]
+    source: Source = Source()
     axis: _Word | None = None
     values: list[Any] = Field(default_factory=list, max_length=_MOST_VALUES)
     names: list[_Word] = Field(default_factory=list, max_length=30)

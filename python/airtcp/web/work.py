@@ -14,7 +14,7 @@ from typing import Any, Final
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
 from airtcp.plan.axis import STATIONS
 from airtcp.web import answers, fields, sources, written
-from airtcp.web.bodies import Ask, Curve, Job, Source
+from airtcp.web.bodies import Ask, Curve, Figure, Job, Source
 
 __all__ = ["problem", "question", "run"]
 
@@ -110,6 +110,26 @@ def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     return {"remedies": listed}
 
 
+def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    """Figures with sliders, and all items that can be reproduced."""
+    from airtcp.reproduce.catalogue import SOURCES, items
+    from airtcp.web.papers import catalogue
+
+    listed = [
+        {"item": one.name, "title": one.title, "caption": one.caption, "states": one.states}
+        for one in items().values()
+    ]
+    cited = {letter: paper.citation for letter, paper in SOURCES.items()}
+    return {"figures": catalogue(), "items": listed, "papers": cited}
+
+
+def _figure(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    from airtcp.web.papers import figure
+
+    asked = Figure.model_validate(body)
+    return figure(asked.item, asked.values)
+
+
 def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     from airtcp.compare import compare
 
@@ -188,6 +208,41 @@ def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     tell({"result": timeline(scenario, job.begin_ms / 1e3, job.length_ms / 1e3)})
 
 
+def _reproduce(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
+    """A figure or table of a paper as `airtcp reproduce --quick` makes it."""
+    import tempfile
+    from importlib import resources
+
+    from airtcp.present import drawing
+    from airtcp.reproduce.bench import Bench, Settings
+    from airtcp.reproduce.catalogue import SOURCES, items
+
+    known = items()
+    if len(job.names) != 1 or job.names[0] not in known:
+        raise QuestionError("there is no such figure or table; allowed: one of airtcp reproduce")
+    item = known[job.names[0]]
+    with tempfile.TemporaryDirectory() as store:
+        bench = Bench(
+            folder=Path(str(resources.files("airtcp"))) / "reproduce" / SOURCES[item.paper].package,
+            store=Path(store),
+            settings=Settings(quick=True),
+            on_run=lambda part: tell({"progress": part}),
+        )
+        outcome = item.make(bench)
+    rows = [["" if cell is None else cell for cell in row] for row in outcome.data.rows[:200]]
+    tell(
+        {
+            "result": {
+                "item": item.name,
+                "found": outcome.found,
+                "svg": None if outcome.figure is None else drawing.svg(outcome.figure),
+                "head": list(outcome.data.columns),
+                "rows": rows,
+            }
+        }
+    )
+
+
 def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
     """What gives the same on a command line, and in Python."""
     file = f"{source.example or 'scenario'}.toml"
@@ -227,6 +282,8 @@ _QUESTIONS: Final = {
     "predict": _predict,
     "point": _point,
     "remedies": _remedies,
+    "papers": _papers,
+    "figure": _figure,
 }
 _RUNS: Final = {
     "run": _run,
@@ -234,4 +291,5 @@ _RUNS: Final = {
     "remedies": _compare_remedies,
     "plan": _plan,
     "timeline": _timeline,
+    "figure": _reproduce,
 }

@@ -43,9 +43,10 @@ def _prepare(kind: str, uploads: Path, scratch: Path, memory_mib: int) -> None:
     from airtcp.web import confine, work  # noqa: F401
 
     if kind == "runs":
-        import airtcp.compare
-        import airtcp.difference
-        import airtcp.present.plan  # noqa: F401
+        import matplotlib.backends.backend_agg
+        import matplotlib.backends.backend_svg
+        import matplotlib.font_manager  # noqa: F401
+
         from airtcp.run import simulate  # noqa: F401
     confine.limit_memory(memory_mib)
     tempfile.tempdir = str(scratch)

@@ -73,7 +73,7 @@ export function curves({ series, x, y, mark = null, bound = null, band = null, l
       s("line", { class: "mark", x1: at(mark.x), x2: at(mark.x), y1: TOP, y2: bottom }),
       Number.isFinite(mark.y) && s("circle", { class: "here", cx: at(mark.x), cy: up(mark.y), r: 6 }),
     ],
-    s("g", { "clip-path": `url(#${clip})` }, series.map((one) => drawn(one, at, up))));
+    s("g", { "clip-path": `url(#${clip})` }, [...series].sort((a, b) => Boolean(b.dash) - Boolean(a.dash)).map((one) => drawn(one, at, up))));
 }
 
 /** What lines and points of a picture are. */

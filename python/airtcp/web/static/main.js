@@ -4,11 +4,12 @@ import { get, isAbort, post, upload } from "./api.js";
 import { controls } from "./controls.js";
 import { announce, h, replace } from "./dom.js";
 import { explore } from "./explore.js";
+import { papers } from "./papers.js";
 import { plan } from "./plan.js";
 import { change, decode, encode, FIRST, source } from "./state.js";
 import { timeline } from "./timeline.js";
 
-const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline] };
+const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline], papers: ["Papers", papers] };
 
 const app = {
   state: structuredClone(FIRST),
