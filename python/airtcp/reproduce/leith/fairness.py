@@ -215,8 +215,8 @@ def _backlogged_share(simulation: Simulation, run: int) -> float:
     return float(stations / (len(answer["stations"]) - 1))
 
 
-#: The largest ratio is off by nearly the tenth that is allowed, and known to half a per cent from so
-#: many runs of full length.
+#: The largest ratio is off by nearly the tenth that is allowed, and known to half a per cent from
+#: so many runs of full length.
 _OFTEN_SATURATED = {"run.replications": 100}
 #: Windows as the paper counts them: the access point's, and the stations'.
 _RATIOS = ((32, 32), (32, 64), (32, 128), (32, 256))
