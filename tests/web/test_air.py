@@ -2,9 +2,10 @@
 
 import pytest
 from airtcp import simulate
-from airtcp.examples import directory
+from airtcp.examples import directory, examples
 from airtcp.scenario import Scenario, load
 from airtcp.web.air import timeline
+from serving import Web
 
 
 def example(name: str) -> Scenario:
@@ -66,3 +67,15 @@ def test_counters_are_what_backoff_can_have_drawn() -> None:
     # The mean of 0 .. 31 is 15.5; 9.2 / sqrt(n) is its standard deviation: five of them.
     mean = sum(seen) / len(seen)
     assert mean == pytest.approx(15.5, abs=5 * 9.24 / len(seen) ** 0.5)
+
+
+@pytest.mark.parametrize("name", [one.name for one in examples()])
+def test_each_example_has_a_timeline(web: Web, name: str) -> None:
+    asked = {"kind": "timeline", "source": {"example": name}, "begin_ms": 1000.0, "length_ms": 20.0}
+    told = web.run(asked)
+
+    assert told["state"] == "done", told["messages"][-1]
+    shown = told["messages"][-1]["result"]
+    assert shown["frames"]
+    # Web users have finished connections, which have no window any more.
+    assert all(window["cwnd"] for window in shown["windows"])

@@ -304,7 +304,6 @@ def _windows(trace: Trace, begin_s: float, end_s: float) -> list[dict[str, Any]]
                 "flow": name,
                 "times": ((series.time_s[inside] - begin_s) * 1e6).round(1).tolist(),
                 "cwnd": windows.tolist(),
-                "flight": series.flight_size_bytes[inside].clip(min=0).tolist(),
             }
         )
     return told[:12]

@@ -9,6 +9,7 @@ input, so that none outlives the server, and a run on SIGINT, as on a terminal: 
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -111,8 +112,23 @@ def _end_with_input() -> None:
 
 
 def _tell(output: IO[str], message: dict[str, Any]) -> None:
-    output.write(json.dumps(message) + "\n")
+    try:
+        line = json.dumps(message, allow_nan=False)
+    except ValueError:
+        line = json.dumps(_finite(message))
+    output.write(line + "\n")
     output.flush()
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for what JSON has no number for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return value
 
 
 if __name__ == "__main__":
