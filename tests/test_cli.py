@@ -257,6 +257,8 @@ def test_a_wrong_scenario_is_status_2_and_one_message(command: str) -> None:
         (["run", "web.toml", "--seed", "1.5"], "--seed"),
         (["run", "web.toml", "--replications", "0"], "--replications"),
         (["run", "web.toml", "--threads", "0"], "--threads"),
+        (["run", "web.toml", "--with", "radio"], "'radio' is none; allowed: testbed"),
+        (["run", "web.toml", "--gro"], "--gro: it is about --with testbed alone"),
         (["fly"], "No such command 'fly'"),
         (["example", "beach"], "no example 'beach'"),
     ],

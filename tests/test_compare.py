@@ -1,12 +1,12 @@
 """Models beside simulation: rows, differences, and the words for them."""
 
 import pytest
-from airtcp.compare import compare, difference, side_by_side, verdict
+from airtcp.compare import compare, difference, side_by_side, verdict, with_testbed
 from airtcp.predict import predict
-from airtcp.results import Predicted, Prediction
+from airtcp.results import Lag, Predicted, Prediction, TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.stats import Interval, joint
+from airtcp.stats import Interval, joint, of_one_more
 
 DOWNLOADS = """
 title = "Endless downloads"
@@ -115,3 +115,29 @@ def test_what_was_not_simulated_and_distributions_have_no_row(scenario: Resolved
     prediction = Prediction(said.scenario, said.provenance, model, None)
 
     assert side_by_side(prediction, simulate(scenario, replications=1)).comparison == []
+
+
+def test_a_testbed_has_a_row_for_each_metric_that_both_have(scenario: ResolvedScenario) -> None:
+    """A seventh replication in its place: it is what one more replication may be."""
+    compared = compare(scenario)
+    other = simulate(scenario, seed=99, replications=1)
+    lag = Lag(10, 1e-5, 1e-5, 1e-5, 5e-4, 0.0, True, 0, 0)
+    testbed = TestbedResult(other.scenario, other.provenance, other.simulation, lag, ("told",))
+
+    result = with_testbed(compared, testbed)
+
+    assert result.comparison == compared.comparison
+    assert result.testbed is not None
+    rows = {row.metric: row for row in result.testbed.comparison}
+    goodput = rows["goodput_bps"]
+    assert goodput.testbed == other.metrics["goodput_bps"].mean
+    assert goodput.simulation == compared.simulation.metrics["goodput_bps"]
+    assert goodput.difference == difference(goodput.testbed, goodput.simulation)
+    assert goodput.verdict == verdict(goodput.testbed, of_one_more(goodput.simulation)) == "agrees"
+    # No transfer of an endless flow ends.
+    assert "transfer_time_s" not in rows
+    told = result.to_dict()["testbed"]
+    assert told["lag"]["trusted"]
+    assert told["deviations"] == ["told"]
+    assert told["comparison"][0]["metric"] in rows
+    assert told["metrics"]["goodput_bps"]["mean"] == goodput.testbed

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from airtcp import files
-from airtcp.compare import compare
+from airtcp.compare import compare, with_testbed
 from airtcp.exceptions import OutputError
 from airtcp.predict import predict
 from airtcp.present import plot, report
-from airtcp.results import Comparison
+from airtcp.results import Comparison, Lag, TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
 
@@ -231,3 +231,26 @@ def test_preparing_leaves_nothing_behind(tmp_path: Path) -> None:
     files.prepare(tmp_path / "out")
 
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_testbed_stands_in_table_and_pictures(result: Comparison) -> None:
+    other = simulate(loads(WRITTEN), seed=99, replications=1)
+    lag = Lag(10, 1e-5, 1e-5, 1e-3, 5e-4, 0.02, False, 0, 0)
+    deviations = ("laptop: nobody <skips> ACKs",)
+    testbed = TestbedResult(other.scenario, other.provenance, other.simulation, lag, deviations)
+    beside = with_testbed(result, testbed)
+    figures = plot.pictures(beside)
+    page = report.html(beside, figures)
+
+    assert "Model, simulation and testbed" in page
+    assert "not trusted: 99 % of 10 packets at most 10 us late" in page
+    assert "without real-time priority" in page
+    assert "nobody &lt;skips&gt; ACKs" in page
+    for name in ("comparison", "transfer-times"):
+        labels = [text.get_text() for text in figures[name].legends[0].get_texts()]
+        assert "testbed" in labels
+        assert "testbed" not in {
+            text.get_text()
+            for legend in plot.pictures(result)[name].legends
+            for text in legend.get_texts()
+        }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 # `import airtcp` imports this module: what costs time is imported where it is used.
 if TYPE_CHECKING:
-    from airtcp.results import Comparison, Prediction, Row, SimulationResult
+    from airtcp.results import Comparison, Prediction, Row, SimulationResult, TestbedResult
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
@@ -66,6 +66,32 @@ def side_by_side(prediction: Prediction, result: SimulationResult) -> Comparison
         comparison=_rows(prediction, result),
         unanswered=prediction.unanswered,
     )
+
+
+def with_testbed(comparison: Comparison, testbed: TestbedResult) -> Comparison:
+    """The comparison with what a testbed measured of the same scenario.
+
+    Each metric that both have gets a row: how far the testbed is from the simulation, in the words
+    for models. A testbed runs once: it agrees if one more replication might have said the same.
+    """
+    from dataclasses import replace
+
+    from airtcp.results.testbed import Beside
+    from airtcp.stats import of_one_more
+
+    values = {name: one.mean for name, one in testbed.metrics.items() if one.mean is not None}
+    rows = [
+        Beside(
+            metric=name,
+            testbed=value,
+            simulation=simulated,
+            difference=difference(value, simulated),
+            verdict=verdict(value, of_one_more(simulated)),
+        )
+        for name, value in values.items()
+        if (simulated := comparison.simulation.metrics.get(name)) and simulated.mean is not None
+    ]
+    return replace(comparison, testbed=replace(testbed, comparison=tuple(rows)))
 
 
 def difference(model: float, simulated: Interval) -> float | None:

@@ -100,6 +100,20 @@ def joint(interval: Interval, confidence: float, intervals: int) -> Interval:
     )
 
 
+def of_one_more(interval: Interval) -> Interval:
+    """Where one more sample of the same law would lie, at the level of the interval.
+
+    The prediction interval of a normal law: the mean of n samples is known to t s / sqrt(n), a
+    single one beside it differs from it by t s sqrt(1 + 1/n).
+    """
+    if interval.mean is None or interval.half_width is None:
+        return interval
+    half_width = interval.half_width * math.sqrt(interval.n + 1)
+    return Interval(
+        interval.mean, interval.mean - half_width, interval.mean + half_width, interval.n
+    )
+
+
 def is_precise(intervals: Sequence[Interval], precision: float) -> bool:
     """Whether every interval is at most +-`precision` times its mean (0.02 is 2 %)."""
     widths = [interval.relative_half_width for interval in intervals]

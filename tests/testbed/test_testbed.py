@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import airtcp
@@ -50,3 +51,18 @@ def test_what_comes_through_is_what_the_air_carries(
     assert sum(measured["airtime"].values()) == pytest.approx(1)
     assert measured["airtime"]["idle"] == pytest.approx(simulated["airtime"]["idle"], abs=0.05)
     assert measured["metrics"]["active_flows"]["mean"] == 3
+
+
+def test_model_simulation_and_testbed_stand_side_by_side(file: Path) -> None:
+    command = [sys.executable, "-m", "airtcp", "run", str(file), "--with", "testbed", "--json"]
+    command += ["--set", "run.duration=1s", "--quiet"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stderr
+    answer = json.loads(ran.stdout)
+
+    rows = {row["metric"]: row for row in answer["testbed"]["comparison"]}
+    goodput = rows["goodput_bps"]
+    assert goodput["testbed"] == answer["testbed"]["metrics"]["goodput_bps"]["mean"] > 0
+    assert goodput["simulation"] == answer["simulation"]["metrics"]["goodput_bps"]
+    assert answer["model"]["goodput_bps"]
+    assert answer["testbed"]["lag"]["packets"] > 200

@@ -20,7 +20,7 @@ from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
-    from airtcp.results import Comparison, Prediction, SimulationResult
+    from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
     from airtcp.scenario import ResolvedScenario
 
 _SEEDS = 2**63 - 1
@@ -73,10 +73,30 @@ Explain = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
 
+With = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="WITNESS", help="Beside both: testbed (airtcp testbed)."),
+]
+Simulated = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--simulated",
+        metavar="FLOWS",
+        help="In a testbed, flows by name that load the cell by simulation. As often as you like.",
+    ),
+]
+Gro = Annotated[
+    bool,
+    typer.Option("--gro", help="In a testbed, stations merge packets that come together (GRO)."),
+]
+
 
 def run(
     scenario: Scenario,
     set_: Set = None,
+    with_: With = None,
+    simulated: Simulated = None,
+    gro: Gro = False,
     models: Models = False,
     explain: Explain = False,
     json: Json = False,
@@ -90,16 +110,60 @@ def run(
     """Models and simulation of a scenario, side by side."""
     with outcome():
         from airtcp.cli.outputs import check
-        from airtcp.compare import compare
+        from airtcp.compare import compare, with_testbed
 
+        _check_witnesses(with_, simulated, gro)
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
+        measured = None
+        if with_:
+            # First: what a kernel cannot do is said before a simulation is waited for.
+            measured = _measured(scenario, loaded, seed, simulated, gro=gro, quiet=quiet)
         with progress_bar(quiet) as progress:
             result = compare(
-                loaded, seed=seed, replications=replications, threads=threads, progress=progress
+                loaded if measured is None else measured.scenario,
+                seed=seed,
+                replications=replications,
+                threads=threads,
+                progress=progress,
             )
+        if measured is not None:
+            result = with_testbed(result, measured)
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, text, json=json, out=out, quiet=quiet, models=models, explain=explain)
+
+
+def _check_witnesses(with_: list[str] | None, simulated: list[str] | None, gro: bool) -> None:
+    """Ends the command if there is no such witness, or none that an option is about."""
+    for one in with_ or ():
+        if one != "testbed":
+            raise typer.BadParameter(f"{one!r} is none; allowed: testbed", param_hint="--with")
+    for given, hint in ((simulated, "--simulated"), (gro, "--gro")):
+        if given and not with_:
+            raise typer.BadParameter("it is about --with testbed alone", param_hint=hint)
+
+
+def _measured(
+    scenario: Path,
+    loaded: ResolvedScenario,
+    seed: int | None,
+    simulated: list[str] | None,
+    *,
+    gro: bool,
+    quiet: bool,
+) -> TestbedResult:
+    from airtcp.cli.testbed import testbed_bar
+    from airtcp.testbed.bench import measure
+
+    with testbed_bar(quiet) as progress:
+        return measure(
+            loaded,
+            seed=seed,
+            simulated=simulated or (),
+            gro=gro,
+            name=str(scenario),
+            progress=progress,
+        )
 
 
 def predict(

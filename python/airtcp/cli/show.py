@@ -16,7 +16,8 @@ from airtcp.exceptions import one_line
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
 from airtcp.present.groups import by_group
-from airtcp.results import Comparison, Prediction, SimulationResult
+from airtcp.present.testbed import lateness, trust
+from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
 
 if TYPE_CHECKING:
     from airtcp.reproduce.claims import Judgement
@@ -88,8 +89,19 @@ def result(
         _comparison(console, result, models=models, explain=explain)
     else:
         _simulation(console, result)
+    if isinstance(result, Comparison) and result.testbed is not None:
+        trust_in(console, result.testbed)
+        console.print()
     _subject(console, result)
     _sanity(console, result)
+
+
+def trust_in(console: Console, result: TestbedResult) -> None:
+    """Print how far a testbed is to be trusted, and what its kernel does otherwise."""
+    console.print(Text(f"The testbed: {trust(result.lag)}", style="bold"))
+    console.print(Padding(Text(lateness(result.lag)), (0, 0, 0, 2)))
+    for text in result.deviations:
+        console.print(Padding(Text(one_line(text), style="dim"), (0, 0, 0, 2)))
 
 
 def _subject(console: Console, result: Comparison | SimulationResult | Prediction) -> None:
@@ -170,7 +182,9 @@ def new_console() -> Console:
 def _comparison(console: Console, result: Comparison, *, models: bool, explain: bool) -> None:
     percent = f"{100 * result.simulation.confidence:g} %"
     shown = result if models else summary.best_alone(result)
-    head = ("metric", "model", "source", f"simulation, {percent}", "difference", "")
+    head = ["metric", "model", "source", f"simulation, {percent}", "difference", ""]
+    if result.testbed is not None:
+        head += ["testbed", "difference", ""]
     if not _printed(console, head, _side_by_side(shown)):
         stacked = ("metric", f"simulation, {percent}", "difference", "")
         print_table(console, stacked, _stacked(shown))
@@ -209,9 +223,17 @@ def _side_by_side(result: Comparison) -> list[_Row]:
             line.simulation,
             line.difference,
             _verdict(line.verdict),
+            *_of_testbed(line, result),
         )
         for line in summary.comparison_lines(result)
     ]
+
+
+def _of_testbed(line: summary.Line, result: Comparison) -> tuple[str | Text, ...]:
+    """The cells of a testbed, if there was one."""
+    if result.testbed is None:
+        return ()
+    return line.testbed, line.testbed_difference, _verdict(line.testbed_verdict)
 
 
 def _stacked(result: Comparison) -> list[_Row]:
@@ -220,6 +242,8 @@ def _stacked(result: Comparison) -> list[_Row]:
     for line in summary.comparison_lines(result):
         if line.metric:
             rows.append((line.metric, line.simulation, "", ""))
+            if line.testbed:
+                rows.append((Text("  testbed", style="dim"), *_of_testbed(line, result)))
         if line.source:
             model = Text(f"  {line.source}", style="dim")
             rows.append((model, line.model, line.difference, _verdict(line.verdict)))

@@ -9,27 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.answers import Force, Json, Out, Quiet, Scenario, Seed
+from airtcp.cli.answers import Force, Gro, Json, Out, Quiet, Scenario, Seed, Simulated
 from airtcp.cli.outcome import note, outcome
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
-
-    from airtcp.testbed.air import Lag
-
-Simulated = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--simulated",
-        metavar="FLOWS",
-        help="Flows by name that load the cell by simulation. As often as you like.",
-    ),
-]
-Gro = Annotated[
-    bool, typer.Option("--gro", help="Stations merge packets that come together (GRO).")
-]
 
 
 def bench(
@@ -47,11 +33,12 @@ def bench(
     with outcome():
         from airtcp.cli import show_testbed
         from airtcp.cli.outputs import check
+        from airtcp.present.testbed import lateness
         from airtcp.testbed.bench import measure
 
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
-        with _progress_bar(quiet) as progress:
+        with testbed_bar(quiet) as progress:
             result = measure(
                 loaded,
                 seed=seed,
@@ -77,7 +64,7 @@ def bench(
             if not quiet:
                 note(f"results: {out / 'results.json'}")
         if not result.lag.trusted and not quiet:
-            note(f"not trusted: {told(result.lag)}")
+            note(f"not trusted: {lateness(result.lag)}")
 
 
 Node = Annotated[
@@ -113,6 +100,7 @@ def shell(
 ) -> None:
     """Any program over the simulated air: ends with the status of the command."""
     with outcome():
+        from airtcp.present.testbed import lateness, trust
         from airtcp.testbed.shell import default_command
         from airtcp.testbed.shell import shell as run_shell
 
@@ -131,27 +119,12 @@ def shell(
             gro=gro,
         )
         if not quiet:
-            trust = "trusted" if ended.lag.trusted else "not trusted"
-            note(f"{trust}: {told(ended.lag)}")
+            note(f"{trust(ended.lag)}: {lateness(ended.lag)}")
     raise typer.Exit(ended.status)
 
 
-def told(lag: Lag) -> str:
-    """How late packets were, in a line."""
-    from airtcp.amounts import quantity
-
-    if lag.p99_s is None:
-        return "no packet came through"
-    bound = quantity(lag.bound_s, "s", 2)
-    return (
-        f"99 % of {lag.packets} packets at most {quantity(lag.p99_s, 's', 2)} late, the latest "
-        f"{quantity(lag.max_s, 's', 2)}; {100 * lag.share_above:.2g} % later than {bound}"
-        + ("" if lag.real_time else "; without real-time priority")
-    )
-
-
 @contextmanager
-def _progress_bar(quiet: bool) -> Iterator[Callable[[float, dict[str, Any]], None] | None]:
+def testbed_bar(quiet: bool) -> Iterator[Callable[[float, dict[str, Any]], None] | None]:
     """How far it is, and what goes over the air just now, if a person is looking."""
     with bars(quiet, _columns) as bar:
         if bar is None:

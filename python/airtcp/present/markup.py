@@ -33,12 +33,12 @@ def table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
     numbers: set[int],
-    verdict: int | None = None,
+    verdict: Container[int] = (),
     prose: Container[int] = (),
 ) -> str:
     """A table of plain text.
 
-    Columns in `numbers` are set as numbers, column `verdict` in its word's colour; columns in
+    Columns in `numbers` are set as numbers, columns in `verdict` in their word's colour; columns in
     `prose` break their lines.
     """
 
@@ -48,7 +48,7 @@ def table(
             kind = " class='number'" if column in numbers else " class='nowrap'"
             if column in prose:
                 kind = ""
-            if column == verdict and tag == "td" and cell:
+            if column in verdict and tag == "td" and cell:
                 # A class from a closed list of words, for the colour.
                 kind = f" class='verdict {cell.replace(' ', '-')}'"
             # On a narrow screen a cell stands alone, with the name of its column.

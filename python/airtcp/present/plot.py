@@ -7,7 +7,7 @@ Knows what each picture shows of a result. Does not know how pictures look and b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent, quantity, quantity_with_interval, scaled
@@ -26,13 +26,24 @@ from airtcp.present.drawing import (
     new_figure,
     styled,
 )
-from airtcp.results import Comparison, Model, Row, Simulation, SimulationResult
+from airtcp.present.summary import headlines_of
+from airtcp.results import (
+    Comparison,
+    Model,
+    Row,
+    Simulation,
+    SimulationResult,
+    TestbedResult,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
+
+    from airtcp.results.testbed import Beside
+    from airtcp.stats import Interval
 
 #: What each picture shows, by its name; also the order in a report.
 CAPTIONS: Final[dict[str, str]] = {
@@ -68,21 +79,23 @@ _MOST_BARS: Final = 60
 def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     """The pictures that make sense for a result, by name, in the order of `CAPTIONS`.
 
-    `comparison` needs a model that covers the scenario, `transfer-times` and `active-transfers`
-    need transfers, `stations` at least two stations, `flow-goodput` and `windows` a trace.
+    `comparison` needs a model that covers the scenario or a testbed, `transfer-times` and
+    `active-transfers` need transfers, `stations` at least two stations, `flow-goodput` and
+    `windows` a trace.
     """
     simulation = result.simulation
     comparison = isinstance(result, Comparison)
     model = result.model if isinstance(result, Comparison) else {}
     rows = result.comparison if isinstance(result, Comparison) else []
+    testbed = result.testbed if isinstance(result, Comparison) else None
     # What was simulated had one, given or found.
     warmup_s = (result.scenario.run.warmup_ns or 0) / 1e9
     duration_s = result.scenario.run.duration_ns / 1e9
     with styled():
         figures = {
-            "comparison": _comparison(rows, simulation.confidence) if comparison else None,
+            "comparison": (_comparison(rows, simulation, testbed) if comparison else None),
             "airtime": _airtime(simulation),
-            "transfer-times": _transfer_times(simulation),
+            "transfer-times": _transfer_times(simulation, testbed),
             "stations": _stations(simulation),
             "active-transfers": _active_transfers(simulation, model),
             "goodput": _goodput(simulation, warmup_s, duration_s),
@@ -91,9 +104,15 @@ def pictures(result: Comparison | SimulationResult) -> dict[str, Figure]:
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
-def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
+def _comparison(
+    rows: Sequence[Row], simulation: Simulation, testbed: TestbedResult | None
+) -> Figure | None:
     rows = [row for row in rows if row.difference is not None]
+    real = {} if testbed is None else {row.metric: row for row in testbed.comparison}
+    real = {name: row for name, row in real.items() if row.difference is not None}
     names = list(dict.fromkeys(row.metric for row in rows))
+    headlines = [name for name in headlines_of(simulation) if name in real]
+    names += [name for name in headlines if name not in names]
     if not names:
         return None
     figure, axes = new_figure(height=1.45 + 0.62 * len(names))
@@ -101,10 +120,13 @@ def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
     widths, best, others = [], [], []
     for y, name in enumerate(names):
         mine = [row for row in rows if row.metric == name]
-        widths.append(100.0 * (mine[0].simulation.relative_half_width or 0.0))
+        widths.append(100.0 * (_simulated(rows, real, name).relative_half_width or 0.0))
         points = [(100.0 * (row.difference or 0.0), y) for row in mine]
-        best.append(points[0])
+        best += points[:1]
         others += points[1:]
+    measured = [
+        (100.0 * (real[name].difference or 0.0), y) for y, name in enumerate(names) if name in real
+    ]
     axes.barh(
         range(len(names)),
         [2.0 * width for width in widths],
@@ -112,10 +134,11 @@ def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
         height=0.42,
         color=SKY,
         alpha=0.75,
-        label=f"simulation, {100 * confidence:g} % interval",
+        label=f"simulation, {100 * simulation.confidence:g} % interval",
     )
     diamonds: dict[str, Any] = {"linestyle": "none", "marker": "D", "color": VERMILION}
-    axes.plot(*zip(*best, strict=True), **diamonds, markersize=7.5, label="best model")
+    if best:
+        axes.plot(*zip(*best, strict=True), **diamonds, markersize=7.5, label="best model")
     if others:
         hollow: dict[str, Any] = {
             "markerfacecolor": PAPER,
@@ -123,9 +146,14 @@ def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
             "markersize": 6.5,
         }
         axes.plot(*zip(*others, strict=True), **diamonds, **hollow, label="other readings, models")
-    axes.set_yticks(range(len(names)), [_row_label(rows, name) for name in names])
+    if measured:
+        square: dict[str, Any] = {"linestyle": "none", "marker": "s", "color": GREEN}
+        axes.plot(*zip(*measured, strict=True), **square, markersize=6.5, label="testbed")
+    axes.set_yticks(
+        range(len(names)), [_row_label(name, _simulated(rows, real, name)) for name in names]
+    )
     axes.set_ylim(len(names) - 0.4, -0.6)
-    if max(abs(x) for x, _ in best + others) > 150.0:
+    if max(abs(x) for x, _ in best + others + measured) > 150.0:
         # A model that is far off must not squeeze the others into one line.
         axes.set_xscale("symlog", linthresh=10.0)
     # Bars would let the axis end right where they do.
@@ -141,9 +169,13 @@ def _comparison(rows: Sequence[Row], confidence: float) -> Figure | None:
     return figure
 
 
-def _row_label(rows: Sequence[Row], name: str) -> str:
-    simulation = next(row.simulation for row in rows if row.metric == name)
-    return f"{METRICS[name].label}\n{quantity_with_interval(simulation, METRICS[name].unit)}"
+def _simulated(rows: Sequence[Row], real: Mapping[str, Beside], name: str) -> Interval:
+    of_models = (row.simulation for row in rows if row.metric == name)
+    return next(of_models, None) or real[name].simulation
+
+
+def _row_label(name: str, simulated: Interval) -> str:
+    return f"{METRICS[name].label}\n{quantity_with_interval(simulated, METRICS[name].unit)}"
 
 
 def _airtime(simulation: Simulation) -> Figure:
@@ -174,7 +206,7 @@ def _airtime(simulation: Simulation) -> Figure:
     return figure
 
 
-def _transfer_times(simulation: Simulation) -> Figure | None:
+def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Figure | None:
     import numpy as np
 
     times = np.sort(simulation.transfer_times_s())
@@ -182,7 +214,26 @@ def _transfer_times(simulation: Simulation) -> Figure | None:
         return None
     figure, axes = new_figure()
     kept = _thinned(len(times))
-    axes.step(times[kept], (kept + 1) / len(times), where="post", color=BLUE, linewidth=1.8)
+    axes.step(
+        times[kept],
+        (kept + 1) / len(times),
+        where="post",
+        color=BLUE,
+        linewidth=1.8,
+        label="simulation",
+    )
+    real = np.empty(0) if testbed is None else np.sort(testbed.testbed.transfer_times_s())
+    if len(real) > 1 and real[0] > 0.0:
+        some = _thinned(len(real))
+        axes.step(
+            real[some],
+            (some + 1) / len(real),
+            where="post",
+            color=GREEN,
+            linewidth=1.4,
+            linestyle=(0, (4, 1.5)),
+            label="testbed",
+        )
     for level in (0.50, 0.90, 0.99):
         at = float(np.quantile(times, level))
         axes.plot([at], [level], marker="o", markersize=6, color=VERMILION)
@@ -203,6 +254,8 @@ def _transfer_times(simulation: Simulation) -> Figure | None:
     axes.set_ylim(0.0, 1.03)
     axes.set_xlabel("transfer time (logarithmic)")
     axes.set_ylabel("fraction of transfers")
+    if len(real):
+        legend_above(figure, axes)
     return figure
 
 

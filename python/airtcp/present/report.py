@@ -17,6 +17,7 @@ from airtcp.present import drawing, plot, summary
 from airtcp.present.answer import first_lines
 from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, table
+from airtcp.present.testbed import lateness, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
 
 if TYPE_CHECKING:
@@ -116,18 +117,35 @@ def _tables(result: Result) -> list[str]:
         rows = [[line.metric, line.model, line.source] for line in summary.prediction_lines(result)]
         head = ["metric", "model", "source"]
         return ["<h2>What models say</h2>", table(head, rows, numbers={1})]
-    confidence = f"simulation ({100 * result.simulation.confidence:g} % interval)"
-    head = ["metric", "model", "source", confidence, "difference", ""]
+    percent = f"{100 * result.simulation.confidence:g} %"
+    if result.testbed is None:
+        simulated, testbed, prose = f"simulation ({percent} interval)", [], set()
+    else:
+        # Room is short.
+        simulated, testbed, prose = f"simulation, {percent}", ["testbed", "", ""], {0, 2}
+    head = ["metric", "model", "source", simulated, "difference", "", *testbed]
 
     def shown(some: Comparison) -> str:
-        rows = [
-            [line.metric, line.model, line.source, line.simulation, line.difference, line.verdict]
-            for line in summary.comparison_lines(some)
-        ]
-        return table(head, rows, numbers={1, 3, 4}, verdict=5)
+        rows = [line.columns()[: len(head)] for line in summary.comparison_lines(some)]
+        return table(head, rows, numbers={1, 3, 4, 6, 7}, verdict={5, 8}, prose=prose)
 
     best = summary.best_alone(result)
-    parts = ["<h2 id='models'>Model and simulation</h2>", shown(best)]
+    heading = "Model and simulation"
+    if result.testbed is not None:
+        heading = "Model, simulation and testbed"
+    parts = [f"<h2 id='models'>{heading}</h2>", shown(best)]
+    if result.testbed is not None:
+        lag = result.testbed.lag
+        parts.append(
+            f"<p class='note'>The testbed, real TCP and real programs through the same MAC, is "
+            f"{escape(trust(lag))}: {escape(lateness(lag))}.</p>"
+        )
+        if result.testbed.deviations:
+            parts += [
+                "<details><summary>What the kernel does otherwise</summary>",
+                items((text, []) for text in result.testbed.deviations),
+                "</details>",
+            ]
     if len(best.comparison) < len(result.comparison):
         parts += ["<details><summary>All models</summary>", shown(result), "</details>"]
     return parts

@@ -27,6 +27,7 @@ from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
+    from airtcp.results.testbed import Beside
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.resolved import AccessParameters, Flow, Page, Queue, Tcp
     from airtcp.standards import AccessCategory
@@ -74,6 +75,15 @@ class Line:
     source: str = ""
     difference: str = ""
     verdict: str = ""
+    testbed: str = ""
+    testbed_difference: str = ""
+    testbed_verdict: str = ""
+
+    def columns(self) -> list[str]:
+        """Its cells as tables have them, those of a testbed last."""
+        of_models = [self.metric, self.model, self.source, self.simulation]
+        of_testbed = [self.testbed, self.testbed_difference, self.testbed_verdict]
+        return [*of_models, self.difference, self.verdict, *of_testbed]
 
 
 def subject(scenario: ResolvedScenario) -> list[str]:
@@ -119,10 +129,15 @@ def extent(simulation: Simulation) -> str:
 def comparison_lines(result: Comparison) -> list[Line]:
     """The comparison: every model's value of a metric, and headline metrics without a model.
 
+    Beside them what a testbed has measured, if there was one.
+
     Events so rare that neither model nor simulation has any to show are left out.
     """
     simulation = result.simulation
     rows = [row for row in result.comparison if row.simulation.mean or abs(row.model) > NEGLIGIBLE]
+    testbed = (
+        {} if result.testbed is None else {one.metric: one for one in result.testbed.comparison}
+    )
     lines = []
     for name in _in_order(row.metric for row in rows):
         label, unit = metric(name).label, metric(name).unit
@@ -138,17 +153,34 @@ def comparison_lines(result: Comparison) -> list[Line]:
                     verdict=row.verdict,
                 )
             )
+            if label and name in testbed:
+                lines[-1] = _beside(lines[-1], testbed[name])
             label, shown = "", ""
     compared = {row.metric for row in result.comparison}
-    headlines = [name for name in HEADLINES if name not in compared]
-    if not simulation.counts["transfers"]:
-        headlines = [name for name in headlines if name != "active_flows"]
-    for name in headlines:
+    for name in (name for name in headlines_of(simulation) if name not in compared):
         interval = simulation.metrics.get(name)
         if interval is not None and interval.mean is not None:
             shown = quantity_with_interval(interval, metric(name).unit)
-            lines.append(Line(metric(name).label, shown, model="–"))
+            line = Line(metric(name).label, shown, model="–")
+            lines.append(_beside(line, testbed[name]) if name in testbed else line)
     return lines
+
+
+def headlines_of(simulation: Simulation) -> list[str]:
+    """The headline metrics that say something of this simulation."""
+    if simulation.counts["transfers"]:
+        return list(HEADLINES)
+    return [name for name in HEADLINES if name != "active_flows"]
+
+
+def _beside(line: Line, row: Beside) -> Line:
+    """The line with what a testbed says of its metric."""
+    return replace(
+        line,
+        testbed=quantity(row.testbed, metric(row.metric).unit),
+        testbed_difference=percent(row.difference, signed=True),
+        testbed_verdict=row.verdict,
+    )
 
 
 def prediction_lines(prediction: Prediction) -> list[Line]:

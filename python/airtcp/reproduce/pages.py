@@ -167,7 +167,7 @@ def _claims(about: Sequence[Judgement]) -> str:
         ]
         for verdict in about
     ]
-    return table(head, rows, numbers={3}, verdict=4, prose={0, 1, 2, 5})
+    return table(head, rows, numbers={3}, verdict={4}, prose={0, 1, 2, 5})
 
 
 def _scenarios(record: Record, item: Item) -> list[str]:

@@ -2,6 +2,7 @@
 
     objects                   result objects, whose attributes are the keys of the JSON they write
     averages                  flows, stations and groups over replications
+    testbed                   the same of a testbed, and how far it is to be trusted
     trace, trace_file         what happened during a run, and its file
     epochs                    congestion epochs in traces
     store                     finished simulations on disk, whole
@@ -26,11 +27,13 @@ from airtcp.results.objects import (
     canonical_json,
 )
 from airtcp.results.query import Results, open  # noqa: A004  # airtcp.results.open(DIR)
+from airtcp.results.testbed import Lag, TestbedResult
 
 __all__ = [
     "Comparison",
     "Flow",
     "Groups",
+    "Lag",
     "Model",
     "Predicted",
     "Prediction",
@@ -42,6 +45,7 @@ __all__ = [
     "SimulationResult",
     "Station",
     "Stopped",
+    "TestbedResult",
     "canonical_json",
     "open",
 ]

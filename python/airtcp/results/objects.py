@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from airtcp.results.testbed import TestbedResult
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
@@ -416,6 +417,8 @@ class Row:
 class Comparison:
     """The answer of `airtcp.compare`: models beside simulation, and their differences.
 
+    `testbed` is there if the scenario was run on a testbed, too.
+
     With the `cafe` of `airtcp.load`:
 
     >>> row = airtcp.compare(cafe).comparison[0]
@@ -430,20 +433,22 @@ class Comparison:
     simulation: Simulation
     comparison: list[Row]
     unanswered: dict[str, str] = field(default_factory=dict)
+    testbed: TestbedResult | None = None
 
     def __repr__(self) -> str:
         about = f"{self.simulation._in_short()}; {len(self.comparison)} predictions beside it"
         return f"<Comparison of {self.scenario.title!r}: {about}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """The keys of a prediction, and `simulation`, `comparison`."""
-        return _head(self.scenario, self.provenance) | {
+        """The keys of a prediction, and `simulation`, `comparison`, `testbed` if there is one."""
+        told = _head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
             "uncovered": self.uncovered,
             "unanswered": self.unanswered,
             "simulation": self.simulation.to_dict(),
             "comparison": [row.to_dict() for row in self.comparison],
         }
+        return told if self.testbed is None else told | {"testbed": self.testbed.measured()}
 
     def to_json(self) -> str:
         """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""

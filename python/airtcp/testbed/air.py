@@ -6,59 +6,18 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import SimulationError
+from airtcp.results.testbed import LAG_BOUND_US, Lag
 
 if TYPE_CHECKING:
     from airtcp import _core
 
-__all__ = ["LAG_BOUND_US", "Air", "Lag"]
+__all__ = ["Air"]
 
-#: A result is trusted if 99 % of the packets were less late than this: half of what a frame of 1500
-#: bytes takes at 11 Mb/s with its backoff and its MAC ACK. [us]
-LAG_BOUND_US: Final = 500
-_TRUSTED_SHARE: Final = 0.01
 #: Above other real-time threads that have not asked for more; the kernel's own have 50.
 _PRIORITY: Final = 20
-
-
-@dataclass(frozen=True)
-class Lag:
-    """How late packets left, against the air's own clock."""
-
-    packets: int
-    p50_s: float | None
-    p99_s: float | None
-    max_s: float
-    bound_s: float
-    share_above: float
-    #: Whether the thread had real-time priority.
-    real_time: bool
-    #: Packets that were for no node, and such that a device did not take.
-    strays: int
-    refused: int
-
-    @property
-    def trusted(self) -> bool:
-        """Whether few enough packets were too late."""
-        return self.share_above <= _TRUSTED_SHARE and self.refused == 0
-
-    @classmethod
-    def of(cls, told: dict[str, Any], *, real_time: bool) -> Lag:
-        """From what the core tells."""
-        return cls(
-            packets=told["packets"],
-            p50_s=told["lag_p50_s"],
-            p99_s=told["lag_p99_s"],
-            max_s=told["lag_max_s"],
-            bound_s=LAG_BOUND_US / 1e6,
-            share_above=told["lag_share_above"],
-            real_time=real_time,
-            strays=told["strays"],
-            refused=told["refused"],
-        )
 
 
 class Air:

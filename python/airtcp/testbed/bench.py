@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.exceptions import SimulationError
 from airtcp.results.objects import Provenance, Replication, Simulation
 from airtcp.results.records import kept
+from airtcp.results.testbed import TestbedResult
 from airtcp.testbed.air import Air
 from airtcp.testbed.network import Network, check_machine
 from airtcp.testbed.programs import Program, program_of, wait_until_ready
-from airtcp.testbed.result import TestbedResult
 from airtcp.testbed.site import Site, site_of
 
 if TYPE_CHECKING:

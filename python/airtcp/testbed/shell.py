@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from airtcp.testbed.air import Air, Lag
+from airtcp.results.testbed import Lag
+from airtcp.testbed.air import Air
 from airtcp.testbed.network import Network, check_machine, environment
 from airtcp.testbed.programs import listening
 from airtcp.testbed.site import SERVER, Site, netns_name, site_of

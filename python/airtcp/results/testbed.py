@@ -1,0 +1,131 @@
+"""What a testbed answers: what was measured, and how far it is to be trusted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.results.objects import Provenance, Simulation, canonical_json
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.stats import Interval
+
+__all__ = ["LAG_BOUND_US", "Beside", "Lag", "TestbedResult"]
+
+#: A result is trusted if 99 % of the packets were less late than this: half of what a frame of 1500
+#: bytes takes at 11 Mb/s with its backoff and its MAC ACK. [us]
+LAG_BOUND_US: Final = 500
+_TRUSTED_SHARE: Final = 0.01
+
+
+@dataclass(frozen=True)
+class Lag:
+    """How late packets left, against the air's own clock."""
+
+    packets: int
+    p50_s: float | None
+    p99_s: float | None
+    max_s: float
+    bound_s: float
+    share_above: float
+    #: Whether the thread had real-time priority.
+    real_time: bool
+    #: Packets that were for no node, and such that a device did not take.
+    strays: int
+    refused: int
+
+    @property
+    def trusted(self) -> bool:
+        """Whether few enough packets were too late."""
+        return self.share_above <= _TRUSTED_SHARE and self.refused == 0
+
+    @classmethod
+    def of(cls, told: dict[str, Any], *, real_time: bool) -> Lag:
+        """From what the core tells."""
+        return cls(
+            packets=told["packets"],
+            p50_s=told["lag_p50_s"],
+            p99_s=told["lag_p99_s"],
+            max_s=told["lag_max_s"],
+            bound_s=LAG_BOUND_US / 1e6,
+            share_above=told["lag_share_above"],
+            real_time=real_time,
+            strays=told["strays"],
+            refused=told["refused"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a testbed measured of a metric, beside the simulation.
+
+    `difference` is testbed over simulation less one; None when the simulated mean is zero.
+    """
+
+    metric: str
+    testbed: float
+    simulation: Interval
+    difference: float | None
+    verdict: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as it stands in results.json."""
+        return {
+            "metric": self.metric,
+            "testbed": self.testbed,
+            "simulation": self.simulation.to_dict(),
+            "difference": self.difference,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class TestbedResult:
+    """The answer of `airtcp testbed`.
+
+    `testbed` has what a simulation has, measured of real packets in one run; `lag` says how late
+    they were, `deviations` what the kernel does otherwise than the scenario says. `comparison` is
+    there beside a simulation.
+    """
+
+    __test__ = False  # for pytest, which takes the name for that of tests
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    testbed: Simulation
+    lag: Lag
+    deviations: tuple[str, ...]
+    comparison: tuple[Beside, ...] = ()
+
+    def __repr__(self) -> str:
+        trust = "trusted" if self.lag.trusted else "not trusted"
+        return f"<TestbedResult of {self.scenario.title!r}: {trust}>"
+
+    @property
+    def metrics(self) -> dict[str, Interval]:
+        """Short for `testbed.metrics`."""
+        return self.testbed.metrics
+
+    def measured(self) -> dict[str, Any]:
+        """What stands under `testbed` in results.json."""
+        told = self.testbed.to_dict() | {
+            "lag": asdict(self.lag) | {"trusted": self.lag.trusted},
+            "deviations": list(self.deviations),
+        }
+        if self.comparison:
+            told["comparison"] = [row.to_dict() for row in self.comparison]
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys `scenario`, `provenance`, `testbed`."""
+        return {
+            "scenario": json.loads(self.scenario.to_json()),
+            "provenance": asdict(self.provenance),
+            "testbed": self.measured(),
+        }
+
+    def to_json(self) -> str:
+        """The result as canonical JSON."""
+        return canonical_json(self.to_dict())
