@@ -1,20 +1,16 @@
 """Pictures of a table of results: a metric over an axis, with intervals; a map; a distribution.
 
-Knows how rows become samples and what stands where. A sample is one replication: what differs
-beside it in a group is averaged within it, so that intervals are those of independent runs. Does
-not know where the rows come from.
+Knows what stands where. Does not know how rows become samples (`samples`), nor where the rows come
+from.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from airtcp.amounts import scaled
 from airtcp.exceptions import QuestionError
-from airtcp.metrics import metric
 from airtcp.present.drawing import (
     GREY,
     INK,
@@ -23,7 +19,15 @@ from airtcp.present.drawing import (
     new_figure,
     styled,
 )
-from airtcp.stats import Interval, student_interval
+from airtcp.present.samples import (
+    Intervals,
+    Samples,
+    Side,
+    caption,
+    intervals_of,
+    samples_of,
+    side_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,34 +46,6 @@ _MOST_SERIES: Final = len(SERIES)
 _LOG_FROM: Final = 30.0
 #: Cells of a map in which a number can be read.
 _MOST_NUMBERS: Final = 80
-
-
-@dataclass(frozen=True)
-class _Side:
-    """A column as people read it: its values, what stands at the axis, and how large they are."""
-
-    name: str
-    label: str
-    factor: float
-    #: The values there are, in their order; of texts, their order in the table.
-    steps: tuple[Any, ...]
-
-    @property
-    def is_text(self) -> bool:
-        """Whether its values have no place of their own on an axis."""
-        return any(isinstance(step, str | bool) or step is None for step in self.steps)
-
-    def at(self, value: Any) -> float:
-        """Where a value stands."""
-        return float(self.steps.index(value)) if self.is_text else value / self.factor
-
-    def told(self, value: Any) -> str:
-        """A value in words."""
-        if value is None:
-            return "none"
-        if isinstance(value, str | bool):
-            return str(value).lower() if isinstance(value, bool) else value
-        return f"{value / self.factor:.4g}"
 
 
 def picture(
@@ -91,9 +67,9 @@ def picture(
         raise QuestionError("a heat map needs --by beside --x: what runs upwards")
     if kind != "cdf" and x is None:
         raise QuestionError("--x is missing; allowed: an axis of the sweep")
-    up = _side(results, y)
-    across = None if x is None or kind == "cdf" else _side(results, x)
-    lines = None if by is None else _side(results, by)
+    up = side_of(results, y)
+    across = None if x is None or kind == "cdf" else side_of(results, x)
+    lines = None if by is None else side_of(results, by)
     if up.is_text:
         raise QuestionError(f"{up.name} has no numbers to draw; allowed: a metric")
     if lines is not None and kind != "heat" and len(lines.steps) > _MOST_SERIES:
@@ -102,7 +78,7 @@ def picture(
             f"{_MOST_SERIES} at most, or --kind heat"
         )
     shown = [side.name for side in (up, across, lines) if side is not None]
-    samples = _samples(results, up, across, lines)
+    samples = samples_of(results, up, across, lines)
     with styled():
         figure, axes = new_figure()
         if kind == "cdf":
@@ -110,11 +86,11 @@ def picture(
         elif kind == "heat":
             assert across is not None
             assert lines is not None
-            _heat(figure, axes, _intervals(results, samples), up, across, lines)
+            _heat(figure, axes, intervals_of(results, samples), up, across, lines)
         else:
             assert across is not None
             if kind == "line":
-                _lines(axes, _intervals(results, samples), up, across, lines)
+                _lines(axes, intervals_of(results, samples), up, across, lines)
             else:
                 _scatter(axes, results, up, across, lines)
             _x_axis(axes, across)
@@ -125,78 +101,10 @@ def picture(
                 if figure.legends:
                     figure.legends[0].set_title(lines.label)
                     figure.legends[0].set_alignment("left")
-    return figure, _caption(results, kind, shown, samples)
+    return figure, caption(results, kind, shown, samples)
 
 
-#: Samples by step of `by` and step of `x`.
-_Samples = dict[Any, dict[Any, list[float | None]]]
-_Intervals = dict[Any, dict[Any, Interval]]
-
-
-def _side(results: Results, name: str) -> _Side:
-    column = results.column(name)
-    values = results.table.column(column).unique().to_pylist()
-    numbers = [value for value in values if type(value) in (int, float)]
-    unit, label = _unit_and_label(results, column)
-    if len(numbers) < len(values):
-        if column in results.metrics and numbers:
-            # A metric that some replications have not.
-            values = numbers
-        else:
-            return _Side(column, label, 1.0, tuple(values))
-    if not numbers:
-        return _Side(column, label, 1.0, tuple(values))
-    factor, shown = scaled(max(map(abs, numbers)), unit)
-    return _Side(column, f"{label} ({shown})" if shown else label, factor, tuple(sorted(values)))
-
-
-def _unit_and_label(results: Results, column: str) -> tuple[str, str]:
-    for axis in results.axes:
-        if axis.name == column:
-            return axis.unit, column
-    of, _, name = column.rpartition(".")
-    found = metric(name)
-    return found.unit, f"{found.label}, {of}" if of else found.label
-
-
-def _samples(results: Results, up: _Side, across: _Side | None, lines: _Side | None) -> _Samples:
-    """One number for each replication of each group: the mean of what else varies."""
-    table = results.table
-    count = len(table)
-
-    def column(side: _Side | None) -> list[Any]:
-        return [None] * count if side is None else table.column(side.name).to_pylist()
-
-    gathered: dict[tuple[Any, Any], dict[tuple[int, int], list[float]]] = {}
-    keys = zip(table["seed"].to_pylist(), table["replication"].to_pylist(), strict=True)
-    rows = zip(column(lines), column(across), keys, column(up), strict=True)
-    for line, place, sample, value in rows:
-        found = gathered.setdefault((line, place), {}).setdefault(sample, [])
-        if value is not None:
-            found.append(value)
-    samples: _Samples = {}
-    for line in [None] if lines is None else lines.steps:
-        for place in [None] if across is None else across.steps:
-            if (line, place) in gathered:
-                means = [
-                    math.fsum(values) / len(values) if values else None
-                    for values in gathered[line, place].values()
-                ]
-                samples.setdefault(line, {})[place] = means
-    return samples
-
-
-def _intervals(results: Results, samples: _Samples) -> _Intervals:
-    level = results.contents.confidence
-    return {
-        line: {place: student_interval(values, level) for place, values in places.items()}
-        for line, places in samples.items()
-    }
-
-
-def _lines(
-    axes: Axes, intervals: _Intervals, up: _Side, across: _Side, lines: _Side | None
-) -> None:
+def _lines(axes: Axes, intervals: Intervals, up: Side, across: Side, lines: Side | None) -> None:
     for (line, places), colour in zip(intervals.items(), SERIES, strict=False):
         known = {place: one for place, one in places.items() if one.mean is not None}
         xs = [across.at(place) for place in known]
@@ -223,7 +131,7 @@ def _lines(
         axes.set_ylim(bottom=0.0)
 
 
-def _scatter(axes: Axes, results: Results, up: _Side, across: _Side, lines: _Side | None) -> None:
+def _scatter(axes: Axes, results: Results, up: Side, across: Side, lines: Side | None) -> None:
     table = results.table
     xs, ys = table.column(across.name).to_pylist(), table.column(up.name).to_pylist()
     colours = [None] * len(table) if lines is None else table.column(lines.name).to_pylist()
@@ -247,10 +155,10 @@ def _scatter(axes: Axes, results: Results, up: _Side, across: _Side, lines: _Sid
 def _heat(
     figure: Figure,
     axes: Axes,
-    intervals: _Intervals,
-    up: _Side,
-    across: _Side,
-    lines: _Side,
+    intervals: Intervals,
+    up: Side,
+    across: Side,
+    lines: Side,
 ) -> None:
     cells = []
     for line in lines.steps:
@@ -279,7 +187,7 @@ def _heat(
                     )
 
 
-def _cdf(axes: Axes, samples: _Samples, up: _Side, lines: _Side | None) -> None:
+def _cdf(axes: Axes, samples: Samples, up: Side, lines: Side | None) -> None:
     for (line, places), colour in zip(samples.items(), SERIES, strict=False):
         values = sorted(
             value / up.factor for row in places.values() for value in row if value is not None
@@ -293,7 +201,7 @@ def _cdf(axes: Axes, samples: _Samples, up: _Side, lines: _Side | None) -> None:
     axes.set_xlabel(up.label)
 
 
-def _x_axis(axes: Axes, across: _Side) -> None:
+def _x_axis(axes: Axes, across: Side) -> None:
     axes.set_xlabel(across.label)
     if across.is_text:
         axes.set_xticks(range(len(across.steps)), [across.told(step) for step in across.steps])
@@ -305,32 +213,3 @@ def _x_axis(axes: Axes, across: _Side) -> None:
         if len(numbers) <= 12:
             axes.set_xticks(numbers, [across.told(step) for step in across.steps])
             axes.minorticks_off()
-
-
-def _caption(results: Results, kind: Kind, shown: Sequence[str], samples: _Samples) -> str:
-    counts = {len(values) for places in samples.values() for values in places.values()}
-    least, most = min(counts), max(counts)
-    n = str(most) if least == most else f"{least} to {most}"
-    runs = "replication" if most == 1 else "replications"
-    parts = []
-    if kind == "line":
-        level = f"{100 * results.contents.confidence:g} %"
-        parts.append(f"Means and {level} intervals of {n} {runs}" if most > 1 else f"{n} {runs}")
-    elif kind == "heat":
-        parts.append(f"Means of {n} {runs}")
-    elif kind == "scatter":
-        parts.append("One dot for each replication of each point")
-    else:
-        parts.append(f"Distribution over {n} {runs}")
-    table = results.table
-    others = [
-        axis.name
-        for axis in results.axes
-        # Of another seed is another replication.
-        if axis.name not in shown
-        and table.column(axis.name) != table.column("seed")
-        and len(table.column(axis.name).unique()) > 1
-    ]
-    if others and kind != "scatter":
-        parts.append(f"each the mean over {', '.join(others)}")
-    return f"{'; '.join(parts)}."

@@ -1,0 +1,162 @@
+"""How rows of a table of results become what a picture shows: samples, and intervals of them.
+
+A sample is one replication: what differs beside it in a group is averaged within it, so that
+intervals are those of independent runs. Knows columns, units and labels. Does not know where the
+rows come from, nor how a picture is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from airtcp.amounts import scaled
+from airtcp.metrics import metric
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from airtcp.results import Results
+
+__all__ = [
+    "Intervals",
+    "Samples",
+    "Side",
+    "caption",
+    "intervals_of",
+    "samples_of",
+    "side_of",
+    "unit_and_label",
+]
+
+#: Samples by step of `by` and step of `x`.
+Samples = dict[Any, dict[Any, list[float | None]]]
+Intervals = dict[Any, dict[Any, Interval]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A column as people read it: its values, what stands at the axis, and how large they are."""
+
+    name: str
+    label: str
+    factor: float
+    #: The values there are, in their order; of texts, their order in the table.
+    steps: tuple[Any, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values have no place of their own on an axis."""
+        return any(isinstance(step, str | bool) or step is None for step in self.steps)
+
+    def at(self, value: Any) -> float:
+        """Where a value stands."""
+        return float(self.steps.index(value)) if self.is_text else value / self.factor
+
+    def told(self, value: Any) -> str:
+        """A value in words."""
+        if value is None:
+            return "none"
+        if isinstance(value, str | bool):
+            return str(value).lower() if isinstance(value, bool) else value
+        return f"{value / self.factor:.4g}"
+
+
+def side_of(results: Results, name: str) -> Side:
+    """The column that a name means. Raises QuestionError if there is none, or several."""
+    column = results.column(name)
+    values = results.table.column(column).unique().to_pylist()
+    numbers = [value for value in values if type(value) in (int, float)]
+    unit, label = unit_and_label(results, column)
+    if len(numbers) < len(values):
+        if column in results.metrics and numbers:
+            # A metric that some replications have not.
+            values = numbers
+        else:
+            return Side(column, label, 1.0, tuple(values))
+    if not numbers:
+        return Side(column, label, 1.0, tuple(values))
+    factor, shown = scaled(max(map(abs, numbers)), unit)
+    return Side(column, f"{label} ({shown})" if shown else label, factor, tuple(sorted(values)))
+
+
+def unit_and_label(results: Results, column: str) -> tuple[str, str]:
+    """The base unit of a column, and what it is called."""
+    for axis in results.axes:
+        if axis.name == column:
+            return axis.unit, column
+    of, _, name = column.rpartition(".")
+    found = metric(name)
+    return found.unit, f"{found.label}, {of}" if of else found.label
+
+
+def samples_of(results: Results, up: Side, across: Side | None, lines: Side | None) -> Samples:
+    """One number for each replication of each group: the mean of what else varies."""
+    table = results.table
+    count = len(table)
+
+    def column(side: Side | None) -> list[Any]:
+        return [None] * count if side is None else table.column(side.name).to_pylist()
+
+    gathered: dict[tuple[Any, Any], dict[tuple[int, int], list[float]]] = {}
+    keys = zip(table["seed"].to_pylist(), table["replication"].to_pylist(), strict=True)
+    rows = zip(column(lines), column(across), keys, column(up), strict=True)
+    for line, place, sample, value in rows:
+        found = gathered.setdefault((line, place), {}).setdefault(sample, [])
+        if value is not None:
+            found.append(value)
+    samples: Samples = {}
+    for line in [None] if lines is None else lines.steps:
+        for place in [None] if across is None else across.steps:
+            if (line, place) in gathered:
+                means = [
+                    math.fsum(values) / len(values) if values else None
+                    for values in gathered[line, place].values()
+                ]
+                samples.setdefault(line, {})[place] = means
+    return samples
+
+
+def intervals_of(results: Results, samples: Samples) -> Intervals:
+    """The interval of the mean of each group, at the level of the table."""
+    level = results.contents.confidence
+    return {
+        line: {place: student_interval(values, level) for place, values in places.items()}
+        for line, places in samples.items()
+    }
+
+
+def caption(results: Results, kind: str, shown: Sequence[str], samples: Samples) -> str:
+    """What a picture of some kind (`plot_table.KINDS`) shows, in a sentence."""
+    counts = {len(values) for places in samples.values() for values in places.values()}
+    least, most = min(counts), max(counts)
+    n = str(most) if least == most else f"{least} to {most}"
+    runs = "replication" if most == 1 else "replications"
+    parts = []
+    if kind == "line":
+        level = f"{100 * results.contents.confidence:g} %"
+        parts.append(f"Means and {level} intervals of {n} {runs}" if most > 1 else f"{n} {runs}")
+    elif kind == "heat":
+        parts.append(f"Means of {n} {runs}")
+    elif kind == "scatter":
+        parts.append("One dot for each replication of each point")
+    else:
+        parts.append(f"Distribution over {n} {runs}")
+    others = _averaged(results, shown)
+    if others and kind != "scatter":
+        parts.append(f"each the mean over {', '.join(others)}")
+    return f"{'; '.join(parts)}."
+
+
+def _averaged(results: Results, shown: Collection[str]) -> list[str]:
+    """The axes over which a picture of some columns averages."""
+    table = results.table
+    return [
+        axis.name
+        for axis in results.axes
+        # Of another seed is another replication.
+        if axis.name not in shown
+        and table.column(axis.name) != table.column("seed")
+        and len(table.column(axis.name).unique()) > 1
+    ]
