@@ -307,6 +307,43 @@ def test_a_figure_of_a_paper_follows_its_sliders(opened: Any) -> None:
     other.page.locator("main .lead", has_text=str(lead.inner_text())).wait_for()
 
 
+def test_a_store_is_looked_at(opened: Any, web: Web) -> None:
+    page = opened()
+    page.answer()
+    page.page.get_by_role("button", name="Store", exact=True).click()
+    asked = {"store": "small", "y": "goodput_bps", "x": "stations.station.count"}
+    asked["by"] = "phy.data_rate"
+    told = web.ask("api/look", asked)[1]
+    page.page.locator("main .points circle").nth(7).wait_for()
+    page.page.get_by_text("The values as a table").click()
+    shown = page.page.locator("main table").inner_text()
+    for row in told["rows"]:
+        assert row[2] in shown
+
+    page.page.get_by_label("As", exact=True).select_option("heat")
+    page.page.locator(".heat rect title").nth(7).wait_for(state="attached")
+    titles = page.page.locator(".heat rect title").all_text_contents()
+    assert f"phy.data_rate 2 Mb/s, stations.station.count 1: {told['rows'][0][2]}" in titles
+    page.page.get_by_label("Over", exact=True).select_option("phy.data_rate")
+    command = page.page.locator("main .code pre", has_text="--x phy.data_rate")
+    assert "--by stations.station.count --kind heat" in command.inner_text()
+
+    other = opened(link(page))
+    other.page.locator("main .code pre", has_text="--x phy.data_rate").wait_for()
+    assert other.page.get_by_label("As", exact=True).input_value() == "heat"
+
+
+def test_a_view_may_be_chosen_before_there_is_an_answer(opened: Any) -> None:
+    page = opened()
+    page.page.get_by_role("button", name="Store", exact=True).click()
+    page.page.locator("main .points circle").nth(7).wait_for()
+    page.page.get_by_role("button", name="Explore", exact=True).click()
+    said = page.answer()
+    page.page.get_by_role("button", name="Plan", exact=True).click()
+    page.page.get_by_role("button", name="Explore", exact=True).click()
+    assert page.answer() == said
+
+
 SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +31,10 @@ RunTime = Annotated[
 Memory = Annotated[
     int, typer.Option("--memory", min=512, metavar="MIB", help="What a worker may take, in MiB.")
 ]
+Stores = Annotated[
+    list[Path] | None,
+    typer.Option("--store", metavar="DIR", help="A sweep's results to look at; again for more."),
+]
 
 
 def web(
@@ -40,6 +45,7 @@ def web(
     queue: Waiting = 20,
     run_time: RunTime = "10 min",
     memory: Memory = 4096,
+    store: Stores = None,
 ) -> None:
     """The page: a scenario on sliders, models that follow them, simulation beside."""
     with outcome():
@@ -67,6 +73,7 @@ def web(
             host=host,
             port=port,
             token=token,
+            stores=store or [],
             limits=Limits(workers=runs, queue=queue, run_s=seconds, memory_mib=memory),
             ready=lambda address: _tell(address, token is not None),
         )

@@ -6,6 +6,7 @@
     crew, jobs  workers that answer, and that run  worker      one of them
     work        what they do                       confine     what they cannot
     sources     a scenario from the network        written     its TOML
+    stores      results of sweeps
     fields      its controls                       answers     what a page shows
     static      the page itself: HTML, style sheet, modules of JavaScript
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -22,11 +22,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from airtcp.web.bodies import Ask, Curve, Figure, Job, Nothing, first_problem
+from airtcp.web.bodies import Ask, Curve, Figure, Job, Look, Nothing, first_problem
 from airtcp.web.crew import Crew
 from airtcp.web.guard import Guard
 from airtcp.web.jobs import FullError, Jobs
 from airtcp.web.limits import Limits
+from airtcp.web.stores import stamp
 from airtcp.web.uploads import UploadError, Uploads
 
 __all__ = ["create"]
@@ -44,6 +45,8 @@ _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "remedies": Ask,
     "papers": Nothing,
     "figure": Figure,
+    "stores": Nothing,
+    "look": Look,
 }
 _TYPES: Final = {
     ".html": "text/html; charset=utf-8",
@@ -65,12 +68,14 @@ class _RefusedError(Exception):
 class Server:
     """The state behind the addresses."""
 
-    def __init__(self, folder: Path, limits: Limits, models: int) -> None:
-        self.limits = limits
+    def __init__(
+        self, folder: Path, limits: Limits, models: int, stores: Mapping[str, Path]
+    ) -> None:
+        self.limits, self.stores = limits, stores
         for name in ("uploads", "scratch"):
             (folder / name).mkdir()
         self.uploads = Uploads(folder / "uploads", limits)
-        self.crew = Crew(models, folder, limits)
+        self.crew = Crew(models, folder, limits, stores)
         self.jobs = Jobs(folder, limits)
 
     async def page(self, request: Request) -> Response:
@@ -102,8 +107,11 @@ class Server:
 
     async def ask(self, request: Request, name: str) -> Response:
         """A question that models answer, by name."""
-        body = await self._body(request, _QUESTIONS[name])
-        return _said(await self._unless_gone(request, self.crew.ask(name, body.model_dump())))
+        body = (await self._body(request, _QUESTIONS[name])).model_dump()
+        if name in ("stores", "look"):
+            # What was known of a store before something was added to it is no answer any more.
+            body["made"] = {one: stamp(path) for one, path in self.stores.items()}
+        return _said(await self._unless_gone(request, self.crew.ask(name, body)))
 
     async def _unless_gone(
         self, request: Request, question: Coroutine[Any, Any, dict[str, Any]]
@@ -197,7 +205,12 @@ class Server:
 
 
 def create(
-    folder: Path, *, token: str | None = None, limits: Limits | None = None, models: int = 2
+    folder: Path,
+    *,
+    token: str | None = None,
+    limits: Limits | None = None,
+    models: int = 2,
+    stores: Mapping[str, Path] | None = None,
 ) -> Starlette:
     """The application.
 
@@ -206,8 +219,9 @@ def create(
         token: without it, requests must come from this machine.
         limits: what the pages may cost.
         models: processes that answer questions of models.
+        stores: stores of sweeps that pages may look at, by name.
     """
-    server = Server(folder, limits or Limits(), models)
+    server = Server(folder, limits or Limits(), models, stores or {})
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

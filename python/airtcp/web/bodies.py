@@ -14,6 +14,7 @@ __all__ = [
     "Curve",
     "Figure",
     "Job",
+    "Look",
     "Nothing",
     "Source",
     "first_problem",
@@ -70,6 +71,22 @@ class Figure(_Body):
 
     item: _Word
     values: dict[_Word, Annotated[float, Field(allow_inf_nan=False)]] = Field(
+        default_factory=dict, max_length=20
+    )
+
+
+class Look(_Body):
+    """A picture of a store: a metric over an axis, of another axis a line or a row for each step.
+
+    `where` chooses a step of other axes; what it leaves out is averaged.
+    """
+
+    store: _Word
+    y: _Word
+    x: _Word
+    by: _Word | None = None
+    kind: Literal["line", "heat"] = "line"
+    where: dict[_Word, bool | int | float | _Word | None] = Field(
         default_factory=dict, max_length=20
     )
 

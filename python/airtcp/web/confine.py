@@ -1,4 +1,4 @@
-"""A process that opens nothing but its own program and the folder of uploads.
+"""A process that opens nothing but its own program, the folder of uploads and named stores.
 
 Knows Python's audit events. It is the second wall: the first is that no scenario from the network
 is read whose files were not uploaded (`sources`).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,14 +25,14 @@ _SYSTEM: Final = (
 )
 
 
-def confine(uploads: Path, scratch: Path) -> None:
-    """From now on this process reads its program and `uploads`, writes to `scratch` alone.
+def confine(folders: Sequence[Path], scratch: Path) -> None:
+    """From now on this process reads its program and `folders`, writes to `scratch` alone.
 
     It starts nothing. What it tries besides raises PermissionError.
     """
     program: set[str] = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
     program.add(str(Path(__file__).parents[1]))
-    readable = tuple(os.path.realpath(path) + os.sep for path in (*program, str(uploads)))
+    readable = tuple(os.path.realpath(path) + os.sep for path in (*program, *map(str, folders)))
     own = os.path.realpath(scratch) + os.sep
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:

@@ -16,7 +16,7 @@ import signal
 import sys
 import tempfile
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,7 +46,9 @@ class Worker:
         self._began = False
 
     @classmethod
-    async def start(cls, kind: str, folder: Path, memory_mib: int) -> Worker:
+    async def start(
+        cls, kind: str, folder: Path, memory_mib: int, stores: Mapping[str, Path] | None = None
+    ) -> Worker:
         """A new worker of a kind, with a folder of its own; it may not be ready yet."""
         scratch = tempfile.mkdtemp(dir=folder / "scratch")
         process = await asyncio.create_subprocess_exec(
@@ -58,6 +60,7 @@ class Worker:
             str(folder / "uploads"),
             scratch,
             str(memory_mib),
+            json.dumps({name: str(path) for name, path in (stores or {}).items()}),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=os.environ | _ENVIRONMENT,
@@ -114,8 +117,11 @@ class Worker:
 class Crew:
     """Workers that answer questions of models: the urgent ones first, known ones at once."""
 
-    def __init__(self, size: int, folder: Path, limits: Limits) -> None:
+    def __init__(
+        self, size: int, folder: Path, limits: Limits, stores: Mapping[str, Path] | None = None
+    ) -> None:
         self._size, self._folder, self._limits = size, folder, limits
+        self._stores = stores or {}
         self._queue: asyncio.PriorityQueue[
             tuple[int, int, str, dict[str, Any], asyncio.Future[dict[str, Any]]]
         ] = asyncio.PriorityQueue()
@@ -159,7 +165,9 @@ class Crew:
             while True:
                 if worker is None:
                     # Before there is a question, so that the first one need not wait for it.
-                    worker = await Worker.start("models", self._folder, self._limits.memory_mib)
+                    worker = await Worker.start(
+                        "models", self._folder, self._limits.memory_mib, self._stores
+                    )
                     messages = worker.messages()
                 _, _, key, request, future = await self._queue.get()
                 if future.done():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from airtcp.exceptions import OutputError, QuestionError
@@ -27,32 +27,36 @@ def serve(
     token: str | None = None,
     limits: Limits | None = None,
     models: int = 2,
+    stores: Sequence[Path] = (),
     ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the page until the process is told to end.
 
     `port` 0 takes one that is free; `ready` is told the address of the page. `models` is the number
-    of processes that answer questions of models.
+    of processes that answer questions of models, `stores` are folders with results of sweeps that
+    pages may look at.
 
     Raises QuestionError for a host other than loopback without a token, and OutputError where the
-    server cannot listen there.
+    server cannot listen there, or a folder is no store.
     """
     import uvicorn
 
     from airtcp.web.app import create
     from airtcp.web.guard import is_loopback
+    from airtcp.web.stores import named
 
     if token is None and not is_loopback(host):
         raise QuestionError(
             f"--host {host}: others than this machine could ask; allowed: with --token TEXT, which "
             "is then required for everything"
         )
+    known = named(stores)
     listener = _listener(host, port)
     with listener, tempfile.TemporaryDirectory(prefix="airtcp-web-") as folder:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}/"
         config = uvicorn.Config(
-            create(Path(folder), token=token, limits=limits, models=models),
+            create(Path(folder), token=token, limits=limits, models=models, stores=known),
             log_level="warning",
             access_log=False,
             server_header=False,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
 from airtcp.plan.axis import STATIONS
-from airtcp.web import answers, fields, sources, written
+from airtcp.web import answers, fields, sources, stores, written
 from airtcp.web.bodies import Ask, Curve, Figure, Job, Source
 
 __all__ = ["problem", "question", "run"]
@@ -24,8 +24,14 @@ Tell = Callable[[dict[str, Any]], None]
 _PART: Final = 0.8
 
 
-def question(name: str, body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """The answer to a question by name. Raises AirtcpError."""
+def question(
+    name: str, body: Mapping[str, Any], uploads: Path, known: Mapping[str, Path]
+) -> dict[str, Any]:
+    """The answer to a question by name; `known` are the stores by theirs. Raises AirtcpError."""
+    if name == "stores":
+        return stores.listed(known)
+    if name == "look":
+        return stores.look(body, known)
     return _QUESTIONS[name](body, uploads)
 
 

@@ -1,6 +1,6 @@
 """A worker: a process that answers questions or does one run, and knows nothing of the network.
 
-    python -P -m airtcp.web.worker models|runs UPLOADS SCRATCH MEMORY_MIB
+    python -P -m airtcp.web.worker models|runs UPLOADS SCRATCH MEMORY_MIB STORES
 
 Each line of its input is a request, each line of its output what there is to tell. It ends with its
 input, so that none outlives the server, and a run on SIGINT, as on a terminal: with what it has.
@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,14 +25,15 @@ __all__ = ["main"]
 def main(arguments: list[str]) -> None:
     """Answer what comes in until there is no more."""
     kind, uploads, scratch = arguments[0], Path(arguments[1]), Path(arguments[2])
+    stores = {name: Path(path) for name, path in json.loads(arguments[4]).items()}
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     # What a library prints is no answer.
     os.dup2(2, 1)
-    _prepare(kind, uploads, scratch, int(arguments[3]))
+    _prepare(kind, (uploads, *stores.values()), scratch, int(arguments[3]))
     if kind == "models":
         for line in sys.stdin:
-            _tell(output, _answer(json.loads(line), uploads))
+            _tell(output, _answer(json.loads(line), uploads, stores))
         return
     line = sys.stdin.readline()
     if line:
@@ -39,10 +41,16 @@ def main(arguments: list[str]) -> None:
         _run(json.loads(line), uploads, output)
 
 
-def _prepare(kind: str, uploads: Path, scratch: Path, memory_mib: int) -> None:
+def _prepare(kind: str, readable: Sequence[Path], scratch: Path, memory_mib: int) -> None:
     """Import what will be needed, then keep from files and from more memory than is granted."""
     from airtcp.web import confine, work  # noqa: F401
 
+    if kind == "models" and len(readable) > 1:
+        import pyarrow.parquet
+
+        # One thread: each more takes address space, and the machine has others to answer.
+        pyarrow.set_cpu_count(1)
+        pyarrow.set_io_thread_count(1)
     if kind == "runs":
         import matplotlib.backends.backend_agg
         import matplotlib.backends.backend_svg
@@ -51,15 +59,15 @@ def _prepare(kind: str, uploads: Path, scratch: Path, memory_mib: int) -> None:
         from airtcp.run import simulate  # noqa: F401
     confine.limit_memory(memory_mib)
     tempfile.tempdir = str(scratch)
-    confine.confine(uploads, scratch)
+    confine.confine(readable, scratch)
 
 
-def _answer(request: dict[str, Any], uploads: Path) -> dict[str, Any]:
+def _answer(request: dict[str, Any], uploads: Path, stores: Mapping[str, Path]) -> dict[str, Any]:
     from airtcp.exceptions import AirtcpError
     from airtcp.web import work
 
     try:
-        return {"answer": work.question(request["name"], request["body"], uploads)}
+        return {"answer": work.question(request["name"], request["body"], uploads, stores)}
     except AirtcpError as error:
         return {"problem": work.problem(error)}
     except MemoryError:

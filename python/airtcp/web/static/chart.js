@@ -28,7 +28,8 @@ export function responsive(draw, height = 320) {
 
 /**
  * Lines, points with intervals, bounds and marks over an axis.
- * `series`: { name, kind: "line"|"points"|"steps", colour, dash, data: [{x, y, low, high}] };
+ * `series`: { name, kind: "line"|"points"|"both", colour, dash, joined, data: [{x, y, low, high}] };
+ * `x.names`: what stands at 0, 1, ... of an axis of texts;
  * `mark`: { x, y, text } is where one stands; `bound`: { y, text }; `band`: { low, high } of x.
  */
 export function curves({ series, x, y, mark = null, bound = null, band = null, label, least = 0 }, width, height) {
@@ -42,14 +43,15 @@ export function curves({ series, x, y, mark = null, bound = null, band = null, l
   const [factor, unit] = y.unit === "share" ? [0.01, "%"] : unitOf(most, y.unit);
   const yTicks = ticks(Math.max(low, y.floor ?? low) / factor, (most || 1) / factor, height < 280 ? 4 : 6);
   const right = width - RIGHT, bottom = height - BOTTOM;
-  const xMin = Math.min(...xs), xMax = Math.max(...xs);
+  const names = x.names ?? null;
+  const xMin = names ? -0.5 : Math.min(...xs), xMax = names ? names.length - 0.5 : Math.max(...xs);
   const log = x.log ?? (xMin > 0 && xMax / xMin > 8);
   const [xFactor, xUnit] = unitOf(xMax, x.unit ?? "");
   const px = scale([xMin / xFactor, xMax === xMin ? xMin / xFactor + 1 : xMax / xFactor], [LEFT, right], log);
   const py = scale([yTicks[0], yTicks.at(-1)], [bottom, TOP]);
   const at = (value) => px(value / xFactor);
   const up = (value) => py(value / factor);
-  const xTicks = thin(log ? logTicks(xMin / xFactor, xMax / xFactor)
+  const xTicks = names ? names.map((_, index) => index) : thin(log ? logTicks(xMin / xFactor, xMax / xFactor)
     : ticks(xMin / xFactor, xMax / xFactor, width < 480 ? 4 : 8)
       .filter((one) => one >= (xMin / xFactor) * 0.999 && one <= (xMax / xFactor) * 1.001), px, 34);
   const clip = fresh("clip");
@@ -60,7 +62,7 @@ export function curves({ series, x, y, mark = null, bound = null, band = null, l
       s("line", { class: "grid", x1: LEFT, x2: right, y1: py(one), y2: py(one) }),
       s("text", { class: "tick", x: LEFT - 8, y: py(one) + 4, "text-anchor": "end" }, short(one)),
     ]),
-    xTicks.map((one) => s("text", { class: "tick", x: px(one), y: bottom + 18, "text-anchor": "middle" }, short(one))),
+    xTicks.map((one) => s("text", { class: "tick", x: px(one), y: bottom + 18, "text-anchor": "middle" }, names ? names[one] : short(one))),
     s("line", { class: "frame", x1: LEFT, x2: right, y1: bottom, y2: bottom }),
     s("text", { class: "name", x: (LEFT + right) / 2, y: height - 6, "text-anchor": "middle" }, xUnit ? `${x.label} (${xUnit})` : x.label),
     s("text", { class: "name", transform: `translate(14 ${(TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" },
@@ -79,9 +81,9 @@ export function curves({ series, x, y, mark = null, bound = null, band = null, l
 /** What lines and points of a picture are. */
 export function legend(series) {
   return h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", {},
-    s("svg", { width: 26, height: 12, class: "chart" }, one.kind === "points"
-      ? s("g", { class: `points ${one.colour}` }, s("line", { x1: 13, x2: 13, y1: 0, y2: 12 }), s("circle", { cx: 13, cy: 6, r: 4 }))
-      : s("line", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, x1: 0, x2: 26, y1: 6, y2: 6 })),
+    s("svg", { width: 26, height: 12, class: "chart" },
+      one.kind !== "points" && s("line", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, x1: 0, x2: 26, y1: 6, y2: 6 }),
+      one.kind !== "line" && s("g", { class: `points ${one.colour}` }, s("path", { d: "M13 0V12" }), s("circle", { cx: 13, cy: 6, r: 4 }))),
     one.name)));
 }
 
@@ -116,13 +118,14 @@ export function airtime(rows) {
 
 function drawn(one, at, up) {
   const data = one.data.filter((point) => Number.isFinite(point.y)).sort((a, b) => a.x - b.x);
-  if (one.kind === "points") {
-    return s("g", { class: `points ${one.colour}` }, data.map((point) => s("g", {},
-      Number.isFinite(point.low) && s("path", { d: `M${at(point.x)} ${up(point.low)}V${up(point.high)}m-5 0h10M${at(point.x) - 5} ${up(point.low)}h10` }),
-      s("circle", { cx: at(point.x), cy: up(point.y), r: 4.5 }, point.text && s("title", {}, point.text)))));
-  }
   const path = data.map((point, index) => `${index ? "L" : "M"}${at(point.x).toFixed(2)} ${up(point.y).toFixed(2)}`).join("");
-  return s("path", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, d: path });
+  const line = s("path", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, d: path });
+  if (one.kind !== "line") {
+    return [one.kind === "both" && one.joined && line, s("g", { class: `points ${one.colour}` }, data.map((point) => s("g", {},
+      Number.isFinite(point.low) && s("path", { d: `M${at(point.x)} ${up(point.low)}V${up(point.high)}m-5 0h10M${at(point.x) - 5} ${up(point.low)}h10` }),
+      s("circle", { cx: at(point.x), cy: up(point.y), r: 4.5 }, point.text && s("title", {}, point.text)))))];
+  }
+  return line;
 }
 
 /** Ticks of which none stands on another. */

@@ -31,6 +31,7 @@ export function explore(app) {
   let mover = null;
   let reading = null;
   let predicting = 0;
+  let asked = null;
 
   const one = runner({
     label: "Simulate", body: () => ({ kind: "run", source: app.source() }),
@@ -95,6 +96,7 @@ export function explore(app) {
       return;
     }
     const mine = ++predicting;
+    asked = JSON.stringify(app.source());
     words.setAttribute("aria-busy", "true");
     post("/api/predict", { source: app.source() }, signal).then((told) => {
       if (mine !== predicting) return;
@@ -102,6 +104,7 @@ export function explore(app) {
       showWords();
       if (app.scenario) show();
     }).catch((error) => {
+      if (mine === predicting) asked = null;
       if (isAbort(error) || mine !== predicting) return;
       prediction = null;
       words.removeAttribute("aria-busy");
@@ -121,6 +124,8 @@ export function explore(app) {
     axis = axes.find((candidate) => candidate.path === app.state.axis) ?? axes[0] ?? null;
     if (axis?.path === "stations" && app.state.stations !== null) axis = { ...axis, value: app.state.stations };
     prediction ??= known();
+    // Whoever comes from another view finds nothing asked yet.
+    if (!prediction && asked !== JSON.stringify(app.source())) moved();
     showWords();
     showPickers();
     showSlider();

@@ -7,9 +7,10 @@ import { explore } from "./explore.js";
 import { papers } from "./papers.js";
 import { plan } from "./plan.js";
 import { change, decode, encode, FIRST, source } from "./state.js";
+import { store } from "./store.js";
 import { timeline } from "./timeline.js";
 
-const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline], papers: ["Papers", papers] };
+const VIEWS = { explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline], papers: ["Papers", papers], store: ["Store", store] };
 
 const app = {
   state: structuredClone(FIRST),
@@ -21,6 +22,7 @@ const main = document.getElementById("main");
 let view = null;
 let asking = null;
 let address = "";
+let remembering = 0;
 
 const panel = controls({ changed: fieldChanged });
 const problemBox = h("div", { class: "problem", role: "alert" });
@@ -135,7 +137,7 @@ function showView() {
       app.state.view = name;
       remember();
       showView();
-      if (app.scenario) view.show();
+      if (app.scenario || view.alone) view.show();
     },
   }, VIEWS[name][0])));
   view?.leave?.();
@@ -144,7 +146,6 @@ function showView() {
   replace(main, view.element);
 }
 
-let remembering = 0;
 function remember() {
   clearTimeout(remembering);
   remembering = setTimeout(async () => {

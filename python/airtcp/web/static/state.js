@@ -9,6 +9,7 @@ export const FIRST = {
   view: "explore", axis: null, metric: null, remedies: [],
   until: "p90 transfer_time > 2 s", planAxis: null, paper: null, paperValues: {},
   timeline: { at: 0, begin: 1000, length: 20 },
+  store: { name: null, y: null, x: null, by: null, kind: "line", where: {} },
 };
 
 /** The part of a state that the server reads. */
@@ -53,6 +54,7 @@ export function change(state, path, value) {
 
 function valid(state) {
   return isTable(state.changes) && isTable(state.files) && isTable(state.timeline) && isTable(state.paperValues)
+    && isTable(state.store) && isTable(state.store.where)
     && Array.isArray(state.remedies) && state.remedies.every((one) => typeof one === "string")
     && (state.text === null || typeof state.text === "string")
     && (state.example === null || typeof state.example === "string")

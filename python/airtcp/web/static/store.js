@@ -1,0 +1,167 @@
+// A store of a sweep: a metric over its axes, as lines with intervals or as a map.
+
+import { isAbort, post } from "./api.js";
+import { curves, legend, responsive } from "./chart.js";
+import { announce, fresh, h, replace, table } from "./dom.js";
+import { heat, scaleOf } from "./heat.js";
+
+const COLOURS = ["simulated", "model", "second", "third", "fourth", "fifth"];
+const FIRST_SHOWN = ["transfer_time_s", "goodput_bps", "flow_goodput_bps"];
+const MOST_LINES = COLOURS.length;
+const KINDS = [["line", "lines"], ["heat", "a heat map"]];
+
+export function store(app) {
+  const title = h("p", { class: "muted" }, "Reading …");
+  const choices = h("div", { class: "row" });
+  const result = h("section", { class: "card", hidden: true });
+  const problem = h("div", { role: "alert" });
+  const element = h("div", {},
+    h("section", { class: "card first" }, h("h1", { class: "title" }, "A sweep's results"), title, choices, problem), result);
+  let known = null;
+  let asking = null;
+  load();
+
+  async function load() {
+    try {
+      known = (await post("/api/stores", {})).stores;
+    } catch (error) {
+      replace(problem, h("p", { class: "notice bad" }, error.message));
+      return;
+    }
+    show();
+  }
+
+  function set(edit) {
+    app.update((state) => edit(state.store), { local: true });
+  }
+
+  function show() {
+    if (!known) return;
+    if (!known.length) {
+      replace(title, "No store is open here. A sweep makes one, and the page is told of it when it is started:");
+      replace(choices, h("pre", { tabindex: "0", "aria-label": "Commands" }, h("code", {},
+        "airtcp sweep scenario.toml --to out/store --axis 'stations.laptop.count=[1, 2, 5, 10]'\nairtcp web --store out/store")));
+      return;
+    }
+    const asked = app.state.store;
+    const here = known.find((one) => one.name === asked.name) ?? known[0];
+    if (asked.name && asked.name !== here.name) {
+      replace(problem, h("p", { class: "notice bad" }, `There is no store "${asked.name}" here; shown is ${here.name}.`));
+    } else replace(problem);
+    if (here.problem || !here.axes.length || !here.metrics.length) {
+      replace(title, here.problem ?? "This store has no rows yet.");
+      replace(choices, storeChoice(here), again());
+      result.hidden = true;
+      return;
+    }
+    const now = filled(here, asked);
+    replace(title, `${here.rows} rows of ${here.points} points over ${here.axes.map((one) => one.name).join(", ")}; made by airtcp ${here.version}.`);
+    const others = here.axes.filter((one) => one.name !== now.x && one.name !== now.by && one.count > 1 && one.steps.length);
+    const held = document.activeElement?.dataset?.role;
+    replace(choices,
+      known.length > 1 && storeChoice(here),
+      choice("metric", "Show", here.metrics.map((one) => [one.name, one.label]), now.y, (value) => { asked.y = value; }),
+      choice("x", "Over", here.axes.map((one) => [one.name, one.name]), now.x, (value) => { asked.x = value; asked.by = now.by === value ? now.x : now.by; }),
+      here.axes.length > 1 && choice("by", now.kind === "heat" ? "Upwards" : "A line for each", [
+        ...(now.kind === "heat" ? [] : [["", "nothing: averaged"]]),
+        ...here.axes.filter((one) => one.name !== now.x && (now.kind === "heat" || one.count <= MOST_LINES)).map((one) => [one.name, one.name]),
+      ], now.by ?? "", (value) => { asked.by = value; }),
+      here.axes.length > 1 && choice("kind", "As", KINDS, now.kind, (value) => { asked.kind = value; }),
+      others.map((one) => choice(`where ${one.name}`, `Where ${one.name} is`, [["", "anything: averaged"], ...one.steps.map((step, index) => [String(index), step.text])],
+        one.name in now.where ? String(one.steps.findIndex((step) => step.value === now.where[one.name])) : "",
+        (value) => {
+          if (value === "") delete asked.where[one.name];
+          else asked.where[one.name] = one.steps[Number(value)].value;
+        })),
+      again());
+    if (held) choices.querySelector(`[data-role="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
+    ask(now);
+  }
+
+  function storeChoice(here) {
+    return choice("store", "Store", known.map((one) => [one.name, one.name]), here.name, (value, asked) => {
+      Object.assign(asked, { name: value, y: null, x: null, by: null, where: {} });
+    });
+  }
+
+  function choice(role, label, options, value, change) {
+    const id = fresh("store");
+    const select = h("select", { id, "data-role": role, onchange: () => set((asked) => change(select.value, asked)) },
+      options.map(([one, text]) => h("option", { value: one, selected: one === value }, text)));
+    return h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: id }, label)), select);
+  }
+
+  function again() {
+    return h("div", { class: "field last" }, h("button", { type: "button", class: "quiet", "data-role": "again", onclick: load }, "Read it again"));
+  }
+
+  async function ask(now) {
+    asking?.abort();
+    const mine = new AbortController();
+    asking = mine;
+    if (result.hidden) {
+      replace(result, h("p", { class: "loading" }, "Reading the store …"));
+      result.hidden = false;
+    }
+    try {
+      const told = await post("/api/look", now, mine.signal);
+      draw(told);
+      announce(told.caption);
+    } catch (error) {
+      if (isAbort(error)) return;
+      result.hidden = true;
+      replace(problem, h("p", { class: "notice bad" }, error.message));
+    }
+  }
+
+  function draw(told) {
+    result.hidden = false;
+    const map = told.kind === "heat";
+    const copy = h("button", { type: "button", class: "quiet", onclick: () => app.copied(told.shell, copy) }, "Copy");
+    const open = result.querySelector("details")?.open ?? false;
+    replace(result,
+      h("h2", {}, map ? told.label : told.y.label), h("p", { class: "muted" }, told.caption),
+      map ? responsive((width) => heat(told, width), 420) : responsive((width, height) => lines(told, width, height), 360),
+      map ? scaleOf(told) : told.by && h("div", {}, h("h3", {}, told.by), legend(series(told))),
+      h("details", { open }, h("summary", {}, "The values as a table"),
+        table(told.head, told.rows, { numbers: told.head.map((_, index) => index).filter((index) => index > 0), caption: told.caption })),
+      h("div", { class: "code" }, h("div", { class: "code-head" }, h("h3", {}, "On a terminal"), copy),
+        h("pre", { tabindex: "0", "aria-label": "On a terminal" }, h("code", {}, told.shell))));
+  }
+
+  return { element, show, alone: true, leave: () => asking?.abort() };
+}
+
+/** What is looked at, with what was left open chosen. */
+function filled(here, { y, x, by, kind, where }) {
+  const axes = here.axes.map((one) => one.name);
+  const metrics = here.metrics.map((one) => one.name);
+  const over = axes.includes(x) ? x : axes[0];
+  const others = here.axes.filter((one) => one.name !== over);
+  const map = kind === "heat" && others.length > 0;
+  let lines = others.some((one) => one.name === by) ? by : null;
+  if (lines === null && (map || by === null)) lines = others.find((one) => map || (one.count > 1 && one.count <= MOST_LINES))?.name ?? null;
+  if (!map && lines !== null && here.axes.find((one) => one.name === lines).count > MOST_LINES) lines = null;
+  const kept = Object.entries(where).filter(([name, value]) => {
+    const axis = others.find((one) => one.name === name && name !== lines);
+    return axis?.steps.some((step) => step.value === value);
+  });
+  return {
+    store: here.name, x: over, by: lines, kind: map ? "heat" : "line", where: Object.fromEntries(kept),
+    y: metrics.includes(y) ? y : FIRST_SHOWN.find((one) => metrics.includes(one)) ?? metrics[0],
+  };
+}
+
+function series(told) {
+  return told.series.map((one, index) => ({
+    name: one.name, kind: "both", colour: COLOURS[index], joined: told.x.names === null,
+    data: one.data.map((point) => ({ ...point, low: point.low ?? NaN, high: point.high ?? NaN })),
+  }));
+}
+
+function lines(told, width, height) {
+  return curves({
+    series: series(told), x: told.x, y: told.y,
+    label: `${told.y.label} over ${told.x.label}${told.by ? `, a line for each ${told.by}` : ""}. ${told.caption} The values are in the table below.`,
+  }, width, height);
+}

@@ -1,0 +1,279 @@
+"""Stores of sweeps, which the one who serves the page has named: what is in them, and pictures.
+
+Knows tables of results. Does not know how a picture is drawn: each number is the one that `airtcp
+plot` draws. Pages name a store by its name alone; no path of this machine reaches them. What is
+left out of a picture is chosen by steps of axes, not in SQL, which could read other files.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.amounts import quantity_with_interval, scaled
+from airtcp.exceptions import OutputError, QuestionError
+from airtcp.web.bodies import Look
+
+if TYPE_CHECKING:
+    from airtcp.present.samples import Intervals, Side
+    from airtcp.results import Results
+
+__all__ = ["listed", "look", "named", "stamp"]
+
+#: More lines than there are colours say nothing.
+_MOST_LINES: Final = 6
+#: Steps of an axis among which one is chosen; of more, all are averaged.
+_MOST_STEPS: Final = 200
+_MOST_CELLS: Final = 2500
+
+
+def named(folders: Sequence[Path]) -> dict[str, Path]:
+    """Stores by the names that pages use. Raises OutputError for what is no store.
+
+    A name is that of the folder, with a number behind it where two are called the same.
+    """
+    from airtcp.results.query import open as opened
+
+    stores: dict[str, Path] = {}
+    for folder in folders:
+        opened(folder)
+        whole = folder.resolve()
+        name, number = whole.name or "store", 2
+        while name in stores:
+            name, number = f"{whole.name}-{number}", number + 1
+        stores[name] = whole
+    return stores
+
+
+def stamp(folder: Path) -> int:
+    """A number that is another one after the store has been written to."""
+    try:
+        return (folder / "store.json").stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def listed(stores: Mapping[str, Path]) -> dict[str, Any]:
+    """Axes with their steps, and metrics, of every store; or why one cannot be read."""
+    told = []
+    for name, folder in stores.items():
+        try:
+            told.append(_described(name, _opened(name, folder)))
+        except OutputError as error:
+            told.append({"name": name, "problem": str(error)})
+    return {"stores": told}
+
+
+def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
+    """A metric over an axis: lines with intervals, or a map. Raises QuestionError, OutputError."""
+    from airtcp.present.samples import caption, intervals_of, samples_of, side_of
+
+    asked = Look.model_validate({name: one for name, one in body.items() if name != "made"})
+    if asked.store not in stores:
+        there = ", ".join(stores) or "none; airtcp web --store DIR opens one"
+        raise QuestionError(f'there is no store "{asked.store}"; allowed: {there}')
+    found = _where(_opened(asked.store, stores[asked.store]), asked.where)
+    _check_axes(found, asked)
+    up, across = side_of(found, asked.y), side_of(found, asked.x)
+    lines = None if asked.by is None else side_of(found, asked.by)
+    if up.is_text:
+        raise QuestionError(f"{up.name} has no numbers to draw; allowed: another metric")
+    samples = samples_of(found, up, across, lines)
+    shown = [side.name for side in (up, across, lines) if side is not None]
+    intervals = intervals_of(found, samples)
+    told = {
+        "kind": asked.kind,
+        "caption": caption(found, asked.kind, shown, samples),
+        "shell": _command(asked),
+    }
+    if asked.kind == "heat":
+        if lines is None:
+            raise QuestionError("a heat map needs a second axis; allowed: one that runs upwards")
+        return told | _map(found, intervals, up, across, lines)
+    return told | _lines(found, intervals, up, across, lines)
+
+
+def _described(name: str, found: Results) -> dict[str, Any]:
+    from airtcp.present.samples import side_of, unit_and_label
+
+    axes = []
+    for column in found.axes:
+        steps = side_of(found, column.name).steps
+        axes.append(
+            {
+                "name": column.name,
+                "unit": column.unit,
+                "count": len(steps),
+                "steps": [{"value": step, "text": _told(step, column.unit)} for step in steps]
+                if len(steps) <= _MOST_STEPS
+                else [],
+            }
+        )
+    metrics = [
+        {"name": metric, "label": unit_and_label(found, metric)[1]}
+        for metric in found.metrics
+        if found.table.column(metric).null_count < len(found)
+    ]
+    return {
+        "name": name,
+        "problem": None,
+        "rows": len(found),
+        "points": found.points,
+        "version": found.contents.version,
+        "axes": axes,
+        "metrics": metrics,
+    }
+
+
+def _check_axes(found: Results, asked: Look) -> None:
+    if not len(found):
+        raise QuestionError("the store has no rows of that yet; allowed: other steps of its axes")
+    axes = [column.name for column in found.axes]
+    for name in (asked.x, asked.by):
+        if name is not None and name not in axes:
+            raise QuestionError(f'"{name}" is no axis; allowed: {", ".join(axes)}')
+    if asked.y not in found.metrics:
+        raise QuestionError(f'"{asked.y}" is no metric of this store; allowed: those that it has')
+    if asked.by == asked.x:
+        raise QuestionError("both axes are the same; allowed: two, or one alone")
+    steps = 1 if asked.by is None else len(found.table.column(asked.by).unique())
+    if asked.kind == "line" and steps > _MOST_LINES:
+        raise QuestionError(
+            f"{asked.by} has {steps} steps, too many for lines; allowed: {_MOST_LINES} at most, or "
+            "a heat map"
+        )
+    if steps * len(found.table.column(asked.x).unique()) > _MOST_CELLS:
+        raise QuestionError(f"that would be more than {_MOST_CELLS} values; allowed: other axes")
+
+
+def _lines(
+    found: Results, intervals: Intervals, up: Side, across: Side, lines: Side | None
+) -> dict[str, Any]:
+    from airtcp.present.samples import unit_and_label
+
+    unit, label = unit_and_label(found, up.name)
+    x_unit, x_label = unit_and_label(found, across.name)
+    series = []
+    rows = []
+    for line, places in intervals.items():
+        name = "" if lines is None else _told(line, unit_and_label(found, lines.name)[0])
+        data = []
+        for place, one in places.items():
+            if one.mean is None:
+                continue
+            text = quantity_with_interval(one, unit)
+            at = across.at(place) if across.is_text else place
+            data.append({"x": at, "y": one.mean, "low": one.low, "high": one.high, "text": text})
+            rows.append([*([name] if lines else []), _told(place, x_unit), text, f"{one.n}"])
+        series.append({"name": name, "data": data})
+    names = [_told(step, x_unit) for step in across.steps] if across.is_text else None
+    return {
+        "x": {"label": x_label, "unit": x_unit, "names": names},
+        "y": {"label": label, "unit": "" if unit == "1" else unit},
+        "by": None if lines is None else lines.name,
+        "series": series,
+        "head": [*([lines.name] if lines else []), x_label, label, "replications"],
+        "rows": rows,
+    }
+
+
+def _map(
+    found: Results, intervals: Intervals, up: Side, across: Side, lines: Side
+) -> dict[str, Any]:
+    from airtcp.present.samples import unit_and_label
+
+    unit, label = unit_and_label(found, up.name)
+    cells = []
+    for line in lines.steps:
+        known = [intervals.get(line, {}).get(place) for place in across.steps]
+        cells.append(
+            [
+                None
+                if one is None or one.mean is None
+                else {"value": one.mean, "text": quantity_with_interval(one, unit)}
+                for one in known
+            ]
+        )
+
+    def side(one: Side) -> dict[str, Any]:
+        of, named_ = unit_and_label(found, one.name)
+        return {"label": named_, "steps": [_told(step, of) for step in one.steps]}
+
+    across_told, up_told = side(across), side(lines)
+    return {
+        "label": label,
+        "unit": "" if unit == "1" else unit,
+        "across": across_told,
+        "up": up_told,
+        "cells": cells,
+        "head": [lines.name, *across_told["steps"]],
+        "rows": [
+            [name, *("–" if one is None else one["text"] for one in row)]
+            for name, row in zip(up_told["steps"], cells, strict=True)
+        ],
+    }
+
+
+def _where(found: Results, where: Mapping[str, Any]) -> Results:
+    """The rows that have some steps of axes. Raises QuestionError."""
+    import pyarrow as pa
+
+    table = found.table
+    for name, wanted in where.items():
+        if name not in [column.name for column in found.axes]:
+            raise QuestionError(f'"{name}" is no axis; allowed: one of the store\'s')
+        values = table.column(name).to_pylist()
+        table = table.filter(pa.array([value == wanted for value in values], pa.bool_()))
+    return replace(found, table=table) if where else found
+
+
+def _opened(name: str, folder: Path) -> Results:
+    """A store as it is now. Raises OutputError, which names no path."""
+    try:
+        return _read(folder, stamp(folder))
+    except OutputError as error:
+        raise OutputError(str(error).replace(str(folder), name)) from None
+
+
+@lru_cache(maxsize=4)
+def _read(folder: Path, made: int) -> Results:
+    from airtcp.results.query import open as opened
+
+    return opened(folder)
+
+
+def _told(value: Any, unit: str) -> str:
+    """A step of an axis in words."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        factor, name = scaled(float(value), unit)
+        return f"{value / factor:.6g} {name}".strip()
+    return str(value)
+
+
+def _command(asked: Look) -> str:
+    """What draws the same on a command line, where the store is in the present folder."""
+    words = ["airtcp", "plot", asked.store, "--x", asked.x, "--y", asked.y]
+    if asked.by is not None:
+        words += ["--by", asked.by]
+    if asked.kind != "line":
+        words += ["--kind", asked.kind]
+    if asked.where:
+        conditions = (f'"{name}" {_equals(value)}' for name, value in asked.where.items())
+        words += ["--where", " AND ".join(conditions)]
+    return shlex.join(words)
+
+
+def _equals(value: Any) -> str:
+    if value is None:
+        return "IS NULL"
+    if isinstance(value, str):
+        return "= '" + value.replace("'", "''") + "'"
+    return f"= {str(value).lower()}"
