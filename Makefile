@@ -124,6 +124,7 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/flow.py
 	$(BIN)/python benches/around.py
 	$(BIN)/python benches/sweep.py
+	$(BIN)/python benches/web.py
 
 peers: build ## Compare with ns-2 and ns-3 on 20 points: what they say, and how much longer they take (minutes)
 	@command -v ns > /dev/null || { echo 'ns-2 is not here: apt-get install ns2' >&2; exit 1; }

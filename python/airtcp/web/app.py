@@ -133,7 +133,7 @@ class Server:
 
         async def at(index: int) -> str:
             asked = {"source": source, "axis": body.axis, "values": [body.values[index]]}
-            said = await self.crew.ask("point", asked, urgent=False)
+            said = await self.crew.ask("point", asked)
             return json.dumps({"index": index} | _shown(said)) + "\n"
 
         async def lines() -> AsyncIterator[str]:
@@ -285,7 +285,8 @@ def _file(name: str) -> Response:
     return Response(
         path.read_bytes(),
         media_type=_TYPES.get(path.suffix, "text/plain; charset=utf-8"),
-        headers={"Cache-Control": "no-cache"},
+        # Browsers ask for the icon again with every new address.
+        headers={"Cache-Control": "max-age=3600" if path.suffix == ".svg" else "no-cache"},
     )
 
 

@@ -27,6 +27,8 @@ __all__ = ["Crew", "Worker"]
 #: The longest line of a worker: all points of a plan, and more.
 _LONGEST_LINE: Final = 64 * 2**20
 _MOST_KNOWN: Final = 4000
+#: Which questions come first; all others are in the middle.
+_URGENCY: Final = {"predict": 0, "figure": 0, "point": 2}
 
 _ENVIRONMENT: Final = {
     # Small matrices: threads of its own cost more than they bring, and each takes address space.
@@ -139,10 +141,11 @@ class Crew:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def ask(self, name: str, body: dict[str, Any], *, urgent: bool = True) -> dict[str, Any]:
+    async def ask(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         """What a worker says: `answer`, `problem` (of who asks) or `failed` (of ours).
 
-        Who is cancelled while waiting takes the question back.
+        What one looks at while a slider moves comes first, points of curves come last. Who is
+        cancelled while waiting takes the question back.
         """
         key = json.dumps([name, body], sort_keys=True)
         if key in self._known:
@@ -150,7 +153,8 @@ class Crew:
             return self._known[key]
         loop = asyncio.get_running_loop()
         future: asyncio.Future[dict[str, Any]] = loop.create_future()
-        entry = (0 if urgent else 1, next(self._order), key, {"name": name, "body": body}, future)
+        urgency = _URGENCY.get(name, 1)
+        entry = (urgency, next(self._order), key, {"name": name, "body": body}, future)
         self._queue.put_nowait(entry)
         try:
             return await future

@@ -11,10 +11,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from airtcp.examples import directory, examples
+from airtcp.examples import Example, directory, examples
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.plan.axis import MOST_STATIONS, STATIONS, shared_out
 from airtcp.scenario import Scenario
@@ -114,7 +115,7 @@ def _parsed(source: Source) -> dict[str, Any]:
     if (source.example is None) == (source.text is None):
         raise ScenarioError(_NAME, "", "must be one of the two; allowed: an example or a text")
     if source.example is not None:
-        known = {item.name: item for item in examples()}
+        known = [item.name for item in _examples()]
         if source.example not in known:
             raise ScenarioError(
                 _NAME, "", f'there is no example "{source.example}"; allowed: {", ".join(known)}'
@@ -122,6 +123,18 @@ def _parsed(source: Source) -> dict[str, Any]:
         text = (directory() / f"{source.example}.toml").read_text(encoding="utf-8")
     else:
         text = source.text or ""
+    return copy.deepcopy(_tables(text))
+
+
+@lru_cache(maxsize=1)
+def _examples() -> tuple[Example, ...]:
+    """The examples of the package, which do not change while a worker lives."""
+    return tuple(examples())
+
+
+@lru_cache(maxsize=8)
+def _tables(text: str) -> dict[str, Any]:
+    """A text as TOML, kept since sliders ask for the same text over and over."""
     try:
         return tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
@@ -163,7 +176,7 @@ def _path(name: str, source: Source, uploads: Path) -> Path:
         if path.is_file():
             return path
         raise ScenarioError(_NAME, "", f'the file "{name}" is no longer here; upload it once more')
-    packaged = {file for item in examples() for file in item.files if not file.endswith(".toml")}
+    packaged = {file for item in _examples() for file in item.files if not file.endswith(".toml")}
     if name in packaged:
         return Path(str(directory() / name))
     raise ScenarioError(

@@ -32,6 +32,7 @@ export function explore(app) {
   let reading = null;
   let predicting = 0;
   let asked = null;
+  let drawing = 0;
 
   const one = runner({
     label: "Simulate", body: () => ({ kind: "run", source: app.source() }),
@@ -235,7 +236,7 @@ export function explore(app) {
     curveOf.set(curve, there);
     stream("/api/curve", { source: base(), axis: axis.path, values: missing }, controller.signal, (line) => {
       if (line.answer) there.set(JSON.stringify(missing[line.index]), line.answer);
-      if (reading === mine) redraw();
+      if (reading === mine) soon();
     }).then(() => { if (reading === mine) { reading = null; show(); } })
       .catch((error) => { if (reading === mine) reading = null; if (!isAbort(error)) app.problem(error); });
   }
@@ -287,6 +288,15 @@ export function explore(app) {
     if (/b\/s$/.test(text)) return "b/s";
     if (/[KM]?i?B$/i.test(text) && !/b\/s/.test(text)) return "B";
     return /(s|min|h)$/.test(text) ? "s" : "";
+  }
+
+  /** Draw once for all points that have come since the last frame. */
+  function soon() {
+    if (drawing) return;
+    drawing = requestAnimationFrame(() => {
+      drawing = 0;
+      redraw();
+    });
   }
 
   function redraw() {
@@ -358,7 +368,10 @@ export function explore(app) {
 
   return {
     element, show, moved,
-    leave: () => reading?.controller.abort(),
+    leave: () => {
+      cancelAnimationFrame(drawing);
+      reading?.controller.abort();
+    },
   };
 }
 

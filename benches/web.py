@@ -1,0 +1,311 @@
+"""Measures the page of `airtcp web` under load and abuse, on the machine that also asks.
+
+Knows what a page asks for when a slider is moved, and the bounds that are promised. The server runs
+as people start it; 20 pages are 20 clients that ask what a page asks and give up what a newer move
+has overtaken, since 20 browsers would measure themselves; paint and sliders of one page are
+measured in Chromium, where there is one.
+
+    .venv/bin/python benches/web.py            # measure and print; status 1 if over budget
+    .venv/bin/python benches/web.py --write    # and replace the table of benches/README.md
+    .venv/bin/python benches/web.py --seconds 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import shutil
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "web"))
+from run import processor
+from serving import LONG, QUICK, Web, ended, started
+
+README = Path(__file__).parent / "README.md"
+BEGINS, ENDS = "<!-- web: begins -->", "<!-- web: ends -->"
+PAGES = 20
+RUNS_AT_ONCE = 50
+EXAMPLES = ("web-hotspot", "persistent-downloads", "office-uploads", "home-wifi6")
+#: Of the queue and of the runs under way, as `airtcp web` has them by itself.
+QUEUE, WORKERS = 20, 2
+
+#: What was measured, as text, and the budget; whether it is kept.
+Row = tuple[str, str, str, bool]
+
+
+class Client:
+    """What a page does when its sliders are moved: the newest position wins."""
+
+    def __init__(self, web: Web, number: int) -> None:
+        self.chance = random.Random(number)
+        self.http = httpx.AsyncClient(base_url=web.url, timeout=60)
+        # No two pages look at the same scenario: nothing is known from another one.
+        self.source: dict[str, Any] = {
+            "example": EXAMPLES[number % len(EXAMPLES)],
+            "changes": {"run.seed": number + 1},
+        }
+        self.sliders: list[dict[str, Any]] = []
+        self.axis: dict[str, Any] = {}
+        self.asking: list[asyncio.Task[None]] = []
+        self.answers: list[float] = []
+        self.overtaken = 0
+        self.failures: list[str] = []
+
+    async def begin(self) -> None:
+        """The page is opened: what can be moved."""
+        told = (await self.http.post("api/scenario", json={"source": self.source})).json()
+        self.axis = told["axes"][0]
+        self.sliders = [one for one in told["fields"] if one["kind"] == "stops" and one["axis"]]
+
+    def move(self) -> None:
+        """A slider is moved; half of the time it is the one under the curve."""
+        for task in self.asking:
+            self.overtaken += not task.done()
+            task.cancel()
+        slider = self.axis if self.chance.random() < 0.5 else self.chance.choice(self.sliders)
+        options = [one["value"] for one in slider["options"] if one["number"] is not None]
+        value = self.chance.choice(options)
+        changes = dict(self.source["changes"])
+        if slider["path"] == "stations":
+            self.source = self.source | {"stations": value}
+        else:
+            if slider["path"].endswith(".count"):
+                self.source.pop("stations", None)
+            changes[slider["path"]] = value
+        self.source = self.source | {"changes": changes}
+        self.asking = [
+            asyncio.create_task(self.answer(time.perf_counter())),
+            asyncio.create_task(self.rest()),
+        ]
+
+    async def answer(self, moved: float) -> None:
+        """What the models say, which is what one looks at."""
+        if await self.ask("api/predict", {"source": self.source}):
+            self.answers.append(time.perf_counter() - moved)
+
+    async def rest(self) -> None:
+        """The scenario's own words and controls, then the curve."""
+        if not await self.ask("api/scenario", {"source": self.source}):
+            return
+        values = [one["value"] for one in self.axis["options"] if one["number"] is not None]
+        asked = {"source": self.source, "axis": self.axis["path"], "values": values}
+        await self.ask("api/curve", asked)
+
+    async def ask(self, path: str, body: dict[str, Any]) -> bool:
+        try:
+            response = await self.http.post(path, json=body)
+        except httpx.HTTPError as error:
+            self.failures.append(repr(error))
+            return False
+        # Some positions of several sliders are no scenario: that is an answer, too.
+        if response.status_code not in (200, 422):
+            self.failures.append(f"{path}: {response.status_code} {response.text[:200]}")
+        return response.status_code == 200
+
+
+async def sliders(web: Web, seconds: float) -> list[Row]:
+    """So many pages, each moving a slider once a second."""
+    clients = [Client(web, number) for number in range(PAGES)]
+    await asyncio.gather(*(one.begin() for one in clients))
+
+    async def drive(client: Client) -> None:
+        await asyncio.sleep(client.chance.random())
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            client.move()
+            await asyncio.sleep(1.0)
+        await asyncio.gather(*client.asking, return_exceptions=True)
+        await client.http.aclose()
+
+    await asyncio.gather(*(drive(one) for one in clients))
+    answers = sorted(one for client in clients for one in client.answers)
+    failures = [one for client in clients for one in client.failures]
+    for one in failures[:5]:
+        print(one, file=sys.stderr)
+    middle = 1e3 * statistics.median(answers)
+    worst = 1e3 * answers[round(0.95 * (len(answers) - 1))]
+    return [
+        (f"{PAGES} pages, a slider each second: answer, median", f"{middle:.0f} ms", "300 ms",
+         middle < 300),
+        ("the same, 95th percentile", f"{worst:.0f} ms", "", True),
+        (f"of {len(answers)} answers, failed", f"{len(failures)}", "0", not failures),
+    ]  # fmt: skip
+
+
+def memory_mib(web: Web) -> float:
+    """What the server and its workers hold, by proportional set size."""
+    total = 0
+    for pid in (web.process.pid, *web.workers("models"), *web.workers("runs")):
+        try:
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) for line in rollup.splitlines() if line[:4] == "Pss:")
+    return total / 1024
+
+
+def abuse(web: Web) -> list[Row]:
+    """Many runs at once, and a worker that is killed."""
+    before = memory_mib(web)
+    asked = {"kind": "run", "source": {"example": "saturated-stations", "changes": LONG}}
+    told = [web.ask("api/jobs", asked) for _ in range(RUNS_AT_ONCE)]
+    taken = [answer["id"] for status, answer in told if status == 202]
+    refused = [answer for status, answer in told if status == 503]
+    told_why = all("wait already" in one["problem"]["message"] for one in refused)
+    most = 0.0
+    for _ in range(20):
+        time.sleep(0.25)
+        most = max(most, memory_mib(web))
+    begin = time.perf_counter()
+    alive, _ = web.ask("api/predict", {"source": {"example": "web-hotspot"}})
+    answered = 1e3 * (time.perf_counter() - begin)
+    running = web.workers("runs")
+    os.kill(running[0], signal.SIGKILL)
+    time.sleep(3)
+    states = [web.ask(f"api/jobs/{one}")[1]["state"] for one in taken]
+    failed = states.count("failed")
+    for one in taken:
+        web.ask(f"api/jobs/{one}/stop", {})
+    quick = {"kind": "run", "source": {"example": "saturated-stations", "changes": QUICK}}
+    after = web.run(quick, 120)["state"]
+    return [
+        (f"{RUNS_AT_ONCE} simulations at once: taken, refused with a message",
+         f"{len(taken)}, {len(refused)}", f"{QUEUE + WORKERS} at most",
+         len(taken) + len(refused) == RUNS_AT_ONCE and told_why
+         and len(taken) <= QUEUE + WORKERS),
+        ("memory before, and the most meanwhile", f"{before:.0f} MiB, {most:.0f} MiB",
+         "2048 MiB", most < 2048),
+        ("an answer of the models meanwhile", f"{answered:.0f} ms", "300 ms",
+         alive == 200 and answered < 300),
+        ("runs lost with a worker that was killed", f"{failed}", "1", failed == 1),
+        ("a run afterwards", after, "done", after == "done"),
+    ]  # fmt: skip
+
+
+#: Move a slider as a person does, and tell when the answer and the whole curve are there.
+MOVED = """async ([path, value]) => {
+  const input = document.querySelector(`.controls [data-path="${path}"]`);
+  const words = document.getElementById("answer");
+  const before = words.innerText;
+  const line = () => document.querySelector(".picture .line.model")?.getAttribute("d") ?? "";
+  const was = line();
+  const begin = performance.now();
+  input.value = value;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  let answered = null, drawn = null, last = was;
+  while (performance.now() - begin < 1500) {
+    await new Promise(requestAnimationFrame);
+    const there = !words.hasAttribute("aria-busy") && words.innerText !== before;
+    if (answered === null && there) answered = performance.now() - begin;
+    const now = line();
+    if (now !== last) { last = now; drawn = performance.now() - begin; }
+  }
+  return [answered, drawn];
+}"""
+
+
+def browser(web: Web) -> list[Row]:
+    """One page in Chromium: its paint, and its sliders."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        return [("one page in a browser", "not measured", "chromium is not here", True)]
+    from playwright.sync_api import sync_playwright
+
+    hosts, paints, firsts = set(), [], []
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for _ in range(5):
+            context = opened.new_context()
+            page = context.new_page()
+            page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+            begin = time.perf_counter()
+            page.goto(web.url)
+            page.locator("#answer:not([aria-busy]) .lead:not(.loading)").wait_for()
+            firsts.append(time.perf_counter() - begin)
+            paints.append(
+                page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+            )
+            context.close()
+        page = opened.new_context().new_page()
+        page.goto(web.url)
+        page.locator(".picture .line.model").wait_for()
+        page.wait_for_timeout(2000)
+        paths = page.locator(".controls input[type=range]").evaluate_all(
+            "all => all.map((one) => [one.dataset.path, Number(one.max)])"
+        )
+        known, others, curves = [], [], []
+        axis = page.locator(".main-slider input").get_attribute("data-path")
+        chance = random.Random(1)
+        for number in range(24):
+            if number % 2:
+                path, most = next(one for one in paths if one[0] == axis)
+            else:
+                path, most = chance.choice([one for one in paths if one[0].startswith("flows.")])
+            answered, drawn = page.evaluate(MOVED, [path, chance.randrange(most + 1)])
+            if answered is not None:
+                (known if number % 2 else others).append(answered)
+            if not number % 2 and drawn is not None:
+                curves.append(drawn)
+        opened.close()
+    # Who comes first waits for the workers, too.
+    cold, warm = 1e3 * firsts[0], 1e3 * statistics.median(firsts[1:])
+    paint = statistics.median(paints)
+    return [
+        ("a page is painted, with its first answer", f"{paint:.0f} ms, {warm:.0f} ms", "2000 ms",
+         max(paint, warm) < 2000),
+        ("the first page of a server just started", f"{cold:.0f} ms", "2000 ms", cold < 2000),
+        ("hosts that a page asks beside its own", f"{len(hosts) - 1}", "0", len(hosts) == 1),
+        ("the slider under the curve: answer, median", f"{statistics.median(known):.0f} ms",
+         "100 ms", statistics.median(known) < 100),
+        ("any other slider: answer, median", f"{statistics.median(others):.0f} ms", "100 ms",
+         statistics.median(others) < 100),
+        ("any other slider: the whole new curve, median",
+         f"{statistics.median(curves):.0f} ms", "", True),
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Measure, print, and replace the table if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="replace the table of the README")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    arguments = parser.parse_args()
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        web = started("--queue", str(QUEUE), "--runs", str(WORKERS), folder=Path(folder))
+        try:
+            rows = browser(web)
+            rows += asyncio.run(sliders(web, arguments.seconds))
+            rows += abuse(web)
+        finally:
+            said = ended(web)
+    if "Traceback" in said:
+        print(said, file=sys.stderr)
+        rows.append(("tracebacks in the server's log", "some", "none", False))
+    lines = ["| what | measured | budget |", "| --- | --- | --- |"]
+    lines += [f"| {what} | {measured} | {budget} |" for what, measured, budget, _ in rows]
+    table = "\n".join(lines)
+    print(table)
+    if arguments.write:
+        before, _, rest = README.read_text().partition(BEGINS)
+        _, _, after = rest.partition(ENDS)
+        machine = f"{os.cpu_count()} cores of {processor()}, load {load:.1f} before."
+        README.write_text(f"{before}{BEGINS}\n{machine}\n\n{table}\n{ENDS}{after}")
+    over = [what for what, _, _, kept in rows if not kept]
+    if over:
+        sys.exit(f"Over budget (load {load:.1f}): {'; '.join(over)}")
+
+
+if __name__ == "__main__":
+    main()
