@@ -177,6 +177,46 @@ def test_intervals_of_crossings_hold_the_truth_as_often_as_they_say() -> None:
     assert inside >= 180
 
 
+@pytest.mark.parametrize("places", [(26, 30, 35, 40), (28, 32, 38, 43), (23, 28, 31, 35)])
+def test_a_curve_that_grows_ever_faster_crosses_where_it_does(places: tuple[int, ...]) -> None:
+    """Transfer times that were measured, 1500 replications at each value: 0.464 s at 31, 0.512 s
+    at 32. A parabola through their logarithms crosses 0.5 s within 0.3 of there; one through the
+    values themselves is 1.5 off in the second case.
+    """
+    measured = {23: 0.250, 26: 0.305, 28: 0.355, 30: 0.422, 31: 0.464, 32: 0.512}
+    measured |= {35: 0.734, 38: 1.151, 40: 1.614, 43: 2.746}
+    spread = (-0.1, 0.0, 0.1)
+    samples = {
+        place: {run: measured[place] * (1.0 + part) - 0.5 for run, part in enumerate(spread)}
+        for place in places
+    }
+
+    found, straight = cross(samples, 0.95, bound=0.5), cross(samples, 0.95)
+
+    assert found is not None
+    assert straight is not None
+    truth = 31 + (0.5 - 0.464) / (0.512 - 0.464)
+    assert found.at == pytest.approx(truth, abs=0.3)
+    if places[0] == 28:
+        assert straight.at - truth > 1.0
+    # What moves the metric by a tenth moves the crossing by as many logarithms over the slope.
+    assert found.parts[0] == pytest.approx(-found.parts[2])
+    assert found.parts[0] > 0.0
+
+
+def test_a_metric_that_falls_is_crossed_from_above() -> None:
+    """Shares of 10 fall below 0.5 at 20: 1/n, whose logarithm is smooth; and what is zero somewhere
+    has no logarithm."""
+    samples = {n: dict.fromkeys(range(3), 0.5 - 10.0 / n) for n in (16, 18, 22, 25)}
+
+    found = cross(samples, 0.95, bound=0.5, falls=True)
+
+    assert found is not None
+    assert found.at == pytest.approx(20.0, abs=0.01)
+    samples[25] = dict.fromkeys(range(3), 0.5)
+    assert cross(samples, 0.95, bound=0.5, falls=True) == cross(samples, 0.95)
+
+
 def test_two_crossings_on_the_same_numbers_are_compared_in_pairs() -> None:
     """Both have the same noise: their difference is sure, each of them is not."""
     noise = [-0.3, 0.1, 0.2, 0.0]

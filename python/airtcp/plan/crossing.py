@@ -3,12 +3,15 @@
 Knows samples of several replications at several places, on common random numbers. Does not know
 what was measured.
 
-Each replication gives a curve; near the crossing it is taken for a parabola (a straight line where
-there are fewer than four places), by least squares. At any place x the replications then have
-independent values, whose mean has a Student-t interval, corrected for skewness. The crossing is
-where the mean is zero, and
-its interval holds all x at which that interval holds zero: Fieller's way (J. Roy. Statist. Soc. B
-16, 1954), which is exact for normal samples and asks for no derivative.
+The means of the replications give a curve. Near the crossing the logarithm of the metric is taken
+for a parabola (a straight line where there are fewer than four places), by least squares: what
+grows as a channel fills up grows in ratios, ever faster, and a parabola through the values
+themselves crosses too late by as much as the interval is wide. At any place x the curve is a
+function of the means at the places, and how far each replication moves it is known to first order
+(the delta method). So there are independent values at x, whose mean has a Student-t interval,
+corrected for skewness. The crossing is where the mean is zero, and its interval holds all x at
+which that interval holds zero: Fieller's way (J. Roy. Statist. Soc. B 16, 1954), which asks for no
+derivative.
 """
 
 from __future__ import annotations
@@ -46,18 +49,28 @@ class Crossing:
 
 
 def cross(
-    samples: Mapping[int, Mapping[int, float]], confidence: float, resolution: float = 0.05
+    samples: Mapping[int, Mapping[int, float]],
+    confidence: float,
+    *,
+    bound: float = 0.0,
+    falls: bool = False,
+    resolution: float = 0.05,
 ) -> Crossing | None:
     """The crossing of curves that rise, from `samples[place][replication]`.
 
-    Only replications with a value at every place count. None if they are fewer than two, or the
-    mean does not cross zero within the places, or a quarter of their extent beyond.
+    Samples are how far a metric is above `bound`, or below it if it `falls`. Where bound and means
+    of the metric are positive the curve is one of logarithms; where `bound` is not, one of the
+    samples themselves. Only replications with a value at every place count. None if they are fewer
+    than two, or the mean does not cross zero within the places, or a quarter of their extent
+    beyond.
     """
     places = sorted(samples)
     common = sorted(set.intersection(*(set(samples[place]) for place in places)))
     if len(common) < 2 or len(places) < 2:
         return None
     values = np.array([[samples[place][run] for run in common] for place in places])
+    if bound > 0.0:
+        values = _in_ratios(values, bound, falls=falls)
     middle, extent = places[0], places[-1] - places[0]
     degree = 2 if len(places) >= _PARABOLA else 1
     # Coefficients of each replication, the highest power first.
@@ -89,6 +102,19 @@ def cross(
         high=None if high is None else float(middle + grid[first + high] * extent),
         parts={run: float(part) for run, part in zip(common, parts, strict=True)},
     )
+
+
+def _in_ratios(excess: NDArray[np.float64], bound: float, *, falls: bool) -> NDArray[np.float64]:
+    """The logarithm of the mean over the bound, with what each replication moves it by.
+
+    The excess itself where a mean is not positive.
+    """
+    sign = -1.0 if falls else 1.0
+    metric = bound + sign * excess
+    means = metric.mean(axis=1, keepdims=True)
+    if (means <= 0.0).any():
+        return excess
+    return sign * (np.log(means / bound) + (metric - means) / means)
 
 
 def monotone_crossing(means: Mapping[int, float]) -> float | None:

@@ -370,7 +370,8 @@ class Search:
             below = max(place for place in samples if place <= rough)
             above = min(place for place in samples if place > rough)
             near = {place: samples[place] for place in (below, above)}
-        return cross(near, self._confidence)
+        falls = not condition.above
+        return cross(near, self._confidence, bound=condition.bound, falls=falls)
 
     def _answer(self, index: int, low: float | None, high: float | None) -> Answer:
         first = None if low is None else min(self._clipped(math.floor(low)), index)
