@@ -21,6 +21,7 @@ GROUND = {
     "files",
     "high_rate",
     "metrics",
+    "pictured",
     "standards",
     "stats",
     "units",

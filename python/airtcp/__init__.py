@@ -26,6 +26,7 @@ from airtcp.exceptions import (
     ScenarioError,
     SimulationError,
 )
+from airtcp.pictured import drawn_by
 from airtcp.plan import plan
 from airtcp.predict import predict
 from airtcp.sweep import sweep
@@ -53,6 +54,16 @@ __all__ = [
     "simulate",
     "sweep",
 ]
+
+
+def _figure(result: Any, /, **options: Any) -> Any:
+    """What results are drawn by; Matplotlib is imported when somebody wants a picture."""
+    from airtcp.present.figures import figure
+
+    return figure(result, **options)
+
+
+drawn_by(_figure)
 
 
 def __getattr__(name: str) -> Any:

@@ -83,13 +83,14 @@ def values(resolved: str, capture: Path) -> Values:
     for seed, replication in RUNS:
         try:
             plain = simulation.run(seed, replication, control)
-            text, times, trace = simulation.run_recorded(
+            text, times, trace, _ = simulation.run_recorded(
                 seed,
                 replication,
                 control,
                 sample_interval_ns=SAMPLE_INTERVAL_NS,
                 pcap=capture,
                 snaplen=SNAPLEN,
+                transfers=True,
             )
         except _core.SimulationFailed as error:
             found.setdefault("error", []).append(str(error))

@@ -107,6 +107,10 @@ fn watching(
     }
 }
 
+/// Outcome, transfer times, trace and transfers of a run.
+type Recorded<'py> =
+    (String, Bound<'py, PyBytes>, Option<Bound<'py, PyDict>>, Option<Bound<'py, PyDict>>);
+
 /// A scenario that can be simulated, any number of times and from several threads at once.
 #[pyclass(name = "Simulation", frozen)]
 struct PySimulation(Simulation);
@@ -136,8 +140,11 @@ impl PySimulation {
     }
 
     /// The same, with a trace if there is a sample interval, which must not be zero, and with a
-    /// capture of the first `snaplen` bytes of each frame if there is a file for it.
-    #[pyo3(signature = (seed, replication, control, *, sample_interval_ns, pcap, snaplen))]
+    /// capture of the first `snaplen` bytes of each frame if there is a file for it. Then the transfers,
+    /// if they are asked for.
+    #[pyo3(signature = (
+        seed, replication, control, *, sample_interval_ns, pcap, snaplen, transfers
+    ))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn run_recorded<'py>(
         &self,
@@ -148,27 +155,30 @@ impl PySimulation {
         sample_interval_ns: Option<u64>,
         pcap: Option<PathBuf>,
         snaplen: u32,
-    ) -> PyResult<(String, Bound<'py, PyBytes>, Option<Bound<'py, PyDict>>)> {
+        transfers: bool,
+    ) -> PyResult<Recorded<'py>> {
         if sample_interval_ns == Some(0) {
             return Err(PyValueError::new_err("sample_interval_ns must not be zero"));
         }
         let mut recording = Recording {
             sample_interval: sample_interval_ns.map(Duration::from_nanos),
+            transfers,
             ..Recording::default()
         };
         if let Some(path) = pcap {
             recording.capture = Some((Box::new(BufWriter::new(File::create(path)?)), snaplen));
         }
         let shared = Arc::clone(&control.control);
-        let ((json, times), trace) = py
+        let ((json, times), transfers, trace) = py
             .detach(|| {
                 let (outcome, trace) =
                     self.0.run_recorded(seed, replication, recording, &shared)?;
-                Ok((written(&outcome), trace))
+                Ok((written(&outcome), outcome.transfers, trace))
             })
             .map_err(|error| control.failed(error))?;
         let trace = trace.map(|trace| trace::to_python(py, &trace)).transpose()?;
-        Ok((json, PyBytes::new(py, &times), trace))
+        let transfers = transfers.map(|rows| trace::transfers(py, &rows)).transpose()?;
+        Ok((json, PyBytes::new(py, &times), trace, transfers))
     }
 }
 

@@ -1,6 +1,7 @@
-//! A trace as Python takes it: columns of little-endian numbers, and the names that they refer to.
+//! A trace and transfers as Python takes them: columns of little-endian numbers, and the names that they refer to.
 
 use airtcp_kernel::Log;
+use airtcp_sim::outcome::Transfer;
 use airtcp_sim::trace::{EventKind, Trace};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -56,6 +57,19 @@ pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'
     column(&ppdus, "failed", log, |ppdu| u64::from(ppdu.failed).into())?;
     answer.set_item("ppdus", ppdus)?;
     Ok(answer)
+}
+
+/// A table of transfers: columns of `int64`.
+pub(crate) fn transfers<'py>(py: Python<'py>, rows: &[Transfer]) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let set = |name: &str, value: fn(&Transfer) -> u64| {
+        let bytes: Vec<u8> = rows.iter().flat_map(|row| value(row).to_le_bytes()).collect();
+        table.set_item(name, PyBytes::new(py, &bytes))
+    };
+    set("flow", |transfer| transfer.flow.into())?;
+    set("began_ns", |transfer| transfer.began.as_nanos())?;
+    set("bytes", |transfer| transfer.bytes)?;
+    Ok(table)
 }
 
 fn table<'py, R>(py: Python<'py>, log: &Log<R>) -> PyResult<Bound<'py, PyDict>> {

@@ -147,8 +147,8 @@ pub(crate) enum Action {
     Saturate { side: Side, bytes: u32 },
     /// A transfer has begun; if `unbidden`, however many are under way.
     Began { unbidden: bool },
-    /// The receiver of a transfer has all of it.
-    Received { began: Time },
+    /// The receiver of a transfer has all of it, that is so many bytes.
+    Received { began: Time, bytes: u64 },
     /// The client has all objects of a page.
     Loaded { began: Time },
     /// The sender of a transfer knows that.

@@ -44,6 +44,8 @@ pub struct Recording {
     pub sample_interval: Option<Duration>,
     /// Where a pcap file goes of what is on the air, and how many bytes it has of each frame at most.
     pub capture: Option<(Box<dyn Write + Send>, u32)>,
+    /// Whether the outcome has each transfer.
+    pub transfers: bool,
 }
 
 /// A scenario that can be simulated, any number of times and from several threads at once.
@@ -79,7 +81,7 @@ impl Simulation {
     }
 
     /// The same, and writes down what `recording` asks for: there is a trace if it has a sample
-    /// interval. The outcome is that of [`Self::run`].
+    /// interval. The outcome is that of [`Self::run`], and has its transfers if they are asked for.
     ///
     /// # Errors
     /// As [`Self::run`], and [`RunError::CaptureFailed`] if the capture cannot be written.
@@ -99,6 +101,9 @@ impl Simulation {
         }
         if let Some((out, snaplen)) = recording.capture {
             replication = replication.captured(out, snaplen);
+        }
+        if recording.transfers {
+            replication = replication.with_transfers();
         }
         replication.run(control)
     }

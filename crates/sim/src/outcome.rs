@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use airtcp_kernel::Time;
 use serde::Serialize;
 
 /// Numbers by name; `None` where a metric does not apply.
@@ -31,6 +32,20 @@ pub struct Outcome {
     /// Seconds that each transfer took that ended in the measured time, in order of their end.
     #[serde(skip)]
     pub transfer_times_s: Vec<f64>,
+    /// The same transfers, if they were asked for.
+    #[serde(skip)]
+    pub transfers: Option<Vec<Transfer>>,
+}
+
+/// A transfer of which the receiver has all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// Whose it was: the place among the records of flows.
+    pub flow: u32,
+    /// When it began.
+    pub began: Time,
+    /// Payload bytes of its data; none of what was said around them.
+    pub bytes: u64,
 }
 
 /// Shares of the measured time; they add up to 1.

@@ -55,6 +55,12 @@ impl<'a> Replication<'a> {
         self
     }
 
+    /// The same, of which the outcome has the transfers.
+    pub(crate) fn with_transfers(mut self) -> Self {
+        self.world.keep_transfers();
+        self
+    }
+
     /// The same, which writes what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
         self.world.capture(out, snaplen);

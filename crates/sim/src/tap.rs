@@ -36,6 +36,8 @@ pub(crate) struct Tap {
     round_trips: RoundTrips,
     /// When payload came last that was next in order.
     pub(crate) last_came: Time,
+    /// How much of it there was.
+    pub(crate) delivered: u64,
     is_complete: bool,
     pub(crate) counts: TcpCounts,
 }
@@ -97,6 +99,7 @@ impl Tap {
             ends: Default::default(),
             round_trips: RoundTrips::default(),
             last_came: began,
+            delivered: 0,
             is_complete: false,
             counts: TcpCounts::default(),
         }
@@ -144,6 +147,7 @@ impl Tap {
         }
         if fresh > 0 {
             self.last_came = now;
+            self.delivered += fresh;
         }
         let sent = &self.ends[side.other() as usize];
         let is_complete = sent.fin.is_some() && sent.fin == sent.next;
@@ -201,7 +205,7 @@ mod tests {
         assert_eq!(behind, Came::default());
         assert_eq!(all, Came { delivered: 2000, completes: true });
         assert_eq!(again, Came::default());
-        assert_eq!(tap.last_came, at(10));
+        assert_eq!((tap.last_came, tap.delivered), (at(10), 3000));
         assert_eq!(round_trips, [at(8) - at(3), at(12) - at(5)]);
         assert_eq!((tap.counts.segments, tap.counts.retransmissions), (6, 1));
     }

@@ -150,6 +150,11 @@ impl<'a> World<'a> {
         self.recorder = Some(Box::new(Recorder::new(interval, self.flows.len())));
     }
 
+    /// Keeps what each measured transfer was.
+    pub(crate) fn keep_transfers(&mut self) {
+        self.measures.transfers = Some(Vec::new());
+    }
+
     /// The time so far.
     pub(crate) fn now(&self) -> Time {
         self.now

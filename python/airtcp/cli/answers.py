@@ -62,6 +62,14 @@ Snaplen = Annotated[
     int,
     typer.Option(min=LEAST_SNAPLEN, max=MOST_SNAPLEN, help="Bytes of each frame in a capture."),
 ]
+Transfers = Annotated[
+    Path | None,
+    typer.Option(
+        "--transfers",
+        metavar="FILE",
+        help="Write each transfer here: flow, start, size, time (.parquet or .csv).",
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", help="Overwrite files that airtcp has not written.")
 ]
@@ -206,6 +214,7 @@ def simulate(
     trace_interval: TraceInterval = None,
     pcap: Pcap = None,
     snaplen: Snaplen = SNAPLEN,
+    transfers: Transfers = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -217,7 +226,7 @@ def simulate(
 
         interval_s = _trace_interval_s(trace, trace_interval)
         loaded, text = scenario_of(scenario, set_)
-        check(scenario, out=out, trace=trace, pcap=pcap, force=force)
+        check(scenario, out=out, trace=trace, pcap=pcap, transfers=transfers, force=force)
         lost: AirtcpError | None = None
         with progress_bar(quiet) as progress:
             try:
@@ -231,6 +240,7 @@ def simulate(
                     trace_interval_s=interval_s,
                     pcap=pcap,
                     snaplen=snaplen,
+                    transfers=transfers or False,
                 )
             except OutputError as error:
                 if not isinstance(error.result, SimulationResult):

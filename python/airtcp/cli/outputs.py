@@ -21,6 +21,8 @@ __all__ = ["check", "check_pages", "check_picture"]
 _LOOK: Final = 65_536
 #: A column of traces that no other table is likely to have.
 _TRACE_COLUMN: Final = b"ssthresh_bytes"
+#: Columns that transfers have; together they are in no other table of ours.
+_TRANSFER_COLUMNS: Final = (b"flow", b"start_s", b"size_bytes", b"time_s")
 #: pcap with nanoseconds, little-endian, version 2.4.
 _PCAP_HEADER: Final = bytes.fromhex("4d3cb2a1 0200 0400")
 _PCAP_HEADER_BYTES: Final = 24
@@ -35,6 +37,7 @@ def check(
     out: Path | None = None,
     trace: Path | None = None,
     pcap: Path | None = None,
+    transfers: Path | None = None,
     force: bool = False,
 ) -> None:
     """See that the outputs of a command can be written and that nothing is lost by it.
@@ -46,6 +49,8 @@ def check(
         files["--trace"] = [trace]
     if pcap is not None:
         files["--pcap"] = [pcap]
+    if transfers is not None:
+        files["--transfers"] = [transfers]
     if out is not None:
         files["--out"] = [out / name for name in _names_of_a_report()]
     taken: list[tuple[str, Path]] = [("the scenario", scenario)]
@@ -60,6 +65,8 @@ def check(
     if not force:
         _refuse_foreign([path for path in files.get("--trace", []) if not _is_trace(path)])
         _refuse_foreign([path for path in files.get("--pcap", []) if not _is_capture(path)])
+        tables = [path for path in files.get("--transfers", []) if not _are_transfers(path)]
+        _refuse_foreign(tables)
         if out is not None and not _is_page(out / "report.html"):
             # What lies beside a report of ours is ours.
             _refuse_foreign(files["--out"])
@@ -108,7 +115,16 @@ def _refuse_foreign(paths: list[Path]) -> None:
 
 
 def _is_trace(path: Path) -> bool:
-    return _TRACE_COLUMN in (_head(path) if path.suffix.lower() == ".csv" else _tail(path))
+    return _TRACE_COLUMN in _names_in(path)
+
+
+def _are_transfers(path: Path) -> bool:
+    return all(name in _names_in(path) for name in _TRANSFER_COLUMNS)
+
+
+def _names_in(path: Path) -> bytes:
+    """What has the names of the columns of a table: CSV begins with them, Parquet ends."""
+    return _head(path) if path.suffix.lower() == ".csv" else _tail(path)
 
 
 def _is_page(path: Path) -> bool:

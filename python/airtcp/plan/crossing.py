@@ -114,7 +114,8 @@ def _in_ratios(excess: NDArray[np.float64], bound: float, *, falls: bool) -> NDA
     means = metric.mean(axis=1, keepdims=True)
     if (means <= 0.0).any():
         return excess
-    return sign * (np.log(means / bound) + (metric - means) / means)
+    ratios: NDArray[np.float64] = np.log(means / bound) + (metric - means) / means
+    return sign * ratios
 
 
 def monotone_crossing(means: Mapping[int, float]) -> float | None:

@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -131,11 +132,21 @@ def styled() -> Iterator[None]:
 
 def new_figure(width: float = 7.2, height: float = 3.6) -> tuple[Figure, Axes]:
     """An empty figure of `width` and `height` inches with one pair of axes, to draw on."""
+    figure = _shown()(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+@cache
+def _shown() -> type[Figure]:
+    """A figure that notebooks show by themselves."""
     # Not pyplot: its registry of figures is global state.
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.add_subplot()
+    class Shown(Figure):
+        def _repr_png_(self) -> bytes:
+            return png(self)
+
+    return Shown
 
 
 def legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:

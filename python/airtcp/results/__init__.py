@@ -1,6 +1,8 @@
 """What comes out of models and simulation.
 
-    objects                   result objects, whose attributes are the keys of the JSON they write
+    objects                   what was simulated: attributes are the keys of the JSON they write
+    compared                  what models say, and that beside simulation
+    transfers                 transfers one by one, and their file
     averages                  flows, stations and groups over replications
     testbed                   the same of a testbed, and how far it is to be trusted
     trace, trace_file         what happened during a run, and its file
@@ -13,14 +15,10 @@ Knows the shape of answers. Does not know how they are computed or shown.
 """
 
 from airtcp.results.averages import Flow, Groups, Station
+from airtcp.results.compared import Comparison, Model, Predicted, Prediction, Row
 from airtcp.results.objects import (
-    Comparison,
-    Model,
-    Predicted,
-    Prediction,
     Provenance,
     Replication,
-    Row,
     Simulation,
     SimulationResult,
     Stopped,

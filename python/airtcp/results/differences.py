@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.metrics import METRICS
+from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
+from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import SimulationResult, canonical_json
 from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Change", "Difference", "Ranked"]
 
@@ -87,7 +93,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, repr=False)
-class Difference:
+class Difference(Pictured):
     """The answer of `airtcp.diff`: what is otherwise in `b` than in `a`, on the same seed.
 
     Replications are paired by their index; those that only one of the two has are left out.
@@ -165,6 +171,35 @@ class Difference:
             return (not one.change.separated, -size if one.change.separated else 0.0)
 
         return sorted(found, key=order)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each change as in `ranked`: what it is of, both means, and the difference.
+
+        `low` and `high` are the ends of the interval of the paired difference. Needs pandas, which
+        airtcp does not.
+        """
+        rows = []
+        for one in self.ranked():
+            means = one.change.a.mean, one.change.b.mean
+            moved = one.change.difference
+            ends = moved.mean, moved.low, moved.high
+            rows.append((one.metric, one.group, one.part, *means, *ends, one.verdict))
+        names = ("metric", "group", "part", "a", "b", "difference", "low", "high", "verdict")
+        return frame(names, rows)
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it: what is separated from zero, the largest first."""
+        rows = []
+        for one in self.ranked():
+            about, change = METRICS[one.metric], one.change
+            if not change.separated or change.a.mean is None or change.b.mean is None:
+                continue
+            of = "" if one.group is None else f"{one.group}, {one.part}"
+            means = (quantity(mean, about.unit, 4) for mean in (change.a.mean, change.b.mean))
+            moved = quantity_with_interval(change.difference, about.unit)
+            rows.append((about.label, of, *means, moved, one.verdict))
+        head = ("metric", "of", "A", "B", "difference", "")
+        return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `a` and `b` (scenario and provenance), `metrics`, `groups`, `replications`."""

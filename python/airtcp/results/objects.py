@@ -14,24 +14,27 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from airtcp.amounts import quantity, quantity_with_interval
+from airtcp.amounts import quantity_with_interval
 from airtcp.metrics import METRICS
+from airtcp.pictured import Pictured
 from airtcp.results.averages import Flow, Groups, Station, categories, combined, groups, mean_of
+from airtcp.results.notebook import html_table
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from airtcp.results.testbed import TestbedResult
     from airtcp.results.trace import Trace
+    from airtcp.results.transfers import Transfers
     from airtcp.scenario import ResolvedScenario
 
 _T = TypeVar("_T")
 
 #: What is told of a result in a line.
-_HEADLINES: Final = ("goodput_bps", "transfer_time_s")
+HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 
 #: Why a simulation ended: all replications asked for were made, the precision was reached, the
 #: cap on replications was reached first, or the user interrupted it.
@@ -82,38 +85,19 @@ class Provenance:
         return cls(__version__, seed, generator, digest, machine)
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """What one model says about one metric.
-
-    `value` is in the metric's unit (a list for a distribution), `by` the module that computed it,
-    `source` paper and equation, `assumes` what the model takes for granted, and `broken` what of
-    that the scenario does not meet, with what this does to the answer.
-    """
-
-    value: float | list[float]
-    by: str
-    source: str
-    assumes: list[str] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
-
-
-#: What models say: for each metric the predictions, best first.
-Model = dict[str, list[Predicted]]
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Replication:
     """The core's answer for one replication, as docs/resolved-form.md describes it.
 
     `transfer_times_s` holds the transfers that ended in the measured time, in order of their end.
-    `trace` is there if `airtcp.simulate` was told to keep it.
+    `trace` and `transfers` are there if `airtcp.simulate` was told to keep them.
     """
 
     index: int
     answer: Mapping[str, Any]
     transfer_times_s: NDArray[np.float64]
     trace: Trace | None = None
+    transfers: Transfers | None = None
 
     def __repr__(self) -> str:
         traced = "" if self.trace is None else ", traced"
@@ -160,7 +144,7 @@ class Simulation:
     def _in_short(self) -> str:
         n = self.replications
         replications = f"{n} replication{'s' if n > 1 else ''}"
-        known = {name: self.metrics.get(name) for name in _HEADLINES}
+        known = {name: self.metrics.get(name) for name in HEADLINES}
         told = [_told(name, one) for name, one in known.items() if one and one.mean is not None]
         return "; ".join([*told, replications])
 
@@ -248,15 +232,31 @@ class Simulation:
 
     def _repr_html_(self) -> str:
         """The metrics that have a value, as notebooks show them."""
-        from html import escape
+        rows = [
+            (METRICS[name].label, quantity_with_interval(self.metrics[name], METRICS[name].unit))
+            for name in self.shown
+        ]
+        return html_table(self._in_short(), (), rows)
 
-        rows = "".join(
-            f"<tr><td>{escape(METRICS[name].label if name in METRICS else name)}</td>"
-            f"<td>{escape(_shown(name, one))}</td></tr>"
-            for name, one in self.metrics.items()
-            if one.mean is not None
-        )
-        return f"<p>{escape(self._in_short())}</p><table>{rows}</table>"
+    @property
+    def shown(self) -> list[str]:
+        """The metrics that tables for people have: those with a value that are no details."""
+        return [
+            name
+            for name, metric in METRICS.items()
+            if name in self.metrics and self.metrics[name].mean is not None and not metric.detail
+        ]
+
+    def transfers(self) -> pa.Table:
+        """A row for each transfer that ended in the measured time, if they were kept.
+
+        Columns are `replication`, `flow`, `start_s` (from the start of the run, warm-up included),
+        `size_bytes` of payload, and `time_s`; an Arrow table, with `to_pandas`. Raises ValueError
+        if `airtcp.simulate` was not told to keep transfers.
+        """
+        from airtcp.results.transfers import table
+
+        return table(self.runs)
 
     def transfer_times_s(self) -> NDArray[np.float64]:
         """The times in seconds of all transfers of all replications, in no particular order."""
@@ -291,7 +291,7 @@ class Simulation:
 
 
 @dataclass(frozen=True, repr=False)
-class SimulationResult:
+class SimulationResult(Pictured):
     """The answer of `airtcp.simulate`: the scenario as it was run, and what was measured.
 
     With the `cafe` of `airtcp.load`:
@@ -325,138 +325,11 @@ class SimulationResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `scenario`, `provenance`, `simulation`."""
-        return _head(self.scenario, self.provenance) | {"simulation": self.simulation.to_dict()}
+        return head(self.scenario, self.provenance) | {"simulation": self.simulation.to_dict()}
 
     def to_json(self) -> str:
         """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
         return canonical_json(self.to_dict())
-
-
-@dataclass(frozen=True, repr=False)
-class Prediction:
-    """The answer of `airtcp.predict`: per metric what models say, best first.
-
-    `uncovered` says why no model covers the scenario; None when at least one does. `unanswered`
-    has the models that might have an answer and have none: their source, and why.
-
-    With the `cafe` of `airtcp.load`:
-
-    >>> prediction = airtcp.predict(cafe)
-    >>> list(prediction.by_source("goodput_bps"))[0] == prediction.best("goodput_bps").source
-    True
-    """
-
-    scenario: ResolvedScenario
-    provenance: Provenance
-    model: Model
-    uncovered: str | None
-    unanswered: dict[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        best = {name: self.best(name) for name in _HEADLINES}
-        told = [
-            f"{METRICS[name].label} {quantity(one.value, METRICS[name].unit)} ({one.source})"
-            for name, one in best.items()
-            if one is not None and not isinstance(one.value, list)
-        ]
-        return f"<Prediction of {self.scenario.title!r}: {'; '.join(told) or self.uncovered}>"
-
-    def best(self, metric: str) -> Predicted | None:
-        """The best prediction of a metric, None if there is none."""
-        return next(iter(self.model.get(metric, ())), None)
-
-    def by_source(self, metric: str) -> dict[str, Predicted]:
-        """The predictions of a metric by paper and equation, best first; empty if there are none.
-
-        No source has two predictions of a metric.
-        """
-        return {entry.source: entry for entry in self.model.get(metric, ())}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`."""
-        return _head(self.scenario, self.provenance) | {
-            "model": _model_dict(self.model),
-            "uncovered": self.uncovered,
-            "unanswered": self.unanswered,
-        }
-
-    def to_json(self) -> str:
-        """The prediction as canonical JSON."""
-        return canonical_json(self.to_dict())
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the comparison: what a model says about a metric, beside the simulation.
-
-    `difference` is model over simulation less one; None when the simulated mean is zero.
-    """
-
-    metric: str
-    model: float
-    by: str
-    source: str
-    simulation: Interval
-    difference: float | None
-    verdict: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as it stands in results.json."""
-        return {
-            "metric": self.metric,
-            "model": self.model,
-            "by": self.by,
-            "source": self.source,
-            "simulation": self.simulation.to_dict(),
-            "difference": self.difference,
-            "verdict": self.verdict,
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """The answer of `airtcp.compare`: models beside simulation, and their differences.
-
-    `testbed` is there if the scenario was run on a testbed, too.
-
-    With the `cafe` of `airtcp.load`:
-
-    >>> row = airtcp.compare(cafe).comparison[0]
-    >>> row.difference == row.model / row.simulation.mean - 1
-    True
-    """
-
-    scenario: ResolvedScenario
-    provenance: Provenance
-    model: Model
-    uncovered: str | None
-    simulation: Simulation
-    comparison: list[Row]
-    unanswered: dict[str, str] = field(default_factory=dict)
-    testbed: TestbedResult | None = None
-
-    def __repr__(self) -> str:
-        about = f"{self.simulation._in_short()}; {len(self.comparison)} predictions beside it"
-        return f"<Comparison of {self.scenario.title!r}: {about}>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The keys of a prediction, and `simulation`, `comparison`, `testbed` if there is one."""
-        told = _head(self.scenario, self.provenance) | {
-            "model": _model_dict(self.model),
-            "uncovered": self.uncovered,
-            "unanswered": self.unanswered,
-            "simulation": self.simulation.to_dict(),
-            "comparison": [row.to_dict() for row in self.comparison],
-        }
-        return told if self.testbed is None else told | {"testbed": self.testbed.measured()}
-
-    def to_json(self) -> str:
-        """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""
-        return canonical_json(self.to_dict())
-
-
-def _shown(name: str, interval: Interval) -> str:
-    return quantity_with_interval(interval, METRICS[name].unit if name in METRICS else "")
 
 
 def _told(name: str, interval: Interval) -> str:
@@ -481,16 +354,13 @@ def _chosen(there: Mapping[str, _T], name: str, what: str) -> _T:
     return there[name]
 
 
-def _head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
+def head(scenario: ResolvedScenario, provenance: Provenance) -> dict[str, Any]:
+    """The keys with which the JSON of every result begins."""
     return {"scenario": json.loads(scenario.to_json()), "provenance": asdict(provenance)}
 
 
 def _intervals(intervals: Mapping[str, Interval]) -> dict[str, Any]:
     return {name: interval.to_dict() for name, interval in intervals.items()}
-
-
-def _model_dict(model: Model) -> dict[str, Any]:
-    return {name: [asdict(predicted) for predicted in entries] for name, entries in model.items()}
 
 
 def _mean_columns(rows: Sequence[Sequence[float]]) -> list[float]:

@@ -9,10 +9,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from airtcp.amounts import quantity_with_interval
+from airtcp.pictured import Pictured
+from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import Provenance, canonical_json
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from airtcp.conditions import Condition
     from airtcp.scenario import Scenario
 
@@ -109,7 +114,7 @@ class Gain:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Pictured):
     """How far a scenario carries.
 
     `answer` is None where an interruption came before the end was enclosed. `guess` is where models
@@ -147,6 +152,36 @@ class Plan:
     def until(self) -> list[str]:
         """The conditions as they were asked."""
         return [one.text for one in self.conditions]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each condition at each value that was looked at: what `evidence` says of it.
+
+        `mean`, `low`, `high`, `n` are those of the simulation; what a model says has no more than
+        a `mean`. Needs pandas, which airtcp does not.
+        """
+        rows: list[tuple[object, ...]] = []
+        for one in self.evidence:
+            for name, said in one.metrics.items():
+                interval = said if isinstance(said, Interval) else Interval(said, None, None, 0)
+                ends = (interval.mean, interval.low, interval.high, interval.n)
+                rows.append((one.value, one.depth, name, *ends))
+        return frame(("value", "depth", "metric", "mean", "low", "high", "n"), rows)
+
+    def _repr_html_(self) -> str:
+        """As notebooks show it: the answer, and what each remedy does."""
+        unit = self.conditions[0].about.unit
+        axis_unit = "" if self.answer is None else self.answer.unit
+        rows = [
+            (
+                one.title,
+                "" if one.gain is None else quantity_with_interval(one.gain, axis_unit),
+                quantity_with_interval(one.change, unit),
+                one.verdict,
+            )
+            for one in self.remedies
+        ]
+        head = ("remedy", "carries further by", "changes the metric by", "") if rows else ()
+        return html_table(repr(self)[1:-1], head, rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `answer`, `until`, `evidence`, `remedies` and what is beside them."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, QuestionError
+from airtcp.pictured import figure_of
 from airtcp.results.table import AxisColumn, Contents, TableFiles
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
     import xarray
+    from matplotlib.figure import Figure
 
 __all__ = ["Results", "open"]
 
@@ -75,6 +77,21 @@ class Results:
     def points(self) -> int:
         """How many points there are rows of."""
         return len(self.table.column("point").unique())
+
+    def plot(
+        self, y: str, *, x: str | None = None, by: str | None = None, kind: str = "line"
+    ) -> Figure:
+        """A metric over an axis as a Matplotlib figure, which notebooks show.
+
+        `kind` is "line", "scatter" (both over `x`, for each step of `by`), "heat" (`x` and `by`) or
+        "cdf" (how the replications of `y` are distributed). Raises QuestionError for a column that
+        there is not.
+        """
+        return figure_of(self, y=y, x=x, by=by, kind=kind)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as `pandas`, by the name that other results have for it."""
+        return self.pandas()
 
     def duckdb(self) -> duckdb.DuckDBPyConnection:
         """A connection to a database in memory that has the view `results`."""

@@ -57,6 +57,7 @@ class Runner:
     snaplen: int
     #: The number of replication 0 for the random streams.
     first: int = 0
+    transfers: bool = False
 
     def name(self, index: int) -> str:
         """What a message calls a replication."""
@@ -67,24 +68,28 @@ class Runner:
         import numpy as np
 
         from airtcp.results.trace import Trace
+        from airtcp.results.transfers import Transfers
 
         # The replications of a scenario are alike: one capture shows what there is to see.
         capture = self.capture if index == 0 else None
         trace = None
-        if self.trace_interval_ns is None and capture is None:
-            answer, times = self.core.run(self.seed, self.first + index, control)
+        transfers = None
+        if self.trace_interval_ns is None and capture is None and not self.transfers:
+            text, times = self.core.run(self.seed, self.first + index, control)
         else:
-            answer, times, trace = self._recorded(index, control, capture)
+            text, times, trace, transfers = self._recorded(index, control, capture)
+        answer, times_s = kept(json.loads(text)), np.frombuffer(times, dtype="<f8")
         return Replication(
             index,
-            kept(json.loads(answer)),
-            np.frombuffer(times, dtype="<f8"),
+            answer,
+            times_s,
             None if trace is None else Trace.of_core(trace),
+            None if transfers is None else Transfers.of_core(transfers, answer, times_s),
         )
 
     def _recorded(
         self, index: int, control: _core.RunControl, capture: Capture | None
-    ) -> tuple[str, bytes, dict[str, Any] | None]:
+    ) -> tuple[str, bytes, dict[str, Any] | None, dict[str, bytes] | None]:
         try:
             return self.core.run_recorded(
                 self.seed,
@@ -93,6 +98,7 @@ class Runner:
                 sample_interval_ns=self.trace_interval_ns,
                 pcap=None if capture is None else capture.path,
                 snaplen=self.snaplen,
+                transfers=self.transfers,
             )
         except OSError as error:
             if capture is None:

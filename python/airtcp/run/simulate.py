@@ -49,6 +49,7 @@ def simulate(
     trace_interval_s: float = TRACE_INTERVAL_S,
     pcap: str | Path | None = None,
     snaplen: int = SNAPLEN,
+    transfers: bool | str | Path = False,
 ) -> SimulationResult:
     """Simulate a scenario packet by packet, in independent replications.
 
@@ -70,8 +71,9 @@ def simulate(
     what happened, of all replications: True keeps them as `simulation.runs[i].trace`
     (`airtcp.trace.Trace`), a path that ends in .parquet or .csv writes them there and keeps that of
     replication 0 (docs/traces.md). `pcap` is a file for what was on the air in replication 0, as
-    Wireshark reads it, of each frame the first `snaplen` bytes. Neither changes a number of the
-    result.
+    Wireshark reads it, of each frame the first `snaplen` bytes. `transfers` keeps each transfer
+    that ended in the measured time (`simulation.transfers()`); a path that ends in .parquet or .csv
+    writes them there, too. None of them changes a number of the result.
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
     the scenario, ValueError for a number of replications or threads below one or an interval that
@@ -103,6 +105,7 @@ def simulate(
         with (
             _kept(_trace_file(trace), lost) as file,
             _kept(_capture_file(pcap), lost) as capture,
+            _kept(_transfers_file(transfers), lost) as transferred,
         ):
             try:
                 scenario = with_warmup(scenario, threads=threads, interruption=interruption)
@@ -115,7 +118,9 @@ def simulate(
             run = scenario.run
             simulated_ns = (run.warmup_ns or 0) + run.duration_ns
             interval_ns = _interval_ns(scenario, simulated_ns, trace_interval_s) if trace else None
-            runner = Runner(core, run.seed, interval_ns, capture, snaplen)
+            runner = Runner(
+                core, run.seed, interval_ns, capture, snaplen, transfers=transfers is not False
+            )
             with Replications(runner, threads, progress, interruption, file) as done:
                 try:
                     stopped = _run(scenario, done)
@@ -126,6 +131,8 @@ def simulate(
             if capture is not None and 0 not in done.finished:
                 # Interrupted: there is half a capture at most.
                 capture.path.unlink()
+            if transferred is not None:
+                transferred(done.in_order())
         simulation = Simulation.gather(
             done.in_order(),
             confidence=run.confidence,
@@ -172,6 +179,33 @@ def _capture_file(path: str | Path | None) -> Iterator[Capture | None]:
         yield capture
         if capture.error is not None:
             raise capture.error
+
+
+@contextmanager
+def _transfers_file(
+    transfers: bool | str | Path,
+) -> Iterator[Callable[[list[Replication]], None] | None]:
+    """What writes the transfers of replications, if there is a file for them."""
+    if isinstance(transfers, bool):
+        yield None
+        return
+    from airtcp.results.transfers import check_ending, write
+
+    path = Path(transfers)
+    check_ending(path)
+    with aside(path) as beside:
+        failure: list[OSError] = []
+
+        def into_file(runs: list[Replication]) -> None:
+            try:
+                write(runs, beside, path.suffix)
+            except OSError as error:
+                # What else there is to write is not lost by that.
+                failure.append(error)
+
+        yield into_file
+        if failure:
+            raise failure[0]
 
 
 def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: float) -> int:

@@ -96,8 +96,9 @@ struct Connection {
     carried: Carried,
     /// Bytes of all requests on it.
     requested: u64,
-    /// When the object that is on its way was asked for.
+    /// When the object that is on its way was asked for, and its bytes.
     began: Time,
+    bytes: u64,
     /// Bytes of the object that the server has not heard of yet; zero if it has.
     unheard: u64,
     /// Of the object that the server has written last and does not know to have come: when it was
@@ -143,6 +144,7 @@ impl Pages {
             carried: Carried::new(Side::Server, now, 0),
             requested: 0,
             began: now,
+            bytes: 0,
             unheard: 0,
             unacknowledged: None,
             is_done: false,
@@ -158,6 +160,7 @@ impl Pages {
         let bytes = self.unasked.pop().expect("there is one more");
         let connection = self.slots.get_mut(tag);
         connection.began = now;
+        connection.bytes = bytes;
         connection.unheard = bytes;
         connection.requested += laws.request_bytes;
         connection.carried.ask_for(bytes);
@@ -185,7 +188,8 @@ impl Pages {
         if fresh == 0 || !connection.carried.is_received() {
             return false;
         }
-        actions.push(Action::Received { began: connection.began });
+        let &mut Connection { began, bytes, .. } = connection;
+        actions.push(Action::Received { began, bytes });
         self.missing -= 1;
         self.go_on(now, tag, laws, actions);
         let is_loaded = self.missing == 0;

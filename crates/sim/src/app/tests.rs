@@ -92,7 +92,7 @@ fn a_user_of_the_web_thinks_asks_and_thinks_again() {
     assert_eq!(user.arrive(5.4, 0, Server, end(300, 1000)), []);
     assert_eq!(
         user.arrive(5.5, 0, Station, end(3000, 300)),
-        [Received { began: at(5.0) }, Wake { at: at(10.5) }]
+        [Received { began: at(5.0), bytes: 3000 }, Wake { at: at(10.5) }]
     );
     assert!(!user.app.carried(0).unwrap().is_acknowledged);
     assert_eq!(
@@ -177,8 +177,11 @@ fn a_page_is_loaded_over_a_few_connections() {
     assert_eq!(user.wake(5.0), asks(0, 300));
     assert_eq!(user.arrive(5.1, 0, Server, end(300, 0)), [write(0, Server, 3000)]);
     // The document: one object more on this connection, and one on a second.
-    let mut wanted =
-        vec![Received { began: at(5.0) }, Began { unbidden: false }, write(0, Station, 300)];
+    let mut wanted = vec![
+        Received { began: at(5.0), bytes: 3000 },
+        Began { unbidden: false },
+        write(0, Station, 300),
+    ];
     wanted.extend(asks(1, 300));
     assert_eq!(user.arrive(5.2, 0, Station, end(3000, 300)), wanted);
     // The second request acknowledges the document.
@@ -189,10 +192,17 @@ fn a_page_is_loaded_over_a_few_connections() {
     assert_eq!(user.arrive(5.4, 1, Server, end(300, 0)), [write(1, Server, 3000)]);
     assert_eq!(
         user.arrive(5.5, 1, Station, end(3000, 300)),
-        [Received { began: at(5.2) }, Began { unbidden: false }, write(1, Station, 300)]
+        [
+            Received { began: at(5.2), bytes: 3000 },
+            Began { unbidden: false },
+            write(1, Station, 300)
+        ]
     );
     // Nothing is left for connection 0: it is over when the server knows.
-    assert_eq!(user.arrive(5.6, 0, Station, end(6000, 600)), [Received { began: at(5.2) }]);
+    assert_eq!(
+        user.arrive(5.6, 0, Station, end(6000, 600)),
+        [Received { began: at(5.2), bytes: 3000 }]
+    );
     assert_eq!(
         user.arrive(5.7, 0, Server, end(600, 6000)),
         [Acknowledged { began: at(5.2) }, Abandon { tag: 0 }]
@@ -201,7 +211,11 @@ fn a_page_is_loaded_over_a_few_connections() {
     user.arrive(5.8, 1, Server, end(600, 3000));
     assert_eq!(
         user.arrive(5.9, 1, Station, end(6000, 600)),
-        [Received { began: at(5.5) }, Loaded { began: at(5.0) }, Wake { at: at(10.9) }]
+        [
+            Received { began: at(5.5), bytes: 3000 },
+            Loaded { began: at(5.0) },
+            Wake { at: at(10.9) }
+        ]
     );
     // Connection 1 still waits for the last acknowledgment.
     assert_eq!(user.wake(10.9), asks(0, 300));
@@ -230,7 +244,11 @@ fn a_page_of_one_object_is_its_document() {
     user.arrive(5.1, 0, Server, end(300, 0));
     assert_eq!(
         user.arrive(5.2, 0, Station, end(3000, 300)),
-        [Received { began: at(5.0) }, Loaded { began: at(5.0) }, Wake { at: at(10.2) }]
+        [
+            Received { began: at(5.0), bytes: 3000 },
+            Loaded { began: at(5.0) },
+            Wake { at: at(10.2) }
+        ]
     );
 }
 
@@ -347,7 +365,10 @@ fn a_download_is_spoken_about() {
     assert_eq!(ftp.arrive(1.5, 0, Station, end(137, 40)), []);
     assert_eq!(ftp.arrive(1.6, 1, Station, closed(1000, 0)), [Close { tag: 1, side: Station }]);
     assert_eq!(ftp.arrive(1.7, 1, Server, closed(0, 1000)), [write(0, Server, 23)]);
-    assert_eq!(ftp.arrive(1.8, 0, Station, end(160, 40)), [Received { began: at(1.0) }]);
+    assert_eq!(
+        ftp.arrive(1.8, 0, Station, end(160, 40)),
+        [Received { began: at(1.0), bytes: 1000 }]
+    );
     assert_eq!(ftp.arrive(1.9, 0, Server, end(40, 160)), [Acknowledged { began: at(1.0) }]);
     // The user is still logged in.
     assert_eq!(ftp.wake(11.0)[1], write(0, Station, 6));

@@ -204,7 +204,8 @@ impl Transfers {
     /// The last of a transfer has come to its receiver.
     #[cold]
     fn receive(&mut self, tag: u32, actions: &mut Actions) {
-        actions.push(Action::Received { began: self.carried(tag).since });
+        let &Carried { since: began, bytes, .. } = self.carried(tag);
+        actions.push(Action::Received { began, bytes });
         self.abandon_if_over(tag, actions);
     }
 

@@ -57,6 +57,7 @@ impl World<'_> {
             active_flows_distribution: distribution,
             goodput_series_bps: self.measures.series.rates_bps(),
             transfer_times_s: self.measures.transfer_times_s,
+            transfers: self.measures.transfers,
         })
     }
 

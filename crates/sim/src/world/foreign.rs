@@ -175,9 +175,9 @@ impl World<'_> {
         flow.measured.delivered_bytes += measures.delivered(*now, came.delivered);
         if came.completes {
             // The FIN may come behind the last byte, with which the transfer ends.
-            let began = tap.began + (*now - tap.last_came);
+            let (began, bytes) = (tap.began + (*now - tap.last_came), tap.delivered);
             if tap.purpose == Purpose::Transfer {
-                self.transfer_received(flow_id, began);
+                self.transfer_received(flow_id, began, bytes);
             }
         }
     }

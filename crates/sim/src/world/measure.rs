@@ -9,6 +9,7 @@ use super::World;
 use super::groups::{Scope, scopes};
 use super::node::{Node, Transmitter};
 use super::ppdus::Ppdus;
+use crate::outcome::Transfer;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 use crate::statistics::{Histogram, Level, Series};
@@ -76,6 +77,8 @@ pub(super) struct Measures {
     pub(super) ppdus: Option<Box<Ppdus>>,
     /// The scope of each of `transfer_times_s`.
     pub(super) transfer_scopes: Vec<u32>,
+    /// What was transferred in each of `transfer_times_s`, if someone asked for it.
+    pub(super) transfers: Option<Vec<Transfer>>,
     /// What each contender had counted when measuring began.
     pub(super) mac_baseline: Vec<MacCounters>,
     /// What had happened in the cell by then.
@@ -167,6 +170,7 @@ impl Measures {
                 .as_ref()
                 .map(|_| Box::new(Ppdus::new(contenders, scenario.stations.len()))),
             transfer_scopes: Vec::new(),
+            transfers: None,
             mac_baseline: vec![MacCounters::default(); contenders],
             cell_baseline: CellCounters::default(),
         }

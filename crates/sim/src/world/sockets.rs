@@ -12,6 +12,7 @@ use crate::app::{Action, AppEvent, Service};
 use crate::connection::{Connection, Side};
 use crate::control::RunError;
 use crate::live::LiveFlow;
+use crate::outcome::Transfer;
 use crate::scenario::Direction;
 
 /// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
@@ -102,7 +103,7 @@ impl World<'_> {
                     self.measures.transfer_started(self.now, scope);
                     self.record_start(flow);
                 }
-                Action::Received { began } => self.transfer_received(flow, began),
+                Action::Received { began, bytes } => self.transfer_received(flow, began, bytes),
                 Action::Loaded { began } => {
                     let scope = self.flows[flow as usize].scope;
                     self.measures.page_loaded(self.now, began, scope);
@@ -189,14 +190,17 @@ impl World<'_> {
         });
     }
 
-    /// The receiver has the last byte of a transfer that began at `began`.
-    pub(super) fn transfer_received(&mut self, flow_id: u32, began: Time) {
+    /// The receiver has the last of so many bytes of a transfer that began at `began`.
+    pub(super) fn transfer_received(&mut self, flow_id: u32, began: Time, bytes: u64) {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
         if self.measures.transfer_received(self.now, began, flow.scope) {
             let measured = &mut flow.measured;
             measured.transfers += 1;
             measured.transfer_time_sum_s += (self.now - began).as_secs_f64();
+            if let Some(transfers) = &mut self.measures.transfers {
+                transfers.push(Transfer { flow: flow_id, began, bytes });
+            }
         }
     }
 

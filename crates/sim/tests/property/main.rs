@@ -17,12 +17,13 @@ fn run(scenario: &Value, seed: u64) -> Outcome {
     simulation.run(seed, 0, &RunControl::default()).expect("the laws hold")
 }
 
-/// The same with a sample every 10 ms, and a capture.
+/// The same with a sample every 10 ms, a capture, and transfers.
 fn run_recorded(scenario: &Value, seed: u64) -> (Outcome, Trace) {
     let simulation = Simulation::from_json(&scenario.to_string()).expect("the scenario is valid");
     let recording = Recording {
         sample_interval: Some(Duration::from_millis(10)),
         capture: Some((Box::new(std::io::sink()), 256)),
+        transfers: true,
     };
     let (outcome, trace) =
         simulation.run_recorded(seed, 0, recording, &RunControl::default()).expect("the laws hold");
@@ -115,7 +116,10 @@ proptest! {
         prop_assert!(outcome.counts.beacon_collisions <= outcome.counts.beacons);
         prop_assert!(outcome.counts.simultaneous_sends <= outcome.counts.collisions);
 
-        let (again, trace) = run_recorded(&scenario, seed);
+        let (mut again, trace) = run_recorded(&scenario, seed);
+        let transfers = again.transfers.take().expect("they were asked for");
+        prop_assert_eq!(transfers.len(), outcome.transfer_times_s.len());
+        prop_assert!(transfers.iter().all(|transfer| transfer.bytes > 0));
         prop_assert_eq!(&again, &outcome);
         let warmup = scenario["run"]["warmup_ns"].as_u64().unwrap();
         let total = warmup + scenario["run"]["duration_ns"].as_u64().unwrap();

@@ -177,7 +177,8 @@ impl Dialogues {
             }
             Stage::End if session.has_heard(Side::Station) => {
                 session.stage = Stage::Conclude;
-                actions.push(Action::Received { began: session.began });
+                let (began, bytes) = (session.began, session.bytes);
+                actions.push(Action::Received { began, bytes });
             }
             Stage::Conclude if session.is_last_reply_acknowledged() => {
                 session.stage = Stage::Idle;

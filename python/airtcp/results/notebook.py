@@ -1,0 +1,31 @@
+"""How results look where people compute with them: small HTML tables and pandas frames.
+
+Knows rows of text and numbers, and not what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["frame", "html_table"]
+
+
+def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A caption and a table as HTML; all of it is text."""
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<p>{escape(caption)}</p><table>{f'<tr>{top}</tr>' if top else ''}{body}</table>"
+
+
+def frame(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
+    """Rows as a pandas frame. Needs pandas, which airtcp does not."""
+    import pandas
+
+    return pandas.DataFrame(list(rows), columns=list(columns))

@@ -1,0 +1,107 @@
+"""Transfers one by one: whose each was, when it began, how much it was and how long it took.
+
+Knows the columns of the table and of its file. Does not know why a transfer began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from airtcp.exceptions import OutputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from airtcp.results.objects import Replication
+
+__all__ = ["ENDINGS", "Transfers", "check_ending", "table", "write"]
+
+#: The endings of a file of transfers.
+ENDINGS: Final = (".parquet", ".csv")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transfers:
+    """The transfers of one replication that ended in the measured time, in the order of their end.
+
+    A transfer ends with its last byte at the receiver. `flow` is `name/index`, `start_s` counts
+    from the start of the run, warm-up included, `size_bytes` is payload, and `time_s` what the
+    replication has as `transfer_times_s`. Of a page of many objects each object is a transfer.
+    """
+
+    flow: NDArray[np.str_]
+    start_s: NDArray[np.float64]
+    size_bytes: NDArray[np.int64]
+    time_s: NDArray[np.float64]
+
+    @classmethod
+    def of_core(
+        cls,
+        columns: Mapping[str, bytes],
+        answer: Mapping[str, Any],
+        times_s: NDArray[np.float64],
+    ) -> Transfers:
+        """Take what the core wrote down apart; `answer` is that of the same replication."""
+        known = {name: np.frombuffer(column, dtype="<i8") for name, column in columns.items()}
+        names = np.array([flow["name"] for flow in answer["flows"]], dtype=np.str_)
+        return cls(names[known["flow"]], known["began_ns"] / 1e9, known["bytes"], times_s)
+
+    def __len__(self) -> int:
+        return len(self.time_s)
+
+
+def check_ending(path: Path) -> None:
+    """Raise OutputError if transfers cannot be written under this name."""
+    if path.suffix.lower() not in ENDINGS:
+        allowed = " or ".join(ENDINGS)
+        raise OutputError(f"{path}: the name of a file of transfers must end in {allowed}")
+
+
+def table(runs: Sequence[Replication]) -> pa.Table:
+    """The transfers of replications as one table, in the order of their index.
+
+    Raises ValueError if they were not kept.
+    """
+    import pyarrow as pa
+
+    columns = ("flow", "start_s", "size_bytes", "time_s")
+    parts = [run.transfers for run in runs if run.transfers is not None]
+    if len(parts) < len(runs):
+        raise ValueError("the transfers were not kept; airtcp.simulate(..., transfers=True) does")
+    index = np.repeat(
+        np.array([run.index for run in runs], dtype=np.int32), [len(part) for part in parts]
+    )
+    values = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
+    return pa.table({"replication": index} | values, schema=_schema())
+
+
+def write(runs: Sequence[Replication], path: Path, ending: str) -> None:
+    """Write the transfers of replications to a file; raises OSError."""
+    if ending.lower() == ".parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table(runs), path, compression="zstd")
+        return
+    from pyarrow import csv
+
+    csv.write_csv(table(runs), path)
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("replication", pa.int32()),
+            ("flow", pa.string()),
+            ("start_s", pa.float64()),
+            ("size_bytes", pa.int64()),
+            ("time_s", pa.float64()),
+        ]
+    )

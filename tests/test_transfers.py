@@ -1,0 +1,181 @@
+"""Transfers one by one, pictures and tables of results, as those see them who compute with them."""
+
+from pathlib import Path
+
+import airtcp
+import numpy as np
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import OutputError, QuestionError
+from airtcp.results import Comparison, SimulationResult
+from typer.testing import CliRunner
+
+CELL = """
+phy = { standard = "802.11b" }
+stations = [{ name = "laptop", count = 3 }, { name = "phone", count = 1 }]
+run = { warmup = "5 s", duration = "20 s", replications = 2 }
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "web", request = "300 B", think_time = { distribution = "exponential", \
+mean = "1 s" }, size = { distribution = "exponential", mean = "30 kB" } }
+[[flows]]
+stations = "phone"
+direction = "upload"
+application = { kind = "ftp", size = { distribution = "deterministic", value = "12345 B" }, \
+interarrival = { distribution = "exponential", mean = "2 s" } }
+"""
+
+
+@pytest.fixture(scope="module")
+def result() -> SimulationResult:
+    return airtcp.simulate(airtcp.load(CELL), transfers=True, trace=True)
+
+
+def test_times_of_transfers_are_those_that_are_measured(result: SimulationResult) -> None:
+    for run in result.simulation.runs:
+        assert run.transfers is not None
+        assert len(run.transfers) == run.answer["counts"]["transfers"] > 20
+        assert np.array_equal(run.transfers.time_s, run.transfer_times_s)
+
+
+def test_each_transfer_begins_and_ends_where_the_trace_says(result: SimulationResult) -> None:
+    """The other witness: the events of the run. Both count nanoseconds."""
+    run = result.simulation.runs[0]
+    assert run.trace is not None
+    assert run.transfers is not None
+
+    def said(event: str) -> set[tuple[str, int]]:
+        assert run.trace is not None
+        events = run.trace.events(event)
+        times = np.rint(events.time_s * 1e9).astype(int).tolist()
+        return set(zip(events.flow.tolist(), times, strict=True))
+
+    own = run.transfers
+    starts = np.rint(own.start_s * 1e9).astype(int)
+    ends = np.rint((own.start_s + own.time_s) * 1e9).astype(int)
+    flows = own.flow.tolist()
+    assert set(zip(flows, starts.tolist(), strict=True)) <= said("transfer_start")
+    ended = {one for one in said("transfer_end") if 5e9 <= one[1] < 25e9}
+    assert set(zip(flows, ends.tolist(), strict=True)) == ended
+
+
+def test_sizes_are_the_payload_of_data(result: SimulationResult) -> None:
+    """12345 bytes each of the phone's; those of the laptops, requests not among them, make their
+    goodput but for what was under way at both ends of the measured time."""
+    table = result.simulation.transfers().to_pandas()
+
+    phone = table[table["flow"] == "phone/0"]
+    assert len(phone) > 5
+    assert set(phone["size_bytes"]) == {12345}
+    for index, of_run in table[table["flow"] != "phone/0"].groupby("replication"):
+        goodput = result.simulation.values("goodput_bps", "laptop")[index]
+        assert goodput is not None
+        largest = of_run["size_bytes"].max()
+        assert abs(of_run["size_bytes"].sum() - goodput * 20 / 8) <= 2 * 3 * largest
+
+
+def test_who_asks_for_transfers_gets_the_same_numbers(result: SimulationResult) -> None:
+    plain = airtcp.simulate(airtcp.load(CELL))
+
+    assert plain.metrics == result.metrics
+    with pytest.raises(ValueError, match="were not kept"):
+        plain.simulation.transfers()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_the_file_has_the_table(result: SimulationResult, tmp_path: Path, ending: str) -> None:
+    from pyarrow import csv, parquet
+
+    scenario, path = tmp_path / "cell.toml", tmp_path / f"transfers.{ending}"
+    scenario.write_text(CELL)
+    for _ in range(2):
+        # What airtcp has written it overwrites.
+        arguments = ["simulate", str(scenario), "--transfers", str(path), "--json"]
+        assert CliRunner().invoke(app, arguments).exit_code == 0
+
+    read = parquet.read_table(path) if ending == "parquet" else csv.read_csv(path)
+
+    assert read.to_pylist() == result.simulation.transfers().to_pylist()
+
+
+def test_a_file_of_others_and_a_name_of_none_are_refused(tmp_path: Path) -> None:
+    scenario, path = tmp_path / "cell.toml", tmp_path / "mine.csv"
+    scenario.write_text(CELL)
+    path.write_text("flow,size_bytes\n")
+
+    refused = CliRunner().invoke(app, ["simulate", str(scenario), "--transfers", str(path)])
+
+    assert refused.exit_code != 0
+    assert "airtcp has not written it" in refused.stderr
+    assert path.read_text() == "flow,size_bytes\n"
+    with pytest.raises(OutputError, match=r"must end in .parquet or .csv"):
+        airtcp.simulate(airtcp.load(CELL), transfers=tmp_path / "transfers.txt")
+
+
+# Pictures and tables.
+
+
+@pytest.fixture(scope="module")
+def compared(result: SimulationResult) -> Comparison:
+    return airtcp.compare(airtcp.load(CELL))
+
+
+def test_results_are_plotted(result: SimulationResult, compared: Comparison) -> None:
+    assert result.plot()._repr_png_().startswith(b"\x89PNG")
+    names = [compared.plot(name).get_axes()[0].get_xlabel() for name in ("airtime", "stations")]
+    assert len(set(names)) == 2
+    with pytest.raises(QuestionError, match="no picture 'windows' of this result; allowed: transf"):
+        compared.plot("windows")
+
+
+def test_differences_and_plans_are_plotted_and_tabled() -> None:
+    scenario = airtcp.load(CELL)
+    difference = airtcp.diff(scenario, scenario.vary({"stations.laptop.count": 9}))
+    plan = airtcp.plan(
+        scenario.vary({"run.duration": "5 s"}),
+        vary="stations",
+        until="transfer_time > 400 ms",
+        remedies=["short-preamble"],
+    )
+
+    for one in (difference, plan):
+        assert one.plot()._repr_png_().startswith(b"\x89PNG")
+    frame = difference.to_pandas()
+    row = frame[(frame["metric"] == "goodput_bps") & frame["group"].isna()].iloc[0]
+    assert row["difference"] == difference.metrics["goodput_bps"].difference.mean
+    assert row["b"] - row["a"] == pytest.approx(row["difference"])
+    evidence = plan.to_pandas()
+    simulated = evidence[evidence["depth"] == "simulation"]
+    assert set(simulated["value"]) == {
+        one.value for one in plan.evidence if one.depth == "simulation"
+    }
+    assert "the short preamble" in plan._repr_html_()
+    shown = difference._repr_html_().count("<tr>") - 1
+    assert shown == sum(one.change.separated for one in difference.ranked()) > 0
+
+
+def test_models_stand_beside_the_simulation() -> None:
+    endless = CELL.partition("[[flows]]")[0]
+    endless += '[[flows]]\nstations = "laptop"\ndirection = "download"\n'
+    compared = airtcp.compare(airtcp.load(endless + 'application = { kind = "bulk" }'))
+
+    rows = compared._repr_html_().split("<tr>")[1:]
+    goodput = next(row for row in rows if "goodput, all flows" in row)
+    first = next(row for row in compared.comparison if row.metric == "goodput_bps")
+    assert first.source in goodput
+    assert first.verdict in goodput
+    prediction = airtcp.predict(compared.scenario)
+    table = prediction.to_pandas()
+    best = prediction.best("goodput_bps")
+    assert best is not None
+    assert table[table["metric"] == "goodput_bps"].iloc[0]["value"] == best.value
+    assert best.source in prediction._repr_html_()
+
+
+def test_notebooks_show_what_is_known(result: SimulationResult, compared: Comparison) -> None:
+    html = result._repr_html_()
+    assert html.count("<tr>") == len(result.simulation.shown)
+    assert "goodput, all flows" in html
+    assert "AP queue delay, median" not in html  # a detail
+    assert list(compared.to_pandas().columns) == list(compared.metrics)
