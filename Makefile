@@ -9,7 +9,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages bench peers docs wheel clean
+.PHONY: help build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages bench peers docs lite wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -143,6 +143,19 @@ $(STAMPS)/docs: $(STAMPS)/build
 
 docs: $(STAMPS)/docs ## Build the documentation into docs/_build
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
+
+# Of its own, for it brings half a Jupyter along.
+$(STAMPS)/lite: $(STAMPS)/venv
+	$(PYTHON) -m venv $(VENV)/lite
+	$(VENV)/lite/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)/lite/bin/python -m pip install --quiet --group lite
+	@touch $@
+
+# Pyodide itself comes from a CDN when a browser opens the site.
+lite: $(STAMPS)/lite ## Build the site that predicts in the browser, without a server, into out/lite
+	rm -rf out/lite out/lite-wheel
+	$(BIN)/python docs/lite/wheel.py out/lite-wheel
+	cd docs/lite && ../../$(VENV)/lite/bin/jupyter lite build --piplite-wheels ../../out/lite-wheel/*.whl --output-dir ../../out/lite
 
 wheel: $(STAMPS)/dev ## Build the abi3 wheel into dist
 	$(BIN)/maturin build --release --quiet --out dist
