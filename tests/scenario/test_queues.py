@@ -70,6 +70,7 @@ def test_early_detection_by_default_is_that_of_its_inventors() -> None:
             max_threshold=15.0,
             max_probability=0.02,
             weight=0.002,
+            ecn=False,
             idle_packet_time_ns=idle,
         ),
     )

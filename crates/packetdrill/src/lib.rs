@@ -4,7 +4,7 @@
 //! go out, and what must hold of the connection. [`script`] reads it, [`run`] holds the endpoint to
 //! it, and [`assertion`] evaluates what stands between `%{` and `}%`. Nothing of a script is ever
 //! executed: of shell lines the sysctls that they set are read, and anything else that a script needs
-//! and an endpoint has not (RST, timestamps, ECN, queueing disciplines) is the reason why it fails.
+//! and an endpoint has not (RST, queueing disciplines) is the reason why it fails.
 
 pub mod assertion;
 pub mod run;

@@ -144,8 +144,17 @@ impl Runner {
                 '.' => flags | Flags::ACK,
                 'P' => flags,
                 'R' => return Err("there is no RST".into()),
-                'E' | 'W' => return Err("there is no ECN".into()),
+                'E' => flags | Flags::ECE,
+                'W' => flags | Flags::CWR,
                 other => return Err(format!("the flag {other}")),
+            };
+        }
+        for mark in &packet.marks {
+            flags = match mark.as_str() {
+                "[noecn]" => flags,
+                "[ect0]" | "[ect1]" => flags | Flags::ECT,
+                "[ce]" => flags | Flags::ECT | Flags::CE,
+                other => return Err(format!("there is no {other}")),
             };
         }
         if self.is_gone {
@@ -193,9 +202,10 @@ impl Runner {
             }
             "close" => {
                 let (now, read) = (self.now, self.read);
+                let config = self.config.clone();
                 let endpoint = self.connection()?;
                 if endpoint.delivered() > read {
-                    let (seq, timestamps) = (endpoint.snd_nxt(), endpoint.timestamps(now));
+                    let (seq, timestamps) = (endpoint.snd_nxt(), endpoint.timestamps(&config, now));
                     self.resets.push_back(Reset { seq, timestamps });
                     self.is_gone = true;
                     self.endpoint = None;
@@ -219,9 +229,6 @@ impl Runner {
     /// The next segment, or as many as have these numbers together: a stack may hand its network card
     /// several at once. Returns when the first was sent.
     fn expect(&mut self, packet: &Packet, from: Time, to: Time) -> Result<Time, String> {
-        if packet.flags.contains(['E', 'W']) {
-            return Err("there is no ECN".into());
-        }
         if packet.flags.contains('R') {
             self.advance(from);
             let Reset { seq, timestamps } = self.resets.pop_front().ok_or("no reset is sent")?;
@@ -270,6 +277,10 @@ impl Runner {
             && end <= packet.end
             && is_ack
             && has(Flags::SYN) == wants('S')
+            && has(Flags::ECE) == wants('E')
+            // CWR is on the first one of several.
+            && has(Flags::CWR) == (wants('W') && next == packet.start)
+            && marks_are(packet, segment.flags)
             // A FIN is on the last one.
             && has(Flags::FIN) == (wants('F') && ends);
         self.compare_timestamps(packet, self.sacks.timestamps(segment))?;
@@ -403,7 +414,22 @@ fn config(script: &Script) -> Result<Config, String> {
         },
         pacing: script.is_paced && options.sack_permitted,
         timestamps: options.timestamps.is_some(),
+        // Linux lets the other end have it (`tcp_ecn` 2), and wants it itself with 1.
+        ecn: match sysctl("tcp_ecn") {
+            Some("0") => false,
+            Some("1") => true,
+            _ => syn.is_some_and(|syn| !syn.flags.contains('.')),
+        },
         window_scaling: false,
+    })
+}
+
+/// Whether the bits of ECN in the IP header are those that are wanted, if any are.
+fn marks_are(packet: &Packet, flags: Flags) -> bool {
+    packet.marks.iter().all(|mark| match mark.as_str() {
+        "[noecn]" => !flags.contains(Flags::ECT),
+        "[ect0]" => flags.contains(Flags::ECT) && !flags.contains(Flags::CE),
+        _ => false,
     })
 }
 

@@ -19,6 +19,7 @@ fn our_own_scripts_pass() {
         "closing.pkt",
         "timestamps.pkt",
         "hystart.pkt",
+        "ecn.pkt",
     ] {
         assert_eq!(check(&script(name)), Ok(()), "{name}");
     }
@@ -46,6 +47,8 @@ fn another_segment_time_or_value_is_named_with_its_line() {
     assert_eq!((line, why.as_str()), (18, "timestamps 1150 410 are sent"));
     let (line, why) = fails("hystart.pkt", "most += 2", "most += 3");
     assert_eq!((line, why.as_str()), (22, "tcpi_snd_cwnd == most: it is 22"));
+    let (line, why) = fails("ecn.pkt", "[noecn] SE. ", "[noecn] S. ");
+    assert_eq!((line, why.as_str()), (8, "SYN 0 ack 1 [] is sent, not 0:0"));
     let (line, why) = fails("closing.pkt", "R 2:2", "R 3:3");
     assert_eq!((line, why.as_str()), (16, "a reset with 2 is sent"));
 }
@@ -67,7 +70,7 @@ fn what_an_endpoint_has_not_is_the_reason() {
         ),
         "no segment:  S 0:0(0) win 9 <TS val 1>"
     );
-    assert_eq!(reason("closing.pkt", "< S ", "< SEW "), "there is no ECN");
+    assert_eq!(reason("ecn.pkt", "[ce] P.", "[ect] P."), "there is no [ect]");
     assert_eq!(reason("closing.pkt", "ack 2 win 60000", "ack 2 win 0"), "there is no zero window");
     assert_eq!(
         reason("without-sack.pkt", "tcpi_snd_ssthresh == 7", "tcpi_rtt == 7"),

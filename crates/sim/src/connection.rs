@@ -3,7 +3,8 @@
 
 use airtcp_kernel::Time;
 use airtcp_tcp::{
-    Block, Config, Counters, Endpoint, Flags, Opening, Segment, SegmentOptions, Timestamps,
+    Block, Config, Counters, EcnCounters, Endpoint, Flags, Opening, Segment, SegmentOptions,
+    Timestamps,
 };
 
 use crate::app::End;
@@ -50,7 +51,7 @@ pub(crate) struct Connection {
     /// Whether the application will do nothing more with it.
     abandoned: bool,
     /// What the ends had counted when measuring began.
-    baseline: [Counters; 2],
+    baseline: [(Counters, EcnCounters); 2],
     /// Whether this place holds a connection.
     pub(crate) open: bool,
 }
@@ -83,7 +84,7 @@ impl Connection {
             armed: [Time::NEVER; 2],
             in_network: 0,
             abandoned: false,
-            baseline: [Counters::default(); 2],
+            baseline: Default::default(),
             open: true,
         }
     }
@@ -210,17 +211,20 @@ impl Connection {
 
     /// Forgets what was counted so far.
     pub(crate) fn start_measuring(&mut self) {
-        self.baseline = [self.station.counters(), self.server.counters()];
+        self.baseline =
+            [&self.station, &self.server].map(|end| (end.counters(), end.ecn_counters()));
     }
 
-    /// Segments, retransmissions and timeouts of both ends since measuring began.
+    /// Segments, retransmissions, timeouts and marks of both ends since measuring began.
     pub(crate) fn counted(&self) -> TcpCounts {
         let mut counts = TcpCounts::default();
-        for (now, then) in [&self.station, &self.server].iter().zip(&self.baseline) {
-            let now = now.counters();
+        for (end, (then, marked)) in [&self.station, &self.server].iter().zip(&self.baseline) {
+            let (now, ecn) = (end.counters(), end.ecn_counters());
             counts.segments += now.segments_sent - then.segments_sent;
             counts.retransmissions += now.retransmissions - then.retransmissions;
             counts.timeouts += u64::from(now.timeouts - then.timeouts);
+            counts.ecn_marks += ecn.marks - marked.marks;
+            counts.ecn_reductions += ecn.reductions - marked.reductions;
         }
         counts
     }
@@ -240,6 +244,8 @@ pub(crate) struct TcpCounts {
     pub(crate) segments: u64,
     pub(crate) retransmissions: u64,
     pub(crate) timeouts: u64,
+    pub(crate) ecn_marks: u64,
+    pub(crate) ecn_reductions: u64,
 }
 
 impl TcpCounts {
@@ -247,5 +253,7 @@ impl TcpCounts {
         self.segments += other.segments;
         self.retransmissions += other.retransmissions;
         self.timeouts += other.timeouts;
+        self.ecn_marks += other.ecn_marks;
+        self.ecn_reductions += other.ecn_reductions;
     }
 }

@@ -97,6 +97,10 @@ pub struct Counts {
     pub tcp_retransmissions: u64,
     /// Expirations of a retransmission timer.
     pub tcp_timeouts: u64,
+    /// TCP segments that arrived with a mark of congestion (CE of RFC 3168).
+    pub ecn_marks: u64,
+    /// Windows that were reduced for one.
+    pub ecn_reductions: u64,
     /// Events handled by the simulator in the whole run, those of the medium not counted.
     pub events: u64,
 }

@@ -57,6 +57,8 @@ pub struct Config {
     pub tack: Option<Tack>,
     /// Whether each segment has a timestamps option (RFC 7323 section 3), whose bytes are not counted here.
     pub timestamps: bool,
+    /// Whether the ends agree to have packets marked instead of dropped (RFC 3168).
+    pub ecn: bool,
     /// Whether a SYN has a window scale option (RFC 7323 section 2). Windows have no end here either
     /// way; the option takes its bytes.
     pub window_scaling: bool,
@@ -310,12 +312,15 @@ impl Config {
         if self.congestion.has_model() && !(self.pacing && self.slow_start == SlowStart::Standard) {
             return Err("BBR without pacing, or with another one's slow start");
         }
+        if self.congestion.has_model() && self.ecn {
+            return Err("ECN with BBR, which hears no echo");
+        }
         Ok(())
     }
 
     /// Whether segments of an established connection say something beside their numbers.
     pub(crate) fn has_marks(&self) -> bool {
-        self.timestamps
+        self.timestamps || self.ecn
     }
 
     /// What most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
@@ -342,6 +347,7 @@ impl Config {
             ack_skip: None,
             tack: None,
             timestamps: false,
+            ecn: false,
             window_scaling: false,
         }
     }

@@ -14,3 +14,12 @@ pub struct Counters {
     /// Entries into fast recovery.
     pub fast_retransmits: u32,
 }
+
+/// What an endpoint has seen of explicit congestion notification (RFC 3168).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnCounters {
+    /// Segments that came with a mark of congestion, CE.
+    pub marks: u64,
+    /// Reductions of the window since the other end had told of one.
+    pub reductions: u64,
+}

@@ -5,15 +5,17 @@
 //! does is in [`handshake`](crate::handshake), [`sender`](crate::sender) and
 //! [`receiver`](crate::receiver).
 
+mod aside;
+
 use airtcp_kernel::{Duration, Time};
 
-use crate::handshake::{Answer, State};
+use crate::handshake::State;
 use crate::marks::Marks;
 use crate::receiver::{AckOwed, Receiver};
 use crate::sender::Sender;
 use crate::{
-    Config, Counters, Flags, LossState, Opening, Segment, SegmentOptions, Segments, Timestamps,
-    Variant,
+    Config, Counters, EcnCounters, Flags, LossState, Opening, Segment, SegmentOptions, Segments,
+    Timestamps, Variant,
 };
 
 /// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
@@ -35,7 +37,7 @@ impl Endpoint {
             state: State::new(config, opening),
             receiver: Receiver::new(),
             sender: Sender::new(config),
-            marks: config.has_marks().then(Box::default),
+            marks: config.has_marks().then(|| Box::new(Marks::new(config))),
         }
     }
 
@@ -60,9 +62,16 @@ impl Endpoint {
         segment: &Segment,
         sacks: &SegmentOptions,
     ) {
-        if self.state != State::Established && !self.open(config, now, segment, sacks) {
+        if self.state != State::Established {
+            self.take_aside(config, now, segment, sacks);
             return;
         }
+        self.take(config, now, segment, sacks);
+    }
+
+    /// What a segment of an established connection tells.
+    #[inline(always)]
+    fn take(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SegmentOptions) {
         if segment.flags.contains(Flags::SYN) {
             if self.receiver.ack_owed() != AckOwed::Now {
                 self.receiver.owe_bare_ack();
@@ -159,8 +168,9 @@ impl Endpoint {
     }
 
     /// The timestamps option of a segment that is sent now; `None` if segments have none.
-    pub fn timestamps(&self, now: Time) -> Option<Timestamps> {
-        self.marks.as_ref().map(|marks| marks.timestamps(now))
+    pub fn timestamps(&self, config: &Config, now: Time) -> Option<Timestamps> {
+        let marks = self.marks.as_ref().filter(|_| config.timestamps)?;
+        Some(marks.timestamps(now))
     }
 
     /// SND.NXT, the number that a segment without data carries.
@@ -181,6 +191,11 @@ impl Endpoint {
     /// What was counted since the endpoint was made.
     pub fn counters(&self) -> Counters {
         self.sender.counters
+    }
+
+    /// What was seen of explicit congestion notification.
+    pub fn ecn_counters(&self) -> EcnCounters {
+        self.marks.as_ref().map_or_else(EcnCounters::default, |marks| marks.ecn.counters)
     }
 
     /// What is thought of the segments under way; `None` but with [`Variant::Rack`].
@@ -271,111 +286,6 @@ impl Endpoint {
         self.sender.counters.timeouts += 1;
         self.sender.rtt.back_off(config);
         self.sender.stop_timer();
-    }
-
-    /// Takes a segment before the connection is established, or one with marks; returns whether it is
-    /// established now and the segment is still to be looked at for data.
-    #[cold]
-    fn open(
-        &mut self,
-        config: &Config,
-        now: Time,
-        segment: &Segment,
-        options: &SegmentOptions,
-    ) -> bool {
-        let is_marked = self.state == State::Marked;
-        if is_marked && segment.ack > self.sender.snd_max() {
-            // RFC 9293 section 3.10.7.4: it "acks something not yet sent", and is dropped; like Linux
-            // without an acknowledgment in reply.
-            return false;
-        }
-        if let Some(marks) = &mut self.marks {
-            let acknowledged = self.receiver.acknowledged();
-            let echoed = marks.on_segment(now, segment, options, acknowledged);
-            if let Some(rtt) = echoed.filter(|_| is_marked && self.sender.is_news(segment.ack)) {
-                self.sender.rtt.on_echo(config, rtt);
-            }
-            if let Some(rtt) =
-                echoed.filter(|rtt| config.tack.is_some() && is_marked && *rtt > Duration::ZERO)
-            {
-                self.receiver.on_round_trip(rtt);
-            }
-        }
-        if is_marked {
-            return true;
-        }
-        match self.state.on_segment(config, segment) {
-            Answer::Ignore => false,
-            Answer::Become(state) => {
-                self.state = state;
-                false
-            }
-            Answer::Establish { acknowledge } => {
-                self.establish(config, now);
-                if acknowledge {
-                    self.receiver.owe_ack();
-                }
-                true
-            }
-        }
-    }
-
-    fn establish(&mut self, config: &Config, now: Time) {
-        if let Some(syn) = self.state.syn_mut() {
-            self.sender.rtt.on_ack(config, now, 1);
-            if let Some(rtt) = self.sender.rtt.srtt().filter(|_| config.tack.is_some()) {
-                self.receiver.on_round_trip(rtt);
-            }
-            self.sender.stop_timer();
-            if syn.was_repeated() {
-                // RFC 5681 section 3.1: the initial window is one segment then.
-                self.sender.window.collapse(config);
-            }
-            if syn.has_timed_out() {
-                self.sender.rtt.after_syn_timeout(config);
-            }
-        }
-        self.state = State::established(config);
-    }
-
-    /// The next segment before the connection is established, or with marks.
-    #[cold]
-    fn poll_aside(
-        &mut self,
-        config: &Config,
-        now: Time,
-        options: &mut SegmentOptions,
-    ) -> Option<Segment> {
-        let segment = match self.state {
-            State::Established | State::Marked => self.poll_data(config, now, options)?,
-            State::Listen | State::SynSent(_) | State::SynReceived(_) => self.poll_syn(now)?,
-        };
-        let marked = match &self.marks {
-            None => segment,
-            Some(marks) => marks.mark(config, now, segment, options),
-        };
-        let is_scaled = config.window_scaling && marked.flags.contains(Flags::SYN);
-        Some(if is_scaled { marked.with_window_scale() } else { marked })
-    }
-
-    fn poll_syn(&mut self, now: Time) -> Option<Segment> {
-        let flags = match self.state {
-            State::SynSent(_) => Flags::SYN,
-            State::SynReceived(_) => Flags::SYN | Flags::ACK,
-            State::Listen | State::Established | State::Marked => return None,
-        };
-        let syn = self.state.syn_mut().filter(|syn| syn.is_due())?;
-        syn.on_sent();
-        if syn.was_repeated() {
-            self.sender.counters.retransmissions += 1;
-            self.sender.rtt.on_retransmission();
-        } else {
-            self.sender.rtt.on_sent(now, 1);
-        }
-        self.sender.start_timer_if_off(now);
-        self.sender.counters.segments_sent += 1;
-        let ack = if flags.contains(Flags::ACK) { self.receiver.rcv_nxt() } else { 0 };
-        Some(Segment { seq: 0, ack, len: 0, flags })
     }
 }
 

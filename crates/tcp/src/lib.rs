@@ -15,7 +15,7 @@
 //! What is obeyed, line by line in the code: RFC 9293 (the protocol), RFC 5681 (congestion
 //! control), RFC 6582 (NewReno), RFC 2018 and RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 6298
 //! (retransmission timer), RFC 8985 (RACK), RFC 9937 (proportional rate reduction), RFC 9438
-//! (CUBIC) and RFC 1122 section 4.2 (delayed acknowledgments). What is left out or
+//! (CUBIC), RFC 3168 (ECN) and RFC 1122 section 4.2 (delayed acknowledgments). What is left out or
 //! read in one of several ways, and why:
 //!
 //! - Sequence numbers are 64 bits and never wrap, the initial one is 0, and the first byte of data
@@ -39,6 +39,7 @@ mod blocks;
 mod config;
 mod congestion;
 mod counters;
+mod ecn;
 mod endpoint;
 mod handshake;
 mod marks;
@@ -57,7 +58,7 @@ pub use config::{
     AckSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, Handshake, Implementation,
     LossWindow, Opening, RtoFloor, Rules, SlowStart, Tack, Threshold, Variant,
 };
-pub use counters::Counters;
+pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;
 pub use options::{SegmentOptions, Timestamps};
 pub use segment::{Flags, Segment};

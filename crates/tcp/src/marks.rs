@@ -1,20 +1,22 @@
-//! What segments say beside their numbers: timestamps (RFC 7323).
+//! What segments say beside their numbers: timestamps (RFC 7323), and ECN (RFC 3168).
 //!
-//! Knows the option and its clock. There is no protection against wrapped sequence numbers (PAWS, section
+//! Knows the option and its clock; the bits of ECN are in [`ecn`](crate::ecn). There is no protection against wrapped sequence numbers (PAWS, section
 //! 5), because numbers do not wrap here; and no detection of spurious timeouts by what is echoed.
 
 use airtcp_kernel::{Duration, Time};
 
+use crate::ecn::Ecn;
 use crate::{Config, Segment, SegmentOptions, Timestamps};
 
 /// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux's and ns-3's tick.
 const TICK: Duration = Duration::from_millis(1);
 
 /// What one end keeps for the marks of its segments.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Marks {
     /// TS.Recent of RFC 7323 section 4.3.
     recent: u32,
+    pub(crate) ecn: Ecn,
 }
 
 /// TSval at this time.
@@ -23,6 +25,10 @@ fn clock(now: Time) -> u32 {
 }
 
 impl Marks {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self { recent: 0, ecn: Ecn::new(config) }
+    }
+
     /// A segment arrived, at an end that had last acknowledged all before `acknowledged`. Returns how
     /// long ago that left which its acknowledgment is for.
     pub(crate) fn on_segment(

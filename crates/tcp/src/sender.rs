@@ -43,6 +43,8 @@ pub(crate) struct Sender {
     /// The variable `recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 2, plus one:
     /// the number after the highest one sent before the last recovery began.
     recover: u64,
+    /// The number after the highest one sent when a mark last reduced the window; 0: none has.
+    reduced: u64,
     phase: Phase,
     /// What the other end holds; `None` until it has said so, and when it has nothing more to say.
     scoreboard: Option<Box<Scoreboard>>,
@@ -126,6 +128,7 @@ impl Sender {
             // the fast retransmit of the very first segment. Nothing has been in a recovery yet,
             // so this takes one less, and the comparison of step 2 can stay strict.
             recover: FIRST_BYTE - 1,
+            reduced: 0,
             phase: Phase::NO_DUP_ACKS,
             scoreboard: None,
             rack: (config.variant == Variant::Rack).then(|| Box::new(Rack::new(config))),
@@ -261,6 +264,7 @@ impl Sender {
         // RFC 5681 section 3.1: ssthresh falls, unless the timer has sent this segment before.
         let again = self.phase == Phase::Loss { head: self.snd_una };
         let halved = match config.rules.loss_window {
+            _ if self.was_reduced() => None,
             LossWindow::FlightSize => (!again).then(|| self.flight_at_timeout()),
             LossWindow::Cwnd => Some(self.window_to_halve(config)),
         };

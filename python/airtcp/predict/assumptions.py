@@ -186,6 +186,11 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
             "an ACK for every d segments; here ACKs also wait for a part of the least round trip "
             "(TACK), where fewer of them go on the air, and goodput is a little too low"
         )
+    if any(tcp.ecn for tcp in connections):
+        yield (
+            "windows that fall when packets are lost; here queues mark packets before that (ECN), "
+            f"and windows fall with nothing sent again; {UNKNOWN}"
+        )
     if any(tcp.delayed_ack.adaptive for tcp in connections):
         yield (
             "one policy of acknowledgments throughout; here the first segments, and those after a "

@@ -63,6 +63,7 @@ RENO: Final = Assumption(
         "flows.tcp.pacing",
         "flows.tcp.delayed_ack.adaptive",
         "flows.tcp.tack",
+        "flows.tcp.ecn",
     ),
 )
 #: What every model of TCP has that has ACKs.

@@ -479,6 +479,8 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield "pacing"
     if tcp.timestamps:
         yield "timestamps"
+    if tcp.ecn:
+        yield "ECN"
     if tcp.delayed_ack.adaptive:
         yield "quick ACKs at first"
     if tcp.aimd != type(tcp.aimd).default():

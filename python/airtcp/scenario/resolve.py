@@ -25,7 +25,7 @@ from .resolve_mac import (
     with_categories,
 )
 from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
-from .resolve_queue import on_air_ns, resolve_queue
+from .resolve_queue import Network, on_air_ns, resolve_queue
 from .resolve_traffic import resolve_flows, resolve_link
 from .resolved import ResolvedScenario
 
@@ -74,7 +74,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         ),
         stations=groups,
         links=links,
-        flows=resolve_flows(scenario, phy, links, base),
+        flows=resolve_flows(scenario, phy, Network(ap_queue, groups, links), base),
         run=_run(scenario.run),
     )
     check_txop_limits(mac, result)

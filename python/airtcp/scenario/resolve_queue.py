@@ -6,7 +6,8 @@ detection counts idle time. Does not know whose queue it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from .. import standards
@@ -16,11 +17,32 @@ from .declare import Table, written
 from .errors import InvalidError, Path
 from .keys.phy import Phy, Rate
 from .keys.queue import Codel, CodelQueue, Fq, FqCodelQueue, PlainQueue, Queue, Red, RedQueue
+from .keys.traffic import Link, StationGroup
 from .quantities import Written
 
-__all__ = ["on_air_ns", "on_wire_ns", "resolve_queue"]
+__all__ = ["Network", "on_air_ns", "on_wire_ns", "resolve_queue"]
 
 _IDLE_BITS = 8 * standards.RED_IDLE_PACKET_BYTES
+
+
+@dataclass(frozen=True)
+class Network:
+    """The queues that packets wait in, and the links that flows may name."""
+
+    ap_queue: Queue
+    groups: tuple[StationGroup, ...]
+    links: Mapping[str, Link]
+
+    def marks(self, stations: str, path: tuple[Link | str, ...]) -> bool:
+        """Whether a queue on the way between these stations and their server marks packets."""
+        queues = [self.ap_queue]
+        queues += [group.queue for group in self.groups if group.name == stations]
+        queues += [(self.links[link] if isinstance(link, str) else link).queue for link in path]
+        return any(
+            (isinstance(queue, RedQueue) and queue.red.ecn)
+            or (isinstance(queue, CodelQueue | FqCodelQueue) and queue.codel.ecn)
+            for queue in queues
+        )
 
 
 def on_air_ns(
@@ -80,13 +102,15 @@ _TABLES: Final[dict[str, tuple[type[Table], ...]]] = {
 
 def _check_keys(queue: Written, here: Path) -> None:
     """Raises InvalidError for a key of another discipline."""
-    mine = _TABLES.get(queue.discipline, ())
+    known = {
+        name: {key for table in tables for key in written(table).allowed_keys()}
+        for name, tables in _TABLES.items()
+    }
+    mine = known.get(queue.discipline, set())
     for table in (Red, Codel, Fq):
-        if table in mine:
-            continue
         for key in written(table).allowed_keys():
-            if queue.given(key):
-                of = " or ".join(f'"{name}"' for name, tables in _TABLES.items() if table in tables)
+            if key not in mine and queue.given(key):
+                of = " or ".join(f'"{name}"' for name, keys in known.items() if key in keys)
                 reason = f'means nothing to the discipline "{queue.discipline}"'
                 if key == "ecn":
                     reason = f'has nobody to mark packets: "{queue.discipline}" drops alone'

@@ -38,6 +38,7 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
     _check_times_of_segments(tcp, here)
     _check_window_scaling(tcp, here)
     _check_tack(tcp, here)
+    _check_ecn(tcp, here)
     return Tcp.of(
         tcp,
         header_bits=tcp.header_bits + (TIMESTAMPS_BITS if tcp.timestamps else 0),
@@ -107,6 +108,15 @@ def _check_tack(tcp: Written, here: Path) -> None:
             (*here, "tack"),
             f'needs a round trip, which handshake = "{tcp.handshake}" does not measure; '
             'allowed: with handshake = "three-way"',
+        )
+
+
+def _check_ecn(tcp: Written, here: Path) -> None:
+    if tcp.ecn and tcp.congestion in MODELS:
+        raise InvalidError(
+            (*here, "ecn"),
+            f'tells congestion = "{tcp.congestion}" nothing, which follows a model of the path; '
+            'allowed: with congestion = "reno" or "cubic"',
         )
 
 

@@ -7,7 +7,7 @@ Does not know TCP's keys (`resolve_tcp`) nor what data files look like (`access_
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path as FilePath
 
@@ -35,7 +35,7 @@ from .keys.traffic import (
 )
 from .quantities import MOST_COUNTED, Written
 from .requests import read_requests
-from .resolve_queue import on_wire_ns, resolve_queue
+from .resolve_queue import Network, on_wire_ns, resolve_queue
 from .resolve_tcp import resolve_tcp
 
 __all__ = ["resolve_flows", "resolve_link"]
@@ -57,7 +57,7 @@ MOST_TRANSFERS = 1_000_000
 
 
 def resolve_flows(
-    scenario: Written, phy: Phy, links: dict[str, Link], base: FilePath
+    scenario: Written, phy: Phy, network: Network, base: FilePath
 ) -> tuple[Flow, ...]:
     """The flows of a scenario.
 
@@ -75,7 +75,7 @@ def resolve_flows(
                 f'there is no station group "{flow.stations}"; allowed: {_quoted(groups)}',
             )
         group = scenario.stations[groups.index(flow.stations)]
-        path = tuple(_path(flow.path or [], links, (*here, "path")))
+        path = tuple(_path(flow.path or [], network.links, (*here, "path")))
         for ending, application in _applications(flow.application, group.count, here, base):
             tcp = None
             if isinstance(application, Udp):
@@ -83,6 +83,7 @@ def resolve_flows(
             else:
                 _check_tcp_flow(flow, application, here)
                 tcp = resolve_tcp(flow.tcp, (*here, "tcp"))
+                _check_ecn(flow, tcp, network.marks(flow.stations, path), here)
             _check_dialogue(application, tcp, here)
             _check_msdu(phy, application, tcp, here)
             for side, direction in _SIDES[flow.direction]:
@@ -126,6 +127,16 @@ def _check_tcp_flow(flow: Written, application: Application, here: Path) -> None
                 (*here, "application", "request"),
                 'the objects of a page are asked for; allowed: more than "0 B", such as "500 B"',
             )
+
+
+def _check_ecn(flow: Written, tcp: Tcp, is_marked: bool, here: Path) -> None:
+    if tcp.ecn and not is_marked:
+        way = "its stations and the access point" + (" and on its path" if flow.path else "")
+        raise InvalidError(
+            (*here, "tcp", "ecn"),
+            f"no queue marks packets on the way, of {way}; allowed: together with a queue of "
+            'discipline = "red", "codel" or "fq-codel" with ecn = true',
+        )
 
 
 def _check_names(flows: list[Flow], scenario: Written) -> None:
@@ -191,7 +202,7 @@ def _flow_names(flows: list[Written]) -> list[str]:
     return names
 
 
-def _path(path: list[str | Written], links: dict[str, Link], here: Path) -> Iterator[Link | str]:
+def _path(path: list[str | Written], links: Mapping[str, Link], here: Path) -> Iterator[Link | str]:
     for index, element in enumerate(path):
         if isinstance(element, Written):
             yield resolve_link(element, (*here, index))

@@ -26,6 +26,8 @@ pub struct RedConfig {
     /// fitted into its idle time.
     #[serde(rename = "idle_packet_time_ns")]
     pub idle_packet_time: Duration,
+    /// Whether packets whose transport knows ECN are marked instead, where the drop would be early.
+    pub ecn: bool,
 }
 
 impl RedConfig {
@@ -77,8 +79,20 @@ macro_rules! packets {
 }
 
 impl<B: Content> Policy<B> for Red<B> {
-    fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
-        let full = self.detection.drops(now, fill.len) || fill.full;
+    fn enqueue(
+        &mut self,
+        now: Time,
+        mut packet: Packet<B>,
+        fill: Fill,
+        drops: &mut Vec<Packet<B>>,
+    ) {
+        let verdict = self.detection.judge(now, fill.len);
+        let marks = verdict == Verdict::Early && self.detection.config.ecn && !fill.full;
+        let is_marked = marks && packet.body.mark();
+        if is_marked {
+            self.detection.empty_since = None;
+        }
+        let full = fill.full || verdict != Verdict::Take && !is_marked;
         let fill = Fill { full, ..fill };
         packets!(&mut self.packets, packets => packets.enqueue(now, packet, fill, drops));
     }
@@ -123,6 +137,17 @@ impl<B: Content> Policy<B> for Red<B> {
     }
 }
 
+/// What becomes of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Take,
+    /// Congestion is told of by this packet: dropped, or marked. RFC 3168 section 7: a queue marks "rather than"
+    /// drops below the upper threshold.
+    Early,
+    /// The average is too long: dropped in any case.
+    Drop,
+}
+
 /// What decides about arrivals. Knows lengths and time, not packets.
 #[derive(Debug)]
 struct Detection {
@@ -139,31 +164,32 @@ impl Detection {
         Self { config, average: 0.0, since_drop: None, empty_since: Some(Time::ZERO), stream }
     }
 
-    /// A packet arrives at a queue of `len` packets: whether it is dropped.
-    fn drops(&mut self, now: Time, len: usize) -> bool {
+    /// A packet arrives at a queue of `len` packets.
+    fn judge(&mut self, now: Time, len: usize) -> Verdict {
         if let Some(since) = self.empty_since.take() {
             let missed = (now - since) / self.config.idle_packet_time;
             self.average *= libm::pow(1.0 - self.config.weight, missed as f64);
         }
         self.average += self.config.weight * (len as f64 - self.average);
-        let drops = self.decides();
-        if drops && len == 0 {
-            // The queue stays empty: its idle time goes on, or the average would stand still.
+        let verdict = self.decides();
+        if verdict != Verdict::Take && len == 0 {
+            // The queue stays empty, unless the packet is marked: its idle time goes on, or the average would
+            // stand still.
             self.empty_since = Some(now);
         }
-        drops
+        verdict
     }
 
-    /// Whether the packet at hand is dropped, at this average.
-    fn decides(&mut self) -> bool {
+    /// What becomes of the packet at hand, at this average.
+    fn decides(&mut self) -> Verdict {
         let RedConfig { min_threshold, max_threshold, max_probability, .. } = self.config;
         if self.average < min_threshold {
             self.since_drop = None;
-            return false;
+            return Verdict::Take;
         }
         if self.average >= max_threshold {
             self.since_drop = Some(0);
-            return true;
+            return Verdict::Drop;
         }
         let count = self.since_drop.map_or(0, |count| count + 1);
         let share = (self.average - min_threshold) / (max_threshold - min_threshold);
@@ -172,7 +198,7 @@ impl Detection {
         let rest = 1.0 - f64::from(count) * initial;
         let drops = rest <= 0.0 || self.stream.unit() <= initial / rest;
         self.since_drop = Some(if drops { 0 } else { count });
-        drops
+        if drops { Verdict::Early } else { Verdict::Take }
     }
 
     /// The queue became empty.
@@ -192,8 +218,15 @@ mod tests {
             max_probability: 0.1,
             weight,
             idle_packet_time: Duration::from_millis(1),
+            ecn: false,
         };
         Detection::new(config, RandomStream::new(1, 0, "ap", "red"))
+    }
+
+    impl Detection {
+        fn drops(&mut self, now: Time, len: usize) -> bool {
+            self.judge(now, len) != Verdict::Take
+        }
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) struct Endpoints {
     pub(crate) to_port: u16,
     /// Identification of the IP packet.
     pub(crate) id: u16,
+    /// The two bits of ECN (RFC 3168 section 5).
+    pub(crate) ecn: u8,
 }
 
 /// A TCP header.
@@ -137,7 +139,7 @@ pub(crate) fn wrapped(first: u32, number: u64) -> u32 {
 
 fn ip(out: &mut Vec<u8>, ends: &Endpoints, protocol: u8, payload: usize) {
     let begin = out.len();
-    out.extend([0x45, 0]);
+    out.extend([0x45, ends.ecn]);
     out.extend(((IP_BYTES + payload) as u16).to_be_bytes());
     out.extend(ends.id.to_be_bytes());
     out.extend(DO_NOT_FRAGMENT.to_be_bytes());
@@ -175,6 +177,7 @@ mod tests {
             from_port: 80,
             to_port: 49_152,
             id: 0xbeef,
+            ecn: 0b11,
         }
     }
 

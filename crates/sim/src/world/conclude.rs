@@ -127,6 +127,8 @@ impl World<'_> {
             counts.tcp_segments += flow.measured.tcp.segments;
             counts.tcp_retransmissions += flow.measured.tcp.retransmissions;
             counts.tcp_timeouts += flow.measured.tcp.timeouts;
+            counts.ecn_marks += flow.measured.tcp.ecn_marks;
+            counts.ecn_reductions += flow.measured.tcp.ecn_reductions;
         }
         counts
     }

@@ -261,7 +261,7 @@ fn limit() -> impl Strategy<Value = Value> {
 fn queue() -> impl Strategy<Value = Value> {
     let codel = (1_u64..30, 1_u64..100).prop_map(|(target, more)| {
         let interval = (target + more) * MILLISECOND;
-        json!({ "target_ns": target * MILLISECOND, "interval_ns": interval, "ecn": false, "control_law": "square-root" })
+        json!({ "target_ns": target * MILLISECOND, "interval_ns": interval, "ecn": target % 2 == 0, "control_law": "square-root" })
     });
     let codel = codel.boxed();
     let fq = (prop_oneof![Just(90), Just(1514)], prop::option::of(1_u32..4), 1_u32..70).prop_map(
@@ -279,7 +279,7 @@ fn queue() -> impl Strategy<Value = Value> {
         1 => Just(json!({
             "discipline": "red",
             "red": {
-                "min_threshold": 2.0, "max_threshold": 6.0, "max_probability": 0.1,
+                "ecn": true, "min_threshold": 2.0, "max_threshold": 6.0, "max_probability": 0.1,
                 "weight": 0.2, "idle_packet_time_ns": MILLISECOND,
             },
         })),
@@ -360,7 +360,7 @@ fn tcp() -> impl Strategy<Value = Value> {
                         "adaptive": false,
                     },
                     "ack_skip": skip,
-                    "tack": tack,
+                    "tack": tack, "ecn": pad != once,
                     "pad_last_segment": pad,
                 }),
             )

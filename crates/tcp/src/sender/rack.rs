@@ -222,8 +222,10 @@ impl Sender {
         } else {
             self.part_of(config, recover_fs)
         };
-        let moment = Moment { config, now, rtt: &self.rtt };
-        self.controller.on_loss(&mut self.window, &moment, told);
+        if !self.was_reduced() {
+            let moment = Moment { config, now, rtt: &self.rtt };
+            self.controller.on_loss(&mut self.window, &moment, told);
+        }
         self.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
         if let Some(rack) = &mut self.rack {
             rack.prr = Prr::new(recover_fs);
@@ -245,7 +247,7 @@ impl Sender {
     }
 
     /// What a loss leaves a part of, with so much in the network.
-    fn part_of(&self, config: &Config, in_network: u64) -> u64 {
+    pub(super) fn part_of(&self, config: &Config, in_network: u64) -> u64 {
         match config.rules.loss_window {
             LossWindow::FlightSize => in_network,
             LossWindow::Cwnd => self.window_to_halve(config),
@@ -255,7 +257,7 @@ impl Sender {
     /// What was in the network, lost or not, before the acknowledgment at hand: RecoverFS of RFC 9937
     /// section 5 but for what that one delivers. FlightSize of RFC 5681 would count what was SACKed before, in
     /// the second of two recoveries in a row more than a window of it.
-    fn in_network(&self) -> u64 {
+    pub(super) fn in_network(&self) -> u64 {
         self.flight_size() - self.rack.as_ref().map_or(0, |rack| rack.sent.sacked_octets())
     }
 
@@ -290,7 +292,7 @@ impl Sender {
     fn on_rack_timeout(&mut self, config: &Config, now: Time) {
         self.counters.timeouts += 1;
         let again = self.phase == Phase::Loss { head: self.snd_una };
-        let halved = (!again).then(|| match config.rules.loss_window {
+        let halved = (!again && !self.was_reduced()).then(|| match config.rules.loss_window {
             LossWindow::FlightSize => self.flight_size().min(self.window.cwnd),
             LossWindow::Cwnd => self.window_to_halve(config),
         });

@@ -45,13 +45,41 @@ impl Sender {
         if config.variant != Variant::Reno || config.rules.fast_retransmit_once_per_window {
             self.recover = self.snd_max;
         }
-        let moment = Moment { config, now, rtt: &self.rtt };
-        self.controller.on_loss(&mut self.window, &moment, flight_size);
+        if !self.was_reduced() {
+            let moment = Moment { config, now, rtt: &self.rtt };
+            self.controller.on_loss(&mut self.window, &moment, flight_size);
+        }
         if config.variant == Variant::Sack {
             self.window.deflate();
         } else {
             self.window.set_out(config);
         }
+    }
+
+    /// The other end has told of a mark (RFC 3168 section 6.1.2), for the first time in a window: as much is left as of
+    /// a loss, and nothing is sent again. Returns whether the window was reduced: not if it was already since
+    /// what is acknowledged was sent, for "TCP should not react to congestion indications more than once every
+    /// window of data".
+    #[cold]
+    pub(crate) fn on_congestion_echo(&mut self, config: &Config, now: Time, ack: u64) -> bool {
+        let is_news = ack > self.reduced.max(self.recover);
+        let Phase::Open { limited_transmit, .. } = self.phase else { return false };
+        if !is_news {
+            return false;
+        }
+        self.reduced = self.snd_max;
+        // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
+        let told = self.part_of(config, self.in_network() - limited_transmit);
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_loss(&mut self.window, &moment, told);
+        self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        true
+    }
+
+    /// Whether a mark has reduced the window since the oldest segment under way was sent: its loss is of the same
+    /// window then.
+    pub(super) fn was_reduced(&self) -> bool {
+        self.snd_una < self.reduced
     }
 
     /// Returns whether the retransmission timer starts anew.

@@ -7,6 +7,7 @@ mod acknowledgments;
 mod bbr1;
 mod closing;
 mod cubic;
+mod ecn;
 mod fast_recovery;
 mod golden;
 mod handshake;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Config, Endpoint, Opening, Segment, SegmentOptions};
+use airtcp_tcp::{Config, Endpoint, Flags, Opening, Segment, SegmentOptions};
 use proptest::test_runner::{Config as ProptestConfig, FileFailurePersistence};
 
 /// More arrivals and deadlines than nearly all of these transfers need: a livelock exceeds it.
@@ -60,6 +60,8 @@ pub(crate) struct Sent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Deliver,
+    /// Deliver it with a mark of congestion, if it is ECT.
+    Mark,
     Lose,
     /// One arrival for each entry, so much later than usual.
     Late(Vec<Duration>),
@@ -235,11 +237,14 @@ impl<'a> Pair<'a> {
         let (index, copy) = (self.sent[from as usize], *copies);
         self.sent[from as usize] += 1;
         *copies += 1;
-        let sent = Sent { time: self.now, from, index, segment, copy };
+        let mut sent = Sent { time: self.now, from, index, segment, copy };
         let fate = (self.rule)(&sent);
+        if fate == Fate::Mark && segment.flags.contains(Flags::ECT) {
+            sent.segment.flags = segment.flags | Flags::CE;
+        }
         let to = if from == End::A { End::B } else { End::A };
         let lateness: &[Duration] = match &fate {
-            Fate::Deliver => &[Duration::ZERO],
+            Fate::Deliver | Fate::Mark => &[Duration::ZERO],
             Fate::Lose => &[],
             Fate::Late(lateness) => lateness,
         };

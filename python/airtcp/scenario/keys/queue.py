@@ -122,6 +122,12 @@ class Red(Table):
         le=1,
         source="Floyd, Jacobson (1993)",
     )
+    ecn: bool = key(
+        "`red`, `codel`, `fq-codel`: whether packets whose transport knows ECN are marked instead "
+        "of dropped; by `red` below `max_threshold`, above it they are dropped.",
+        default=False,
+        source="RFC 3168, 7; RFC 8289, 5.1",
+    )
     idle_packet_time_ns: int = derived(
         "The exchange of a packet of 1500 B: an empty queue is averaged once for each."
     )
@@ -144,9 +150,10 @@ class Codel(Table):
         source="RFC 8289, 4.3",
     )
     ecn: bool = key(
-        "`codel`, `fq-codel`: whether packets whose transport knows ECN are marked instead.",
+        "`red`, `codel`, `fq-codel`: whether packets whose transport knows ECN are marked instead "
+        "of dropped; by `red` below `max_threshold`, above it they are dropped.",
         default=False,
-        source="RFC 8289, 5.1",
+        source="RFC 3168, 7; RFC 8289, 5.1",
     )
     control_law: Literal["square-root", "newton"] = key(
         "`codel`, `fq-codel`: by what the interval is divided from one drop to the next: the "

@@ -351,6 +351,12 @@ class Tcp(Table):
         default=False,
         source="RFC 7323, 2",
     )
+    ecn: bool = key(
+        "Both ends agree to have packets marked instead of dropped, and a mark leaves as much of "
+        "the window as a loss, once in a round trip; some queue on the way must have `ecn`, too.",
+        default=False,
+        source="RFC 3168, 6.1",
+    )
     pad_last_segment: bool = key(
         "Fill the last segment of a transfer up to the MSS, as ns-2 does.", default=False
     )

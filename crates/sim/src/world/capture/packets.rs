@@ -98,7 +98,8 @@ impl World<'_> {
             Side::Station => (station, server),
             Side::Server => (server, station),
         };
-        let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id };
+        let ecn = ecn_bits(packet.body.segment.flags);
+        let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id, ecn };
         let Some(place) = packet.body.owner.connection() else {
             udp(out, &ends, payload);
             return;
@@ -150,6 +151,17 @@ pub(super) fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
     match side {
         Side::Station => (10 << 24 | station).to_be_bytes(),
         Side::Server => (198 << 24 | 18 << 16 | (kind as u32 + 1)).to_be_bytes(),
+    }
+}
+
+/// ECT(0) and CE, as they stand in an IP header: RFC 3168 section 5.
+fn ecn_bits(flags: Flags) -> u8 {
+    if flags.contains(Flags::CE) {
+        0b11
+    } else if flags.contains(Flags::ECT) {
+        0b10
+    } else {
+        0
     }
 }
 
