@@ -362,6 +362,54 @@ def test_in_802_11n_larger_aggregates_help_more_than_fewer_acks() -> None:
             assert larger.gain.low > thinner.gain.high
 
 
+SHORT = """
+phy = { standard = "802.11b" }
+stations = [{ name = "laptop", count = 5 }]
+run = { warmup = "2 s", duration = "10 s", replications = 4 }
+[[flows]]
+stations = "laptop"
+direction = "DIRECTION"
+application = { kind = "bulk" }
+tcp = { receive_window = { segments = 8 }, delayed_ack = { every = 1 } }
+"""
+FILES = SHORT.replace(
+    '{ kind = "bulk" }',
+    '{ kind = "ftp", size = { distribution = "pareto", mean = "60 kB", shape = 1.9 }, '
+    'interarrival = { distribution = "exponential", mean = "3 s" } }',
+).replace("replications = 4", "replications = 12").replace("10 s", "60 s")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "until"),
+    [
+        (SHORT.replace("DIRECTION", "download"), "flow_goodput < 300 kb/s"),
+        (SHORT.replace("DIRECTION", "upload"), "flow_goodput < 300 kb/s"),
+        (FILES.replace("DIRECTION", "download"), "transfer_time > 500 ms"),
+    ],
+    ids=["downloads", "uploads", "files"],
+)
+def test_delayed_acks_help_whatever_is_sent(scenario: str, until: str) -> None:
+    """Paper M, 4.3: there are fewer frames for the same data, whichever way these go."""
+    (gain,) = ranking(airtcp.load(scenario), until, ["delayed-ack"]).values()
+
+    assert gain.verdict == "gains"
+    assert gain.gain is not None
+    assert gain.gain.low > 0.0
+
+
+@pytest.mark.parametrize("name", ["tack", "ack-skip"])
+def test_acknowledgments_of_other_kinds_take_the_place_of_those_that_are(name: str) -> None:
+    """And they can be tried where the flows say how they delay ACKs."""
+    new = applied(name, PLAIN)
+    tcp = new.scenario.flows[0].tcp
+    assert tcp is not None
+    assert tcp.tack is not None if name == "tack" else tcp.ack_skip is not None
+
+
+def test_linux_calls_bbr_by_its_first_name() -> None:
+    assert written("bbr", PLAIN).by_tool["sysctl"] == ["net.ipv4.tcp_congestion_control = bbr"]
+
+
 def test_the_best_two_at_once_are_better_than_either() -> None:
     found = airtcp.plan(
         airtcp.load(UPLOADS),

@@ -14,6 +14,7 @@ from airtcp.present.plan import (
     apply_lines,
     bars,
     best_line,
+    costs,
     depth_line,
     remedies_line,
     remedy_rows,
@@ -59,6 +60,8 @@ def _remedies(console: Console, found: Plan) -> None:
     ]
     print_table(console, REMEDIES_HEAD, rows)
     console.print(Text(remedies_line(found) or "", style="dim"))
+    for line in costs(found):
+        console.print(Text(f"{line}.", style="dim"))
     if found.left_out:
         told = "; ".join(f"{name} ({one_line(why)})" for name, why in found.left_out.items())
         console.print(Text(f"Not tried: {told}.", style="dim"))

@@ -37,6 +37,8 @@ _LOST: Final = 0.05
 _TIMES: Final = ("transfer_time", "page_time")
 #: Remedies of which the end is sought.
 _SOUGHT: Final = 5
+#: Remedies that are named on the way.
+_SHOWN: Final = 3
 
 
 @dataclass
@@ -243,12 +245,12 @@ class Ranking:
         sign = 1.0 if condition.above else -1.0
         change = _times(sign, one.change)
         gain = self._moved(one)
-        notes = list(one.remedy.notes)
         lines = lines_for(one.remedy, one.changed, self._scenario)
-        notes = lines.notes
+        notes, cost = lines.notes, ""
         if one.costs and one.carried.mean is not None:
             why = ": long transfers do not end any more" if one.starves else ""
-            notes = [*notes, f"{percent(-one.carried.mean)} of the goodput is lost{why}"]
+            cost = f"{percent(-one.carried.mean)} of the goodput is lost{why}"
+            notes = [*notes, cost]
         if one.endless:
             notes = [*notes, "the condition holds nowhere any more"]
         return Gain(
@@ -265,6 +267,7 @@ class Ranking:
             answer=None if one.found is None else one.found.answer,
             apply={tool: tuple(told) for tool, told in lines.by_tool.items()},
             notes=tuple(notes),
+            cost=cost,
         )
 
     def _moved(self, one: _Candidate) -> Interval | None:
@@ -291,8 +294,9 @@ class Ranking:
             return
         known = [one for one in candidates if one.change.n]
         if known:
-            best = min(known, key=lambda one: one.score)
-            words = f"{words}; best so far: {best.remedy.title}"
+            best = sorted((one for one in known if not one.starves), key=lambda one: one.score)
+            names = ", ".join(one.remedy.name for one in best[:_SHOWN])
+            words = f"{words}; best so far: {names}"
         self._tell(words)
 
 

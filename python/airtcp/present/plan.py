@@ -219,6 +219,11 @@ def remedies_line(plan: Plan) -> str | None:
     return words
 
 
+def costs(plan: Plan) -> list[str]:
+    """Of each remedy that loses much of the goodput, how much."""
+    return [f"{one.title}: {one.cost}" for one in plan.remedies if one.cost]
+
+
 def apply_lines(gain: Gain) -> list[str]:
     """The lines that equipment wants, each group under the name of its program, then notes."""
     lines = []
@@ -378,6 +383,7 @@ def _remedies_html(plan: Plan) -> list[str]:
             "</summary>",
             f"<pre>{escape(lines)}</pre></details>" if lines else "</details>",
         ]
+    parts += [f"<p class='muted'>{escape(line)}.</p>" for line in costs(plan)]
     if plan.left_out:
         told = "; ".join(f"{name}: {why}" for name, why in plan.left_out.items())
         parts.append(f"<p class='muted'>Not tried: {escape(told)}.</p>")

@@ -38,6 +38,8 @@ _QUEUES: Final = {
     "AC_BK": ("data3", "bk"),
 }
 _MOST_EXPONENT: Final = 15
+#: What Linux calls a congestion control otherwise than we do.
+_CONGESTION: Final = {"bbr1": "bbr"}
 _TXOP_UNIT_NS: Final = 32_000
 
 
@@ -232,7 +234,8 @@ def _initcwnd(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 def _congestion(lines: Lines, new: Scenario, _: Scenario) -> None:
     tcp = next(flow.tcp for flow in new.flows if flow.tcp and flow.direction == "download")
-    lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {tcp.congestion}")
+    name = _CONGESTION.get(tcp.congestion, tcp.congestion)
+    lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {name}")
 
 
 def _queue(lines: Lines, new: Scenario, _: Scenario) -> None:

@@ -75,6 +75,7 @@ class Gain:
     `gain` is the paired difference of the ends, in values of the axis and positive where it helps;
     None where it was not sought, because the remedy did not help where the end was. `metric` is the
     condition that holds there, `before` its mean at the end, and `change` the paired difference.
+    `cost` says in words what of the goodput it loses there; empty where that is little.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Gain:
     answer: Answer | None = None
     apply: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    cost: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Keys `name`, `gain`, `low`, `high`, `apply`, and the rest."""
@@ -110,6 +112,7 @@ class Gain:
             "change": self.change.to_dict(),
             "apply": {tool: list(lines) for tool, lines in self.apply.items()},
             "notes": list(self.notes),
+            "cost": self.cost,
         }
 
 
