@@ -148,6 +148,13 @@ class TestbedControl:
         `refused`, which a device did not take.
         """
 
+def drawn(law_json: str, seed: int, replication: int, flow: str, purpose: str, count: int) -> bytes:
+    """Draws of a law of the resolved form that the simulator makes for a flow. On Linux alone.
+
+    Of the stream of a purpose ("transfer size", "pause", "arrival") of a flow ("laptop/0") in a
+    replication the first `count`, as little-endian float64 numbers. Raises ValueError for no law.
+    """
+
 def run_testbed(
     simulation: Simulation,
     seed: int,
@@ -163,8 +170,8 @@ def run_testbed(
     the stations that have an IPv4 address in `stations`, in the order of the core: all about the
     others is simulated. `servers` has for
     each entry of flows the address of its server, what its connections are for ("stream",
-    "transfer", "dialogue"), and the port of those that are for what is said around them: None if
-    there is none, 0 if it is the first connection to each port; None if the entry is simulated.
+    "transfer", "part" of a transfer of FTP, "dialogue"), and the port where FTP is spoken: None if
+    it is not, 0 if the first connection to each port is a dialogue; None if the entry is simulated.
     Time zero is when the monotonic clock says `epoch_ns`. Gives the same as `Simulation.run`, or
     None if it was stopped. Raises `SimulationFailed`, ValueError for an address that is none, and
     OSError for a descriptor that is none.

@@ -7,7 +7,9 @@ import pytest
 from airtcp.exceptions import QuestionError
 from airtcp.scenario import Scenario, loads
 from airtcp.testbed.network import Network, check_machine
+from airtcp.testbed.programs import Iperf
 from airtcp.testbed.site import site_of
+from airtcp.testbed.transfers import Ftp, Http
 
 TEXT = """
 title = "Downloads beside an upload"
@@ -49,6 +51,16 @@ def scenario() -> Scenario:
     return loads(TEXT)
 
 
+@pytest.fixture(scope="session")
+def web() -> Scenario:
+    return loads(WEB)
+
+
+@pytest.fixture(scope="session")
+def ftp() -> Scenario:
+    return loads(FTP)
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "scenario.toml"
@@ -56,11 +68,54 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+WEB = """
+title = "Web users"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 2
+[[flows]]
+name = "web"
+stations = "laptop"
+direction = "download"
+application = { kind = "web", size = "20 kB", think_time = "100 ms", request = "300 B" }
+tcp = { preset = "linux" }
+[run]
+warmup = "500 ms"
+duration = "4 s"
+replications = 1
+"""
+FTP = """
+title = "Users of FTP"
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "client"
+count = 1
+[[flows]]
+name = "file"
+stations = "client"
+direction = "download"
+tcp = { preset = "linux", receive_window = "8760 B" }
+[flows.application]
+kind = "ftp"
+interarrival = { distribution = "exponential", mean = "200 ms" }
+size = { distribution = "exponential", mean = "20 kB" }
+control = true
+[run]
+warmup = "3 s"
+duration = "5 s"
+replications = 1
+"""
+
+
 @cache
 def missing() -> str | None:
     """Why this machine can have no testbed."""
     try:
-        check_machine({"iperf3": "iperf3"})
+        packages = Iperf.packages | Http.packages | Ftp.packages
+        check_machine(packages)
         site = site_of(loads(TEXT), name="test")
         with Network(site.nodes):
             return None

@@ -33,9 +33,10 @@ def test_routes_and_settings_say_what_tcp_is_to_do(scenario: Scenario) -> None:
     # 1500 bytes with the headers of TCP and IP, and with timestamps where the preset has them.
     assert laptop.mtu == 1500
     advertised = tcp.mss_bytes + 12
+    whole = tcp.receive_window_bytes - tcp.receive_window_bytes % tcp.mss_bytes
     assert laptop.routes == (
         f"10.77.128.1/32 dev air advmss {advertised} initcwnd 10 rto_min 200ms quickack 0 "
-        "congctl reno",
+        f"congctl reno window {whole}",
     )
     assert "advmss 1460 initcwnd 3 rto_min 1000ms" in sensor.routes[0]
     assert laptop.sysctls["net.ipv4.tcp_timestamps"] == "1"

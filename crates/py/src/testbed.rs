@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
 
-use airtcp_kernel::Duration;
+use airtcp_kernel::{Distribution, Duration, RandomStream, Sampler};
 use airtcp_sim::live::Purpose;
 use airtcp_sim::{RunError, Simulation};
 use airtcp_testbed::{Board, Dialogues, Driver, Node, Progress, Site, UseOf, run};
@@ -62,6 +62,7 @@ fn purpose(text: &str) -> PyResult<Purpose> {
     match text {
         "stream" => Ok(Purpose::Stream),
         "transfer" => Ok(Purpose::Transfer),
+        "part" => Ok(Purpose::Part),
         "dialogue" => Ok(Purpose::Dialogue),
         other => Err(PyValueError::new_err(format!("no purpose: {other}"))),
     }
@@ -78,8 +79,8 @@ fn device(fd: RawFd) -> PyResult<File> {
     Ok(File::from(borrowed.try_clone_to_owned()?))
 }
 
-/// A server's address, what its connections are for, and the port of dialogues: 0 if the first to
-/// each port is one.
+/// A server's address, what its connections are for, and the port where FTP is spoken: 0 if the first to
+/// each port is a dialogue.
 type Server = (String, String, Option<u16>);
 
 /// Lets the air go by in real time: TUN devices by their descriptors, the server's first, then those of
@@ -117,7 +118,7 @@ fn run_testbed<'py>(
         let dialogues = match dialogues {
             None => Dialogues::None,
             Some(0) => Dialogues::First,
-            Some(port) => Dialogues::Port(*port),
+            Some(port) => Dialogues::Ftp(*port),
         };
         Ok(Some((address(text)?, UseOf { purpose: purpose(of)?, dialogues })))
     };
@@ -138,8 +139,30 @@ fn run_testbed<'py>(
     Ok(outcome.map(|(json, times)| (json, PyBytes::new(py, &times))))
 }
 
+/// So many draws of a law, as JSON, from the stream of a purpose of a flow of a replication: the same
+/// that the simulator draws. Little-endian float64 numbers.
+#[pyfunction]
+fn drawn<'py>(
+    py: Python<'py>,
+    law_json: &str,
+    seed: u64,
+    replication: u64,
+    flow: &str,
+    purpose: &str,
+    count: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let law: Distribution =
+        serde_json::from_str(law_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mut stream = RandomStream::new(seed, replication, flow, purpose);
+    let law = Sampler::new(law);
+    let draws = std::iter::repeat_with(|| law.draw(&mut stream)).take(count);
+    let bytes: Vec<u8> = draws.flat_map(f64::to_le_bytes).collect();
+    Ok(PyBytes::new(py, &bytes))
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTestbedControl>()?;
+    module.add_function(wrap_pyfunction!(drawn, module)?)?;
     module.add_function(wrap_pyfunction!(run_testbed, module)?)?;
     Ok(())
 }

@@ -45,6 +45,8 @@ pub struct Delivery<P> {
     pub side: Side,
     /// The number of that station.
     pub station: u32,
+    /// Its connection, as it came in.
+    pub connection: Option<u32>,
     /// When.
     pub at: Time,
     /// What the network knows of it; a queue may have marked it ([`Flags::CE`](airtcp_tcp::Flags::CE)).
@@ -149,6 +151,16 @@ impl<'a, P> Live<'a, P> {
         self.replication.world.open_foreign(flow, purpose)
     }
 
+    /// A transfer of a flow begins, that the connections of [`Purpose::Part`] are there for.
+    pub fn begin_transfer(&mut self, flow: u32) {
+        self.replication.world.begin_foreign_transfer(flow);
+    }
+
+    /// One of those transfers has ended, which took so long. It counts as ending now.
+    pub fn end_transfer(&mut self, flow: u32, took: Duration) {
+        self.replication.world.end_foreign_transfer(flow, took);
+    }
+
     /// Nothing more is to be seen of a connection.
     pub fn close(&mut self, connection: u32) {
         self.replication.world.close_foreign(connection);
@@ -214,11 +226,11 @@ impl<'a, P> Live<'a, P> {
         world.wait_until(now.min(stop));
         world.check()?;
         world.take_handed_out(&mut self.handed_out);
-        for HandedOut { place, flow, side, at, segment } in self.handed_out.drain(..) {
+        for HandedOut { place, flow, side, connection, at, segment } in self.handed_out.drain(..) {
             let payload = self.payloads[place as usize].take().expect("it came in with the packet");
             world.free_foreign(place);
             let station = self.flows[flow as usize].station;
-            deliver(Delivery { flow, side, station, at, segment, payload });
+            deliver(Delivery { flow, side, station, connection, at, segment, payload });
         }
         self.forget_lost();
         Ok(())

@@ -19,6 +19,9 @@ pub enum Purpose {
     Stream,
     /// The same, and it is one transfer from its first segment to its last byte.
     Transfer,
+    /// What goes the way of its flow counts as goodput; to which transfer it belongs is said by
+    /// whoever brings the packets.
+    Part,
     /// What is said around transfers: it counts on the air, and not as goodput.
     Dialogue,
 }

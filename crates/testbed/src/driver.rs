@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 pub use airtcp_sim::live::Side;
 use airtcp_sim::live::{Arrival, Delivery, Live, LiveCounts, LiveFlow, Purpose};
 use airtcp_sim::{Outcome, RunError, Scenario};
@@ -35,8 +35,9 @@ pub struct UseOf {
 pub enum Dialogues {
     /// None of them.
     None,
-    /// Those with this port of the server, as those of FTP with port 21.
-    Port(u16),
+    /// Those with this port of the server, on which FTP is spoken (RFC 959): a transfer begins with
+    /// PASV or EPSV and ends with the reply 226.
+    Ftp(u16),
     /// The first that comes to a port of the server, as those of iperf3.
     First,
 }
@@ -51,6 +52,37 @@ pub struct Site {
     pub servers: Vec<Option<(Ipv4Addr, UseOf)>>,
 }
 
+/// The transfers that are spoken of on the control connections of FTP, of which each has one at a time.
+#[derive(Debug, Default)]
+struct Ftp {
+    /// When they began, by connection.
+    under_way: HashMap<u32, Time>,
+    /// Those that have ended: the flow, and how long each took.
+    ended: Vec<(u32, Duration)>,
+}
+
+impl Ftp {
+    /// A client has said something: whether a transfer begins with it. What is said again is not new.
+    fn said(&mut self, connection: u32, now: Time, text: &[u8]) -> bool {
+        let begins = (text.starts_with(b"PASV") || text.starts_with(b"EPSV"))
+            && !self.under_way.contains_key(&connection);
+        if begins {
+            self.under_way.insert(connection, now);
+        }
+        begins
+    }
+
+    /// A client has heard something.
+    fn heard(&mut self, flow: u32, connection: u32, at: Time, text: &[u8]) {
+        if let Some(&began) = self.under_way.get(&connection)
+            && text.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"226 "))
+        {
+            self.under_way.remove(&connection);
+            self.ended.push((flow, at - began));
+        }
+    }
+}
+
 /// The air between a server and stations.
 #[derive(Debug)]
 pub struct Driver<'a> {
@@ -59,6 +91,7 @@ pub struct Driver<'a> {
     /// By the addresses of station and server.
     flows: HashMap<(Ipv4Addr, Ipv4Addr), (u32, UseOf)>,
     connections: Connections,
+    ftp: Ftp,
     strays: u64,
 }
 
@@ -80,6 +113,7 @@ impl<'a> Driver<'a> {
             live,
             stations: site.stations.clone(),
             connections: Connections::default(),
+            ftp: Ftp::default(),
             strays: 0,
         }
     }
@@ -110,7 +144,7 @@ impl<'a> Driver<'a> {
                 };
                 let is_dialogue = match use_of.dialogues {
                     Dialogues::None => false,
-                    Dialogues::Port(port) => server_port == port,
+                    Dialogues::Ftp(port) => server_port == port,
                     Dialogues::First => self.connections.opened(flow, server_port) == 0,
                 };
                 let purpose = if is_dialogue { Purpose::Dialogue } else { use_of.purpose };
@@ -122,6 +156,12 @@ impl<'a> Driver<'a> {
                     }
                     live.open(flow, purpose)
                 });
+                if let (Dialogues::Ftp(_), true, Side::Station) =
+                    (use_of.dialogues, is_dialogue, side)
+                    && self.ftp.said(read.0, now, packet::payload(&bytes))
+                {
+                    self.live.begin_transfer(flow);
+                }
                 (Some(read.0), read.1)
             }
         };
@@ -158,9 +198,15 @@ impl<'a> Driver<'a> {
         now: Time,
         mut deliver: impl FnMut(Node, Time, Vec<u8>),
     ) -> Result<(), RunError> {
-        self.live.advance(
+        let Self { live, ftp, .. } = self;
+        live.advance(
             now,
-            |Delivery { side, at, segment, payload: mut bytes, station, .. }| {
+            |Delivery { flow, side, connection, at, segment, payload: mut bytes, station }| {
+                if side == Side::Station
+                    && let Some(connection) = connection
+                {
+                    ftp.heard(flow, connection, at, packet::payload(&bytes));
+                }
                 if segment.flags.contains(Flags::CE) {
                     packet::mark(&mut bytes);
                 }
@@ -170,7 +216,11 @@ impl<'a> Driver<'a> {
                 };
                 deliver(node, at, bytes);
             },
-        )
+        )?;
+        for (flow, took) in self.ftp.ended.drain(..) {
+            self.live.end_transfer(flow, took);
+        }
+        Ok(())
     }
 
     /// Packets that came in and were for nobody.
@@ -189,5 +239,41 @@ impl<'a> Driver<'a> {
     /// See [`Live::conclude`].
     pub fn conclude(self) -> Result<Outcome, RunError> {
         self.live.conclude()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Duration::from_millis(millis)
+    }
+
+    /// RFC 959: PASV, 227, RETR, 150, 226. What is said again, before any transfer or by somebody else,
+    /// means nothing.
+    #[test]
+    fn a_transfer_lasts_from_pasv_to_226() {
+        let mut ftp = Ftp::default();
+
+        ftp.heard(7, 0, at(1), b"226 Transfer complete\r\n");
+        assert!(!ftp.said(0, at(1), b"USER airtcp\r\n"));
+        assert!(ftp.said(0, at(2), b"PASV\r\n"));
+        assert!(!ftp.said(0, at(3), b"PASV\r\n"));
+        assert!(ftp.said(1, at(4), b"EPSV\r\n"));
+        ftp.heard(7, 0, at(5), b"227 Entering Passive Mode (10,77,128,1,226,10)\r\n");
+        assert!(!ftp.said(0, at(6), b"RETR 226 \r\n"));
+        ftp.heard(7, 2, at(8), b"226 Transfer complete\r\n");
+        assert_eq!(ftp.ended, []);
+        ftp.heard(
+            7,
+            0,
+            at(9),
+            b"150 Opening BINARY mode data connection\r\n226 Transfer complete\r\n",
+        );
+        ftp.heard(7, 0, at(10), b"226 Transfer complete\r\n");
+
+        assert_eq!(ftp.ended, [(7, Duration::from_millis(7))]);
+        assert!(ftp.said(0, at(11), b"PASV\r\n"));
     }
 }

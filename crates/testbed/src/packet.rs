@@ -101,6 +101,17 @@ fn read_tcp(body: &[u8]) -> Option<Tcp> {
     })
 }
 
+/// What a TCP segment carries; nothing if the packet is none.
+pub fn payload(packet: &[u8]) -> &[u8] {
+    let header = packet.first().map_or(0, |first| usize::from(first & 0xf) * 4);
+    let body = match packet.get(9) {
+        Some(&TCP) => packet.get(header..).unwrap_or_default(),
+        _ => &[],
+    };
+    let header = body.get(12).map(|byte| usize::from(byte >> 4) * 4);
+    header.and_then(|header| body.get(header..)).unwrap_or_default()
+}
+
 /// Whether there is an option of this kind (RFC 9293 section 3.1).
 fn has_option(mut options: &[u8], kind: u8) -> bool {
     loop {
@@ -224,6 +235,18 @@ pub(crate) mod tests {
 
         assert_eq!(read(&udp).unwrap().content, Content::Datagram(100));
         assert_eq!(read(&echo).unwrap().content, Content::Datagram(64));
+    }
+
+    #[test]
+    fn the_payload_is_behind_the_options() {
+        let mut body = tcp((21, 40000), 7, 9, 0x18, &[1, 1, 1, 0], 0);
+        body.extend(b"PASV");
+        let packet = ip(FROM, TO, TCP, 0, &body);
+
+        assert_eq!(payload(&packet), b"PASV");
+        assert_eq!(payload(&packet[..30]), b"");
+        assert_eq!(payload(&ip(FROM, TO, UDP, 0, &[0; 40])), b"");
+        assert_eq!(payload(&[]), b"");
     }
 
     #[test]

@@ -14,7 +14,8 @@ from airtcp.results.records import kept
 from airtcp.results.testbed import TestbedResult
 from airtcp.testbed.air import Air
 from airtcp.testbed.network import Network, check_machine
-from airtcp.testbed.programs import Program, program_of, wait_until_ready
+from airtcp.testbed.program import Program
+from airtcp.testbed.programs import program_of, wait_until_ready
 from airtcp.testbed.site import Site, site_of
 
 if TYPE_CHECKING:
@@ -58,11 +59,7 @@ def measure(
         scenario = scenario.with_run(seed=seed)
     site = site_of(scenario, name=name, simulated=simulated, gro=gro)
     run = scenario.run
-    streams = np.random.SeedSequence([run.seed, 0x7E57]).spawn(len(site.flows))
-    programs = [
-        program_of(real, np.random.default_rng(stream), 0.0, name=name)
-        for real, stream in zip(site.flows, streams, strict=True)
-    ]
+    programs = [program_of(real, run.seed, name=name) for real in site.flows]
     check_machine({key: value for one in programs for key, value in one.packages.items()})
     scenario = with_warmup(scenario, threads=1)
     run = scenario.run
@@ -78,7 +75,7 @@ def measure(
         with Air(core, run.seed, network.devices, site.stations, servers(site, programs)) as air:
             while not air.is_over():
                 for one in programs:
-                    one.step(network, air.now_s)
+                    one.step(network, air)
                 if progress is not None:
                     progress(min(1.0, air.now_s / total_s), air.progress())
                 time.sleep(_LOOK_EVERY_S)

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
@@ -31,8 +32,15 @@ _TUN: Final = Path("/dev/net/tun")
 #: A kernel makes some ten networks a second on a slow machine.
 _PATIENCE_S: Final = 60.0
 _FDS_AT_ONCE: Final = 64
+#: The least real-time priority.
+_PROMPT: Final = 1
 #: Programs of every testbed, and the Debian packages that have them.
-_PROGRAMS: Final = {"ip": "iproute2", "unshare": "util-linux", "nsenter": "util-linux"}
+_PROGRAMS: Final = {
+    "ip": "iproute2",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "chrt": "util-linux",
+}
 
 
 def check_machine(programs: dict[str, str] | None = None) -> None:
@@ -188,10 +196,16 @@ class Network:
         stderr: int | IO[Any] | None = subprocess.DEVNULL,
         text: bool = True,
         variables: Mapping[str, str] | None = None,
+        promptly: bool = False,
     ) -> subprocess.Popen[Any]:
-        """Start a program in the network of a node; it ends with the networks at the latest."""
+        """Start a program in the network of a node; it ends with the networks at the latest.
+
+        With `promptly` it has real-time priority, below that of the air, where that is allowed: a
+        station has a processor of its own, and does not wait for others.
+        """
+        first = ["chrt", "--rr", str(_PROMPT)] if promptly and _may_be_prompt() else []
         process = subprocess.Popen(
-            self.inside(node, command),
+            first + self.inside(node, command),
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
@@ -216,6 +230,13 @@ class Network:
             for name, value in zip(names[1:], values[1:], strict=False):
                 counters[f"{names[0].rstrip(':')}.{name}"] = int(value)
         return counters
+
+
+@cache
+def _may_be_prompt() -> bool:
+    """Whether programs may have real-time priority."""
+    command = ["chrt", "--rr", str(_PROMPT), "true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def environment() -> dict[str, str]:

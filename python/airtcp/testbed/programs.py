@@ -1,23 +1,24 @@
 """What makes the traffic: real servers and clients, one pair for each flow that is real.
 
-Bulk transfers and datagrams are iperf3's. Knows how the programs are told what a scenario says, and
-what their connections are for. Does not know what is measured.
+Endless transfers and datagrams are iperf3's, what ends is that of `transfers`. Knows how the
+programs are told what a scenario says, and what their connections are for. Does not know what is
+measured.
 """
 
 from __future__ import annotations
 
 import subprocess
 import time
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from airtcp.exceptions import ScenarioError, SimulationError, one_line
-from airtcp.testbed.site import SERVER, RealFlow, netns_name
+from airtcp.testbed.program import Program
+from airtcp.testbed.site import SERVER, RealFlow
+from airtcp.testbed.transfers import Ftp, Http
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from airtcp.testbed.air import Air
     from airtcp.testbed.network import Network
 
 __all__ = ["Program", "program_of"]
@@ -30,40 +31,6 @@ _SLACK_S: Final = 60.0
 _SATURATED: Final = 1.1
 
 
-class Program:
-    """What makes the traffic of one flow.
-
-    `purpose` and `dialogues` say what its connections are for, as `airtcp._core.run_testbed` wants
-    it; `packages` are the Debian packages of the programs that it needs.
-    """
-
-    purpose = "stream"
-    dialogues: int | None = None
-    packages: ClassVar[dict[str, str]] = {}
-
-    def __init__(self, real: RealFlow, rng: np.random.Generator, until_s: float) -> None:
-        self.real = real
-        self.rng = rng
-        self.until_s = until_s
-
-    @abstractmethod
-    def start_server(self, network: Network) -> None:
-        """Start what has to be there before the first packet."""
-
-    @abstractmethod
-    def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Whether the server is there, given where something listens."""
-
-    @abstractmethod
-    def step(self, network: Network, now_s: float) -> None:
-        """Do what is due at this time of the air's clock. Raises SimulationError."""
-
-    @property
-    def client(self) -> str:
-        """The network of its client."""
-        return netns_name(self.real.station)
-
-
 class Iperf(Program):
     """An endless transfer, or datagrams at a constant rate, by iperf3.
 
@@ -73,13 +40,15 @@ class Iperf(Program):
     dialogues = 0
     packages: ClassVar[dict[str, str]] = {"iperf3": "iperf3"}
 
-    def __init__(self, real: RealFlow, rng: np.random.Generator, until_s: float) -> None:
-        super().__init__(real, rng, until_s)
-        application = real.flow.application.model_dump()
+    def __init__(self, real: RealFlow, seed: int) -> None:
+        super().__init__(real, seed)
+        application = real.flow.application.model_dump(by_alias=True)
         self._is_udp = application["kind"] == "udp"
         if self._is_udp:
             self.purpose = "dialogue"
-        self._start_s = 0.0 if self._is_udp else draw(application["start"], rng)
+        self._start_s = 0.0
+        if not self._is_udp:
+            [self._start_s] = self.draws(application["start"], "pause", 1)
         self._port = _IPERF_PORT + real.index
         self._application = application
         self._client: subprocess.Popen[str] | None = None
@@ -87,18 +56,24 @@ class Iperf(Program):
     def start_server(self, network: Network) -> None:
         """iperf3 serves one client at a time: each has its own."""
         address, port = self.real.server_address, str(self._port)
-        network.start(SERVER, ["iperf3", "--server", "--bind", address, "--port", port])
+        network.start(
+            SERVER, ["iperf3", "--server", "--bind", address, "--port", port], promptly=True
+        )
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
         """Whether it listens."""
         return (self.real.server_address, self._port) in listening
 
-    def step(self, network: Network, now_s: float) -> None:
+    def step(self, network: Network, air: Air) -> None:
         """Start the client when its time has come, and see that it goes on."""
         if self._client is None:
-            if now_s >= self._start_s:
+            if air.now_s >= self._start_s:
                 self._client = network.start(
-                    self.client, self._command(), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+                    self.client,
+                    self._command(),
+                    stderr=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    promptly=True,
                 )
         elif self._client.poll() is not None:
             said = self._client.communicate()
@@ -125,26 +100,30 @@ class Iperf(Program):
         return float(self.real.data_rate_bps)
 
 
-def draw(law: dict[str, Any], rng: np.random.Generator) -> float:
-    """A number drawn from a law of the resolved form."""
-    kind = law["kind"]
-    if kind == "deterministic":
-        return float(law["value"])
-    raise NotImplementedError(kind)
-
-
-def program_of(real: RealFlow, rng: np.random.Generator, until_s: float, *, name: str) -> Program:
+def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
     """The program that makes the traffic of a flow. Raises ScenarioError if there is none."""
     application = real.flow.application.model_dump()
-    if application["kind"] == "udp" or (
-        application["kind"] == "bulk" and application["size"] is None
-    ):
-        return Iperf(real, rng, until_s)
-    raise ScenarioError(
-        name,
-        f"flows[{real.entry}] ({real.flow.name}).application",
-        "a testbed has programs for endless bulk transfers and udp; allowed: these",
-    )
+    kind = application["kind"]
+    if kind == "udp" or (kind == "bulk" and application["size"] is None):
+        return Iperf(real, seed)
+    where = f"flows[{real.entry}] ({real.flow.name})"
+    simulated = f"flows that are simulated (--simulated {real.flow.name})"
+    if kind == "ftp" and application["control"] is not None:
+        return Ftp(real, seed)
+    if application.get("page") is not None:
+        raise ScenarioError(
+            name,
+            f"{where}.application.page",
+            f"a testbed has no browser; allowed: transfers without `page`, or {simulated}",
+        )
+    if real.flow.direction == "upload":
+        raise ScenarioError(
+            name,
+            f"{where}.direction",
+            "a testbed uploads by iperf3 and FTP; allowed: endless bulk, udp, ftp with `control`, "
+            f"or {simulated}",
+        )
+    return Http(real, seed)
 
 
 def listening(network: Network) -> set[tuple[str, int]]:

@@ -35,10 +35,12 @@ _DEVICE_QUEUE: Final = 10_000
 _LEAST_MTU: Final = 576
 #: Larger than what any flow of a cell has under way. [bytes]
 _SEND_BYTES: Final = 16 << 20
-#: Memory that a segment takes in the kernel over its payload: 2304 bytes for 1448. The window is
-#: what the buffer holds. A buffer for more than what is advertised is no good: the kernel then
-#: takes every read for a chance to open the window, and acknowledges each segment.
-_MEMORY_OVER_PAYLOAD: Final = 1.6
+#: Memory that a segment takes in the kernel over its payload, as it estimates it: 2816 bytes for
+#: 1500. The window is what the buffer holds, and no more than the route says. With less memory
+#: it is no whole number of segments, and senders of the kernel fill what is left with a small one.
+#: With far more the kernel takes every read for a chance to open the window, and acknowledges each
+#: segment.
+_MEMORY_OVER_PAYLOAD: Final = 2.0
 _LEAST_RECEIVE_BYTES: Final = 4096
 #: <linux/if_tun.h>: what is written to the device goes through NAPI, and so through GRO.
 _IFF_NAPI: Final = 0x0010
@@ -280,8 +282,14 @@ def _route(to: str, tcp: Tcp | None) -> str:
     every = tcp.delayed_ack.thresholds[0][1]
     return (
         f"{route} advmss {advertised} initcwnd {segments} rto_min {tcp.min_rto_ns // 1_000_000}ms"
-        f" quickack {int(every == 1)} congctl {_CONGESTION[tcp.congestion]}"
+        f" quickack {int(every == 1)} congctl {_CONGESTION[tcp.congestion]} window {_window(tcp)}"
     )
+
+
+def _window(tcp: Tcp) -> int:
+    """The window in whole segments: a sender of the kernel fills what is left with a small one."""
+    whole: int = tcp.receive_window_bytes - tcp.receive_window_bytes % tcp.mss_bytes
+    return whole or tcp.receive_window_bytes
 
 
 def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
@@ -350,8 +358,13 @@ def _application_deviations(flow: Flow) -> list[str]:
     kind = flow.application.kind
     if kind == "udp" and flow.application.model_dump()["rate_bps"] is None:
         return ["a saturated source sends a tenth more than the data rate"]
-    if kind == "web":
-        return ["each transfer has the headers of HTTP before it, some 300 bytes"]
+    if kind == "ftp" and flow.application.model_dump()["control"] is not None:
+        return ["users log in over the air, 32 for each station at the beginning"]
+    if kind != "udp" and flow.application.model_dump().get("size", True) is not None:
+        return [
+            "transfers are by HTTP: a request of at least 70 bytes, and headers of some 250 bytes "
+            "before the data, which count as goodput"
+        ]
     return []
 
 

@@ -200,3 +200,27 @@ fn a_single_packet_takes_its_frame() {
     let [one] = came.as_slice() else { panic!("{came:?}") };
     assert_eq!((one.payload, one.side, one.at), ("a datagram", Side::Station, expected));
 }
+
+/// Transfers that others tell of: one that begins and ends in the measured time, and one that is still
+/// under way. Their connections alone are none.
+#[test]
+fn transfers_that_are_told_count_as_those_that_are_seen() {
+    let scenario = scenario(DOWNLOADS, |_| ());
+    let mut live: Live<'_, ()> = Live::new(&scenario, 1, 0, |_| true);
+    let at = |millis| Time::ZERO + Duration::from_millis(millis);
+    live.open(0, Purpose::Part);
+    for (millis, flow) in [(500, 0), (1200, 1)] {
+        live.advance(at(millis), |_| ()).unwrap();
+        live.begin_transfer(flow);
+    }
+    live.advance(at(1400), |_| ()).unwrap();
+    live.end_transfer(0, Duration::from_millis(900));
+    live.advance(live.end(), |_| ()).unwrap();
+    let outcome = live.conclude().unwrap();
+
+    assert_eq!(outcome.transfer_times_s, [0.9]);
+    assert_eq!((outcome.flows[0].transfers, outcome.flows[1].transfers), (1, 0));
+    // 0.9 s of the one and 0.5 s of the other, of 1.5 s.
+    let active = outcome.metrics["active_flows"].unwrap();
+    assert!((active - 1.4 / 1.5).abs() < 1e-12, "{active}");
+}

@@ -3,7 +3,7 @@
 //! On their way they wait in the same queues as others, and take the same air. What is measured of
 //! them is what can be seen from the network ([`Tap`]).
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::Segment;
 
 use super::World;
@@ -41,6 +41,7 @@ pub(crate) struct HandedOut {
     pub(crate) place: u32,
     pub(crate) flow: u32,
     pub(crate) side: Side,
+    pub(crate) connection: Option<u32>,
     pub(crate) at: Time,
     /// What it says now, as queues may have marked it.
     pub(crate) segment: Segment,
@@ -81,11 +82,23 @@ impl World<'_> {
             Direction::Download => Side::Server,
             Direction::Upload => Side::Station,
         };
-        if purpose != Purpose::Dialogue {
+        if matches!(purpose, Purpose::Stream | Purpose::Transfer) {
             self.measures.transfer_started(*now, flow_of.scope);
         }
         foreign.taps.push(Some(Box::new(Tap::new(flow, purpose, *now, sender))));
         foreign.taps.len() as u32 - 1
+    }
+
+    /// A transfer of `flow` begins.
+    pub(crate) fn begin_foreign_transfer(&mut self, flow: u32) {
+        let scope = self.flows[flow as usize].scope;
+        self.measures.transfer_started(self.now, scope);
+    }
+
+    /// A transfer of `flow` that took so long has come to its end.
+    pub(crate) fn end_foreign_transfer(&mut self, flow: u32, took: Duration) {
+        let began = Time::ZERO + (self.now - Time::ZERO - took);
+        self.transfer_received(flow, began);
     }
 
     /// Nothing more is to be seen of a connection. Packets of it that are still on their way count as
@@ -159,7 +172,14 @@ impl World<'_> {
             Some(id) => self.tapped_arrival(id, side, &segment),
         }
         let segment = Segment { seq: segment.seq, ..packet.body.segment };
-        self.foreign.out.push(HandedOut { place, flow: flow_id, side, at: now, segment });
+        self.foreign.out.push(HandedOut {
+            place,
+            flow: flow_id,
+            side,
+            connection,
+            at: now,
+            segment,
+        });
     }
 
     fn tapped_arrival(&mut self, id: u32, side: Side, segment: &Segment) {

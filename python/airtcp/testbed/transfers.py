@@ -1,0 +1,272 @@
+"""Transfers that end, by real servers: nginx for HTTP and ProFTPD for FTP, and users at stations.
+
+Sizes and times are those that the simulator draws for its first replication: the same seed gives
+both the same transfers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from airtcp.exceptions import SimulationError, one_line
+from airtcp.testbed.program import Program
+from airtcp.testbed.site import SERVER
+
+if TYPE_CHECKING:
+    from airtcp.testbed.air import Air
+    from airtcp.testbed.network import Network
+    from airtcp.testbed.site import RealFlow
+
+__all__ = ["Ftp", "Http"]
+
+_USERS: Final = Path(__file__).with_name("users.py")
+_HTTP_PORT: Final = 80
+_FTP_PORT: Final = 21
+#: As the programs of a testbed see them.
+_FILES: Final = "/run/airtcp"
+#: More than anyone does in a run that someone waits for.
+_MOST_TURNS: Final = 100_000
+#: So many users of a station have logged in before the first transfer.
+_LOGGED_IN: Final = 32
+#: "RETR " or "STOR ", and the end of the line.
+_COMMAND_BYTES: Final = 7
+
+_NGINX: Final = """
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log stderr crit;
+events {{ worker_connections 4096; }}
+http {{
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    default_type application/octet-stream;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{
+        listen {address}:{port} backlog=4096;
+        root {folder};
+    }}
+}}
+"""
+#: No look-ups, no log of who is there, and no wait before an answer about a password.
+_PROFTPD: Final = """
+ServerName airtcp
+ServerType standalone
+DefaultAddress {address}
+SocketBindTight on
+Port {port}
+PidFile {folder}/pid
+ScoreboardFile {folder}/scoreboard
+SystemLog none
+TransferLog none
+WtmpLog off
+UseReverseDNS off
+<IfModule mod_ident.c>
+IdentLookups off
+</IfModule>
+<IfModule mod_delay.c>
+DelayEngine off
+</IfModule>
+AuthOrder mod_auth_file.c
+AuthUserFile {folder}/passwd
+AuthGroupFile {folder}/group
+RequireValidShell off
+RootLogin on
+User root
+Group root
+MaxInstances none
+TimeoutIdle 0
+TimeoutNoTransfer 0
+TimeoutStalled 0
+TimesGMT on
+AllowOverwrite on
+AllowStoreRestart off
+Umask 022
+"""
+#: Everybody's password is "airtcp".
+_PASSWORD: Final = "$1$airtcp$kYvMuw6QZ4cusY4fJZ4G51"
+
+
+class Transfers(Program):
+    """Transfers between one station and the server of its entry."""
+
+    def __init__(self, real: RealFlow, seed: int) -> None:
+        super().__init__(real, seed)
+        self._application = real.flow.application.model_dump(by_alias=True)
+        self._users: subprocess.Popen[str] | None = None
+        self._folder = f"{_FILES}/{real.entry}"
+
+    def told(self) -> dict[str, Any]:
+        """What the users have to know."""
+        raise NotImplementedError
+
+    def step(self, network: Network, air: Air) -> None:
+        """Let the users begin, and see that they go on."""
+        if self._users is None:
+            told = {"folder": self._folder, "epoch_ns": air.epoch_ns} | self.told()
+            self._users = network.start(
+                self.client,
+                [sys.executable, "-I", "-S", str(_USERS)],
+                stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                promptly=True,
+            )
+            assert self._users.stdin is not None
+            self._users.stdin.write(json.dumps(told) + "\n")
+            self._users.stdin.flush()
+        elif self._users.poll() is not None:
+            _, said = self._users.communicate()
+            raise SimulationError(
+                f"the users of {self.real.station} ended before their time: "
+                + one_line((said or "").strip())
+            )
+
+    def _folder_in(self, network: Network) -> Path:
+        """The directory of the server's files, as we see it."""
+        folder = network.files / str(self.real.entry)
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def _times_and_sizes(self, gaps: dict[str, Any]) -> list[tuple[float, int]]:
+        """Transfers at times with such gaps, until the end."""
+        times: list[float] = []
+        at_s, count = 0.0, 256
+        while not times or (times[-1] < self.until_s and len(times) < _MOST_TURNS):
+            count *= 2
+            at_s, times = 0.0, []
+            drawn_gaps = self.draws(gaps, "arrival", count)
+            if gaps["kind"] == "deterministic":
+                # Sources of a constant rate are not in step with each other.
+                unit = {"kind": "uniform", "low": 0.0, "high": 1.0}
+                drawn_gaps[0] *= self.draws(unit, "arrival", 1)[0]
+            for gap in drawn_gaps:
+                at_s += gap
+                times.append(at_s)
+        times = [one for one in times if one < self.until_s]
+        return list(zip(times, self._sizes(len(times)), strict=True))
+
+    def _sizes(self, count: int) -> list[int]:
+        draws = self.draws(self._application["size"], "transfer size", count)
+        return [self._whole(one) for one in draws]
+
+    def _whole(self, drawn: float) -> int:
+        """Whole bytes, at least one, and whole segments where they are padded."""
+        size = max(1, math.ceil(drawn))
+        tcp = self.real.flow.tcp
+        if tcp is not None and tcp.pad_last_segment:
+            size = math.ceil(size / tcp.mss_bytes) * tcp.mss_bytes
+        return size
+
+
+class Http(Transfers):
+    """Transfers of `web`, `bulk` with a size, `replay`, and `ftp` without its dialogue, by HTTP."""
+
+    purpose = "transfer"
+    packages: ClassVar[dict[str, str]] = {"nginx": "nginx-light"}
+
+    def start_server(self, network: Network) -> None:
+        """One server for all stations of an entry."""
+        if self.real.index == 0:
+            folder = self._folder_in(network)
+            fields = {
+                "folder": self._folder,
+                "address": self.real.server_address,
+                "port": _HTTP_PORT,
+            }
+            (folder / "nginx.conf").write_text(_NGINX.format(**fields), encoding="ascii")
+            network.start(SERVER, ["nginx", "-p", self._folder, "-c", f"{self._folder}/nginx.conf"])
+
+    def is_ready(self, listening: set[tuple[str, int]]) -> bool:
+        """Whether it listens."""
+        return (self.real.server_address, _HTTP_PORT) in listening
+
+    def told(self) -> dict[str, Any]:
+        """Who thinks, or when what is transferred."""
+        asked = self._application
+        told: dict[str, Any] = {
+            "server": [self.real.server_address, _HTTP_PORT],
+            "pad": asked.get("request_bytes", 0),
+            "prefix": f"{self.real.index}-",
+        }
+        if asked["kind"] == "web":
+            pauses: list[float] = []
+            count = 256
+            while sum(pauses) < self.until_s and len(pauses) < _MOST_TURNS:
+                count *= 2
+                pauses = self.draws(asked["think_time"], "pause", count)
+            return told | {"kind": "web", "pauses": pauses, "sizes": self._sizes(len(pauses))}
+        if asked["kind"] == "bulk":
+            begins_s = self.draws(asked["start"], "pause", 1)[0]
+            transfers = [(begins_s, self._sizes(1)[0])]
+        elif asked["kind"] == "replay":
+            transfers = [
+                (at_s, self._whole(size)) for at_s, size in asked["transfers"][self.real.index]
+            ]
+        else:
+            transfers = self._times_and_sizes(asked["interarrival"])
+        return told | {"kind": "open", "transfers": transfers}
+
+
+class Ftp(Transfers):
+    """Transfers of `ftp` with its dialogue, by users who have logged in before."""
+
+    purpose = "part"
+    dialogues = _FTP_PORT
+    packages: ClassVar[dict[str, str]] = {"proftpd": "proftpd-core"}
+
+    def start_server(self, network: Network) -> None:
+        """One server for all stations of an entry."""
+        folder = self._folder_in(network)
+        (folder / str(self.real.index)).mkdir()
+        with (folder / "passwd").open("a", encoding="ascii") as known:
+            home = f"{self._folder}/{self.real.index}"
+            known.write(f"{self._user}:{_PASSWORD}:0:0::{home}:/bin/sh\n")
+        if self.real.index == 0:
+            fields = {
+                "folder": self._folder,
+                "address": self.real.server_address,
+                "port": _FTP_PORT,
+            }
+            (folder / "proftpd.conf").write_text(_PROFTPD.format(**fields), encoding="ascii")
+            (folder / "group").write_text("root:x:0:\n", encoding="ascii")
+            for one in ("passwd", "group"):
+                (folder / one).chmod(0o600)
+            network.start(
+                SERVER,
+                ["proftpd", "-n", "-q", "-c", f"{self._folder}/proftpd.conf"],
+                promptly=True,
+            )
+
+    def is_ready(self, listening: set[tuple[str, int]]) -> bool:
+        """Whether it listens."""
+        return (self.real.server_address, _FTP_PORT) in listening
+
+    @property
+    def _user(self) -> str:
+        return f"user{self.real.index}"
+
+    def told(self) -> dict[str, Any]:
+        """Who they are, and when what is transferred."""
+        control = self._application["control"]
+        return {
+            "kind": "ftp",
+            "server": [self.real.server_address, _FTP_PORT],
+            "folder": f"{self._folder}/{self.real.index}",
+            "user": self._user,
+            "password": "airtcp",
+            "users": _LOGGED_IN,
+            "uploads": self.real.flow.direction == "upload",
+            # Of which the reply 150 has as many.
+            "name_bytes": max(1, control["retr_bytes"] - _COMMAND_BYTES),
+            "transfers": self._times_and_sizes(self._application["interarrival"]),
+        }

@@ -1,0 +1,188 @@
+"""The users of one station: clients of HTTP and FTP that transfer what they are told to, in time.
+
+Run as a program in the network of a station, by its file: it knows the standard library alone, and
+no other module of airtcp. Told is a JSON object on a line of standard input: `kind`, `server`
+(address and port), `epoch_ns` (time zero on the monotonic clock), `folder` where the server finds
+its files, and
+
+- `web`: one user. `pauses` in seconds and `sizes` in bytes, each pause before its transfer; `pad`
+  is what a request has at least, in bytes; names of files begin with `prefix`.
+- `open`: `transfers`, each its time in seconds and its bytes, however many are under way; `pad` and
+  `prefix`.
+- `ftp`: the same `transfers`, by so many `users` (`user`, `password`) who log in before;
+  `name_bytes`, so long are names of files; `uploads`.
+
+Files are made before they are asked for, without blocks on a disk. What goes wrong is said on
+standard error, and ends the program with status 1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ftplib
+import http.client
+import io
+import itertools
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+_BUFFER = 1 << 16
+_LOG_IN_AT_ONCE = 4
+
+
+def wait_until(epoch_ns: int, at_s: float) -> None:
+    """Sleep until a time of the air's clock."""
+    late_s = (time.monotonic_ns() - epoch_ns) / 1e9 - at_s
+    if late_s < 0:
+        time.sleep(-late_s)
+
+
+def made(folder: Path, name: str, size: int) -> Path:
+    """A file of so many zeros, that takes no memory."""
+    path = folder / name
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def get(told: dict[str, Any], name: str, size: int) -> None:
+    """One transfer by HTTP, over a connection of its own."""
+    path = made(Path(told["folder"]), name, size)
+    address, port = told["server"]
+    connection = http.client.HTTPConnection(address, port)
+    target = f"/{name}"
+    bare = len(f"GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
+    connection.putrequest("GET", target, skip_host=True, skip_accept_encoding=True)
+    connection.putheader("Host", address)
+    connection.putheader("Connection", "close")
+    missing = told["pad"] - bare - len("X: \r\n")
+    if missing >= 0:
+        connection.putheader("X", "x" * missing)
+    connection.endheaders()
+    answer = connection.getresponse()
+    if answer.status != http.client.OK:
+        raise OSError(f"the server answers {answer.status} {answer.reason}")
+    buffer = bytearray(_BUFFER)
+    count = 0
+    while got := answer.readinto(buffer):
+        count += got
+    connection.close()
+    path.unlink()
+    if count != size:
+        raise OSError(f"{count} bytes came of {size}")
+
+
+class Users:
+    """Users of FTP who have logged in, for transfers to take."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self._told = told
+        self._idle: queue.SimpleQueue[ftplib.FTP] = queue.SimpleQueue()
+
+    def log_in(self) -> ftplib.FTP:
+        """One more user."""
+        address, port = self._told["server"]
+        user = ftplib.FTP()
+        user.connect(address, port)
+        user.login(self._told["user"], self._told["password"])
+        user.voidcmd("TYPE I")
+        return user
+
+    def log_in_many(self, count: int) -> None:
+        """So many users, one after the other."""
+        for _ in range(count):
+            self._idle.put(self.log_in())
+
+    def transfer(self, number: int, size: int) -> None:
+        """One transfer, by whoever is idle; else somebody logs in first."""
+        name = str(number).zfill(self._told["name_bytes"])
+        folder = Path(self._told["folder"])
+        try:
+            user = self._idle.get_nowait()
+        except queue.Empty:
+            user = self.log_in()
+        if self._told["uploads"]:
+            user.storbinary(f"STOR {name}", Zeros(size), _BUFFER)
+        else:
+            made(folder, name, size)
+            with user.transfercmd(f"RETR {name}") as data:
+                buffer = bytearray(_BUFFER)
+                while data.recv_into(buffer):
+                    pass
+            user.voidresp()
+        with contextlib.suppress(FileNotFoundError):
+            (folder / name).unlink()
+        self._idle.put(user)
+
+
+class Zeros(io.RawIOBase):
+    """A file to be read that has so many zeros."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next zeros."""
+        some = self._left if size < 0 else min(size, self._left)
+        self._left -= some
+        return bytes(some)
+
+
+def guarded(what: Callable[[], None]) -> None:
+    """Do it; if it fails, so does the program."""
+    try:
+        what()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def start(what: Callable[[], None]) -> None:
+    """Do it aside."""
+    threading.Thread(target=guarded, args=(what,), daemon=True).start()
+
+
+def browse(told: dict[str, Any]) -> None:
+    """One user, who thinks, transfers, and thinks again."""
+    wait_until(told["epoch_ns"], 0.0)
+    turns: Iterator[tuple[float, int]] = itertools.cycle(
+        zip(told["pauses"], told["sizes"], strict=True)
+    )
+    prefix = told["prefix"]
+    for number, (pause, size) in enumerate(turns):
+        time.sleep(pause)
+        get(told, f"{prefix}{number}", size)
+
+
+def at_their_times(told: dict[str, Any], transfer: Callable[[int, int], None]) -> None:
+    """All transfers, each when it is due."""
+    for number, (at_s, size) in enumerate(told["transfers"]):
+        wait_until(told["epoch_ns"], at_s)
+        start(lambda number=number, size=size: transfer(number, size))  # type: ignore[misc]
+
+
+def main() -> None:
+    """Do what is told, and stay."""
+    told = json.loads(sys.stdin.readline())
+    if told["kind"] == "web":
+        guarded(lambda: browse(told))
+    elif told["kind"] == "open":
+        at_their_times(told, lambda number, size: get(told, f"{told['prefix']}{number}", size))
+    else:
+        users = Users(told)
+        for _ in range(_LOG_IN_AT_ONCE):
+            start(lambda: users.log_in_many(told["users"] // _LOG_IN_AT_ONCE))
+        at_their_times(told, users.transfer)
+    while True:
+        time.sleep(1000)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Transfers by real servers and clients: those of the simulation with the same seed."""
+
+import math
+
+import numpy as np
+import pytest
+from airtcp.exceptions import ScenarioError, SimulationError
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, loads
+from airtcp.testbed.bench import measure
+from airtcp.testbed.programs import program_of
+from airtcp.testbed.site import site_of
+from airtcp.testbed.transfers import Transfers
+from airtcp.testbed.users import Zeros
+
+
+def told(scenario: Scenario, flow: int = 0) -> dict:
+    """What the users of a flow are told."""
+    real = site_of(scenario, name="test").flows[flow]
+    program = program_of(real, scenario.run.seed, name="test")
+    assert isinstance(program, Transfers)
+    program.until_s = (scenario.run.warmup_ns + scenario.run.duration_ns) / 1e9
+    return program.told()
+
+
+def test_sizes_and_times_are_those_of_the_simulation(ftp: Scenario) -> None:
+    """Its transfers that end are nearly all that begin: only the last of them are missing."""
+    transfers = told(ftp)["transfers"]
+    simulated = simulate(ftp.vary({"run.warmup": "0 s", "run.duration": "8 s"}), replications=1)
+
+    ended = simulated.simulation.counts["transfers"]
+    assert ended <= len(transfers) <= ended + 5
+    assert all(at < 8 for at, _ in transfers)
+    # What has come is what was asked for, but for what is under way at the end.
+    goodput = simulated.metrics["goodput_bps"].mean
+    assert goodput is not None
+    sizes = [size for _, size in transfers]
+    assert sum(sizes[:ended]) - max(sizes) < goodput * 8 / 8 < sum(sizes) + 1000 * len(sizes)
+
+
+def test_stations_have_transfers_of_their_own(web: Scenario) -> None:
+    random = web.vary(
+        {"flows.web.application.size": {"distribution": "exponential", "mean": "20 kB"}}
+    )
+    one, other = told(random, 0), told(random, 1)
+
+    assert one["sizes"] != other["sizes"]
+    assert one["prefix"] != other["prefix"]
+    assert sum(one["pauses"]) >= 4.5
+    assert all(isinstance(size, int) and size >= 1 for size in one["sizes"])
+
+
+def test_a_constant_rate_begins_anywhere(ftp: Scenario) -> None:
+    constant = ftp.vary({"flows.file.application.interarrival": "200 ms"})
+    times = np.array([at for at, _ in told(constant)["transfers"]])
+
+    assert 0 < times[0] < 0.2
+    assert np.diff(times) == pytest.approx(0.2)
+
+
+def test_padded_segments_are_whole(ftp: Scenario) -> None:
+    padded = ftp.vary({"flows.file.tcp.pad_last_segment": True})
+    mss = padded.flows[0].tcp.mss_bytes
+
+    before, after = told(ftp)["transfers"], told(padded)["transfers"]
+    assert [size for _, size in after] == [mss * math.ceil(size / mss) for _, size in before]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"flows.web.direction": "upload"}, "flows[0] (web).direction: a testbed uploads by"),
+        (
+            {"flows.web.application.page": {"objects": 5}},
+            "flows[0] (web).application.page: a testbed has no browser; allowed: transfers without "
+            "`page`, or flows that are simulated (--simulated web)",
+        ),
+    ],
+)
+def test_what_no_program_does_is_refused(web: Scenario, changes: dict, message: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        measure(web.vary(changes), name="my.toml")
+
+    assert message in str(refused.value)
+
+
+@pytest.mark.usefixtures("machine")
+def test_web_users_get_what_they_ask_for(web: Scenario) -> None:
+    """Turns of 100 ms and some 40 ms for 20 kB: a machine that is busy makes fewer, not more."""
+    measured = measure(web)
+
+    transfers = measured.testbed.counts["transfers"]
+    assert 10 < transfers < 2 * 4 / 0.12
+    # 20 kB and the headers of HTTP, of transfers that ended and of two that were under way.
+    goodput = measured.metrics["goodput_bps"].mean
+    assert goodput is not None
+    carried = goodput * 4 / 8
+    assert 20_100 * (transfers - 2) < carried < 20_500 * (transfers + 2)
+    assert measured.metrics["transfer_time_s"].mean > 8 * 20_000 / 7.5e6
+
+
+@pytest.mark.usefixtures("machine")
+def test_ftp_takes_from_pasv_to_226(ftp: Scenario) -> None:
+    measured = measure(ftp)
+    simulated = simulate(ftp, replications=1)
+
+    of_both = [one.counts["transfers"] for one in (measured.testbed, simulated.simulation)]
+    assert of_both[0] == pytest.approx(of_both[1], abs=2)
+    one, other = (each.metrics["transfer_time_s"].mean for each in (measured, simulated))
+    # A busy machine makes programs late; none makes the air faster.
+    assert 0.8 * other < one < 4 * other
+
+
+@pytest.mark.usefixtures("machine")
+def test_users_who_fail_end_the_run(ftp: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Transfers, "step", _with_a_wrong_password(Transfers.step))
+
+    with pytest.raises(SimulationError, match=r"users of client/0 .*530 Login incorrect"):
+        measure(ftp)
+
+
+def _with_a_wrong_password(step):  # type: ignore[no-untyped-def]
+    def stepped(self, network, air):  # type: ignore[no-untyped-def]
+        known = self.told
+        self.told = lambda: known() | {"password": "wrong"}
+        step(self, network, air)
+        self.told = known
+
+    return stepped
+
+
+def test_what_is_uploaded_is_as_long_as_it_should_be() -> None:
+    zeros = Zeros(100)
+
+    assert [len(zeros.read(64)), len(zeros.read(64)), len(zeros.read(64))] == [64, 36, 0]
+
+
+def test_a_bulk_transfer_of_some_size_is_one_transfer() -> None:
+    scenario = loads(
+        """
+        [phy]
+        standard = "802.11b"
+        [[stations]]
+        name = "one"
+        count = 1
+        [[flows]]
+        stations = "one"
+        direction = "download"
+        application = { kind = "bulk", size = "30 kB", start = "2 s" }
+        [run]
+        duration = "1 s"
+        warmup = "0 s"
+        """
+    )
+    assert told(scenario)["transfers"] == [(2.0, 30_000)]
