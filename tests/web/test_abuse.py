@@ -18,7 +18,10 @@ from airtcp.examples import directory
 from serving import LONG, QUICK, Web, ended, started
 
 SIZES = {"distribution": "empirical", "file": "sizes.csv", "column": "size"}
-SIZE = "flows.laptop.application.size"
+APPLICATION = "flows.laptop.application"
+SIZE = f"{APPLICATION}.size"
+LOG = "semicomplete-2015-05.access.log.gz"
+KINDS = ["run", "points", "plan", "remedies", "timeline", "figure", "no"]
 
 
 def message(told: Any) -> str:
@@ -46,12 +49,13 @@ def test_an_error_is_at_the_control_that_it_is_about(web: Web) -> None:
 )
 def test_a_scenario_from_the_network_names_no_file_of_the_server(web: Web, name: str) -> None:
     (web.temporary / "sizes.csv").write_text("size\n1000\n")
-    changes = {SIZE: SIZES | {"file": name}}
+    replay = {"kind": "replay", "file": name}
     for path in ("api/scenario", "api/predict"):
-        status, told = web.ask(path, {"source": {"example": "web-hotspot", "changes": changes}})
-        assert status == 422
-        assert "was not uploaded" in message(told)
-        assert "root:" not in str(told)
+        for changes in ({SIZE: SIZES | {"file": name}}, {APPLICATION: replay}):
+            status, told = web.ask(path, {"source": {"example": "web-hotspot", "changes": changes}})
+            assert status == 422
+            assert "was not uploaded" in message(told)
+            assert "root:" not in str(told)
 
 
 def test_an_uploaded_file_is_what_a_scenario_may_name(web: Web) -> None:
@@ -80,8 +84,21 @@ def test_an_uploaded_file_is_what_a_scenario_may_name(web: Web) -> None:
     assert "upload it once more" in message(web.ask("api/scenario", {"source": gone})[1])
 
 
+def test_an_uploaded_table_is_replayed(web: Web) -> None:
+    content = b"time,size\n" + b"".join(b"%d.5,%d\n" % (at, 1000 + at) for at in range(60))
+    _, told = web.ask("api/uploads", raw=content, method="POST")
+    changes = {APPLICATION: {"kind": "replay", "file": "my.csv"}} | QUICK
+    source = {"example": "web-hotspot", "changes": changes, "files": {"my.csv": told["id"]}}
+
+    run = web.run({"kind": "run", "source": source})
+    assert run["state"] == "done", run["messages"]
+    # A transfer a second, each of a kilobyte and a little: 8 kb/s.
+    goodput = run["messages"][-1]["result"]["metrics"]["goodput_bps"]["mean"]
+    assert goodput == pytest.approx(8000, rel=0.1)
+
+
 def test_an_uploaded_log_may_be_compressed(web: Web) -> None:
-    log = Path(str(directory() / "semicomplete-2015-05.access.log.gz")).read_bytes()
+    log = Path(str(directory() / LOG)).read_bytes()
     _, told = web.ask("api/uploads", raw=log, method="POST")
     changes = {SIZE: {"distribution": "empirical", "file": "my.log.gz"}}
     source = {"example": "web-hotspot", "changes": changes, "files": {"my.log.gz": told["id"]}}
@@ -224,10 +241,17 @@ def test_mutated_bodies_never_break_the_server(web: Web, number: int, seed: int)
     chance = random.Random(seed)
     examples = ("web-hotspot", "home-wifi6", "saturated-stations")
     texts = [(directory() / f"{name}.toml").read_text() for name in examples]
+    logs = [
+        gzip.decompress((directory() / LOG).read_bytes())[:4000],
+        b"time,size\n" + b"".join(b"%d.5,%d\n" % (at, 1000 + at) for at in range(60)),
+    ]
     before = set(Path(tempfile.gettempdir()).iterdir())
     statuses: dict[int, int] = {}
     begin = time.monotonic()
-    for _ in range(number):
+    for at in range(number):
+        if at % 5 == 0:
+            statuses[0] = statuses.get(0, 0) + uploaded(web, chance, logs)
+            continue
         path, content = mutated(chance, texts)
         status, told = web.ask(path, raw=content, method="POST")
         statuses[status] = statuses.get(status, 0) + 1
@@ -239,6 +263,8 @@ def test_mutated_bodies_never_break_the_server(web: Web, number: int, seed: int)
             web.ask(f"api/jobs/{told['id']}/stop", {})
     assert statuses.get(422, 0) > number / 10
     assert statuses.get(200, 0) > number / 50, statuses
+    # Some uploads are good enough to be asked about.
+    assert statuses[0] > number / 500, statuses
     new = set(Path(tempfile.gettempdir()).iterdir()) - before
     assert not [path for path in new if "airtcp" in path.name]
     assert not [
@@ -247,6 +273,38 @@ def test_mutated_bodies_never_break_the_server(web: Web, number: int, seed: int)
         if not path.name.startswith(("airtcp-web-", "stderr", "sizes.csv"))
     ]
     print(statuses, f"{time.monotonic() - begin:.1f} s")
+
+
+def uploaded(web: Web, chance: random.Random, logs: list[bytes]) -> bool:
+    """Whether a scenario can be asked about that names a damaged log or table."""
+    log = bytearray(chance.choice(logs))
+    for _ in range(chance.randrange(12)):
+        at = chance.randrange(len(log))
+        log[at : at + chance.randrange(30)] = chance.randbytes(chance.randrange(30))
+    content = bytes(log)
+    if chance.random() < 0.3:
+        content = gzip.compress(content)
+        if chance.random() < 0.5:
+            at = chance.randrange(len(content))
+            content = content[:at] + chance.randbytes(2) + content[at + chance.randrange(20) :]
+    status, told = web.ask("api/uploads", raw=content, method="POST")
+    if status != 201:
+        assert status == 422
+        assert message(told)
+        return False
+    name = chance.choice(["my.log", "my.csv", "../my.csv", "/etc/passwd", "my.log.gz"])
+    size = {"distribution": "empirical", "file": name}
+    replay = {"kind": "replay", "file": name, "begin": chance.choice(["0 s", "1 h", 7])}
+    changes: dict[str, Any] = chance.choice(
+        [{SIZE: size}, {SIZE: size | {"column": "size"}}, {APPLICATION: replay}]
+    )
+    source = {"example": "web-hotspot", "changes": changes, "files": {name: told["id"]}}
+    status, told = web.ask(chance.choice(["api/predict", "api/scenario"]), {"source": source})
+    assert status in (200, 422), told
+    assert "Traceback" not in json.dumps(told)
+    assert str(web.temporary) not in json.dumps(told)
+    assert "a mistake of airtcp" not in json.dumps(told), (content, changes)
+    return status == 200
 
 
 def mutated(chance: random.Random, texts: list[str]) -> tuple[str, bytes]:
@@ -272,10 +330,22 @@ def mutated(chance: random.Random, texts: list[str]) -> tuple[str, bytes]:
             (
                 "api/jobs",
                 {
-                    "kind": chance.choice(["run", "points", "plan", "remedies", "no"]),
+                    "kind": chance.choice(KINDS),
                     "source": source,
                     "axis": chance.choice([*paths, None]),
                     "until": chance.choice(["p90 transfer_time > 2 s", "x", None]),
+                },
+            ),
+            ("api/figure", {"item": "M.fig1", "values": {"w0": chance.choice([64, *values])}}),
+            (
+                "api/look",
+                {
+                    "store": "small",
+                    "y": chance.choice(["goodput_bps", "seed", "laptop.goodput_bps"]),
+                    "x": chance.choice([*paths, "stations.station.count"]),
+                    "by": chance.choice([None, "phy.data_rate", "point"]),
+                    "kind": chance.choice(["line", "heat"]),
+                    "where": chance.choice([{}, {"phy.data_rate": chance.choice(values)}]),
                 },
             ),
         ]

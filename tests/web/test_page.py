@@ -244,6 +244,10 @@ def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:
     line = '10.0.0.1 - - [10/Oct/2025:13:55:36 +0000] "GET / HTTP/1.1" 200 {}\n'
     put(page, "".join(line.format(size) for size in (20000, 40000)), "my.log")
     page.page.locator("#answer", has_text="30 kB on average (2 measured values)").wait_for()
+    assert "my.log is in the scenario" in page.page.locator(".files").inner_text()
+    # A table has columns to choose from: it is said how the scenario names it.
+    put(page, "size\n1000\n", "sizes.csv")
+    page.page.locator(".files", has_text='file = "sizes.csv"').wait_for()
 
 
 def test_a_plan_is_made(opened: Any) -> None:
@@ -344,6 +348,46 @@ def test_a_view_may_be_chosen_before_there_is_an_answer(opened: Any) -> None:
     assert page.answer() == said
 
 
+def test_the_keyboard_is_enough(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", "persistent-downloads")
+    page.page.locator('.controls [data-path="stations.station.count"]').wait_for()
+    page.page.evaluate("document.activeElement.blur()")
+    page.page.keyboard.press("Tab")
+    assert page.page.evaluate("document.activeElement.className") == "skip"
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate("document.activeElement.id") == "main"
+
+    # Whatever can be reached by Tab is seen, and has a name.
+    reached: list[str] = []
+    for _ in range(60):
+        page.page.keyboard.press("Tab")
+        told = page.page.evaluate(
+            """() => {
+              const one = document.activeElement, box = one.getBoundingClientRect();
+              if (one === document.body) return null;
+              const label = one.labels?.[0]?.innerText ?? one.ariaLabel ?? one.innerText;
+              return [label, box.width, one.dataset.path ?? one.id];
+            }"""
+        )
+        if told is None:
+            break
+        label, width, name = told
+        assert label.strip()
+        assert width > 0
+        reached.append(name)
+    assert "metric" in reached
+    assert "stations.station.count" in reached
+
+    slider = page.page.locator('.main-slider [data-path="stations.station.count"]')
+    slider.focus()
+    page.page.keyboard.press("ArrowRight")
+    scenario = airtcp.load(str(directory() / "persistent-downloads.toml"))
+    page.until(goodput(scenario.vary({"stations.station.count": 12})))
+    assert slider.get_attribute("aria-valuetext") == "12"
+
+
 SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
 
 
@@ -354,13 +398,40 @@ def test_nothing_is_cut_off_and_nobody_is_left_out(opened: Any, size: str, schem
     page = opened(viewport={"width": width, "height": height}, color_scheme=scheme)
     page.answer()
     page.page.locator(".picture svg").first.wait_for()
-    for view in page.page.locator("#views button").all():
-        view.click()
+
+    def look(where: str) -> None:
         page.page.wait_for_timeout(150)
         wide = page.page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= width, f"{view.inner_text()}: {wide} px"
+        assert wide <= width, f"{where}: {wide} px"
         if AXE.is_file():
             serious(page)
+
+    for view in page.page.locator("#views button").all():
+        view.click()
+        look(view.inner_text())
+    page.page.get_by_label("As", exact=True).select_option("heat")
+    page.page.locator(".heat .cell").first.wait_for()
+    look("heat map")
+    # All that there is once something was simulated, with everything unfolded.
+    page.page.get_by_role("button", name="Explore", exact=True).click()
+    put(page, QUICK.replace("DURATION", "2 s"))
+    page.until("All flows")
+    page.page.get_by_role("button", name="Simulate", exact=True).click()
+    page.page.get_by_text("The simulation says").wait_for()
+    page.page.evaluate(
+        "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+    )
+    page.page.locator(".switch input").first.check()
+    page.page.get_by_role("button", name="Simulate before and after").click()
+    page.page.get_by_text("paired difference").first.wait_for(state="attached")
+    look("simulated")
+    page.page.get_by_role("button", name="Timeline").click()
+    page.page.get_by_role("button", name="Show").click()
+    page.page.locator(".now").wait_for()
+    look("timeline")
+    put(page, QUICK.replace("count = 3", "count = 0"))
+    page.page.locator(".problem .notice").wait_for()
+    look("refused")
     if not AXE.is_file():
         pytest.skip("axe-core is not here (make test takes it from npm)")
 

@@ -51,8 +51,12 @@ _APPLICATION_NAMES: Final = {
     "bulk": "endless transfer",
     "web": "web pages",
     "ftp": "FTP files",
+    "replay": "transfers of a log",
+    "call": "calls",
     "udp": "UDP",
 }
+
+_CONGESTION: Final = {"reno": "Reno", "cubic": "CUBIC", "bbr1": "BBR, version 1"}
 
 _COUNTS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 100)
 _SIZES: Final = tuple(
@@ -303,13 +307,19 @@ def _tcp(entry: Mapping[str, Any], flow: Flow, section: str, path: str) -> Itera
     now = entry.get("tcp") or {}
     if not isinstance(now, Mapping):
         return
-    congestion = getattr(tcp.congestion, "kind", tcp.congestion)
-    algorithms: list[tuple[Any, str]] = [(None, "default"), ("reno", "Reno"), ("cubic", "CUBIC")]
+    presets: list[tuple[Any, str]] = [(None, "the RFCs"), ("linux", "Linux")]
+    preset = now.get("preset")
+    if preset not in [value for value, _ in presets]:
+        presets.append((preset, str(preset)))
+    yield _choice(section, f"{path}.preset", "Rules of", preset, preset or "the RFCs", presets)
+    congestion = str(tcp.congestion)
     chosen = now.get("congestion")
+    default = _default(chosen, _CONGESTION.get(congestion, congestion))
+    algorithms: list[tuple[Any, str]] = [(None, default), ("reno", "Reno"), ("cubic", "CUBIC")]
     if chosen not in [value for value, _ in algorithms]:
-        algorithms.append((chosen, str(chosen)))
+        algorithms.append((chosen, _CONGESTION.get(str(chosen), str(chosen))))
     yield _choice(
-        section, f"{path}.congestion", "Congestion control", chosen, str(congestion), algorithms
+        section, f"{path}.congestion", "Congestion control", chosen, congestion, algorithms
     )
     window = now.get("receive_window")
     if isinstance(window, Mapping) and "segments" in window:
@@ -324,16 +334,22 @@ def _tcp(entry: Mapping[str, Any], flow: Flow, section: str, path: str) -> Itera
             section, f"{path}.receive_window", "Receive window", window, shown, _WINDOWS,
             present=shown,
         )  # fmt: skip
+    delayed = now.get("delayed_ack")
+    every = {1: "every segment", 2: "every second segment"}.get(tcp.delayed_ack.every, "")
     acks: list[tuple[Any, str]] = [
-        (None, "default"),
+        (None, _default(delayed, every)),
         ({"every": 1}, "every segment"),
         ({"every": 2, "timeout": "200 ms"}, "every second segment"),
         ({"every": 4, "timeout": "200 ms"}, "every fourth segment"),
     ]
-    delayed = now.get("delayed_ack")
     if delayed not in [value for value, _ in acks]:
         acks.append((delayed, "as in the file"))
     yield _choice(section, f"{path}.delayed_ack", "TCP ACKs", delayed, "", acks)
+
+
+def _default(chosen: Any, present: str) -> str:
+    """What the default is called: by what it comes to here, where it is chosen."""
+    return f"default: {present}" if chosen is None and present else "default"
 
 
 def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:

@@ -27,6 +27,7 @@ let remembering = 0;
 const panel = controls({ changed: fieldChanged });
 const problemBox = h("div", { class: "problem", role: "alert" });
 const scenarioFile = file();
+const filesHere = h("div");
 const chooser = h("select", { id: "example", onchange: () => begin({ example: chooser.value }) });
 
 /** Change the state, then have everything follow it. `local`: the scenario stays as it is. */
@@ -57,8 +58,13 @@ async function boot() {
   replace(document.getElementById("controls"), h("div", { class: "start" },
     h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "example" }, "Scenario")), chooser),
     h("div", { class: "buttons" }, uploadButton(), h("button", { type: "button", class: "quiet", onclick: reset }, "Undo changes")),
-    problemBox), all);
+    filesHere, problemBox), all);
   document.getElementById("share").addEventListener("click", share);
+  // What is behind the # is the state: a jump within the page must not take its place.
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    main.focus();
+  });
   window.addEventListener("hashchange", () => location.hash.slice(1) !== address && follow());
   await follow();
 }
@@ -108,6 +114,7 @@ async function refresh() {
   asking = new AbortController();
   const { signal } = asking;
   chooser.value = app.state.text === null ? app.state.example : "";
+  showFiles();
   view?.moved?.(signal);
   try {
     const scenario = await post("/api/scenario", { source: app.source() }, signal);
@@ -202,6 +209,15 @@ async function take(chosen) {
   } catch (error) {
     showProblem(error);
   }
+}
+
+/** Which uploaded files a scenario may name, and how it does. */
+function showFiles() {
+  const names = Object.keys(app.state.files);
+  const used = (name) => JSON.stringify(app.state.changes).includes(JSON.stringify(name)) || Boolean(app.state.text?.includes(`"${name}"`));
+  replace(filesHere, names.length > 0 && h("ul", { class: "files" }, names.map((name) => h("li", {}, h("strong", {}, name),
+    used(name) ? " is in the scenario."
+      : h("span", { class: "muted" }, " is here. The scenario file may name it: ", h("code", {}, `size = { distribution = "empirical", file = "${name}" }`))))));
 }
 
 /** Put an uploaded log in the place of the sizes of the first flow of web pages, if there is one. */
