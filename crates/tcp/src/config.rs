@@ -97,12 +97,14 @@ pub enum Congestion {
     Cubic,
     /// draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux. Wants [`Config::pacing`].
     Bbr1,
+    /// draft-ietf-ccwg-bbr, version 3. Wants [`Config::pacing`].
+    Bbr,
 }
 
 impl Congestion {
     /// Whether window and pace follow a model of the path and not losses.
     pub(crate) fn has_model(self) -> bool {
-        matches!(self, Self::Bbr1)
+        matches!(self, Self::Bbr1 | Self::Bbr)
     }
 }
 

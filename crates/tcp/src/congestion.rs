@@ -6,6 +6,7 @@
 //! during a recovery, and both keep it in a [`Window`]. Every machine agrees to the
 //! last bit: integers, and floating point without functions that differ between platforms.
 
+mod bbr;
 mod bbr1;
 mod cubic;
 mod reno;
@@ -15,11 +16,12 @@ mod slow_start;
 
 use airtcp_kernel::{Duration, Time};
 
+use self::bbr::Bbr;
 use self::bbr1::Bbr1;
 use self::cubic::Cubic;
 use self::reno::Reno;
 use self::slow_start::Watched;
-use crate::rate::RateSample;
+use crate::rate::{LostSegment, RateSample};
 use crate::rtt::RttEstimator;
 use crate::{Config, Congestion, SlowStart};
 
@@ -97,6 +99,14 @@ pub(crate) trait Controller {
     /// pace.
     fn on_sample(&mut self, _window: &mut Window, _moment: &Moment<'_>, _sample: &RateSample) {}
 
+    /// A segment was found lost, before the sample of the acknowledgment that told of it.
+    fn on_lost(&mut self, _window: &mut Window, _moment: &Moment<'_>, _lost: &LostSegment) {}
+
+    /// Whether it sends less than the path delivers now, so that what is delivered tells nothing of the path.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
     /// A recovery is over: for controllers that own the window.
     fn on_recovered(&mut self, _window: &mut Window) {}
 
@@ -113,6 +123,7 @@ pub(crate) enum AnyController {
     Cubic(Box<Cubic>),
     Watched(Box<Watched>),
     Bbr1(Box<Bbr1>),
+    Bbr(Box<Bbr>),
 }
 
 impl AnyController {
@@ -121,6 +132,7 @@ impl AnyController {
             Congestion::Reno => Self::Reno(Reno::default()),
             Congestion::Cubic => Self::Cubic(Box::default()),
             Congestion::Bbr1 => Self::Bbr1(Box::new(Bbr1::new())),
+            Congestion::Bbr => Self::Bbr(Box::new(Bbr::new())),
         };
         match config.slow_start {
             SlowStart::Standard => controller,
@@ -139,6 +151,7 @@ impl Controller for AnyController {
             Self::Cubic(cubic) => cubic.on_ack(window, moment, delivery),
             Self::Watched(watched) => watched.on_ack(window, moment, delivery),
             Self::Bbr1(bbr) => bbr.on_ack(window, moment, delivery),
+            Self::Bbr(bbr) => bbr.on_ack(window, moment, delivery),
         }
     }
 
@@ -148,6 +161,7 @@ impl Controller for AnyController {
             Self::Cubic(cubic) => cubic.on_loss(window, moment, flight_size),
             Self::Watched(watched) => watched.on_loss(window, moment, flight_size),
             Self::Bbr1(bbr) => bbr.on_loss(window, moment, flight_size),
+            Self::Bbr(bbr) => bbr.on_loss(window, moment, flight_size),
         }
     }
 
@@ -157,6 +171,7 @@ impl Controller for AnyController {
             Self::Cubic(cubic) => cubic.on_timeout(window, moment, flight_size),
             Self::Watched(watched) => watched.on_timeout(window, moment, flight_size),
             Self::Bbr1(bbr) => bbr.on_timeout(window, moment, flight_size),
+            Self::Bbr(bbr) => bbr.on_timeout(window, moment, flight_size),
         }
     }
 
@@ -166,6 +181,7 @@ impl Controller for AnyController {
             Self::Cubic(cubic) => cubic.on_idle(window, moment),
             Self::Watched(watched) => watched.on_idle(window, moment),
             Self::Bbr1(bbr) => bbr.on_idle(window, moment),
+            Self::Bbr(bbr) => bbr.on_idle(window, moment),
         }
     }
 
@@ -175,18 +191,33 @@ impl Controller for AnyController {
             Self::Cubic(cubic) => cubic.on_resume(moment, last_sent),
             Self::Watched(watched) => watched.on_resume(moment, last_sent),
             Self::Bbr1(bbr) => bbr.on_resume(moment, last_sent),
+            Self::Bbr(bbr) => bbr.on_resume(moment, last_sent),
         }
     }
 
     fn on_sample(&mut self, window: &mut Window, moment: &Moment<'_>, sample: &RateSample) {
-        if let Self::Bbr1(bbr) = self {
-            bbr.on_sample(window, moment, sample);
+        match self {
+            Self::Bbr1(bbr) => bbr.on_sample(window, moment, sample),
+            Self::Bbr(bbr) => bbr.on_sample(window, moment, sample),
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => {}
         }
     }
 
+    fn on_lost(&mut self, window: &mut Window, moment: &Moment<'_>, lost: &LostSegment) {
+        if let Self::Bbr(bbr) = self {
+            bbr.on_lost(window, moment, lost);
+        }
+    }
+
+    fn holds_back(&self) -> bool {
+        matches!(self, Self::Bbr(bbr) if bbr.holds_back())
+    }
+
     fn on_recovered(&mut self, window: &mut Window) {
-        if let Self::Bbr1(bbr) = self {
-            bbr.on_recovered(window);
+        match self {
+            Self::Bbr1(bbr) => bbr.on_recovered(window),
+            Self::Bbr(bbr) => bbr.on_recovered(window),
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => {}
         }
     }
 
@@ -194,6 +225,7 @@ impl Controller for AnyController {
         match self {
             Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => None,
             Self::Bbr1(bbr) => bbr.rate(),
+            Self::Bbr(bbr) => bbr.rate(),
         }
     }
 }

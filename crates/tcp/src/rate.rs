@@ -21,6 +21,9 @@ pub(crate) struct Record {
     sent: Time,
     /// P.is_app_limited.
     is_app_limited: bool,
+    /// P.tx_in_flight, this segment included, and P.lost: draft-ietf-ccwg-bbr, section 4.1.2.1.2.
+    tx_in_flight: u64,
+    lost: u64,
 }
 
 /// The connection's part: section 3.1.1.
@@ -33,6 +36,8 @@ pub(crate) struct Rates {
     first_sent: Time,
     /// C.app_limited: until so much is delivered, samples are of the application's making; 0: none.
     app_limited: u64,
+    /// C.lost.
+    lost: u64,
     /// Of which segments there are samples in ns-3, if its rules are kept.
     ns3: Option<Sampler>,
 }
@@ -52,6 +57,25 @@ pub(crate) struct RateSample {
     pub(crate) newly_lost: u64,
     /// Under way after the acknowledgment.
     pub(crate) in_flight: u64,
+    /// RS.tx_in_flight: under way when the newest segment left; and RS.lost: found lost since.
+    pub(crate) tx_in_flight: u64,
+    pub(crate) lost: u64,
+    /// C.is_cwnd_limited: the window has been full in the last round trip.
+    pub(crate) is_cwnd_limited: bool,
+}
+
+/// A segment that was found lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LostSegment {
+    pub(crate) start: u64,
+    pub(crate) size: u64,
+    /// Under way when it left, itself included.
+    pub(crate) tx_in_flight: u64,
+    /// Found lost since, itself included.
+    pub(crate) lost: u64,
+    pub(crate) is_app_limited: bool,
+    /// C.delivered now.
+    pub(crate) delivered: u64,
 }
 
 impl Rates {
@@ -59,8 +83,8 @@ impl Rates {
         Self { ns3: is_ns3.then(Sampler::default), ..Self::default() }
     }
 
-    /// A segment is sent, with so much under way before.
-    pub(crate) fn on_sent(&mut self, now: Time, in_flight: u64) -> Record {
+    /// A segment of `size` is sent, with so much under way before.
+    pub(crate) fn on_sent(&mut self, now: Time, in_flight: u64, size: u64) -> Record {
         if in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
@@ -70,7 +94,27 @@ impl Rates {
             first_sent: self.first_sent,
             sent: now,
             is_app_limited: self.app_limited != 0,
+            tx_in_flight: in_flight + size,
+            lost: self.lost,
         }
+    }
+
+    /// The segment with these numbers and this record was found lost.
+    pub(crate) fn on_lost(&mut self, start: u64, size: u64, record: &Record) -> LostSegment {
+        self.lost += size;
+        LostSegment {
+            start,
+            size,
+            tx_in_flight: record.tx_in_flight,
+            lost: self.lost - record.lost,
+            is_app_limited: record.is_app_limited,
+            delivered: self.delivered,
+        }
+    }
+
+    /// Found lost since the segment with this record left: RS.lost.
+    pub(crate) fn lost_since(&self, record: &Record) -> u64 {
+        self.lost - record.lost
     }
 
     /// Nothing more to send with room in the window and so much under way: section 3.4.
@@ -120,6 +164,9 @@ impl Rates {
             newly_acked,
             newly_lost: 0,
             in_flight: 0,
+            tx_in_flight: newest.map_or(0, |record| record.tx_in_flight),
+            lost: 0,
+            is_cwnd_limited: false,
         }
     }
 }
@@ -159,17 +206,17 @@ mod tests {
         // Two segments of 1000 bytes leave at 0 and 10 ms, and are acknowledged at 100 and 130 ms. The second's
         // sample: both arrived since nothing was delivered, at time 0, so 2000 bytes in 130 ms.
         let mut rates = Rates::default();
-        let first = rates.on_sent(at(0), 0);
-        let second = rates.on_sent(at(10), 1000);
+        let first = rates.on_sent(at(0), 0, 1000);
+        let second = rates.on_sent(at(10), 1000, 1000);
         assert_eq!(rates.on_ack(at(100), Some(first), 1000, None, None).rate, Some(10_000.0));
         let sample = rates.on_ack(at(130), Some(second), 1000, None, None);
         assert!((sample.rate.unwrap() - 2000.0 / 0.13).abs() < 1e-6);
         // One that is sent at 100 ms and acknowledged at 200 ms: the second's 1000 bytes and its own.
         let mut rates = Rates::default();
-        let first = rates.on_sent(at(0), 0);
-        let second = rates.on_sent(at(10), 1000);
+        let first = rates.on_sent(at(0), 0, 1000);
+        let second = rates.on_sent(at(10), 1000, 1000);
         rates.on_ack(at(100), Some(first), 1000, None, None);
-        let third = rates.on_sent(at(100), 1000);
+        let third = rates.on_sent(at(100), 1000, 1000);
         rates.on_ack(at(110), Some(second), 1000, None, None);
         assert_eq!(rates.on_ack(at(200), Some(third), 1000, None, None).rate, Some(20_000.0));
     }
@@ -180,7 +227,7 @@ mod tests {
         // time 0, which is 150 ms ago.
         let mut rates = Rates::default();
         let records: Vec<_> =
-            (0..10).map(|index| rates.on_sent(at(10 * index), index * 1000)).collect();
+            (0..10).map(|index| rates.on_sent(at(10 * index), index * 1000, 1000)).collect();
         let sample = rates.on_ack(at(150), Some(records[9]), 10_000, None, None);
         assert!((sample.rate.unwrap() - 10_000.0 / 0.15).abs() < 1e-6);
     }
@@ -188,18 +235,18 @@ mod tests {
     #[test]
     fn a_sample_of_an_idle_application_says_so_until_what_it_sent_is_delivered() {
         let mut rates = Rates::default();
-        let before = rates.on_sent(at(0), 0);
+        let before = rates.on_sent(at(0), 0, 1000);
         rates.on_app_limited(1000);
-        let during = rates.on_sent(at(1), 1000);
+        let during = rates.on_sent(at(1), 1000, 1000);
         assert!(!rates.on_ack(at(100), Some(before), 1000, None, None).is_app_limited);
         assert!(rates.on_ack(at(101), Some(during), 1000, None, None).is_app_limited);
-        assert!(!rates.on_sent(at(102), 0).is_app_limited);
+        assert!(!rates.on_sent(at(102), 0, 1000).is_app_limited);
     }
 
     #[test]
     fn an_interval_below_the_least_round_trip_tells_nothing() {
         let mut rates = Rates::default();
-        let record = rates.on_sent(at(0), 0);
+        let record = rates.on_sent(at(0), 0, 1000);
         let sample = rates.on_ack(at(5), Some(record), 1000, None, Some(Duration::from_millis(10)));
         assert_eq!((sample.rate, sample.delivered), (None, 1000));
     }

@@ -23,6 +23,12 @@ pub(crate) struct SentSegment {
     pub(crate) repeated: bool,
 }
 
+impl SentSegment {
+    fn block(&self) -> Block {
+        Block { start: self.start, end: self.end }
+    }
+}
+
 /// What is thought of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -40,6 +46,8 @@ pub(crate) struct Sent {
     segments: VecDeque<SentSegment>,
     /// For each segment what was delivered when it was sent, if somebody asks for rates; else none.
     records: VecDeque<Record>,
+    /// With records: what was found lost since it was taken.
+    newly_lost: Vec<(Block, Record)>,
     /// Which of them counts is said by the rules of ns-3.
     is_ns3: bool,
     sacked_octets: u64,
@@ -236,7 +244,7 @@ impl Sent {
         reo_wnd: Duration,
     ) -> (u64, Option<Time>) {
         let (mut lost, mut next) = (0, None);
-        for segment in &mut self.segments {
+        for (index, segment) in self.segments.iter_mut().enumerate() {
             if segment.fate != Fate::UnderWay || !latest.is_after(segment.sent, segment.end) {
                 continue;
             }
@@ -244,6 +252,9 @@ impl Sent {
             if due <= now {
                 segment.fate = Fate::Lost;
                 lost += segment.end - segment.start;
+                if let Some(record) = self.records.get(index) {
+                    self.newly_lost.push((segment.block(), *record));
+                }
             } else {
                 next = next.max(Some(due));
             }
@@ -256,14 +267,22 @@ impl Sent {
     /// was sent so long ago that it would be by `detect_losses`.
     pub(crate) fn lose_at_timeout(&mut self, now: Time, wait: Duration) {
         let mut is_first = true;
-        for segment in &mut self.segments {
+        for (index, segment) in self.segments.iter_mut().enumerate() {
             let is_old = segment.sent + wait <= now;
             if segment.fate == Fate::UnderWay && (is_first || is_old) {
                 segment.fate = Fate::Lost;
                 self.lost_octets += segment.end - segment.start;
+                if let Some(record) = self.records.get(index) {
+                    self.newly_lost.push((segment.block(), *record));
+                }
             }
             is_first = false;
         }
+    }
+
+    /// What was found lost since this was asked last; nothing without records.
+    pub(crate) fn take_lost(&mut self) -> Vec<(Block, Record)> {
+        std::mem::take(&mut self.newly_lost)
     }
 
     /// The first lost segment is sent again.

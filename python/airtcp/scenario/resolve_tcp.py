@@ -12,7 +12,7 @@ from .quantities import Written
 
 __all__ = ["resolve_tcp"]
 
-MODELS = ("bbr1",)  # which follow a model of the path, and not losses
+MODELS = ("bbr", "bbr1")  # which follow a model of the path, and not losses
 MSS_BYTES = 1460
 TIMESTAMPS_BITS = 96  # with two bytes of padding (RFC 7323, appendix A)
 TIMESTAMPED_MSS_BYTES = MSS_BYTES - TIMESTAMPS_BITS // 8

@@ -341,6 +341,10 @@ fn tcp() -> impl Strategy<Value = Value> {
             policies,
         )| {
             let (thresholds, skip, (increase, decrease), (loss_window, once), pad) = policies;
+            // BBR times single segments, and paces.
+            let has_model = variant == "rack" && pad;
+            let model = if once { "bbr1" } else { "bbr" };
+            let congestion = if has_model { model } else { congestion };
             let tack = (once && skip.is_null()).then(|| json!({ "every": 2, "beta": 4 }));
             let rules = json!({
                 "loss_window": loss_window, "fast_retransmit_once_per_window": once,
@@ -360,7 +364,7 @@ fn tcp() -> impl Strategy<Value = Value> {
                         "adaptive": false,
                     },
                     "ack_skip": skip,
-                    "tack": tack, "ecn": pad != once,
+                    "tack": tack, "ecn": !has_model && pad != once, "pacing": has_model,
                     "pad_last_segment": pad,
                 }),
             )

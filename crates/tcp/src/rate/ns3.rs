@@ -61,6 +61,9 @@ impl Sampler {
             newly_acked,
             newly_lost: 0,
             in_flight: 0,
+            tx_in_flight: 0,
+            lost: 0,
+            is_cwnd_limited: false,
         }
     }
 }
@@ -86,8 +89,8 @@ mod tests {
         // Two segments of 1000 bytes leave at 10 ms, before anything is delivered. The first is acknowledged at 20 ms:
         // 1000 bytes in 10 ms. The second at 30 ms: 2000 bytes, and still 10 ms.
         let mut rates = Rates::new(true);
-        let first = rates.on_sent(at(10_000), 0);
-        let second = rates.on_sent(at(10_000), 1000);
+        let first = rates.on_sent(at(10_000), 0, 1000);
+        let second = rates.on_sent(at(10_000), 1000, 1000);
         assert_eq!(rates.on_ack(at(20_000), Some(first), 1000, None, None).rate, Some(1e5));
         assert_eq!(rates.on_ack(at(30_000), Some(second), 1000, None, None).rate, Some(2e5));
     }

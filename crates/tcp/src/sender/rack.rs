@@ -15,7 +15,7 @@ use crate::congestion::{Controller, Delivery, Moment, Window};
 use crate::rate::Rates;
 use crate::scoreboard::DUP_THRESH;
 use crate::sent::{Latest, News, Sent};
-use crate::{Block, Config, Implementation, LossWindow};
+use crate::{Block, Config, Congestion, Implementation, LossWindow};
 
 /// The state of RFC 8985 and of RFC 9937.
 #[derive(Clone, Debug)]
@@ -60,7 +60,8 @@ struct Probe {
 
 impl Rack {
     pub(super) fn new(config: &Config) -> Self {
-        let is_ns3 = config.congestion.has_model() && config.rules.bbr1 == Implementation::Ns3;
+        let is_ns3 =
+            config.congestion == Congestion::Bbr1 && config.rules.bbr1 == Implementation::Ns3;
         Self {
             sent: Sent::new(is_ns3),
             latest: None,
@@ -481,8 +482,17 @@ impl Sender {
         let mut sample = rates.on_ack(now, news.record, news.delivered, rtt, rack.min_rtt);
         sample.newly_lost = newly_lost;
         sample.in_flight = rack.sent.pipe(self.snd_una, self.snd_max);
+        sample.is_cwnd_limited = self.usage.most == u64::MAX;
         let moment = Moment { config, now, rtt: &self.rtt };
+        for (block, record) in rack.sent.take_lost() {
+            let lost = rates.on_lost(block.start, block.end - block.start, &record);
+            self.controller.on_lost(&mut self.window, &moment, &lost);
+        }
+        sample.lost = news.record.map_or(0, |record| rates.lost_since(&record));
         self.controller.on_sample(&mut self.window, &moment, &sample);
+        if self.controller.holds_back() {
+            rates.on_app_limited(sample.in_flight);
+        }
     }
 
     /// The segment that begins there has just been sent.
@@ -492,7 +502,7 @@ impl Sender {
             && let Some(rates) = &mut rack.rates
         {
             let before = rack.sent.pipe(una, max).saturating_sub(len);
-            let record = rates.on_sent(now, before);
+            let record = rates.on_sent(now, before, len);
             rack.sent.record(start, record);
         }
     }

@@ -4,6 +4,7 @@
 //! so segments that may go together go at the same instant, and a round trip is twice the delay.
 
 mod acknowledgments;
+mod bbr;
 mod bbr1;
 mod closing;
 mod cubic;

@@ -249,16 +249,17 @@ class Tcp(Table):
     )
     variant: Literal["reno", "newreno", "sack", "rack"] = key(
         "Loss recovery of the sender; with `sack` and `rack` the receiver says what it holds.",
-        default=follows('"newreno"; "rack" with bbr1'),
+        default=follows('"newreno"; "rack" with bbr and bbr1'),
         reads=Literal["reno", "newreno", "sack", "rack"],
         source="RFC 5681; RFC 6582; RFC 6675, RFC 2018; RFC 8985, RFC 9937",
     )
-    congestion: Literal["reno", "cubic", "bbr1"] = key(
+    congestion: Literal["reno", "cubic", "bbr", "bbr1"] = key(
         "How the congestion window grows, and what a loss leaves of it: `reno` (RFC 5681) with the "
-        "factors of `aimd`, `cubic` (RFC 9438) with its own; `bbr1` (version 1, as in Linux) "
-        "follows a model of the path, and wants `rack` and `pacing`.",
+        "factors of `aimd`, `cubic` (RFC 9438) with its own; `bbr` (version 3) and `bbr1` "
+        "(version 1, as in Linux) follow a model of the path, and want `rack` and `pacing`.",
         default="reno",
-        source="RFC 5681, 3.1; RFC 9438; draft-cardwell-iccrg-bbr-congestion-control-00",
+        source="RFC 5681, 3.1; RFC 9438; draft-ietf-ccwg-bbr; "
+        "draft-cardwell-iccrg-bbr-congestion-control-00",
     )
     slow_start: Literal["standard", "hystart", "hystart++"] = key(
         "How slow start ends where nothing is lost: at the threshold alone, or when "
@@ -271,8 +272,8 @@ class Tcp(Table):
     pacing: bool = key(
         "Segments leave at twice the rate of the window in slow start and 1.2 times in avoidance, "
         "in bursts of a millisecond, and not as soon as the window lets them; with `rack` only. "
-        "`bbr1` has rates of its own.",
-        default=follows("false; true with bbr1"),
+        "`bbr` and `bbr1` have rates of their own.",
+        default=follows("false; true with bbr and bbr1"),
         reads=bool,
         source="Linux 6, tcp_update_pacing_rate",
     )

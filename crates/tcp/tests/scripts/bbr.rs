@@ -1,0 +1,129 @@
+//! BBR version 3 on a path with a bottleneck: 1000 segments of 1000 bytes a second, and a round trip of 101 ms, so
+//! that 101 segments fill it. What the queue before it holds is a test's to say.
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_tcp::{Config, Congestion, Variant};
+
+use crate::pair::{End, Fate, Pair, Sent, config};
+
+const TIME: Duration = Duration::from_millis(1);
+
+fn bbr() -> Config {
+    Config {
+        congestion: Congestion::Bbr,
+        variant: Variant::Rack,
+        pacing: true,
+        receive_window: 1 << 30,
+        initial_window: 10_000,
+        ..config()
+    }
+}
+
+/// A path with room for so many segments in its queue, that loses each one for which `lost` says so.
+fn path(queue: u64, lost: impl Fn(usize) -> bool) -> impl FnMut(&Sent) -> Fate {
+    let mut free = Time::ZERO;
+    move |sent: &Sent| {
+        if sent.from == End::B {
+            return Fate::Deliver;
+        }
+        if free.saturating_since(sent.time) > TIME * queue {
+            return Fate::Lose;
+        }
+        free = free.max(sent.time) + TIME;
+        if lost(sent.index) { Fate::Lose } else { Fate::Late(vec![free - sent.time]) }
+    }
+}
+
+fn running<'a>(rule: impl FnMut(&Sent) -> Fate + 'a) -> Pair<'a> {
+    let mut pair = Pair::sending_over(&bbr(), u64::MAX, rule);
+    pair.steps_left = 10_000_000;
+    pair
+}
+
+/// Segments delivered between two times in milliseconds.
+fn delivered(pair: &mut Pair<'_>, from: u64, to: u64) -> u64 {
+    pair.run_until(from);
+    let before = pair.b.delivered();
+    pair.run_until(to);
+    (pair.b.delivered() - before) / 1000
+}
+
+/// Segments under way every 50 ms.
+fn flights(pair: &mut Pair<'_>, from: u64, to: u64) -> Vec<u64> {
+    (from..to)
+        .step_by(50)
+        .map(|time| {
+            pair.run_until(time);
+            pair.a.flight_size() / 1000
+        })
+        .collect()
+}
+
+#[test]
+fn the_path_is_full_and_its_queue_is_short() {
+    let mut pair = running(path(u64::MAX >> 20, |_| false));
+    // Startup sends at 2.77 times what was delivered, then drains: over long before 3 s.
+    let carried = delivered(&mut pair, 3000, 5000);
+    // All but the hundredth of the pacing margin, and less while it drains after a probe.
+    assert!((1930..=2005).contains(&carried), "{carried}");
+    // Cruising it has 101 segments under way; a probe of some round trips adds a quarter, and three of it more.
+    let flights = flights(&mut pair, 6500, 9900);
+    let mean = flights.iter().sum::<u64>() as f64 / flights.len() as f64;
+    assert!((90.0..=130.0).contains(&mean), "{flights:?}");
+}
+
+#[test]
+fn a_shallow_queue_teaches_a_bound_and_losses_stay_few() {
+    // A queue of a quarter of what the path holds. Startup at 2.77 times its rate loses much once; then probes reach
+    // the bound, and what they lose is a fiftieth of a window at most.
+    let mut pair = running(path(25, |_| false));
+    let carried = delivered(&mut pair, 4000, 14_000);
+    assert!(carried >= 9000, "{carried}");
+    let before = pair.a.counters();
+    pair.run_until(24_000);
+    let after = pair.a.counters();
+    let sent = after.data_segments_sent - before.data_segments_sent;
+    let again = after.retransmissions - before.retransmissions;
+    assert!(again as f64 <= 0.02 * sent as f64, "{again} of {sent}");
+}
+
+#[test]
+fn less_than_two_per_cent_of_losses_cost_next_to_nothing() {
+    // One of a hundred: Reno would have sqrt(1.5 / 0.01) = 12 segments of 101. BBR keeps its bandwidth while it probes,
+    // and in between takes what is delivered.
+    let mut pair = running(path(u64::MAX >> 20, |index| index % 100 == 25));
+    let carried = delivered(&mut pair, 3000, 13_000);
+    assert!(carried >= 8500, "{carried}");
+}
+
+#[test]
+fn every_five_seconds_half_a_window_looks_for_the_least_round_trip() {
+    // ProbeRTT keeps half of what the path holds, 50 segments, for 200 ms and a round trip; version 1 keeps four.
+    let mut pair = running(path(u64::MAX >> 20, |_| false));
+    pair.run_until(3000);
+    let windows: Vec<u64> = (3000..20_000)
+        .step_by(25)
+        .map(|time| {
+            pair.run_until(time);
+            pair.a.cwnd() / 1000
+        })
+        .collect();
+    let least = *windows.iter().min().expect("some");
+    assert!((45..=52).contains(&least), "{least}");
+    // So many of 25 ms, three times in 17 s, each for 200 ms and the way to it.
+    let looks = windows.chunk_by(|a, b| (*a <= 52) == (*b <= 52)).filter(|run| run[0] <= 52);
+    let lengths: Vec<usize> = looks.map(<[u64]>::len).collect();
+    assert!((2..=4).contains(&lengths.len()), "{lengths:?}");
+    assert!(lengths.iter().all(|&length| (8..=20).contains(&length)), "{lengths:?}");
+}
+
+#[test]
+fn who_was_idle_needs_no_look_for_the_least_round_trip() {
+    let config = bbr();
+    let mut pair = Pair::sending_over(&config, 2_000_000, path(u64::MAX >> 20, |_| false));
+    pair.steps_left = 10_000_000;
+    pair.run_until(12_000);
+    pair.a.write(500_000);
+    pair.run_until(12_350);
+    assert!(pair.a.cwnd() >= 90_000, "{}", pair.a.cwnd());
+}
