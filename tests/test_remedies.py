@@ -372,11 +372,15 @@ direction = "DIRECTION"
 application = { kind = "bulk" }
 tcp = { receive_window = { segments = 8 }, delayed_ack = { every = 1 } }
 """
-FILES = SHORT.replace(
-    '{ kind = "bulk" }',
-    '{ kind = "ftp", size = { distribution = "pareto", mean = "60 kB", shape = 1.9 }, '
-    'interarrival = { distribution = "exponential", mean = "3 s" } }',
-).replace("replications = 4", "replications = 12").replace("10 s", "60 s")
+FILES = (
+    SHORT.replace(
+        '{ kind = "bulk" }',
+        '{ kind = "ftp", size = { distribution = "pareto", mean = "60 kB", shape = 1.9 }, '
+        'interarrival = { distribution = "exponential", mean = "3 s" } }',
+    )
+    .replace("replications = 4", "replications = 12")
+    .replace("10 s", "60 s")
+)
 
 
 @pytest.mark.parametrize(
