@@ -66,3 +66,25 @@ def test_at_most_five_lines_say_it(shown: list[str], says: list[str]) -> None:
     assert sum(line.startswith("The airtime goes to ") for line in shown) == 1
     for text in says:
         assert text in " ".join(shown)
+
+
+def test_who_asks_for_little_does_not_starve_the_other_direction() -> None:
+    """Speech one way beside pages the other way is no unfairness; endless uploads beside endless
+    downloads behind a short queue are."""
+    modest = lines(
+        "802.11b",
+        [
+            flow("near", "download", size="200 kB", kind="web", think_time="1 s"),
+            flow("far", "upload", "udp", packet="200 B", rate="20 kb/s"),
+        ],
+    )
+    greedy = lines(
+        "802.11b",
+        [flow("near", "download"), flow("far", "upload")],
+        ap={"queue": {"limit": 10}},
+    )
+
+    assert "goodput of endless flows" not in " ".join(modest)
+    assert "shares are uneven" not in " ".join(modest)
+    assert "uploads take 9" in " ".join(greedy)
+    assert "mac.edca.ap.AC_BE.cw_min=7" in " ".join(greedy)

@@ -329,6 +329,18 @@ def test_no_control_codes_and_no_cut_numbers_in_a_pipe(scenario: Path, columns: 
     assert max(map(len, out.splitlines())) <= int(columns or 120)
 
 
+@pytest.mark.parametrize("columns", [40, 60])
+def test_a_long_name_is_broken_and_not_cut(scenario: Path, columns: int) -> None:
+    name = "laptops-of-the-third-floor-by-the-lift"
+    scenario.write_text(scenario.read_text().replace("laptop", name))
+
+    shown = CliRunner().invoke(app, ["run", str(scenario)], env={"COLUMNS": str(columns)}).stdout
+
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= columns
+    assert f"({name}/" in "".join(shown.split())
+
+
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
 def test_no_number_is_cut_off_on_a_narrow_terminal(scenario: Path, columns: int) -> None:
     result = compare(load(scenario))

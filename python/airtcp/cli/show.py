@@ -348,7 +348,7 @@ def _bullet(console: Console, sentence: str, sources: Sequence[str]) -> None:
     text = Text.assemble(sentence, (f"  [{'; '.join(sources)}]" if sources else "", "dim"))
     grid = Table.grid(padding=(0, 1))
     grid.add_column()
-    grid.add_column()
+    grid.add_column(overflow="fold")
     grid.add_row("-", text)
     console.print(grid)
 
@@ -366,7 +366,7 @@ def _sanity(console: Console, result: Comparison | SimulationResult) -> None:
 def _pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
-    grid.add_column()
+    grid.add_column(overflow="fold")
     for name, text in pairs:
         grid.add_row(name, text)
     console.print(Padding(grid, (0, 0, 0, 2)))

@@ -143,10 +143,10 @@ def problems(result: Simulated) -> Iterator[tuple[str, str]]:
     scenario, simulation = result.scenario, result.simulation
     yield from _starved(result)
     yield from _overload(scenario, simulation)
-    yield from _one_direction(simulation)
+    yield from _one_direction(scenario, simulation)
     yield from _slow(simulation)
     yield from _queue(scenario, simulation)
-    yield from _contention(simulation)
+    yield from _contention(scenario, simulation)
 
 
 def _starved(result: Simulated) -> Iterator[tuple[str, str]]:
@@ -190,19 +190,25 @@ def _shared(scenario: ResolvedScenario, group: str) -> bool:
     return sum(flow.stations == group for flow in scenario.flows) > 1
 
 
-def _one_direction(simulation: Simulation) -> Iterator[tuple[str, str]]:
-    total = {
-        direction: sum(
-            group[direction]["goodput_bps"].mean or 0.0
-            for group in simulation.groups.values()
-            if direction in group
-        )
-        for direction in ("download", "upload")
+def _greedy(scenario: ResolvedScenario) -> set[str]:
+    """The entries of flows that take what they can get: of others the goodput is what they ask."""
+    return {
+        flow.name
+        for flow in scenario.flows
+        if (flow.application.kind == "bulk" and flow.application.size is None)
+        or (flow.application.kind == "udp" and flow.application.rate_bps is None)
     }
-    flows = {
-        direction: sum(flow.direction == direction for flow in simulation.flows)
-        for direction in total
-    }
+
+
+def _one_direction(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tuple[str, str]]:
+    """One direction has nearly all, and both want more."""
+    greedy = _greedy(scenario)
+    total = {"download": 0.0, "upload": 0.0}
+    flows = dict.fromkeys(total, 0)
+    for flow in simulation.flows:
+        if flow.name.rpartition("/")[0] in greedy:
+            total[flow.direction] += flow.goodput_bps
+            flows[flow.direction] += 1
     everything = sum(total.values())
     if not everything or not all(flows.values()):
         return
@@ -210,7 +216,7 @@ def _one_direction(simulation: Simulation) -> Iterator[tuple[str, str]]:
         fair = flows[direction] / sum(flows.values())
         if share / everything > max(_MOST, (1.0 + fair) / 2):
             yield (
-                f"{direction}s take {percent(share / everything)} of the goodput",
+                f"{direction}s take {percent(share / everything)} of the goodput of endless flows",
                 "EDCA, which lets the access point go first: --set mac.edca.ap.AC_BE.cw_min=7",
             )
 
@@ -255,7 +261,7 @@ def _slow(simulation: Simulation) -> Iterator[tuple[str, str]]:
             )
 
 
-def _contention(simulation: Simulation) -> Iterator[tuple[str, str]]:
+def _contention(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tuple[str, str]]:
     collisions = _mean(simulation, "collision_probability")
     if collisions is not None and collisions > _COLLISIONS:
         yield (
@@ -263,7 +269,7 @@ def _contention(simulation: Simulation) -> Iterator[tuple[str, str]]:
             "fewer TCP ACKs (delayed ACK), or a larger CWmin of the stations",
         )
     jain = _mean(simulation, "jain_index")
-    endless = all(flow.transfers == 0 for flow in simulation.flows)
+    endless = _greedy(scenario) == {flow.name for flow in scenario.flows}
     if jain is not None and jain < _UNFAIR and endless and len(simulation.flows) > 1:
         yield f"shares are uneven: Jain index {quantity(jain, '', 2)}", ""
 
