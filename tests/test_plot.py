@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from airtcp.amounts import quantity
 from airtcp.compare import compare
 from airtcp.present import drawing, plot
 from airtcp.results import Comparison
@@ -145,13 +146,21 @@ def test_a_matplotlibrc_does_not_change_a_picture(web: Comparison) -> None:
         assert drawing.svg(plot.pictures(web)["goodput"]) == before
 
 
-def test_thinning_keeps_both_ends_and_the_tail() -> None:
-    kept = plot._thinned(100_000)
+def test_the_curve_of_transfer_times_has_the_percentiles_of_the_tables(web: Comparison) -> None:
+    """One definition in a report: the mean of the replications' percentiles."""
+    axes = plot.pictures(web)["transfer-times"].get_axes()[0]
 
-    assert len(kept) < 1000
-    assert kept[0] == 0
-    assert set(range(99_990, 100_000)) <= set(kept.tolist())
-    np.testing.assert_array_equal(plot._thinned(5), np.arange(5))
+    times, levels = axes.lines[0].get_data()
+    for name, level in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        mean = web.simulation.metrics[f"transfer_time_{name}_s"].mean
+        assert mean is not None
+        assert np.interp(level, levels, times) == pytest.approx(mean, rel=1e-9)
+        told = [text.get_text() for text in axes.texts]
+        assert f"{100 * level:g} %: {quantity(mean, 's', 3)}" in told
+    assert len(times) < 1000
+    assert times[-1] == pytest.approx(
+        np.mean([run.transfer_times_s.max() for run in web.simulation.runs])
+    )
 
 
 def test_two_thousand_stations_can_be_drawn() -> None:

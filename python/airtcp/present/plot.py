@@ -47,9 +47,11 @@ if TYPE_CHECKING:
 
 #: What each picture shows, by its name; also the order in a report.
 CAPTIONS: Final[dict[str, str]] = {
-    "comparison": "Model against simulation: how far each prediction lies from the simulated mean.",
+    "comparison": "Model against simulation: how far each prediction lies from the simulated mean. "
+    "A filled mark is the model that is preferred for such a scenario, whatever the simulation says.",
     "airtime": "Where the time on the channel goes.",
-    "transfer-times": "How long transfers take: the fraction that ends within a time.",
+    "transfer-times": "How long transfers take: the fraction that ends within a time, of each "
+    "replication, averaged.",
     "stations": "Goodput of each station, least to most.",
     "active-transfers": "How many transfers are in progress at a time.",
     "goodput": "Goodput over the measured time.",
@@ -138,7 +140,7 @@ def _comparison(
     )
     diamonds: dict[str, Any] = {"linestyle": "none", "marker": "D", "color": VERMILION}
     if best:
-        axes.plot(*zip(*best, strict=True), **diamonds, markersize=7.5, label="best model")
+        axes.plot(*zip(*best, strict=True), **diamonds, markersize=7.5, label="preferred model")
     if others:
         hollow: dict[str, Any] = {
             "markerfacecolor": PAPER,
@@ -209,33 +211,18 @@ def _airtime(simulation: Simulation) -> Figure:
 def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Figure | None:
     import numpy as np
 
-    times = np.sort(simulation.transfer_times_s())
-    if len(times) < 2 or times[0] <= 0.0:
+    times = _quantiles(simulation)
+    if times is None:
         return None
     figure, axes = new_figure()
-    kept = _thinned(len(times))
-    axes.step(
-        times[kept],
-        (kept + 1) / len(times),
-        where="post",
-        color=BLUE,
-        linewidth=1.8,
-        label="simulation",
-    )
-    real = np.empty(0) if testbed is None else np.sort(testbed.testbed.transfer_times_s())
-    if len(real) > 1 and real[0] > 0.0:
-        some = _thinned(len(real))
-        axes.step(
-            real[some],
-            (some + 1) / len(real),
-            where="post",
-            color=GREEN,
-            linewidth=1.4,
-            linestyle=(0, (4, 1.5)),
-            label="testbed",
-        )
+    levels = _levels()
+    axes.plot(times, levels, color=BLUE, linewidth=1.8, label="simulation")
+    real = None if testbed is None else _quantiles(testbed.testbed)
+    if real is not None:
+        dashed = (0, (4, 1.5))
+        axes.plot(real, levels, color=GREEN, linewidth=1.4, linestyle=dashed, label="testbed")
     for level in (0.50, 0.90, 0.99):
-        at = float(np.quantile(times, level))
+        at = float(np.interp(level, levels, times))
         axes.plot([at], [level], marker="o", markersize=6, color=VERMILION)
         axes.annotate(
             f"{100 * level:g} %: {quantity(at, 's', 3)}",
@@ -248,13 +235,13 @@ def _transfer_times(simulation: Simulation, testbed: TestbedResult | None) -> Fi
     axes.set_xscale("log")
     # Room on the right for the label of the last percentile.
     low, high = axes.get_xlim()
-    axes.set_xlim(low, max(high, float(np.quantile(times, 0.99)) * (high / low) ** 0.25))
+    axes.set_xlim(low, max(high, float(np.interp(0.99, levels, times)) * (high / low) ** 0.25))
     axes.xaxis.set_major_formatter(lambda x, _: quantity(x, "s", 1))
     axes.xaxis.set_minor_formatter(_minor_label(*axes.get_xlim()))
     axes.set_ylim(0.0, 1.03)
     axes.set_xlabel("transfer time (logarithmic)")
     axes.set_ylabel("fraction of transfers")
-    if len(real):
+    if real is not None:
         legend_above(figure, axes)
     return figure
 
@@ -269,15 +256,27 @@ def _minor_label(low: float, high: float) -> Callable[[float, float], str]:
     return label
 
 
-def _thinned(n: int, points: int = 400) -> NDArray[np.int64]:
-    """Indices of at most about 2 `points` order statistics, dense in the upper tail."""
+def _levels() -> NDArray[np.float64]:
+    """Fractions from 0 to 1, denser in the upper tail; a half, 0.9 and 0.99 are among them."""
     import numpy as np
 
-    if n <= 2 * points:
-        return np.arange(n)
-    even = np.linspace(0, n - 1, points)
-    tail = (n - 1) - np.geomspace(1, n - 1, points)
-    return np.unique(np.concatenate([even, tail, [n - 1]]).round().astype(np.int64))
+    return np.concatenate(
+        [np.linspace(0.0, 0.99, 397), 1.0 - np.geomspace(0.0099, 1e-4, 80), [1.0]]
+    )
+
+
+def _quantiles(simulation: Simulation) -> NDArray[np.float64] | None:
+    """At each of `_levels` the quantile of each replication, averaged: as tables have percentiles.
+
+    None if there are too few transfers to draw.
+    """
+    import numpy as np
+
+    runs = [run.transfer_times_s for run in simulation.runs if len(run.transfer_times_s)]
+    if sum(map(len, runs)) < 2 or min(float(times.min()) for times in runs) <= 0.0:
+        return None
+    quantiles: NDArray[np.float64] = np.mean([np.quantile(one, _levels()) for one in runs], axis=0)
+    return quantiles
 
 
 def _stations(simulation: Simulation) -> Figure | None:
