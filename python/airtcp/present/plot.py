@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 #: What each picture shows, by its name; also the order in a report.
 CAPTIONS: Final[dict[str, str]] = {
     "comparison": "Model against simulation: how far each prediction lies from the simulated mean. "
-    "A filled mark is the model that is preferred for such a scenario, whatever the simulation says.",
+    "A filled mark is the model preferred for such a scenario, whatever the simulation says.",
     "airtime": "Where the time on the channel goes.",
     "transfer-times": "How long transfers take: the fraction that ends within a time, of each "
     "replication, averaged.",
