@@ -1,6 +1,9 @@
 """Transfers by real servers and clients: those of the simulation with the same seed."""
 
 import math
+import time
+import uuid
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,11 +115,34 @@ def test_ftp_takes_from_pasv_to_226(ftp: Scenario) -> None:
 
 
 @pytest.mark.usefixtures("machine")
-def test_users_who_fail_end_the_run(ftp: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_users_who_fail_end_the_run_and_leave_nothing(
+    ftp: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Transfers, "step", _with_a_wrong_password(Transfers.step))
+
+    mark = f"airtcp-test-{uuid.uuid4()}"
+    monkeypatch.setenv("AIRTCP_TEST_MARK", mark)
 
     with pytest.raises(SimulationError, match=r"users of client/0 .*530 Login incorrect"):
         measure(ftp)
+
+    # Of a run that failed nothing is left either, the processes of its servers included.
+    deadline = time.monotonic() + 10
+    while (left := _marked(mark)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+
+
+def _marked(mark: str) -> list[str]:
+    """All processes, of any namespace, that have `mark` in the environment they began with."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (path / "environ").read_bytes():
+                found.append((path / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
 
 
 def _with_a_wrong_password(step):  # type: ignore[no-untyped-def]

@@ -38,11 +38,13 @@ def measure(
     gro: bool = False,
     name: str = "scenario",
     progress: Progress | None = None,
+    watch: Callable[[Network, Air], None] | None = None,
 ) -> TestbedResult:
     """Run a scenario with real TCP and real programs, in real time: warm-up and duration, once.
 
     The flows of `simulated` entries load the cell by simulation. With `gro` stations merge packets
     that come together, as the drivers of real ones do. `name` is what messages call the scenario.
+    `watch` is called some twenty times a second, with the networks and the air.
 
     Raises ScenarioError for what has no counterpart in a kernel, QuestionError if this machine
     lacks what a testbed needs, SimulationError if a program fails.
@@ -76,6 +78,8 @@ def measure(
             while not air.is_over():
                 for one in programs:
                     one.step(network, air)
+                if watch is not None:
+                    watch(network, air)
                 if progress is not None:
                     progress(min(1.0, air.now_s / total_s), air.progress())
                 time.sleep(_LOOK_EVERY_S)

@@ -1,0 +1,100 @@
+"""What a testbed lacks, and what no kernel does: one message that says what to do, status 2."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from airtcp.cli.commands import app
+from airtcp.testbed import network, site
+from airtcp.testbed.programs import Iperf
+from typer.testing import CliRunner, Result
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> Callable[..., Result]:
+    """Commands on a machine that has all programs and a device, as far as is looked."""
+    monkeypatch.setattr(network, "_PROGRAMS", {})
+    monkeypatch.setattr(network, "_TUN", Path("/dev/null"))
+    monkeypatch.setattr(Iperf, "packages", {})
+
+    def called(command: str, *arguments: str) -> Result:
+        options = [str(file), *arguments]
+        return CliRunner().invoke(app, [command, *options], prog_name="airtcp")
+
+    return called
+
+
+COMMANDS = [["testbed"], ["run", "--with", "testbed"], ["shell"]]
+
+
+def refused(result: Result) -> str:
+    """The one line of a refusal."""
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    return str(line)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_device(
+    command: list[str],
+    call: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
+
+    line = refused(call(*command))
+    assert f"a testbed needs the TUN device {tmp_path / 'tun'}: No such file" in line
+    assert "modprobe tun" in line
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_program(
+    command: list[str], call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "_PROGRAMS", {"no-such-program": "its-package"})
+
+    line = refused(call(*command))
+    assert line.endswith("needs no-such-program; on Debian: apt-get install its-package")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_privileges(
+    command: list[str],
+    call: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """A kernel that lets nobody make namespaces, as in many containers."""
+    program = tmp_path / "unshare"
+    program.write_text("#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(network.os, "geteuid", lambda: 1000)
+
+    line = refused(call(*command))
+    assert "does not let us make the networks of a testbed: unshare: unshare failed" in line
+    assert line.endswith("Operation not permitted; try as root, or allow user namespaces")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_congestion_control(
+    command: list[str],
+    call: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "available").write_text("cubic\n")
+    monkeypatch.setattr(site, "_AVAILABLE", tmp_path / "available")
+
+    line = refused(call(*command))
+    assert "flows[0] (download).tcp.congestion: this kernel has no reno" in line
+    assert line.endswith("(try: modprobe tcp_reno); allowed here: cubic")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_counterpart(command: list[str], call: Callable[..., Result]) -> None:
+    line = refused(call(*command, "--set", "flows.upload.tcp.delayed_ack.every=4"))
+    assert "flows[1] (upload).tcp.delayed_ack" in line
+    assert "every = 1, every = 2, or flows that are simulated (--simulated upload)" in line
