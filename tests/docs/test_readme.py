@@ -60,10 +60,12 @@ def test_the_demo_prints_what_is_in_the_table(make_readme: ModuleType, demo: Com
         assert [cell for cell in cells if cell] in lines
 
 
-def test_the_picture_is_there_and_small() -> None:
-    (picture,) = re.findall(r"!\[[^]]*\]\(([^)]*)\)", README)
+def test_the_pictures_are_there_and_small() -> None:
+    pictures = re.findall(r"!\[[^]]*\]\(([^)]*)\)", README)
 
-    assert (ROOT / picture).stat().st_size < LARGEST_PICTURE_BYTES
+    assert pictures == ["docs/images/web-hotspot.png", "docs/images/web.png"]
+    for picture in pictures:
+        assert (ROOT / picture).stat().st_size < LARGEST_PICTURE_BYTES
 
 
 def test_what_the_readme_says_about_the_answer(demo: Comparison) -> None:

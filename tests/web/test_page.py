@@ -1,7 +1,10 @@
 """The page in a browser, as a person uses it: Playwright with Debian's Chromium."""
 
+import base64
+import json
 import re
 import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,6 +149,53 @@ def test_a_broken_link_says_so(opened: Any, fragment: str) -> None:
     page = opened(fragment)
     page.answer()
     assert "link is broken" in page.page.locator(".problem").inner_text()
+
+
+def packed(state: dict[str, Any]) -> str:
+    """A state behind the # of an address, as the page packs it."""
+    packer = zlib.compressobj(wbits=-15)
+    content = packer.compress(json.dumps(state).encode()) + packer.flush()
+    return "#1" + base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        ({"example": "nope"}, 'there is no example "nope"'),
+        ({"example": 7}, "link is broken"),
+        ({"example": None}, "link is broken"),
+        ({"view": "nope"}, "link is broken"),
+        ({"changes": [1]}, "link is broken"),
+        ({"timeline": {"at": "x"}}, "link is broken"),
+        ({"changes": {"stations.laptop.count": -3}}, "stations[0] (laptop).count: -3 is too small"),
+        ({"changes": {"no.such": 1}}, "no.such: is no key"),
+        ({"text": "[phy"}, "is not TOML"),
+        ({"files": {"a": "zz"}}, "source.files.a"),
+        ({"stations": 99999}, "source.stations"),
+        ({"metric": "nope", "axis": "nope", "planAxis": "nope", "paper": "nope"}, ""),
+        ({"view": "papers", "paper": "nope", "paperValues": {"w0": "x"}}, ""),
+        ({"view": "plan", "until": "x", "planAxis": "y"}, ""),
+        ({"view": "store", "store": {"name": "no", "where": {}}}, 'There is no store "no"'),
+    ],
+)
+def test_a_link_to_what_is_not_there_says_so_once(
+    opened: Any, state: dict[str, Any], text: str
+) -> None:
+    page = opened(packed(state))
+    if text:
+        notice = page.page.locator(".notice.bad")
+        notice.first.wait_for()
+        page.page.wait_for_timeout(300)
+        assert notice.count() == 1
+        assert text in notice.inner_text()
+    else:
+        page.page.locator("#views button[aria-current]").wait_for()
+        page.page.wait_for_timeout(1000)
+        assert page.page.locator("main").inner_text().strip()
+    # From there on all is well.
+    page.page.get_by_role("button", name="Explore", exact=True).click()
+    page.page.select_option("#example", "fair-uploads")
+    page.until("All flows")
 
 
 QUICK = """\

@@ -180,13 +180,13 @@ export function explore(app) {
     const curve = axis && curveOf.get(curveKey(app.source(), axis.path));
     for (const told of curve?.values() ?? []) for (const name of Object.keys(told.values)) names.add(name);
     for (const told of pointsHere().values()) for (const name of Object.keys(told)) names.add(name);
-    if (app.state.metric) names.add(app.state.metric);
+    names.add(metric());
     const order = Object.keys(app.start.metrics);
     return order.filter((name) => names.has(name));
   }
 
   function metric() {
-    if (app.state.metric) return app.state.metric;
+    if (Object.hasOwn(app.start.metrics, app.state.metric ?? "")) return app.state.metric;
     const values_ = prediction?.values ?? {};
     return "transfer_time_s" in values_ ? "transfer_time_s" : "goodput_bps";
   }

@@ -56,8 +56,9 @@ function valid(state) {
   return isTable(state.changes) && isTable(state.files) && isTable(state.timeline) && isTable(state.paperValues)
     && isTable(state.store) && isTable(state.store.where)
     && Array.isArray(state.remedies) && state.remedies.every((one) => typeof one === "string")
-    && (state.text === null || typeof state.text === "string")
-    && (state.example === null || typeof state.example === "string")
+    && ["text", "example", "axis", "metric", "planAxis", "paper"].every((name) => state[name] === null || typeof state[name] === "string")
+    && (state.text !== null || state.example !== null)
+    && ["at", "begin", "length"].every((name) => Number.isFinite(state.timeline[name]))
     && (state.stations === null || Number.isInteger(state.stations))
     && typeof state.until === "string" && VIEWS.includes(state.view)
     && Object.keys(FIRST).every((name) => name in state);

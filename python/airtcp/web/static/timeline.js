@@ -5,7 +5,7 @@ import { curves, legend, responsive } from "./chart.js";
 import { fresh, h, replace, s } from "./dom.js";
 import { runner } from "./jobs.js";
 
-const NAME = 92, ROW = 34, HEAD = 26, RIGHT = 12;
+const NAME = 92, LEFT = 10, ROW = 34, HEAD = 26, RIGHT = 12;
 const KINDS = {
   data: "data", "tcp ack": "TCP ACK", syn: "SYN", rts: "RTS", cts: "CTS", ack: "ACK", "block ack": "Block ACK",
   "block ack request": "BAR", beacon: "beacon", "cf-end": "CF-End", other: "frame",
@@ -64,9 +64,11 @@ export function timeline(app) {
     const slider = h("input", { type: "range", min: 0, max: told.length_us, step: "any", "aria-label": "Time", class: "time", oninput: () => { stop(); move(slider.valueAsNumber); } });
     const pace = fresh("pace");
     const box = responsive((width) => {
-      drawn = picture(told, Math.max(width, 640));
+      drawn = picture(told, Math.max(width, 640) - NAME);
       move(at);
-      return h("div", { class: "film", tabindex: "0", role: "region", "aria-label": "Timeline of the air" }, drawn.element);
+      // The names stay where they are while the rest is moved along.
+      return h("div", { class: "with-names" }, namesOf(told),
+        h("div", { class: "film", tabindex: "0", role: "region", "aria-label": "Timeline of the air" }, drawn.element));
     });
     const windows = windowsOf(told);
     replace(result, h("section", { class: "card" },
@@ -137,10 +139,17 @@ function windowsOf(told) {
     legend(series));
 }
 
+/** The names of the nodes, a row each. */
+function namesOf(told) {
+  const height = HEAD + ROW * told.nodes.length + 6;
+  return s("svg", { viewBox: `0 0 ${NAME} ${height}`, width: NAME, height, class: "chart air names", "aria-hidden": "true" },
+    told.nodes.map((name, node) => s("text", { class: "node", x: NAME - 8, y: HEAD + ROW * node + 20, "text-anchor": "end" }, name.length > 13 ? `${name.slice(0, 12)}…` : name)));
+}
+
 /** The picture, and how its cursor is moved. */
 function picture(told, width) {
   const height = HEAD + ROW * told.nodes.length + 6;
-  const x = (time) => NAME + (time / told.length_us) * (width - NAME - RIGHT);
+  const x = (time) => LEFT + (time / told.length_us) * (width - LEFT - RIGHT);
   const row = (node) => HEAD + ROW * node;
   const most = told.length_us;
   const stepUs = [100, 200, 500, 1000, 2000, 5000, 10000, 20000].find((one) => most / one <= 10) ?? 50000;
@@ -150,10 +159,8 @@ function picture(told, width) {
     "aria-label": `Frames of ${told.nodes.length} nodes in ${most / 1000} ms. Step through them with the buttons above; each step is told in words.` },
   ticks.map((time) => [
     s("line", { class: "grid", x1: x(time), x2: x(time), y1: HEAD - 4, y2: height }),
-    s("text", { class: "tick", x: x(time), y: 14, "text-anchor": "middle" }, `${time / 1000}${time === 0 ? " ms" : ""}`)]),
-  told.nodes.map((name, node) => [
-    s("line", { class: "frame", x1: NAME, x2: width - RIGHT, y1: row(node) + ROW - 4, y2: row(node) + ROW - 4 }),
-    s("text", { class: "node", x: NAME - 8, y: row(node) + 20, "text-anchor": "end" }, name.length > 13 ? `${name.slice(0, 12)}…` : name)]),
+    s("text", { class: "tick", x: x(time), y: 14, "text-anchor": time === 0 ? "start" : "middle" }, `${time / 1000}${time === 0 ? " ms" : ""}`)]),
+  told.nodes.map((_, node) => s("line", { class: "frame", x1: LEFT, x2: width - RIGHT, y1: row(node) + ROW - 4, y2: row(node) + ROW - 4 })),
   told.gaps.map((gap) => {
     const room = x(gap.end) - x(gap.begin);
     return Object.entries(gap.left).map(([node, left]) => [
@@ -161,9 +168,9 @@ function picture(told, width) {
       room > 13 && s("text", { class: "left", x: x(gap.begin) + room / 2, y: row(Number(node)) + 18, "text-anchor": "middle" }, String(left))]);
   }),
   told.frames.map((frame) => {
-    const from = Math.max(x(frame.begin), NAME);
+    const from = Math.max(x(frame.begin), LEFT);
     const wide = Math.max(1.5, Math.min(x(frame.end), width - RIGHT) - from);
-    if (x(frame.end) < NAME) return null;
+    if (x(frame.end) < LEFT) return null;
     const name = KINDS[frame.kind];
     return s("g", { class: `air-frame k-${frame.kind.replaceAll(" ", "-")} ${frame.bad ? "bad" : ""}` },
       s("title", {}, words(told, frame)),

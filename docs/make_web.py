@@ -1,0 +1,63 @@
+"""Make the picture of the page in the README: an example, simulated along its slider, in Chromium.
+
+Knows which example, which controls are used, and how large the window is. Knows no numbers.
+Chromium draws letters a little otherwise from version to version, so that no test compares pixels.
+
+    .venv/bin/python docs/make_web.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "docs" / "images" / "web.png"
+EXAMPLE = "web-hotspot"
+WIDTH, HEIGHT = 1200, 900
+#: Long enough for seven points of the curve on a machine with one core.
+PATIENCE_MS = 600_000
+
+
+def main() -> None:
+    """Serve the page, use it, and take the picture."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        sys.exit("chromium is not here: docs/images/web.png stays as it is")
+    from playwright.sync_api import sync_playwright
+
+    command = [sys.executable, "-m", "airtcp", "web", "--port", "0"]
+    # Without a token of the one who makes it, which the page would ask for.
+    environment = {name: one for name, one in os.environ.items() if name != "AIRTCP_WEB_TOKEN"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        try:
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(
+                    executable_path=chromium, args=["--no-sandbox"]
+                )
+                page = browser.new_page(
+                    viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light"
+                )
+                page.set_default_timeout(PATIENCE_MS)
+                page.goto(address)
+                page.select_option("#example", EXAMPLE)
+                page.get_by_role("button", name="Simulate", exact=True).click()
+                page.get_by_text("The simulation says").wait_for()
+                page.get_by_role("button", name="Simulate the curve").click()
+                page.get_by_role("button", name="Stop").wait_for()
+                page.get_by_role("button", name="Simulate the curve").wait_for()
+                page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+                page.screenshot(path=PICTURE)
+                browser.close()
+        finally:
+            server.terminate()
+    print(f"{PICTURE.relative_to(ROOT)}: {PICTURE.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
