@@ -176,6 +176,18 @@ def test_two_files_are_compared(file: Path, tmp_path: Path) -> None:
     assert "<svg" in page
 
 
+def test_changed_keys_are_told_with_units(file: Path) -> None:
+    changes = {"flows.near.tcp.mss": "500 B", "run.duration": "2 s", "ap.queue.limit": 7}
+    scenario = airtcp.load(file)
+    difference = airtcp.diff(scenario, scenario.vary(changes), replications=2)
+
+    said = " ".join(present.subject(difference))
+
+    assert "tcp.mss_bytes: 1.46 kB → 500 B" in said
+    assert "run.duration_ns: 10 s → 2 s" in said
+    assert "ap.queue.limit: – → 7" in said
+
+
 def test_nothing_to_compare_with_is_wrong_input(file: Path) -> None:
     result = call(file)
 

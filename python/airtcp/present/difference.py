@@ -5,6 +5,7 @@ Knows which changes a reader wants first and how they are put. Computes no resul
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -25,6 +26,7 @@ from airtcp.present.drawing import (
     styled,
 )
 from airtcp.present.markup import definitions, document, table
+from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,7 +75,10 @@ def subject(difference: Difference) -> list[str]:
     a, b = difference.a.scenario, difference.b.scenario
     lines = [f"A: {a.title}", f"B: {b.title}"] if a.title != b.title else [a.title]
     changed = list(difference.changed.items())
-    lines += [f"{key}: {_value(old)} → {_value(new)}" for key, (old, new) in changed[:_MOST_KEYS]]
+    lines += [
+        f"{key}: {_value(key, old)} → {_value(key, new)}"
+        for key, (old, new) in changed[:_MOST_KEYS]
+    ]
     if len(changed) > _MOST_KEYS:
         lines.append(f"and {len(changed) - _MOST_KEYS} more keys")
     if not changed:
@@ -204,5 +209,20 @@ def _told(one: Ranked) -> str:
     return label if one.group is None else f"{label} ({_of(one)})"
 
 
-def _value(value: object) -> str:
-    return "–" if value is None else str(value)
+def _value(key: str, value: object) -> str:
+    """A value of a key of the resolved form; amounts with their unit, as people write them."""
+    if value is None:
+        return "–"
+    _, _, unit = key.rpartition("_")
+    if unit in _UNITS and isinstance(value, int | float) and not isinstance(value, bool):
+        return _UNITS[unit](value)
+    return str(value)
+
+
+#: How amounts are written, by the last part of the name of their key.
+_UNITS: Final[dict[str, Callable[[Any], str]]] = {
+    "ns": format_time_ns,
+    "s": format_time_s,
+    "bps": format_rate,
+    "bytes": format_size,
+}
