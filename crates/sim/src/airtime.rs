@@ -60,6 +60,8 @@ pub(crate) struct AirtimeAccount {
     parts: Parts,
     /// Until when the account is complete.
     settled: Time,
+    /// The same, if that lies in the measured time; else [`Time::NEVER`].
+    clear_from: Time,
     /// Whether something began before what came before it had ended.
     overlapped: bool,
 }
@@ -73,6 +75,7 @@ impl AirtimeAccount {
             exchanges: vec![ExchangeParts::default(); scopes],
             parts: Parts::default(),
             settled: Time::ZERO,
+            clear_from: if from == Time::ZERO { Time::ZERO } else { Time::NEVER },
             overlapped: false,
         }
     }
@@ -88,16 +91,15 @@ impl AirtimeAccount {
         phy: &PhyConfig,
     ) {
         let end = start + times.total;
-        let (data, control) =
-            if self.from <= self.settled && self.settled <= start && end <= self.to {
-                // Nearly always, all since the last exchange is measured and nothing overlaps.
-                let (data, control) = (times.data, times.control());
-                self.parts.idle += (end - self.settled) - (data + control);
-                self.settled = end;
-                (data, control)
-            } else {
-                self.settle_exchange(start, end, times, phy)
-            };
+        let (data, control) = if self.clear_from <= start && end <= self.to {
+            // Nearly always, all since the last exchange is measured and nothing overlaps.
+            let (data, control) = (times.data, times.control());
+            self.parts.idle += (end - self.settled) - (data + control);
+            (self.settled, self.clear_from) = (end, end);
+            (data, control)
+        } else {
+            self.settle_exchange(start, end, times, phy)
+        };
         let parts = &mut self.exchanges[scope as usize];
         match cargo {
             Cargo::Data => parts.data += data,
@@ -190,6 +192,7 @@ impl AirtimeAccount {
         self.parts.idle +=
             Duration::from_nanos(passed.as_nanos().saturating_sub(on_air.as_nanos()));
         self.settled = end;
+        self.clear_from = if self.from <= end { end } else { Time::NEVER };
     }
 
     fn measured(&self, from: Time, to: Time) -> Duration {

@@ -151,6 +151,26 @@ impl Contention {
         self.busy_periods += 1;
         self.transmitting.clear();
         self.internal_collisions.clear();
+        if let [group] = &mut self.groups[..]
+            && self.strays.is_empty()
+            && self.bursts.is_none()
+        {
+            // Nearly always under the DCF: the next access is that of the only group.
+            group.begin(self.settings.boundary_slots, &mut self.transmitting);
+        } else {
+            self.freeze_all(now);
+        }
+        if let [id] = self.transmitting[..] {
+            self.contenders[id as usize].begin();
+            Some(id)
+        } else {
+            self.begin_together()
+        }
+    }
+
+    /// The medium became busy at `now`: who transmits is in `transmitting`, the others have counted.
+    #[inline(never)]
+    fn freeze_all(&mut self, now: Time) {
         for group in &mut self.groups {
             group.freeze(
                 now,
@@ -167,12 +187,6 @@ impl Contention {
             && bursts.medium_busy(now, self.settings.slot_time)
         {
             self.transmitting.push(bursts.contender);
-        }
-        if let [id] = self.transmitting[..] {
-            self.contenders[id as usize].begin();
-            Some(id)
-        } else {
-            self.begin_together()
         }
     }
 

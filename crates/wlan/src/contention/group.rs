@@ -69,6 +69,14 @@ impl Group {
         (slot - self.slot) as u32
     }
 
+    /// The medium became busy when the first backoff ended; the same as [`Self::freeze`] then.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, boundary_slots: u64, transmitting: &mut Vec<ContenderId>) {
+        self.slot = self.first + boundary_slots;
+        self.ring.take(self.first, transmitting);
+        self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
+    }
+
     /// The medium became busy at `now`: the slots that have passed are counted, and those whose
     /// backoff ends at this instant are put into `transmitting`. `boundary_slots` are counted beyond
     /// those that have passed, once the inter-frame space has.
@@ -82,9 +90,7 @@ impl Group {
         transmitting: &mut Vec<ContenderId>,
     ) {
         if self.next_access(idle_from, slot_time) == now {
-            self.slot = self.first + boundary_slots;
-            self.ring.take(self.first, transmitting);
-            self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
+            self.begin(boundary_slots, transmitting);
         } else if now >= self.origin(idle_from) {
             self.slot += (now - self.origin(idle_from)) / slot_time + boundary_slots;
         }

@@ -106,6 +106,9 @@ pub struct FrameTable {
 
 const TABLE_SLOTS: usize = 256;
 
+/// 2^64 over the golden ratio: the upper bits of its multiples lie evenly (Knuth, volume 3, 6.4).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The key of a slot that holds nothing.
 const NO_KEY: u64 = u64::MAX;
 
@@ -121,8 +124,7 @@ impl FrameTable {
     #[inline]
     pub fn times(&mut self, class: u32, mpdu_bits: u64) -> &FrameTimes {
         let key = (u64::from(class) << 40) | mpdu_bits;
-        // Sizes are multiples of 8 bits: mix their upper bits with the class.
-        let slot = ((key >> 3) ^ (key >> 11) ^ u64::from(class)) as usize % TABLE_SLOTS;
+        let slot = (key.wrapping_mul(SPREAD) >> (64 - TABLE_SLOTS.ilog2())) as usize;
         if self.slots[slot].0 != key {
             self.compute(slot, class, mpdu_bits);
             self.slots[slot].0 = key;
