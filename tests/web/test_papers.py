@@ -50,9 +50,12 @@ def test_where_the_sliders_begin_is_what_the_paper_has() -> None:
     assert first("M.fig5")[20] == pytest.approx(throughput(20, table).goodput_bps, rel=1e-12)
     forty = session_delay(40, table, think_time_s=10.0, mean_size_bytes=30e3).session_s
     assert first("M.fig8")[40] == pytest.approx(forty, rel=1e-12)
+    assert first("M.fig2")[10] == float(collision_probability(10, table)) ** 7
+    ten = session_delay(10, table, think_time_s=5.0, mean_size_bytes=30e3).session_s
+    assert first("M.fig9")[5] == pytest.approx(ten, rel=1e-12)
     assert first("B.fig4")[8] == success_rate(32, 8, Overheads.hot_spot())
-    ten = uploads(10, 32, 5, 2, OfL.of_figures()).goodput_bps
-    assert first("L.fig4")[32] == pytest.approx(ten, rel=1e-12)
+    all_ten = uploads(10, 32, 5, 2, OfL.of_figures()).goodput_bps
+    assert first("L.fig4")[32] == pytest.approx(all_ten, rel=1e-12)
     assert first("G.eq1")[10] == simultaneous_send(10, 32).any_two
     alone = float(effective_service_time(200_000, OfH.testbed()).est_with_beacons_s)
     at_half = {round(load, 6): time for load, time in first("H.fig1").items()}[0.55]

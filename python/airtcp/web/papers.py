@@ -123,6 +123,33 @@ def _collisions(values: _Values) -> dict[str, Any]:
     }
 
 
+def _drops(values: _Values) -> dict[str, Any]:
+    import numpy as np
+
+    from airtcp.models.miorandi import PAPER, Parameters, contention
+
+    nodes = np.arange(2, 51)
+    w0, m = int(values["w0"]), int(values["m"])
+    parameters = replace(Parameters.table_1(), w0=w0, w_max=32 * w0, m=m)
+    note = ""
+    try:
+        moved = contention(nodes, parameters).p_drop
+    except ConvergenceError:
+        moved = contention(nodes, parameters, replace(PAPER, stages="normalised")).p_drop
+        note = " The chances of the stages are made to add up to one (erratum M5)."
+    paper = contention(nodes, Parameters.table_1()).p_drop
+    return {
+        "x": {"label": "backlogged nodes", "unit": "", "log": False},
+        "y": {"label": "drop probability", "unit": "share"},
+        "series": [
+            _curve("as moved", "model", nodes, moved),
+            _curve("paper's parameters", "fourth", nodes, paper, dash=True),
+        ],
+        "words": f"Two nodes give {100 * float(moved[0]):.2g} % of their frames up after {m} "
+        f"attempts, ten {100 * float(moved[8]):.2g} %.{note}",
+    }
+
+
 def _downloads(values: _Values) -> dict[str, Any]:
     import numpy as np
 
@@ -173,6 +200,29 @@ def _sessions(values: _Values) -> dict[str, Any]:
             _curve("paper's parameters", "fourth", stations, paper, dash=True),
         ],
         "words": f"Forty users wait {told[39]:.3g} s for a page on average.",
+    }
+
+
+def _thinking(values: _Values) -> dict[str, Any]:
+    import numpy as np
+
+    from airtcp.models.miorandi import Parameters, session_delay
+
+    thinks = np.linspace(1.0, 20.0, 39)
+    table, users = Parameters.table_1(), int(values["users"])
+    told = session_delay(
+        users, table, think_time_s=thinks, mean_size_bytes=1e3 * values["size"], d=values["d"]
+    ).session_s
+    paper = session_delay(10, table, think_time_s=thinks, mean_size_bytes=30e3).session_s
+    return {
+        "x": {"label": "mean think time", "unit": "s", "log": False},
+        "y": {"label": "mean session delay", "unit": "s"},
+        "series": [
+            _curve("as moved", "model", thinks, told),
+            _curve("paper's parameters", "fourth", thinks, paper, dash=True),
+        ],
+        "words": f"{users} users who think for {thinks[0]:g} s wait {told[0]:.3g} s for a page, "
+        f"those who think for {thinks[-1]:g} s {told[-1]:.3g} s.",
     }
 
 
@@ -329,6 +379,18 @@ _FIGURES: Final = (
         _collisions,
     ),
     Interactive(
+        "M.fig2",
+        "M",
+        "Drop probability against backlogged nodes",
+        "P_C of equations (1) and (2) of paper M to the power of m: a frame is given up after m "
+        "attempts. The paper has CWmin = 32, doubled five times at most, and m = 7.",
+        (
+            Slider("w0", "CWmin (slots)", (16, 32, 64, 128, 256), 1),
+            Slider("m", "Attempts at most", (2, 3, 4, 5, 6, 7, 8, 10), 5),
+        ),
+        _drops,
+    ),
+    Interactive(
         "M.fig5",
         "M",
         "Goodput of all endless downloads against their number",
@@ -352,6 +414,19 @@ _FIGURES: Final = (
             Slider("d", "Segments for each TCP ACK", (1, 2, 4), 0),
         ),
         _sessions,
+    ),
+    Interactive(
+        "M.fig9",
+        "M",
+        "Session delay against the mean time to think",
+        "The queueing model (17) of paper M: from an access point that is always busy, on the "
+        "left, to one that is idle. The paper has ten stations.",
+        (
+            Slider("users", "Web users", (2, 5, 10, 20, 40), 2),
+            Slider("size", "Mean page (kB)", (5, 10, 20, 30, 50, 80, 120), 3),
+            Slider("d", "Segments for each TCP ACK", (1, 2, 4), 0),
+        ),
+        _thinking,
     ),
     Interactive(
         "B.fig4",
