@@ -171,6 +171,20 @@ def _aggregates(
     return text + _flow("sta", application, direction) + _run(20, 4)
 
 
+def _crowded_uploads(count: int, window: int) -> str:
+    text = '[phy]\nstandard = "802.11n"\nmcs = 7\n'
+    text += f'[[stations]]\nname = "sta"\ncount = {count}\n'
+    return text + _flow("sta", _ENDLESS, "upload", tcp=_tcp(window)) + _run(10, 4)
+
+
+def _one_slow(direction: str, scheduler: str = "oldest") -> str:
+    text = f'[phy]\nstandard = "802.11n"\nmcs = 7\n[ap]\nscheduler = "{scheduler}"\n'
+    text += '[[stations]]\nname = "fast"\ncount = 3\n'
+    text += '[[stations]]\nname = "slow"\ncount = 1\nmcs = 0\n'
+    flows = _flow("fast", _ENDLESS, direction) + _flow("slow", _ENDLESS, direction)
+    return text + flows + _run(10, 4)
+
+
 _GOODPUT = ("goodput_bps",)
 _COLLISIONS = "collision_probability"
 _CHARGED = "each collision is charged to every node in it (M4), backoff is counted twice (M3)"
@@ -453,6 +467,35 @@ GRIDS: dict[str, Grid] = {
         {
             "TCP over A-MPDUs (A9)": "a window of one and a half PPDUs leaves the access point "
             "with less to send, and stations more often with something",
+            "TCP over A-MPDUs, no ACK access": _B_ACKS,
+        },
+    ),
+    "aggregates-uploads": Grid(
+        "stations and segments of their windows",
+        {
+            f"{count}, {window}": _crowded_uploads(count, window)
+            for count in (5, 20)
+            for window in (22, 44, 176)
+        },
+        ("goodput_bps", "collision_probability_ap", "collision_probability_stations"),
+        {
+            "TCP over A-MPDUs (A9)": "with windows of several PPDUs stations have something to "
+            "send more often than the model takes them to, and more frames collide",
+            "TCP over A-MPDUs, no ACK access": _B_ACKS,
+        },
+    ),
+    "aggregates-rates": Grid(
+        "three stations at MCS 7, one at MCS 0",
+        {
+            "down, oldest first": _one_slow("download"),
+            "down, round robin": _one_slow("download", "round-robin"),
+            "down, airtime": _one_slow("download", "airtime"),
+            "up": _one_slow("upload"),
+        },
+        ("goodput_bps", "jain_index"),
+        {
+            "TCP over A-MPDUs (A9)": "takes PPDUs to be as full and as long as among stations of "
+            "one kind",
             "TCP over A-MPDUs, no ACK access": _B_ACKS,
         },
     ),

@@ -126,11 +126,26 @@ TIME, LAST_ACK = "transfer time, mean", "transfer time to last ACK, mean"
         ("aggregates-udp", GOODPUT, "Bianchi (2000), A-MPDUs", 2),
         ("aggregates-udp", COLLISIONS, "Bianchi (2000), A-MPDUs", 5),
         ("aggregates-tcp", GOODPUT, "TCP over A-MPDUs (A9)", 5),
+        ("aggregates-uploads", GOODPUT, "TCP over A-MPDUs (A9)", 10),
+        ("aggregates-rates", GOODPUT, "TCP over A-MPDUs (A9)", 25),
         ("alone", TIME, "H (19)", 4),
     ],
 )
 def test_what_the_page_says_in_short(name: str, metric: str, source: str, bound: float) -> None:
     assert worst(name, metric, source) <= bound
+
+
+def test_tcp_over_ampdus_holds_where_the_page_says() -> None:
+    """Uploads with windows of one PPDU; downloads at two rates in turns or by airtime."""
+    source = "TCP over A-MPDUs (A9)"
+    uploads = table("aggregates-uploads")[GOODPUT][source]
+    rates = table("aggregates-rates")[GOODPUT][source]
+
+    assert all(abs(uploads[point]) <= 1 for point in ("5, 22", "20, 22"))
+    assert uploads["20, 176"] > 5
+    assert all(abs(rates[point]) <= 1 for point in ("down, round robin", "down, airtime"))
+    assert -15 <= rates["down, oldest first"] < -10
+    assert 20 < rates["up"] <= 25
 
 
 @pytest.mark.parametrize(
