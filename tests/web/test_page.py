@@ -288,6 +288,32 @@ def test_an_error_is_shown_at_its_control(opened: Any) -> None:
     assert "54 Mb/s" in field.inner_text()
 
 
+def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -> None:
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", "fair-uploads")
+    count = page.page.locator('.controls [data-path$=".count"]').first
+    count.wait_for()
+    page.page.locator(".file summary").click()
+    with page.page.expect_download() as taken:
+        page.page.get_by_role("button", name="Download").click()
+    path = tmp_path / taken.value.suggested_filename
+    taken.value.save_as(path)
+    text = path.read_text()
+    assert text == page.page.locator("#toml").input_value()
+    original = airtcp.load(str(directory() / "fair-uploads.toml"))
+    assert airtcp.load(text).hash() == original.hash()
+
+    changed = re.sub(r"count *= *\d+", "count = 3", text)
+    page.page.fill("#toml", changed)
+    page.page.get_by_role("button", name="Use this text").click()
+    page.until(goodput(airtcp.load(changed)))
+    assert page.page.locator("#example").input_value() == ""
+    page.page.fill("#toml", "[phy")
+    page.page.get_by_role("button", name="Use this text").click()
+    page.page.locator(".problem .notice", has_text="is not TOML").wait_for()
+
+
 def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:
     page = opened()
     page.answer()
