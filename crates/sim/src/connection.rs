@@ -48,6 +48,8 @@ pub(crate) struct Connection {
     armed: [Time; 2],
     /// Packets on their way between the two ends.
     in_network: u32,
+    /// What of the station's segments is below TCP; `None`: nobody asks.
+    small_queue: Option<SmallQueue>,
     /// Whether the application will do nothing more with it.
     abandoned: bool,
     /// What the ends had counted when measuring began.
@@ -83,6 +85,7 @@ impl Connection {
             sacks: SegmentOptions::new(),
             armed: [Time::NEVER; 2],
             in_network: 0,
+            small_queue: None,
             abandoned: false,
             baseline: Default::default(),
             open: true,
@@ -121,12 +124,38 @@ impl Connection {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
         };
+        if side == Side::Station
+            && let Some(small_queue) = &mut self.small_queue
+            && small_queue.must_wait(endpoint, config)
+        {
+            return None;
+        }
         let segment = endpoint.poll_transmit(config, now, &mut self.sacks)?;
+        if side == Side::Station
+            && let Some(small_queue) = &mut self.small_queue
+        {
+            small_queue.below += u64::from(segment.len);
+        }
         self.in_network += 1;
         if side == self.sender {
             self.round_trips.on_sent(now, &segment);
         }
         Some(segment)
+    }
+
+    /// Little of what the station sends may wait below TCP from now on.
+    pub(crate) fn keep_queue_small(&mut self) {
+        self.small_queue = Some(SmallQueue::default());
+    }
+
+    /// So much of the station's payload has left its queue and its MAC: whether it waits for that to
+    /// send more.
+    pub(crate) fn leave_station(&mut self, bytes: u32) -> bool {
+        // What is left over of a connection that had this place before is not this one's.
+        self.small_queue.as_mut().is_some_and(|small_queue| {
+            small_queue.below = small_queue.below.saturating_sub(u64::from(bytes));
+            std::mem::take(&mut small_queue.waits)
+        })
     }
 
     /// A segment of the other end has reached `side`. Tells `sample` when each segment was sent whose
@@ -235,6 +264,31 @@ impl Connection {
         let is_closed =
             || self.station.is_close_acknowledged() && self.server.is_close_acknowledged();
         self.in_network == 0 && (self.abandoned || is_closed())
+    }
+}
+
+/// `tcp_small_queue_check` of Linux 6: what a socket may have in queue and driver.
+#[derive(Clone, Copy, Debug, Default)]
+struct SmallQueue {
+    /// Bytes of payload.
+    below: u64,
+    /// More is to be sent as soon as some of that has left.
+    waits: bool,
+}
+
+/// `tx_sk_pacing_shift` of mac80211: as much as leaves at its pace in 2^-7 s, that frames may be aggregated;
+/// without it 2^-10 s.
+const PACING_SHIFT: u32 = 7;
+/// `tcp_limit_output_bytes`.
+const MOST_BELOW: u64 = 4 << 20;
+
+impl SmallQueue {
+    #[inline(never)]
+    fn must_wait(&mut self, endpoint: &Endpoint, config: &Config) -> bool {
+        let least = 2 * u64::from(config.mss);
+        let limit = endpoint.pace().map_or(MOST_BELOW, |pace| pace >> PACING_SHIFT);
+        self.waits = self.below >= limit.clamp(least, MOST_BELOW.max(least));
+        self.waits
     }
 }
 

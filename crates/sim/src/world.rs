@@ -91,6 +91,8 @@ pub(crate) struct World<'a> {
 enum Event {
     /// A timer of one end of a connection may be due.
     Timer(u32, Side),
+    /// A station's queue has room for what this connection has to send.
+    Resume(u32),
     /// The application of a flow is woken.
     Wake(u32),
 }
@@ -99,7 +101,7 @@ impl Event {
     /// Among events of one instant: timers, then what users do.
     fn class(self) -> u8 {
         match self {
-            Self::Timer(..) => 1,
+            Self::Timer(..) | Self::Resume(_) => 1,
             Self::Wake(_) => 2,
         }
     }
@@ -196,6 +198,7 @@ impl<'a> World<'a> {
             let (_, event) = self.events.pop().expect("its time was known");
             match event {
                 Event::Timer(connection, side) => self.timer(connection, side),
+                Event::Resume(id) => self.resume(id),
                 Event::Wake(flow) => self.wake(flow),
             }
         }

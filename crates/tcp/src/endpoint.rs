@@ -218,6 +218,12 @@ impl Endpoint {
         self.sender.window.ssthresh
     }
 
+    /// At which pace segments leave or would leave, in bytes a second, as soon as a round trip was measured:
+    /// what Linux calls the pacing rate, with pacing or without.
+    pub fn pace(&self) -> Option<u64> {
+        self.sender.pacing_rate()
+    }
+
     /// The smoothed round-trip time, as soon as one was measured.
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt.srtt()

@@ -191,6 +191,11 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
             "windows that fall when packets are lost; here queues mark packets before that (ECN), "
             f"and windows fall with nothing sent again; {UNKNOWN}"
         )
+    if any(tcp.small_queue for tcp in connections):
+        yield (
+            "all of a window that is not acknowledged waits in queues; here no more of an upload "
+            f"than leaves in 8 ms waits in its station's; {UNKNOWN}"
+        )
     if any(tcp.delayed_ack.adaptive for tcp in connections):
         yield (
             "one policy of acknowledgments throughout; here the first segments, and those after a "

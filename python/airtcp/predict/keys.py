@@ -64,6 +64,7 @@ RENO: Final = Assumption(
         "flows.tcp.delayed_ack.adaptive",
         "flows.tcp.tack",
         "flows.tcp.ecn",
+        "flows.tcp.small_queue",
     ),
 )
 #: What every model of TCP has that has ACKs.

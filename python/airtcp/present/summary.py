@@ -481,6 +481,8 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield "timestamps"
     if tcp.ecn:
         yield "ECN"
+    if tcp.small_queue:
+        yield "little in its station's queue"
     if tcp.delayed_ack.adaptive:
         yield "quick ACKs at first"
     if tcp.aimd != type(tcp.aimd).default():

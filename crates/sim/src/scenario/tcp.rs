@@ -20,6 +20,8 @@ pub(crate) struct PacketConfig {
     pub(crate) header_bits: u64,
     /// Whether the last segment of a transfer is filled up to the MSS.
     pub(crate) pad_last_segment: bool,
+    /// Whether little of a connection waits in the queue of its station, as in Linux.
+    pub(crate) small_queue: bool,
 }
 
 impl TryFrom<Map<String, Value>> for TcpConfig {
@@ -27,7 +29,8 @@ impl TryFrom<Map<String, Value>> for TcpConfig {
 
     /// One table holds both: what is not of the packets is the endpoint's, which knows its keys.
     fn try_from(mut table: Map<String, Value>) -> Result<Self, Self::Error> {
-        let is_of_packets = |key: &str| matches!(key, "header_bits" | "pad_last_segment");
+        let is_of_packets =
+            |key: &str| matches!(key, "header_bits" | "pad_last_segment" | "small_queue");
         let packets = table.iter().filter(|(key, _)| is_of_packets(key));
         let packets: Map<String, Value> =
             packets.map(|(key, value)| (key.clone(), value.clone())).collect();

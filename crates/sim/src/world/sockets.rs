@@ -49,6 +49,14 @@ impl World<'_> {
         }
     }
 
+    /// A station may send more of a connection.
+    #[cold]
+    pub(super) fn resume(&mut self, id: u32) {
+        if self.connections[id as usize].open {
+            self.drain(id, Side::Station);
+        }
+    }
+
     /// The application of a flow is woken.
     #[inline(never)]
     pub(super) fn wake(&mut self, flow: u32) {
@@ -136,7 +144,10 @@ impl World<'_> {
             Direction::Upload => Side::Station,
         };
         let config = &flow.tcp().endpoint;
-        let connection = Connection::new(config, opener, sender, flow_id, tag, acks_first);
+        let mut connection = Connection::new(config, opener, sender, flow_id, tag, acks_first);
+        if flow.tcp().packets.small_queue {
+            connection.keep_queue_small();
+        }
         let id = match self.free_connections.pop() {
             Some(id) => {
                 self.connections[id as usize] = connection;

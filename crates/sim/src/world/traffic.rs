@@ -3,10 +3,10 @@
 
 use airtcp_wlan::ContenderId;
 
-use super::World;
 use super::measure::Drop;
 use super::network::Parts;
 use super::node::{NodeId, Transmitter};
+use super::{Event, World};
 use crate::connection::Side;
 use crate::packet::{Body, Owner, Packet, TrafficClass};
 
@@ -143,8 +143,23 @@ impl World<'_> {
         }
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
         let access_point = transmitter.at_access_point.then_some(transmitter.node);
+        if access_point.is_none() {
+            self.leave_station(packet);
+        }
         self.settle_drops(Drop::Queue(id));
         access_point
+    }
+
+    /// A packet has left the queue of a station, and its MAC. If its connection waits for that it sends on, once
+    /// the MAC has done all that it does now.
+    #[inline]
+    fn leave_station(&mut self, packet: &Packet) {
+        let bytes = packet.body.segment.len;
+        if let Some(id) = packet.body.owner.connection().filter(|_| bytes > 0)
+            && self.connections[id as usize].leave_station(bytes)
+        {
+            self.schedule(self.now, Event::Resume(id));
+        }
     }
 
     /// A saturated flow that waited for room puts its packet into queue `id`, which is not
@@ -212,6 +227,10 @@ impl World<'_> {
         };
         self.measures.dropped(place, at_access_point);
         self.record_drop(packet.flow, place);
+        let is_queued = matches!(place, Drop::Queue(_) | Drop::Filter(_));
+        if is_queued && !at_access_point {
+            self.leave_station(packet);
+        }
         let flow = &mut self.flows[packet.flow as usize];
         flow.books.dropped.add(packet.body.segment.len);
         if let Some(id) = packet.body.owner.connection() {

@@ -364,7 +364,7 @@ fn tcp() -> impl Strategy<Value = Value> {
                         "adaptive": false,
                     },
                     "ack_skip": skip,
-                    "tack": tack, "ecn": !has_model && pad != once, "pacing": has_model,
+                    "tack": tack, "ecn": !has_model && pad != once, "pacing": has_model, "small_queue": pad || once,
                     "pad_last_segment": pad,
                 }),
             )

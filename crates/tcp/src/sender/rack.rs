@@ -459,13 +459,18 @@ impl Sender {
 
     /// The rate at which segments leave from now on.
     fn set_pace(&mut self) {
-        let Window { cwnd, ssthresh } = self.window;
-        let srtt = self.rtt.srtt();
+        let pace = self.pacing_rate();
         if let Some(Rack { pacer: Some(pacer), .. }) = self.rack.as_deref_mut() {
-            pacer.rate = match self.controller.rate() {
-                Some(rate) => Some(rate as u64),
-                None => srtt.map(|srtt| rate_of_window(cwnd, ssthresh, srtt)),
-            };
+            pacer.rate = pace;
+        }
+    }
+
+    /// That rate, whether segments are paced or not.
+    pub(crate) fn pacing_rate(&self) -> Option<u64> {
+        let Window { cwnd, ssthresh } = self.window;
+        match self.controller.rate() {
+            Some(rate) => Some(rate as u64),
+            None => self.rtt.srtt().map(|srtt| rate_of_window(cwnd, ssthresh, srtt)),
         }
     }
 

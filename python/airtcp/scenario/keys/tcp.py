@@ -233,6 +233,7 @@ class Tcp(Table):
             "initial_window": 10,
             "timestamps": True,
             "window_scaling": True,
+            "small_queue": True,
             "receive_window": "3 MiB",
             "min_rto": "200 ms",
             "max_rto": "120 s",
@@ -357,6 +358,13 @@ class Tcp(Table):
         "the window as a loss, once in a round trip; some queue on the way must have `ecn`, too.",
         default=False,
         source="RFC 3168, 6.1",
+    )
+    small_queue: bool = key(
+        "No more of a connection waits in the queue of its station, and in the MAC, than leaves at "
+        "its pace in 8 ms, but two segments; the queues of access point and links are not the "
+        "sender's own.",
+        default=False,
+        source="Linux 6, tcp_small_queue_check; mac80211, tx_sk_pacing_shift",
     )
     pad_last_segment: bool = key(
         "Fill the last segment of a transfer up to the MSS, as ns-2 does.", default=False
