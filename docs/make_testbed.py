@@ -1,0 +1,448 @@
+"""Make the tables and the picture of docs/testbed.md: the kernel's TCP beside the simulation.
+
+Knows the scenarios and what is beside what. Real time and a real kernel: whoever runs this gets
+other numbers, and on a busy machine worse ones. Each row says how late packets were and whether
+that is to be trusted; of at most three runs of a row the first that is counts, or else the one that
+was least late: what it says of TCP does not choose. Where there can be no testbed, nothing is made.
+
+    .venv/bin/python docs/make_testbed.py             # a quarter of an hour, on an idle machine
+    .venv/bin/python docs/make_testbed.py transfers   # one of the tables
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import airtcp.reproduce
+import numpy as np
+import tables
+from airtcp import simulate
+from airtcp.exceptions import QuestionError
+from airtcp.models.hoekstra import Parameters, effective_service_time
+from airtcp.present import drawing
+from airtcp.results import SimulationResult, TestbedResult
+from airtcp.scenario import Scenario, loads
+from airtcp.scenario.load import load
+from airtcp.stats import student_interval
+from airtcp.testbed.air import Air
+from airtcp.testbed.bench import measure
+from airtcp.testbed.network import Network
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "testbed.md"
+PICTURE = ROOT / "docs" / "images" / "testbed-uploads.png"
+WINDOWS = ROOT / "docs" / "images" / "testbed-windows.png"
+PAPER_H = Path(airtcp.reproduce.__file__).parent / "hoekstra" / "downloads.toml"
+
+_MOST_RUNS = 3
+_WARMUP_S = 3.0
+_LOOK_EVERY_S = 0.1
+_REPLICATIONS = 5
+
+BULK = """
+[phy]
+standard = "{standard}"
+{mac}
+[ap]
+queue = {{ limit = {limit} }}
+[[stations]]
+name = "sta"
+count = {count}
+[[flows]]
+stations = "sta"
+direction = "{direction}"
+application = {{ kind = "bulk" }}
+tcp = {{ preset = "linux", congestion = "{congestion}" }}
+{path}
+[run]
+warmup = "3 s"
+duration = "{duration} s"
+seed = {seed}
+"""
+#: Between the access point and the server.
+PATH = 'path = [{ delay = "5 ms" }]'
+#: TCP ACKs in AC_VO, by AIFSN 2 and CW 3 to 7; data contend as under DCF.
+PRIORITY = """
+[mac]
+classify = { tcp_ack = "AC_VO" }
+[mac.edca.ap]
+AC_VO = { aifsn = 2, cw_min = 3, cw_max = 7, txop_limit = "0 us" }
+AC_BE = { aifsn = 2, cw_min = 31, cw_max = 1023, txop_limit = "0 us" }
+[mac.edca.stations]
+AC_VO = { aifsn = 2, cw_min = 3, cw_max = 7, txop_limit = "0 us" }
+AC_BE = { aifsn = 2, cw_min = 31, cw_max = 1023, txop_limit = "0 us" }
+"""
+#: Paper H's client with the kernel's TCP: windows of six segments, as in Table II.
+LINUX = {
+    "flows.client.tcp": {
+        "preset": "linux",
+        "congestion": "reno",
+        "mss": "1460 B",
+        "receive_window": "8760 B",
+        "timestamps": False,
+        "window_scaling": False,
+    }
+}
+#: Sizes of 200 kB on average, and the times between downloads of three of the eight loads.
+SIZES: Mapping[str, Mapping[str, Any]] = {
+    "exponential": {"distribution": "exponential", "mean": "200 kB"},
+    "hyperexponential": {"distribution": "hyperexponential", "mean": "200 kB", "scv": 4.0},
+}
+GAPS_S = (0.48, 0.42, 0.38)
+_SEEDS = (1, 2, 3)
+_SIZE_BYTES = 200e3
+
+
+def bulk(
+    standard: str,
+    *,
+    count: int = 1,
+    congestion: str = "reno",
+    direction: str = "download",
+    limit: int = 100,
+    mac: str = "",
+    duration: int = 8,
+    path: str = "",
+) -> Scenario:
+    """Endless transfers of the kernel's TCP."""
+    return loads(
+        BULK.format(
+            standard=standard,
+            count=count,
+            congestion=congestion,
+            direction=direction,
+            limit=limit,
+            mac=mac,
+            duration=duration,
+            path=path,
+            seed=1,
+        )
+    )
+
+
+def real(scenario: Scenario, *, gro: bool = False) -> TestbedResult:
+    """The first run that is to be trusted, or the least late of three."""
+    runs: list[TestbedResult] = []
+    while len(runs) < _MOST_RUNS and not (runs and runs[-1].lag.trusted):
+        runs.append(measure(scenario, gro=gro))
+    return min(runs, key=lambda run: (not run.lag.trusted, run.lag.share_above))
+
+
+def lateness(result: TestbedResult) -> list[str]:
+    """The last two cells of each row."""
+    lag = result.lag
+    late = "–" if lag.p99_s is None else f"{1e6 * lag.p99_s:.0f} us"
+    return [late, "trusted" if lag.trusted else "not trusted"]
+
+
+def mean(result: TestbedResult | SimulationResult, metric: str) -> float:
+    """The mean of a metric that has one."""
+    value = result.metrics[metric].mean
+    assert value is not None
+    return value
+
+
+def over(one: float, other: float) -> str:
+    """How far one is above the other."""
+    return f"{100 * (one / other - 1):+.1f} %"
+
+
+def goodput() -> str:
+    """Endless downloads."""
+    rows = []
+    for standard in ("802.11b", "802.11g"):
+        for congestion in ("reno", "cubic"):
+            for count in (1, 10):
+                scenario = bulk(standard, count=count, congestion=congestion, duration=20)
+                simulated = simulate(scenario, replications=_REPLICATIONS)
+                measured = real(scenario)
+                interval = simulated.metrics["goodput_bps"]
+                rows.append(
+                    [
+                        standard,
+                        congestion,
+                        str(count),
+                        f"{tables.shown(interval, 2, 1e6)} Mb/s",
+                        f"{mean(measured, 'goodput_bps') / 1e6:.2f} Mb/s",
+                        over(mean(measured, "goodput_bps"), mean(simulated, "goodput_bps")),
+                        *lateness(measured),
+                    ]
+                )
+    head = ["standard", "TCP", "downloads", "simulation", "testbed", "difference"]
+    return tables.markdown([*head, "99 % of packets late by at most", ""], rows)
+
+
+@cache
+def uploads_by_way() -> dict[str, tuple[SimulationResult, TestbedResult]]:
+    """Ten uploads, whose ACKs wait in a short queue of the access point."""
+    both = {}
+    for way, mac in (("DCF", ""), ("TCP ACKs first", PRIORITY)):
+        scenario = bulk("802.11b", count=10, direction="upload", limit=10, mac=mac, duration=20)
+        both[way] = simulate(scenario, replications=_REPLICATIONS), real(scenario)
+    return both
+
+
+def uploads() -> str:
+    """Who gets what of ten uploads, and the picture of it."""
+    rows = []
+    for way, (simulated, measured) in uploads_by_way().items():
+        for name, result in (("simulation", simulated), ("testbed", measured)):
+            jain = result.metrics["jain_index"]
+            least, most = extremes(result)
+            rows.append(
+                [
+                    way,
+                    name,
+                    f"{jain.mean:.2f}" if jain.half_width is None else tables.shown(jain, 2),
+                    f"{mean(result, 'goodput_bps') / 1e6:.2f} Mb/s",
+                    f"{least / 1e3:.0f} kb/s",
+                    f"{most / 1e3:.0f} kb/s",
+                    *(lateness(result) if isinstance(result, TestbedResult) else ["", ""]),
+                ]
+            )
+    draw(uploads_by_way())
+    head = ["MAC", "of", "Jain index", "goodput", "least upload", "largest upload"]
+    return tables.markdown([*head, "99 % of packets late by at most", ""], rows)
+
+
+def rates(result: TestbedResult | SimulationResult) -> list[float]:
+    """The goodput of each upload in the first run, in Mb/s, least first."""
+    simulation = result.testbed if isinstance(result, TestbedResult) else result.simulation
+    return sorted(flow["goodput_bps"] / 1e6 for flow in simulation.runs[0].answer["flows"])
+
+
+def extremes(result: TestbedResult | SimulationResult) -> tuple[float, float]:
+    """The least and the largest goodput in the first run, in b/s."""
+    all_of = rates(result)
+    return 1e6 * all_of[0], 1e6 * all_of[-1]
+
+
+def draw(both: Mapping[str, tuple[SimulationResult, TestbedResult]]) -> None:
+    """The uploads of the simulation's first replication and of the testbed, least first."""
+    with drawing.styled():
+        figure, axes = drawing.new_figure()
+        for way, colour, marker in (
+            ("DCF", drawing.VERMILION, "o"),
+            ("TCP ACKs first", drawing.BLUE, "s"),
+        ):
+            simulated, measured = (rates(one) for one in both[way])
+            ranks = range(1, len(simulated) + 1)
+            axes.plot(ranks, simulated, color=colour, linewidth=1.6, label=f"{way}: simulation")
+            axes.plot(
+                ranks,
+                measured,
+                color=colour,
+                linestyle="none",
+                marker=marker,
+                markersize=7,
+                label=f"{way}: Linux",
+            )
+        axes.set_xticks(list(ranks))
+        axes.set_xlabel("upload, by rank")
+        axes.set_ylabel("goodput (Mb/s)")
+        axes.set_ylim(bottom=0)
+        drawing.legend_above(figure, axes, columns=2)
+        PICTURE.write_bytes(drawing.png(figure))
+
+
+def aggregates() -> str:
+    """One download in A-MPDUs, with a station that merges what comes together and one that not."""
+    scenario = bulk("802.11n", limit=1000)
+    simulated = simulate(scenario, replications=_REPLICATIONS)
+
+    def row(name: str, result: TestbedResult | SimulationResult) -> list[str]:
+        numbers = [
+            f"{mean(result, 'goodput_bps') / 1e6:.1f} Mb/s",
+            f"{mean(result, 'mpdus_per_ppdu_ap'):.1f}",
+            f"{100 * airtime(result)['tcp_ack']:.1f} %",
+        ]
+        late = lateness(result) if isinstance(result, TestbedResult) else ["", ""]
+        return [name, *numbers, *late]
+
+    rows = [row("simulation", simulated)]
+    rows += [
+        row(f"testbed, GRO {word}", real(scenario, gro=gro))
+        for word, gro in (("off", False), ("on", True))
+    ]
+    head = ["of", "goodput", "MPDUs of a PPDU of the access point", "airtime of TCP ACKs"]
+    return tables.markdown([*head, "99 % of packets late by at most", ""], rows)
+
+
+def airtime(result: TestbedResult | SimulationResult) -> Mapping[str, float]:
+    """Shares of the measured time."""
+    simulation = result.testbed if isinstance(result, TestbedResult) else result.simulation
+    return simulation.airtime
+
+
+class Windows:
+    """Congestion windows of the server's senders, as `ss` tells them."""
+
+    def __init__(self) -> None:
+        self.times_s: list[float] = []
+        self.segments: list[int] = []
+
+    def __call__(self, network: Network, air: Air) -> None:
+        """Look at the connection that has sent most, ten times a second."""
+        now_s = air.now_s
+        if self.times_s and now_s < self.times_s[-1] + _LOOK_EVERY_S:
+            return
+        command = network.inside("server", ["ss", "-tinHO"])
+        shown = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        found = [
+            (int(sent[1]), int(window[1]))
+            for line in shown.splitlines()
+            if (sent := re.search(r"bytes_sent:(\d+)", line))
+            and (window := re.search(r"\bcwnd:(\d+)", line))
+        ]
+        if found:
+            self.times_s.append(now_s)
+            self.segments.append(max(found)[1])
+
+
+@cache
+def windows_by_congestion() -> dict[str, tuple[SimulationResult, TestbedResult, Windows]]:
+    """One download through a queue of 50 packets, of each congestion control."""
+    all_of = {}
+    for congestion in ("reno", "cubic", "bbr1"):
+        scenario = bulk("802.11g", congestion=congestion, limit=50, duration=20, path=PATH)
+        simulated = simulate(scenario, replications=1, trace=True, trace_interval_s=_LOOK_EVERY_S)
+        seen = Windows()
+        all_of[congestion] = simulated, measure(scenario, watch=seen), seen
+    return all_of
+
+
+def windows() -> str:
+    """Windows, losses and goodput, and the picture of windows over time."""
+    rows = []
+    for congestion, (simulated, measured, seen) in windows_by_congestion().items():
+        times_s, segments = traced(simulated)
+        for name, result, at_s, sizes in (
+            ("simulation", simulated, times_s, segments),
+            ("Linux", measured, seen.times_s, seen.segments),
+        ):
+            later = [size for at, size in zip(at_s, sizes, strict=True) if at >= _WARMUP_S]
+            rows.append(
+                [
+                    congestion,
+                    name,
+                    f"{np.mean(later):.0f}",
+                    f"{min(later):.0f} to {max(later):.0f}",
+                    f"{mean(result, 'goodput_bps') / 1e6:.1f} Mb/s",
+                    f"{1e3 * mean(result, 'rtt_s'):.1f} ms",
+                    *(lateness(result) if isinstance(result, TestbedResult) else ["", ""]),
+                ]
+            )
+    draw_windows()
+    head = ["TCP", "of", "mean window (segments)", "least to largest", "goodput", "round trip"]
+    return tables.markdown([*head, "99 % of packets late by at most", ""], rows)
+
+
+def traced(result: SimulationResult) -> tuple[list[float], list[float]]:
+    """Times, and congestion windows in segments."""
+    trace = result.simulation.runs[0].trace
+    tcp = result.scenario.flows[0].tcp
+    assert trace is not None
+    assert tcp is not None
+    flow = trace.flow(trace.flow_names[0])
+    segments = np.asarray(flow.cwnd_bytes) / tcp.mss_bytes
+    return list(flow.time_s), list(segments)
+
+
+def draw_windows() -> None:
+    """Congestion windows over time, one congestion control below the other."""
+    from matplotlib.figure import Figure
+
+    with drawing.styled():
+        figure = Figure(figsize=(7.2, 6.6))
+        panels = figure.subplots(len(windows_by_congestion()), 1, sharex=True)
+        for axes, (congestion, (simulated, _, seen)) in zip(
+            panels, windows_by_congestion().items(), strict=True
+        ):
+            axes.plot(*traced(simulated), color=drawing.BLUE, linewidth=1.4, label="simulation")
+            axes.plot(
+                seen.times_s, seen.segments, color=drawing.VERMILION, linewidth=1.4, label="Linux"
+            )
+            axes.set_ylabel(f"{congestion}\nwindow (segments)")
+            axes.set_ylim(bottom=0)
+        panels[0].legend(loc="upper right", ncols=2)
+        panels[-1].set_xlabel("time (s)")
+        figure.tight_layout()
+        WINDOWS.write_bytes(drawing.png(figure))
+
+
+def transfers() -> str:
+    """Paper H's downloads: models, and the same transfers in simulation and testbed."""
+    rows = []
+    for law, size in SIZES.items():
+        for gap_s in GAPS_S:
+            simulated, measured, late = [], [], []
+            for seed in _SEEDS:
+                scenario = paper_h(size, gap_s).with_run(seed=seed)
+                simulated.append(mean(simulate(scenario, replications=1), "transfer_time_s"))
+                result = real(scenario)
+                measured.append(mean(result, "transfer_time_s"))
+                late.append(result)
+            # Both had the same transfers: their ratio is free of most of the sample's noise.
+            ratios = [one / other for one, other in zip(measured, simulated, strict=True)]
+            ratio = student_interval([100 * (one - 1) for one in ratios], 0.95)
+            trusted = sum(one.lag.trusted for one in late)
+            rows.append(
+                [
+                    law,
+                    f"{gap_s:g} s",
+                    f"{model_s(gap_s, 'basic'):.2f} s",
+                    f"{model_s(gap_s, 'refined'):.2f} s",
+                    f"{tables.shown(student_interval(simulated, 0.95), 2)} s",
+                    f"{tables.shown(student_interval(measured, 0.95), 2)} s",
+                    f"{tables.shown(ratio, 1)} %",
+                    f"{trusted} of {len(late)} trusted",
+                ]
+            )
+    head = ["sizes", "1/lambda", "basic model", "refined model", "simulation", "testbed"]
+    return tables.markdown([*head, "testbed over simulation", "lag"], rows)
+
+
+def paper_h(size: Mapping[str, Any], gap_s: float) -> Scenario:
+    """Paper H's scenario with Linux at both ends, shortened."""
+    return load(PAPER_H).vary(
+        {
+            **LINUX,
+            "flows.client.application.interarrival": {
+                "distribution": "exponential",
+                "mean": f"{gap_s} s",
+            },
+            "flows.client.application.size": dict(size),
+            "run.warmup": "6 s",
+            "run.duration": "30 s",
+        }
+    )
+
+
+def model_s(gap_s: float, model: Any) -> float:
+    """(29) of paper H, in seconds."""
+    llc = 64 if model == "refined" else 0
+    service = effective_service_time(_SIZE_BYTES, Parameters.testbed(llc_bits=llc), model=model)
+    beta_s = float(service.est_with_beacons_s)
+    return beta_s / (1 - beta_s / gap_s)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "goodput": goodput,
+    "uploads": uploads,
+    "aggregates": aggregates,
+    "windows": windows,
+    "transfers": transfers,
+}
+
+if __name__ == "__main__":
+    try:
+        for one in sys.argv[1:] or TABLES:
+            tables.remake(PAGE, TABLES, [one])
+    except QuestionError as error:
+        print(f"docs/testbed.md stays as it is: {error}", file=sys.stderr)

@@ -1,0 +1,64 @@
+"""What is said about the tables of docs/testbed.md holds of them.
+
+They are of real time and a real kernel, and not made again here.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "testbed.md").read_text(encoding="utf-8")
+NAMES = ("goodput", "uploads", "aggregates", "windows", "transfers")
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The rows of a table by the head of each column; the last column, which has none, is ""."""
+    match = re.search(rf"(?s)<!-- table {name}: begins -->\n(.*?)\n\n<!-- table", PAGE)
+    assert match is not None
+    lines = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in match[1].strip().splitlines()
+    ]
+    return [dict(zip(lines[0], cells, strict=True)) for cells in lines[2:]]
+
+
+def number(cell: str) -> float:
+    return float(cell.split()[0].replace("+", ""))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_row_of_a_testbed_says_whether_it_is_trusted(name: str) -> None:
+    rows = table(name)
+    assert rows
+    told = [list(row.values())[-1] for row in rows]
+    assert all(re.fullmatch(r"|(not )?trusted|\d of \d trusted", one) for one in told)
+    assert any("trusted" in one for one in told)
+
+
+def test_downloads_are_within_three_per_cent() -> None:
+    assert len(table("goodput")) == 8
+    assert all(abs(number(row["difference"])) < 3 for row in table("goodput"))
+
+
+def test_reno_of_linux_is_told_from_the_simulations() -> None:
+    """Windows lie in the same bounds; how fast they grow is in the picture alone."""
+    rows = {(row["TCP"], row["of"]): row for row in table("windows")}
+    for congestion in ("reno", "cubic", "bbr1"):
+        one, other = (rows[congestion, who] for who in ("simulation", "Linux"))
+        head = "mean window (segments)"
+        assert number(one[head]) == pytest.approx(number(other[head]), rel=0.05)
+
+
+def test_paper_h_is_near_the_simulation_of_the_same_transfers() -> None:
+    """Within 5 % or with an interval that reaches there."""
+    for row in table("transfers"):
+        ratio, half_width = (
+            float(part) for part in row["testbed over simulation"].rstrip(" %").split("±")
+        )
+        assert abs(ratio) - half_width < 5
+
+
+def test_acks_first_cure_uploads_of_both() -> None:
+    jain = {(row["MAC"], row["of"]): number(row["Jain index"]) for row in table("uploads")}
+    for who in ("simulation", "testbed"):
+        assert jain["DCF", who] < 0.9 < jain["TCP ACKs first", who]
