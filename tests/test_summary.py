@@ -1,11 +1,14 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
 import pytest
+from airtcp.amounts import quantity
 from airtcp.compare import compare
+from airtcp.examples import directory
 from airtcp.present import summary
+from airtcp.present.cautions import cautions
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
-from airtcp.scenario import AdaptiveBurst, Beacon, loads
+from airtcp.scenario import AdaptiveBurst, Beacon, load, loads
 
 WEB = """
 title = "Three laptops"
@@ -197,26 +200,47 @@ duration = "2 s"
 def test_nothing_to_take_care_of(web: Comparison) -> None:
     calm = compared(duration="2000 s", replications=8, mean="2 kB")
 
-    assert summary.cautions(calm) == []
+    assert cautions(calm) == []
 
 
 def test_one_replication_is_a_caution(web: Comparison) -> None:
     alone = simulate(web.scenario, replications=1)
 
-    assert any("one replication has no interval" in one for one in summary.cautions(alone))
+    assert any("one replication has no interval" in one for one in cautions(alone))
 
 
 def test_transfers_as_long_as_the_run_are_a_caution() -> None:
-    (long, *_) = summary.cautions(compared(duration="10 s", mean="2 MB"))
+    (long, *_) = cautions(compared(duration="10 s", mean="2 MB"))
 
     assert "10 s were measured" in long
     assert "simulate longer" in long
 
 
-def test_wide_intervals_are_a_caution() -> None:
-    cautions = summary.cautions(compared(duration="5 s", replications=2, mean="200 kB"))
+def test_transfers_that_have_not_ended_are_a_caution() -> None:
+    """More users than the channel carries, with sizes of a real log.
 
-    assert any("wide intervals" in one for one in cautions)
+    Little's law: 39 transfers in progress and 5.1 that end each second are 7.6 s for each, where
+    those that ended took 3.5 s.
+    """
+    users = load(str(directory() / "web-hotspot.toml")).vary({"stations.laptop.count": 90})
+    result = simulate(users.vary({"run.duration": "1500 s", "run.replications": 2}))
+    told = [one for one in cautions(result) if "Little's law" in one]
+
+    simulation = result.simulation
+    active = simulation.metrics["active_flows"].mean
+    ended = simulation.metrics["transfer_time_s"].mean
+    assert active is not None
+    assert ended is not None
+    expected = active * 2 * 1500.0 / simulation.counts["transfers"]
+    assert expected > 2.0 * ended
+    assert len(told) == 1
+    assert quantity(expected, "s", 3) in told[0]
+
+
+def test_wide_intervals_are_a_caution() -> None:
+    told = cautions(compared(duration="5 s", replications=2, mean="200 kB"))
+
+    assert any("wide intervals" in one for one in told)
 
 
 @pytest.mark.parametrize(

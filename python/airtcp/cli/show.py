@@ -15,6 +15,7 @@ from rich.text import Text
 from airtcp.exceptions import one_line
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
+from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
 from airtcp.present.testbed import lateness, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
@@ -356,10 +357,10 @@ def _bullet(console: Console, sentence: str, sources: Sequence[str]) -> None:
 def _sanity(console: Console, result: Comparison | SimulationResult) -> None:
     console.print(Text("Does it make sense?", style="bold"))
     _pairs(console, summary.sanity(result))
-    cautions = summary.cautions(result)
-    if cautions:
+    told = cautions(result)
+    if told:
         console.print(Text("\nTake care:", style="bold yellow"))
-        for sentence in cautions:
+        for sentence in told:
             _bullet(console, sentence, ())
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
 from airtcp.present.answer import first_lines
+from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
 from airtcp.present.markup import definitions, document, items, table
 from airtcp.present.testbed import lateness, trust
@@ -62,8 +63,7 @@ def html(result: Result, figures: Mapping[str, Figure], written: str | None = No
             "</ul>",
         ]
         parts += [
-            f"<p class='note'>Take care: {escape(sentence)}.</p>"
-            for sentence in summary.cautions(result)
+            f"<p class='note'>Take care: {escape(sentence)}.</p>" for sentence in cautions(result)
         ]
         parts.append(_contents(result))
         groups = by_group(result.simulation, least=1)

@@ -22,7 +22,6 @@ from airtcp.results import (
     SimulationResult,
 )
 from airtcp.standards import EDCA_CATEGORIES
-from airtcp.stats import WIDE
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
@@ -59,8 +58,6 @@ _APPLICATIONS: Final = {
     "replay": "replay",
     "udp": "UDP",
 }
-#: From this part of the measured time on, transfers are long: many do not end in it.
-LONG_TRANSFERS: Final = 0.05
 #: A model's probability that is as good as none.
 NEGLIGIBLE: Final = 1e-6
 
@@ -310,34 +307,6 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
         block.append(("transfers", f"{counts['transfers']:,} ended in the measured time"))
     block.append(("run", extent(simulation)))
     return block
-
-
-def cautions(result: Comparison | SimulationResult) -> list[str]:
-    """What a reader should know before trusting the simulated numbers; mostly nothing."""
-    simulation, run = result.simulation, result.scenario.run
-    sentences = []
-    slow = simulation.metrics.get("transfer_time_p99_s")
-    measured_s = run.duration_ns / 1e9
-    if slow is not None and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
-        sentences.append(
-            f"one transfer in a hundred takes more than {quantity(slow.mean, 's', 3)}, and "
-            f"{duration(measured_s)} were measured: long transfers that had not ended are missing, "
-            "so transfer times are too low; simulate longer"
-        )
-    if simulation.replications == 1:
-        sentences.append("one replication has no interval: nothing says how far chance goes")
-    wide = [
-        f"{metric(name).label} (±{percent(width)})"
-        for name in ("goodput_bps", "transfer_time_s")
-        if (interval := simulation.metrics.get(name)) is not None
-        and (width := interval.relative_half_width) is not None
-        and width > WIDE
-    ]
-    if wide:
-        sentences.append(
-            f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
-        )
-    return sentences
 
 
 def law(distribution: Distribution, unit: str) -> str:

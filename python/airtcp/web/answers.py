@@ -13,6 +13,7 @@ from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.metrics import METRICS
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
+from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
         "confidence": simulation.confidence,
         "times": _times(simulation),
         "sanity": [list(pair) for pair in summary.sanity(result)],
-        "cautions": summary.cautions(result),
+        "cautions": cautions(result),
         "broken": _sentences(summary.broken(summary.best_alone(result).model)),
         "stopped": simulation.stopped,
         "seed": result.provenance.seed,
