@@ -216,6 +216,9 @@ pub enum Handshake {
     None,
 }
 
+/// Linux delays an acknowledgment by no more (`TCP_DELACK_MAX`).
+pub(crate) const LONGEST_ADAPTIVE_DELAY: Duration = Duration::from_millis(200);
+
 /// When the receiver acknowledges data that arrives in order.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "AckThresholds")]
@@ -441,6 +444,11 @@ impl DelayedAck {
     /// An acknowledgment for every `every` segments, and after `timeout`.
     pub fn every(every: u32, timeout: Duration) -> Self {
         Self { every, later: Vec::new(), timeout, adaptive: false }
+    }
+
+    /// The longest delay of an acknowledgment.
+    pub(crate) fn longest(&self) -> Duration {
+        if self.adaptive { self.timeout.max(LONGEST_ADAPTIVE_DELAY) } else { self.timeout }
     }
 
     /// How many segments for an acknowledgment when `delivered` bytes have come in order.

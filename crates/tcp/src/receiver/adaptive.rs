@@ -6,13 +6,12 @@
 use airtcp_kernel::{Duration, Time};
 
 use crate::Config;
+use crate::config::LONGEST_ADAPTIVE_DELAY as LONGEST;
 
 /// `TCP_MAX_QUICKACKS`: so many acknowledgments at once at most.
 const MOST_QUICK: u64 = 16;
 /// ... and so many at least.
 const LEAST_QUICK: u64 = 2;
-/// `TCP_DELACK_MAX`.
-const LONGEST: Duration = Duration::from_millis(200);
 
 /// What the receiver keeps of the gaps between segments.
 #[derive(Clone, Copy, Debug, Default)]

@@ -346,7 +346,7 @@ impl Sender {
         // RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment is all
         // there is; at most as long as the RTO.
         let lone = rack.sent.len() == 1;
-        let delay = if lone { config.delayed_ack.timeout } else { Duration::ZERO };
+        let delay = if lone { config.delayed_ack.longest() } else { Duration::ZERO };
         rack.timer = Timer::Probe;
         self.arm(now + (srtt * 2 + delay).min(rto));
     }

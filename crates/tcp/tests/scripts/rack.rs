@@ -1,7 +1,7 @@
 //! Losses found by time (RFC 8985), and how the window falls (RFC 9937). The round trip is 100 ms.
 
 use airtcp_kernel::Duration;
-use airtcp_tcp::{Config, LossWindow, Variant};
+use airtcp_tcp::{Config, DelayedAck, LossWindow, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, config, lose_once};
 
@@ -32,6 +32,24 @@ fn a_lost_tail_is_probed_long_before_the_timer() {
     );
     let counters = pair.a.counters();
     assert_eq!((counters.timeouts, counters.fast_retransmits), (0, 1));
+}
+
+/// The other end may keep the acknowledgment of a lone segment back, if it is one of Linux up to 200 ms:
+/// the probe goes two round trips and so long after the ACK at 100.
+#[test]
+fn a_lone_segment_is_probed_when_its_delayed_ack_is_late_too() {
+    let delayed_ack =
+        DelayedAck { adaptive: true, ..DelayedAck::every(2, Duration::from_millis(40)) };
+    let config = Config { min_rto: Duration::from_millis(1000), delayed_ack, ..rack(1) };
+    let mut pair = Pair::sending_over(&config, 2000, lose_once(&[1001]));
+    pair.run();
+
+    pair.expect_since(
+        100,
+        "100 A 1001:2001 ack 1 lost
+         500 A 1001:2001 ack 1
+         550 B ack 2001",
+    );
 }
 
 #[test]
