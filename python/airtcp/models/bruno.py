@@ -414,8 +414,8 @@ def _two_or_more(slots: Values, stations: Values) -> Values:
             total = total + ratio
         unlikely = stations * (stations - 1.0) / 2.0 * odds**2 * np.exp(nobody) * total
         chance = np.where(stations * odds < 0.1, unlikely, likely)
-    # With one slot all choose it.
-    return np.where(slots > 1.0, chance, np.where(stations >= 2.0, 1.0, 0.0))
+    # One alone never meets another, whatever rounding makes of it. With one slot all choose it.
+    return np.where(stations < 2.0, 0.0, np.where(slots > 1.0, chance, 1.0))
 
 
 def _log_ways(stations: int) -> Values:

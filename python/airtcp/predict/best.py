@@ -135,7 +135,12 @@ def window(scenario: ResolvedScenario, answers: Answers) -> str | None:
     if found is None or isinstance(found, str):
         return None
     _, doublings, hold = found.windows
-    broken = list(uploads.breaks(found, found.throughput()))
+    broken: list[str] | None = None
+    with answers.attempt("L (9), best CWmin"):
+        # Where nothing gets through there is nothing to make better.
+        broken = list(uploads.breaks(found, found.throughput()))
+    if broken is None:
+        return None
     kinds: tuple[tuple[Literal["any", "powers of two"], str], ...] = (
         ("powers of two", "L (9), best CWmin, CWmin + 1 a power of two"),
         ("any", "L (9), best CWmin"),
