@@ -84,17 +84,37 @@ def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
     assert len(after) == 12 + 6 + 6
 
 
-def test_threads_and_processes_change_no_row(base: Scenario, tmp_path: Path) -> None:
+@pytest.fixture
+def hired(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sweeps hire a process as soon as the first chunk is back; the numbers of the processes."""
     from airtcp.sweep import execute, workers
+
+    numbers: list[int] = []
+
+    class Known(workers.Process):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            numbers.append(self.pid)
+
+    monkeypatch.setattr(execute, "_HIRE_EACH_S", 0.0)
+    monkeypatch.setattr(workers, "WORTH_A_PROCESS_S", 0.0)
+    monkeypatch.setattr(workers, "Process", Known)
+    return numbers
+
+
+def test_threads_and_processes_change_no_row(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hired: list[int]
+) -> None:
+    from airtcp.sweep import execute
 
     axes = {"run.seed": {"from": 1, "to": 30, "step": 1}}
     one = airtcp.sweep(base, axes, tmp_path / "one", threads=1)
-    with pytest.MonkeyPatch.context() as patch:
-        # Worth it at once.
-        patch.setattr(workers, "WORTH_A_PROCESS_S", 0.0)
-        patch.setattr(execute, "_FIRST_S", 0.001)
-        two = airtcp.sweep(base, axes, tmp_path / "two", threads=2)
+    assert not hired
+    # Short chunks, so that the process has its share.
+    monkeypatch.setattr(execute, "_FIRST_S", 0.001)
+    two = airtcp.sweep(base, axes, tmp_path / "two", threads=2)
 
+    assert len(hired) == 1
     assert two.table.equals(one.table)
 
 
@@ -358,30 +378,19 @@ def test_a_sweep_that_is_killed_twenty_times_goes_on(sweep_file: Path, tmp_path:
     kill_and_resume(sweep_file, tmp_path, kills=20)
 
 
-def test_a_worker_that_dies_costs_its_chunk(base: Scenario, tmp_path: Path) -> None:
-    from airtcp.sweep import workers
-
-    hired: list[int] = []
+def test_a_worker_that_dies_costs_its_chunk(
+    base: Scenario, tmp_path: Path, hired: list[int]
+) -> None:
     killed: list[int] = []
 
-    class Mortal(workers.Process):
-        def __init__(self, *arguments: Any) -> None:
-            super().__init__(*arguments)
-            hired.append(self.pid)
-
-    axes = {"run.seed": {"from": 1, "to": 300, "step": 1}, "run.duration": ["5 s"]}
-
     def report(_: object) -> None:
+        # Its chunk is on the way to it.
         if hired and not killed:
             killed.append(hired[0])
             os.kill(hired[0], signal.SIGKILL)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "WORTH_A_PROCESS_S", 0.0)
-        patch.setattr(workers, "Process", Mortal)
-        found = airtcp.sweep(
-            base, axes, tmp_path / "store", threads=2, replications=1, progress=report
-        )
+    axes = {"run.seed": {"from": 1, "to": 300, "step": 1}, "run.duration": ["5 s"]}
+    found = airtcp.sweep(base, axes, tmp_path / "store", threads=2, replications=1, progress=report)
 
     assert killed
     assert found.table["run.seed"].to_pylist() == list(range(1, 301))
