@@ -25,10 +25,9 @@ from airtcp import _core
 from airtcp.scenario import loads
 
 sys.path.insert(0, str(Path(__file__).parent))
-from run import ROOT, processor
+from readme import processor, replace
+from run import ROOT
 
-README = Path(__file__).parent / "README.md"
-BEGINS, ENDS = "<!-- around: begins -->", "<!-- around: ends -->"
 EXAMPLES = ROOT / "python" / "airtcp" / "examples"
 
 #: About 670 frame exchanges: what a sweep makes ten thousand of.
@@ -138,10 +137,8 @@ def main() -> None:
     table = "\n".join(lines)
     print(table)
     if write:
-        before, _, rest = README.read_text().partition(BEGINS)
-        _, _, after = rest.partition(ENDS)
         machine = f"Least of several on {os.cpu_count()} cores of {processor()}, load {load:.1f}."
-        README.write_text(f"{before}{BEGINS}\n{machine}\n\n{table}\n{ENDS}{after}")
+        replace("around", f"{machine}\n\n{table}")
     if over:
         sys.exit(f"Over budget (load {load:.1f}): {', '.join(over)}")
 

@@ -24,6 +24,9 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parent))
+from readme import replace
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 
@@ -214,18 +217,7 @@ def main() -> None:
     measured = table(Checkout(args.checkout.resolve()))
     print(measured)
     if args.write is not None:
-        write(args.write, measured)
-
-
-def write(name: str, measured: str) -> None:
-    """Replace the table `name` in README.md."""
-    readme = HERE / "README.md"
-    begins, ends = f"<!-- instructions {name}: begins -->", f"<!-- instructions {name}: ends -->"
-    before, found, rest = readme.read_text(encoding="utf-8").partition(begins)
-    _, end, after = rest.partition(ends)
-    if not found or not end:
-        sys.exit(f"{readme} has no table {name}")
-    readme.write_text(f"{before}{begins}\n{measured}\n{ends}{after}", encoding="utf-8")
+        replace(f"instructions {args.write}", measured)
 
 
 if __name__ == "__main__":

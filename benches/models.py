@@ -22,10 +22,8 @@ from airtcp.models import bianchi, leith, miorandi
 from airtcp.models.processor_sharing import sojourn_tail
 
 sys.path.insert(0, str(Path(__file__).parent))
-from run import ROOT, best_seconds, processor
-
-README = Path(__file__).parent / "README.md"
-BEGINS, ENDS = "<!-- models: begins -->", "<!-- models: ends -->"
+from readme import processor, replace
+from run import ROOT, best_seconds
 
 
 class Call(NamedTuple):
@@ -108,10 +106,8 @@ def main() -> None:
     table = "\n".join(lines)
     print(table)
     if write:
-        before, _, rest = README.read_text().partition(BEGINS)
-        _, _, after = rest.partition(ENDS)
         machine = f"Best of 9 on {os.cpu_count()} cores of {processor()}, load {load:.1f}."
-        README.write_text(f"{before}{BEGINS}\n{machine}\n\n{table}\n{ENDS}{after}")
+        replace("models", f"{machine}\n\n{table}")
     if over:
         sys.exit(f"Over budget (load {load:.1f}): {', '.join(over)}")
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import resource
 import shutil
 import subprocess
@@ -22,12 +21,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+from readme import processor, replace
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 SCENARIOS = HERE / "scenarios"
 CRITERION = ROOT / "target" / "criterion" / "run"
-TABLE_BEGINS = "<!-- table: begins -->"
-TABLE_ENDS = "<!-- table: ends -->"
 
 Row = tuple[str, str, str]
 
@@ -132,19 +132,8 @@ def main() -> None:
     if load > 0.5:
         print(f"The machine was busy (load {load:.1f}): times are too long.", file=sys.stderr)
     if write:
-        readme = HERE / "README.md"
-        before, _, rest = readme.read_text().partition(TABLE_BEGINS)
-        _, _, after = rest.partition(TABLE_ENDS)
         machine = f"Measured on {os.cpu_count()} cores of {processor()}, load {load:.1f}."
-        readme.write_text(f"{before}{TABLE_BEGINS}\n{machine}\n\n{table}\n{TABLE_ENDS}{after}")
-
-
-def processor() -> str:
-    """The processor's name as the system gives it."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
+        replace("table", f"{machine}\n\n{table}")
 
 
 if __name__ == "__main__":

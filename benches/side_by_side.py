@@ -39,11 +39,9 @@ from airtcp.sweep.workers import LocalCrew
 sys.path.insert(0, str(Path(__file__).parents[1] / "validation"))
 sys.path.insert(0, str(Path(__file__).parent))
 from peers import ns2, ns3
-from run import processor
+from readme import processor, replace
 
 VALIDATION = Path(__file__).parents[1] / "validation"
-README = Path(__file__).parent / "README.md"
-BEGINS, ENDS = "<!-- side by side: begins -->", "<!-- side by side: ends -->"
 STATIONS = range(1, 21)
 REPLICATIONS = 10
 WARMUP_S, WINDOW = 10, 4
@@ -203,11 +201,9 @@ def main() -> None:
         if times < PEERS[name].claim:
             missed.append(f"{name} takes {times:.0f} times as long, less than the claim")
     if arguments.write:
-        before, _, rest = README.read_text().partition(BEGINS)
-        _, _, after = rest.partition(ENDS)
         table = "\n".join(lines)
         machine = f"{arguments.seconds} s measured, {processor()}, load {load:.1f}."
-        README.write_text(f"{before}{BEGINS}\n{machine}\n\n{table}\n{ENDS}{after}")
+        replace("side by side", f"{machine}\n\n{table}")
     if missed:
         sys.exit("; ".join(missed))
 

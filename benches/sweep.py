@@ -32,10 +32,7 @@ from airtcp.sweep.work import Work
 from airtcp.sweep.workers import Crew, Ended, LocalCrew, Thread, Worker
 
 sys.path.insert(0, str(Path(__file__).parent))
-from run import processor
-
-README = Path(__file__).parent / "README.md"
-BEGINS, ENDS = "<!-- sweep: begins -->", "<!-- sweep: ends -->"
+from readme import processor, replace
 
 #: Two seconds of ten stations.
 SCENARIO = """
@@ -148,10 +145,8 @@ def main() -> None:
     table = "\n".join(lines)
     print(table)
     if arguments.write:
-        before, _, rest = README.read_text().partition(BEGINS)
-        _, _, after = rest.partition(ENDS)
         machine = f"{points:,} points, {os.cpu_count()} cores of {processor()}, load {load:.1f}."
-        README.write_text(f"{before}{BEGINS}\n{machine}\n\n{table}\n{ENDS}{after}")
+        replace("sweep", f"{machine}\n\n{table}")
     beyond = 1e3 * (alone / points - core)
     if beyond > 0.3 or faster < 1.8 or size > 50e6 or query > 1.0:
         sys.exit(f"Over budget (load {load:.1f})")

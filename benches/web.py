@@ -29,11 +29,9 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "web"))
-from run import processor
+from readme import processor, replace
 from serving import LONG, QUICK, Web, ended, started
 
-README = Path(__file__).parent / "README.md"
-BEGINS, ENDS = "<!-- web: begins -->", "<!-- web: ends -->"
 PAGES = 20
 RUNS_AT_ONCE = 50
 EXAMPLES = ("web-hotspot", "persistent-downloads", "office-uploads", "home-wifi6")
@@ -298,10 +296,8 @@ def main() -> None:
     table = "\n".join(lines)
     print(table)
     if arguments.write:
-        before, _, rest = README.read_text().partition(BEGINS)
-        _, _, after = rest.partition(ENDS)
         machine = f"{os.cpu_count()} cores of {processor()}, load {load:.1f} before."
-        README.write_text(f"{before}{BEGINS}\n{machine}\n\n{table}\n{ENDS}{after}")
+        replace("web", f"{machine}\n\n{table}")
     over = [what for what, _, _, kept in rows if not kept]
     if over:
         sys.exit(f"Over budget (load {load:.1f}): {'; '.join(over)}")

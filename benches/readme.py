@@ -1,0 +1,32 @@
+"""Puts what was measured into `benches/README.md`, where marks say which table is whose.
+
+Knows the marks. Does not know what is measured.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from pathlib import Path
+
+__all__ = ["processor", "replace"]
+
+README = Path(__file__).with_name("README.md")
+
+
+def replace(name: str, text: str) -> None:
+    """Replace what stands between the marks of the table `name`; exits if there is none."""
+    begins, ends = f"<!-- {name}: begins -->", f"<!-- {name}: ends -->"
+    before, found, rest = README.read_text(encoding="utf-8").partition(begins)
+    _, end, after = rest.partition(ends)
+    if not found or not end:
+        sys.exit(f"{README} has no table {name}")
+    README.write_text(f"{before}{begins}\n{text}\n{ends}{after}", encoding="utf-8")
+
+
+def processor() -> str:
+    """The processor's name as the system gives it."""
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
