@@ -6,7 +6,7 @@ Knows what a testbed asks of every such pair. Does not know any program.
 from __future__ import annotations
 
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airtcp.testbed.site import RealFlow, netns_name
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Program"]
 
 
-class Program:
+class Program(ABC):
     """What makes the traffic of one flow.
 
     `purpose` and `dialogues` say what its connections are for, as `airtcp._core.run_testbed` wants

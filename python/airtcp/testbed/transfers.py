@@ -10,6 +10,7 @@ import json
 import math
 import subprocess
 import sys
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -106,9 +107,9 @@ class Transfers(Program):
         self._users: subprocess.Popen[str] | None = None
         self._folder = f"{_FILES}/{real.entry}"
 
+    @abstractmethod
     def told(self) -> dict[str, Any]:
         """What the users have to know."""
-        raise NotImplementedError
 
     def step(self, network: Network, air: Air) -> None:
         """Let the users begin, and see that they go on."""
