@@ -14,7 +14,7 @@ import numpy as np
 
 from airtcp.models.miorandi import CORRECTED, capacity, single_station
 from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
-from airtcp.predict import assumptions
+from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card, Origin
 from airtcp.predict.effective import arrival_rate, not_poisson, unequal_shares
@@ -75,8 +75,8 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     transfers = Transfers(scenario)
     broken = [
         *assumptions.network(transfers.connections),
-        *assumptions.web_first_ack(transfers.connections),
-        *assumptions.window_opens(transfers.connections),
+        *assumed_windows.web_first_ack(transfers.connections),
+        *assumed_windows.window_opens(transfers.connections),
         *not_poisson(transfers),
         *unequal_shares(transfers),
     ]

@@ -17,7 +17,7 @@ from airtcp.models.miorandi import (
     window_throughput,
 )
 from airtcp.models.miorandi.throughput import Throughput
-from airtcp.predict import assumptions
+from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Card, Origin
 from airtcp.predict.facts import Connections, endless_flows
@@ -80,7 +80,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
 
 def _several(connections: Connections, answers: Answers) -> None:
     d, equation = connections.every, "M (10)" if connections.every == 1.0 else "M (12)"
-    broken = [*assumptions.network(connections), *assumptions.endless_window(connections)]
+    broken = [*assumptions.network(connections), *assumed_windows.endless_window(connections)]
     by_state = _ENDLESS.origin("M (2) over (9)", broken, by=_CONTENTION)
     if connections.backlog_as_assumed:
         with answers.attempt(by_state.source):
@@ -96,8 +96,8 @@ def _several(connections: Connections, answers: Answers) -> None:
 def _one(connections: Connections, answers: Answers) -> None:
     d, window = connections.every, connections.windows[0]
     network = list(assumptions.network(connections))
-    taking_turns = [*network, *assumptions.endless_window(connections)]
-    contending = [*network, *assumptions.lone_window(connections)]
+    taking_turns = [*network, *assumed_windows.endless_window(connections)]
+    contending = [*network, *assumed_windows.lone_window(connections)]
     if window <= d:
         # No more segments than one ACK answers: the two nodes take turns and never collide.
         source = "M (A.3)" if d == 1.0 else "M (12), corrected"

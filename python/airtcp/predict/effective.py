@@ -24,7 +24,7 @@ from airtcp.models.processor_sharing import (
     sojourn_quantile,
     stable_load,
 )
-from airtcp.predict import assumptions
+from airtcp.predict import assumed_windows, assumptions, wording
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, model_rate, rate_of, tcp_of
@@ -214,7 +214,7 @@ def web(scenario: ResolvedScenario, answers: Answers) -> None:
         rate = transfers.over_flows(lambda flow: 1.0 / think_time(flow).mean()) * count
         few = (
             f"transfers begin as a Poisson process; here {count} stations wait for one to end "
-            f"before they think of the next; {assumptions.PESSIMISTIC}"
+            f"before they think of the next; {wording.PESSIMISTIC}"
             if count < _MOST_STATES
             else f"a Poisson process; here {count:,} stations, which are as good as one"
         )
@@ -273,12 +273,12 @@ def not_poisson(transfers: Transfers) -> Iterator[str]:
     elif max(law.scv() for law in laws) < 1.0:
         yield (
             "transfers begin as a Poisson process; here intervals are more regular; "
-            f"{assumptions.PESSIMISTIC}"
+            f"{wording.PESSIMISTIC}"
         )
     else:
         yield (
             "transfers begin as a Poisson process; here intervals are less regular; "
-            f"{assumptions.OPTIMISTIC}"
+            f"{wording.OPTIMISTIC}"
         )
 
 
@@ -413,8 +413,8 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     yield from assumptions.alike(connections)
     yield from assumptions.losses(connections)
     yield from assumptions.path(connections)
-    yield from assumptions.web_first_ack(connections)
-    yield from assumptions.window_opens(connections)
+    yield from assumed_windows.web_first_ack(connections)
+    yield from assumed_windows.window_opens(connections)
     yield from assumptions.skipped_acks(connections.flows)
     parameters = connections.parameters
     if parameters.rts_before_data:
@@ -460,15 +460,15 @@ def unequal_shares(transfers: Transfers) -> Iterator[str]:
     turns = discipline in ("per-flow", "fq-codel") or connections.count == 1
     if turns or max(windows) <= 2:
         return
-    if transfers.scv > assumptions.SPREAD:
+    if transfers.scv > assumed_windows.SPREAD:
         yield (
             "transfers share the channel equally; here the access point's queue is shared by "
             "windows, and sizes are heavy-tailed: the many small files wait behind the few large "
-            f"ones, and the mean time depends on the law of sizes; {assumptions.OPTIMISTIC}"
+            f"ones, and the mean time depends on the law of sizes; {wording.OPTIMISTIC}"
         )
-    elif transfers.scv < assumptions.LITTLE_SPREAD:
+    elif transfers.scv < assumed_windows.LITTLE_SPREAD:
         yield (
             "transfers share the channel equally; here sizes hardly differ, and the access "
             "point's queue serves transfers nearly one after the other, which is better for all; "
-            f"{assumptions.PESSIMISTIC}"
+            f"{wording.PESSIMISTIC}"
         )

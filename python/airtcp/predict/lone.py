@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.miorandi import PAPER, mean_session_time, setup_time
-from airtcp.predict import assumptions
+from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Card
 from airtcp.predict.keys import ALIKE, FRAMES, SEGMENTS, TRANSFERS
@@ -35,9 +35,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     transfers = Transfers(scenario)
     connections = transfers.connections
     common = [*assumptions.network(connections)]
-    common += assumptions.web_window(connections, transfers.scv)
-    common += assumptions.web_first_ack(connections)
-    common += assumptions.window_opens(connections)
+    common += assumed_windows.web_window(connections, transfers.scv)
+    common += assumed_windows.web_first_ack(connections)
+    common += assumed_windows.window_opens(connections)
     with answers.attempt("M (14), corrected"):
         time = mean_session_time(
             transfers, connections.parameters, transfers.variant, d=round(connections.every)
@@ -50,7 +50,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
                 "transfer_time_to_last_ack_s": time + transfers.timer_s,
             },
         )
-    broken = [*common, *assumptions.web_transfers(connections)]
+    broken = [*common, *assumed_windows.web_transfers(connections)]
     with answers.attempt("M (14)"):
         paper = mean_session_time(transfers, connections.parameters, PAPER)
         answers.add(

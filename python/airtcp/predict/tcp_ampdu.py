@@ -16,16 +16,12 @@ from airtcp.models.airtime_fairness import Shares, shares
 from airtcp.models.tcp_ampdu import Throughput, Times, throughput
 from airtcp.predict.air import COLLISIONS, NO_COLLISIONS, READS, Air, jain, sharing_of
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import (
-    ENDLESS_HARMLESS,
-    OPTIMISTIC,
-    UNKNOWN,
-    skipped_acks,
-)
+from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import lossy, tcp_of
 from airtcp.predict.keys import ALIKE, ALL_ACKS, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.senders import flow_count
+from airtcp.predict.wording import OPTIMISTIC, UNKNOWN
 from airtcp.units import format_rate
 
 if TYPE_CHECKING:

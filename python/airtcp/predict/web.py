@@ -14,7 +14,7 @@ from airtcp.models.miorandi import (
     session_delay,
     setup_time,
 )
-from airtcp.predict import assumptions
+from airtcp.predict import assumed_windows, assumptions, wording
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Card, Origin
 from airtcp.predict.keys import ALIKE, TRANSFERS
@@ -66,13 +66,13 @@ class _Traffic(Transfers):
         """What the flows break of paper M's assumptions, in every reading."""
         sentences = [
             *assumptions.network(self.connections),
-            *assumptions.web_window(self.connections, self.scv),
-            *assumptions.window_opens(self.connections),
+            *assumed_windows.web_window(self.connections, self.scv),
+            *assumed_windows.window_opens(self.connections),
         ]
         if len({(size_of(flow), think_time(flow)) for flow in self.connections.flows}) > 1:
             sentences.append(
                 "one law of sizes and one mean think time; here groups differ, and their means "
-                f"stand in; {assumptions.UNKNOWN}"
+                f"stand in; {wording.UNKNOWN}"
             )
         return sentences
 
@@ -161,6 +161,6 @@ def _origin(traffic: _Traffic, source: str) -> Origin:
     """What the corrected readings take in (delayed ACK, handshake, request) the paper's lack."""
     broken = traffic.broken_in_network()
     if not source.endswith("corrected"):
-        broken += assumptions.web_transfers(traffic.connections)
-    broken += assumptions.web_first_ack(traffic.connections)
+        broken += assumed_windows.web_transfers(traffic.connections)
+    broken += assumed_windows.web_first_ack(traffic.connections)
     return _CARD.origin(source, broken)

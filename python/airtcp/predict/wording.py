@@ -1,0 +1,14 @@
+"""Words that sentences about broken assumptions share."""
+
+from __future__ import annotations
+
+from typing import Final
+
+OPTIMISTIC: Final = "the model is too optimistic: goodput too high, times too low"
+PESSIMISTIC: Final = "the model is too pessimistic: goodput too low, times too high"
+UNKNOWN: Final = "the effect is unknown"
+
+
+def segments(window: float) -> str:
+    """So many segments, in words."""
+    return f"{window:g} segment{'s' if window != 1 else ''}"
