@@ -87,6 +87,13 @@ SMALL = "receive_window = { segments = 2 }"
 SINGLE = '[mac.aggregation]\nampdu = "0 B"'
 #: A window so wide that m* shows what everything takes.
 BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 2048 }\n'
+#: Stations of their own with the least MCS, to which the same traffic goes.
+FAR = (
+    STATIONS.format(count=2).replace('"sta"', '"far"')
+    + "mcs = 0\n{more}"
+    + FLOW.replace('"sta"', '"far"')
+)
+AIRTIME = '[ap]\nscheduler = "airtime"\n'
 #: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
 SCENARIOS = {
     "udp": scenario(UDP, direction="upload"),
@@ -146,8 +153,17 @@ SCENARIOS = {
     "bursts": scenario(BULK, top=BURSTS),
     "bursts, ofdm": scenario(BULK, top=BURSTS, standard="802.11g"),
     "bursts, rts": scenario(BULK, top=BURSTS, mac='[mac]\nrts_threshold = "0 B"'),
+    "bursts, two rates": scenario(
+        BULK,
+        top=BURSTS,
+        also=FAR.replace("mcs = 0", 'data_rate = "1 Mb/s"').format(
+            direction="download", application=BULK, more=""
+        ),
+    ),
     "n, udp": scenario(UDP, direction="upload", standard="802.11n"),
-    "n, udp, many": scenario(UDP, direction="upload", standard="802.11n", count=60),
+    "n, udp, many": scenario(
+        UDP, direction="upload", standard="802.11n", count=60, mac='ack_timeout = "150 us"\n'
+    ),
     "ac, udp, few losses": scenario(
         UDP,
         standard="802.11ac",
@@ -161,9 +177,37 @@ SCENARIOS = {
         UDP,
         standard="802.11ax",
         mac='[mac]\nrts_threshold = "3 kB"',
-        also=STATIONS.format(count=2).replace('"sta"', '"far"')
-        + "mcs = 0\n"
-        + FLOW.format(direction="download", application=UDP).replace('"sta"', '"far"'),
+        also=FAR.format(direction="download", application=UDP, more=""),
+    ),
+    "n, udp, rts": scenario(
+        UDP,
+        direction="upload",
+        standard="802.11n",
+        count=30,
+        mac='[mac]\nrts_threshold = "0 B"',
+    ),
+    "n, udp, many, no aggregates": scenario(
+        UDP, direction="upload", standard="802.11n", count=30, mac=SINGLE
+    ),
+    "n, udp, two rates, no aggregates": scenario(
+        UDP,
+        standard="802.11n",
+        mac=SINGLE,
+        also=FAR.format(direction="download", application=UDP, more=""),
+    ),
+    "n, udp, two rates, airtime": scenario(
+        UDP,
+        standard="802.11n",
+        top=AIRTIME,
+        also=FAR.format(direction="download", application=UDP, more="airtime_weight = 100\n"),
+    ),
+    "n, udp, both ways, two rates, airtime": scenario(
+        UDP,
+        standard="802.11n",
+        top=AIRTIME,
+        also=FAR.format(direction="download", application=UDP, more="airtime_weight = 100\n")
+        + FLOW.format(direction="upload", application=UDP)
+        + 'name = "back"\n',
     ),
     "n, udp, no aggregates": scenario(UDP, standard="802.11n", mac=SINGLE, count=1),
     "n, downloads, no aggregates": scenario(BULK, standard="802.11n", mac=SINGLE, count=2),
@@ -205,9 +249,20 @@ SCENARIOS = {
     "ac, two rates": scenario(
         BULK,
         standard="802.11ac",
-        also=STATIONS.format(count=2).replace('"sta"', '"far"')
-        + "mcs = 0\n"
-        + FLOW.format(direction="download", application=BULK).replace('"sta"', '"far"'),
+        also=FAR.format(direction="download", application=BULK, more=""),
+    ),
+    "n, two rates, airtime": scenario(
+        BULK,
+        standard="802.11n",
+        top=AIRTIME,
+        also=FAR.format(direction="download", application=BULK, more="airtime_weight = 100\n"),
+    ),
+    "uploads, many, priority, ofdm": scenario(
+        BULK,
+        direction="upload",
+        standard="802.11g",
+        count=60,
+        top=EDCA.replace("50 us", "28 us").replace("90 us", "46 us"),
     ),
     "uploads, priority, ofdm": scenario(
         BULK,
@@ -266,6 +321,8 @@ SLOW_LINK = {
 OTHERS: dict[str, list[Any]] = {
     "mac.beacon": [BEACON],
     "mac.edca": [None],
+    # So long that it moves a whole number too.
+    "phy.propagation_delay_ns": [0, 50_000],
     "mac.rts_threshold_bytes": [0, None, 500],
     "mac.short_retry_limit": [1, 3],
     "mac.rules.after_collision": ["difs", "eifs", "eifs+difs"],
@@ -307,6 +364,8 @@ OTHERS: dict[str, list[Any]] = {
     "flows.tcp.receive_window_bytes": [1_460, 2_920, 200_000],
     "flows.tcp.delayed_ack.thresholds": [[[0, 1]], [[0, 4]], [[0, 1], [9, 3]]],
     "flows.tcp.ack_skip": [None, {"skip": 2, "after_segment": 9}],
+    "flows.tcp.slow_start": ["hystart", "hystart++"],
+    "flows.tcp.tack": [{"every": 2, "beta": 4}],
     "flows.tcp.variant": ["reno", "sack", "rack"],
     "flows.tcp.congestion": ["cubic"],
     "flows.tcp.rules.loss_window": ["flight-size", "cwnd"],

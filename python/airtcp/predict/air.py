@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 READS: Final = (
     "phy.slot_time_ns",
     "phy.sifs_ns",
-    "phy.dsss",
     "phy.ofdm",
     "phy.symbol_rounding",
     "phy.high_rate",
@@ -46,6 +45,12 @@ READS: Final = (
     "flows.direction",
 )
 
+#: What these standards do not have.
+NOT_HERE: Final = {
+    "phy.dsss": "802.11n and later have no rate of DSSS",
+    "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
+    "phy.cw_max": "as phy.cw_min",
+}
 #: What several senders add to that: how long collisions are, and how often what collided is sent.
 COLLISIONS: Final = (
     "phy.difs_ns",

@@ -20,6 +20,7 @@ from airtcp.models.max_throughput import mean_backoff_s
 from airtcp.predict.air import (
     COLLISIONS,
     NO_COLLISIONS,
+    NOT_HERE,
     READS,
     Air,
     error_probability,
@@ -65,8 +66,7 @@ _ASSUMES: Final = (
 )
 _HARMLESS: Final = {
     **ALWAYS_BACKLOGGED,
-    "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
-    "phy.cw_max": "as phy.cw_min",
+    **NOT_HERE,
     "mac.rules.delivery": "UDP answers nothing",
 }
 _CARD: Final = Card(

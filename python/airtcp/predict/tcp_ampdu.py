@@ -14,7 +14,7 @@ import numpy as np
 
 from airtcp.models.airtime_fairness import Shares, shares
 from airtcp.models.tcp_ampdu import Throughput, Times, throughput
-from airtcp.predict.air import COLLISIONS, NO_COLLISIONS, READS, Air, jain, sharing_of
+from airtcp.predict.air import COLLISIONS, NO_COLLISIONS, NOT_HERE, READS, Air, jain, sharing_of
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
@@ -97,8 +97,7 @@ _CARD: Final = Card(
     needs=(ALIKE, NEVER_ENDS),
     harmless={
         **ENDLESS_HARMLESS,
-        "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
-        "phy.cw_max": "as phy.cw_min",
+        **NOT_HERE,
         "mac.rules.colliders": "two nodes contend on average, however many stations there are: who "
         "of them goes on first changes little",
         "phy.ack_timeout_ns": "as mac.rules.colliders",
