@@ -48,6 +48,8 @@ def test_quantities_with_their_interval(interval: Interval, unit: str, text: str
     [
         (0.0312, True, "+3.1 %"),
         (-0.0011, True, "-0.11 %"),
+        (-0.000_001, True, "+0.00 %"),
+        (-0.000_001, False, "0.00 %"),
         (0.263, False, "26.3 %"),
         (28.65, True, "+2865 %"),
         (None, True, "–"),

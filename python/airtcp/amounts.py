@@ -70,7 +70,8 @@ def percent(fraction: float | None, signed: bool = False) -> str:
     decimals = 2 if abs(value) < 1.0 else 1
     if abs(value) >= 1000.0:
         decimals = 0
-    return f"{value:+.{decimals}f} %" if signed else f"{value:.{decimals}f} %"
+    # A minus sign of what is rounded to nothing says nothing.
+    return f"{value:+z.{decimals}f} %" if signed else f"{value:z.{decimals}f} %"
 
 
 def duration(seconds: float) -> str:
@@ -96,7 +97,7 @@ def _decimals(value: float, significant: int) -> int:
 def _plain(value: float, decimals: int) -> str:
     if value != 0.0 and abs(value) < 1e-4 and decimals > 6:
         return f"{value:.2e}"
-    return f"{value:.{decimals}f}"
+    return f"{value:z.{decimals}f}"
 
 
 def _join(number: str, unit: str) -> str:
