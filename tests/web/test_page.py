@@ -382,9 +382,34 @@ def test_a_figure_of_a_paper_follows_its_sliders(opened: Any) -> None:
     page.page.locator("main .lead", has_text=figure("M.fig1", {"w0": 64})["words"]).wait_for()
     page.page.select_option("#figure", "G.eq1")
     page.page.locator("main .lead", has_text=figure("G.eq1", {})["words"]).wait_for()
+    page.page.select_option("#figure", "H.table1")
+    page.page.locator("main .lead", has_text="No sliders").wait_for()
+    page.page.select_option("#figure", "G.eq1")
 
     other = opened(link(page))
     other.page.locator("main .lead", has_text=str(lead.inner_text())).wait_for()
+
+
+def test_the_scenario_behind_a_figure_opens_in_the_explorer(opened: Any) -> None:
+    from airtcp.reproduce.sliders import figures
+
+    page = opened()
+    page.answer()
+    page.page.get_by_role("button", name="Papers").click()
+    page.page.select_option("#figure", "G.fig3")
+    page.page.locator("main .lead", has_text="Only a simulation makes this figure").wait_for()
+    page.slide("skip", "2")
+    page.slide("flows", "3")
+    page.page.get_by_role("button", name="Open the scenario in the explorer").click()
+    page.page.get_by_role("heading", name="Along one slider").wait_for()
+    page.page.locator("#answer .muted", has_text="3 stations").wait_for()
+
+    figure = figures()["G.fig3"]
+    taken = figure.taken({"skip": 2, "flows": 3})
+    told = page.page.locator("#toml").input_value()
+    expected = airtcp.scenario.loads(figure.text()).vary(figure.quick() | figure.changes(taken))
+    assert airtcp.scenario.loads(told).hash() == expected.hash()
+    assert page.page.locator("#metric").input_value() == "flow_goodput_bps"
 
 
 def test_a_store_is_looked_at(opened: Any, web: Web) -> None:

@@ -7,8 +7,9 @@
 - `chart`: one style for all figures, and the data behind each
 - `make`: makes items, writes them, and does not make twice what is there
 - `claims`: what the papers state (claims.toml), and whether it is met
+- `sliders`: figures whose parameters can be moved, for a page
 - `pages`: a page per paper, and one above them
 - `miorandi`, `leith`, ...: a folder per paper, its scenario files beside its functions
 
-Imports models and simulator; nothing but the command line imports it.
+Imports models and simulator; nothing but the command line and the page imports it.
 """

@@ -117,15 +117,26 @@ def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """Figures with sliders, and all items that can be reproduced."""
+    """All items that can be reproduced, and what of them can be moved."""
     from airtcp.reproduce.catalogue import SOURCES, items
+    from airtcp.reproduce.sliders import WITHOUT
     from airtcp.web.papers import catalogue
 
     listed = [
-        {"item": one.name, "title": one.title, "caption": one.caption, "states": one.states}
+        {
+            "item": one.name,
+            "paper": one.paper,
+            "title": one.title,
+            "caption": one.caption,
+            "states": one.states,
+            "still": WITHOUT.get(one.name, ""),
+        }
         for one in items().values()
     ]
-    cited = {letter: paper.citation for letter, paper in SOURCES.items()}
+    cited = [
+        {"paper": letter, "heading": paper.heading, "citation": paper.citation}
+        for letter, paper in SOURCES.items()
+    ]
     return {"figures": catalogue(), "items": listed, "papers": cited}
 
 
@@ -222,6 +233,7 @@ def _reproduce(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     from airtcp.present import drawing
     from airtcp.reproduce.bench import Bench, Settings
     from airtcp.reproduce.catalogue import SOURCES, items
+    from airtcp.web.papers import points
 
     known = items()
     if len(job.names) != 1 or job.names[0] not in known:
@@ -244,6 +256,7 @@ def _reproduce(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
                 "svg": None if outcome.figure is None else drawing.svg(outcome.figure),
                 "head": list(outcome.data.columns),
                 "rows": rows,
+                "points": points(item.name, outcome),
             }
         }
     )

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.predict import predict
 from airtcp.present.drawing import GREY, INK, SERIES, styled
 from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series
 from airtcp.reproduce.item import Cell, Data, Outcome, Value, item
 from airtcp.reproduce.measure import changed, mean, paired, words
-from airtcp.scenario import Scenario
+from airtcp.scenario import Scenario, load
 from airtcp.standards import UDP_IP_HEADER_BYTES
 from airtcp.stats import Interval
 
@@ -129,6 +131,28 @@ def row_of(bench: Bench, phy: _Phy, count: int) -> dict[str, _Cell]:
             gain=paired(run, runs[each], "goodput_bps", over),
         )
     return row
+
+
+def gains(*, phy: float = 1, count: float = 1) -> list[Series]:
+    """What models say of the gain over d for a PHY of the chart by its number; and for 802.11b."""
+    chosen = PHYS[int(phy)]
+    base = load(Path(__file__).parent / "downloads.toml")
+    found = []
+    for shown in dict.fromkeys((chosen.name, PHYS[0].name)):
+        one = next(each for each in PHYS if each.name == shown)
+        keys = {
+            **one.keys,
+            "stations.laptop.count": int(count),
+            "flows.laptop.tcp.receive_window.segments": one.window,
+            "flows.laptop.tcp.initial_window": one.window,
+        }
+        scenario = base.vary(keys)
+        goodput = [
+            _model(scenario.vary({"flows.laptop.tcp.delayed_ack.every": every})) for every in _EVERY
+        ]
+        per_cent = [100.0 * (value / goodput[0] - 1.0) for value in goodput]
+        found.append(Series(f"802.11{one.label}", _EVERY, per_cent, "model"))
+    return found
 
 
 def _model(scenario: Scenario) -> float:

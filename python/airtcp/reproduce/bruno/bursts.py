@@ -17,7 +17,7 @@ from airtcp.run.simulate import simulate
 from airtcp.stats import Interval, student_interval
 
 _WINDOW: Final = 32
-_BURSTS: Final = {
+BURSTS: Final = {
     "ap.access": {"scheme": "adaptive-burst", "window_slots": _WINDOW, "target_active": 8}
 }
 _TEN: Final = 10
@@ -37,7 +37,7 @@ _CYCLES: Final = 200
 def fig5(bench: Bench) -> Outcome:
     scenario = bench.scenario(
         "hotspot",
-        {"stations.station.count": _TEN, "run.warmup": "0 s", "run.duration": "20 s", **_BURSTS},
+        {"stations.station.count": _TEN, "run.warmup": "0 s", "run.duration": "20 s", **BURSTS},
         quick={},
     )
 
@@ -80,7 +80,7 @@ def fig5(bench: Bench) -> Outcome:
 )
 def fig6(bench: Bench) -> Outcome:
     standard = [downloads(bench, n) for n in STATIONS]
-    bursts = [downloads(bench, n, **_BURSTS) for n in STATIONS]
+    bursts = [downloads(bench, n, **BURSTS) for n in STATIONS]
     series = [
         Series("standard", STATIONS, [*scaled(standard, "goodput_bps", MBPS)], "simulation"),
         Series("adaptive bursts", STATIONS, [*scaled(bursts, "goodput_bps", MBPS)], "simulation"),

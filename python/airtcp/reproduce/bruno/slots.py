@@ -17,6 +17,13 @@ _PER_SECOND = "successes per second"
 _M = "stations that contend, m"
 
 
+def rates(w: float = 32) -> Series:
+    """A curve of Fig. 4: the success rate of w slots, over the stations that contend."""
+    stations = np.arange(1, 33)
+    found = success_rate(int(w), stations, Overheads.hot_spot())
+    return Series(f"w = {w:g}", stations.tolist(), found.tolist(), "model")
+
+
 @item(
     "B.fig4",
     title="Success rate against contending stations",
@@ -27,13 +34,7 @@ _M = "stations that contend, m"
 )
 def fig4(bench: Bench) -> Outcome:
     overheads = Overheads.hot_spot()
-    stations = np.arange(1, 33)
-    series = [
-        Series(
-            f"w = {w}", stations.tolist(), success_rate(w, stations, overheads).tolist(), "model"
-        )
-        for w in _WINDOWS
-    ]
+    series = [rates(w) for w in _WINDOWS]
     best = best_stations(np.array(_WINDOWS), overheads)
     most = [int(np.argmax(expected_slots(w, np.arange(1, 4 * w)).success)) + 1 for w in _WINDOWS]
     eifs = Overheads.hot_spot(collision="eifs")

@@ -6,7 +6,7 @@ from airtcp.models.gopal import simultaneous_send
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Outcome, Value, item
-from airtcp.reproduce.measure import over_runs, words
+from airtcp.reproduce.measure import mean, over_runs, words
 from airtcp.results import Simulation
 
 _CW = 32
@@ -14,6 +14,16 @@ _OTHERS = tuple(range(1, 11))
 _SIMULATED = (1, 2, 3, 5, 10)
 #: The paper's numbers for one and three sessions; it prints the first as 3 %.
 _PRINTED = {1: 0.03, 3: 0.176}
+
+
+def same_slot(*, w: float = _CW) -> list[Series]:
+    """The curves of (1) and of the earliest slot over the stations, and the paper's numbers."""
+    said = simultaneous_send(_OTHERS, int(w))
+    return [
+        Series("(1), any two slots", _OTHERS, [float(p) for p in said.any_two], "model"),
+        Series("the earliest slot", _OTHERS, [float(p) for p in said.next_transmission], "model"),
+        Series("paper", list(_PRINTED), list(_PRINTED.values()), "paper"),
+    ]
 
 
 @item(
@@ -27,18 +37,16 @@ _PRINTED = {1: 0.03, 3: 0.176}
     "three sessions. (1) is called the likelihood of a failed transmission.",
 )
 def eq1(bench: Bench) -> Outcome:
-    said = simultaneous_send(_OTHERS, _CW)
-    any_two = [float(p) for p in said.any_two]
-    next_one = [float(p) for p in said.next_transmission]
+    *curves, paper = same_slot()
+    any_two = [mean(p) for p in curves[0].y]
     runs = {n: bench.simulate("saturated", {"stations.node.count": n}) for n in _SIMULATED}
     failing = {n: _failing(one) for n, one in runs.items()}
     frames: dict[int, Value] = {n: one.metrics["collision_probability"] for n, one in runs.items()}
     series = [
-        Series("(1), any two slots", _OTHERS, any_two, "model"),
-        Series("the earliest slot", _OTHERS, next_one, "model"),
+        *curves,
         Series("transmissions, simulated", _SIMULATED, list(failing.values()), "simulation"),
         Series("frames, simulated", _SIMULATED, list(frames.values()), "simulation"),
-        Series("paper", list(_PRINTED), list(_PRINTED.values()), "paper"),
+        paper,
     ]
     both = runs[1].metrics["simultaneous_send_probability"]
     doubled = float(simultaneous_send(1, 2 * _CW).any_two)

@@ -84,6 +84,18 @@ def split(bench: Bench, load: float, jobs: int | None = None) -> Splits:
     )
 
 
+def split_at_random(*, share: float = 0.5) -> list[Series]:
+    """The mean time over beta_eff when one cell has `share` of the downloads, the other the rest.
+
+    Each is processor sharing of its own; against the mean load of both, as far as both are stable.
+    """
+    parts = (share, 1.0 - share)
+    loads = [load for load in _LOADS if _CELLS * load * max(parts) < 1.0]
+    means = [sum(part / (1.0 - _CELLS * load * part) for part in parts) for load in loads]
+    label = "1 / (1 - load), each cell" if share == 0.5 else f"{100 * share:g} % to one cell"
+    return [Series(label, loads, means, "model")]
+
+
 @item(
     "H.concurrent",
     title="Downloads split over two cells",
@@ -101,11 +113,7 @@ def concurrent(bench: Bench) -> Outcome:
         "least": "to the fewest downloads",
         "pooled": "one server of both",
     }
-    series = [
-        Series(
-            "1 / (1 - load), each cell", _LOADS, [1.0 / (1.0 - load) for load in _LOADS], "model"
-        )
-    ]
+    series = split_at_random()
     for name, label in ways.items():
         values: list[Value] = [one.interval(name) for one in points.values()]
         series.append(Series(label, _LOADS, values, "simulation"))

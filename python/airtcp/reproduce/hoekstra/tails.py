@@ -8,7 +8,7 @@ import numpy as np
 
 from airtcp.models.processor_sharing import sojourn_tail
 from airtcp.reproduce.bench import Bench
-from airtcp.reproduce.chart import Series, chart, table_of
+from airtcp.reproduce.chart import Kind, Series, chart, table_of
 from airtcp.reproduce.hoekstra.testbed import (
     LAWS,
     STATED,
@@ -16,7 +16,7 @@ from airtcp.reproduce.hoekstra.testbed import (
     Point,
     gaps,
     observe,
-    service_s,
+    service_of,
     tail,
 )
 from airtcp.reproduce.item import Outcome, Value, item
@@ -154,6 +154,28 @@ def _figure(series: list[Series], top_s: float) -> Outcome:
     )
 
 
+_AT = np.linspace(0.0, 14.0, 57)
+
+
+def tails(*, size: float = 200e3, gap: float = 0.40) -> list[Series]:
+    """Fig. 2: (26) with beta_eff and rho_eff of the refined model, with beacons and without."""
+    found: list[Series] = []
+    for beacons in (True, False):
+        beta_s = service_of(size, beacons=beacons)
+        chances = np.asarray(sojourn_tail(_AT, beta_s / gap, beta_s)).tolist()
+        label = "with beacons (22)" if beacons else f"{beta_s:.3f} s and {beta_s / gap:.2f}"
+        kind: Kind = "model" if beacons else "dotted"
+        found.append(Series(f"(26), {label}", _AT.tolist(), chances, kind, len(found)))
+    return found
+
+
+def numbers(*, size: float = 200e3, gap: float = 0.40) -> list[Series]:
+    """Fig. 5: the geometric law (30)."""
+    rho = service_of(size) / gap
+    n = list(range(_MOST_FLOWS + 1))
+    return [Series(f"(30), {size / 1e3:g} kB", n, [rho**one for one in n], "model", 0)]
+
+
 @item(
     "H.fig2",
     title="Tail of transfer times, exponential sizes",
@@ -163,25 +185,19 @@ def _figure(series: list[Series], top_s: float) -> Outcome:
 )
 def fig2(bench: Bench) -> Outcome:
     point = _stated(bench, "exponential")
-    at = np.linspace(0.0, 14.0, 57)
-    found = _packets(point, at)
-    model = [float(p) for p in np.asarray(sojourn_tail(at, point.rho, point.beta_s))]
-    alone = service_s("exponential", beacons=False)
-    without = sojourn_tail(at, alone / point.gap_s, alone)
-    series = [
-        Series("(26), with beacons (22)", at.tolist(), model, "model", 0),
-        Series("(26), 0.312 s and 0.78", at.tolist(), np.asarray(without).tolist(), "dotted", 1),
-        _marks("packets", at, found, 2),
-    ]
+    found = _packets(point, _AT)
+    curves = tails()
+    model = [mean(p) for p in curves[0].y]
+    series = [*curves, _marks("packets", _AT, found, 2)]
     drawn = _figure(series, 14.0)
-    apart = _apart(found, _flows(point, at))
+    apart = _apart(found, _flows(point, _AT))
     return Outcome(
         data=drawn.data,
         found=f"At 5 s packets have {mean(found[20]):.4f}, the model {model[20]:.4f}. The tails "
         f"are {_apart(found, model):.3f} apart at most; from processor sharing of the same "
         f"transfers, whose tail is (26) but for chance, packets are {apart:.3f} apart.",
         values={
-            "apart": _distance(point, at),
+            "apart": _distance(point, _AT),
             "quantiles_off": _quantiles_off(point),
             "mean_of_26": _mean_of_tail(point.rho) * (1.0 - point.rho),
         },
@@ -204,7 +220,7 @@ def _mean_of_tail(rho: float) -> float:
     "both laws.",
 )
 def fig3(bench: Bench) -> Outcome:
-    at = np.linspace(0.0, 14.0, 57)
+    at = _AT
     series, apart = [], {}
     values: dict[str, Value] = {}
     for number, law in enumerate(("hyperexponential", "Pareto-2")):
@@ -273,17 +289,16 @@ def _at_least(point: Point, n: int) -> Interval:
     states="The number is nearly geometric with rho_eff, and hardly depends on the law of sizes.",
 )
 def fig5(bench: Bench) -> Outcome:
-    numbers = list(range(_MOST_FLOWS + 1))
+    (curve,) = numbers()
+    counts = list(range(_MOST_FLOWS + 1))
     points = {law: _stated(bench, law) for law in LAWS}
     rho = points["exponential"].rho
-    series = [
-        Series("(30), 200 kB", numbers, [rho**n for n in numbers], "model", 0),
-    ]
+    series = [curve]
     apart = {}
     for number, (law, point) in enumerate(points.items(), 1):
-        found = [_at_least(point, n) for n in numbers]
-        apart[law] = _apart(found, [point.rho**n for n in numbers])
-        series.append(Series(law, numbers, _shown(found), "simulation", number))
+        found = [_at_least(point, n) for n in counts]
+        apart[law] = _apart(found, [point.rho**n for n in counts])
+        series.append(Series(law, counts, _shown(found), "simulation", number))
     ratio = mean(_at_least(points["exponential"], 10)) / rho**10
     return Outcome(
         data=table_of(series, x="n", y="P(N >= n)"),

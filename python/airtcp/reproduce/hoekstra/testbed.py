@@ -76,8 +76,15 @@ def service_s(
     law: str, *, model: Literal["basic", "refined"] = "refined", beacons: bool = True
 ) -> float:
     """beta_eff of (27) in the test bed, seconds: EST'' of (22), or EST' without beacons."""
+    return service_of(mean_size(law), model=model, beacons=beacons)
+
+
+def service_of(
+    size: float, *, model: Literal["basic", "refined"] = "refined", beacons: bool = True
+) -> float:
+    """The same for files of a mean size in bytes."""
     llc = 64 if model == "refined" else 0
-    service = effective_service_time(mean_size(law), Parameters.testbed(llc_bits=llc), model=model)
+    service = effective_service_time(size, Parameters.testbed(llc_bits=llc), model=model)
     return float(service.est_with_beacons_s if beacons else service.est_s)
 
 

@@ -11,6 +11,7 @@ from airtcp.reproduce.hoekstra.testbed import (
     observe,
     observe_clients,
     quotient,
+    service_of,
     service_s,
 )
 from airtcp.reproduce.item import Outcome, Value, item
@@ -21,6 +22,9 @@ from airtcp.stats import Interval
 HEAVY = slice(5, None)
 
 
+_SIZE = 200e3
+
+
 def _scaled(point: Point, unit_s: float) -> Interval:
     return changed(point.adjusted, lambda time_s: time_s / unit_s)
 
@@ -29,6 +33,25 @@ def _basic(law: str, gap_s: float) -> float:
     """(29) of the basic model, in units of the refined beta_eff, as the other curves."""
     beta = service_s(law, model="basic", beacons=False)
     return beta / (1.0 - beta / gap_s) / service_s(law)
+
+
+def mean_times(*, size: float = _SIZE) -> list[Series]:
+    """The models' curves for files of `size` bytes, against the load; in units of beta_eff.
+
+    The unit stays that of the paper's 200 kB, so that larger files lie higher.
+    """
+    unit, refined = service_of(_SIZE), service_of(size)
+    basic = service_of(size, model="basic", beacons=False)
+    rhos = [service_of(_SIZE) / gap for gap in gaps("exponential")]
+    share = basic / refined
+    return [
+        Series(
+            "refined model (29)", rhos, [refined / unit / (1.0 - rho) for rho in rhos], "model", 0
+        ),
+        Series(
+            "basic model", rhos, [basic / unit / (1.0 - share * rho) for rho in rhos], "dotted", 1
+        ),
+    ]
 
 
 def _refined_less_basic(point: Point) -> Interval:
@@ -76,16 +99,7 @@ def _spread(points: dict[str, list[Point]], place: int) -> Interval:
 def fig1(bench: Bench) -> Outcome:
     points = {law: [observe(bench, law, gap) for gap in gaps(law)] for law in LAWS}
     rhos = [point.rho for point in points["exponential"]]
-    series = [
-        Series("refined model (29)", rhos, [1.0 / (1.0 - rho) for rho in rhos], "model", 0),
-        Series(
-            "basic model",
-            rhos,
-            [_basic("exponential", gap) for gap in gaps("exponential")],
-            "dotted",
-            1,
-        ),
-    ]
+    series = mean_times()
     for number, (law, mine) in enumerate(points.items(), 2):
         y: list[Value] = [_scaled(point, point.beta_s) for point in mine]
         series.append(Series(law, [point.rho for point in mine], y, "simulation", number))

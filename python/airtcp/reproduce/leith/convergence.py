@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from airtcp.models.aimd import convergence_epochs
+from airtcp.models.aimd import convergence_epochs, window_history
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Outcome, item
@@ -111,6 +111,24 @@ def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
     return convergence_interval([np.array(run)[:, 1:] for run in runs])
 
 
+def windows_by_epoch(
+    *, increase: float = 1.0, decrease: float = 0.5, share: float = 0.0
+) -> list[Series]:
+    """Windows of both flows at the ends of epochs after the second began, as shares of the path.
+
+    Section 5.2 for equal RTTs when both lose in every epoch: the first has standard AIMD, the
+    second `increase` and `decrease`, and begins with `share` of the path.
+    """
+    alpha, beta = [1.0, increase], [0.5, decrease]
+    history = window_history([1.0 - share, share], _EPOCHS_SHOWN, alpha, beta)
+    epochs = list(range(_EPOCHS_SHOWN + 1))
+    return [
+        Series(f"{name} flow", epochs, [float(w) for w in history[:, place]], "model", place)
+        for place, name in enumerate(("first", "second"))
+    ]
+
+
+_EPOCHS_SHOWN: Final = 16
 _X, _Y = "time (s)", "congestion window (segments)"
 
 

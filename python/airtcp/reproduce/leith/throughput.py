@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,13 +57,35 @@ class _Curve:
         return ratio(best, found, "goodput_bps")
 
 
+def models(*, n: float, d: float = 1, hold: float = _HOLD_SLOTS) -> list[Series]:
+    """Curves of Fig. 4 (d = 1) and 5 (d = 2) for n uploads: the full model, the simplified one.
+
+    `hold`: the slots for which stations wait longer than the access point's ACKs.
+    """
+    times, doublings = Parameters.of_figures(), _doublings()
+    full = throughput(int(n), _WINDOWS, doublings, int(hold), times, d=int(d))
+    simple = simplified_throughput(int(n), _WINDOWS, doublings, times, d=int(d))
+    return [
+        Series("full model", _WINDOWS, _mbps(full.goodput_bps), "model", 0),
+        Series("simplified model", _WINDOWS, _mbps(simple.goodput_bps), "dotted", 1),
+    ]
+
+
+def _doublings() -> list[int]:
+    # CWmax stays: the number of times that the window doubles falls with CWmin.
+    return [int(math.log2(_CW_MAX / window)) for window in _WINDOWS]
+
+
+def _mbps(values: Iterable[float]) -> list[float]:
+    return [float(value) / _MBPS for value in values]
+
+
 def _curve(bench: Bench, uploads: int, every: int) -> _Curve:
-    times = Parameters.of_figures()
-    doublings = [int(math.log2(_CW_MAX / window)) for window in _WINDOWS]
-    full = throughput(uploads, _WINDOWS, doublings, _HOLD_SLOTS, times, d=every)
-    simple, holding = (
-        simplified_throughput(uploads, _WINDOWS, doublings, times, d=every, hold_slots=hold)
-        for hold in (0, _HOLD_SLOTS)
+    times, doublings = Parameters.of_figures(), _doublings()
+    full, simple = models(n=uploads, d=every)
+    p = throughput(uploads, _WINDOWS, doublings, _HOLD_SLOTS, times, d=every).collision_probability
+    holding = simplified_throughput(
+        uploads, _WINDOWS, doublings, times, d=every, hold_slots=_HOLD_SLOTS
     )
     simulations: list[Simulation] = []
     for window in _WINDOWS:
@@ -75,10 +98,10 @@ def _curve(bench: Bench, uploads: int, every: int) -> _Curve:
         simulations.append(bench.simulate("uploads", changes))
     return _Curve(
         uploads,
-        [float(value) / _MBPS for value in full.goodput_bps],
-        [float(value) / _MBPS for value in simple.goodput_bps],
-        [float(value) / _MBPS for value in holding.goodput_bps],
-        [float(value) for value in full.collision_probability],
+        [mean(value) for value in full.y],
+        [mean(value) for value in simple.y],
+        _mbps(holding.goodput_bps),
+        [float(value) for value in p],
         simulations,
     )
 

@@ -33,6 +33,13 @@ _QUEUE_PER_MBPS: Final = 10
 #: The air as the bottleneck.
 _AIR: Final[Mapping[str, Any]] = {"links.wire.rate": "10 Mb/s", "links.wire.queue": 100}
 _T2_S: Final = 0.040
+_WIRE_MS: Final = 10.0
+#: Bytes of a packet, headers included.
+_PACKET: Final = 1500
+
+_INCREASES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
+_DECREASES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+_BANDWIDTHS: Final = (1.0, 2.0, 3.0, 4.0, 4.5, 5.0, 5.5, 6.0, 8.0, 10.0)
 
 
 def flows(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
@@ -98,7 +105,65 @@ class _Pair:
         """The ratio of peak windows of section 5.1, with measured RTTs, and losses if wanted."""
         rtt = self.mean(_B, "rtt_s") / self.mean(_A, "rtt_s")
         lost = self.mean(_B, "losses") / self.mean(_A, "losses") if losses else 1.0
-        return increase / rtt / (lost * (1.0 - decrease)) * 0.5
+        return peaks_over(increase, decrease, rtt, lost)
+
+
+def peaks_over(increase: float, decrease: float, rtt: float, lost: float) -> float:
+    """Peak windows of the second flow over the first's, section 5.1, whose AIMD is the standard's.
+
+    `rtt` and `lost` are the RTT of the second over the first's, and how often it loses.
+    """
+    return increase / rtt / (lost * (1.0 - decrease)) * 0.5
+
+
+def peaks_by_increase(
+    *, rtt: float = 1.75, lost: float = 1.0, decrease: float = 0.5
+) -> list[Series]:
+    """The formula of Fig. 7a for RTTs and losses that are given."""
+    y = [peaks_over(increase, decrease, rtt, lost) for increase in _INCREASES]
+    return [Series("peak windows, section 5.1", _INCREASES, y, "model")]
+
+
+def peaks_by_decrease(
+    *, rtt: float = 1.75, lost: float = 1.0, increase: float = 1.0
+) -> list[Series]:
+    """The formula of Fig. 7b for RTTs and losses that are given."""
+    y = [peaks_over(increase, decrease, rtt, lost) for decrease in _DECREASES]
+    return [Series("peak windows, section 5.1", _DECREASES, y, "model")]
+
+
+def shares_of_bandwidth(
+    *, delay: float = 40.0, filled: float = 0.75, lost: float = 1.0, w0: float = 32
+) -> list[Series]:
+    """The prediction of Fig. 8a for a second flow whose packets go on for `delay` ms.
+
+    The RTTs are those of the path with the wired link's queue `filled` to a part, since none are
+    measured; `lost`: how often the second flow loses, over the first.
+    """
+    rtts = []
+    for behind_ms in (0.0, delay):
+        # The queue holds ten packets for each Mb/s, which take as long at any rate.
+        queue_s = filled * _QUEUE_PER_MBPS * 8 * _PACKET / _MBPS
+        rtts.append(2.0 * (_WIRE_MS + behind_ms) / 1e3 + queue_s)
+    frequency = [1.0 / max(1.0, lost), lost / max(1.0, lost)]
+    share = wired_shares(1.0, 0.5, rtts, frequency).flow_share
+    predicted = uploads(_wired_bps(), _air_bps(w0), np.array([share] * len(_BANDWIDTHS)))
+    goodputs = predicted.flow_bps / _MBPS
+    return [
+        Series(f"{name}: prediction", _BANDWIDTHS, [float(v) for v in goodputs[:, place]], "model")
+        for place, name in enumerate(("first", f"second, {2 * delay:g} ms more"))
+    ]
+
+
+def all_uploads(*, w0: float = 32) -> list[Series]:
+    """What both uploads together get through the network of Fig. 6: the narrower of its hops."""
+    narrower = [min(wired, _air_bps(w0)) / _MBPS for wired in _wired_bps()]
+    return [Series("wired link or air", _BANDWIDTHS, narrower, "model")]
+
+
+def _wired_bps() -> list[float]:
+    """What the wired link leaves for payload at each bandwidth."""
+    return [rate * _MBPS * (_PACKET - 40) / _PACKET for rate in _BANDWIDTHS]
 
 
 def _pair(bench: Bench, changes: Mapping[str, Any] | None = None) -> _Pair:
@@ -146,13 +211,10 @@ def fig6(bench: Bench) -> Outcome:
     )
 
 
-def _air_bps() -> float:
+def _air_bps(w0: float = 32) -> float:
     """What two stations that always have data carry together: the full model of section 4."""
-    return float(throughput(2, 32, 5, 2, Parameters.of_figures()).goodput_bps)
-
-
-_INCREASES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
-_DECREASES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+    doublings = round(np.log2(1024 / w0))
+    return float(throughput(2, int(w0), doublings, 2, Parameters.of_figures()).goodput_bps)
 
 
 def _aimd(bench: Bench, key: str, values: Sequence[float], symbol: str) -> Outcome:
@@ -233,9 +295,6 @@ def fig7b(bench: Bench) -> Outcome:
     return _aimd(bench, "decrease", _DECREASES, "beta")
 
 
-_BANDWIDTHS: Final = (1.0, 2.0, 3.0, 4.0, 4.5, 5.0, 5.5, 6.0, 8.0, 10.0)
-
-
 @item(
     "L.fig8a",
     title="Goodput against the bandwidth of the wired link",
@@ -261,8 +320,7 @@ def fig8a(bench: Bench) -> Outcome:
         lost = [pair.mean(flow, "losses") for flow in (_A, _B)]
         frequency = [one / max(lost) for one in lost]
         shares.append(wired_shares(1.0, 0.5, rtts, frequency).flow_share)
-    wired_bps = [rate * _MBPS * 1460 / 1500 for rate in _BANDWIDTHS]
-    predicted = uploads(wired_bps, _air_bps(), np.array(shares)).flow_bps / _MBPS
+    predicted = uploads(_wired_bps(), _air_bps(), np.array(shares)).flow_bps / _MBPS
     simulated = [[pair.goodput(flow) for pair in pairs] for flow in (_A, _B)]
     series = []
     for number, name in enumerate(("first", "second, 80 ms more")):

@@ -11,8 +11,10 @@ from airtcp.models.miorandi import (
     window_distribution,
 )
 from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.chart import Series
 from airtcp.reproduce.diagram import Edge, Node, diagram
 from airtcp.reproduce.item import Cell, Data, Outcome, item
+from airtcp.reproduce.measure import mean
 from airtcp.reproduce.miorandi.users import MEAN_BYTES
 from airtcp.scenario import ResolvedScenario
 
@@ -106,6 +108,15 @@ _STATIONS = 10
 _THINK_S = 10.0
 
 
+def active_transfers(
+    *, stations: float = _STATIONS, think: float = _THINK_S, size: float = MEAN_BYTES
+) -> list[Series]:
+    """Fig. 7: the stationary probabilities of the chain, (16)."""
+    capacities = capacity(int(stations), Parameters.table_1())
+    pi = active_distribution(capacities, think, size)
+    return [Series("(16)", range(int(stations) + 1), [float(p) for p in pi], "model")]
+
+
 @item(
     "M.fig7",
     title="The chain of active transfers",
@@ -116,7 +127,8 @@ _THINK_S = 10.0
 )
 def fig7(bench: Bench) -> Outcome:
     capacities = capacity(_STATIONS, Parameters.table_1())
-    pi = active_distribution(capacities, _THINK_S, MEAN_BYTES)
+    (chain,) = active_transfers()
+    pi = [mean(p) for p in chain.y]
     up = [(_STATIONS - k) / _THINK_S for k in range(_STATIONS + 1)]
     down = [0.0, *(float(c) / (8.0 * MEAN_BYTES) for c in capacities)]
     flows = [abs(pi[k] * up[k] - pi[k + 1] * down[k + 1]) for k in range(_STATIONS)]
@@ -148,6 +160,12 @@ def fig7(bench: Bench) -> Outcome:
 _WINDOW = 4
 
 
+def packets_of_a_window(*, window: float = _WINDOW) -> list[Series]:
+    """Fig. A.1: the stationary probabilities of the chain, (A.1)."""
+    chances = [float(p) for p in window_distribution(int(window))]
+    return [Series("(A.1)", range(int(window) + 1), chances, "model")]
+
+
 @item(
     "M.figA1",
     title="The chain of packets at both ends, W* = 4",
@@ -167,7 +185,8 @@ def fig_a1(bench: Bench) -> Outcome:
     # The stationary distribution by itself, not by (A.1): pi P = pi, sum 1.
     system = np.vstack([matrix.T - np.eye(_WINDOW + 1), np.ones(_WINDOW + 1)])
     solved, *_ = np.linalg.lstsq(system, np.append(np.zeros(_WINDOW + 1), 1.0), rcond=None)
-    formula = window_distribution(_WINDOW)
+    (chain,) = packets_of_a_window()
+    formula = np.array([mean(p) for p in chain.y])
     rows: list[list[Cell]] = [
         [f"({a}, {_WINDOW - a})", float(formula[a]), float(solved[a])] for a in range(_WINDOW + 1)
     ]

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from airtcp.models.miorandi import Parameters, collision_probability, contention, throughput
+from airtcp.models.miorandi import collision_probability, contention, throughput
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Outcome, Value, item
 from airtcp.reproduce.measure import difference, least, mean, most, off, over_runs, ratio, words
+from airtcp.reproduce.miorandi.moved import ATTEMPTS, W0, parameters, solved
 from airtcp.results import Simulation
 
 _NODES = (2, 3, 5, 7, 10, 15, 20, 30, 40, 50)
 _SIMULATED = (2, 3, 5, 10, 20, 30, 50)
+
+
+def collisions(*, w0: float = W0, stages: float = 5) -> list[Series]:
+    """Fig. 1: the model's curve, and the paper's number."""
+    radio = parameters(w0=w0, w_max=w0 * 2**stages)
+    model, noted = solved(lambda variant: collision_probability(_NODES, radio, variant))
+    return [
+        Series(f"model, (1) and (2){noted}", _NODES, [float(p) for p in model], "model"),
+        Series("paper", (2,), (0.060,), "paper"),
+    ]
 
 
 @item(
@@ -24,14 +35,11 @@ _SIMULATED = (2, 3, 5, 10, 20, 30, 50)
     "slowly; two nodes collide in 6 % of their attempts (section 3.1).",
 )
 def fig1(bench: Bench) -> Outcome:
-    model = [float(p) for p in collision_probability(_NODES, Parameters.table_1())]
+    curve, paper = collisions()
+    model = [mean(p) for p in curve.y]
     runs = [_backlogged(bench, n) for n in _SIMULATED]
     simulated: list[Value] = [one.metrics["collision_probability"] for one in runs]
-    series = [
-        Series("model, (1) and (2)", _NODES, model, "model"),
-        Series("simulation", _SIMULATED, simulated, "simulation"),
-        Series("paper", (2,), (0.060,), "paper"),
-    ]
+    series = [curve, Series("simulation", _SIMULATED, simulated, "simulation"), paper]
     steps = [right - left for left, right in pairwise(model)]
     grown = [difference(more, less, "collision_probability") for less, more in pairwise(runs)]
     x, y = "backlogged nodes", "collision probability"
@@ -53,6 +61,13 @@ def fig1(bench: Bench) -> Outcome:
     )
 
 
+def drops(*, w0: float = W0, m: float = ATTEMPTS) -> list[Series]:
+    """Fig. 2: the model's curve."""
+    radio = parameters(w0=w0, w_max=32 * w0, m=m)
+    found, noted = solved(lambda variant: contention(_NODES, radio, variant))
+    return [Series(f"model, P_C^m{noted}", _NODES, [float(p) for p in found.p_drop], "model")]
+
+
 @item(
     "M.fig2",
     title="Drop probability against backlogged nodes",
@@ -62,12 +77,13 @@ def fig1(bench: Bench) -> Outcome:
     "drops out; it grows steeply with their number.",
 )
 def fig2(bench: Bench) -> Outcome:
-    model = [float(p) for p in contention(_NODES, Parameters.table_1()).p_drop]
+    (curve,) = drops()
+    model = [mean(p) for p in curve.y]
     simulated = [_backlogged(bench, n).metrics["drop_probability_mac"] for n in _SIMULATED]
     # On a logarithmic axis a point that saw no drop has no place.
     seen = [(n, p) for n, p in zip(_SIMULATED, simulated, strict=True) if mean(p) > 0.0]
     series = [
-        Series("model, P_C^m", _NODES, model, "model"),
+        curve,
         Series("simulation", [n for n, _ in seen], [p for _, p in seen], "simulation"),
     ]
     x, y = "backlogged nodes", "drop probability"
@@ -97,6 +113,14 @@ _WINDOWS = (1, 2, 10, 1000)
 NS2 = {"mac.rules": {"preset": "ns-2"}, "phy.cw_min": 30, "phy.cw_max": 1022}
 
 
+def download_collisions(*, w0: float = W0, m: float = ATTEMPTS) -> list[Series]:
+    """Fig. 4: the model's curve, which is that of two backlogged nodes."""
+    radio = parameters(w0=w0, w_max=32 * w0, m=m)
+    found, noted = solved(lambda variant: throughput(_DOWNLOADS, radio, variant))
+    chances = [float(p) for p in found.collision_probability]
+    return [Series(f"model, two backlogged nodes{noted}", _DOWNLOADS, chances, "model")]
+
+
 @item(
     "M.fig4",
     title="Collision probability against endless downloads",
@@ -106,8 +130,8 @@ NS2 = {"mac.rules": {"preset": "ns-2"}, "phy.cw_min": 30, "phy.cw_max": 1022}
     "for a large W* depends little on the number of downloads.",
 )
 def fig4(bench: Bench) -> Outcome:
-    model = [float(p) for p in throughput(_DOWNLOADS, Parameters.table_1()).collision_probability]
-    series = [Series("model, two backlogged nodes", _DOWNLOADS, model, "model")]
+    series = download_collisions()
+    model = [mean(p) for p in series[0].y]
     runs = {
         window: [
             bench.simulate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,7 +11,6 @@ from airtcp.models.miorandi import (
     CORRECTED,
     PAPER,
     Parameters,
-    Variant,
     affine_session_time,
     mean_session_time,
     session_delay,
@@ -19,6 +19,7 @@ from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Data, Outcome, Value, item
 from airtcp.reproduce.measure import gap, largest_gap, least, mean, most, off, words
+from airtcp.reproduce.miorandi.moved import W0, parameters, solved
 from airtcp.reproduce.miorandi.users import (
     EXPONENTIAL,
     LARGE,
@@ -157,6 +158,13 @@ def table3(bench: Bench) -> Outcome:
 _STATIONS = (1, 5, 10, 15, 20, 25, 30, 35, 40)
 
 
+def delays(
+    *, size: float = MEAN_BYTES, think: float = _THINK_S, d: float = 1, w0: float = W0
+) -> list[Series]:
+    """Fig. 8: the queueing model over the number of stations, as printed and with errata mended."""
+    return _models(_STATIONS, _STATIONS, think, size, d, w0)
+
+
 @item(
     "M.fig8",
     title="Session delay against the number of stations",
@@ -167,17 +175,15 @@ _STATIONS = (1, 5, 10, 15, 20, 25, 30, 35, 40)
     "sizes the window hardly matters; with Pareto sizes a large window makes sessions much longer.",
 )
 def fig8(bench: Bench) -> Outcome:
-    model, corrected = (_model(_STATIONS, _THINK_S, variant) for variant in (PAPER, CORRECTED))
+    curves = delays()
+    model, corrected = ([mean(value) for value in one.y] for one in curves)
     laws = {"Pareto": PARETO, "exponential": EXPONENTIAL}
     users: dict[tuple[str, int], list[Users]] = {
         (law, window): [web(bench, n, window, laws[law]) for n in _STATIONS]
         for window in (1, LARGE)
         for law in laws
     }
-    series = [
-        Series("model, (17)", _STATIONS, model, "model"),
-        Series("model, corrected", _STATIONS, corrected, "model"),
-    ]
+    series = curves.copy()
     for (law, window), some in users.items():
         points: list[Value] = [one.time_s for one in some]
         series.append(Series(f"{law}, W* = {window}", _STATIONS, points, "simulation"))
@@ -215,6 +221,16 @@ def _furthest(some: list[Users], others: list[Users]) -> Interval:
 _THINKS_S = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
 
 
+_TEN = 10
+
+
+def delays_of_thinkers(
+    *, users: float = _TEN, size: float = MEAN_BYTES, d: float = 1, w0: float = W0
+) -> list[Series]:
+    """Fig. 9: the queueing model over the mean time to think, likewise."""
+    return _models(_THINKS_S, (int(users),), _THINKS_S, size, d, w0)
+
+
 @item(
     "M.fig9",
     title="Session delay against the mean time to think",
@@ -223,14 +239,13 @@ _THINKS_S = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
     states="The model follows the simulation up to high loads.",
 )
 def fig9(bench: Bench) -> Outcome:
-    model = [_model((10,), think, PAPER)[0] for think in _THINKS_S]
-    corrected = [_model((10,), think, CORRECTED)[0] for think in _THINKS_S]
+    curves = delays_of_thinkers()
+    model, corrected = ([mean(value) for value in one.y] for one in curves)
     key = "flows.laptop.application.think_time.mean"
-    users = [web(bench, 10, 1, PARETO, {key: f"{1000 * s:.0f} ms"}) for s in _THINKS_S]
+    users = [web(bench, _TEN, 1, PARETO, {key: f"{1000 * s:.0f} ms"}) for s in _THINKS_S]
     times = [one.time_s for one in users]
     series = [
-        Series("model, (17)", _THINKS_S, model, "model"),
-        Series("model, corrected", _THINKS_S, corrected, "model"),
+        *curves,
         Series("simulation, W* = 1", _THINKS_S, [*times], "simulation"),
     ]
     apart, corrected_gap = largest_gap(model, times), largest_gap(corrected, times)
@@ -253,11 +268,26 @@ def fig9(bench: Bench) -> Outcome:
     )
 
 
-def _model(stations: tuple[int, ...], think_s: float, variant: Variant) -> list[float]:
-    delay = session_delay(
-        stations, Parameters.table_1(), variant, think_time_s=think_s, mean_size_bytes=MEAN_BYTES
-    )
-    return [float(value) for value in delay.session_s]
+def _models(
+    x: Sequence[float],
+    stations: Sequence[int],
+    think_s: float | Sequence[float],
+    size: float,
+    d: float,
+    w0: float,
+) -> list[Series]:
+    radio = parameters(w0=w0)
+    found = []
+    for label, reading in (("(17)", PAPER), ("corrected", CORRECTED)):
+        delay, noted = solved(
+            lambda variant: session_delay(
+                stations, radio, variant, think_time_s=think_s, mean_size_bytes=size, d=d
+            ),
+            reading,
+        )
+        times = [float(value) for value in delay.session_s]
+        found.append(Series(f"model, {label}{noted}", x, times, "model"))
+    return found
 
 
 _WINDOWS = (1, 5, 10, 15, 20, 25, 30, 32, 35, 40, 50)

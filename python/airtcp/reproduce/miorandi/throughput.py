@@ -33,6 +33,7 @@ from airtcp.reproduce.measure import (
     words,
 )
 from airtcp.reproduce.miorandi.contention import NS2
+from airtcp.reproduce.miorandi.moved import W0, parameters, solved
 from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
@@ -65,12 +66,23 @@ def _mbps(values: Iterable[float]) -> list[float]:
     return [float(value) / _MBPS for value in values]
 
 
+def _bps(curve: Series) -> list[float]:
+    return [mean(value) * _MBPS for value in curve.y]
+
+
 def _measured(simulations: Sequence[Simulation]) -> list[Value]:
     return [*scaled(simulations, "goodput_bps", _MBPS)]
 
 
 def _gap(model: Iterable[float], simulations: Sequence[Simulation]) -> Interval:
     return largest_gap(list(model), [one.metrics["goodput_bps"] for one in simulations])
+
+
+def one_download(*, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. 3: the model's curve."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: single_station(_EVERY, radio, variant))
+    return [Series(f"model, (8){noted}", _EVERY, _mbps(found.goodput_bps), "model")]
 
 
 @item(
@@ -82,16 +94,16 @@ def _gap(model: Iterable[float], simulations: Sequence[Simulation]) -> Interval:
     "segment; the model follows the simulation, and the window matters little.",
 )
 def fig3(bench: Bench) -> Outcome:
-    model = single_station(_EVERY, Parameters.table_1()).goodput_bps
+    (curve,) = one_download()
     large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
     small = [_downloads(bench, 1, d, d) for d in _EVERY]
     series = [
-        Series("model, (8)", _EVERY, _mbps(model), "model"),
+        curve,
         Series("simulation, W* = 1000", _EVERY, _measured(large), "simulation"),
         Series("simulation, W* = d", _EVERY, _measured(small), "simulation"),
     ]
     gain = ratio(large[1], large[0], "goodput_bps")
-    gap = _gap(model, large)
+    gap = _gap(_bps(curve), large)
     window = ratio(large[0], small[0], "goodput_bps")
     window_ns2 = ratio(
         _downloads(bench, 1, _LARGE, more=NS2), _downloads(bench, 1, 1, more=NS2), "goodput_bps"
@@ -117,6 +129,28 @@ def fig3(bench: Bench) -> Outcome:
 _DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
 
 
+def all_downloads(*, d: float = 1, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. 5: the model's curve, and that of Heusse et al. for d = 1."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: throughput(_DOWNLOADS, radio, variant, d=d))
+    others = heusse.tcp_downloads(
+        _DOWNLOADS,
+        radio.tcp_payload_bits,
+        data_s=radio.t_tcp_data_s,
+        tcp_ack_s=radio.t_tcp_ack_s,
+        cw_min=radio.w0 - 1,
+        slot_s=radio.slot_s,
+        d=d,
+        contenders="all",
+        # Without RTS/CTS what collides are segments and ACKs.
+        collision_s=radio.difs_s + radio.rts_s if rts else None,
+    ).goodput_bps
+    return [
+        Series(f"model, (10){noted}", _DOWNLOADS, _mbps(found.goodput_bps), "model"),
+        Series("after Heusse et al.", _DOWNLOADS, _mbps(others), "model"),
+    ]
+
+
 @item(
     "M.fig5",
     title="Goodput of all endless downloads against their number",
@@ -126,26 +160,15 @@ _DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
     "downloads.",
 )
 def fig5(bench: Bench) -> Outcome:
-    table_1 = Parameters.table_1()
-    model = throughput(_DOWNLOADS, table_1).goodput_bps
-    others = heusse.tcp_downloads(
-        _DOWNLOADS,
-        table_1.tcp_payload_bits,
-        data_s=table_1.t_tcp_data_s,
-        tcp_ack_s=table_1.t_tcp_ack_s,
-        cw_min=table_1.w0 - 1,
-        slot_s=table_1.slot_s,
-        contenders="all",
-        collision_s=table_1.difs_s + table_1.rts_s,
-    ).goodput_bps
+    curve, others = all_downloads()
     simulated = [_downloads(bench, n, 1) for n in _DOWNLOADS]
     series = [
-        Series("model, (10)", _DOWNLOADS, _mbps(model), "model"),
+        curve,
         Series("simulation", _DOWNLOADS, _measured(simulated), "simulation"),
-        Series("after Heusse et al.", _DOWNLOADS, _mbps(others), "model"),
+        others,
     ]
-    gap = _gap(model, simulated)
-    from_two = _gap(list(model)[1:], simulated[1:])
+    gap = _gap(_bps(curve), simulated)
+    from_two = _gap(_bps(curve)[1:], simulated[1:])
     spread = ratio(simulated[-1], simulated[_DOWNLOADS.index(5)], "goodput_bps")
     all_of_it = most(off(ratio(one, simulated[-1], "goodput_bps")) for one in simulated)
     x = "endless downloads"
@@ -160,13 +183,22 @@ def fig5(bench: Bench) -> Outcome:
             "model_gap_from_two": from_two,
             "twenty_over_five": spread,
             "spread": all_of_it,
-            "heusse_gap": _gap(others, simulated),
+            "heusse_gap": _gap(_bps(others), simulated),
         },
         figure=chart(series, x=x, y=_GOODPUT, y_limits=(2.0, 2.8), whole_x=True),
     )
 
 
 _TEN = 10
+_KBPS = 1e3
+
+
+def each_download(*, n: float = _TEN, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. 6: the model's curve."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: throughput(int(n), radio, variant, d=_EVERY))
+    kilo = [float(value) / _KBPS for value in found.flow_goodput_bps]
+    return [Series(f"model, (12){noted}", _EVERY, kilo, "model")]
 
 
 @item(
@@ -178,18 +210,18 @@ _TEN = 10
     "remains.",
 )
 def fig6(bench: Bench) -> Outcome:
-    model = throughput(_TEN, Parameters.table_1(), d=_EVERY).flow_goodput_bps
+    (curve,) = each_download()
     large = [_downloads(bench, _TEN, _LARGE, d) for d in _EVERY]
     small = [_downloads(bench, _TEN, d, d) for d in _EVERY]
     name = "flow_goodput_bps"
-    kilo = 1e3
     series = [
-        Series("model, (12)", _EVERY, [float(value) / kilo for value in model], "model"),
-        Series("simulation, W* = 1000", _EVERY, [*scaled(large, name, kilo)], "simulation"),
-        Series("simulation, W* = d", _EVERY, [*scaled(small, name, kilo)], "simulation"),
+        curve,
+        Series("simulation, W* = 1000", _EVERY, [*scaled(large, name, _KBPS)], "simulation"),
+        Series("simulation, W* = d", _EVERY, [*scaled(small, name, _KBPS)], "simulation"),
     ]
-    gap = largest_gap(list(model), [one.metrics[name] for one in small])
-    gap_large = largest_gap(list(model), [one.metrics[name] for one in large])
+    model = [_KBPS * mean(value) for value in curve.y]
+    gap = largest_gap(model, [one.metrics[name] for one in small])
+    gap_large = largest_gap(model, [one.metrics[name] for one in large])
     gain = ratio(small[1], small[0], name)
     x, y = "segments per ACK, d", "goodput per download (kb/s)"
     return Outcome(
@@ -205,6 +237,13 @@ def fig6(bench: Bench) -> Outcome:
 _WINDOWS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 
 
+def waits(*, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. A.2: the model's curve."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: phi(_WINDOWS, radio, variant))
+    return [Series(f"model, (A.3){noted}", _WINDOWS, [1e6 * float(one) for one in found], "model")]
+
+
 @item(
     "M.figA2",
     title="Mean time in backoff and collisions against the window",
@@ -214,7 +253,8 @@ _WINDOWS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 )
 def fig_a2(bench: Bench) -> Outcome:
     table_1 = Parameters.table_1()
-    model = [1e6 * float(value) for value in phi(_WINDOWS, table_1)]
+    (curve,) = waits()
+    model = [mean(value) for value in curve.y]
     goodput = [float(value) for value in window_throughput([1, _LARGE], table_1)]
     simulated = {w: _downloads(bench, 1, w) for w in (1, 2, 4, 10, 30)}
     # What is left of the time of a segment when both exchanges are taken away.
@@ -225,7 +265,7 @@ def fig_a2(bench: Bench) -> Outcome:
         for one in simulated.values()
     ]
     series = [
-        Series("model, (A.3)", _WINDOWS, model, "model"),
+        curve,
         Series("simulation", list(simulated), rest, "simulation"),
     ]
     steps = [
@@ -252,6 +292,18 @@ def fig_a2(bench: Bench) -> Outcome:
     )
 
 
+def one_download_by_window(*, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. A.3: the model's curves, of a large window and of one of d packets."""
+    radio = parameters(w0=w0, rts=rts)
+    turns = replace(PAPER, single_connection="alternating")
+    large, noted = solved(lambda variant: single_station(_EVERY, radio, variant))
+    small, _ = solved(lambda variant: throughput(1, radio, variant, d=_EVERY), turns)
+    return [
+        Series(f"theory, W* >> d{noted}", _EVERY, _mbps(large.goodput_bps), "model", 0),
+        Series("theory, W* = d", _EVERY, _mbps(small.goodput_bps), "model", 1),
+    ]
+
+
 @item(
     "M.figA3",
     title="Goodput of one download against d, for two windows",
@@ -261,21 +313,18 @@ def fig_a2(bench: Bench) -> Outcome:
     "better one for each d.",
 )
 def fig_a3(bench: Bench) -> Outcome:
-    table_1 = Parameters.table_1()
-    turns = replace(PAPER, single_connection="alternating")
-    theory_large = single_station(_EVERY, table_1).goodput_bps
-    theory_small = throughput(1, table_1, turns, d=_EVERY).goodput_bps
+    theory_large, theory_small = one_download_by_window()
     large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
     small = [_downloads(bench, 1, d, d) for d in _EVERY]
     series = [
-        Series("theory, W* >> d", _EVERY, _mbps(theory_large), "model", 0),
+        theory_large,
         Series("simulation, W* = 1000", _EVERY, _measured(large), "simulation", 0),
-        Series("theory, W* = d", _EVERY, _mbps(theory_small), "model", 1),
+        theory_small,
         Series("simulation, W* = d", _EVERY, _measured(small), "simulation", 1),
     ]
     gains = [ratio(a, b, "goodput_bps") for a, b in zip(large, small, strict=True)]
     worst = least(gains)
-    gap, gap_large = _gap(theory_small, small), _gap(theory_large, large)
+    gap, gap_large = _gap(_bps(theory_small), small), _gap(_bps(theory_large), large)
     x = "segments per ACK, d"
     return Outcome(
         data=table_of(series, x=x, y=_GOODPUT),

@@ -37,6 +37,14 @@ app.update = (edit, { local = false } = {}) => {
   if (local) view?.show();
   else refresh();
 };
+/** Take another state as a whole, its view included. */
+app.go = (state) => {
+  app.state = state;
+  remember();
+  showView();
+  refresh();
+  main.focus();
+};
 app.source = () => source(app.state);
 app.problem = showProblem;
 

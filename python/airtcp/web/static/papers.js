@@ -1,10 +1,12 @@
-// The papers: figures whose parameters can be moved, and all figures as they are reproduced.
+// The papers: every figure and table, with sliders over what its models know, the paper's own curves
+// beside them, points that are simulated on demand, and the scenario behind it for the explorer.
 
 import { isAbort, post } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
 import { slider } from "./controls.js";
-import { fresh, h, replace, table } from "./dom.js";
+import { h, replace, table } from "./dom.js";
 import { runner } from "./jobs.js";
+import { FIRST } from "./state.js";
 
 let known = null;
 const made = new Map();
@@ -14,34 +16,27 @@ export function papers(app) {
   const choose = h("select", { id: "figure", onchange: () => app.update((state) => { state.paper = choose.value; state.paperValues = {}; }, { local: true }) });
   const title = h("h2");
   const caption = h("p", { class: "muted" });
+  const states = h("p", { class: "muted" });
   const sliders = h("div", { class: "row" });
   const words = h("p", { class: "lead" });
   const key = h("div");
-  const item = h("select", { id: "item", onchange: () => shownItem() });
-  const about = h("div");
-  const result = h("div");
+  const result = h("div", { class: "made" });
+  const reset = h("button", { type: "button", class: "quiet", onclick: () => app.update((state) => { state.paperValues = {}; }, { local: true }) }, "As in the paper");
+  const open = h("button", { type: "button", class: "quiet", onclick: openScenario }, "Open the scenario");
+  const running = h("div");
   let shown = null;
+  let movable = null;
   let moving = new Map();
   let asking = null;
   let told = null;
-  const picture = responsive((width, height) => (told ? drawn(width, height) : h("p", { class: "empty" }, "Asking the models …")), 340);
+  const picture = responsive((width, height) => drawn(width, height), 340);
 
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "The papers"),
-      h("p", { class: "muted" }, "Figures of the papers that airtcp is built on. Move a parameter, and the model's curve follows; dashed is what the paper has."),
-      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "figure" }, "Figure")), choose)),
-    h("section", { class: "card" }, title, caption, words, picture, key, sliders),
-    h("section", { class: "card" }, h("h2", {}, "As they are reproduced"),
-      h("p", { class: "muted" }, "Every figure and table with its simulations, in a quick version: a quarter of the time, ten replications at most."),
-      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "item" }, "Figure or table")), item),
-      about, h("div", { class: "actions" }, runner({
-        label: "Make it", body: () => ({ kind: "figure", names: [item.value] }),
-        take: (message, asked) => {
-          if (!message.result) return;
-          made.set(asked.names[0], message.result);
-          shownItem();
-        },
-      })), result));
+      h("p", { class: "muted" }, "Every figure and table of the papers that airtcp is built on. Move a parameter, and the models' curves follow; the paper's own stay beside them, dashed. Points are simulated when asked for: a quarter of the time, ten replications at most."),
+      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "figure" }, "Figure or table")), choose)),
+    h("section", { class: "card" }, title, caption, states, words, picture, key, sliders,
+      h("div", { class: "actions" }, running, reset, open), result));
   load();
 
   async function load() {
@@ -51,38 +46,67 @@ export function papers(app) {
       replace(caption, error.message);
       return;
     }
-    replace(choose, known.figures.map((one) => h("option", { value: one.item }, `${one.item}: ${one.title}`)));
-    replace(item, known.items.map((one) => h("option", { value: one.item }, `${one.item}: ${one.title}`)));
+    replace(choose, known.papers.map((paper) => h("optgroup", { label: paper.heading },
+      known.items.filter((one) => one.paper === paper.paper).map((one) => h("option", { value: one.item }, `${one.item}: ${one.title}`)))));
     show();
-    shownItem();
   }
 
   function show() {
     if (!known) return;
-    const figure = known.figures.find((one) => one.item === app.state.paper) ?? known.figures[0];
-    choose.value = figure.item;
-    if (shown !== figure) {
-      shown = figure;
-      told = null;
-      title.textContent = `${figure.item}: ${figure.title}`;
-      caption.textContent = `${figure.caption} ${known.papers[figure.paper] ? `${known.papers[figure.paper]}.` : ""}`;
-      moving = new Map();
-      replace(sliders, figure.sliders.map((one) => {
-        const made_ = slider(field(one), (path, value) => app.update((state) => { state.paper = figure.item; state.paperValues[path] = value; }, { local: true }));
-        moving.set(one.name, made_);
-        return made_.element;
-      }));
-    }
-    for (const one of figure.sliders) moving.get(one.name).update(field(one));
+    const item = known.items.find((one) => one.item === app.state.paper) ?? known.items[0];
+    choose.value = item.item;
+    if (shown !== item) begin(item);
+    for (const one of movable?.sliders ?? []) moving.get(one.name).update(field(one));
+    reset.hidden = !movable?.curves;
+    reset.disabled = !Object.keys(app.state.paperValues).length;
     ask();
   }
 
+  /** Show another figure. */
+  function begin(item) {
+    shown = item;
+    told = null;
+    movable = known.figures.find((one) => one.item === item.item) ?? null;
+    title.textContent = `${item.item}: ${item.title}`;
+    caption.textContent = item.caption;
+    const { citation } = known.papers.find((one) => one.paper === item.paper);
+    replace(states, h("strong", {}, "The paper: "), item.states, ` (${citation}.)`);
+    words.textContent = "";
+    moving = new Map();
+    replace(sliders, (movable?.sliders ?? []).map((one) => {
+      const made_ = slider(field(one), (path, value) => app.update((state) => {
+        state.paper = item.item;
+        if (value === one.paper) delete state.paperValues[path];
+        else state.paperValues[path] = value;
+      }, { local: true }));
+      moving.set(one.name, made_);
+      return made_.element;
+    }));
+    open.hidden = !movable?.scenario;
+    open.textContent = movable?.view === "timeline" ? "Open the scenario in the timeline" : "Open the scenario in the explorer";
+    replace(running, runner({
+      label: /table/.test(item.item) ? "Make the table" : movable?.curves ? "Simulate the paper's points" : "Simulate the paper's figure",
+      body: () => ({ kind: "figure", names: [item.item] }),
+      take: (message) => {
+        if (!message.result) return;
+        made.set(item.item, message.result);
+        if (shown === item) { draw(); showMade(); }
+      },
+    }));
+    draw();
+    showMade();
+  }
+
   function field(one) {
-    const value = app.state.paperValues[one.name] ?? one.values[one.start];
-    return { path: one.name, label: one.label, value, options: one.values.map((number) => ({ value: number, text: String(number), number })) };
+    const value = app.state.paperValues[one.name] ?? one.paper;
+    return { path: one.name, label: one.label, value, options: one.values.map((number, place) => ({ value: number, text: one.texts[place], number })) };
   }
 
   async function ask() {
+    if (!movable) {
+      words.textContent = `No sliders: ${shown.still}.`;
+      return;
+    }
     const body = { item: shown.item, values: app.state.paperValues };
     const text = JSON.stringify(body);
     asking?.abort();
@@ -91,29 +115,47 @@ export function papers(app) {
       if (!answers.has(text)) answers.set(text, await post("/api/figure", body, asking.signal));
       told = answers.get(text);
       words.textContent = told.words;
-      replace(key, legend(told.series));
-      picture.redraw();
+      draw();
     } catch (error) {
       if (!isAbort(error)) words.textContent = error.message;
     }
   }
 
+  function points() {
+    return made.get(shown.item)?.points ?? [];
+  }
+
+  function draw() {
+    const empty = told && !told.series.length && !points().length;
+    picture.hidden = !movable || !movable.curves || Boolean(empty);
+    replace(key, told && !picture.hidden && legend([...told.series, ...points()]));
+    picture.redraw();
+  }
+
   function drawn(width, height) {
+    if (!told) return h("p", { class: "empty" }, "Asking the models …");
     return curves({
-      series: told.series, x: told.x, y: told.y,
+      series: [...told.series, ...points()], x: told.x, y: told.y,
       label: `${shown.title}: ${told.y.label} over ${told.x.label}. ${told.words}`,
     }, width, height);
   }
 
-  function shownItem() {
-    const one = known.items.find((other) => other.item === item.value);
-    replace(about, h("p", {}, one.caption), h("p", { class: "muted" }, "The paper: ", one.states));
-    const outcome = made.get(one.item);
+  /** Take the scenario behind the figure, with what the sliders say, to the explorer. */
+  function openScenario() {
+    if (!told?.open) return;
+    const { text, changes, axis, metric, view } = told.open;
+    app.go({ ...structuredClone(FIRST), example: null, text, changes: structuredClone(changes), axis, metric, view });
+  }
+
+  function showMade() {
+    const outcome = made.get(shown.item);
     if (!outcome) { replace(result); return; }
-    const id = fresh("data");
-    replace(result, outcome.svg && h("img", { class: "reproduced", alt: `${one.title}: ${outcome.found}`, src: `data:image/svg+xml;base64,${btoa(unescape(encodeURIComponent(outcome.svg)))}` }),
+    // What the picture above has already need not be drawn twice.
+    const twice = outcome.points.length > 0 && movable?.curves;
+    replace(result, h("h3", {}, "As it is reproduced"),
       h("p", {}, outcome.found),
-      h("details", { id }, h("summary", {}, "The numbers"), table(outcome.head, outcome.rows.map((row) => row.map((cell) => (typeof cell === "number" ? String(Number(cell.toPrecision(6))) : String(cell)))), { caption: one.title })));
+      outcome.svg && !twice && h("img", { class: "reproduced", alt: `${shown.title}: ${outcome.found}`, src: `data:image/svg+xml;base64,${btoa(unescape(encodeURIComponent(outcome.svg)))}` }),
+      h("details", {}, h("summary", {}, "The numbers"), table(outcome.head, outcome.rows.map((row) => row.map((cell) => (typeof cell === "number" ? String(Number(cell.toPrecision(6))) : String(cell)))), { caption: shown.title })));
   }
 
   return { element, show, alone: true, leave: () => asking?.abort() };

@@ -1,0 +1,191 @@
+"""Figures whose parameters can be moved: what each declares, and the curves that follow.
+
+A paper's module `sliders` declares its figures: sliders, the function that draws the models' curves
+(the same with which the item draws them), and the scenario that simulates it. Where a figure has no
+curves of its own, `airtcp.predict` is asked along a key of that scenario. Knows neither equations
+nor pages.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from airtcp.exceptions import QuestionError
+from airtcp.predict import predict
+from airtcp.reproduce.bench import QUICK_DURATION, QUICK_REPLICATIONS
+from airtcp.reproduce.catalogue import SOURCES
+from airtcp.reproduce.chart import Series
+from airtcp.scenario import Scenario, load
+from airtcp.units import format_time_ns
+
+#: The value of every slider, by name.
+Values = Mapping[str, float]
+Changes = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """A parameter: its values, the paper's among them, and what they are called.
+
+    `keys` gives what it changes in the figure's scenario, of the values of all sliders (key paths
+    with values in the written form); none if only the equations have it.
+    """
+
+    name: str
+    label: str
+    values: Sequence[float]
+    paper: float
+    texts: Sequence[str] | None = None
+    keys: Callable[[Values], Changes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve that models are asked for along the scenario: its name and what is changed for it."""
+
+    label: str
+    keys: Changes = field(default_factory=dict)
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a figure is asked of `predict`: x and the value of the scenario's axis for it.
+
+    `per` is the figure's unit in that of the metric; `relative`: every value over the first.
+    """
+
+    points: Sequence[tuple[float, Any]]
+    lines: Sequence[Line] = (Line("models"),)
+    per: float = 1.0
+    relative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opens:
+    """The scenario file that simulates a figure: its varied key, and the metric that is drawn."""
+
+    file: str
+    axis: str
+    metric: str
+    keys: Changes = field(default_factory=dict)
+    view: Literal["explore", "timeline"] = "explore"
+
+
+@dataclass(frozen=True, slots=True)
+class Movable:
+    """A figure with sliders.
+
+    `x` and `y` name its axes as the figure has them; `read` is an x and what it is called: where
+    the curves are read in words. `curves` gets the sliders by name; it, `asked`, or neither.
+    """
+
+    item: str
+    sliders: Sequence[Slider]
+    x: str = ""
+    y: str = ""
+    read: tuple[float, str] = (0.0, "")
+    curves: Callable[..., Sequence[Series]] | None = None
+    asked: Asked | None = None
+    opens: Opens | None = None
+    log_x: bool = False
+
+    @property
+    def paper(self) -> dict[str, float]:
+        """What the sliders are in the paper."""
+        return {slider.name: float(slider.paper) for slider in self.sliders}
+
+    @property
+    def folder(self) -> Path:
+        """Where the scenario files of its paper are."""
+        return Path(__file__).parent / SOURCES[self.item.partition(".")[0]].package
+
+    def taken(self, values: Values) -> dict[str, float]:
+        """All values, the paper's where none is given. Raises QuestionError for another value."""
+        known = {slider.name: slider for slider in self.sliders}
+        for name, value in values.items():
+            if name not in known:
+                allowed = f"allowed: {', '.join(known)}" if known else "the figure has none"
+                raise QuestionError(f'"{name}" is no slider; {allowed}')
+            if value not in known[name].values:
+                allowed = ", ".join(f"{number:g}" for number in known[name].values)
+                raise QuestionError(f"{name}: {value:g} is not on it; allowed: {allowed}")
+        return self.paper | {name: float(value) for name, value in values.items()}
+
+    def series(self, values: Values) -> list[Series]:
+        """The curves at values of all sliders; none if only a simulation makes the figure."""
+        if self.curves is not None:
+            return list(self.curves(**values))
+        return [] if self.asked is None else self._asked(values, self.asked)
+
+    def changes(self, values: Values) -> dict[str, Any]:
+        """What the sliders change in the scenario."""
+        found: dict[str, Any] = {} if self.opens is None else dict(self.opens.keys)
+        for slider in self.sliders:
+            if slider.keys is not None:
+                found |= slider.keys(values)
+        return found
+
+    def text(self) -> str:
+        """The scenario file as the paper has it."""
+        assert self.opens is not None
+        return (self.folder / f"{self.opens.file}.toml").read_text(encoding="utf-8")
+
+    def quick(self) -> dict[str, Any]:
+        """What makes a run of the scenario as short as `airtcp reproduce --quick` makes it."""
+        assert self.opens is not None
+        run = _scenario(self.folder / f"{self.opens.file}.toml").run
+        assert run.replications is not None, "the papers' scenarios say how many"
+        return {
+            "run.duration": format_time_ns(round(QUICK_DURATION * run.duration_ns)),
+            "run.replications": min(run.replications, QUICK_REPLICATIONS),
+        }
+
+    def _asked(self, values: Values, asked: Asked) -> list[Series]:
+        assert self.opens is not None
+        changes = self.changes(values)
+        found = []
+        for line in asked.lines:
+            scenario = _scenario(self.folder / f"{line.file or self.opens.file}.toml")
+            x: list[float] = []
+            y: list[float] = []
+            for at, value in asked.points:
+                one = scenario.vary({**changes, **line.keys, self.opens.axis: value})
+                best = predict(one).best(self.opens.metric)
+                if best is not None and not isinstance(best.value, list):
+                    x.append(at)
+                    y.append(best.value / asked.per)
+            if asked.relative and y:
+                y = [value / y[0] for value in y]
+            if y:
+                found.append(Series(line.label, x, y, "model"))
+        return found
+
+
+def figures() -> dict[str, Movable]:
+    """All figures with sliders, by item, in the order of papers."""
+    found = {}
+    for source in SOURCES.values():
+        module = importlib.import_module(f"airtcp.reproduce.{source.package}.sliders")
+        for one in module.FIGURES:
+            found[one.item] = one
+    return found
+
+
+#: Items without sliders, and why.
+WITHOUT: Final[Mapping[str, str]] = {
+    "M.table1": "a table of parameters: nothing follows from them in it",
+    "H.table1": "a table of parameters: nothing follows from them in it",
+    "H.table2": "a table of parameters; what follows from them are the figures H.fig1 to H.fig5",
+}
+
+
+@lru_cache(maxsize=32)
+def _scenario(file: Path) -> Scenario:
+    """A scenario file as it is written, read once."""
+    return load(file)
