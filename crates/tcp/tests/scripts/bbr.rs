@@ -1,51 +1,17 @@
-//! BBR version 3 on a path with a bottleneck: 1000 segments of 1000 bytes a second, and a round trip of 101 ms, so
-//! that 101 segments fill it. What the queue before it holds is a test's to say.
+//! BBR version 3 on a path with a bottleneck.
 
-use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Config, Congestion, Variant};
+use airtcp_kernel::Duration;
+use airtcp_tcp::Congestion;
 
-use crate::pair::{End, Fate, Pair, Sent, config};
+use crate::bottleneck::{ENDLESS, delivered, paced, path as bottleneck, running as running_by};
+use crate::pair::{Fate, Pair, Sent};
 
-const TIME: Duration = Duration::from_millis(1);
-
-fn bbr() -> Config {
-    Config {
-        congestion: Congestion::Bbr,
-        variant: Variant::Rack,
-        pacing: true,
-        receive_window: 1 << 30,
-        initial_window: 10_000,
-        ..config()
-    }
-}
-
-/// A path with room for so many segments in its queue, that loses each one for which `lost` says so.
 fn path(queue: u64, lost: impl Fn(usize) -> bool) -> impl FnMut(&Sent) -> Fate {
-    let mut free = Time::ZERO;
-    move |sent: &Sent| {
-        if sent.from == End::B {
-            return Fate::Deliver;
-        }
-        if free.saturating_since(sent.time) > TIME * queue {
-            return Fate::Lose;
-        }
-        free = free.max(sent.time) + TIME;
-        if lost(sent.index) { Fate::Lose } else { Fate::Late(vec![free - sent.time]) }
-    }
+    bottleneck(queue, |_| Duration::ZERO, lost)
 }
 
 fn running<'a>(rule: impl FnMut(&Sent) -> Fate + 'a) -> Pair<'a> {
-    let mut pair = Pair::sending_over(&bbr(), u64::MAX, rule);
-    pair.steps_left = 10_000_000;
-    pair
-}
-
-/// Segments delivered between two times in milliseconds.
-fn delivered(pair: &mut Pair<'_>, from: u64, to: u64) -> u64 {
-    pair.run_until(from);
-    let before = pair.b.delivered();
-    pair.run_until(to);
-    (pair.b.delivered() - before) / 1000
+    running_by(Congestion::Bbr, rule)
 }
 
 /// Segments under way every 50 ms.
@@ -61,7 +27,7 @@ fn flights(pair: &mut Pair<'_>, from: u64, to: u64) -> Vec<u64> {
 
 #[test]
 fn the_path_is_full_and_its_queue_is_short() {
-    let mut pair = running(path(u64::MAX >> 20, |_| false));
+    let mut pair = running(path(ENDLESS, |_| false));
     // Startup sends at 2.77 times what was delivered, then drains: over long before 3 s.
     let carried = delivered(&mut pair, 3000, 5000);
     // All but the hundredth of the pacing margin, and less while it drains after a probe.
@@ -91,7 +57,7 @@ fn a_shallow_queue_teaches_a_bound_and_losses_stay_few() {
 fn less_than_two_per_cent_of_losses_cost_next_to_nothing() {
     // One of a hundred: Reno would have sqrt(1.5 / 0.01) = 12 segments of 101. BBR keeps its bandwidth while it probes,
     // and in between takes what is delivered.
-    let mut pair = running(path(u64::MAX >> 20, |index| index % 100 == 25));
+    let mut pair = running(path(ENDLESS, |index| index % 100 == 25));
     let carried = delivered(&mut pair, 3000, 13_000);
     assert!(carried >= 8500, "{carried}");
 }
@@ -99,7 +65,7 @@ fn less_than_two_per_cent_of_losses_cost_next_to_nothing() {
 #[test]
 fn every_five_seconds_half_a_window_looks_for_the_least_round_trip() {
     // ProbeRTT keeps half of what the path holds, 50 segments, for 200 ms and a round trip; version 1 keeps four.
-    let mut pair = running(path(u64::MAX >> 20, |_| false));
+    let mut pair = running(path(ENDLESS, |_| false));
     pair.run_until(3000);
     let windows: Vec<u64> = (3000..20_000)
         .step_by(25)
@@ -119,8 +85,8 @@ fn every_five_seconds_half_a_window_looks_for_the_least_round_trip() {
 
 #[test]
 fn who_was_idle_needs_no_look_for_the_least_round_trip() {
-    let config = bbr();
-    let mut pair = Pair::sending_over(&config, 2_000_000, path(u64::MAX >> 20, |_| false));
+    let config = paced(Congestion::Bbr);
+    let mut pair = Pair::sending_over(&config, 2_000_000, path(ENDLESS, |_| false));
     pair.steps_left = 10_000_000;
     pair.run_until(12_000);
     pair.a.write(500_000);

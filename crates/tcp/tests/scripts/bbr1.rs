@@ -1,52 +1,18 @@
-//! BBR version 1 on a path with a bottleneck whose queue has no end: 1000 segments of 1000 bytes a second, and
-//! a round trip of 101 ms, so that 101 segments fill it.
+//! BBR version 1 on a path with a bottleneck whose queue has no end.
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::{Config, Congestion, Variant};
+use airtcp_tcp::Congestion;
 
-use crate::pair::{End, Fate, Pair, Sent, at, config};
-
-const TIME: Duration = Duration::from_millis(1);
-
-fn bbr() -> Config {
-    Config {
-        congestion: Congestion::Bbr1,
-        variant: Variant::Rack,
-        pacing: true,
-        receive_window: 1 << 30,
-        initial_window: 10_000,
-        ..config()
-    }
-}
+use crate::bottleneck::{ENDLESS, delivered, path as bottleneck, running as running_by};
+use crate::pair::{End, Fate, Pair, Sent, at};
 
 /// A path that loses each segment for which `lost` says so, and is so much longer since 2 s.
 fn path(longer: Duration, lost: impl Fn(usize) -> bool) -> impl FnMut(&Sent) -> Fate {
-    let mut free = Time::ZERO;
-    move |sent: &Sent| {
-        if sent.from == End::B {
-            return Fate::Deliver;
-        }
-        free = free.max(sent.time) + TIME;
-        if lost(sent.index) {
-            return Fate::Lose;
-        }
-        let longer = if sent.time > at(2000) { longer } else { Duration::ZERO };
-        Fate::Late(vec![free - sent.time + longer])
-    }
+    bottleneck(ENDLESS, move |time| if time > at(2000) { longer } else { Duration::ZERO }, lost)
 }
 
 fn running<'a>(rule: impl FnMut(&Sent) -> Fate + 'a) -> Pair<'a> {
-    let mut pair = Pair::sending_over(&bbr(), u64::MAX, rule);
-    pair.steps_left = 10_000_000;
-    pair
-}
-
-/// Segments delivered between two times in milliseconds.
-fn delivered(pair: &mut Pair<'_>, from: u64, to: u64) -> u64 {
-    pair.run_until(from);
-    let before = pair.b.delivered();
-    pair.run_until(to);
-    (pair.b.delivered() - before) / 1000
+    running_by(Congestion::Bbr1, rule)
 }
 
 #[test]

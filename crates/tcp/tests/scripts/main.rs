@@ -6,6 +6,7 @@
 mod acknowledgments;
 mod bbr;
 mod bbr1;
+mod bottleneck;
 mod closing;
 mod cubic;
 mod ecn;
