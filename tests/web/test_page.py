@@ -370,6 +370,24 @@ def test_the_air_is_played_and_stepped_through(opened: Any) -> None:
     assert float(slider.input_value()) > before
 
 
+def test_a_congestion_control_brings_what_it_needs(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", label="Office on Wi-Fi 5")
+    page.until("say the models")
+    choice = page.page.locator('select[data-path="flows.desk.tcp.congestion"]')
+    page.page.evaluate("document.querySelectorAll('.section').forEach((one) => one.open = true)")
+    for name in ("BBR, version 3", "BBR, version 1", "Reno", "CUBIC"):
+        choice.select_option(label=name)
+        page.page.wait_for_function(
+            "(name) => document.querySelector('[data-path=\"flows.desk.tcp.congestion\"]')"
+            ".selectedOptions[0].textContent === name"
+            " && !document.querySelector('#answer[aria-busy]')",
+            arg=name,
+        )
+        assert page.page.locator(".problem .notice").count() == 0
+
+
 def test_a_figure_of_a_paper_follows_its_sliders(opened: Any) -> None:
     from airtcp.web.papers import figure
 

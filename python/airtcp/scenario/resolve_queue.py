@@ -100,12 +100,17 @@ _TABLES: Final[dict[str, tuple[type[Table], ...]]] = {
 }
 
 
-def _check_keys(queue: Written, here: Path) -> None:
-    """Raises InvalidError for a key of another discipline."""
-    known = {
+def keys_of_disciplines() -> dict[str, set[str]]:
+    """The keys of a queue that only some disciplines have, by discipline."""
+    return {
         name: {key for table in tables for key in written(table).allowed_keys()}
         for name, tables in _TABLES.items()
     }
+
+
+def _check_keys(queue: Written, here: Path) -> None:
+    """Raises InvalidError for a key of another discipline."""
+    known = keys_of_disciplines()
     mine = known.get(queue.discipline, set())
     for table in (Red, Codel, Fq):
         for key in written(table).allowed_keys():

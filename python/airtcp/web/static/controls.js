@@ -1,5 +1,5 @@
 // The controls of a scenario: sliders over values, choices, the file itself. What they do is said to
-// `changed(path, value, field)`; what the server says of the scenario is shown by `show`.
+// `changed(path, value, field, option)`; what the server says of the scenario is shown by `show`.
 
 import { fresh, h, replace } from "./dom.js";
 
@@ -91,7 +91,10 @@ function choice(field, changed) {
   const id = fresh("choice");
   const select = h("select", { id, "data-path": field.path, "aria-describedby": `${id}-bad` });
   const message = h("p", { class: "bad-field", id: `${id}-bad` });
-  select.addEventListener("change", () => changed(field.path, field.options[select.selectedIndex].value, field));
+  select.addEventListener("change", () => {
+    const option = field.options[select.selectedIndex];
+    changed(field.path, option.value, field, option);
+  });
   const element = h("div", { class: "field" },
     h("div", { class: "field-head" }, h("label", { for: id }, field.label)), select, message);
 

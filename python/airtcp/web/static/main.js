@@ -104,14 +104,16 @@ function reset() {
   app.update((state) => Object.assign(state, { changes: {}, stations: null }));
 }
 
-function fieldChanged(path, value, field) {
+/** A control was moved. What an option cannot stand beside goes with it, and comes back when it may. */
+function fieldChanged(path, value, field, option = {}) {
   app.update((state) => {
     if (path.endsWith(".count") && state.stations !== null) {
       // The others stay where the common slider has put them.
       for (const one of app.scenario.fields) if (one.path.endsWith(".count")) state.changes[one.path] = one.value;
       state.stations = null;
     }
-    for (const other of field.also ?? []) change(state, other, null);
+    for (const other of option.back ?? []) if (state.changes[other] === null) delete state.changes[other];
+    for (const other of [...field.also ?? [], ...option.also ?? []]) change(state, other, null);
     change(state, path, value);
   });
 }

@@ -1,0 +1,133 @@
+"""The controls of a TCP connection, and which keys of the file a choice takes with it.
+
+Knows which keys stand in each other's way (`airtcp.scenario` refuses them together): a congestion
+control that is chosen here brings what it needs, so that no choice ends in an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.scenario.keys.tcp import Tcp
+from airtcp.scenario.resolve_tcp import MODELS
+from airtcp.units import format_size
+from airtcp.web.controls import Field, choice, slider
+
+if TYPE_CHECKING:
+    from airtcp.scenario import Flow
+
+__all__ = ["tcp_fields"]
+
+_CONGESTION: Final = {
+    "reno": "Reno",
+    "cubic": "CUBIC",
+    "bbr": "BBR, version 3",
+    "bbr1": "BBR, version 1",
+}
+_WINDOWS: Final = tuple(f"{size} KiB" for size in (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024))
+_SEGMENTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
+#: Of keys that may stand in a congestion control's way what is plain enough for every one.
+_PLAIN: Final = {"pacing": False, "slow_start": "standard"}
+_DISPUTED: Final = ("variant", "pacing", "slow_start", "ecn", "aimd")
+
+
+def tcp_fields(
+    entry: Mapping[str, Any], flow: Flow, section: str, path: str, *, marked: bool
+) -> Iterator[Field]:
+    """Rules, congestion control, window and ACKs of a flow; `entry` is the flow as it is written.
+
+    `marked`: whether a queue on its way marks packets, without which there is no ECN.
+    Options have `also`, the key paths that are taken out with them, and `back`, those that an
+    earlier choice may have taken out and that fit again.
+    """
+    tcp = flow.tcp
+    assert tcp is not None  # asked only of flows that have one
+    now = entry.get("tcp") or {}
+    if not isinstance(now, Mapping):
+        return
+    presets: list[tuple[Any, str]] = [(None, "the RFCs"), ("linux", "Linux")]
+    preset = now.get("preset")
+    if preset not in [value for value, _ in presets]:
+        presets.append((preset, str(preset)))
+    chosen = now.get("congestion")
+    rules = choice(section, f"{path}.preset", "Rules of", preset, preset or "the RFCs", presets)
+    for option in rules["options"]:
+        _settle(option, path, now, chosen, option["value"], marked=marked)
+    yield rules
+    congestion = str(tcp.congestion)
+    algorithms: list[tuple[Any, str]] = [
+        (None, default(chosen, _CONGESTION[congestion])),
+        *_CONGESTION.items(),
+    ]
+    control = choice(
+        section, f"{path}.congestion", "Congestion control", chosen, congestion, algorithms
+    )
+    for option in control["options"]:
+        _settle(option, path, now, option["value"], preset, marked=marked)
+    yield control
+    window = now.get("receive_window")
+    if isinstance(window, Mapping) and "segments" in window:
+        segments = window["segments"]
+        yield slider(
+            section, f"{path}.receive_window.segments", "Receive window (segments)", segments,
+            f"{segments}", _SEGMENTS,
+        )  # fmt: skip
+    else:
+        shown = format_size(tcp.receive_window_bytes)
+        yield slider(
+            section, f"{path}.receive_window", "Receive window", window, shown, _WINDOWS,
+            present=shown,
+        )  # fmt: skip
+    delayed = now.get("delayed_ack")
+    every = {1: "every segment", 2: "every second segment"}.get(tcp.delayed_ack.every, "")
+    acks: list[tuple[Any, str]] = [
+        (None, default(delayed, every)),
+        ({"every": 1}, "every segment"),
+        ({"every": 2, "timeout": "200 ms"}, "every second segment"),
+        ({"every": 4, "timeout": "200 ms"}, "every fourth segment"),
+    ]
+    if delayed not in [value for value, _ in acks]:
+        acks.append((delayed, "as in the file"))
+    policy = choice(section, f"{path}.delayed_ack", "TCP ACKs", delayed, "", acks)
+    for option in policy["options"]:
+        if option["value"] is not None and option["value"] != delayed and "tack" in now:
+            option["also"] = [f"{path}.tack"]
+    yield policy
+
+
+def default(chosen: Any, present: str) -> str:
+    """What the default is called: by what it comes to here, where it is chosen."""
+    return f"default: {present}" if chosen is None and present else "default"
+
+
+def _settle(
+    option: dict[str, Any],
+    path: str,
+    tcp: Mapping[str, Any],
+    congestion: Any,
+    preset: Any,
+    *,
+    marked: bool,
+) -> None:
+    """Say of an option which keys do not go with this congestion control under these rules."""
+    named = Tcp.presets.get(preset, {})
+    control = congestion or named.get("congestion", "reno")
+    variant = tcp.get("variant") or named.get("variant", "newreno")
+    clashing = set()
+    if control in MODELS:
+        wanted = {"variant": "rack", "pacing": True, "slow_start": "standard", "ecn": False}
+        clashing |= {key for key, value in wanted.items() if tcp.get(key, value) != value}
+    elif variant != "rack":
+        clashing |= {key for key, plain in _PLAIN.items() if tcp.get(key, plain) != plain}
+    if control != "reno" and "aimd" in tcp:
+        clashing.add("aimd")
+    option["also"] = [f"{path}.{key}" for key in _DISPUTED if key in clashing]
+    # What was taken out for another control fits again, as far as this one and the variant allow.
+    back = set()
+    if control not in MODELS:
+        back |= {"variant"} | ({"ecn"} if marked else set())
+        back |= set(_PLAIN) if variant == "rack" else set()
+    if control == "reno":
+        back.add("aimd")
+    option["back"] = [f"{path}.{key}" for key in _DISPUTED if key in back]

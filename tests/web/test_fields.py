@@ -1,0 +1,119 @@
+"""Controls of a scenario: no choice on the page ends in an error, whatever was chosen before."""
+
+import random
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.examples import examples
+from airtcp.web import sources
+from airtcp.web.bodies import Source
+from airtcp.web.fields import fields
+
+CELL = """
+[phy]
+standard = "802.11n"
+
+[ap]
+queue = { discipline = "codel", ecn = true, target = "4 ms", mac_limit = 20 }
+
+[[stations]]
+name = "laptop"
+count = 2
+
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+tcp = { %s }
+
+[run]
+duration = "1 s"
+"""
+#: Keys of TCP that stand in the way of one or another congestion control.
+FILES = (
+    "",
+    'variant = "newreno", aimd = { increase = 0.5 }',
+    'variant = "sack", ecn = true, congestion = "cubic"',
+    'variant = "rack", pacing = true, slow_start = "hystart++"',
+    'variant = "rack", congestion = "cubic", slow_start = "hystart", ecn = true',
+    'preset = "linux", pacing = true',
+    'preset = "linux", variant = "newreno", pacing = false',
+    'congestion = "bbr", pacing = true',
+    'preset = "linux", congestion = "bbr1", slow_start = "standard"',
+    "tack = {}",
+)
+
+
+def moved(source: Source, field: Mapping[str, Any], option: Mapping[str, Any]) -> Source:
+    """The source after an option was chosen: what `fieldChanged` of the page does."""
+    changes = dict(source.changes)
+    for path in option.get("back", []):
+        if path in changes and changes[path] is None:
+            del changes[path]
+    for path in [*field.get("also", []), *option.get("also", [])]:
+        changes = {key: one for key, one in changes.items() if not key.startswith(f"{path}.")}
+        changes[path] = None
+    inner = f"{field['path']}."
+    changes = {key: one for key, one in changes.items() if not key.startswith(inner)}
+    return source.model_copy(update={"changes": changes | {field["path"]: option["value"]}})
+
+
+def controls(source: Source) -> list[dict[str, Any]]:
+    read = sources.read(source, Path())
+    return fields(read.scenario, read.written)
+
+
+@pytest.mark.parametrize("example", [one.name for one in examples()])
+def test_no_choice_of_an_example_is_an_error(example: str) -> None:
+    source = Source(example=example)
+    for field in controls(source):
+        options = field["options"]
+        # Of a slider both ends.
+        for option in options if field["kind"] == "choice" else (options[0], options[-1]):
+            controls(moved(source, field, option))
+
+
+def test_each_congestion_control_brings_what_it_needs() -> None:
+    """From every file to every pair of rules and controls, one after the other."""
+    for text, first, second in product(FILES, (".preset", ".congestion"), (True, False)):
+        source = Source(text=CELL % text)
+        begun = next(one for one in controls(source) if one["path"].endswith(first))
+        for option in begun["options"] if second else begun["options"][::-1]:
+            once = moved(source, begun, option)
+            then = next(
+                one
+                for one in controls(once)
+                if one["path"].endswith((".preset", ".congestion")) and one["path"] != begun["path"]
+            )
+            for other in then["options"]:
+                controls(moved(once, then, other))
+
+
+def test_bbr_takes_what_it_cannot_stand_beside_and_gives_it_back() -> None:
+    source = Source(text=CELL % 'variant = "sack", ecn = true, congestion = "cubic"')
+    asked = sources.read(source, Path()).scenario
+
+    def choose(source: Source, value: str) -> Source:
+        field = next(one for one in controls(source) if one["path"].endswith(".congestion"))
+        return moved(source, field, next(one for one in field["options"] if one["value"] == value))
+
+    bbr = choose(source, "bbr")
+    tcp = sources.read(bbr, Path()).scenario.flows[0].tcp
+    assert tcp is not None
+    assert (tcp.variant, tcp.pacing, tcp.ecn) == ("rack", True, False)
+    again = choose(choose(bbr, "bbr1"), "cubic")
+    assert sources.read(again, Path()).scenario.hash() == asked.hash()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_any_row_of_choices_is_a_scenario(seed: int) -> None:
+    chance = random.Random(seed)
+    source = Source(text=CELL % FILES[seed])
+    told = controls(source)
+    for _ in range(40):
+        field = chance.choice([one for one in told if one["kind"] == "choice"])
+        source = moved(source, field, chance.choice(field["options"]))
+        told = controls(source)
