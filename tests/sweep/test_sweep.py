@@ -303,11 +303,11 @@ def started(file: Path, store: Path) -> "subprocess.Popen[str]":
     )
 
 
-def long_sweep(file: Path) -> Path:
-    """Some seconds of work: 250 points."""
+def long_sweep(file: Path, duration: str = "40 s") -> Path:
+    """Seconds of work: 250 points."""
     file.write_text(
         'scenario = "base.toml"\nreplications = 1\n[axes]\n'
-        '"run.duration" = ["40 s"]\n"run.seed" = { from = 1, to = 250, step = 1 }\n'
+        f'"run.duration" = ["{duration}"]\n"run.seed" = {{ from = 1, to = 250, step = 1 }}\n'
     )
     return file
 
@@ -324,7 +324,8 @@ def wait_for_rows(store: Path, at_least: int = 1) -> None:
 
 def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    process = started(long_sweep(sweep_file), store)
+    # Far from done when the first rows are seen, on a fast machine too.
+    process = started(long_sweep(sweep_file, "2000 s"), store)
     wait_for_rows(store)
 
     process.send_signal(signal.SIGINT)
