@@ -16,6 +16,7 @@ __all__ = [
     "RunControl",
     "Simulation",
     "SimulationFailed",
+    "TestbedCapture",
     "TestbedControl",
     "__version__",
     "airtime_ns",
@@ -132,6 +133,18 @@ class FlowSimulation:
         """
 
 @final
+class TestbedCapture:
+    """A capture file (pcapng) of the packets of a testbed's nodes. On Linux alone.
+
+    A thread writes it, with the priority of the one that makes this. Raises OSError if the file
+    cannot be opened.
+    """
+
+    def __new__(cls, path: str, nodes: list[str], snaplen: int) -> Self: ...
+    def finish(self) -> None:
+        """Wait until all is written. Raises OSError if something could not be."""
+
+@final
 class TestbedControl:
     """A handle on a testbed that runs in another thread. On Linux alone."""
 
@@ -163,6 +176,7 @@ def run_testbed(
     servers: list[tuple[str, str, int | None] | None],
     epoch_ns: int,
     control: TestbedControl,
+    capture: TestbedCapture | None = None,
 ) -> tuple[str, bytes] | None:
     """Let the air of a scenario go by in real time, without the GIL. On Linux alone.
 
@@ -172,7 +186,8 @@ def run_testbed(
     each entry of flows the address of its server, what its connections are for ("stream",
     "transfer", "part" of a transfer of FTP, "dialogue"), and the port where FTP is spoken: None if
     it is not, 0 if the first connection to each port is a dialogue; None if the entry is simulated.
-    Time zero is when the monotonic clock says `epoch_ns`. Gives the same as `Simulation.run`, or
+    Time zero is when the monotonic clock says `epoch_ns`. A `capture` has the devices in the same
+    order. Gives the same as `Simulation.run`, or
     None if it was stopped. Raises `SimulationFailed`, ValueError for an address that is none, and
     OSError for a descriptor that is none.
     """

@@ -1,14 +1,16 @@
 //! Conversions between Python and `airtcp-testbed`, no logic.
 
 use std::fs::File;
+use std::io::BufWriter;
 use std::net::Ipv4Addr;
 use std::os::fd::{BorrowedFd, RawFd};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use airtcp_kernel::{Distribution, Duration, RandomStream, Sampler};
 use airtcp_sim::live::Purpose;
 use airtcp_sim::{RunError, Simulation};
-use airtcp_testbed::{Board, Dialogues, Driver, Node, Progress, Site, UseOf, run};
+use airtcp_testbed::{Board, Capture, Dialogues, Driver, Node, Progress, Site, UseOf, run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -54,6 +56,26 @@ impl PyTestbedControl {
     }
 }
 
+/// A capture file of the packets of nodes, written by a thread with the priority of who makes it.
+#[pyclass(name = "TestbedCapture", frozen)]
+struct PyTestbedCapture(Mutex<Option<Capture>>);
+
+#[pymethods]
+impl PyTestbedCapture {
+    #[new]
+    fn new(path: PathBuf, nodes: Vec<String>, snaplen: u32) -> PyResult<Self> {
+        let file = BufWriter::new(File::create(path)?);
+        Ok(Self(Mutex::new(Some(Capture::new(file, &nodes, snaplen)?))))
+    }
+
+    /// Waits until all is written. Raises OSError if something could not be.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let capture = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| capture.map_or(Ok(()), Capture::finish))?;
+        Ok(())
+    }
+}
+
 fn address(text: &str) -> PyResult<Ipv4Addr> {
     text.parse().map_err(|_| PyValueError::new_err(format!("no IPv4 address: {text}")))
 }
@@ -85,9 +107,10 @@ type Server = (String, String, Option<u16>);
 
 /// Lets the air go by in real time: TUN devices by their descriptors, the server's first, then those of
 /// the stations that have an address, in order; addresses of the stations; a server for each entry of
-/// flows, none if that is simulated; when time zero is on the monotonic clock. The outcome as JSON and the transfer times as
-/// in `Simulation.run`, or nothing if it was stopped.
+/// flows, none if that is simulated; when time zero is on the monotonic clock; what to capture packets in. The outcome as JSON and the
+/// transfer times as in `Simulation.run`, or nothing if it was stopped.
 #[pyfunction]
+#[pyo3(signature = (simulation, seed, devices, stations, servers, epoch_ns, control, capture=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 fn run_testbed<'py>(
     py: Python<'py>,
@@ -98,6 +121,7 @@ fn run_testbed<'py>(
     servers: Vec<Option<Server>>,
     epoch_ns: u64,
     control: &PyTestbedControl,
+    capture: Option<&PyTestbedCapture>,
 ) -> PyResult<Option<(String, Bound<'py, PyBytes>)>> {
     let real = (1..).zip(&stations).filter(|(_, address)| address.is_some());
     let nodes = std::iter::once(Node::Server).chain(real.map(|(number, _)| Node::Station(number)));
@@ -128,7 +152,9 @@ fn run_testbed<'py>(
     let board = Arc::clone(&control.0);
     let outcome = py.detach(|| {
         let mut driver = Driver::new(simulation.scenario(), seed, &site);
-        run(&mut driver, &mut devices, epoch_ns, &board)?;
+        let capture = capture.map(|one| one.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let capture = capture.as_ref().and_then(|one| one.as_ref());
+        run(&mut driver, &mut devices, epoch_ns, &board, capture)?;
         match driver.conclude() {
             Ok(outcome) => Ok(Some(written(&outcome))),
             Err(RunError::Cancelled) => Ok(None),
@@ -161,6 +187,7 @@ fn drawn<'py>(
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyTestbedCapture>()?;
     module.add_class::<PyTestbedControl>()?;
     module.add_function(wrap_pyfunction!(drawn, module)?)?;
     module.add_function(wrap_pyfunction!(run_testbed, module)?)?;

@@ -18,6 +18,7 @@ use airtcp_sim::live::LiveCounts;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::capture::{Capture, Way};
 use crate::driver::{Driver, Node};
 use crate::lag::Lag;
 
@@ -90,7 +91,8 @@ fn monotonic() -> u64 {
 }
 
 /// Lets the air go by until its scenario ends or somebody stops it. `devices` are TUN devices that do
-/// not block, each with its node; time zero is when the monotonic clock says `epoch` nanoseconds.
+/// not block, each with its node; time zero is when the monotonic clock says `epoch` nanoseconds. A
+/// `capture` has an interface for each of them, in the same order.
 ///
 /// # Errors
 /// If simulated flows overload the network.
@@ -99,11 +101,12 @@ pub fn run(
     devices: &mut [(Node, File)],
     epoch: u64,
     board: &Board,
+    capture: Option<&Capture>,
 ) -> Result<(), RunError> {
     // What it is otherwise, 50 us, is as long as what it is to wait for. Real-time threads have none.
     let _ = rustix::thread::set_current_timer_slack(Some(NonZeroU64::MIN));
     let buffer = vec![0; LARGEST_PACKET];
-    let mut running = Running { devices, buffer, epoch, lag: Lag::default(), refused: 0 };
+    let mut running = Running { devices, buffer, epoch, capture, lag: Lag::default(), refused: 0 };
     let mut told = Time::ZERO;
     let outcome = loop {
         let now = running.now();
@@ -136,6 +139,7 @@ struct Running<'d> {
     devices: &'d mut [(Node, File)],
     buffer: Vec<u8>,
     epoch: u64,
+    capture: Option<&'d Capture>,
     lag: Lag,
     refused: u64,
 }
@@ -149,9 +153,12 @@ impl Running<'_> {
     fn advance(&mut self, driver: &mut Driver<'_>, now: Time) -> Result<(), RunError> {
         driver.advance(now, |node, at, bytes| {
             self.lag.add(Time::from_nanos(monotonic().saturating_sub(self.epoch)) - at);
-            let device = self.devices.iter_mut().find(|(one, _)| *one == node);
-            if device.is_none_or(|(_, device)| device.write(&bytes).is_err()) {
+            let place = self.devices.iter().position(|(one, _)| *one == node);
+            if place.is_none_or(|place| self.devices[place].1.write(&bytes).is_err()) {
                 self.refused += 1;
+            }
+            if let (Some(capture), Some(place)) = (self.capture, place) {
+                capture.packet(place, Way::In, at, &bytes);
             }
         })
     }
@@ -169,6 +176,9 @@ impl Running<'_> {
                 // What is due by now happens before.
                 let now = self.now().min(driver.end());
                 self.advance(driver, now)?;
+                if let Some(capture) = self.capture {
+                    capture.packet(index, Way::Out, now, &bytes);
+                }
                 driver.packet_in(now, self.devices[index].0, bytes);
             }
         }

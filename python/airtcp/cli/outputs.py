@@ -29,6 +29,10 @@ _PCAP_HEADER_BYTES: Final = 24
 #: From the record of a frame to its first two addresses, and how our own addresses begin.
 _ADDRESSES: Final = (16 + 22 + 4, 16 + 22 + 10)
 _OUR_ADDRESS: Final = b"\x02\x00"
+#: pcapng of a testbed: the type of a section, and who has written it.
+_PCAPNG: Final = bytes.fromhex("0a0d0d0a")
+_TESTBED: Final = b"airtcp testbed"
+_SECTION_BYTES: Final = 64
 
 
 def check(
@@ -135,6 +139,8 @@ def _is_page(path: Path) -> bool:
 
 def _is_capture(path: Path) -> bool:
     head = _head(path)
+    if head.startswith(_PCAPNG):
+        return _TESTBED in head[:_SECTION_BYTES]
     frame = head[_PCAP_HEADER_BYTES:]
     ours = not frame or any(frame[at:].startswith(_OUR_ADDRESS) for at in _ADDRESSES)
     return head.startswith(_PCAP_HEADER) and ours

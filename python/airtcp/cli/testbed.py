@@ -5,17 +5,38 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.answers import Force, Gro, Json, Out, Quiet, Scenario, Seed, Simulated
-from airtcp.cli.outcome import note, outcome
+from airtcp.cli.answers import (
+    Force,
+    Gro,
+    Json,
+    Out,
+    Quiet,
+    Scenario,
+    Seed,
+    Simulated,
+    Snaplen,
+)
+from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of
+from airtcp.exceptions import OutputError
+from airtcp.run import SNAPLEN
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
+
+
+Pcap = Annotated[
+    Path | None,
+    typer.Option(
+        "--pcap", metavar="FILE", help="Write what each node sends and gets here (pcapng)."
+    ),
+]
 
 
 def bench(
@@ -26,6 +47,8 @@ def bench(
     seed: Seed = None,
     simulated: Simulated = None,
     gro: Gro = False,
+    pcap: Pcap = None,
+    snaplen: Snaplen = SNAPLEN,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -34,19 +57,28 @@ def bench(
         from airtcp.cli import show_testbed
         from airtcp.cli.outputs import check
         from airtcp.present.testbed import lateness
+        from airtcp.results import TestbedResult
         from airtcp.testbed.bench import measure
 
         loaded, text = scenario_of(scenario, set_)
-        check(scenario, out=out, force=force)
+        check(scenario, out=out, pcap=pcap, force=force)
+        lost: OutputError | None = None
         with testbed_bar(quiet) as progress:
-            result = measure(
-                loaded,
-                seed=seed,
-                simulated=simulated or (),
-                gro=gro,
-                name=str(scenario),
-                progress=progress,
-            )
+            try:
+                result = measure(
+                    loaded,
+                    seed=seed,
+                    simulated=simulated or (),
+                    gro=gro,
+                    name=str(scenario),
+                    progress=progress,
+                    pcap=pcap,
+                    snaplen=snaplen,
+                )
+            except OutputError as error:
+                if not isinstance(error.result, TestbedResult):
+                    raise
+                result, lost = error.result, error
         if json:
             print(result.to_json())
         else:
@@ -65,6 +97,14 @@ def bench(
                 note(f"results: {out / 'results.json'}")
         if not result.lag.trusted and not quiet:
             note(f"not trusted: {lateness(result.lag)}")
+        _tell(lost)
+
+
+def _tell(lost: OutputError | None) -> None:
+    """What could not be written, when all else is told: then the command has failed."""
+    if lost is not None:
+        note(str(lost))
+        raise typer.Exit(Status.FAILED)
 
 
 Node = Annotated[
@@ -96,30 +136,44 @@ def shell(
         ),
     ] = False,
     gro: Gro = False,
+    pcap: Pcap = None,
+    snaplen: Snaplen = SNAPLEN,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Any program over the simulated air: ends with the status of the command."""
     with outcome():
+        from airtcp.cli.outputs import check
         from airtcp.present.testbed import lateness, trust
-        from airtcp.testbed.shell import default_command
+        from airtcp.testbed.shell import Ended, default_command
         from airtcp.testbed.shell import shell as run_shell
 
         if command and client is not None:
             raise typer.BadParameter("there is a command already", param_hint="--client")
         loaded, _ = scenario_of(scenario, set_)
         wanted = command or (default_command() if client is None else ["sh", "-c", client])
-        ended = run_shell(
-            loaded,
-            wanted,
-            name=str(scenario),
-            node=node,
-            server=None if server is None else ["sh", "-c", f"exec {server}"],
-            simulated=simulated or (),
-            others=with_simulated,
-            gro=gro,
-        )
+        check(scenario, pcap=pcap, force=force)
+        lost: OutputError | None = None
+        try:
+            ended = run_shell(
+                loaded,
+                wanted,
+                name=str(scenario),
+                node=node,
+                server=None if server is None else ["sh", "-c", f"exec {server}"],
+                simulated=simulated or (),
+                others=with_simulated,
+                gro=gro,
+                pcap=pcap,
+                snaplen=snaplen,
+            )
+        except OutputError as error:
+            if not isinstance(error.result, Ended):
+                raise
+            ended, lost = error.result, error
         if not quiet:
             note(f"{trust(ended.lag)}: {lateness(ended.lag)}")
+        _tell(lost)
     raise typer.Exit(ended.status)
 
 

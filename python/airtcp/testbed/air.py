@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.exceptions import SimulationError
+from airtcp.exceptions import OutputError, SimulationError
+from airtcp.files import aside
 from airtcp.results.testbed import LAG_BOUND_US, Lag
 
 if TYPE_CHECKING:
     from airtcp import _core
 
-__all__ = ["Air"]
+__all__ = ["Air", "captured"]
 
 #: Above other real-time threads that have not asked for more; the kernel's own have 50.
 _PRIORITY: Final = 20
@@ -24,7 +27,8 @@ class Air:
     """The air of a scenario between devices; entered, it goes on in a thread of its own.
 
     `servers` has for each entry of flows the address of its server, what its connections are for,
-    and the port of dialogues; None if the entry is simulated.
+    and the port of dialogues; None if the entry is simulated. What enters and leaves the nodes is
+    written down in a `capture`.
     """
 
     def __init__(
@@ -34,11 +38,13 @@ class Air:
         devices: Sequence[int],
         stations: Sequence[str | None],
         servers: Sequence[tuple[str, str, int | None] | None],
+        capture: _core.TestbedCapture | None = None,
     ) -> None:
         from airtcp import _core
 
         self._arguments = (core, seed, list(devices), list(stations), list(servers))
         self._control = _core.TestbedControl()
+        self._capture = capture
         self._thread = threading.Thread(target=self._run, name="airtcp air", daemon=True)
         self._is_real_time = False
         self._failure: BaseException | None = None
@@ -64,7 +70,9 @@ class Air:
             # Not allowed: then the lag says what that means.
             pass
         try:
-            self._answer = _core.run_testbed(*self._arguments, self.epoch_ns, self._control)
+            self._answer = _core.run_testbed(
+                *self._arguments, self.epoch_ns, self._control, self._capture
+            )
         except BaseException as error:
             self._failure = error
 
@@ -97,3 +105,41 @@ class Air:
         if self._answer is None:
             raise KeyboardInterrupt
         return self._answer
+
+
+@contextmanager
+def captured(
+    path: Path | None, names: Sequence[str], snaplen: int, lost: list[OutputError]
+) -> Iterator[_core.TestbedCapture | None]:
+    """A capture for the air of nodes with these names, if there is a file for it.
+
+    The file is there as a whole when the block has ended without an error. If it cannot be written
+    to its end `lost` says so, for what was measured is not lost by that. Raises OutputError before
+    the block.
+    """
+    from airtcp import _core
+
+    if path is None:
+        yield None
+        return
+    with aside(path) as beside:
+        # By a thread that is not the air's, and has not its priority.
+        capture = _core.TestbedCapture(str(beside), list(names), snaplen)
+        try:
+            yield capture
+        finally:
+            failure = _finished(capture)
+        if failure is not None:
+            beside.unlink()
+            # What is behind that is a number for the kernel's friends.
+            why, _, _ = str(failure).partition(" (os error")
+            lost.append(OutputError(f"cannot write to {path}: {why}"))
+
+
+def _finished(capture: _core.TestbedCapture) -> OSError | None:
+    """Waits until all is written: why it could not be."""
+    try:
+        capture.finish()
+    except OSError as error:
+        return error
+    return None

@@ -8,11 +8,12 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.exceptions import SimulationError
+from airtcp.exceptions import OutputError, SimulationError
 from airtcp.results.objects import Provenance, Replication, Simulation
 from airtcp.results.records import kept
 from airtcp.results.testbed import TestbedResult
-from airtcp.testbed.air import Air
+from airtcp.run import SNAPLEN
+from airtcp.testbed.air import Air, captured
 from airtcp.testbed.network import Network, check_machine
 from airtcp.testbed.program import Program
 from airtcp.testbed.programs import program_of, wait_until_ready
@@ -39,15 +40,19 @@ def measure(
     name: str = "scenario",
     progress: Progress | None = None,
     watch: Callable[[Network, Air], None] | None = None,
+    pcap: str | Path | None = None,
+    snaplen: int = SNAPLEN,
 ) -> TestbedResult:
     """Run a scenario with real TCP and real programs, in real time: warm-up and duration, once.
 
     The flows of `simulated` entries load the cell by simulation. With `gro` stations merge packets
     that come together, as the drivers of real ones do. `name` is what messages call the scenario.
-    `watch` is called some twenty times a second, with the networks and the air.
+    `watch` is called some twenty times a second, with the networks and the air. `pcap` is a file
+    for packets that enter and leave the nodes, of each the first `snaplen` bytes (docs/testbed.md).
 
     Raises ScenarioError for what has no counterpart in a kernel, QuestionError if this machine
-    lacks what a testbed needs, SimulationError if a program fails.
+    lacks what a testbed needs, SimulationError if a program fails, OutputError if the file cannot
+    be written: then with the result, if it was found out too late.
     """
     import numpy as np
 
@@ -69,12 +74,19 @@ def measure(
     for one in programs:
         one.until_s = total_s
     core = _core.Simulation(scenario.to_json())
+    file = None if pcap is None else Path(pcap)
+    lost: list[OutputError] = []
     began, cpu_began = time.perf_counter(), time.process_time()
     with Network(site.nodes) as network:
         for one in programs:
             one.start_server(network)
         wait_until_ready(network, programs, _PATIENCE_S)
-        with Air(core, run.seed, network.devices, site.stations, servers(site, programs)) as air:
+        with (
+            captured(file, site.names, snaplen, lost) as capture,
+            Air(
+                core, run.seed, network.devices, site.stations, servers(site, programs), capture
+            ) as air,
+        ):
             while not air.is_over():
                 for one in programs:
                     one.step(network, air)
@@ -97,7 +109,10 @@ def measure(
         stopped="replications",
     )
     provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR)
-    return TestbedResult(scenario, provenance, measured, lag, site.deviations)
+    result = TestbedResult(scenario, provenance, measured, lag, site.deviations)
+    if lost:
+        raise OutputError("\n".join(map(str, lost)), result)
+    return result
 
 
 def servers(site: Site, programs: list[Program]) -> list[tuple[str, str, int | None] | None]:

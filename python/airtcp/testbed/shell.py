@@ -7,10 +7,13 @@ import subprocess
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from airtcp.exceptions import OutputError
 from airtcp.results.testbed import Lag
-from airtcp.testbed.air import Air
+from airtcp.run import SNAPLEN
+from airtcp.testbed.air import Air, captured
 from airtcp.testbed.network import Network, check_machine, environment
 from airtcp.testbed.programs import listening
 from airtcp.testbed.site import SERVER, Site, netns_name, site_of
@@ -44,13 +47,16 @@ def shell(
     simulated: Collection[str] = (),
     others: bool = False,
     gro: bool = False,
+    pcap: Path | None = None,
+    snaplen: int = SNAPLEN,
 ) -> Ended:
     """Run a command at a station, or at the server if `node` is "server", until it ends.
 
     It has our terminal and our files, and in its environment AIRTCP_SERVER and AIRTCP_STATION,
     the addresses of the two ends. `server` is a command that is started at the server before.
     Packets of flows in `simulated`, and with `others` those of all other stations, stay in the
-    simulation, and load the cell. Raises as `airtcp.testbed.bench.measure` does.
+    simulation, and load the cell. `pcap` is a file for what enters and leaves the nodes. Raises as
+    `airtcp.testbed.bench.measure` does; OutputError has `Ended` as its result.
     """
     from airtcp import _core
 
@@ -67,11 +73,16 @@ def shell(
     addresses = {"AIRTCP_SERVER": real.server_address, "AIRTCP_STATION": real.station_address}
     core = _core.Simulation(scenario.to_json())
     servers = [None if one is None else (one, "stream", None) for one in site.servers]
+    lost: list[OutputError] = []
     with Network(site.nodes) as network:
         if server is not None:
             network.start(SERVER, server, stderr=None, stdout=None, variables=addresses)
             _wait_for_server(network)
-        with Air(core, scenario.run.seed, network.devices, site.stations, servers) as air:
+        seed, devices = scenario.run.seed, network.devices
+        with (
+            captured(pcap, site.names, snaplen, lost) as capture,
+            Air(core, seed, devices, site.stations, servers, capture) as air,
+        ):
             where = SERVER if at_server else netns_name(station)
             # In our session, so that it has the terminal, and Ctrl-C is for it.
             process = subprocess.Popen(
@@ -79,7 +90,10 @@ def shell(
             )
             status = _wait(process)
             lag = air.lag()
-    return Ended(status, lag)
+    ended = Ended(status, lag)
+    if lost:
+        raise OutputError("\n".join(map(str, lost)), ended)
+    return ended
 
 
 def _check_has_flow(site: Site, station: str, name: str) -> None:

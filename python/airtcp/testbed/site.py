@@ -104,6 +104,13 @@ class Site:
     #: The address of each station; None if all about it is simulated.
     stations: tuple[str | None, ...]
 
+    @property
+    def names(self) -> list[str]:
+        """What the scenario calls the nodes: the server, and the stations that are real."""
+        every = _stations(self.scenario)
+        real = [one for (_, one, _), at in zip(every, self.stations, strict=True) if at is not None]
+        return [SERVER, *real]
+
 
 def site_of(
     scenario: ResolvedScenario,

@@ -1,0 +1,158 @@
+"""Captures of a testbed: both ends of each connection in one file, with the air's times."""
+
+import struct
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from airtcp.cli.outputs import check
+from airtcp.exceptions import OutputError
+from airtcp.scenario import Scenario
+from airtcp.testbed.air import captured
+from airtcp.testbed.bench import measure
+from airtcp.testbed.site import site_of
+
+IN, OUT = 1, 2
+
+
+@dataclass(frozen=True)
+class Packet:
+    node: str
+    way: int
+    time_ns: int
+    length: int
+    kept: bytes
+
+    @property
+    def tcp_payload(self) -> int:
+        header = 4 * (self.kept[0] & 0xF)
+        return self.length - header - 4 * (self.kept[header + 12] >> 4)
+
+
+def read(path: Path) -> tuple[list[str], list[Packet]]:
+    """Names of interfaces, and packets: a reader of pcapng that knows what is needed here."""
+    data = path.read_bytes()
+    names: list[str] = []
+    packets = []
+    at = 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        body = data[at + 8 : at + length - 4]
+        assert struct.unpack_from("<I", data, at + length - 4) == (length,)
+        if kind == 1:
+            code, size = struct.unpack_from("<HH", body, 8)
+            assert code == 2
+            names.append(body[12 : 12 + size].decode())
+        elif kind == 6:
+            node, high, low, kept, whole = struct.unpack_from("<IIIII", body)
+            padded = 20 + (kept + 3) // 4 * 4
+            code, size, flags = struct.unpack_from("<HHI", body, padded)
+            assert (code, size) == (2, 4)
+            packet = body[20 : 20 + kept]
+            packets.append(Packet(names[node], flags, high << 32 | low, whole, packet))
+        at += length
+    return names, packets
+
+
+@pytest.mark.usefixtures("machine")
+def test_what_leaves_one_node_comes_to_the_other(web: Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "web.pcapng"
+    measured = measure(web, pcap=file, snaplen=100)
+
+    names, packets = read(file)
+    assert names == ["server", "laptop/0", "laptop/1"]
+    assert [one.time_ns for one in packets] == sorted(one.time_ns for one in packets)
+    # The warm-up of 0.5 s is there too, and then 4 s.
+    assert 4e9 < packets[-1].time_ns <= 4.5e9
+    assert max(len(one.kept) for one in packets) == 100
+    assert max(one.length for one in packets) == 1500
+
+    left = {one.kept: one for one in packets if (one.node, one.way) == ("server", OUT)}
+    come = [one for one in packets if one.node != "server" and one.way == IN]
+    for one in come:
+        sent = left[one.kept]
+        # 192 us of preamble are the least that a frame of 802.11b takes.
+        assert one.time_ns - sent.time_ns > 192_000
+        assert one.length == sent.length
+    # Numbers and times of sending make all of them different.
+    assert len(left) >= len(come) > 100
+    # What came to stations is the goodput, the warm-up and what came twice aside.
+    goodput = measured.metrics["goodput_bps"].mean
+    assert goodput is not None
+    later = [one for one in come if one.time_ns >= 500_000_000]
+    assert sum(one.tcp_payload for one in later) == pytest.approx(goodput * 4 / 8, rel=0.02)
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_shell_has_captures_too(file: Path, tmp_path: Path) -> None:
+    capture = tmp_path / "shell.pcapng"
+    program = (
+        "import os, socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM)"
+        ".sendto(b'hello', (os.environ['AIRTCP_SERVER'], 9))"
+    )
+    ran = subprocess.run(
+        [
+            *(sys.executable, "-m", "airtcp", "shell", str(file), "--node", "laptop/1"),
+            *("--pcap", str(capture), "--", sys.executable, "-c", program + "; input()"),
+        ],
+        input="\n",
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+    _, packets = read(capture)
+    [sent] = [one for one in packets if one.node == "laptop/1" and one.way == OUT]
+    assert sent.length == 33
+    assert sent.kept.endswith(b"hello")
+
+
+def test_names_are_those_of_the_scenario(scenario: Scenario) -> None:
+    everywhere = site_of(scenario, name="test")
+    alone = site_of(scenario, name="test", only="laptop/1")
+
+    assert everywhere.names == ["server", "laptop/0", "laptop/1", "sensor/0"]
+    assert alone.names == ["server", "laptop/1"]
+    assert [len(one.names) for one in (everywhere, alone)] == [
+        len(one.nodes) for one in (everywhere, alone)
+    ]
+
+
+def test_only_captures_of_ours_give_way(tmp_path: Path) -> None:
+    scenario, ours, others = (tmp_path / name for name in ("s.toml", "ours", "others"))
+    with captured(ours, ["server"], 64, []):
+        pass
+    others.write_bytes(ours.read_bytes().replace(b"airtcp testbed", b"somebody else."))
+
+    check(scenario, pcap=ours)
+    with pytest.raises(OutputError, match="airtcp has not written it"):
+        check(scenario, pcap=others)
+    check(scenario, pcap=others, force=True)
+
+
+def test_what_fails_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), captured(tmp_path / "x", ["server"], 64, []):
+        raise KeyboardInterrupt
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_disk_that_is_full_takes_no_result_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file for now is one that cannot be written."""
+    lost: list[OutputError] = []
+    monkeypatch.setattr("airtcp.files.os.getpid", lambda: "now")
+    (tmp_path / ".x.now").symlink_to("/dev/full")
+    with captured(tmp_path / "x", ["server"], 64, lost):
+        pass
+
+    assert [str(one) for one in lost] == [
+        f"cannot write to {tmp_path / 'x'}: No space left on device"
+    ]
+    assert not (tmp_path / "x").exists()
