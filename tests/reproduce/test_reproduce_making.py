@@ -19,6 +19,8 @@ from airtcp.reproduce.make import make
 from airtcp.results.lock import locked
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load
+from airtcp.testbed import network
+from airtcp.testbed.transfers import Ftp
 from typer.testing import CliRunner, Result
 
 CHEAP = "M.fig1"
@@ -198,6 +200,27 @@ def test_a_failed_item_does_not_keep_others_from_being_made(tmp_path: Path) -> N
     assert [one.how for one in made] == ["failed", "made"]
     assert "stations[0]" in (made[0].reason or "")
     assert not (tmp_path / "M" / "wrong.json").exists()
+
+
+def test_what_this_machine_cannot_measure_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No failure: the command ends well, and says why; so does the page."""
+    monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
+    monkeypatch.setattr(network, "_PROGRAMS", {})
+    monkeypatch.setattr(Ftp, "packages", {})
+    out = tmp_path / "out"
+    said = call("H.testbed-means", "H.table1", *FAST, "--out", out)
+    told = json.loads(call("H.testbed-means", *FAST, "--out", out, "--json").stdout)
+
+    assert said.exit_code == 0, said.stderr
+    [note] = said.stderr.splitlines()
+    assert note.startswith("airtcp: H.testbed-means not made: a testbed needs the TUN device")
+    assert "H.testbed-means: not made" in said.stdout
+    assert [one["how"] for one in told["items"]] == ["not made"]
+    assert not (out / "H" / "testbed-means.json").exists()
+    page = (out / "H" / "index.html").read_text()
+    assert "H.testbed-means is not made: a testbed needs the TUN device" in page
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[
         write_pages(out)
         note("what was finished is kept; the same command goes on from there")
         raise
-    write_pages(out)
+    write_pages(out, {one.item.name: one.reason for one in made if one.reason is not None})
     return made
 
 
@@ -137,9 +137,10 @@ def _answer(
                 print(f"{one.item.name}: {one.how}")
         print(tally(about))
         print(f"pages: {out / 'index.html'}")
+    for one in made:
+        if one.reason is not None:
+            note(f"{one.item.name} {one.how}: {one.reason}")
     failed = [one for one in made if one.how == "failed"]
-    for one in failed:
-        note(f"{one.item.name} failed: {one.reason}")
     if failed:
         sys.stdout.flush()
         raise typer.Exit(Status.FAILED)

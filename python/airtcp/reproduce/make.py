@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from airtcp._version import __version__
-from airtcp.exceptions import AirtcpError, OutputError
+from airtcp.exceptions import AirtcpError, OutputError, QuestionError
 from airtcp.files import prepare, write_files
 from airtcp.present import drawing
 from airtcp.reproduce.bench import STORE, Bench, Settings
@@ -44,12 +44,16 @@ class Progress(Protocol):
         """A simulation of the item has come so far, 0 to 1."""
 
     def end(self, item: Item, how: str) -> None:
-        """An item has ended: "made", "kept" or "failed"."""
+        """An item has ended: "made", "kept", "failed" or "not made"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of an item: "made", "kept" (it was there) or "failed", with the reason."""
+    """What became of an item: "made", "kept" (it was there), "failed" or "not made".
+
+    What is not made needs what this machine does not have, such as a testbed; then as after a
+    failure there is a reason.
+    """
 
     item: Item
     how: str
@@ -128,6 +132,8 @@ def _one(item: Item, settings: Settings, out: Path, progress: Progress | None) -
         outcome = item.make(bench)
     except OutputError:
         raise
+    except QuestionError as error:
+        return Made(item, "not made", str(error))
     except AirtcpError as error:
         return Made(item, "failed", str(error))
     keep(out / STORE, item.paper, bench.simulated)

@@ -39,10 +39,10 @@ def judgements(out: Path) -> list[Judgement]:
     return [judge(claim, _values(records.get(claim.item))) for claim in load_claims()]
 
 
-def write_pages(out: Path) -> list[Path]:
+def write_pages(out: Path, reasons: Mapping[str, str] | None = None) -> list[Path]:
     """Write the page of each paper that has an item in `out`, and the page above them.
 
-    Raises OutputError.
+    `reasons` say by name why items could not be made. Raises OutputError.
     """
     known = items()
     records = {name: record_of(item, out) for name, item in known.items()}
@@ -51,7 +51,7 @@ def write_pages(out: Path) -> list[Path]:
     for paper in SOURCES.values():
         mine = [item for item in known.values() if item.paper == paper.letter]
         if any(records[item.name] for item in mine):
-            page = _paper_page(paper.letter, mine, records, verdicts, out)
+            page = _paper_page(paper.letter, mine, records, verdicts, out, reasons or {})
             written += write_files(out / paper.letter, {"index.html": page.encode()})
     top = _top_page(known, records, verdicts)
     return [*write_files(out, {"index.html": top.encode()}), *written]
@@ -69,6 +69,7 @@ def _paper_page(
     records: Mapping[str, Record | None],
     verdicts: Sequence[Judgement],
     out: Path,
+    reasons: Mapping[str, str],
 ) -> str:
     paper = SOURCES[letter]
     own = [verdict for verdict in verdicts if verdict.claim.paper == letter]
@@ -96,8 +97,14 @@ def _paper_page(
             about = [verdict for verdict in own if verdict.claim.item == item.name]
             parts += _section(item, record, about, out / letter)
     missing = [item.name for item in mine if records[item.name] is None]
-    if missing:
-        parts.append(f"<p class='note'>Not made yet: {escape(', '.join(missing))}.</p>")
+    waiting = [name for name in missing if name not in reasons]
+    if waiting:
+        parts.append(f"<p class='note'>Not made yet: {escape(', '.join(waiting))}.</p>")
+    parts += [
+        f"<p class='note'>{escape(name)} is not made: {escape(reasons[name])}.</p>"
+        for name in missing
+        if name in reasons
+    ]
     return document(title, parts)
 
 
