@@ -116,13 +116,6 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
             f"{where}.application.page",
             f"a testbed has no browser; allowed: transfers without `page`, or {simulated}",
         )
-    if real.flow.direction == "upload":
-        raise ScenarioError(
-            name,
-            f"{where}.direction",
-            "a testbed uploads by iperf3 and FTP; allowed: endless bulk, udp, ftp with `control`, "
-            f"or {simulated}",
-        )
     return Http(real, seed)
 
 

@@ -368,6 +368,12 @@ def _application_deviations(flow: Flow) -> list[str]:
     if kind == "ftp" and flow.application.model_dump()["control"] is not None:
         return ["users log in over the air, 32 for each station at the beginning"]
     if kind != "udp" and flow.application.model_dump().get("size", True) is not None:
+        if flow.direction == "upload":
+            return [
+                "transfers are by HTTP: the headers of a PUT, some 100 bytes, come before the data "
+                "and count as goodput; the server's answer comes behind them, and a user thinks "
+                "from then on"
+            ]
         return [
             "transfers are by HTTP: a request of at least 70 bytes, and headers of some 250 bytes "
             "before the data, which count as goodput"

@@ -56,9 +56,12 @@ http {{
     server {{
         listen {address}:{port} backlog=4096;
         root {folder};
+        {more}
     }}
 }}
 """
+#: Files of any size may be put there.
+_UPLOADS: Final = "dav_methods PUT; client_max_body_size 0;"
 #: No look-ups, no log of who is there, and no wait before an answer about a password.
 _PROFTPD: Final = """
 ServerName airtcp
@@ -106,6 +109,10 @@ class Transfers(Program):
         self._application = real.flow.application.model_dump(by_alias=True)
         self._users: subprocess.Popen[str] | None = None
         self._folder = f"{_FILES}/{real.entry}"
+
+    @property
+    def _uploads(self) -> bool:
+        return self.real.flow.direction == "upload"
 
     @abstractmethod
     def told(self) -> dict[str, Any]:
@@ -183,6 +190,7 @@ class Http(Transfers):
                 "folder": self._folder,
                 "address": self.real.server_address,
                 "port": _HTTP_PORT,
+                "more": _UPLOADS if self._uploads else "",
             }
             (folder / "nginx.conf").write_text(_NGINX.format(**fields), encoding="ascii")
             network.start(SERVER, ["nginx", "-p", self._folder, "-c", f"{self._folder}/nginx.conf"])
@@ -198,6 +206,7 @@ class Http(Transfers):
             "server": [self.real.server_address, _HTTP_PORT],
             "pad": asked.get("request_bytes", 0),
             "prefix": f"{self.real.index}-",
+            "uploads": self._uploads,
         }
         if asked["kind"] == "web":
             pauses: list[float] = []
@@ -266,7 +275,7 @@ class Ftp(Transfers):
             "user": self._user,
             "password": "airtcp",
             "users": _LOGGED_IN,
-            "uploads": self.real.flow.direction == "upload",
+            "uploads": self._uploads,
             # Of which the reply 150 has as many.
             "name_bytes": max(1, control["retr_bytes"] - _COMMAND_BYTES),
             "transfers": self._times_and_sizes(self._application["interarrival"]),

@@ -6,9 +6,9 @@ no other module of airtcp. Told is a JSON object on a line of standard input: `k
 its files, and
 
 - `web`: one user. `pauses` in seconds and `sizes` in bytes, each pause before its transfer; `pad`
-  is what a request has at least, in bytes; names of files begin with `prefix`.
-- `open`: `transfers`, each its time in seconds and its bytes, however many are under way; `pad` and
-  `prefix`.
+  is what a request has at least, in bytes; names of files begin with `prefix`; `uploads`.
+- `open`: `transfers`, each its time in seconds and its bytes, however many are under way; `pad`,
+  `prefix` and `uploads`.
 - `ftp`: the same `transfers`, by so many `users` (`user`, `password`) who log in before;
   `name_bytes`, so long are names of files; `uploads`.
 
@@ -52,22 +52,18 @@ def made(folder: Path, name: str, size: int) -> Path:
     return path
 
 
-def get(told: dict[str, Any], name: str, size: int) -> None:
+def fetch(told: dict[str, Any], name: str, size: int) -> None:
     """One transfer by HTTP, over a connection of its own."""
-    path = made(Path(told["folder"]), name, size)
-    address, port = told["server"]
-    connection = http.client.HTTPConnection(address, port)
-    target = f"/{name}"
-    bare = len(f"GET {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
-    connection.putrequest("GET", target, skip_host=True, skip_accept_encoding=True)
-    connection.putheader("Host", address)
-    connection.putheader("Connection", "close")
-    missing = told["pad"] - bare - len("X: \r\n")
-    if missing >= 0:
-        connection.putheader("X", "x" * missing)
-    connection.endheaders()
+    path = Path(told["folder"], name)
+    connection = http.client.HTTPConnection(*told["server"])
+    if told["uploads"]:
+        ask(connection, told, "PUT", name, {"Content-Length": str(size)})
+        connection.send(Zeros(size))
+    else:
+        made(path.parent, name, size)
+        ask(connection, told, "GET", name, {})
     answer = connection.getresponse()
-    if answer.status != http.client.OK:
+    if answer.status not in (http.client.OK, http.client.CREATED):
         raise OSError(f"the server answers {answer.status} {answer.reason}")
     buffer = bytearray(_BUFFER)
     count = 0
@@ -75,8 +71,28 @@ def get(told: dict[str, Any], name: str, size: int) -> None:
         count += got
     connection.close()
     path.unlink()
-    if count != size:
+    if not told["uploads"] and count != size:
         raise OSError(f"{count} bytes came of {size}")
+
+
+def ask(
+    connection: http.client.HTTPConnection,
+    told: dict[str, Any],
+    method: str,
+    name: str,
+    headers: dict[str, str],
+) -> None:
+    """A request of as many bytes as there should be at least."""
+    target = f"/{name}"
+    headers = {"Host": told["server"][0], "Connection": "close"} | headers
+    lines = [f"{method} {target} HTTP/1.1", *(f"{key}: {text}" for key, text in headers.items())]
+    missing = told["pad"] - len("\r\n".join(lines) + "\r\n\r\n") - len("X: \r\n")
+    if missing >= 0:
+        headers["X"] = "x" * missing
+    connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+    for key, text in headers.items():
+        connection.putheader(key, text)
+    connection.endheaders()
 
 
 class Users:
@@ -158,7 +174,7 @@ def browse(told: dict[str, Any]) -> None:
     prefix = told["prefix"]
     for number, (pause, size) in enumerate(turns):
         time.sleep(pause)
-        get(told, f"{prefix}{number}", size)
+        fetch(told, f"{prefix}{number}", size)
 
 
 def at_their_times(told: dict[str, Any], transfer: Callable[[int, int], None]) -> None:
@@ -174,7 +190,7 @@ def main() -> None:
     if told["kind"] == "web":
         guarded(lambda: browse(told))
     elif told["kind"] == "open":
-        at_their_times(told, lambda number, size: get(told, f"{told['prefix']}{number}", size))
+        at_their_times(told, lambda number, size: fetch(told, f"{told['prefix']}{number}", size))
     else:
         users = Users(told)
         for _ in range(_LOG_IN_AT_ONCE):
