@@ -155,10 +155,11 @@ class TestbedControl:
         """What has been so far, some 100 ms ago at most.
 
         `elapsed_s`; `payload_bytes` that came to either end, by entry of flows; `ap_queue_packets`;
-        `successes` and `collisions` of transmissions; `losses` of packets; `packets` that left,
-        and of how late they did `lag_p50_s`, `lag_p99_s` (None without packets), `lag_max_s` and
-        `lag_share_above` the bound in microseconds; `strays`, which were for no node, and
-        `refused`, which a device did not take.
+        `ap_mpdus_per_ppdu` of data, None where nothing is aggregated or was sent; `successes` and
+        `collisions` of transmissions; `losses` of packets; `packets` that left, and of how late
+        they did `lag_p50_s`, `lag_p99_s` (None without packets), `lag_max_s` and `lag_share_above`
+        the bound in microseconds; `strays`, which were for no node, and `refused`, which a device
+        did not take.
         """
 
 def drawn(law_json: str, seed: int, replication: int, flow: str, purpose: str, count: int) -> bytes:

@@ -42,6 +42,8 @@ impl PyTestbedControl {
         told.set_item("elapsed_s", elapsed.as_secs_f64())?;
         told.set_item("payload_bytes", counts.payload_bytes)?;
         told.set_item("ap_queue_packets", counts.ap_queue_packets)?;
+        let mpdus = (counts.ap_ppdus > 0).then(|| counts.ap_mpdus as f64 / counts.ap_ppdus as f64);
+        told.set_item("ap_mpdus_per_ppdu", mpdus)?;
         told.set_item("successes", counts.successes)?;
         told.set_item("collisions", counts.collisions)?;
         told.set_item("losses", counts.losses)?;

@@ -62,6 +62,11 @@ pub struct LiveCounts {
     pub payload_bytes: Vec<u64>,
     /// Packets that wait at the access point, those included that the MAC holds.
     pub ap_queue_packets: usize,
+    /// PPDUs of the access point with data, and the frames in them, where frames are aggregated; from
+    /// the end of the warm-up on, when that has come.
+    pub ap_ppdus: u64,
+    /// See [`Self::ap_ppdus`].
+    pub ap_mpdus: u64,
     /// Transmissions of all nodes that led to an answer.
     pub successes: u64,
     /// Those that collided.

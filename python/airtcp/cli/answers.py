@@ -163,7 +163,7 @@ def _measured(
     from airtcp.cli.testbed import testbed_bar
     from airtcp.testbed.bench import measure
 
-    with testbed_bar(quiet) as progress:
+    with testbed_bar(quiet, [flow.name for flow in loaded.flows]) as progress:
         return measure(
             loaded,
             seed=seed,

@@ -17,7 +17,7 @@ from airtcp.present import summary
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.groups import by_group
-from airtcp.present.testbed import lateness, trust
+from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
 
 if TYPE_CHECKING:
@@ -70,10 +70,12 @@ def result(
     *,
     models: bool = False,
     explain: bool = False,
+    real: TestbedResult | None = None,
 ) -> None:
     """Print a result on stdout, the answer first.
 
-    `models`: what every model says, not the best one alone; `explain`: what broken assumptions do.
+    `models`: what every model says, not the best one alone; `explain`: what broken assumptions do;
+    `real`: the numbers are those of this testbed.
     """
     console = new_console()
     console.print(Text(one_line(result.scenario.title) or "Untitled scenario", style="bold"))
@@ -82,6 +84,8 @@ def result(
         _prediction(console, result, models=models, explain=explain)
         return
     _interruption(console, result)
+    if real is not None:
+        console.print(Text(f"Real TCP over the simulated air, in real time: {trust(real.lag)}."))
     for line in first_lines(result):
         console.print(Text(one_line(line)))
     console.print()
@@ -90,11 +94,12 @@ def result(
         _comparison(console, result, models=models, explain=explain)
     else:
         _simulation(console, result)
-    if isinstance(result, Comparison) and result.testbed is not None:
-        trust_in(console, result.testbed)
+    testbed = result.testbed if isinstance(result, Comparison) else real
+    if testbed is not None:
+        trust_in(console, testbed)
         console.print()
     _subject(console, result)
-    _sanity(console, result)
+    _sanity(console, result, real)
 
 
 def trust_in(console: Console, result: TestbedResult) -> None:
@@ -354,10 +359,12 @@ def _bullet(console: Console, sentence: str, sources: Sequence[str]) -> None:
     console.print(grid)
 
 
-def _sanity(console: Console, result: Comparison | SimulationResult) -> None:
+def _sanity(
+    console: Console, result: Comparison | SimulationResult, real: TestbedResult | None
+) -> None:
     console.print(Text("Does it make sense?", style="bold"))
-    _pairs(console, summary.sanity(result))
-    told = cautions(result)
+    _pairs(console, summary.sanity(result) if real is None else sanity_of(real, result))
+    told = cautions(result) if real is None else cautions_of(real, result)
     if told:
         console.print(Text("\nTake care:", style="bold yellow"))
         for sentence in told:

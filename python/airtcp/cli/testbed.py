@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +29,10 @@ from airtcp.run import SNAPLEN
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
+
+#: Live counters: how often, and how many entries of flows have room for their names.
+_TOLD_EVERY_S = 0.5
+_MOST_NAMED = 3
 
 
 Pcap = Annotated[
@@ -63,7 +67,7 @@ def bench(
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, pcap=pcap, force=force)
         lost: OutputError | None = None
-        with testbed_bar(quiet) as progress:
+        with testbed_bar(quiet, [flow.name for flow in loaded.flows]) as progress:
             try:
                 result = measure(
                     loaded,
@@ -178,29 +182,46 @@ def shell(
 
 
 @contextmanager
-def testbed_bar(quiet: bool) -> Iterator[Callable[[float, dict[str, Any]], None] | None]:
-    """How far it is, and what goes over the air just now, if a person is looking."""
+def testbed_bar(
+    quiet: bool, flows: Sequence[str]
+) -> Iterator[Callable[[float, dict[str, Any]], None] | None]:
+    """How far it is, and what goes over the air just now, if a person is looking.
+
+    `flows` are the names of the entries.
+    """
     with bars(quiet, _columns) as bar:
         if bar is None:
             yield None
             return
         task = bar.add_task("", total=1.0, now="")
-        last = {"at": 0.0, "bytes": 0}
+        last: dict[str, Any] = {"elapsed_s": 0.0, "payload_bytes": [0] * len(flows)}
 
         def tell(share: float, so_far: dict[str, Any]) -> None:
-            elapsed, carried = so_far["elapsed_s"], sum(so_far["payload_bytes"])
-            if elapsed > last["at"] + 0.5:
-                rate = 8e-6 * (carried - last["bytes"]) / (elapsed - last["at"])
-                lag_us = 1e6 * (so_far["lag_p99_s"] or 0.0)
-                now = (
-                    f"{rate:.2f} Mb/s, AP queue {so_far['ap_queue_packets']}, "
-                    f"{so_far['collisions']} collisions, lag p99 {lag_us:.0f} us"
-                )
-                bar.update(task, now=now)
-                last.update(at=elapsed, bytes=carried)
+            if so_far["elapsed_s"] > last["elapsed_s"] + _TOLD_EVERY_S:
+                bar.update(task, now=what_goes_on(flows, so_far, last))
+                last.update(so_far)
             bar.update(task, completed=share)
 
         yield tell
+
+
+def what_goes_on(flows: Sequence[str], so_far: dict[str, Any], last: dict[str, Any]) -> str:
+    """What has gone over the air between two moments, in a line."""
+    seconds = so_far["elapsed_s"] - last["elapsed_s"]
+    pairs = zip(so_far["payload_bytes"], last["payload_bytes"], strict=True)
+    rates = [8e-6 * (now - before) / seconds for now, before in pairs]
+    parts = [f"{sum(rates):.2f} Mb/s"]
+    if 1 < len(rates) <= _MOST_NAMED:
+        named = zip(flows, rates, strict=True)
+        parts = [f"{name} {rate:.2f}" for name, rate in named]
+        parts[-1] += " Mb/s"
+    # On a narrow terminal the end is cut off.
+    parts.append(f"lag p99 {1e6 * (so_far['lag_p99_s'] or 0.0):.0f} us")
+    parts.append(f"AP queue {so_far['ap_queue_packets']}")
+    if so_far["ap_mpdus_per_ppdu"] is not None:
+        parts.append(f"{so_far['ap_mpdus_per_ppdu']:.1f} frames at once")
+    parts.append(f"{so_far['collisions']} collisions")
+    return ", ".join(parts)
 
 
 def _columns() -> tuple[ProgressColumn, ...]:

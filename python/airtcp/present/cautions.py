@@ -12,7 +12,9 @@ from airtcp.metrics import metric
 from airtcp.results import Comparison, SimulationResult
 from airtcp.stats import WIDE
 
-__all__ = ["LONG_TRANSFERS", "cautions"]
+__all__ = ["LONG_TRANSFERS", "ONE_RUN", "cautions"]
+
+ONE_RUN: Final = "one replication has no interval: nothing says how far chance goes"
 
 #: From this part of the measured time on, transfers are long: many do not end in it.
 LONG_TRANSFERS: Final = 0.05
@@ -42,7 +44,7 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
             "the longest had not ended and are missing; simulate longer, or ask for percentiles"
         )
     if simulation.replications == 1:
-        sentences.append("one replication has no interval: nothing says how far chance goes")
+        sentences.append(ONE_RUN)
     wide = [
         f"{metric(name).label} (±{percent(width)})"
         for name in ("goodput_bps", "transfer_time_s")

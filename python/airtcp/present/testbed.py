@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from airtcp.amounts import quantity
-from airtcp.results.testbed import Lag
+from airtcp.amounts import duration, quantity
+from airtcp.present import summary
+from airtcp.present.cautions import ONE_RUN, cautions
+from airtcp.results import Comparison, SimulationResult
+from airtcp.results.testbed import Lag, TestbedResult
 
-__all__ = ["lateness", "trust"]
+__all__ = ["cautions_of", "lateness", "sanity_of", "trust"]
 
 
 def trust(lag: Lag) -> str:
@@ -18,8 +21,32 @@ def lateness(lag: Lag) -> str:
     if lag.p99_s is None:
         return "no packet came through"
     bound = quantity(lag.bound_s, "s", 2)
+    latest, later = quantity(lag.max_s, "s", 2), f"{100 * lag.share_above:.2g} %"
+    half = "" if lag.p50_s is None else f"half at most {quantity(lag.p50_s, 's', 2)}, "
     return (
-        f"99 % of {lag.packets} packets at most {quantity(lag.p99_s, 's', 2)} late, the latest "
-        f"{quantity(lag.max_s, 's', 2)}; {100 * lag.share_above:.2g} % later than {bound}"
+        f"99 % of {lag.packets} packets at most {quantity(lag.p99_s, 's', 2)} late, {half}"
+        f"the latest {latest}; {later} later than {bound}"
         + ("" if lag.real_time else "; without real-time priority")
     )
+
+
+def sanity_of(
+    real: TestbedResult, measured: Comparison | SimulationResult
+) -> list[tuple[str, str]]:
+    """What one looks at to see whether a result makes sense, of what a testbed has measured."""
+    run = real.testbed
+    told = {
+        "run": f"one run of {duration(run.simulated_s)} in real time, "
+        f"{duration(run.wall_s)} with its networks and programs"
+    }
+    # Timers are the kernel's own business.
+    unseen = f", {run.counts['tcp_timeouts']:,} timeouts"
+    return [
+        (name, told.get(name, text).replace(unseen, "")) for name, text in summary.sanity(measured)
+    ]
+
+
+def cautions_of(real: TestbedResult, measured: Comparison | SimulationResult) -> list[str]:
+    """What is to be kept in mind of a result of a testbed."""
+    told = {ONE_RUN: "one run has no interval: nothing says how far chance and this machine go"}
+    return [told.get(one, one) for one in cautions(measured)]

@@ -69,8 +69,17 @@ impl World<'_> {
             counts.payload_bytes[flow.entry] += flow.books.received.bytes;
             counts.losses += flow.books.dropped.packets;
         }
-        let at_ap = self.transmitters.iter().filter(|one| one.at_access_point);
-        counts.ap_queue_packets = at_ap.map(|one| one.queue.len()).sum();
+        for (id, one) in (0..).zip(&self.transmitters) {
+            if !one.at_access_point {
+                continue;
+            }
+            counts.ap_queue_packets += one.queue.len();
+            if let Some(sent) = &self.measures.ppdus {
+                let (ppdus, mpdus) = sent.by(id).data();
+                counts.ap_ppdus += ppdus;
+                counts.ap_mpdus += mpdus;
+            }
+        }
         counts
     }
 

@@ -77,6 +77,11 @@ impl PpduCounts {
         }
     }
 
+    /// PPDUs with anything that is no TCP ACK alone, and the frames in them.
+    pub(super) fn data(self) -> (u64, u64) {
+        (self.data_ppdus, self.data_mpdus)
+    }
+
     pub(super) fn metrics(ap: Self, stations: Self) -> Metrics {
         Metrics::from([
             ("mpdus_per_ppdu_ap", fraction(ap.data_mpdus, ap.data_ppdus)),
