@@ -52,6 +52,8 @@ SECTIONS = {
     "TcpRules": "`rules`, of `tcp`",
     "DelayedAck": "`delayed_ack`, of `tcp`",
     "AckSkip": "`ack_skip`, of `tcp`",
+    "AdaptiveSkip": "`adaptive`, of `ack_skip`",
+    "MacFeedback": "`mac_feedback`, of `tcp`",
     "Tack": "`tack`, of `tcp`",
     "Segments": "`receive_window` and `initial_ssthresh`, of `tcp`, as tables",
     "Link": "`[links.NAME]`, and the tables of `path`",

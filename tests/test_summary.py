@@ -254,6 +254,9 @@ def test_wide_intervals_are_a_caution() -> None:
         ),
         ("ack_skip = { skip = 1 }", "1 of 2 ACKs left out"),
         ("ack_skip = { skip = 2, after_segment = 50 }", "2 of 3 ACKs left out after segment 50"),
+        ("ack_skip = { adaptive = { most = 3 } }", "up to 3 of 4 ACKs left out"),
+        ('mac_feedback = { give_up = "retransmit" }', "told of frames given up"),
+        ('mac_feedback = { give_up = "freeze" }', "told of frames given up, the window kept"),
         ("aimd = { increase = 0.2, decrease = 0.95 }", "AIMD 0.2 and 0.95"),
     ],
 )

@@ -195,7 +195,9 @@ def test_the_file_with_every_key_has_every_key() -> None:
     with (SCENARIOS / "valid" / "every_key_queue.toml").open("rb") as file:
         queues = tomllib.load(file)
     with (SCENARIOS / "valid" / "every_key_traffic.toml").open("rb") as file:
-        pages, past, call, talk = (flow["application"] for flow in tomllib.load(file)["flows"])
+        flows = tomllib.load(file)["flows"]
+    pages, past, call, talk = (flow["application"] for flow in flows)
+    skips = flows[0]["tcp"]["ack_skip"]
     of_queues = queues["stations"][0]
     group = {**high["stations"][0], **of_queues, **high["stations"][2]}
     flow = data["flows"][0]
@@ -230,7 +232,10 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(tcp.TcpRules), flow["tcp"]["rules"]),
         # every and thresholds exclude each other
         (written(tcp.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
-        (written(tcp.AckSkip), flow["tcp"]["ack_skip"]),
+        # skip and adaptive exclude each other
+        (written(tcp.AckSkip), {**flow["tcp"]["ack_skip"], **skips}),
+        (written(tcp.AdaptiveSkip), skips["adaptive"]),
+        (written(tcp.MacFeedback), flow["tcp"]["mac_feedback"]),
         (written(traffic.Link), flow["path"][1]),
         (written(traffic.Web), pages),
         (written(traffic.Page), pages["page"]),

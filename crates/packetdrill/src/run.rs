@@ -406,6 +406,7 @@ fn config(script: &Script) -> Result<Config, String> {
         clock_granularity: Duration::from_millis(1),
         delayed_ack: DelayedAck::every(1, Duration::from_millis(200)),
         ack_skip: None,
+        mac_feedback: None,
         tack: None,
         slow_start: if congestion == Congestion::Cubic && options.sack_permitted {
             SlowStart::Hystart

@@ -104,6 +104,11 @@ impl Connection {
         }
     }
 
+    /// The end that does not send what the flow is there for.
+    pub(crate) fn acknowledging(&self) -> Side {
+        self.sender.other()
+    }
+
     pub(crate) fn end(&self, side: Side) -> &Endpoint {
         match side {
             Side::Station => &self.station,

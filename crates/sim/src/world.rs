@@ -9,6 +9,7 @@
 mod air;
 mod capture;
 mod conclude;
+mod feedback;
 mod flow;
 mod foreign;
 mod groups;
@@ -72,6 +73,8 @@ pub(crate) struct World<'a> {
     ready: Vec<ContenderId>,
     /// Whether the access point shares airtime out.
     shares_airtime: bool,
+    /// Whether some connection is told what becomes of its station's frames.
+    tells_tcp: bool,
     measures: Measures,
     airtime: AirtimeAccount,
     /// Writes down what happens, if someone asked for it.
@@ -128,6 +131,7 @@ impl<'a> World<'a> {
                 groups::scopes(scenario),
             ),
             shares_airtime: matches!(scenario.ap.scheduler, Some(Scheduler::Airtime { .. })),
+            tells_tcp: feedback::is_wanted(scenario),
             failure: None,
             ready: Vec::new(),
             nodes,

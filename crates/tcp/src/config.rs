@@ -1,10 +1,14 @@
 //! What an endpoint is told before it starts. Both ends of a connection share one [`Config`]; it
 //! never changes while they live, so the endpoints hold no copy of it.
 
+mod feedback;
+
 use std::ops::RangeInclusive;
 
 use airtcp_kernel::Duration;
 use serde::{Deserialize, Serialize};
+
+pub use self::feedback::{AdaptiveSkip, GiveUp, MacFeedback};
 
 /// The parameters of both ends of a connection, as the resolved form of a scenario has them. There are
 /// no defaults here.
@@ -53,6 +57,8 @@ pub struct Config {
     pub delayed_ack: DelayedAck,
     /// Which of its acknowledgments the receiver leaves out.
     pub ack_skip: Option<AckSkip>,
+    /// What the MAC of this end tells of frames that it gives up; `None`: nothing.
+    pub mac_feedback: Option<MacFeedback>,
     /// When the receiver acknowledges instead, if it thins acknowledgments out by time, too.
     pub tack: Option<Tack>,
     /// Whether each segment has a timestamps option (RFC 7323 section 3), whose bytes are not counted here.
@@ -250,6 +256,8 @@ pub struct Threshold {
 pub struct AckSkip {
     /// Of so many and one that [`DelayedAck`] asks for in a row, only the last one is sent.
     pub skip: u32,
+    /// Not always so many, but as many as the MAC's experience asks for, so many at most; `None`: always.
+    pub adaptive: Option<AdaptiveSkip>,
     /// From the next segment after the one with this number on, counted as in [`Threshold`].
     pub after_segment: u64,
 }
@@ -323,9 +331,10 @@ impl Config {
         Ok(())
     }
 
-    /// Whether segments of an established connection say something beside their numbers.
+    /// Whether segments of an established connection say something beside their numbers, or something else
+    /// is rare about it.
     pub(crate) fn has_marks(&self) -> bool {
-        self.timestamps || self.ecn
+        self.timestamps || self.ecn || self.mac_feedback.is_some()
     }
 
     /// What most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
@@ -350,6 +359,7 @@ impl Config {
             clock_granularity: Duration::from_millis(1),
             delayed_ack: DelayedAck::every(1, Duration::from_millis(100)),
             ack_skip: None,
+            mac_feedback: None,
             tack: None,
             timestamps: false,
             ecn: false,

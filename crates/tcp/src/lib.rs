@@ -55,8 +55,9 @@ mod sent;
 
 pub use blocks::Block;
 pub use config::{
-    AckSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, Handshake, Implementation,
-    LossWindow, Opening, RtoFloor, Rules, SlowStart, Tack, Threshold, Variant,
+    AckSkip, AdaptiveSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, GiveUp, Handshake,
+    Implementation, LossWindow, MacFeedback, Opening, RtoFloor, Rules, SlowStart, Tack, Threshold,
+    Variant,
 };
 pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;

@@ -6,17 +6,19 @@
 use airtcp_kernel::{Duration, Time};
 
 use crate::ecn::Ecn;
-use crate::{Config, Segment, SegmentOptions, Timestamps};
+use crate::{Block, Config, Segment, SegmentOptions, Timestamps};
 
 /// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux's and ns-3's tick.
 const TICK: Duration = Duration::from_millis(1);
 
-/// What one end keeps for the marks of its segments.
+/// What one end keeps for the marks of its segments, and what else is rare.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     /// TS.Recent of RFC 7323 section 4.3.
     recent: u32,
     pub(crate) ecn: Ecn,
+    /// What the MAC has given up, and is to be sent again now.
+    pub(crate) given_up: Vec<Block>,
 }
 
 /// TSval at this time.
@@ -26,7 +28,7 @@ fn clock(now: Time) -> u32 {
 
 impl Marks {
     pub(crate) fn new(config: &Config) -> Self {
-        Self { recent: 0, ecn: Ecn::new(config) }
+        Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new() }
     }
 
     /// A segment arrived, at an end that had last acknowledged all before `acknowledged`. Returns how

@@ -5,6 +5,7 @@
 //! data.
 
 mod adaptive;
+mod skipping;
 mod tame;
 
 use std::num::NonZeroU64;
@@ -12,10 +13,11 @@ use std::num::NonZeroU64;
 use airtcp_kernel::{Duration, Time};
 
 use self::adaptive::Adaptive;
+use self::skipping::Skipping;
 use self::tame::Tame;
 use crate::options::MAX_SACK_BLOCKS;
 use crate::reassembly::Reassembly;
-use crate::{Block, Config};
+use crate::{AckSkip, Block, Config};
 
 /// The number of the first byte of data: the SYN, sent or imagined, has number 0.
 pub(crate) const FIRST_BYTE: u64 = 1;
@@ -37,7 +39,14 @@ pub(crate) struct Receiver {
     /// `None` until it is needed.
     adaptive: Option<Box<Adaptive>>,
     /// Likewise.
-    tame: Option<Box<Tame>>,
+    thinning: Option<Box<Thinning>>,
+}
+
+/// What a receiver keeps that thins acknowledgments out by what it is told.
+#[derive(Clone, Copy, Debug)]
+enum Thinning {
+    Tame(Tame),
+    Skipping(Skipping),
 }
 
 /// Which acknowledgment the other end must get, and when.
@@ -64,7 +73,7 @@ impl Receiver {
             fin: None,
             ahead: None,
             adaptive: None,
-            tame: None,
+            thinning: None,
         }
     }
 
@@ -132,7 +141,32 @@ impl Receiver {
     /// A round trip of the connection was measured: the least of them counts.
     #[cold]
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
-        self.tame.get_or_insert_default().on_round_trip(rtt);
+        self.tame().on_round_trip(rtt);
+    }
+
+    /// A frame of the station was answered, or was not.
+    pub(crate) fn on_frame(&mut self, config: &Config, is_answered: bool) {
+        if let Some(skip) = config.ack_skip
+            && let Some(adaptive) = skip.adaptive
+        {
+            self.skipping().on_frame(skip.skip, adaptive, is_answered);
+        }
+    }
+
+    fn tame(&mut self) -> &mut Tame {
+        let tame = Thinning::Tame(Tame::default());
+        match &mut **self.thinning.get_or_insert_with(|| Box::new(tame)) {
+            Thinning::Tame(tame) => tame,
+            Thinning::Skipping(_) => unreachable!("one policy of acknowledgments"),
+        }
+    }
+
+    fn skipping(&mut self) -> &mut Skipping {
+        let skipping = Thinning::Skipping(Skipping::default());
+        match &mut **self.thinning.get_or_insert_with(|| Box::new(skipping)) {
+            Thinning::Skipping(skipping) => skipping,
+            Thinning::Tame(_) => unreachable!("one policy of acknowledgments"),
+        }
     }
 
     /// The other end must hear from this one: a SYN was accepted.
@@ -149,8 +183,12 @@ impl Receiver {
     /// A segment with the current acknowledgment number is on its way.
     #[inline]
     pub(crate) fn on_ack_sent(&mut self, now: Time) {
-        if let Some(tame) = &mut self.tame {
-            tame.on_ack_sent(now);
+        match self.thinning.as_deref_mut() {
+            None => {}
+            Some(Thinning::Tame(tame)) => tame.on_ack_sent(now),
+            Some(Thinning::Skipping(skipping)) => {
+                skipping.on_ack_sent(self.rcv_nxt > self.acknowledged);
+            }
         }
         self.acknowledged = self.rcv_nxt;
         self.ack_owed = AckOwed::None;
@@ -197,9 +235,8 @@ impl Receiver {
     #[cold]
     fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
         if let Some(tack) = config.tack {
-            let tame = self.tame.get_or_insert_default();
-            let pending = self.rcv_nxt - self.acknowledged;
-            self.ack_owed = tame.on_data(config, tack, now, pending, self.ack_owed);
+            let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);
+            self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
             return;
         }
         self.delay_ack_adaptively(config, now);
@@ -224,7 +261,7 @@ impl Receiver {
         self.ack_owed = AckOwed::Now;
         if let Some(ack_skip) = config.ack_skip
             && ack_skip.is_on(self.delivered(), config.mss)
-            && self.skipped < ack_skip.skip
+            && self.skipped < self.skips(ack_skip)
         {
             self.skipped += 1;
             self.acknowledged = self.rcv_nxt;
@@ -232,8 +269,19 @@ impl Receiver {
         }
     }
 
+    /// How many are left out now.
+    fn skips(&mut self, ack_skip: AckSkip) -> u32 {
+        match ack_skip.adaptive {
+            None => ack_skip.skip,
+            Some(adaptive) => self.skipping().skips(adaptive),
+        }
+    }
+
     #[cold]
     fn on_disorder(&mut self, config: &Config, start: u64, end: u64) {
+        if config.ack_skip.is_some_and(|skip| skip.adaptive.is_some()) {
+            self.skipping().on_loss();
+        }
         if start > self.rcv_nxt {
             // RFC 5681 section 4.2: "A TCP receiver SHOULD send an immediate duplicate ACK when an
             // out-of-order segment arrives." RFC 9293 section 3.4: what lies beyond the window
@@ -266,7 +314,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{AckSkip, DelayedAck, Threshold, Variant};
+    use crate::config::{DelayedAck, Threshold, Variant};
 
     const T: Time = Time::from_nanos(1_000_000_000);
     /// `T` and the timeout of 100 ms.
@@ -398,7 +446,7 @@ mod tests {
 
     #[test]
     fn skipping_starts_after_its_segment_and_no_timer_runs() {
-        let ack_skip = Some(AckSkip { skip: 2, after_segment: 3 });
+        let ack_skip = Some(AckSkip { skip: 2, adaptive: None, after_segment: 3 });
         let config = Config { ack_skip, ..every(1) };
         let mut receiver = Receiver::new();
 
@@ -411,7 +459,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgment_at_once_is_not_skipped_and_begins_the_count_anew() {
-        let ack_skip = Some(AckSkip { skip: 2, after_segment: 0 });
+        let ack_skip = Some(AckSkip { skip: 2, adaptive: None, after_segment: 0 });
         let config = Config { ack_skip, ..every(1) };
         let mut receiver = Receiver::new();
         assert_eq!(owed_after(&mut receiver, &config, 2), [false, false]);
@@ -432,7 +480,7 @@ mod tests {
 
     #[test]
     fn skipping_counts_what_a_delayed_acknowledgment_policy_asks_for() {
-        let ack_skip = Some(AckSkip { skip: 1, after_segment: 0 });
+        let ack_skip = Some(AckSkip { skip: 1, adaptive: None, after_segment: 0 });
         let config = Config { ack_skip, ..every(2) };
         let mut receiver = Receiver::new();
 

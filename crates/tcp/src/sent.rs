@@ -280,6 +280,22 @@ impl Sent {
         }
     }
 
+    /// What is under way of `block` is lost. Whether anything was.
+    pub(crate) fn lose(&mut self, block: Block) -> bool {
+        let before = self.lost_octets;
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            let is_inside = block.start <= segment.start && segment.end <= block.end;
+            if segment.fate == Fate::UnderWay && is_inside {
+                segment.fate = Fate::Lost;
+                self.lost_octets += segment.end - segment.start;
+                if let Some(record) = self.records.get(index) {
+                    self.newly_lost.push((segment.block(), *record));
+                }
+            }
+        }
+        self.lost_octets > before
+    }
+
     /// What was found lost since this was asked last; nothing without records.
     pub(crate) fn take_lost(&mut self) -> Vec<(Block, Record)> {
         std::mem::take(&mut self.newly_lost)

@@ -179,6 +179,12 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
             "an ACK for every d segments; here ACKs also wait for a part of the least round trip "
             "(TACK), where fewer of them go on the air, and goodput is a little too low"
         )
+    if any(tcp.mac_feedback is not None for tcp in connections):
+        yield (
+            "a sender that hears of losses from the other end alone; here the MAC of a station "
+            "tells it of frames that it gives up, and it waits for no timer where frames are lost "
+            f"in the air; {UNKNOWN}"
+        )
     if any(tcp.ecn for tcp in connections):
         yield (
             "windows that fall when packets are lost; here queues mark packets before that (ECN), "
@@ -349,12 +355,14 @@ def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
     skipping = [skip for skip in skips if skip is not None and skip.skip > 0]
     if skipping:
         most = max(skip.skip for skip in skipping)
+        adapts = any(skip.adaptive is not None for skip in skipping)
         begin = min(skip.after_segment for skip in skipping)
         yield (
-            f"each ACK that is due is sent; here {most} of {most + 1} are left out after segment "
-            f"{begin:,}, and no timer makes up for them: fewer ACKs leave more room for data "
-            "(goodput too low), but a window that falls below what an ACK waits for moves on by "
-            f"retransmission timeouts alone (goodput far too high); {UNKNOWN}"
+            f"each ACK that is due is sent; here {'up to ' if adapts else ''}{most} of {most + 1} "
+            f"are left out after segment {begin:,}, and no timer makes up for them: fewer "
+            "ACKs leave more room for data (goodput too low), but a window that falls below what "
+            "an ACK waits for moves on by retransmission timeouts alone (goodput far too high); "
+            f"{UNKNOWN}"
         )
 
 

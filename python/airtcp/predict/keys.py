@@ -63,6 +63,7 @@ RENO: Final = Assumption(
         "flows.tcp.pacing",
         "flows.tcp.delayed_ack.adaptive",
         "flows.tcp.tack",
+        "flows.tcp.mac_feedback",
         "flows.tcp.ecn",
         "flows.tcp.small_queue",
     ),

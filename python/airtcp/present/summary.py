@@ -433,9 +433,13 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield words + "".join(f", for every {every} from {begin} on" for begin, every in later)
     if tcp.ack_skip is not None and tcp.ack_skip.skip > 0:
         skip, begin = tcp.ack_skip.skip, tcp.ack_skip.after_segment
-        yield f"{skip} of {skip + 1} ACKs left out" + (
+        most = "up to " if tcp.ack_skip.adaptive is not None else ""
+        yield f"{most}{skip} of {skip + 1} ACKs left out" + (
             f" after segment {begin}" if begin > 0 else ""
         )
+    if tcp.mac_feedback is not None:
+        kept = ", the window kept" if tcp.mac_feedback.give_up == "freeze" else ""
+        yield f"told of frames given up{kept}"
     if tcp.tack is not None:
         yield f"TACK ({tcp.tack.every} segments, {tcp.tack.beta} in a least round trip)"
     if tcp.rules.preset != "standard":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..standards import initial_window_segments
 from .errors import InvalidError, Path
-from .keys.tcp import DelayedAck, Segments, Tcp
+from .keys.tcp import AckSkip, DelayedAck, Segments, Tcp
 from .quantities import Written
 
 __all__ = ["resolve_tcp"]
@@ -45,6 +45,7 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
         receive_window_bytes=_receive_window(tcp, here),
         initial_window_bytes=tcp.initial_window * tcp.mss,
         initial_ssthresh_bytes=_initial_ssthresh(tcp, here),
+        ack_skip=_ack_skip(tcp.ack_skip, (*here, "ack_skip")),
         delayed_ack=_delayed_ack(tcp.delayed_ack, (*here, "delayed_ack")),
     )
 
@@ -171,6 +172,20 @@ def _delayed_ack(delayed_ack: Written, here: Path) -> DelayedAck:
         raise InvalidError((*here, "thresholds"), "stands beside every; allowed: one of the two")
     pairs = delayed_ack.thresholds or [[0, delayed_ack.every]]
     return DelayedAck.of(delayed_ack, thresholds=tuple((begin, every) for begin, every in pairs))
+
+
+def _ack_skip(ack_skip: Written | None, here: Path) -> AckSkip | None:
+    if ack_skip is None:
+        return None
+    adaptive = ack_skip.adaptive
+    if (ack_skip.skip is None) == (adaptive is None):
+        raise InvalidError(
+            here,
+            "says neither skip nor adaptive; allowed: one of the two"
+            if adaptive is None
+            else "has skip beside adaptive; allowed: one of the two",
+        )
+    return AckSkip.of(ack_skip, skip=ack_skip.skip if adaptive is None else adaptive.most)
 
 
 def _bytes(window: int | Segments, mss: int) -> int:

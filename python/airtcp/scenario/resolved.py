@@ -31,7 +31,7 @@ from .keys.queue import (
     StandardAccess,
 )
 from .keys.run import Run
-from .keys.tcp import AckSkip, Aimd, DelayedAck, Tcp, TcpRules
+from .keys.tcp import AckSkip, AdaptiveSkip, Aimd, DelayedAck, Tcp, TcpRules
 from .keys.traffic import (
     Application,
     Bulk,
@@ -54,6 +54,7 @@ __all__ = [
     "AccessPoint",
     "AckSkip",
     "AdaptiveBurst",
+    "AdaptiveSkip",
     "Aimd",
     "AirtimeScheduler",
     "Application",

@@ -63,11 +63,11 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.has_next()
     }
 
-    /// Captures tell the frames of a collision apart, and who counts the frames of PPDUs or shares
-    /// airtime out.
+    /// Captures tell the frames of a collision apart, and who counts the frames of PPDUs, shares
+    /// airtime out, or tells TCP.
     #[inline]
     fn watches_colliders(&self) -> bool {
-        self.is_captured() || self.measures.ppdus.is_some() || self.shares_airtime
+        self.is_captured() || self.measures.ppdus.is_some() || self.shares_airtime || self.tells_tcp
     }
 
     #[inline(always)]
@@ -93,17 +93,24 @@ impl Supply<Packet> for World<'_> {
                 self.exchange_begins(by, now, times, psdu);
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
-            MacEvent::Lost { psdu, answer: (from, to), .. } => {
+            MacEvent::Lost { by, psdu, answer: (from, to) } => {
+                self.frame_failed(by, &psdu.first().payload, false);
                 self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
                 self.record_lost_ppdu();
                 self.capture_outcome(psdu);
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
-            MacEvent::Answered { psdu, .. } => self.capture_outcome(psdu),
+            MacEvent::Answered { by, psdu } => {
+                if self.tells_tcp {
+                    self.transmitters[by as usize].collided = false;
+                }
+                self.capture_outcome(psdu);
+            }
             MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
             MacEvent::GivenUp { by, mpdu } => {
                 self.packet_dropped(&mpdu.payload, Drop::Mac(by));
                 self.remove_sent(by, &mpdu.payload);
+                self.frame_given_up(by, &mpdu.payload);
             }
         }
     }
@@ -200,6 +207,7 @@ impl World<'_> {
                     self.count_ppdu(by, now, times, psdu, true);
                 }
                 self.charge_collider(by, psdu.receiver(), times);
+                self.frame_failed(by, &psdu.first().payload, true);
                 self.capture_collider(by, now, times, psdu);
             }
         }
@@ -252,6 +260,8 @@ impl World<'_> {
             self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
             let delay = self.now - packet.arrived;
             self.measures.scopes[packet.body.scope as usize].latency.ap_queue.add(delay);
+        } else if self.tells_tcp {
+            self.frame_answered(packet);
         }
     }
 }

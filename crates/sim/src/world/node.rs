@@ -55,6 +55,8 @@ pub(super) struct Transmitter {
     pub(super) counts: QueueCounts,
     /// Datagram flows that wait for room in the queue.
     pub(super) blocked: VecDeque<u32>,
+    /// Whether what it sent last collided; known where TCP is told.
+    pub(super) collided: bool,
 }
 
 /// What [`build`] makes.
@@ -119,6 +121,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
                 }),
                 counts: QueueCounts::default(),
                 blocked: VecDeque::new(),
+                collided: false,
             });
         }
         let group = group.map(|(number, _)| number);

@@ -325,8 +325,13 @@ fn tcp() -> impl Strategy<Value = Value> {
         4 => (1_u32..5).prop_map(|every| json!([[0, every]])),
         1 => Just(json!([[0, 1], [2, 2], [5, 3], [9, 4]])),
     ];
-    let skip = (1_u32..4, 0_u64..60)
-        .prop_map(|(skip, after)| json!({ "skip": skip, "after_segment": after }));
+    let adaptive = proptest::option::of(
+        (1_u32..40, 1_u32..4)
+            .prop_map(|(calm, acks)| json!({ "calm": calm, "acks_per_window": acks })),
+    );
+    let skip = (1_u32..4, 0_u64..60, adaptive).prop_map(|(skip, after, adaptive)| {
+        json!({ "skip": skip, "after_segment": after, "adaptive": adaptive })
+    });
     let skip = prop_oneof![4 => Just(Value::Null), 1 => skip];
     let aimd = prop_oneof![3 => Just((1.0, 0.5)), 1 => (0.001..=1000.0, 0.01..=0.99)];
     let rules = (prop_oneof![Just("flight-size"), Just("cwnd")], any::<bool>());
@@ -346,6 +351,8 @@ fn tcp() -> impl Strategy<Value = Value> {
             let model = if once { "bbr1" } else { "bbr" };
             let congestion = if has_model { model } else { congestion };
             let tack = (once && skip.is_null()).then(|| json!({ "every": 2, "beta": 4 }));
+            let give_up = if once { "retransmit" } else { "freeze" };
+            let feedback = (low != pad).then(|| json!({ "give_up": give_up }));
             let rules = json!({
                 "loss_window": loss_window, "fast_retransmit_once_per_window": once,
             });
@@ -363,7 +370,7 @@ fn tcp() -> impl Strategy<Value = Value> {
                         "thresholds": thresholds, "timeout_ns": timeout * MILLISECOND,
                         "adaptive": false,
                     },
-                    "ack_skip": skip,
+                    "ack_skip": skip, "mac_feedback": feedback,
                     "tack": tack, "ecn": !has_model && pad != once, "pacing": has_model, "small_queue": pad || once,
                     "pad_last_segment": pad,
                 }),

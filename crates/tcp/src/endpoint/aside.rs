@@ -1,4 +1,5 @@
-//! What is rare: segments before the connection is established, and those with marks (timestamps, ECN).
+//! What is rare: segments before the connection is established, those with marks (timestamps, ECN), and what
+//! the MAC tells.
 //!
 //! Apart, so that the way of all others is short. What the marks are is in [`marks`](crate::marks) and
 //! [`ecn`](crate::ecn).
@@ -7,7 +8,8 @@ use airtcp_kernel::{Duration, Time};
 
 use super::Endpoint;
 use crate::handshake::{Answer, State};
-use crate::{Config, Flags, LossState, Segment, SegmentOptions};
+use crate::receiver::AckOwed;
+use crate::{Block, Config, Flags, GiveUp, LossState, Segment, SegmentOptions};
 
 impl Endpoint {
     /// A segment before the connection is established, or one with marks.
@@ -156,10 +158,44 @@ impl Endpoint {
             marks.ecn.note_losses(&self.sender.counters);
         }
         let before = self.sender.counters.retransmissions;
-        let segment = self.poll_data(config, now, options)?;
+        let given_up = self.poll_given_up(now);
+        let segment = given_up.or_else(|| self.poll_data(config, now, options))?;
         let is_new = segment.len > 0 && self.sender.counters.retransmissions == before;
         let ecn = self.marks.as_mut().map(|marks| marks.ecn.of_segment(is_new));
         Some(Segment { flags: segment.flags | ecn.unwrap_or(Flags::NONE), ..segment })
+    }
+
+    /// The MAC of this end gives up a frame with `segment`; by the channel if its last try did not collide.
+    /// What is to be sent again comes from [`Endpoint::poll_transmit`].
+    #[cold]
+    pub fn on_given_up(&mut self, config: &Config, now: Time, segment: &Segment, by_channel: bool) {
+        let Some(feedback) = config.mac_feedback.filter(|_| self.state == State::Marked) else {
+            return;
+        };
+        let keeps_window = by_channel && feedback.give_up == GiveUp::Freeze;
+        let block = Block { start: segment.seq, end: segment.end() };
+        if let Some(again) = self.sender.on_given_up(config, now, block, keeps_window)
+            && let Some(marks) = &mut self.marks
+        {
+            marks.given_up.push(again);
+        }
+    }
+
+    /// A frame of the station at one end of this connection was answered, or was not.
+    #[cold]
+    pub fn on_frame(&mut self, config: &Config, is_answered: bool) {
+        self.receiver.on_frame(config, is_answered);
+    }
+
+    /// What the MAC has given up, again. A duplicate ACK that is owed goes first.
+    fn poll_given_up(&mut self, now: Time) -> Option<Segment> {
+        let marks = self.marks.as_mut().filter(|marks| !marks.given_up.is_empty())?;
+        if self.receiver.ack_owed() == AckOwed::Bare {
+            return None;
+        }
+        let block = marks.given_up.remove(0);
+        let (seq, len) = self.sender.resend(now, block);
+        Some(self.segment(now, seq, len))
     }
 
     fn poll_syn(&mut self, now: Time) -> Option<Segment> {

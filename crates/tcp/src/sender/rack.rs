@@ -213,6 +213,22 @@ impl Sender {
         }
     }
 
+    /// The MAC has given up a frame with a segment: that is lost, and the window falls or stays.
+    #[cold]
+    pub(super) fn lose_given_up(
+        &mut self,
+        config: &Config,
+        now: Time,
+        block: Block,
+        keeps_window: bool,
+    ) {
+        let Some(rack) = &mut self.rack else { return };
+        let is_lost = rack.sent.lose(block);
+        if is_lost && !keeps_window && matches!(self.phase, Phase::Open { .. }) {
+            self.enter_rack_recovery(config, now, 0);
+        }
+    }
+
     fn enter_rack_recovery(&mut self, config: &Config, now: Time, delivered: u64) {
         self.counters.fast_retransmits += 1;
         self.recover = self.snd_max;

@@ -63,17 +63,22 @@ impl Sender {
     #[cold]
     pub(crate) fn on_congestion_echo(&mut self, config: &Config, now: Time, ack: u64) -> bool {
         let is_news = ack > self.reduced.max(self.recover);
-        let Phase::Open { limited_transmit, .. } = self.phase else { return false };
-        if !is_news {
-            return false;
+        let is_open = matches!(self.phase, Phase::Open { .. });
+        if is_news && is_open {
+            self.reduce_at_once(config, now);
         }
+        is_news && is_open
+    }
+
+    /// The window falls as after a loss, once for all that is under way, and nothing is sent again for it.
+    pub(super) fn reduce_at_once(&mut self, config: &Config, now: Time) {
+        let Phase::Open { limited_transmit, .. } = self.phase else { return };
         self.reduced = self.snd_max;
         // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
         let told = self.part_of(config, self.in_network() - limited_transmit);
         let moment = Moment { config, now, rtt: &self.rtt };
         self.controller.on_loss(&mut self.window, &moment, told);
         self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
-        true
     }
 
     /// Whether a mark has reduced the window since the oldest segment under way was sent: its loss is of the same

@@ -65,6 +65,10 @@ impl Sender {
         let una = self.snd_una;
         let is_lost = self.scoreboard_mut().is_lost(una, smss);
         let flight_size = self.flight_size();
+        if self.snd_una < self.recover {
+            // What the MAC has given up is on its way again.
+            return;
+        }
         if let Phase::Open { dup_acks, limited_transmit } = &mut self.phase {
             *dup_acks = dup_acks.saturating_add(1);
             if *dup_acks >= DUP_THRESH || is_lost {

@@ -166,7 +166,11 @@ fn thresholds_ask_for_fewer_acks_as_the_transfer_goes_on() {
 }
 
 fn skipping(skip: u32, after_segment: u64) -> Config {
-    Config { variant: Variant::Reno, ack_skip: Some(AckSkip { skip, after_segment }), ..every(1) }
+    Config {
+        variant: Variant::Reno,
+        ack_skip: Some(AckSkip { skip, adaptive: None, after_segment }),
+        ..every(1)
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod closing;
 mod cubic;
 mod ecn;
 mod fast_recovery;
+mod feedback;
 mod golden;
 mod handshake;
 mod pair;

@@ -48,7 +48,7 @@ prop_compose! {
 
 pub(crate) fn ack_skip() -> impl Strategy<Value = Option<AckSkip>> {
     let some = (1_u32..5, 0_u64..20)
-        .prop_map(|(skip, after_segment)| Some(AckSkip { skip, after_segment }));
+        .prop_map(|(skip, after_segment)| Some(AckSkip { skip, adaptive: None, after_segment }));
     prop_oneof![3 => Just(None), 1 => some]
 }
 

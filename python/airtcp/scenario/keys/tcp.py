@@ -13,7 +13,17 @@ from pydantic_core import PydanticCustomError
 from ..declare import Key, Table, by_preset, file_only, follows, key, none
 from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
 
-__all__ = ["AckSkip", "Aimd", "DelayedAck", "Segments", "Tack", "Tcp", "TcpRules"]
+__all__ = [
+    "AckSkip",
+    "AdaptiveSkip",
+    "Aimd",
+    "DelayedAck",
+    "MacFeedback",
+    "Segments",
+    "Tack",
+    "Tcp",
+    "TcpRules",
+]
 
 _LAST_SEGMENT = 10**9
 
@@ -94,20 +104,61 @@ class DelayedAck(Table):
         return self.thresholds[0][1]
 
 
+class AdaptiveSkip(Table):
+    """How many ACKs are left out, by what the station's MAC meets: paper G, section V."""
+
+    most_: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=1000)],
+        "Of how many and one in a row at most the last one alone is sent. Instead of `skip`.",
+        default=4,
+    )
+    calm: int = key(
+        "Each frame of the station that gets no answer makes it one more ACK that is left out; so "
+        "many answered in a row one fewer.",
+        default=100,
+        ge=1,
+        le=10**6,
+        unit="frames",
+    )
+    acks_per_window: int = key(
+        "No more are left out than leaves the sender's window so many ACKs, as large as it must be "
+        "by the ACKs since the last loss.",
+        default=2,
+        ge=1,
+        le=1000,
+    )
+
+
 class AckSkip(Table):
     """ACKs that the receiver leaves out: paper G, section II.D."""
 
     skip: int = key(
         "How many are left out of `skip` + 1 ACKs that `delayed_ack` asks for in a row; the last "
-        "one is sent.",
-        ge=0,
-        le=1000,
+        "one is sent. Not together with `adaptive`.",
+        default=follows("must be given; with `adaptive` its `most`"),
+        reads=Annotated[int, Field(ge=0, le=1000)],
+    )
+    adaptive: AdaptiveSkip | None = key(
+        "Not always `skip`, but more while the station's frames get no answer, fewer after a loss "
+        "and while the window may be small.",
+        default=none("always `skip`"),
+        source="paper G, section V",
     )
     after_segment: int = key(
         "The last segment whose ACK is always sent; the first segment of data is number 1.",
         default=0,
         ge=0,
         le=_LAST_SEGMENT,
+    )
+
+
+class MacFeedback(Table):
+    """What a station's MAC tells the sender above it: paper G, section V."""
+
+    give_up: Literal["retransmit", "freeze"] = key(
+        "A frame that the MAC gives up: its segment is sent again at once and the window falls as "
+        "after a fast retransmit, or stays (`freeze`) where the last try did not collide, so that "
+        "the loss was the channel's.",
     )
 
 
@@ -335,6 +386,11 @@ class Tcp(Table):
     )
     delayed_ack: DelayedAck = key("ACK policy of the receiver.", default={})
     ack_skip: AckSkip | None = key("ACKs that the receiver leaves out.", default=none())
+    mac_feedback: MacFeedback | None = key(
+        "What the MAC tells a sender in a station; a server's frames are the access point's.",
+        default=none(),
+        source="paper G, section V",
+    )
     tack: Tack | None = key(
         "ACKs by time where round trips hold many segments, instead of `delayed_ack`, whose "
         "`timeout` is then for what nothing follows.",
