@@ -1,4 +1,5 @@
 """Paper G: Gopal, Paul and Raychaudhuri 2004, uploads whose receivers leave out TCP ACKs."""
 
 from airtcp.reproduce.gopal import contention as contention
+from airtcp.reproduce.gopal import further as further
 from airtcp.reproduce.gopal import skipping as skipping

@@ -1,0 +1,120 @@
+"""Paper G, section V: what the authors leave to later work, as far as it is there.
+
+ACKs skipped by what the MAC meets (`ack_skip.adaptive`), and TCP told of frames that the MAC gives up
+(`mac_feedback`), each on the network of the paper's own figures. The paper has no numbers of them, only what it
+expects. Its third, PCF, is not there.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from airtcp.reproduce.bench import Bench, Changes
+from airtcp.reproduce.gopal.skipping import Uploads, gain, observe
+from airtcp.reproduce.item import Cell, Data, Outcome, Value, item
+from airtcp.reproduce.measure import least, mean, words
+from airtcp.stats import Interval
+
+#: Of the fixed numbers those with which every upload has ended; the most of all of them is compared.
+_FIXED = (0, 1, 2, 3, 4)
+_TCP = "flows.node.tcp"
+_ADAPTIVE: Changes = {f"{_TCP}.ack_skip": {"adaptive": {}, "after_segment": 50}}
+#: Replications of a case: enough to tell a gain of 2 % from none.
+_OFTEN: Changes = {"run.replications": 160}
+#: Of frames with data as long as a full segment: losses of the channel, most of them repaired by MAC
+#: retries where there are any.
+_NOISE: Changes = {"stations.node.frame_errors": {"rate": "5 %", "of": "1076 B"}}
+
+
+def _told(how: str) -> Changes:
+    return {f"{_TCP}.mac_feedback": {"give_up": how}}
+
+
+def _case(flows: int, *, retries: bool) -> str:
+    who = "one upload" if flows == 1 else f"{flows} uploads"
+    return f"{who}, {'MAC retries' if retries else 'no MAC retries'}"
+
+
+@item(
+    "G.adaptive",
+    title="ACKs skipped by what the MAC meets",
+    caption="Goodput per flow of uploads of 10 MB where the number of skipped ACKs follows the "
+    "frames of the station, beside fixed numbers. A table of our own.",
+    states="Selecting the number of skipped ACKs by feedback of the MAC is a better adaptation "
+    "(section V).",
+)
+def adaptive(bench: Bench) -> Outcome:
+    rows: list[list[Cell]] = []
+    over_one, over_best, ends = [], [], []
+    for retries, flows in product((False, True), (1, 3)):
+
+        def run(skip: int, changes: Changes, flows: int = flows, retries: bool = retries) -> Uploads:
+            varied = {**_OFTEN, **changes}
+            return observe(bench, skip, flows=flows, retries=retries, varied=varied)
+
+        fixed = [run(skip, {}) for skip in _FIXED]
+        chosen = run(0, _ADAPTIVE)
+        best = max(fixed, key=lambda one: mean(one.goodputs()))
+        over_one.append(gain(chosen, fixed[1]))
+        over_best.append(gain(chosen, best))
+        ends.append(chosen.finished())
+        goodputs = [mean(one.goodputs()) for one in (*fixed, chosen)]
+        rows.append([_case(flows, retries=retries), *goodputs, mean(chosen.finished())])
+    head = ["", *(f"skip {skip} (Mb/s)" for skip in _FIXED), "adaptive (Mb/s)", "share that ends"]
+    return Outcome(
+        data=Data(head, rows),
+        found="Adaptive skipping has "
+        + ", ".join(
+            f"{100 * mean(one):+.0f} % ({row[0]})" for one, row in zip(over_best, rows, strict=True)
+        )
+        + " against the best fixed number of each case.",
+        values={
+            "over_one": least(over_one),
+            "over_best": least(over_best),
+            "finished": least(ends),
+        },
+    )
+
+
+@item(
+    "G.feedback",
+    title="TCP told of frames that the MAC gives up",
+    caption="Goodput and timeouts of one upload of 10 MB whose TCP hears of frames given up: "
+    "without MAC retries and noise, and where 5 % of the frames are lost to noise. A table of our "
+    "own.",
+    states="Told of a failed transmission TCP prevents a timeout; it may keep its window where the "
+    "channel lost the packet, which conserves throughput (section V).",
+)
+def feedback(bench: Bench) -> Outcome:
+    rows: list[list[Cell]] = []
+
+    def run(name: str, changes: Changes, *, retries: bool = False) -> Uploads:
+        uploads = observe(bench, 0, retries=retries, varied={**_OFTEN, **changes})
+        rows.append([name, mean(uploads.goodputs()), mean(uploads.timeouts())])
+        return uploads
+
+    plain = run("not told", {})
+    told = run("told", _told("retransmit"))
+    noisy = run("noise, not told", _NOISE)
+    noisy_told = run("noise, told", {**_NOISE, **_told("retransmit")})
+    frozen = run("noise, told, window kept", {**_NOISE, **_told("freeze")})
+    values: dict[str, Value] = {
+        "gain": gain(told, plain),
+        "timeouts": _timeouts(told, plain),
+        "gain_noise": gain(noisy_told, noisy),
+        "freeze": gain(frozen, noisy_told),
+    }
+    return Outcome(
+        data=Data(["", "goodput (Mb/s)", "timeouts"], rows),
+        found=f"Goodput changes by {words(values['gain'])} of it where TCP is told, timeouts by "
+        f"{words(values['timeouts'])}; with noise by {words(values['gain_noise'])}, and by "
+        f"{words(values['freeze'])} more where the window is kept.",
+        values=values,
+    )
+
+
+def _timeouts(told: Uploads, plain: Uploads) -> Interval:
+    def number(one: Uploads, run: int) -> float:
+        return float(one.simulation.runs[run].answer["metrics"]["tcp_timeouts"])
+
+    return gain(told, plain, number)
