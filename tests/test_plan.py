@@ -116,6 +116,7 @@ def test_bare_numbers_are_whole_numbers(scenario: Scenario) -> None:
         ("stations", 0, 10, "whole numbers of 2 or more"),
         ("stations", "5 s", 10, "whole numbers of 2 or more"),
         ("stations.far.count", 5, 5, "are both 5"),
+        ("stations.far", None, None, "is a group of stations; allowed: stations.far.count"),
         ("flows.near.tcp.variant", "reno", "sack", "'reno' is no number"),
         ("ap.queue.limit", 10, True, "is"),
     ],

@@ -149,6 +149,11 @@ def axis_of(
     names = {f"stations.{group.name}.count" for group in scenario.stations}
     if path in names:
         return _whole(scenario, path, begin, end, 1)
+    if f"{path}.count" in names:
+        raise QuestionError(
+            f"--vary {path}: is a group of stations; allowed: {path}.count, their number, or "
+            "another key of theirs"
+        )
     # A path that is no key is said to be none before anything is asked of its values.
     _check_path(scenario, path)
     if begin is None or end is None:
