@@ -169,6 +169,16 @@ def drawn(law_json: str, seed: int, replication: int, flow: str, purpose: str, c
     replication the first `count`, as little-endian float64 numbers. Raises ValueError for no law.
     """
 
+def drawn_pages(
+    application_json: str, seed: int, replication: int, flow: str, pad: int | None, count: int
+) -> list[list[int]]:
+    """Bytes of the objects of a flow's first pages, the document of each first. On Linux alone.
+
+    Those that the simulator draws for the flow ("laptop/0") in a replication. `application_json` is
+    its application in the resolved form; objects are multiples of `pad` bytes where they are
+    padded. Raises ValueError for no application, and for one without pages.
+    """
+
 def run_testbed(
     simulation: Simulation,
     seed: int,
@@ -185,12 +195,12 @@ def run_testbed(
     the stations that have an IPv4 address in `stations`, in the order of the core: all about the
     others is simulated. `servers` has for
     each entry of flows the address of its server, what its connections are for ("stream",
-    "transfer", "part" of a transfer of FTP, "dialogue"), and the port where FTP is spoken: None if
-    it is not, 0 if the first connection to each port is a dialogue; None if the entry is simulated.
-    Time zero is when the monotonic clock says `epoch_ns`. A `capture` has the devices in the same
-    order. Gives the same as `Simulation.run`, or
-    None if it was stopped. Raises `SimulationFailed`, ValueError for an address that is none, and
-    OSError for a descriptor that is none.
+    "transfer", "part" of a transfer of FTP, "pages", "dialogue"), and the port where FTP is spoken:
+    None if it is not, 0 if the first connection to each port is a dialogue; None if the entry is
+    simulated. Time zero is when the monotonic clock says `epoch_ns`. A `capture` has the devices in
+    the same order. Gives the same as `Simulation.run`, or None if it was stopped. Raises
+    `SimulationFailed`, ValueError for an address that is none, and OSError for a descriptor that is
+    none.
     """
 
 def airtime_ns(resolved_json: str, bits: int, rate_bps: int) -> int:

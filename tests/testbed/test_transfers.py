@@ -69,21 +69,51 @@ def test_padded_segments_are_whole(ftp: Scenario) -> None:
     assert [size for _, size in after] == [mss * math.ceil(size / mss) for _, size in before]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"flows.web.application.page": {"objects": 5}},
-            "flows[0] (web).application.page: a testbed has no browser; allowed: transfers without "
-            "`page`, or flows that are simulated (--simulated web)",
-        ),
-    ],
-)
-def test_what_no_program_does_is_refused(web: Scenario, changes: dict, message: str) -> None:
-    with pytest.raises(ScenarioError) as refused:
-        measure(web.vary(changes), name="my.toml")
+PAGE = {"objects": {"distribution": "deterministic", "value": 9}, "connections": 3}
 
-    assert message in str(refused.value)
+
+@pytest.fixture
+def pages(web: Scenario) -> Scenario:
+    """Pages of nine objects of 5 kB on average."""
+    return web.vary(
+        {
+            "flows.web.application.page": PAGE,
+            "flows.web.application.size": {"distribution": "exponential", "mean": "5 kB"},
+        }
+    )
+
+
+def test_what_no_program_does_is_refused(pages: Scenario) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        measure(pages.vary({"flows.web.tcp.mss": "300 B"}), name="my.toml")
+
+    assert str(refused.value) == (
+        "my.toml: flows[0] (web).tcp.mss: the head of an answer must fit into a segment, or nobody "
+        "sees where an object of a page ends; allowed in a testbed: 400 B and more, or flows that "
+        "are simulated (--simulated web)"
+    )
+
+
+def test_pages_are_those_of_the_simulation(pages: Scenario) -> None:
+    """All bytes of the first pages of both users are what the simulator delivers of them."""
+    asked = [told(pages, flow) for flow in (0, 1)]
+    assert asked[0]["pages"] != asked[1]["pages"]
+    assert {len(one) for some in asked for one in some["pages"]} == {9}
+    assert all(one["connections"] == 3 and "sizes" not in one for one in asked)
+
+    # One page each, and a think time that lasts until the end.
+    once = pages.vary(
+        {
+            "flows.web.application.think_time": {"distribution": "deterministic", "value": "2 s"},
+            "run.warmup": "0 s",
+            "run.duration": "3.9 s",
+        }
+    )
+    answer = simulate(once, replications=1).simulation
+    assert answer.counts["transfers"] == 18
+    bytes_of = [flow["goodput_bps"] * 3.9 / 8 for flow in answer.runs[0].answer["flows"]]
+    first = [sum(told(once, flow)["pages"][0]) for flow in (0, 1)]
+    assert bytes_of == pytest.approx(first)
 
 
 @pytest.mark.usefixtures("machine")
@@ -117,6 +147,23 @@ def test_web_users_upload_by_put(web: Scenario) -> None:
     # A busy machine makes programs late; none makes the air faster.
     one, other = (each.metrics["transfer_time_s"].mean for each in (measured, simulated))
     assert 0.8 * other < one < 4 * other
+
+
+@pytest.mark.usefixtures("machine")
+def test_pages_load_over_several_connections(pages: Scenario) -> None:
+    """Each object is a transfer, and so is measured the page as a whole."""
+    one = measure(pages).testbed
+    other = simulate(pages, replications=1).simulation
+
+    transfers = one.counts["transfers"]
+    assert 0.3 * other.counts["transfers"] < transfers < 1.2 * other.counts["transfers"]
+    for metric in ("transfer_time_s", "page_time_s"):
+        real, wanted = (each.metrics[metric].mean for each in (one, other))
+        # A busy machine makes programs late; none makes the air faster.
+        assert 0.8 * wanted < real < 4 * wanted, metric
+    # 5 kB and the headers of each object.
+    carried = one.metrics["goodput_bps"].mean * 4 / 8
+    assert 3000 * transfers < carried < 8000 * transfers
 
 
 @pytest.mark.usefixtures("machine")

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use airtcp_kernel::{Distribution, Duration, RandomStream, Sampler};
 use airtcp_sim::live::Purpose;
+use airtcp_sim::scenario::ApplicationConfig;
 use airtcp_sim::{RunError, Simulation};
 use airtcp_testbed::{Board, Capture, Dialogues, Driver, Node, Progress, Site, UseOf, run};
 use pyo3::exceptions::PyValueError;
@@ -86,7 +87,7 @@ fn purpose(text: &str) -> PyResult<Purpose> {
     match text {
         "stream" => Ok(Purpose::Stream),
         "transfer" => Ok(Purpose::Transfer),
-        "part" => Ok(Purpose::Part),
+        "part" | "pages" => Ok(Purpose::Part),
         "dialogue" => Ok(Purpose::Dialogue),
         other => Err(PyValueError::new_err(format!("no purpose: {other}"))),
     }
@@ -142,6 +143,7 @@ fn run_testbed<'py>(
     let server = |one: &Option<Server>| -> PyResult<Option<(Ipv4Addr, UseOf)>> {
         let Some((text, of, dialogues)) = one else { return Ok(None) };
         let dialogues = match dialogues {
+            None if of == "pages" => Dialogues::Pages,
             None => Dialogues::None,
             Some(0) => Dialogues::First,
             Some(port) => Dialogues::Ftp(*port),
@@ -188,10 +190,29 @@ fn drawn<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
+/// Bytes of the objects of the first pages of a flow, the document of each first, as the simulator draws
+/// them: `application_json` is its application in the resolved form. ValueError if it has no pages.
+#[pyfunction]
+fn drawn_pages(
+    application_json: &str,
+    seed: u64,
+    replication: u64,
+    flow: &str,
+    pad: Option<u32>,
+    count: usize,
+) -> PyResult<Vec<Vec<u64>>> {
+    let application: ApplicationConfig = serde_json::from_str(application_json)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    application
+        .pages(seed, replication, flow, pad, count)
+        .ok_or_else(|| PyValueError::new_err("it transfers no pages"))
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTestbedCapture>()?;
     module.add_class::<PyTestbedControl>()?;
     module.add_function(wrap_pyfunction!(drawn, module)?)?;
+    module.add_function(wrap_pyfunction!(drawn_pages, module)?)?;
     module.add_function(wrap_pyfunction!(run_testbed, module)?)?;
     Ok(())
 }

@@ -47,6 +47,25 @@ pub enum ApplicationConfig {
 }
 
 impl ApplicationConfig {
+    /// Bytes of the objects of the first pages of a flow, the document of each first: those that the
+    /// flow of this name has in a replication. `None` if it transfers no pages. Where transfers are
+    /// padded, objects are multiples of `pad` bytes.
+    pub fn pages(
+        &self,
+        seed: u64,
+        replication: u64,
+        flow: &str,
+        pad: Option<u32>,
+        count: usize,
+    ) -> Option<Vec<Vec<u64>>> {
+        match self {
+            Self::Web(web) => {
+                web.pages(&mut Draws::new(seed, replication, flow, "pause"), pad, count)
+            }
+            Self::Bulk(_) | Self::Ftp(_) | Self::Replay(_) | Self::Udp(_) => None,
+        }
+    }
+
     /// What encodes the speech that it carries, if it carries any.
     pub(crate) fn voice(&self) -> Option<Codec> {
         match self {
@@ -300,10 +319,7 @@ impl App {
             Self::Ftp(_) => ARRIVAL,
             Self::Bulk(_) | Self::Web(_) | Self::Replay(_) | Self::Udp(_) => "pause",
         };
-        Draws {
-            sizes: RandomStream::new(seed, replication, flow, TRANSFER_SIZE),
-            times: RandomStream::new(seed, replication, flow, times_are),
-        }
+        Draws::new(seed, replication, flow, times_are)
     }
 }
 
@@ -312,6 +328,15 @@ impl App {
 pub(crate) struct Draws {
     sizes: RandomStream,
     times: RandomStream,
+}
+
+impl Draws {
+    fn new(seed: u64, replication: u64, flow: &str, times_are: &str) -> Self {
+        Self {
+            sizes: RandomStream::new(seed, replication, flow, TRANSFER_SIZE),
+            times: RandomStream::new(seed, replication, flow, times_are),
+        }
+    }
 }
 
 /// A draw of a time in seconds.

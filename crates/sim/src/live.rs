@@ -51,6 +51,8 @@ pub struct Delivery<P> {
     pub at: Time,
     /// What the network knows of it; a queue may have marked it ([`Flags::CE`](airtcp_tcp::Flags::CE)).
     pub segment: Segment,
+    /// Payload of the way of its flow that has come in order, on its connection and until now.
+    pub in_order: u64,
     /// What came in with it.
     pub payload: P,
 }
@@ -166,6 +168,11 @@ impl<'a, P> Live<'a, P> {
         self.replication.world.end_foreign_transfer(flow, took);
     }
 
+    /// A page of a flow has come, which took so long. It counts as coming now.
+    pub fn end_page(&mut self, flow: u32, took: Duration) {
+        self.replication.world.end_foreign_page(flow, took);
+    }
+
     /// Nothing more is to be seen of a connection.
     pub fn close(&mut self, connection: u32) {
         self.replication.world.close_foreign(connection);
@@ -231,11 +238,13 @@ impl<'a, P> Live<'a, P> {
         world.wait_until(now.min(stop));
         world.check()?;
         world.take_handed_out(&mut self.handed_out);
-        for HandedOut { place, flow, side, connection, at, segment } in self.handed_out.drain(..) {
+        for HandedOut { place, flow, side, connection, at, segment, in_order } in
+            self.handed_out.drain(..)
+        {
             let payload = self.payloads[place as usize].take().expect("it came in with the packet");
             world.free_foreign(place);
             let station = self.flows[flow as usize].station;
-            deliver(Delivery { flow, side, station, connection, at, segment, payload });
+            deliver(Delivery { flow, side, station, connection, at, segment, in_order, payload });
         }
         self.forget_lost();
         Ok(())

@@ -11,6 +11,7 @@ use airtcp_tcp::{Flags, Segment};
 
 use crate::connections::{Connections, Key};
 use crate::packet::{self, Content, Headers};
+use crate::pages::{Ended, Pages, What};
 
 /// A network stack at one end of the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub enum Dialogues {
     Ftp(u16),
     /// The first that comes to a port of the server, as those of iperf3.
     First,
+    /// None of them; and each carries objects of pages, one after the other, which are transfers.
+    Pages,
 }
 
 /// Where everything is.
@@ -92,6 +95,7 @@ pub struct Driver<'a> {
     flows: HashMap<(Ipv4Addr, Ipv4Addr), (u32, UseOf)>,
     connections: Connections,
     ftp: Ftp,
+    pages: Pages,
     strays: u64,
 }
 
@@ -114,6 +118,7 @@ impl<'a> Driver<'a> {
             stations: site.stations.clone(),
             connections: Connections::default(),
             ftp: Ftp::default(),
+            pages: Pages::default(),
             strays: 0,
         }
     }
@@ -143,19 +148,31 @@ impl<'a> Driver<'a> {
                     Side::Server => (tcp.destination_port, tcp.source_port),
                 };
                 let is_dialogue = match use_of.dialogues {
-                    Dialogues::None => false,
+                    Dialogues::None | Dialogues::Pages => false,
                     Dialogues::Ftp(port) => server_port == port,
                     Dialogues::First => self.connections.opened(flow, server_port) == 0,
                 };
                 let purpose = if is_dialogue { Purpose::Dialogue } else { use_of.purpose };
                 let key = Key { flow, station_port, server_port };
-                let live = &mut self.live;
+                let Self { live, pages, .. } = self;
+                let has_pages = use_of.dialogues == Dialogues::Pages;
                 let read = self.connections.read(key, side, &tcp, purpose, |old, purpose| {
                     if let Some(old) = old {
                         live.close(old);
                     }
-                    live.open(flow, purpose)
+                    let id = live.open(flow, purpose);
+                    if has_pages && purpose == Purpose::Part {
+                        pages.open(id, now);
+                        live.begin_transfer(flow);
+                    }
+                    id
                 });
+                if has_pages
+                    && side == Side::Station
+                    && pages.said(flow, read.0, now, packet::payload(&bytes))
+                {
+                    live.begin_transfer(flow);
+                }
                 if let (Dialogues::Ftp(_), true, Side::Station) =
                     (use_of.dialogues, is_dialogue, side)
                     && self.ftp.said(read.0, now, packet::payload(&bytes))
@@ -198,14 +215,25 @@ impl<'a> Driver<'a> {
         now: Time,
         mut deliver: impl FnMut(Node, Time, Vec<u8>),
     ) -> Result<(), RunError> {
-        let Self { live, ftp, .. } = self;
+        let Self { live, ftp, pages, .. } = self;
         live.advance(
             now,
-            |Delivery { flow, side, connection, at, segment, payload: mut bytes, station }| {
+            |Delivery {
+                 flow,
+                 side,
+                 connection,
+                 at,
+                 segment,
+                 in_order,
+                 payload: mut bytes,
+                 station,
+             }| {
                 if side == Side::Station
                     && let Some(connection) = connection
                 {
-                    ftp.heard(flow, connection, at, packet::payload(&bytes));
+                    let text = packet::payload(&bytes);
+                    ftp.heard(flow, connection, at, text);
+                    pages.heard(flow, connection, at, in_order, text);
                 }
                 if segment.flags.contains(Flags::CE) {
                     packet::mark(&mut bytes);
@@ -219,6 +247,12 @@ impl<'a> Driver<'a> {
         )?;
         for (flow, took) in self.ftp.ended.drain(..) {
             self.live.end_transfer(flow, took);
+        }
+        for Ended { flow, what, took } in self.pages.ended.drain(..) {
+            match what {
+                What::Object => self.live.end_transfer(flow, took),
+                What::Page => self.live.end_page(flow, took),
+            }
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod connections;
 mod driver;
 mod lag;
 pub mod packet;
+mod pages;
 #[cfg(target_os = "linux")]
 pub mod run;
 

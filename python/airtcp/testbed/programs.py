@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from airtcp.exceptions import ScenarioError, SimulationError, one_line
 from airtcp.testbed.program import Program
 from airtcp.testbed.site import SERVER, RealFlow
-from airtcp.testbed.transfers import Ftp, Http
+from airtcp.testbed.transfers import Ftp, Http, Pages
 
 if TYPE_CHECKING:
     from airtcp.testbed.air import Air
@@ -25,6 +25,8 @@ __all__ = ["Program", "program_of"]
 
 _IPERF_PORT: Final = 5201
 _IP_UDP_BYTES: Final = 28
+#: More than the head of any answer of nginx.
+_HEAD_BYTES: Final = 400
 #: A program that is to run until the air ends is told to run for this longer. [s]
 _SLACK_S: Final = 60.0
 #: More than the data rate: there is always one more packet.
@@ -111,11 +113,14 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
     if kind == "ftp" and application["control"] is not None:
         return Ftp(real, seed)
     if application.get("page") is not None:
-        raise ScenarioError(
-            name,
-            f"{where}.application.page",
-            f"a testbed has no browser; allowed: transfers without `page`, or {simulated}",
-        )
+        if real.flow.tcp is not None and real.flow.tcp.mss_bytes < _HEAD_BYTES:
+            raise ScenarioError(
+                name,
+                f"{where}.tcp.mss",
+                "the head of an answer must fit into a segment, or nobody sees where an object "
+                f"of a page ends; allowed in a testbed: {_HEAD_BYTES} B and more, or {simulated}",
+            )
+        return Pages(real, seed)
     return Http(real, seed)
 
 

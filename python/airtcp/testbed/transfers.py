@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from airtcp.testbed.network import Network
     from airtcp.testbed.site import RealFlow
 
-__all__ = ["Ftp", "Http"]
+__all__ = ["Ftp", "Http", "Pages"]
 
 _USERS: Final = Path(__file__).with_name("users.py")
 _HTTP_PORT: Final = 80
@@ -32,6 +32,8 @@ _FTP_PORT: Final = 21
 _FILES: Final = "/run/airtcp"
 #: More than anyone does in a run that someone waits for.
 _MOST_TURNS: Final = 100_000
+#: What comes after these pages is they again.
+_MOST_PAGES: Final = 1000
 #: So many users of a station have logged in before the first transfer.
 _LOGGED_IN: Final = 32
 #: "RETR " or "STOR ", and the end of the line.
@@ -209,11 +211,7 @@ class Http(Transfers):
             "uploads": self._uploads,
         }
         if asked["kind"] == "web":
-            pauses: list[float] = []
-            count = 256
-            while sum(pauses) < self.until_s and len(pauses) < _MOST_TURNS:
-                count *= 2
-                pauses = self.draws(asked["think_time"], "pause", count)
+            pauses = self._pauses()
             return told | {"kind": "web", "pauses": pauses, "sizes": self._sizes(len(pauses))}
         if asked["kind"] == "bulk":
             begins_s = self.draws(asked["start"], "pause", 1)[0]
@@ -225,6 +223,41 @@ class Http(Transfers):
         else:
             transfers = self._times_and_sizes(asked["interarrival"])
         return told | {"kind": "open", "transfers": transfers}
+
+    def _pauses(self) -> list[float]:
+        """Think times, until the end and beyond it."""
+        pauses: list[float] = []
+        count = 16
+        while sum(pauses) < self.until_s and len(pauses) < _MOST_TURNS:
+            count *= 2
+            pauses = self.draws(self._application["think_time"], "pause", count)
+        return pauses
+
+
+class Pages(Http):
+    """Pages of many objects, by clients that load them as browsers do."""
+
+    purpose = "pages"
+
+    def told(self) -> dict[str, Any]:
+        """Who thinks, and what their pages are."""
+        from airtcp import _core
+
+        told = super().told()
+        del told["sizes"]
+        # Without think times there might be far more of them than anyone loads.
+        told["pauses"] = told["pauses"][:_MOST_PAGES]
+        tcp = self.real.flow.tcp
+        pages = _core.drawn_pages(
+            json.dumps(self._application),
+            self.seed,
+            0,
+            f"{self.real.flow.name}/{self.real.index}",
+            tcp.mss_bytes if tcp is not None and tcp.pad_last_segment else None,
+            len(told["pauses"]),
+        )
+        connections = self._application["page"]["connections"]
+        return told | {"kind": "pages", "pages": pages, "connections": connections}
 
 
 class Ftp(Transfers):

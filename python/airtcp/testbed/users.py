@@ -7,6 +7,9 @@ its files, and
 
 - `web`: one user. `pauses` in seconds and `sizes` in bytes, each pause before its transfer; `pad`
   is what a request has at least, in bytes; names of files begin with `prefix`; `uploads`.
+- `pages`: one user. `pauses` and `pages`, of each the sizes of its objects in bytes, the document
+  first; `connections`, so many at once; `pad` and `prefix`. Names end in the numbers of page and
+  object and how many objects there are, for who looks at the packets.
 - `open`: `transfers`, each its time in seconds and its bytes, however many are under way; `pad`,
   `prefix` and `uploads`.
 - `ftp`: the same `transfers`, by so many `users` (`user`, `password`) who log in before;
@@ -57,11 +60,19 @@ def fetch(told: dict[str, Any], name: str, size: int) -> None:
     path = Path(told["folder"], name)
     connection = http.client.HTTPConnection(*told["server"])
     if told["uploads"]:
-        ask(connection, told, "PUT", name, {"Content-Length": str(size)})
+        ask(connection, told, "PUT", name, {"Connection": "close", "Content-Length": str(size)})
         connection.send(Zeros(size))
+        read(connection)
     else:
         made(path.parent, name, size)
-        ask(connection, told, "GET", name, {})
+        ask(connection, told, "GET", name, {"Connection": "close"})
+        check(read(connection), size)
+    connection.close()
+    path.unlink()
+
+
+def read(connection: http.client.HTTPConnection) -> int:
+    """How many bytes an answer has, when all of it has come."""
     answer = connection.getresponse()
     if answer.status not in (http.client.OK, http.client.CREATED):
         raise OSError(f"the server answers {answer.status} {answer.reason}")
@@ -69,9 +80,12 @@ def fetch(told: dict[str, Any], name: str, size: int) -> None:
     count = 0
     while got := answer.readinto(buffer):
         count += got
-    connection.close()
-    path.unlink()
-    if not told["uploads"] and count != size:
+    return count
+
+
+def check(count: int, size: int) -> None:
+    """See that all has come."""
+    if count != size:
         raise OSError(f"{count} bytes came of {size}")
 
 
@@ -84,7 +98,7 @@ def ask(
 ) -> None:
     """A request of as many bytes as there should be at least."""
     target = f"/{name}"
-    headers = {"Host": told["server"][0], "Connection": "close"} | headers
+    headers = {"Host": told["server"][0]} | headers
     lines = [f"{method} {target} HTTP/1.1", *(f"{key}: {text}" for key, text in headers.items())]
     missing = told["pad"] - len("\r\n".join(lines) + "\r\n\r\n") - len("X: \r\n")
     if missing >= 0:
@@ -93,6 +107,50 @@ def ask(
     for key, text in headers.items():
         connection.putheader(key, text)
     connection.endheaders()
+
+
+class Page:
+    """One page, as a browser loads it: the document, then the rest over several connections."""
+
+    def __init__(self, told: dict[str, Any], number: int, sizes: list[int]) -> None:
+        self._told = told
+        self._unasked: queue.SimpleQueue[tuple[Path, int]] = queue.SimpleQueue()
+        for place, size in enumerate(sizes):
+            name = f"{told['prefix']}{number}.{place}.{len(sizes)}"
+            self._unasked.put((made(Path(told["folder"]), name, size), size))
+        self._others = min(told["connections"], len(sizes) - 1) - 1
+
+    def load(self) -> None:
+        """All of it; then nothing is left of its connections."""
+        connection = http.client.HTTPConnection(*self._told["server"])
+        self._next(connection)
+        others = [
+            threading.Thread(target=guarded, args=(self._go_on,), daemon=True)
+            for _ in range(self._others)
+        ]
+        for one in others:
+            one.start()
+        self._go_on(connection)
+        for one in others:
+            one.join()
+
+    def _go_on(self, connection: http.client.HTTPConnection | None = None) -> None:
+        """What is not asked for yet, one object after the other, over one connection."""
+        connection = connection or http.client.HTTPConnection(*self._told["server"])
+        while self._next(connection):
+            pass
+        connection.close()
+
+    def _next(self, connection: http.client.HTTPConnection) -> bool:
+        """The next object, if there is one."""
+        try:
+            path, size = self._unasked.get_nowait()
+        except queue.Empty:
+            return False
+        ask(connection, self._told, "GET", path.name, {})
+        check(read(connection), size)
+        path.unlink()
+        return True
 
 
 class Users:
@@ -168,13 +226,14 @@ def start(what: Callable[[], None]) -> None:
 def browse(told: dict[str, Any]) -> None:
     """One user, who thinks, transfers, and thinks again."""
     wait_until(told["epoch_ns"], 0.0)
-    turns: Iterator[tuple[float, int]] = itertools.cycle(
-        zip(told["pauses"], told["sizes"], strict=True)
-    )
-    prefix = told["prefix"]
-    for number, (pause, size) in enumerate(turns):
+    what = told["sizes"] if "sizes" in told else told["pages"]
+    turns: Iterator[tuple[float, Any]] = itertools.cycle(zip(told["pauses"], what, strict=True))
+    for number, (pause, one) in enumerate(turns):
         time.sleep(pause)
-        fetch(told, f"{prefix}{number}", size)
+        if "pages" in told:
+            Page(told, number, one).load()
+        else:
+            fetch(told, f"{told['prefix']}{number}", one)
 
 
 def at_their_times(told: dict[str, Any], transfer: Callable[[int, int], None]) -> None:
@@ -187,7 +246,7 @@ def at_their_times(told: dict[str, Any], transfer: Callable[[int, int], None]) -
 def main() -> None:
     """Do what is told, and stay."""
     told = json.loads(sys.stdin.readline())
-    if told["kind"] == "web":
+    if told["kind"] in ("web", "pages"):
         guarded(lambda: browse(told))
     elif told["kind"] == "open":
         at_their_times(told, lambda number, size: fetch(told, f"{told['prefix']}{number}", size))

@@ -57,6 +57,16 @@ impl PageLaws {
         }
     }
 
+    /// The same of so many pages, one after the other.
+    pub(super) fn draw_many(
+        &self,
+        draws: &mut Draws,
+        pad: Option<u32>,
+        count: usize,
+    ) -> Vec<Vec<u64>> {
+        (0..count).map(|_| self.draw(draws, pad)).collect()
+    }
+
     /// Bytes of the objects of the next page, the document first. Where the page as a whole has a law,
     /// its objects share the size of the page in proportion to what they drew.
     fn draw(&self, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {

@@ -25,6 +25,18 @@ pub struct WebConfig {
 }
 
 impl WebConfig {
+    /// Bytes of the objects of so many pages, if what is transferred is pages.
+    pub(super) fn pages(
+        &self,
+        draws: &mut Draws,
+        pad: Option<u32>,
+        count: usize,
+    ) -> Option<Vec<Vec<u64>>> {
+        let size = Sampler::new(self.size.clone());
+        let laws = PageLaws::new(self.page.as_ref()?, size, self.request_bytes);
+        Some(laws.draw_many(draws, pad, count))
+    }
+
     pub(super) fn check(&self) -> Result<(), &'static str> {
         self.page.as_ref().map_or(Ok(()), |page| page.check(self.request_bytes))
     }

@@ -45,6 +45,8 @@ pub(crate) struct HandedOut {
     pub(crate) at: Time,
     /// What it says now, as queues may have marked it.
     pub(crate) segment: Segment,
+    /// Bytes of the way of its flow that are in order now, of all of its connection.
+    pub(crate) in_order: u64,
 }
 
 impl World<'_> {
@@ -109,6 +111,13 @@ impl World<'_> {
         let began = Time::ZERO + (self.now - Time::ZERO - took);
         // A replication that is played writes no transfers down: nobody asks how large this was.
         self.transfer_received(flow, began, 0);
+    }
+
+    /// A page of `flow` that took so long has come.
+    pub(crate) fn end_foreign_page(&mut self, flow: u32, took: Duration) {
+        let began = Time::ZERO + (self.now - Time::ZERO - took);
+        let scope = self.flows[flow as usize].scope;
+        self.measures.page_loaded(self.now, began, scope);
     }
 
     /// Nothing more is to be seen of a connection. Packets of it that are still on their way count as
@@ -181,6 +190,8 @@ impl World<'_> {
             }
             Some(id) => self.tapped_arrival(id, side, &segment),
         }
+        let tap = connection.and_then(|id| self.foreign.taps[id as usize].as_ref());
+        let in_order = tap.map_or(0, |tap| tap.delivered);
         let segment = Segment { seq: segment.seq, ..packet.body.segment };
         self.foreign.out.push(HandedOut {
             place,
@@ -189,6 +200,7 @@ impl World<'_> {
             connection,
             at: now,
             segment,
+            in_order,
         });
     }
 
