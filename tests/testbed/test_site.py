@@ -143,5 +143,12 @@ application = { kind = "udp", packet = "1700 B", rate = "1 Mb/s" }
 """
 
 
+def test_send_buffers_begin_small_and_grow(scenario: Scenario) -> None:
+    """ProFTPD clears a buffer as large for each transfer: a MiB takes it half a millisecond."""
+    for node in site_of(scenario, name="test").nodes:
+        _, first, largest = map(int, node.sysctls["net.ipv4.tcp_wmem"].split())
+        assert first < 1 << 20 < largest
+
+
 def test_datagrams_need_room() -> None:
     assert {node.mtu for node in site_of(loads(DATAGRAMS), name="test").nodes} == {1700}

@@ -33,8 +33,12 @@ _TIMESTAMPS_BYTES: Final = 12
 _DEVICE_QUEUE: Final = 10_000
 #: The kernel does with less, and no IPv4 host may have less than 68.
 _LEAST_MTU: Final = 576
-#: Larger than what any flow of a cell has under way. [bytes]
+#: Larger than what any flow of a cell has under way: the kernel lets a buffer grow with its window.
+#: [bytes]
 _SEND_BYTES: Final = 16 << 20
+#: What it begins with, as everywhere. ProFTPD has buffers as large as a socket's, and clears one
+#: for each transfer: with 16 MiB it was 9 ms before it answered. [bytes]
+_FIRST_SEND_BYTES: Final = 16 << 10
 #: Memory that a segment takes in the kernel over its payload, as it estimates it: 2816 bytes for
 #: 1500. The window is what the buffer holds, and no more than the route says. With less memory
 #: it is no whole number of segments, and senders of the kernel fill what is left with a small one.
@@ -317,7 +321,7 @@ def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
         "net.ipv6.conf.all.disable_ipv6": "1",
         "net.ipv4.tcp_no_metrics_save": "1",
         "net.ipv4.tcp_rmem": f"4096 {receive} {receive}",
-        "net.ipv4.tcp_wmem": f"4096 {_SEND_BYTES} {_SEND_BYTES}",
+        "net.ipv4.tcp_wmem": f"4096 {_FIRST_SEND_BYTES} {_SEND_BYTES}",
         "net.ipv4.tcp_recovery": str(int(has_rack)),
         "net.ipv4.tcp_early_retrans": "3" if has_rack else "0",
         **{f"net.ipv4.{key}": str(int(value)) for key, value in has.items()},
@@ -367,6 +371,11 @@ def _application_deviations(flow: Flow) -> list[str]:
         return ["a saturated source sends a tenth more than the data rate"]
     if kind == "ftp" and flow.application.model_dump()["control"] is not None:
         return ["users log in over the air, 32 for each station at the beginning"]
+    if kind == "web" and flow.application.model_dump()["page"] is not None:
+        return [
+            "pages are by HTTP: each object has a request of at least 70 bytes, and headers of "
+            "some 250 bytes before its data, which count as goodput"
+        ]
     if kind != "udp" and flow.application.model_dump().get("size", True) is not None:
         if flow.direction == "upload":
             return [
