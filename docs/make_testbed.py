@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import airtcp.reproduce
@@ -44,11 +46,14 @@ from airtcp.scenario import Scenario, loads
 from airtcp.testbed.air import Air
 from airtcp.testbed.bench import measure
 from airtcp.testbed.network import Network
+from testbed_sequences import arrivals
+from testbed_sequences import draw as draw_arrivals
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "testbed.md"
 PICTURE = ROOT / "docs" / "images" / "testbed-uploads.png"
 WINDOWS = ROOT / "docs" / "images" / "testbed-windows.png"
+SEQUENCES = ROOT / "docs" / "images" / "testbed-sequences.png"
 PAPER_H = Path(airtcp.reproduce.__file__).parent / "hoekstra"
 RUNS = ROOT / "out" / "reproduce" / "runs"
 
@@ -56,6 +61,9 @@ _MOST_RUNS = 3
 _WARMUP_S = 3.0
 _KEEPING_UP_S = 8
 _LOOK_EVERY_S = 0.1
+_START_S = 0.4
+#: Of the preset, with timestamps.
+_MSS_BYTES = 1448
 _REPLICATIONS = 5
 
 BULK = """
@@ -358,8 +366,24 @@ def windows() -> str:
                 ]
             )
     draw_windows()
+    draw_sequences()
     head = ["TCP", "of", "mean window (segments)", "least to largest", "goodput", "round trip"]
     return tables.markdown([*head, *LATENESS], rows)
+
+
+def draw_sequences() -> None:
+    """The first moments of the same downloads, by captures of both; nothing without tshark."""
+    if shutil.which("tshark") is None:
+        return
+    both = {}
+    with TemporaryDirectory() as folder:
+        for congestion, (simulated, _, _) in windows_by_congestion().items():
+            start = simulated.scenario.with_run(warmup_ns=0, duration_ns=1_000_000_000)
+            air, nodes = Path(folder, "air.pcap"), Path(folder, "nodes.pcapng")
+            simulate(start, replications=1, pcap=air)
+            measure(start, pcap=nodes)
+            both[congestion] = arrivals(air, _MSS_BYTES), arrivals(nodes, _MSS_BYTES)
+    draw_arrivals(both, _START_S, SEQUENCES)
 
 
 def traced(result: SimulationResult) -> tuple[list[float], list[float]]:

@@ -1,0 +1,80 @@
+"""The first moments of a download in two captures: the simulation's and that of real TCP.
+
+Knows how tshark is asked what came to a station, and how that is drawn. `docs/make_testbed.py` says
+of which scenarios.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from airtcp.present import drawing
+from numpy.typing import NDArray
+
+__all__ = ["Arrivals", "arrivals", "draw"]
+
+#: Times in seconds and numbers in segments, of data in the order in which they came.
+Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+#: What came to the station: over the air, or through its device.
+_ON_AIR = "wlan.fc.fromds == 1 && radiotap.flags.badfcs == 0"
+_AT_STATION = 'frame.interface_name == "sta/0" && frame.packet_flags_direction == 1'
+
+
+def arrivals(capture: Path, mss_bytes: int) -> Arrivals:
+    """Data that came to the station, from the first SYN of the connection that carried most.
+
+    In a capture of the simulation a packet comes when its frame begins. Raises CalledProcessError
+    if tshark does not read the file, and FileNotFoundError if there is no tshark.
+    """
+    is_testbed = capture.read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
+    shown = subprocess.run(
+        [
+            *("tshark", "-r", str(capture), "-Y", _AT_STATION if is_testbed else _ON_AIR),
+            *("-T", "fields", "-e", "tcp.stream", "-e", "frame.time_epoch"),
+            *("-e", "tcp.seq", "-e", "tcp.len"),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    streams: dict[str, list[tuple[float, float, int]]] = {}
+    for line in shown.splitlines():
+        stream, time_s, number, length = line.split("\t")
+        if stream:
+            row = (float(time_s), float(number) / mss_bytes, int(length))
+            streams.setdefault(stream, []).append(row)
+    most = max(streams.values(), key=lambda rows: sum(length for _, _, length in rows))
+    rows = np.array([(time_s, number) for time_s, number, length in most if length > 0])
+    return rows[:, 0] - most[0][0], rows[:, 1]
+
+
+def draw(by_congestion: Mapping[str, tuple[Arrivals, Arrivals]], until_s: float, to: Path) -> None:
+    """Numbers over time, one congestion control beside the other: simulation and Linux."""
+    from matplotlib.figure import Figure
+
+    with drawing.styled():
+        figure = Figure(figsize=(9.6, 3.6))
+        panels = figure.subplots(1, len(by_congestion), sharex=True, sharey=True)
+        for axes, (congestion, both) in zip(panels, by_congestion.items(), strict=True):
+            looks = ((drawing.BLUE, "simulation"), (drawing.VERMILION, "Linux"))
+            for (times_s, numbers), (colour, label) in zip(both, looks, strict=True):
+                shown = times_s <= until_s
+                axes.plot(
+                    times_s[shown],
+                    numbers[shown],
+                    color=colour,
+                    linestyle="none",
+                    marker=".",
+                    markersize=2.5,
+                    label=label,
+                )
+            axes.set_title(congestion, fontsize=9.5, loc="left")
+            axes.set_xlabel("time since SYN+ACK (s)")
+        panels[0].set_ylabel("sequence number (segments)")
+        panels[0].legend(loc="upper left", markerscale=5)
+        figure.tight_layout()
+        to.write_bytes(drawing.png(figure))
