@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 from airtcp import simulate
 from airtcp.scenario import loads
@@ -429,3 +430,70 @@ def test_tshark_reads_the_bitmaps(name: str, tshark: Callable[..., list[str]]) -
         assert int(row[0]) == frame.number
         assert bytes.fromhex(row[1].replace(":", "")) == frame.mpdu[20:]
         assert int(row[2], 0) == 2
+
+
+TWO_DISTANCES = """
+[phy]
+standard = "802.11n"
+guard_interval = "800 ns"
+[[stations]]
+name = "near"
+count = 1
+rate_control = "minstrel-ht"
+snr = "35 dB"
+[[stations]]
+name = "far"
+count = 1
+rate_control = "minstrel-ht"
+snr = "11 dB"
+[[flows]]
+stations = "near"
+direction = "download"
+application = { kind = "bulk" }
+[[flows]]
+stations = "far"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "500 ms"
+duration = "1500 ms"
+replications = 1
+seed = 3
+"""
+#: Data bits of a symbol of 4 us, 20 MHz, one stream (IEEE 802.11-2020, Table 19-27).
+BITS_PER_SYMBOL = (26, 52, 78, 104, 156, 208, 234, 260)
+#: HT-mixed preamble: 20 us of legacy, HT-SIG 8, HT-STF 4, HT-LTF 4.
+PREAMBLE_US = 36
+
+
+def test_frames_and_trace_have_the_rate_that_rate_control_chose(tmp_path: Path) -> None:
+    """Two stations that find their rates: each PPDU has its own, and lasts as long as that says."""
+    path = tmp_path / "air.pcap"
+    result = simulate(loads(TWO_DISTANCES), threads=1, pcap=path, snaplen=65_535, trace=True)
+    frames = [one for one in records(path.read_bytes()) if one.kind == "data"]
+    sent = [group[0] for group in ppdus(frames)]
+    trace = result.simulation.runs[0].trace
+    assert trace is not None
+    rows = trace.ppdus()
+    mcs = np.array([one.fields[19][2] for one in sent])
+    receivers = np.array([one.receiver[-1] for one in sent])
+
+    # The trace tells of the same PPDUs: at the same rates, to the same nodes.
+    assert len(sent) == len(rows.time_s)
+    assert np.all(rows.rate_bps == np.array(BITS_PER_SYMBOL)[mcs] * 250_000)
+    numbers = {"ap": 0, "near/0": 1, "far/0": 2}
+    assert np.all(receivers == [numbers[name] for name in rows.receiver])
+
+    # Arithmetic of those that carry one MPDU: SERVICE and tail are 22 bits.
+    alone = rows.mpdus == 1
+    bits = 8 * rows.size_bytes[alone] + 22
+    symbols = np.ceil(bits / np.array(BITS_PER_SYMBOL)[mcs[alone]])
+    assert np.allclose(1e6 * rows.airtime_s[alone], PREAMBLE_US + 4 * symbols, rtol=0, atol=1e-3)
+    assert len(set(mcs[alone])) > 4
+
+    # Near all that there is is used, far what gets through: other rates, and several of them.
+    late = rows.time_s > 0.5
+    for node, name, likely in ((1, "near/0", {7}), (2, "far/0", {2, 3, 4})):
+        found = Counter(mcs[late & (receivers == node)].tolist())
+        assert found.most_common(1)[0][0] in likely, (name, found)
+        assert len(found) > 2, (name, found)

@@ -53,6 +53,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'
     column(&ppdus, "receiver", log, |ppdu| u64::from(ppdu.receiver).into())?;
     column(&ppdus, "mpdus", log, |ppdu| u64::from(ppdu.mpdus).into())?;
     column(&ppdus, "bytes", log, |ppdu| ppdu.bytes.into())?;
+    column(&ppdus, "rate_bps", log, |ppdu| ppdu.rate.into())?;
     column(&ppdus, "airtime_ns", log, |ppdu| ppdu.airtime.as_nanos().into())?;
     column(&ppdus, "failed", log, |ppdu| u64::from(ppdu.failed).into())?;
     answer.set_item("ppdus", ppdus)?;

@@ -216,6 +216,20 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// Data and control rates by the classes of the cell: those of the groups, and behind them the
+    /// rates of which groups find theirs by sending.
+    pub(crate) fn rates(&self) -> impl Iterator<Item = (Rate, Rate)> {
+        let own = self.stations.iter().map(|group| (group.data_rate, group.control_rate));
+        let controlled = self.stations.iter().flat_map(|group| &group.rate_control);
+        let found = controlled.flat_map(|one| &one.rates).map(|one| (one.rate, one.control_rate));
+        own.chain(found)
+    }
+
+    /// Data and control rate of a class.
+    pub(crate) fn rates_of(&self, class: u32) -> (Rate, Rate) {
+        self.rates().nth(class as usize).expect("a class of the cell")
+    }
+
     /// What the types cannot say. Users' mistakes are found before, with their files and keys.
     fn check(&self) -> Result<(), InvalidScenario> {
         let fail = |text: String| Err(InvalidScenario(text));

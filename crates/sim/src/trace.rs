@@ -72,6 +72,8 @@ pub struct Ppdu {
     pub mpdus: u32,
     /// Bytes of these, without delimiters and padding.
     pub bytes: u64,
+    /// At which rate its data go, in bits per second.
+    pub rate: u64,
     /// How long it is on the air, from its preamble on.
     pub airtime: Duration,
     /// Nobody has answered it.

@@ -357,7 +357,7 @@ impl<P: Clone> Cell<P> {
         let psdu = originator.hold(by, start, frames, supply);
         let class = rate_class(rate_classes, station, psdu.receiver());
         let times = frames.times(class, psdu.bits());
-        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, psdu }));
+        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, class, psdu }));
         Milestones { sent: times.first(), received: times.data_received, total: times.total }
     }
 
@@ -462,6 +462,13 @@ impl<P: Clone> Cell<P> {
         let psdu = originator.psdu.as_ref().expect("who sends has a frame");
         let class = rate_class(&self.rate_classes, originator.station, psdu.receiver());
         self.frames.times(class, psdu.bits())
+    }
+
+    /// At which of the cell's rates `by` sends to `receiver` what it has begun or tries to.
+    fn class_on_air(&self, by: ContenderId, receiver: StationId) -> u32 {
+        let of_ppdu = self.aggregates.as_ref().map(|aggregates| aggregates.class(by));
+        let station = self.originators[by as usize].station;
+        of_ppdu.unwrap_or_else(|| rate_class(&self.rate_classes, station, receiver))
     }
 }
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 #: Columns of whole numbers as the core gives them; -1 stands for what does not exist.
 Table = Mapping[str, "NDArray[np.int64]"]
 
-_PPDU_COLUMNS = ("time_ns", "queue", "receiver", "mpdus", "bytes", "airtime_ns", "failed")
+_PPDU_COLUMNS = (
+    "time_ns",
+    "queue",
+    "receiver",
+    "mpdus",
+    "bytes",
+    "rate_bps",
+    "airtime_ns",
+    "failed",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +85,9 @@ class Ppdus:
     """PPDUs that carried packets, in the order of time; empty where nothing is aggregated.
 
     Each began at `time_s`, from `queue` for the node `receiver`, with so many `mpdus` of
-    `size_bytes` in all (headers included, without delimiters and padding), was on the air for
-    `airtime_s`, and had no answer if it `failed`.
+    `size_bytes` in all (headers included, without delimiters and padding) at `rate_bps`, the one
+    that rate control had chosen where there is one, was on the air for `airtime_s`, and had no
+    answer if it `failed`.
     """
 
     time_s: NDArray[np.float64]
@@ -85,6 +95,7 @@ class Ppdus:
     receiver: NDArray[np.str_]
     mpdus: NDArray[np.int64]
     size_bytes: NDArray[np.int64]
+    rate_bps: NDArray[np.int64]
     airtime_s: NDArray[np.float64]
     failed: NDArray[np.bool_]
 
@@ -181,6 +192,7 @@ class Trace:
             receiver=named(self.node_names, rows["receiver"]),
             mpdus=rows["mpdus"],
             size_bytes=rows["bytes"],
+            rate_bps=rows["rate_bps"],
             airtime_s=rows["airtime_ns"] / 1e9,
             failed=rows["failed"] > 0,
         )

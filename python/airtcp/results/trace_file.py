@@ -113,6 +113,7 @@ def schema() -> pa.Schema:
             ("receiver", pa.string()),
             ("mpdus", pa.int32()),
             ("bytes", pa.int64()),
+            ("rate_bps", pa.int64()),
             ("airtime_s", pa.float64()),
             ("failed", pa.bool_()),
         ]

@@ -89,8 +89,8 @@ impl Supply<Packet> for World<'_> {
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
-            MacEvent::Began(Began::Exchange { by, times, psdu }) => {
-                self.exchange_begins(by, now, times, psdu);
+            MacEvent::Began(Began::Exchange { by, times, class, psdu }) => {
+                self.exchange_begins(by, now, (times, class), psdu);
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { by, psdu, answer: (from, to) } => {
@@ -139,7 +139,7 @@ impl World<'_> {
         &mut self,
         by: ContenderId,
         start: Time,
-        times: &FrameTimes,
+        (times, class): (&FrameTimes, u32),
         psdu: &Psdu<Packet>,
     ) {
         let packet = &psdu.first().payload;
@@ -149,10 +149,10 @@ impl World<'_> {
             self.charge(by, psdu.receiver(), times.total);
         }
         if self.measures.ppdus.is_some() {
-            self.count_ppdu(by, start, times, psdu, false);
+            self.count_ppdu(by, start, (times, class), psdu, false);
         }
         if self.is_captured() {
-            self.capture_exchange(by, start, times, psdu);
+            self.capture_exchange(by, start, (times, class), psdu);
         }
     }
 
@@ -161,7 +161,7 @@ impl World<'_> {
         &mut self,
         by: ContenderId,
         start: Time,
-        times: &FrameTimes,
+        sent: (&FrameTimes, u32),
         psdu: &Psdu<Packet>,
         collides: bool,
     ) {
@@ -170,7 +170,7 @@ impl World<'_> {
         let from_access_point = self.nodes[node as usize].is_access_point();
         if let Some(ppdus) = &mut self.measures.ppdus {
             ppdus.add(by, group, from_access_point, psdu);
-            self.record_ppdu(by, start, times, psdu, collides);
+            self.record_ppdu(by, start, sent, psdu, collides);
         }
     }
 
@@ -201,14 +201,14 @@ impl World<'_> {
                 self.capture_request(by, now, times, receiver, window_start, !collides);
             }
             Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
-            Began::Collider { by, times, psdu } => {
+            Began::Collider { by, times, class, psdu } => {
                 // An RTS announces a PPDU that does not go on the air.
                 if times.rts == Duration::ZERO {
-                    self.count_ppdu(by, now, times, psdu, true);
+                    self.count_ppdu(by, now, (times, class), psdu, true);
                 }
                 self.charge_collider(by, psdu.receiver(), times);
                 self.frame_failed(by, &psdu.first().payload, true);
-                self.capture_collider(by, now, times, psdu);
+                self.capture_collider(by, now, (times, class), psdu);
             }
         }
     }

@@ -134,12 +134,12 @@ impl World<'_> {
         &mut self,
         by: ContenderId,
         start: Time,
-        times: &FrameTimes,
+        (times, class): (&FrameTimes, u32),
         psdu: &Psdu<Packet>,
     ) {
         let Some(mut capture) = self.capture.take() else { return };
         capture.settle(|_| true);
-        let (data_rate, control_rate) = self.rates(psdu);
+        let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
@@ -153,7 +153,7 @@ impl World<'_> {
             capture.frame.cts(left(cts.1), sender);
             capture.write(start + cts.0, protection_rate, true);
         }
-        let (frames, sendings) = self.data_frames(&mut capture, by, psdu, left(data.1));
+        let (frames, sendings) = self.data_frames(&mut capture, by, psdu, data_rate, left(data.1));
         let tid = (frames.len() > 1).then(|| self.tid(by));
         let rate = match &self.scenario.mac.aggregation {
             Some(aggregation) if tid.is_some() => aggregation.block_ack_rate,
@@ -180,12 +180,12 @@ impl World<'_> {
         &mut self,
         by: ContenderId,
         start: Time,
-        times: &FrameTimes,
+        (times, class): (&FrameTimes, u32),
         psdu: &Psdu<Packet>,
     ) {
         let Some(mut capture) = self.capture.take() else { return };
         capture.settle(|_| true);
-        let (data_rate, control_rate) = self.rates(psdu);
+        let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let [sender, receiver] = self.addresses_on_air(by, psdu.receiver());
         let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
@@ -198,7 +198,7 @@ impl World<'_> {
                 capture.write(start, protection_rate, false);
             }
             let duration = micros_up(ack.1 - data.1);
-            let (frames, sendings) = self.data_frames(&mut capture, by, psdu, duration);
+            let (frames, sendings) = self.data_frames(&mut capture, by, psdu, data_rate, duration);
             for ((_, frame), sending) in frames.iter().zip(&sendings) {
                 capture.pcap.write(start + data.0, sending, false, frame);
             }
@@ -278,9 +278,9 @@ impl World<'_> {
         capture: &mut Capture,
         by: ContenderId,
         psdu: &Psdu<Packet>,
+        rate: Rate,
         duration: u16,
     ) -> (Vec<(u64, Frame)>, Vec<Sending>) {
-        let (rate, _) = self.rates(psdu);
         let count = psdu.count();
         // VHT and HE PPDUs carry A-MPDUs alone (10.12.7).
         let is_ampdu = count > 1
@@ -367,13 +367,6 @@ impl World<'_> {
     fn addresses_on_air(&self, by: ContenderId, receiver: StationId) -> [Address; 2] {
         // So far there is one cell, whose stations have the numbers of their nodes.
         [address_of(self.transmitters[by as usize].node), address_of(receiver)]
-    }
-
-    /// Data and control rate of an exchange.
-    fn rates(&self, psdu: &Psdu<Packet>) -> (Rate, Rate) {
-        let packet = &psdu.first().payload;
-        let group = &self.scenario.stations[self.flow_of(packet).rate_class as usize];
-        (group.data_rate, group.control_rate)
     }
 
     /// The rate of RTS and CTS before data at `data_rate`.

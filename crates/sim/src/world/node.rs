@@ -138,14 +138,10 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             rate_classes.push(class);
         }
     }
-    let own = scenario.stations.iter().map(|group| (group.data_rate, group.control_rate));
-    let controlled = scenario.stations.iter().flat_map(|group| &group.rate_control);
-    let found = controlled.flat_map(|one| &one.rates).map(|one| (one.rate, one.control_rate));
-    let rates = own.chain(found);
     let cell = CellConfig {
         phy: &scenario.phy,
         mac: &scenario.mac,
-        rates: rates.collect(),
+        rates: scenario.rates().collect(),
         rate_classes,
         errors: errors(scenario, seed, replication),
         rate_controls: rate_controls(scenario, seed, replication),

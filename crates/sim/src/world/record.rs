@@ -184,7 +184,7 @@ impl World<'_> {
         &mut self,
         by: ContenderId,
         start: Time,
-        times: &FrameTimes,
+        (times, class): (&FrameTimes, u32),
         psdu: &Psdu<Packet>,
         collides: bool,
     ) {
@@ -195,6 +195,7 @@ impl World<'_> {
             receiver: psdu.receiver(),
             mpdus: psdu.count() as u32,
             bytes: psdu.bits() / 8,
+            rate: self.scenario.rates_of(class).0.bps,
             airtime: times.data,
             failed: false,
         };

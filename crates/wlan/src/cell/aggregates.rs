@@ -56,6 +56,8 @@ struct AggregatingQueue<P> {
     /// What the last access was for.
     sends: Sends,
     times: FrameTimes,
+    /// At which of the cell's rates the PPDU goes.
+    class: u32,
     /// Of the data PPDU, everything before its Data field.
     preamble: Duration,
     txop_limit: Duration,
@@ -130,6 +132,7 @@ impl<P: Clone> Aggregates<P> {
             pending: Vec::new(),
             sends: Sends::Data,
             times: FrameTimes::default(),
+            class: 0,
             preamble: Duration::ZERO,
             txop_limit: contender.access.txop_limit,
             unanswered: 0,
@@ -215,6 +218,11 @@ impl<P: Clone> Aggregates<P> {
     pub(super) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
         let queue = &self.queues[by as usize];
         queue.agreements[queue.place(receiver)].window.start(&[])
+    }
+
+    /// At which of the cell's rates the PPDU goes that `by` begins or tries to.
+    pub(super) fn class(&self, by: ContenderId) -> u32 {
+        self.queues[by as usize].class
     }
 
     fn agreement(&mut self, by: ContenderId, receiver: StationId) -> &mut Agreement<P> {
@@ -366,6 +374,7 @@ impl<P: Clone> Cell<P> {
             return false;
         }
         queue.times = exchange.times(psdu);
+        queue.class = class;
         queue.preamble = exchange.preamble();
         self.originators[by as usize].psdu = Some(Psdu::of(mpdus));
         true
@@ -381,7 +390,7 @@ impl<P: Clone> Cell<P> {
         supply: &mut S,
     ) {
         let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
-        let times = aggregates.queues[by as usize].times;
+        let AggregatingQueue { times, class, .. } = aggregates.queues[by as usize];
         aggregates.arrivals.clear();
         aggregates.arrived = 0;
         aggregates.any_received = false;
@@ -398,7 +407,7 @@ impl<P: Clone> Cell<P> {
                     let data = times.data - queue.preamble;
                     set_arrivals(&mut aggregates.arrivals, received, data, psdu);
                 }
-                Began::Exchange { by, times: &times, psdu }
+                Began::Exchange { by, times: &times, class, psdu }
             }
         };
         supply.on_event(start, MacEvent::Began(began));

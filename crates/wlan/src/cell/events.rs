@@ -121,6 +121,8 @@ pub enum Began<'a, P> {
         by: ContenderId,
         /// When its frames are on the air, from its start.
         times: &'a FrameTimes,
+        /// At which of the cell's rates the data go.
+        class: u32,
         /// The data.
         psdu: &'a Psdu<P>,
     },
@@ -173,6 +175,8 @@ pub enum Began<'a, P> {
         by: ContenderId,
         /// What the exchange would have been.
         times: &'a FrameTimes,
+        /// At which of the cell's rates the data were to go.
+        class: u32,
         /// The data that it was to carry.
         psdu: &'a Psdu<P>,
     },

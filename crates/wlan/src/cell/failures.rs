@@ -71,7 +71,8 @@ impl<P: Clone> Cell<P> {
                 Began::Request { by, times: &times, receiver, window_start, collides: true };
             supply.on_event(start, MacEvent::Began(began));
         } else if let Some(psdu) = &self.originators[by as usize].psdu {
-            let began = Began::Collider { by, times: &times, psdu };
+            let class = self.class_on_air(by, psdu.receiver());
+            let began = Began::Collider { by, times: &times, class, psdu };
             supply.on_event(start, MacEvent::Began(began));
         }
     }
