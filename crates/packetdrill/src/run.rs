@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
     Aimd, Config, Congestion, CubicGrowth, DelayedAck, Endpoint, Flags, Handshake, Implementation,
-    LossState, LossWindow, Opening, RtoFloor, Rules, Segment, SegmentOptions, SlowStart,
-    Timestamps, Variant,
+    LossState, LossWindow, Opening, RenoGrowth, RtoFloor, Rules, Segment, SegmentOptions,
+    SlowStart, Timestamps, Variant,
 };
 
 use crate::assertion::{self, Variables};
@@ -385,6 +385,7 @@ fn config(script: &Script) -> Result<Config, String> {
         fast_retransmit_once_per_window: false,
         slow_start_limit: 0,
         rto_floor: RtoFloor::Variation,
+        reno_growth: RenoGrowth::PerByte,
         cubic_growth: CubicGrowth::Linux,
         hystart: Implementation::Linux,
         bbr1: Implementation::Linux,

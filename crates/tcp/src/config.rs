@@ -161,6 +161,8 @@ pub struct Rules {
     /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
     /// one: RFC 5681 section 4.1.
     pub restart_after_idle: bool,
+    /// What the window of [`Congestion::Reno`] grows by in congestion avoidance.
+    pub reno_growth: RenoGrowth,
     /// How the window of [`Congestion::Cubic`] grows.
     pub cubic_growth: CubicGrowth,
     /// What [`SlowStart::Hystart`] takes for a queue.
@@ -178,6 +180,16 @@ pub enum Implementation {
     /// That of ns-3, version 3.44.
     #[serde(rename = "ns-3")]
     Ns3,
+}
+
+/// What makes Reno's window a segment larger in congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenoGrowth {
+    /// As many acknowledgments as the window has segments: RFC 5681 (3).
+    PerAck,
+    /// A window of acknowledged bytes, as RFC 5681 section 3.1 recommends (RFC 3465 section 2.1) and Linux does.
+    PerByte,
 }
 
 /// What CUBIC's window heads for, and in which steps.
@@ -379,6 +391,7 @@ impl Rules {
             slow_start_limit: 1,
             rto_floor: RtoFloor::Timeout,
             restart_after_idle: true,
+            reno_growth: RenoGrowth::PerAck,
             cubic_growth: CubicGrowth::Standard,
             hystart: Implementation::Linux,
             bbr1: Implementation::Linux,

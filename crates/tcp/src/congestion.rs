@@ -23,7 +23,7 @@ use self::reno::Reno;
 use self::slow_start::Watched;
 use crate::rate::{LostSegment, RateSample};
 use crate::rtt::RttEstimator;
-use crate::{Config, Congestion, SlowStart};
+use crate::{Config, Congestion, Implementation, SlowStart};
 
 /// `cwnd` and `ssthresh` of RFC 5681 in bytes.
 #[derive(Clone, Debug)]
@@ -131,7 +131,10 @@ impl AnyController {
         let controller = match config.congestion {
             Congestion::Reno => Self::Reno(Reno::default()),
             Congestion::Cubic => Self::Cubic(Box::default()),
-            Congestion::Bbr1 => Self::Bbr1(Box::new(Bbr1::new())),
+            Congestion::Bbr1 => {
+                let is_ns3 = config.rules.bbr1 == Implementation::Ns3;
+                Self::Bbr1(Box::new(Bbr1::new(is_ns3)))
+            }
             Congestion::Bbr => Self::Bbr(Box::new(Bbr::new())),
         };
         match config.slow_start {
@@ -210,7 +213,11 @@ impl Controller for AnyController {
     }
 
     fn holds_back(&self) -> bool {
-        matches!(self, Self::Bbr(bbr) if bbr.holds_back())
+        match self {
+            Self::Bbr1(bbr) => bbr.holds_back(),
+            Self::Bbr(bbr) => bbr.holds_back(),
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => false,
+        }
     }
 
     fn on_recovered(&mut self, window: &mut Window) {

@@ -56,8 +56,8 @@ mod sent;
 pub use blocks::Block;
 pub use config::{
     AckSkip, AdaptiveSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, GiveUp, Handshake,
-    Implementation, LossWindow, MacFeedback, Opening, RtoFloor, Rules, SlowStart, Tack, Threshold,
-    Variant,
+    Implementation, LossWindow, MacFeedback, Opening, RenoGrowth, RtoFloor, Rules, SlowStart, Tack,
+    Threshold, Variant,
 };
 pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;

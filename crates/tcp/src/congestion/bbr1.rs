@@ -77,11 +77,13 @@ pub(crate) struct Bbr1 {
     extra_round: u64,
     epoch: (Time, u64),
     rate: Option<f64>,
+    is_ns3: bool,
 }
 
 impl Bbr1 {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(is_ns3: bool) -> Self {
         Self {
+            is_ns3,
             mode: Mode::Startup,
             round: 0,
             next_round: 0,
@@ -165,12 +167,11 @@ impl Bbr1 {
                 self.bandwidths.pop_back();
             }
             self.bandwidths.push_back((self.round, rate));
-        }
-        let round = self.round;
-        while self.bandwidths.len() > 1
-            && self.bandwidths.front().is_some_and(|(at, _)| at + BANDWIDTH_ROUNDS < round)
-        {
-            self.bandwidths.pop_front();
+            let round = self.round;
+            // What is old goes for what is new: as long as only less is sent than the path delivers, it stays.
+            while self.bandwidths.front().is_some_and(|(at, _)| at + BANDWIDTH_ROUNDS < round) {
+                self.bandwidths.pop_front();
+            }
         }
         is_new
     }
@@ -373,7 +374,52 @@ impl Controller for Bbr1 {
         window.cwnd = window.cwnd.max(self.saved);
     }
 
+    /// Section 4.3.5, BBRHandleProbeRTT(): what four segments deliver is not what the path does. ns-3 notes that where
+    /// nobody reads it, so that its bandwidth falls.
+    fn holds_back(&self) -> bool {
+        !self.is_ns3 && matches!(self.mode, Mode::ProbeRtt { .. })
+    }
+
     fn rate(&self) -> Option<f64> {
         self.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sample of a round of its own: so many bytes a second, after so much was delivered.
+    fn sample(rate: f64, before: u64, is_app_limited: bool) -> RateSample {
+        RateSample {
+            rate: Some(rate),
+            delivered: before + 10_000,
+            prior_delivered: Some(before),
+            is_app_limited,
+            rtt: None,
+            newly_acked: 10_000,
+            newly_lost: 0,
+            in_flight: 100_000,
+            tx_in_flight: 100_000,
+            lost: 0,
+            is_cwnd_limited: true,
+        }
+    }
+
+    #[test]
+    fn what_a_probe_for_the_round_trip_delivers_is_not_what_the_path_does() {
+        // 36 round trips of 5.5 ms in 200 ms: far more than the ten that the maximum is of.
+        for (is_ns3, rest) in [(false, 3e6), (true, 1e6)] {
+            let mut bbr = Bbr1::new(is_ns3);
+            bbr.update_bandwidth(&sample(3e6, 0, false));
+            bbr.mode = Mode::ProbeRtt { done: None, round_done: false };
+            for round in 1..=36 {
+                bbr.update_bandwidth(&sample(1e6, 10_000 * round, bbr.holds_back()));
+            }
+            assert_eq!(bbr.bandwidth(), rest, "ns-3: {is_ns3}");
+            // The next that says what the path delivers takes the place of what is old.
+            bbr.update_bandwidth(&sample(2.5e6, 400_000, false));
+            assert_eq!(bbr.bandwidth(), 2.5e6);
+        }
     }
 }

@@ -2,12 +2,13 @@
 //! [`Aimd`].
 
 use super::{Controller, Delivery, Moment, Window, initial_window};
-use crate::{Aimd, Config};
+use crate::{Aimd, Config, RenoGrowth};
 
 /// The window of RFC 5681.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reno {
-    /// What congestion avoidance has not yet paid out, in units of a byte divided by `cwnd`.
+    /// What congestion avoidance has not yet paid out: in units of a byte divided by `cwnd`, or bytes that were
+    /// acknowledged.
     fraction: u64,
 }
 
@@ -15,7 +16,9 @@ impl Controller for Reno {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
         let config = moment.config;
-        if window.cwnd < window.ssthresh {
+        if config.rules.reno_growth == RenoGrowth::PerByte {
+            self.grow_by_bytes(window, config, delivery);
+        } else if window.cwnd < window.ssthresh {
             window.slow_start(config, delivery);
         } else if delivery.validates_avoidance() {
             // RFC 5681 (3): cwnd += SMSS*SMSS/cwnd, which is one segment in a round trip of one ACK
@@ -54,6 +57,33 @@ impl Controller for Reno {
     }
 }
 
+impl Reno {
+    /// RFC 5681 section 3.1, "A TCP ... SHOULD ... count the number of bytes": a segment for each window of bytes.
+    /// As in Linux's `tcp_reno_cong_avoid`, slow start ends at the threshold, and what it leaves of an
+    /// acknowledgment counts in congestion avoidance.
+    #[inline(never)]
+    fn grow_by_bytes(&mut self, window: &mut Window, config: &Config, delivery: Delivery) {
+        let mut acked = delivery.acked;
+        if window.cwnd < window.ssthresh {
+            let before = window.cwnd;
+            window.slow_start(config, delivery);
+            window.cwnd = window.cwnd.min(window.ssthresh);
+            acked = acked.saturating_sub(window.cwnd - before);
+            if window.cwnd < window.ssthresh {
+                return;
+            }
+        }
+        if delivery.validates_avoidance() && acked > 0 {
+            let smss = u64::from(config.mss);
+            self.fraction = self.fraction.saturating_add(acked);
+            let windows = self.fraction / window.cwnd;
+            self.fraction %= window.cwnd;
+            let growth = config.aimd.increased(windows.saturating_mul(smss));
+            window.cwnd = window.cwnd.saturating_add(growth);
+        }
+    }
+}
+
 /// RFC 5681 (4): ssthresh = max (FlightSize / 2, 2*SMSS), or another factor than one half.
 fn threshold(aimd: Aimd, config: &Config, flight_size: u64) -> u64 {
     aimd.decreased(flight_size).max(2 * u64::from(config.mss))
@@ -86,6 +116,32 @@ mod tests {
             assert_eq!(scene.ack(1000), expected);
         }
         assert_eq!(scene.controller.fraction, 2025);
+    }
+
+    #[test]
+    fn by_bytes_a_window_that_is_acknowledged_adds_a_segment_in_however_many_acks() {
+        let mut config = Config::standard();
+        config.rules.reno_growth = RenoGrowth::PerByte;
+        for each in [1000, 2000] {
+            let mut scene = scene(config.clone(), 10_000, 10_000);
+            let windows: Vec<u64> = (0..11_000 / each).map(|_| scene.ack(each)).collect();
+            let at = (10_000 / each - 1) as usize;
+            assert_eq!((windows[at - 1], windows[at]), (10_000, 11_000), "{each} bytes an ACK");
+        }
+        // RFC 5681 (3) adds half of that where an ACK covers two segments.
+        let mut scene = scene(Config::standard(), 10_000, 10_000);
+        let last = (0..5).map(|_| scene.ack(2000)).last();
+        assert!(last.is_some_and(|cwnd| cwnd < 10_500));
+    }
+
+    #[test]
+    fn by_bytes_slow_start_ends_at_the_threshold_and_the_rest_counts_on() {
+        let mut config = Config::standard();
+        config.rules.reno_growth = RenoGrowth::PerByte;
+        config.rules.slow_start_limit = 0;
+        let mut scene = scene(config, 8000, 10_000);
+        // 2000 bytes of 9000 lead to the threshold; 7000 are not a window, with 3000 more they are.
+        assert_eq!([scene.ack(9000), scene.ack(3000)], [10_000, 11_000]);
     }
 
     #[test]

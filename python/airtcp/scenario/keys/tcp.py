@@ -244,6 +244,15 @@ class TcpRules(Table):
         ),
         source="RFC 6298, (2.4)",
     )
+    reno_growth: Literal["per-ack", "per-byte"] = key(
+        'What makes the window of `congestion = "reno"` a segment larger in congestion avoidance: '
+        "as many ACKs as it has segments, or a window of acknowledged bytes, however many ACKs "
+        "that takes; slow start ends at its threshold then, and not beyond.",
+        default=by_preset(
+            {"standard": "per-ack", "ns-2": "per-ack", "linux": "per-byte", "ns-3": "per-ack"}
+        ),
+        source="RFC 5681, (3); 3.1 and RFC 3465, 2.1; Linux 6, tcp_reno_cong_avoid",
+    )
     cubic_growth: Literal["standard", "linux"] = key(
         'How the window of `congestion = "cubic"` grows: `linux` looks ahead by the least round '
         "trip and not by the smoothed one, in whole segments, and gains at least a segment for 20 "
