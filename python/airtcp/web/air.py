@@ -30,6 +30,7 @@ MOST_BEGIN_S: Final = 5.0
 _AHEAD: Final = 4
 _MOST_FRAMES: Final = 2000
 _MOST_SAMPLES: Final = 300_000
+_MOST_WINDOWS: Final = 12
 _SNAPLEN: Final = 128
 
 _TYPES: Final = {
@@ -289,10 +290,11 @@ def _gaps(frames: Sequence[_Frame], scenario: ResolvedScenario) -> list[dict[str
 
 
 def _windows(trace: Trace, begin_s: float, end_s: float) -> list[dict[str, Any]]:
-    """Congestion windows of the flows, in the samples of a time."""
+    """Congestion windows of the flows, in the samples of a time, those that move most first."""
     import numpy as np
 
     told = []
+    moved = []
     for name in trace.flow_names:
         series = trace.flow(name)
         inside = (series.time_s >= begin_s) & (series.time_s <= end_s)
@@ -306,4 +308,7 @@ def _windows(trace: Trace, begin_s: float, end_s: float) -> list[dict[str, Any]]
                 "cwnd": windows.tolist(),
             }
         )
-    return told[:12]
+        there = windows[windows >= 0]
+        moved.append(float(there.max() - there.min()))
+    order = sorted(range(len(told)), key=lambda index: -moved[index])
+    return [told[index] for index in order[:_MOST_WINDOWS]]

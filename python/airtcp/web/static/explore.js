@@ -269,7 +269,7 @@ export function explore(app) {
     const shown = series();
     if (!shown.length) {
       const waiting = reading !== null;
-      return h("p", { class: "empty" }, waiting ? "Asking the models …" : `No model has ${about.label} here; the simulation has.`);
+      return h("p", { class: "empty" }, waiting ? "Asking the models …" : `No model says anything of ${about.label} here. “Simulate the curve” does.`);
     }
     const x = numberOf(axis.value);
     const told = prediction?.values[name];
@@ -277,7 +277,8 @@ export function explore(app) {
     return curves({
       series: shown,
       x: { label: nameOf(axis), unit: unitOfAxis(), all: axis.options.map((option) => option.number).filter((one_) => one_ !== null) },
-      y: { label: about.label, unit: about.unit === "1" ? "" : about.unit },
+      // No metric is negative, though an interval may reach below.
+      y: { label: about.label, unit: about.unit === "1" ? "" : about.unit, floor: 0 },
       mark: { x, y: at?.y ?? told?.value ?? NaN },
       label: `${about.label} over ${nameOf(axis)}: ${shown.map((one_) => one_.name).join(" and ")}. The values are in the table below.`,
     }, width, height);
@@ -342,7 +343,8 @@ export function explore(app) {
   }
 
   function showModels() {
-    if (!prediction || prediction.uncovered !== null) { replace(models); return; }
+    models.hidden = !prediction || prediction.uncovered !== null;
+    if (models.hidden) { replace(models); return; }
     const broken = prediction.broken;
     replace(models, h("h2", {}, "What the models say"),
       table(["metric", "model", "source"], prediction.best, { numbers: [1], caption: "What the best model says" }),

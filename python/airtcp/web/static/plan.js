@@ -71,6 +71,12 @@ export function plan(app) {
         table(told.remedies.head, told.remedies.rows, { numbers: [1, 2], mark: 3, caption: "Remedies" })));
   }
 
+  /** What a key path is called among the sliders. */
+  function named(path) {
+    const slider = app.scenario.axes.find((one) => one.path === path);
+    return slider ? `${slider.section}: ${slider.label}` : path;
+  }
+
   function picture(told, curve) {
     const simulated = curve.simulation.map((one) => ({ x: one.x, y: one.mean, low: one.low ?? NaN, high: one.high ?? NaN }));
     const shown = [
@@ -81,12 +87,12 @@ export function plan(app) {
     const sure = answer && answer.low !== null && answer.high !== null;
     return h("div", {}, responsive((width, height) => curves({
       series: shown,
-      x: { label: told.label, unit: answer?.unit ?? "" },
-      y: { label: curve.label, unit: curve.unit === "1" ? "" : curve.unit },
+      x: { label: named(told.label), unit: answer?.unit ?? "" },
+      y: { label: curve.label, unit: curve.unit === "1" ? "" : curve.unit, floor: 0 },
       bound: { y: curve.bound, text: curve.bound_text },
       band: sure ? { low: answer.low, high: Math.max(answer.high, answer.low) } : null,
       mark: answer ? { x: answer.value, y: NaN } : null,
-      label: `${curve.label} over ${told.label}, with the bound ${curve.bound_text}. ${told.words[0]}`,
+      label: `${curve.label} over ${named(told.label)}, with the bound ${curve.bound_text}. ${told.words[0]}`,
     }, width, height)), legend(shown));
   }
 

@@ -125,7 +125,7 @@ export function timeline(app) {
   return { element, show, leave: stop };
 }
 
-/** The congestion windows of the first few flows. */
+/** The congestion windows of a few flows, those that move most. */
 function windowsOf(told) {
   if (!told.windows.length) return null;
   const colours = ["model", "simulated", "second", "third", "fourth"];
