@@ -17,6 +17,7 @@ mod handshake;
 mod pair;
 mod properties;
 mod rack;
+mod response;
 mod rules;
 mod selective;
 mod slow_start;
