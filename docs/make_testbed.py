@@ -27,11 +27,13 @@ from typing import Any
 import airtcp.reproduce
 import numpy as np
 import tables
+import testbed_pictures as pictures
 from airtcp import simulate
 from airtcp.exceptions import QuestionError
 from airtcp.present import drawing
 from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.hoekstra.real import (
+    LINUX,
     REAL_LAWS,
     REAL_PLACES,
     means,
@@ -43,11 +45,10 @@ from airtcp.reproduce.hoekstra.testbed import service_s
 from airtcp.reproduce.measure import changed
 from airtcp.results import SimulationResult, TestbedResult
 from airtcp.scenario import Scenario, loads
+from airtcp.scenario.load import load
 from airtcp.testbed.air import Air
 from airtcp.testbed.bench import measure
 from airtcp.testbed.network import Network
-from testbed_sequences import arrivals
-from testbed_sequences import draw as draw_arrivals
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "testbed.md"
@@ -229,7 +230,8 @@ def uploads() -> str:
                     *(lateness(result) if isinstance(result, TestbedResult) else NOTHING),
                 ]
             )
-    draw(uploads_by_way())
+    pairs = {way: (rates(one), rates(other)) for way, (one, other) in uploads_by_way().items()}
+    pictures.draw_uploads(pairs, PICTURE)
     head = ["MAC", "of", "Jain index", "goodput", "least upload", "largest upload"]
     return tables.markdown([*head, *LATENESS], rows)
 
@@ -244,34 +246,6 @@ def extremes(result: TestbedResult | SimulationResult) -> tuple[float, float]:
     """The least and the largest goodput in the first run, in b/s."""
     all_of = rates(result)
     return 1e6 * all_of[0], 1e6 * all_of[-1]
-
-
-def draw(both: Mapping[str, tuple[SimulationResult, TestbedResult]]) -> None:
-    """The uploads of the simulation's first replication and of the testbed, least first."""
-    with drawing.styled():
-        figure, axes = drawing.new_figure()
-        for way, colour, marker in (
-            ("DCF", drawing.VERMILION, "o"),
-            ("TCP ACKs first", drawing.BLUE, "s"),
-        ):
-            simulated, measured = (rates(one) for one in both[way])
-            ranks = range(1, len(simulated) + 1)
-            axes.plot(ranks, simulated, color=colour, linewidth=1.6, label=f"{way}: simulation")
-            axes.plot(
-                ranks,
-                measured,
-                color=colour,
-                linestyle="none",
-                marker=marker,
-                markersize=7,
-                label=f"{way}: Linux",
-            )
-        axes.set_xticks(list(ranks))
-        axes.set_xlabel("upload, by rank")
-        axes.set_ylabel("goodput (Mb/s)")
-        axes.set_ylim(bottom=0)
-        drawing.legend_above(figure, axes, columns=2)
-        PICTURE.write_bytes(drawing.png(figure))
 
 
 def aggregates() -> str:
@@ -365,7 +339,11 @@ def windows() -> str:
                     *(lateness(result) if isinstance(result, TestbedResult) else NOTHING),
                 ]
             )
-    draw_windows()
+    lines = {
+        congestion: (traced(simulated), (seen.times_s, seen.segments))
+        for congestion, (simulated, _, seen) in windows_by_congestion().items()
+    }
+    pictures.draw_windows(lines, WINDOWS)
     draw_sequences()
     head = ["TCP", "of", "mean window (segments)", "least to largest", "goodput", "round trip"]
     return tables.markdown([*head, *LATENESS], rows)
@@ -382,8 +360,9 @@ def draw_sequences() -> None:
             air, nodes = Path(folder, "air.pcap"), Path(folder, "nodes.pcapng")
             simulate(start, replications=1, pcap=air)
             measure(start, pcap=nodes)
-            both[congestion] = arrivals(air, _MSS_BYTES), arrivals(nodes, _MSS_BYTES)
-    draw_arrivals(both, _START_S, SEQUENCES)
+            seen = (pictures.arrivals(one, _MSS_BYTES) for one in (air, nodes))
+            both[congestion] = next(seen), next(seen)
+    pictures.draw_arrivals(both, _START_S, SEQUENCES)
 
 
 def traced(result: SimulationResult) -> tuple[list[float], list[float]]:
@@ -395,28 +374,6 @@ def traced(result: SimulationResult) -> tuple[list[float], list[float]]:
     flow = trace.flow(trace.flow_names[0])
     segments = np.asarray(flow.cwnd_bytes) / tcp.mss_bytes
     return list(flow.time_s), list(segments)
-
-
-def draw_windows() -> None:
-    """Congestion windows over time, one congestion control below the other."""
-    from matplotlib.figure import Figure
-
-    with drawing.styled():
-        figure = Figure(figsize=(7.2, 6.6))
-        panels = figure.subplots(len(windows_by_congestion()), 1, sharex=True)
-        for axes, (congestion, (simulated, _, seen)) in zip(
-            panels, windows_by_congestion().items(), strict=True
-        ):
-            axes.plot(*traced(simulated), color=drawing.BLUE, linewidth=1.4, label="simulation")
-            axes.plot(
-                seen.times_s, seen.segments, color=drawing.VERMILION, linewidth=1.4, label="Linux"
-            )
-            axes.set_ylabel(f"{congestion}\nwindow (segments)")
-            axes.set_ylim(bottom=0)
-        panels[0].legend(loc="upper right", ncols=2)
-        panels[-1].set_xlabel("time (s)")
-        figure.tight_layout()
-        WINDOWS.write_bytes(drawing.png(figure))
 
 
 #: Active stations that a machine with two cores should keep up with, by standard.
@@ -447,6 +404,39 @@ def keeping_up() -> str:
     head = ["standard", "active stations", "goodput", "packets in a second"]
     head += ["half of them late by at most", "the latest", "later than 500 us"]
     return tables.markdown([*head, *LATENESS], rows)
+
+
+def alone() -> str:
+    """Downloads of paper H's test bed that meet no other."""
+    scenario = load(PAPER_H / "downloads.toml").vary(
+        {
+            **LINUX,
+            "flows.client.application.interarrival": "1 s",
+            "flows.client.application.size": "200 kB",
+            "run.warmup": "4 s",
+            "run.duration": "20 s",
+        }
+    )
+    rows = []
+    for name, result in (
+        ("simulation", simulate(scenario, replications=1)),
+        ("testbed", real(scenario)),
+    ):
+        part = result.testbed if isinstance(result, TestbedResult) else result.simulation
+        counts = part.counts
+        rows.append(
+            [
+                name,
+                str(counts["transfers"]),
+                f"{1e3 * mean(result, 'transfer_time_s'):.0f} ms",
+                f"{counts['tcp_segments'] / counts['transfers']:.0f}",
+                f"{counts['tcp_retransmissions'] / counts['transfers']:.1f}",
+                f"{100 * airtime(result)['tcp_ack']:.1f} %",
+                *(lateness(result) if isinstance(result, TestbedResult) else NOTHING),
+            ]
+        )
+    head = ["of", "transfers", "mean time", "TCP segments of a transfer", "of them sent again"]
+    return tables.markdown([*head, "airtime of TCP ACKs", *LATENESS], rows)
 
 
 def transfers() -> str:
@@ -488,6 +478,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "uploads": uploads,
     "aggregates": aggregates,
     "windows": windows,
+    "alone": alone,
     "transfers": transfers,
 }
 

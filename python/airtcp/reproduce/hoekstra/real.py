@@ -279,15 +279,15 @@ def means(bench: Bench) -> Outcome:
     x, y = "effective load rho_eff", "E[R] / beta_eff"
     return Outcome(
         data=_rows(points),
-        found="The testbed takes "
+        found="So much longer than the simulation of the same transfers the testbed takes: "
         + "; ".join(
-            f"{law}: "
+            f"{law} "
             + ", ".join(
                 f"{_percent(one.over_simulation)} (rho_eff {one.point.rho:.2f})" for one in mine
             )
             for law, mine in points.items()
         )
-        + f" more than the simulation of the same transfers. {_trust(every)}",
+        + f". {_trust(every)}",
         values={
             f"over_simulation_{law}_{place + 1}": one.over_simulation
             for law, mine in points.items()

@@ -1,20 +1,20 @@
-"""The first moments of a download in two captures: the simulation's and that of real TCP.
+"""The pictures of docs/testbed.md: simulation and real TCP, one over the other.
 
-Knows how tshark is asked what came to a station, and how that is drawn. `docs/make_testbed.py` says
-of which scenarios.
+Knows how they are drawn, and how tshark is asked what came to a station. `docs/make_testbed.py`
+says of which scenarios.
 """
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from airtcp.present import drawing
 from numpy.typing import NDArray
 
-__all__ = ["Arrivals", "arrivals", "draw"]
+__all__ = ["Arrivals", "arrivals", "draw_arrivals", "draw_uploads", "draw_windows"]
 
 #: Times in seconds and numbers in segments, of data in the order in which they came.
 Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -52,7 +52,9 @@ def arrivals(capture: Path, mss_bytes: int) -> Arrivals:
     return rows[:, 0] - most[0][0], rows[:, 1]
 
 
-def draw(by_congestion: Mapping[str, tuple[Arrivals, Arrivals]], until_s: float, to: Path) -> None:
+def draw_arrivals(
+    by_congestion: Mapping[str, tuple[Arrivals, Arrivals]], until_s: float, to: Path
+) -> None:
     """Numbers over time, one congestion control beside the other: simulation and Linux."""
     from matplotlib.figure import Figure
 
@@ -76,5 +78,56 @@ def draw(by_congestion: Mapping[str, tuple[Arrivals, Arrivals]], until_s: float,
             axes.set_xlabel("time since SYN+ACK (s)")
         panels[0].set_ylabel("sequence number (segments)")
         panels[0].legend(loc="upper left", markerscale=5)
+        figure.tight_layout()
+        to.write_bytes(drawing.png(figure))
+
+
+def draw_uploads(by_way: Mapping[str, tuple[Sequence[float], Sequence[float]]], to: Path) -> None:
+    """Goodputs in Mb/s of a simulation and of a testbed, least first, by what contends how."""
+    looks = ((drawing.VERMILION, "o"), (drawing.BLUE, "s"))
+    with drawing.styled():
+        figure, axes = drawing.new_figure()
+        for (way, (simulated, measured)), (colour, marker) in zip(
+            by_way.items(), looks, strict=True
+        ):
+            ranks = range(1, len(simulated) + 1)
+            axes.plot(ranks, simulated, color=colour, linewidth=1.6, label=f"{way}: simulation")
+            axes.plot(
+                ranks,
+                measured,
+                color=colour,
+                linestyle="none",
+                marker=marker,
+                markersize=7,
+                label=f"{way}: Linux",
+            )
+        axes.set_xticks(list(ranks))
+        axes.set_xlabel("upload, by rank")
+        axes.set_ylabel("goodput (Mb/s)")
+        axes.set_ylim(bottom=0)
+        drawing.legend_above(figure, axes, columns=2)
+        to.write_bytes(drawing.png(figure))
+
+
+#: Times in seconds, and windows in segments.
+Line = tuple[Sequence[float], Sequence[float]]
+
+
+def draw_windows(by_congestion: Mapping[str, tuple[Line, Line]], to: Path) -> None:
+    """Congestion windows over time, one congestion control below the other."""
+    from matplotlib.figure import Figure
+
+    with drawing.styled():
+        figure = Figure(figsize=(7.2, 6.6))
+        panels = figure.subplots(len(by_congestion), 1, sharex=True)
+        for axes, (congestion, (simulated, seen)) in zip(
+            panels, by_congestion.items(), strict=True
+        ):
+            axes.plot(*simulated, color=drawing.BLUE, linewidth=1.4, label="simulation")
+            axes.plot(*seen, color=drawing.VERMILION, linewidth=1.4, label="Linux")
+            axes.set_ylabel(f"{congestion}\nwindow (segments)")
+            axes.set_ylim(bottom=0)
+        panels[0].legend(loc="upper right", ncols=2)
+        panels[-1].set_xlabel("time (s)")
         figure.tight_layout()
         to.write_bytes(drawing.png(figure))
