@@ -8,7 +8,7 @@ what differs is the way; seeds are fixed, and whoever runs this gets the same ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import tables
@@ -44,7 +44,7 @@ stations = "sta"
 direction = "{direction}"
 application = {{ kind = "bulk" }}
 path = ["wire"]
-tcp = {{ variant = "sack", receive_window = "256 KiB"{tcp} }}
+tcp = {{ {sender}, receive_window = "256 KiB"{tcp} }}
 [run]
 warmup = "2 s"
 duration = "8 s"
@@ -82,7 +82,12 @@ WAYS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def written(standard: str, direction: str, count: int, way: str) -> str:
+#: The senders: of all tables but one, and of that.
+SACK = 'variant = "sack"'
+BBR = 'congestion = "bbr"'
+
+
+def written(standard: str, direction: str, count: int, way: str, sender: str = SACK) -> str:
     """The scenario of a way, as a file would have it."""
     tcp, queue, mac = WAYS[way]
     if mac:
@@ -91,6 +96,7 @@ def written(standard: str, direction: str, count: int, way: str) -> str:
         standard=standard,
         direction=direction,
         count=count,
+        sender=sender,
         tcp=tcp,
         queue=queue,
         mac=mac,
@@ -98,9 +104,11 @@ def written(standard: str, direction: str, count: int, way: str) -> str:
     )
 
 
-def goodputs(standard: str, direction: str, count: int, way: str) -> list[float]:
+def goodputs(
+    standard: str, direction: str, count: int, way: str, sender: str = SACK
+) -> list[float]:
     """Of each replication, in bit/s."""
-    result = simulate(loads(written(standard, direction, count, way)), threads=1)
+    result = simulate(loads(written(standard, direction, count, way, sender)), threads=1)
     return [float(run.answer["metrics"]["goodput_bps"]) for run in result.simulation.runs]
 
 
@@ -108,7 +116,7 @@ def gains(standard: str) -> str:
     """Goodput with two segments for an ACK, and what each way adds to it in per cent, by pairs."""
     points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
     base = {point: goodputs(standard, *point, BASE) for point in points}
-    head = ["", *(f"{direction}, {count} station{'s'[: count - 1]}" for direction, count in points)]
+    head = ["", *_columns(points)]
     rows = []
     for way in WAYS:
         cells = [way]
@@ -116,13 +124,38 @@ def gains(standard: str) -> str:
             if way == BASE:
                 cells.append(f"{tables.shown(student_interval(base[point], 0.95), 2, 1e6)} Mb/s")
                 continue
-            pairs = zip(goodputs(standard, *point, way), base[point], strict=True)
-            found = student_interval([100.0 * (one / other - 1.0) for one, other in pairs], 0.95)
-            assert found.mean is not None
-            assert found.half_width is not None
-            cells.append(f"{found.mean:+.1f} ± {found.half_width:.1f} %")
+            cells.append(_gain(goodputs(standard, *point, way), base[point]))
         rows.append(cells)
     return tables.markdown(head, rows)
+
+
+def _columns(points: Sequence[tuple[str, int]]) -> list[str]:
+    return [f"{direction}, {count} station{'s'[: count - 1]}" for direction, count in points]
+
+
+def _gain(ours: Sequence[float], base: Sequence[float]) -> str:
+    """By pairs, in per cent."""
+    pairs = zip(ours, base, strict=True)
+    found = student_interval([100.0 * (one / other - 1.0) for one, other in pairs], 0.95)
+    assert found.mean is not None
+    assert found.half_width is not None
+    return f"{found.mean:+.1f} ± {found.half_width:.1f} %"
+
+
+def with_bbr() -> str:
+    """Goodput of BBR version 3 with two segments for an ACK, and what TACK and eight add to it."""
+    points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
+    rows = []
+    for standard in STANDARDS:
+        base = {point: goodputs(standard, *point, BASE, BBR) for point in points}
+        shown = [student_interval(base[point], 0.95) for point in points]
+        rows.append(
+            [f"{standard}, {BASE}", *(f"{tables.shown(one, 2, 1e6)} Mb/s" for one in shown)]
+        )
+        for way in ("an ACK for every eight", "TACK, four in a least round trip"):
+            cells = [_gain(goodputs(standard, *one, way, BBR), base[one]) for one in points]
+            rows.append([f"{standard}, {way}", *cells])
+    return tables.markdown(["BBR, version 3", *_columns(points)], rows)
 
 
 def without_acks_bps(scenario: ResolvedScenario) -> float:
@@ -178,6 +211,7 @@ def limits() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "limits": limits,
+    "bbr": with_bbr,
     **{standard: (lambda standard=standard: gains(standard)) for standard in STANDARDS},  # type: ignore[misc]
 }
 

@@ -17,7 +17,7 @@ def table(name: str) -> dict[str, list[float]]:
     return {way: [float(cell.split()[0]) for cell in cells] for way, *cells in lines}
 
 
-@pytest.mark.parametrize("name", ["802.11n", "limits"])
+@pytest.mark.parametrize("name", ["802.11n", "limits", "bbr"])
 def test_a_table_is_up_to_date(make_acks: ModuleType, name: str) -> None:
     assert make_acks.with_table(PAGE, name) == PAGE, "run: python docs/make_acks.py"
 
@@ -46,3 +46,11 @@ def test_who_wins_where() -> None:
     for standard in ("802.11b", "802.11g", "802.11n"):
         *_, uploads = table(standard)["L: ACKs go first (AC_VO)"]
         assert -6 < uploads < -3
+
+
+def test_bbr_leaves_tack_little_to_leave_out() -> None:
+    ways = table("bbr")
+    assert max(map(abs, ways["802.11b, TACK, four in a least round trip"])) < 1.0
+    for standard in ("802.11g", "802.11n"):
+        one_download, _, one_upload, _ = ways[f"{standard}, an ACK for every eight"]
+        assert one_upload < -20 < 0 < one_download
