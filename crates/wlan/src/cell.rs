@@ -29,7 +29,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 pub use events::{Began, MacEvent, Supply};
 
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
-use crate::contention::Contention;
+use crate::contention::{Access, Contention};
 use crate::counters::{CellCounters, MacCounters};
 use crate::frame::{Mpdu, Psdu};
 use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
@@ -40,7 +40,7 @@ use crate::sequence::txop::Txop;
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
 use aggregates::Aggregates;
 use beacons::Beacons;
-use originator::Originator;
+use originator::{Milestones, Originator};
 use txop_ends::TxopEnds;
 
 /// What a cell is made from.
@@ -108,15 +108,6 @@ enum OnAir {
     Unanswered { by: ContenderId },
     /// A CF-End, with which `by` gives back what is left of its TXOP.
     CfEnd { by: ContenderId },
-}
-
-/// Of an exchange, from its start: when its first frame is sent, when the receiver has the data frame,
-/// and how long it lasts.
-#[derive(Clone, Copy, Debug)]
-struct Milestones {
-    sent: Duration,
-    received: Duration,
-    total: Duration,
 }
 
 impl<P: Clone> Cell<P> {
@@ -289,76 +280,76 @@ impl<P: Clone> Cell<P> {
     #[inline(always)]
     fn access_medium<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let by = match self.contention.begin() {
-            Some(by) if !self.beacons.is_due(by) && self.aggregates.is_none() => by,
-            _ => return self.other_access(now, supply),
+            Access::Alone(by) if !self.beacons.is_due(by) && self.aggregates.is_none() => by,
+            access => return self.other_access(access, now, supply),
         };
-        self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
-        let times = self.exchange_begins(by, now, supply);
-        if !self.contention.internal_collisions().is_empty() {
+        let Self { originators, frames, rate_classes, beacons, errors, .. } = self;
+        // Looked up once: this is most of what a run does.
+        let originator = &mut originators[by as usize];
+        self.txop = Txop::new(now, originator.txop_limit);
+        let station = originator.station;
+        let (mpdu, times) = originator.begin(by, now, frames, rate_classes, supply);
+        let (received, end) = (now + times.received, now + times.total);
+        if !beacons.pass(received, supply) {
             self.sends(by, now, times);
-            self.settle_internal_collisions(now, supply);
-        } else if !self.passes(now + times.received, supply) {
-            self.sends(by, now, times);
-        } else {
-            let (received, end) = (now + times.received, now + times.total);
-            if self.frame_arrives(by, received, end, supply) {
-                if let Some(contender) = supply.next_ready() {
-                    self.answers(by, received, end);
-                    self.frame_ready(contender, received);
-                    self.frames_ready(received, supply);
-                }
-                if self.passes(end, supply) {
-                    self.exchange_succeeded(by, end, supply);
-                } else {
-                    self.answers(by, received, end);
-                }
+            return;
+        }
+        if !self.is_perfect && loses(errors, frames, station, mpdu) {
+            self.data_lost(by, received, end, supply);
+            return;
+        }
+        mpdu.is_received = true;
+        supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
+        if let Some(contender) = supply.next_ready() {
+            self.answers(by, received, end);
+            self.frame_ready(contender, received);
+            self.frames_ready(received, supply);
+            if self.beacons.pass(end, supply) {
+                self.ack_ended(by, end, supply);
             }
+        } else if beacons.pass(end, supply) {
+            supply.on_event(end, MacEvent::Acknowledged { by, mpdu });
+            let receiver = mpdu.receiver;
+            originator.release();
+            self.exchange_succeeded(by, receiver, end, supply);
+        } else {
+            self.answers(by, received, end);
         }
     }
 
     /// What begins is no exchange of one frame, or not alone.
     #[inline(never)]
-    fn other_access<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        if let [by] = *self.contention.transmitting() {
-            if self.beacons.is_due(by) {
-                self.beacon_begins(by, now, supply);
-            } else {
-                self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
-                self.assemble(by, now, None, supply);
-                self.ppdu_begins(by, now, supply);
-            }
-        } else {
-            self.collision_begins(now, supply);
+    fn other_access<S: Supply<P>>(&mut self, access: Access, now: Time, supply: &mut S) {
+        match access {
+            Access::Alone(by) | Access::Ahead(by) => self.sends_alone(by, now, supply),
+            Access::Collision => self.collision_begins(now, supply),
         }
-        if !self.contention.internal_collisions().is_empty() {
+        if !matches!(access, Access::Alone(_)) {
             self.settle_internal_collisions(now, supply);
         }
     }
 
-    /// Whether nothing happens up to `time`, which has come then.
-    #[inline(always)]
-    fn passes<S: Supply<P>>(&self, time: Time, supply: &mut S) -> bool {
-        time < self.beacons.next_target() && supply.passes(time)
+    /// `by` begins a beacon or an exchange, which nothing disturbs.
+    fn sends_alone<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+        if self.beacons.is_due(by) {
+            self.beacon_begins(by, now, supply);
+            return;
+        }
+        self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
+        if self.aggregates.is_some() {
+            self.assemble(by, now, None, supply);
+            self.ppdu_begins(by, now, supply);
+        } else {
+            self.sends_in_txop(by, now, supply);
+        }
     }
 
-    /// `by` begins an exchange at `start`, and nobody else does anything. What it sends is what it
-    /// holds, or comes from its queue now. What is next is the caller's to say.
-    // Inlined with what it calls, so that a frame is copied from its queue to where it is held, once.
-    #[inline(always)]
-    fn exchange_begins<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        start: Time,
-        supply: &mut S,
-    ) -> Milestones {
+    /// `by` begins an exchange at `start`, and nobody else does anything.
+    fn sends_in_txop<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
         let Self { originators, frames, rate_classes, .. } = self;
         let originator = &mut originators[by as usize];
-        let station = originator.station;
-        let psdu = originator.hold(by, start, frames, supply);
-        let class = rate_class(rate_classes, station, psdu.receiver());
-        let times = frames.times(class, psdu.bits());
-        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, class, psdu }));
-        Milestones { sent: times.first(), received: times.data_received, total: times.total }
+        let (_, times) = originator.begin(by, start, frames, rate_classes, supply);
+        self.sends(by, start, times);
     }
 
     /// The exchange that `by` has begun at `start` is on the air.
@@ -381,36 +372,39 @@ impl<P: Clone> Cell<P> {
             Reception::Intact if self.aggregates.is_some() => {
                 self.ppdu_arrives(by, now, end, supply);
             }
-            Reception::Intact => {
-                if self.frame_arrives(by, now, end, supply) {
-                    self.answers(by, now, end);
-                }
-            }
+            Reception::Intact => self.frame_arrives(by, now, end, supply),
             // Of those that began together, none comes through if one does not.
             Reception::Overlapped => self.collision_ended(now, supply),
         }
     }
 
-    /// The data frame that `by` has sent alone has ended, and the exchange will at `end`. Whether its
-    /// receiver has it.
-    #[inline(always)]
+    /// The data frame that `by` has sent alone has ended, and the exchange will at `end`.
     fn frame_arrives<S: Supply<P>>(
         &mut self,
         by: ContenderId,
         now: Time,
         end: Time,
         supply: &mut S,
-    ) -> bool {
-        if !self.is_perfect && self.loses_data_of(by) {
-            self.medium.begin_alone(by, now);
-            self.set_on_air(OnAir::Unanswered { by }, end);
-            self.tell_of_loss(by, end, supply);
-            return false;
+    ) {
+        let originator = &mut self.originators[by as usize];
+        let station = originator.station;
+        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        if loses(&mut self.errors, &self.frames, station, mpdu) {
+            self.data_lost(by, now, end, supply);
+            return;
         }
-        let mpdu = self.originators[by as usize].psdu.as_mut().expect("it was sent").only();
         mpdu.is_received = true;
         supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
-        true
+        self.answers(by, now, end);
+    }
+
+    /// Nobody has received the data frame of `by`, which has ended `now`. Its answer would be over at
+    /// `end`.
+    #[cold]
+    fn data_lost<S: Supply<P>>(&mut self, by: ContenderId, now: Time, end: Time, supply: &mut S) {
+        self.medium.begin_alone(by, now);
+        self.set_on_air(OnAir::Unanswered { by }, end);
+        self.tell_of_loss(by, end, supply);
     }
 
     /// The receiver of the data frame of `by`, which has it `now`, answers until `end`.
@@ -477,6 +471,18 @@ impl<P: Clone> Cell<P> {
 fn rate_class(classes: &[u32], sender: StationId, receiver: StationId) -> u32 {
     classes[if sender == ACCESS_POINT { receiver } else { sender } as usize]
 }
+
+/// Whether `mpdu` of `sender` is lost on the way.
+fn loses<P>(
+    errors: &mut ErrorModel,
+    frames: &FrameTable,
+    sender: StationId,
+    mpdu: &Mpdu<P>,
+) -> bool {
+    let far = if sender == ACCESS_POINT { mpdu.receiver } else { sender };
+    errors.loses(far, frames.msdu_bits(mpdu.bits))
+}
+
 /// A retry limit as frames count it; one beyond that is as good as none.
 fn limit(config: u32) -> u16 {
     config.try_into().unwrap_or(u16::MAX)

@@ -64,9 +64,21 @@ pub struct Contention {
     idle_from: Time,
     /// A TXOP that has ended before it was announced to.
     nav: Nav,
-    transmitting: Vec<ContenderId>,
+    /// Those that got at the medium together last.
+    together: Vec<ContenderId>,
     internal_collisions: Vec<ContenderId>,
     next_access: Time,
+}
+
+/// Who has got at the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// One alone.
+    Alone(ContenderId),
+    /// One alone on the air, ahead of others of its station: see [`Contention::internal_collisions`].
+    Ahead(ContenderId),
+    /// Several, which collide: see [`Contention::colliders`], and perhaps some that stay behind, too.
+    Collision,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +113,7 @@ impl Contention {
             busy: false,
             idle_from: Time::ZERO,
             nav: Nav::default(),
-            transmitting: Vec::new(),
+            together: Vec::new(),
             internal_collisions: Vec::new(),
             next_access: Time::NEVER,
         }
@@ -140,44 +152,41 @@ impl Contention {
     }
 
     /// The transmissions of [`Self::next_access`] begin: freezes all backoffs and tells who is on
-    /// the air, if it is alone: its exchange succeeds. Else those in [`Self::transmitting`] collide. The
-    /// caller settles [`Self::internal_collisions`] before anything else happens.
+    /// the air. The caller settles internal collisions before anything else happens.
     #[inline]
-    pub fn begin(&mut self) -> Option<ContenderId> {
+    pub fn begin(&mut self) -> Access {
         let now = self.next_access;
         debug_assert!(!self.busy && now != Time::NEVER);
         self.busy = true;
         self.next_access = Time::NEVER;
         self.busy_periods += 1;
-        self.transmitting.clear();
+        self.together.clear();
         self.internal_collisions.clear();
-        if let [group] = &mut self.groups[..]
+        let alone = if let [group] = &mut self.groups[..]
             && self.strays.is_empty()
             && self.bursts.is_none()
         {
             // Nearly always under the DCF: the next access is that of the only group.
-            group.begin(self.settings.boundary_slots, &mut self.transmitting);
+            group.begin(self.settings.boundary_slots, &mut self.together)
         } else {
-            self.freeze_all(now);
-        }
-        if let [id] = self.transmitting[..] {
-            self.contenders[id as usize].begin();
-            Some(id)
-        } else {
-            self.begin_together()
-        }
+            self.freeze_all(now)
+        };
+        let Some(id) = alone else { return self.begin_together() };
+        self.contenders[id as usize].begin();
+        Access::Alone(id)
     }
 
-    /// The medium became busy at `now`: who transmits is in `transmitting`, the others have counted.
+    /// The medium became busy at `now`, and all have counted: who is alone, or several are in
+    /// `together`.
     #[inline(never)]
-    fn freeze_all(&mut self, now: Time) {
+    fn freeze_all(&mut self, now: Time) -> Option<ContenderId> {
         for group in &mut self.groups {
             group.freeze(
                 now,
                 self.idle_from,
                 self.settings.slot_time,
                 self.settings.boundary_slots,
-                &mut self.transmitting,
+                &mut self.together,
             );
         }
         if !self.strays.is_empty() {
@@ -186,27 +195,28 @@ impl Contention {
         if let Some(bursts) = &mut self.bursts
             && bursts.medium_busy(now, self.settings.slot_time)
         {
-            self.transmitting.push(bursts.contender);
+            self.together.push(bursts.contender);
         }
+        if let [alone] = self.together[..] { Some(alone) } else { None }
     }
 
-    /// Several backoffs end at the same instant: who is on the air, if they are all of one station.
+    /// Several backoffs end at the same instant.
     #[cold]
-    fn begin_together(&mut self) -> Option<ContenderId> {
-        debug_assert!(!self.transmitting.is_empty());
-        self.transmitting.sort_unstable();
+    fn begin_together(&mut self) -> Access {
+        debug_assert!(!self.together.is_empty());
+        self.together.sort_unstable();
         if self.has_shared_stations {
             self.find_internal_collisions();
         }
-        for &id in &self.transmitting {
+        for &id in &self.together {
             self.contenders[id as usize].begin();
         }
-        if let [alone] = self.transmitting[..] { Some(alone) } else { None }
+        if let [first] = self.together[..] { Access::Ahead(first) } else { Access::Collision }
     }
 
-    /// Who is on the air, or was last.
-    pub fn transmitting(&self) -> &[ContenderId] {
-        &self.transmitting
+    /// Whose transmissions collide, or did last.
+    pub fn colliders(&self) -> &[ContenderId] {
+        &self.together
     }
 
     /// Who would have been on the air too, had a contender of higher priority of the same station
@@ -223,10 +233,9 @@ impl Contention {
         counters.mpdu_errors += errors;
     }
 
-    /// The exchange of the one contender on the air has ended with its MAC ACK, and the next one
+    /// The exchange of `id`, which is alone on the air, has ended with its MAC ACK, and the next one
     /// of the same TXOP follows.
-    pub fn continue_txop(&mut self) {
-        let id = self.only_transmitter();
+    pub fn continue_txop(&mut self, id: ContenderId) {
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         contender.counters.attempts += 1;
@@ -236,7 +245,7 @@ impl Contention {
     /// `has_frame` says whether it has another frame to send.
     #[inline(always)]
     pub fn end_success(&mut self, id: ContenderId, now: Time, has_frame: bool) {
-        debug_assert_eq!(self.transmitting, [id]);
+        debug_assert_eq!(self.contenders[id as usize].state, State::Exchanging);
         let is_burst = match &mut self.bursts {
             None => false,
             Some(bursts) => bursts.exchange_succeeded(id, has_frame),
@@ -244,10 +253,9 @@ impl Contention {
         self.end_transmission(id, now, has_frame, is_burst, |counters| counters.successes += 1);
     }
 
-    /// The frame to all of the one contender on the air has ended at `now`.
+    /// The frame to all of `id`, which is alone on the air, has ended at `now`.
     #[cold]
-    pub fn end_broadcast(&mut self, now: Time, has_frame: bool) {
-        let id = self.only_transmitter();
+    pub fn end_broadcast(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         let burst = self.bursts.as_mut().filter(|bursts| bursts.contender == id);
         let is_burst = burst.is_some();
         if let Some(bursts) = burst {
@@ -288,13 +296,6 @@ impl Contention {
             State::Idle
         };
         self.find_next_access();
-    }
-
-    fn only_transmitter(&self) -> ContenderId {
-        let [id] = self.transmitting[..] else {
-            unreachable!("an exchange succeeds for one contender, not {:?}", self.transmitting)
-        };
-        id
     }
 
     /// Begins the access of a contender that has no backoff pending, at `now`.
@@ -396,7 +397,7 @@ impl Contention {
             let contender = &mut self.contenders[stray.contender as usize];
             let access = stray.from + self.settings.slot_time * u64::from(stray.slots);
             if access == now && stray.has_frame {
-                self.transmitting.push(stray.contender);
+                self.together.push(stray.contender);
                 continue;
             }
             let counted = if now < stray.from {
@@ -427,7 +428,7 @@ impl Contention {
     /// Of several contenders of one station only the first goes on the air.
     fn find_internal_collisions(&mut self) {
         let mut last = None;
-        self.transmitting.retain(|&id| {
+        self.together.retain(|&id| {
             let station = self.contenders[id as usize].station;
             let first = last != Some(station);
             last = Some(station);

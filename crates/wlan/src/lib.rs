@@ -25,7 +25,7 @@ pub use config::{
     BeaconConfig, Colliders, Delivery, EdcaConfig, FailedBlockAck, MacConfig, Rules,
     TxopProtection,
 };
-pub use contention::{AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
+pub use contention::{Access, AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
 pub use frame::{Mpdu, Msdu, Psdu};
 pub use medium::{AudibilityClass, FrameErrors};

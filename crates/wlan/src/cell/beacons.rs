@@ -62,6 +62,12 @@ impl Beacons {
         self.next_target
     }
 
+    /// Whether no beacon is due and nothing else happens up to `time`, which has come then.
+    #[inline(always)]
+    pub(super) fn pass<P, S: Supply<P>>(&self, time: Time, supply: &mut S) -> bool {
+        time < self.next_target && supply.passes(time)
+    }
+
     /// Whether the next frame of `contender` is a beacon.
     #[inline]
     pub(super) fn is_due(&self, contender: ContenderId) -> bool {
@@ -156,7 +162,7 @@ impl<P: Clone> Cell<P> {
     ) {
         self.beacons.end();
         let has_frame = self.has_frame(by, supply);
-        self.contention.end_broadcast(now, has_frame);
+        self.contention.end_broadcast(by, now, has_frame);
         self.fall_silent();
     }
 

@@ -4,15 +4,15 @@ use airtcp_kernel::{Duration, Time};
 
 use super::{Began, Cell, MacEvent, OnAir, Supply, rate_class};
 use crate::contention::Retry;
-use crate::station::{ACCESS_POINT, ContenderId};
+use crate::station::ContenderId;
 
 impl<P: Clone> Cell<P> {
     /// Several stations begin to transmit at `start`.
     #[cold]
     pub(super) fn collision_begins<S: Supply<P>>(&mut self, start: Time, supply: &mut S) {
         self.medium.clear();
-        for place in 0..self.contention.transmitting().len() {
-            let by = self.contention.transmitting()[place];
+        for place in 0..self.contention.colliders().len() {
+            let by = self.contention.colliders()[place];
             let sent = if self.beacons.is_due(by) {
                 start + self.beacons.airtime()
             } else {
@@ -27,8 +27,8 @@ impl<P: Clone> Cell<P> {
         supply.on_event(start, MacEvent::Began(Began::Collision { sent, end }));
         let mut beacon = None;
         let watches = supply.watches_colliders();
-        for place in 0..self.contention.transmitting().len() {
-            let by = self.contention.transmitting()[place];
+        for place in 0..self.contention.colliders().len() {
+            let by = self.contention.colliders()[place];
             if self.beacons.is_due(by) {
                 beacon = Some(by);
             } else if watches {
@@ -128,16 +128,6 @@ impl<P: Clone> Cell<P> {
             let has_frame = self.after_failure(by, retry, now, supply);
             self.contention.back_off_after_internal_collision(by, has_frame);
         }
-    }
-
-    /// Whether the data frame on the air is lost on the way.
-    pub(super) fn loses_data_of(&mut self, by: ContenderId) -> bool {
-        let originator = &self.originators[by as usize];
-        let psdu = originator.psdu.as_ref().expect("it was sent");
-        let station = originator.station;
-        let far = if station == ACCESS_POINT { psdu.receiver() } else { station };
-        let bits = self.frames.msdu_bits(psdu.mpdus()[0].bits);
-        self.errors.loses(far, bits)
     }
 
     /// Nobody has received what `by` sent, whose exchange would be over at `end`.

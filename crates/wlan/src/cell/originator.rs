@@ -2,10 +2,19 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::Supply;
+use super::{Began, MacEvent, Supply, rate_class};
 use crate::frame::{Mpdu, Msdu, Psdu};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
+
+/// Of an exchange, from its start: when its first frame is sent, when the receiver has the data frame,
+/// and how long it lasts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Milestones {
+    pub(super) sent: Duration,
+    pub(super) received: Duration,
+    pub(super) total: Duration,
+}
 
 /// The sending side of one queue: what the MAC holds of it.
 #[derive(Debug)]
@@ -21,6 +30,35 @@ pub(super) struct Originator<P> {
 }
 
 impl<P> Originator<P> {
+    /// Begins an exchange at `start`, and nobody else does anything: what it sends is what it holds, or
+    /// comes from its queue now. What is next is the caller's to say.
+    // Inlined with what it calls, so that a frame is copied from its queue to where it is held, once.
+    #[inline(always)]
+    pub(super) fn begin<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        frames: &mut FrameTable,
+        rate_classes: &[u32],
+        supply: &mut S,
+    ) -> (&mut Mpdu<P>, Milestones) {
+        let station = self.station;
+        let psdu = self.hold(by, start, frames, supply);
+        let class = rate_class(rate_classes, station, psdu.receiver());
+        let times = frames.times(class, psdu.bits());
+        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, class, psdu }));
+        let times =
+            Milestones { sent: times.first(), received: times.data_received, total: times.total };
+        (psdu.only(), times)
+    }
+
+    /// What it holds is acknowledged.
+    #[inline]
+    pub(super) fn release(&mut self) {
+        self.done += 1;
+        self.psdu = None;
+    }
+
     /// Its queue has got at the medium at `now`, and hands a frame over unless one is held already.
     /// What is held then.
     #[inline(always)]
@@ -30,11 +68,11 @@ impl<P> Originator<P> {
         now: Time,
         frames: &FrameTable,
         supply: &mut S,
-    ) -> &Psdu<P> {
+    ) -> &mut Psdu<P> {
         if self.psdu.is_none() {
             supply.next(by, now, |_| true, |msdu| self.take(msdu, frames));
         }
-        self.psdu.as_ref().expect("who contends has a frame")
+        self.psdu.as_mut().expect("who contends has a frame")
     }
 
     /// Holds a frame that its queue has handed over.

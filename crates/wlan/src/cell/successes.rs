@@ -4,29 +4,29 @@ use airtcp_kernel::Time;
 
 use super::{Cell, MacEvent, Supply, rate_class};
 use crate::frame::Msdu;
-use crate::station::ContenderId;
+use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Cell<P> {
-    /// [`Self::exchange_succeeded`] where something else has happened since the access.
-    #[cold]
+    /// The MAC ACK has ended, and something else has happened since the access.
+    #[inline(never)]
     pub(super) fn ack_ended<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        self.exchange_succeeded(by, now, supply);
-    }
-
-    /// The sender has the MAC ACK.
-    #[inline(always)]
-    pub(super) fn exchange_succeeded<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
         let originator = &mut self.originators[by as usize];
         let mpdu = originator.psdu.as_mut().expect("it was sent").only();
         let receiver = mpdu.receiver;
         supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
-        originator.done += 1;
-        originator.psdu = None;
+        originator.release();
+        self.exchange_succeeded(by, receiver, now, supply);
+    }
+
+    /// The sender has the MAC ACK of `receiver`, and its frame is released.
+    #[inline(always)]
+    pub(super) fn exchange_succeeded<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        receiver: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
         if self.txop.is_open(now) {
             self.txop_was_for(receiver);
             if self.continues_txop(by, now, supply) || self.ends_early(by, now, supply) {
@@ -57,9 +57,8 @@ impl<P: Clone> Cell<P> {
         supply.next(by, now, fits, |msdu| next = Some(msdu));
         let Some(msdu) = next else { return false };
         self.originators[by as usize].take(msdu, &self.frames);
-        self.contention.continue_txop();
-        let times = self.exchange_begins(by, start, supply);
-        self.sends(by, start, times);
+        self.contention.continue_txop(by);
+        self.sends_in_txop(by, start, supply);
         true
     }
 }

@@ -69,16 +69,25 @@ impl Group {
         (slot - self.slot) as u32
     }
 
-    /// The medium became busy when the first backoff ended; the same as [`Self::freeze`] then.
+    /// The medium became busy when the first backoff ended; the same as [`Self::freeze`] then. Whose
+    /// that is, or, if it is that of several, those are added to `together`.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, boundary_slots: u64, transmitting: &mut Vec<ContenderId>) {
+    pub(crate) fn begin(
+        &mut self,
+        boundary_slots: u64,
+        together: &mut Vec<ContenderId>,
+    ) -> Option<ContenderId> {
         self.slot = self.first + boundary_slots;
-        self.ring.take(self.first, transmitting);
+        let alone = self.ring.take_only(self.first);
+        if alone.is_none() {
+            self.ring.take(self.first, together);
+        }
         self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
+        alone
     }
 
     /// The medium became busy at `now`: the slots that have passed are counted, and those whose
-    /// backoff ends at this instant are put into `transmitting`. `boundary_slots` are counted beyond
+    /// backoff ends at this instant are added to `together`. `boundary_slots` are counted beyond
     /// those that have passed, once the inter-frame space has.
     #[inline]
     pub(crate) fn freeze(
@@ -87,10 +96,11 @@ impl Group {
         idle_from: Time,
         slot_time: Duration,
         boundary_slots: u64,
-        transmitting: &mut Vec<ContenderId>,
+        together: &mut Vec<ContenderId>,
     ) {
         if self.next_access(idle_from, slot_time) == now {
-            self.begin(boundary_slots, transmitting);
+            let alone = self.begin(boundary_slots, together);
+            together.extend(alone);
         } else if now >= self.origin(idle_from) {
             self.slot += (now - self.origin(idle_from)) / slot_time + boundary_slots;
         }

@@ -96,6 +96,22 @@ impl SlotRing {
         }
     }
 
+    /// Takes out the station of `slot`, where there is one, if it is alone there.
+    #[inline]
+    pub(crate) fn take_only(&mut self, slot: u64) -> Option<u32> {
+        let place = self.place(slot);
+        let word = &mut self.words[place];
+        let head = &mut word.heads[(slot % 64) as usize];
+        let station = *head;
+        if self.next[station as usize] != NONE {
+            return None;
+        }
+        word.occupied &= !(1 << (slot % 64));
+        *head = NONE;
+        self.len -= 1;
+        Some(station)
+    }
+
     /// Moves the stations of `slot` to the end of `into`.
     #[inline]
     pub(crate) fn take(&mut self, slot: u64, into: &mut Vec<u32>) {
@@ -125,11 +141,12 @@ mod tests {
 
         assert_eq!(ring.first_from(base), Some(base + 70));
         let mut taken = Vec::new();
+        assert_eq!(ring.take_only(base + 70), None);
         ring.take(base + 70, &mut taken);
         taken.sort_unstable();
         assert_eq!(taken, [1, 2]);
         assert_eq!(ring.first_from(base + 70), Some(base + 1023));
-        ring.take(base + 1023, &mut taken);
+        assert_eq!(ring.take_only(base + 1023), Some(0));
         assert_eq!(ring.first_from(base + 1023), None);
     }
 

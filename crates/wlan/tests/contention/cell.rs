@@ -4,8 +4,8 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 pub(crate) use airtcp_wlan::testing::{dot11b as phy, standard_mac as standard};
 use airtcp_wlan::{
-    AccessParameters, AudibilityClass, BurstConfig, CollidedFrame, ContenderConfig, Contention,
-    MacConfig, PhyConfig, Retry, Rules, StationId,
+    Access, AccessParameters, AudibilityClass, BurstConfig, CollidedFrame, ContenderConfig,
+    Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -17,6 +17,8 @@ pub(crate) const ACK_TIMEOUT: u64 = 222;
 pub(crate) struct Cell {
     pub(crate) contention: Contention,
     backoffs: Vec<RandomStream>,
+    /// Who is on the air, or was last.
+    on_air: Vec<StationId>,
     /// How often the frame of each station has failed.
     failures: Vec<u32>,
     retry_limit: u32,
@@ -73,6 +75,7 @@ impl Cell {
             });
         Self {
             contention: Contention::new(phy, mac, contenders.collect()),
+            on_air: Vec::new(),
             failures: vec![0; backoffs.len()],
             retry_limit: mac.short_retry_limit,
             backoffs,
@@ -96,14 +99,17 @@ impl Cell {
     /// The next access begins: when, and whose.
     pub(crate) fn begin(&mut self) -> (u64, Vec<StationId>) {
         let time = micros(self.contention.next_access());
-        self.contention.begin();
-        let mut who = self.contention.transmitting().to_vec();
+        let mut who = match self.contention.begin() {
+            Access::Alone(one) | Access::Ahead(one) => vec![one],
+            Access::Collision => self.contention.colliders().to_vec(),
+        };
         who.sort_unstable();
+        self.on_air = who.clone();
         (time, who)
     }
 
     pub(crate) fn succeed(&mut self, end: u64, has_frame: bool) {
-        let [station] = self.contention.transmitting()[..] else { panic!("one alone succeeds") };
+        let [station] = self.on_air[..] else { panic!("one alone succeeds") };
         self.failures[station as usize] = 0;
         self.contention.end_success(station, at(end), has_frame);
     }

@@ -366,7 +366,7 @@ fn a_frame_to_all_is_over_when_it_ends() {
     cell.queue(0, 1_000);
     cell.begin();
 
-    cell.contention.end_broadcast(at(1_776), true);
+    cell.contention.end_broadcast(0, at(1_776), true);
 
     assert_eq!(cell.begin(), (1_776 + DIFS + SLOT * cell.backoff(0, 31), vec![0]));
     let counters = cell.contention.counters(0);
@@ -403,7 +403,7 @@ fn the_window_goes_back_after_a_success() {
         assert_eq!(cell.contention.counters(sender).cw_sum, 63);
 
         if to_all {
-            cell.contention.end_broadcast(at(start + 1_000), true);
+            cell.contention.end_broadcast(sender, at(start + 1_000), true);
         } else {
             cell.succeed(start + 1_000, true);
         }

@@ -196,7 +196,7 @@ fn a_txop_goes_on_without_contention() {
     cell.queue(1, 1_000);
     cell.begin();
 
-    cell.contention.continue_txop();
+    cell.contention.continue_txop(1);
     assert_eq!(cell.next(), None);
     cell.succeed(4_000, false);
 

@@ -141,7 +141,7 @@ impl<P: Clone> Cell<P> {
                 && let Some(left) = self.txop.left(start)
                 && self.assemble(by, now, Some(left), supply)
             {
-                self.contention.continue_txop();
+                self.contention.continue_txop(by);
                 self.ppdu_begins(by, start, supply);
                 return;
             }
