@@ -30,32 +30,36 @@ impl Side {
 }
 
 /// Two endpoints, and what is on its way between them.
+// In this order, what is looked at whenever something arrives shares a cache line, and the two ends
+// begin at one: where there are many connections, a run waits for little else than for these lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Connection {
     pub(crate) flow: u32,
     /// What the flow's application calls it.
     pub(crate) tag: u32,
+    /// Packets on their way between the two ends.
+    in_network: u32,
     /// Whether TCP acknowledges what comes before the application has answered.
     pub(crate) acks_first: bool,
+    /// Which end sends what the flow is there for.
+    sender: Side,
+    /// Whether the application will do nothing more with it.
+    abandoned: bool,
+    /// Whether this place holds a connection.
+    pub(crate) open: bool,
+    /// When the timer event of each end is pending that counts; others are stale.
+    armed: [Time; 2],
+    /// What of the station's segments is below TCP; `None`: nobody asks.
+    small_queue: Option<SmallQueue>,
     station: Endpoint,
     server: Endpoint,
-    /// Which end sends what the flow is there for, and the round trips of its segments.
-    sender: Side,
+    /// The round trips of the segments of `sender`.
     round_trips: RoundTrips,
     /// SACK options of the packets on their way.
     sacks: SegmentOptions,
-    /// When the timer event of each end is pending that counts; others are stale.
-    armed: [Time; 2],
-    /// Packets on their way between the two ends.
-    in_network: u32,
-    /// What of the station's segments is below TCP; `None`: nobody asks.
-    small_queue: Option<SmallQueue>,
-    /// Whether the application will do nothing more with it.
-    abandoned: bool,
     /// What the ends had counted when measuring began.
     baseline: [(Counters, EcnCounters); 2],
-    /// Whether this place holds a connection.
-    pub(crate) open: bool,
 }
 
 impl Connection {

@@ -20,10 +20,13 @@ use crate::{
 
 /// One TCP endpoint. All calls must be given the configuration it was made with, and times that do
 /// not decrease.
+// In this order: where there are many connections, how many cache lines a segment touches is what it
+// costs.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Endpoint {
-    state: State,
     receiver: Receiver,
+    state: State,
     sender: Sender,
     /// What it keeps for the marks of its segments; `None` if they have none.
     marks: Option<Box<Marks>>,

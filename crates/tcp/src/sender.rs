@@ -28,7 +28,10 @@ use crate::{Block, Config, Counters, LossWindow, Variant};
 const END_OF_TIME: u64 = 1 << 62;
 
 /// The sending half of an endpoint.
+// In this order, what a data segment of the other end makes one look at comes first, then what an
+// acknowledgment does: see [`Endpoint`](crate::Endpoint).
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Sender {
     /// SND.UNA, the oldest number not acknowledged.
     snd_una: u64,
@@ -39,27 +42,27 @@ pub(crate) struct Sender {
     snd_max: u64,
     /// The number after the last byte written by the application, and after the FIN if it has closed.
     written: u64,
+    /// What the other end holds; `None` until it has said so, and when it has nothing more to say.
+    scoreboard: Option<Box<Scoreboard>>,
+    /// What recovery by time knows; `None` with another variant.
+    rack: Option<Box<Rack>>,
+    phase: Phase,
+    /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
+    deadline: Time,
     /// The application has closed, so `written - 1` is the number of the FIN.
     closing: bool,
+    pub(crate) counters: Counters,
+    /// When data was last sent.
+    last_sent: Time,
+    pub(crate) window: Window,
+    usage: Usage,
+    pub(crate) rtt: RttEstimator,
+    controller: AnyController,
     /// The variable `recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 2, plus one:
     /// the number after the highest one sent before the last recovery began.
     recover: u64,
     /// The number after the highest one sent when a mark last reduced the window; 0: none has.
     reduced: u64,
-    phase: Phase,
-    /// What the other end holds; `None` until it has said so, and when it has nothing more to say.
-    scoreboard: Option<Box<Scoreboard>>,
-    /// What recovery by time knows; `None` with another variant.
-    rack: Option<Box<Rack>>,
-    /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
-    deadline: Time,
-    /// When data was last sent.
-    last_sent: Time,
-    pub(crate) window: Window,
-    usage: Usage,
-    controller: AnyController,
-    pub(crate) rtt: RttEstimator,
-    pub(crate) counters: Counters,
 }
 
 /// How much of the congestion window is used.

@@ -15,8 +15,28 @@ use crate::packet::{Body, Owner, Packet, UDP_HEADER_BYTES};
 use crate::scenario::{FlowConfig, PathElement, Scenario, TcpConfig};
 
 /// One flow.
+// In this order, what every packet looks at lies together, like in a connection.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Flow<'a> {
+    /// The settings of its connections; `None`: it has none.
+    tcp: Option<&'a TcpConfig>,
+    /// TCP and IP headers, or UDP and IP headers.
+    header_bits: u64,
+    pub(super) books: Books,
+    /// Station group and direction, as [`scope`] numbers them.
+    pub(super) scope: u32,
+    /// Where its packets wait in the two, by [`TrafficClass`](crate::packet::TrafficClass).
+    pub(super) station_queues: [ContenderId; 3],
+    pub(super) access_point_queues: [ContenderId; 3],
+    /// What their cell knows the two by.
+    pub(super) station_address: StationId,
+    pub(super) access_point_address: StationId,
+    /// Links from the access point to the server.
+    pub(super) path: Vec<u32>,
+    pub(super) measured: Measured,
+    pub(super) app: App,
+    pub(super) draws: Draws,
     pub(super) name: String,
     /// The entry of the scenario that it stands for at one station, and which of them that is.
     pub(super) config: &'a FlowConfig,
@@ -24,22 +44,8 @@ pub(super) struct Flow<'a> {
     pub(super) station: NodeId,
     /// Through which its packets go.
     pub(super) access_point: NodeId,
-    /// Where its packets wait in the two, by [`TrafficClass`](crate::packet::TrafficClass).
-    pub(super) station_queues: [ContenderId; 3],
-    pub(super) access_point_queues: [ContenderId; 3],
-    /// What their cell knows the two by.
-    pub(super) station_address: StationId,
-    pub(super) access_point_address: StationId,
     /// Which data and control rates its exchanges have: its station group's.
     pub(super) rate_class: u32,
-    /// Station group and direction, as [`scope`] numbers them.
-    pub(super) scope: u32,
-    /// TCP and IP headers, or UDP and IP headers.
-    header_bits: u64,
-    /// Links from the access point to the server.
-    pub(super) path: Vec<u32>,
-    pub(super) app: App,
-    pub(super) draws: Draws,
     /// The places of its connections, by the tags that its application has given them.
     pub(super) places: Vec<u32>,
     /// The end that always has one more datagram, if one has, and how many bytes these carry.
@@ -48,8 +54,6 @@ pub(super) struct Flow<'a> {
     pub(super) jitter: Jitter,
     /// What came of the speech in them, if they carry any.
     pub(super) speech: Option<Box<Speech>>,
-    pub(super) books: Books,
-    pub(super) measured: Measured,
 }
 
 /// What a flow did in the measured time.
@@ -101,6 +105,7 @@ pub(super) fn build<'a>(
                         places: Vec::new(),
                         saturated: None,
                         name,
+                        tcp: config.tcp.as_ref(),
                         config,
                         entry,
                         station,
@@ -175,7 +180,7 @@ impl<'a> Flow<'a> {
     /// The settings of its connections.
     #[inline]
     pub(super) fn tcp(&self) -> &'a TcpConfig {
-        self.config.tcp.as_ref().expect("connections are TCP")
+        self.tcp.expect("connections are TCP")
     }
 
     /// A packet of this flow, the number `id`, that node `to` is to receive from the air.

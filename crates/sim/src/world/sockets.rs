@@ -43,6 +43,13 @@ impl World<'_> {
     pub(super) fn timer(&mut self, id: u32, side: Side) {
         let connection = &mut self.connections[id as usize];
         if connection.disarm(side, self.now) {
+            if connection.end(side).poll_timer() > self.now {
+                // Most often the deadline has moved since the event was scheduled.
+                if let Some(deadline) = connection.arm(side) {
+                    self.schedule(deadline, Event::Timer(id, side));
+                }
+                return;
+            }
             let tcp = self.flows[connection.flow as usize].tcp();
             connection.endpoint(side).on_timer(&tcp.endpoint, self.now);
             self.drain(id, side);
