@@ -218,6 +218,25 @@ fn a_post_backoff_freezes_like_any_other() {
     assert_eq!(cell.begin(), (4_000 + DIFS + SLOT * (slots - 2), vec![0]));
 }
 
+/// A post-backoff ends in the very slot in which another sends: it is over, and a frame that comes
+/// meanwhile draws anew.
+#[test]
+fn a_post_backoff_that_ends_as_another_sends_is_over() {
+    let mut cell = Cell::new(2, &standard());
+    cell.queue(0, 1_000);
+    cell.begin();
+    cell.succeed(2_000, false);
+    let over = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
+    cell.queue(1, over);
+    assert_eq!(cell.begin(), (over, vec![1]));
+    cell.queue(0, over + 500);
+    cell.succeed(over + 1_000, false);
+
+    let slots = cell.backoff(0, 31);
+    assert_ne!(slots, 0, "a seed with a backoff");
+    assert_eq!(cell.begin(), (over + 1_000 + DIFS + SLOT * slots, vec![0]));
+}
+
 #[test]
 fn without_post_backoff_the_next_frame_is_free() {
     let mut cell = Cell::new(1, &with_rules(|rules| rules.post_backoff = false));
@@ -333,17 +352,17 @@ fn colliders_whose_frames_end_together_hear_each_other() {
 }
 
 /// Station 2's frame arrives during EIFS; a collider is faster, so the medium gets busy before
-/// it was idle for EIFS, and a backoff is due. CW is 3 after a collision, to make sure of it.
+/// it was idle for EIFS, and a backoff is due. CW is 7 after a collision, to make sure of it.
 #[test]
 fn a_frame_whose_wait_is_interrupted_backs_off() {
-    let phy = PhyConfig { cw_min: 1, ..phy() };
+    let phy = PhyConfig { cw_min: 3, ..phy() };
     let mut cell = Cell::with_phy(3, &phy, &standard());
     cell.queue(0, 1_000);
     cell.queue(1, 1_000);
     cell.begin();
     cell.collide(&[(0, 2_000), (1, 2_000)]);
     cell.queue(2, 2_001);
-    let slots: Vec<u64> = (0..2).map(|station| cell.backoff(station, 3)).collect();
+    let slots: Vec<u64> = (0..2).map(|station| cell.backoff(station, 7)).collect();
     assert_ne!(slots[0], slots[1], "a seed without a tie");
     let (first, other) = if slots[0] < slots[1] { (0, 1) } else { (1, 0) };
     let start = 2_000 + ACK_TIMEOUT + DIFS + SLOT * slots[first as usize];
@@ -353,8 +372,9 @@ fn a_frame_whose_wait_is_interrupted_backs_off() {
     cell.succeed(start + 1_000, false);
 
     let left = slots[other as usize] - slots[first as usize];
-    let fresh = cell.backoff(2, 1);
+    let fresh = cell.backoff(2, 3);
     assert_ne!(left, fresh, "a seed without a tie");
+    assert_ne!(fresh, 0, "a seed with a backoff");
     let (slots, station) = if left < fresh { (left, other) } else { (fresh, 2) };
     assert_eq!(cell.begin(), (start + 1_000 + DIFS + SLOT * slots, vec![station]));
 }

@@ -6,3 +6,5 @@ mod cell;
 mod dcf;
 mod edca;
 mod exchanges;
+mod limits;
+mod script;

@@ -1,0 +1,254 @@
+//! A whole cell whose queues a test fills, and what it tells of itself. The test draws the same
+//! random numbers as the cell does.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{RandomStream, Time};
+use airtcp_wlan::{
+    AccessParameters, AudibilityClass, Began, Cell, CellConfig, ContenderConfig, ContenderId,
+    EdcaConfig, FrameErrors, MacConfig, MacEvent, Msdu, PhyConfig, StationId, Supply,
+};
+
+use crate::cell::{SLOT, at, micros, standard, streams};
+
+/// Airtime of a data frame of 1000 bytes.
+pub(crate) const DATA: u64 = 946;
+/// From the start of such a frame to the end of its MAC ACK.
+pub(crate) const EXCHANGE: u64 = DATA + 10 + 248;
+pub(crate) const RTS: u64 = 272;
+/// From the end of an RTS to the start of the data frame.
+pub(crate) const CTS_AND_SIFS: u64 = 10 + 248 + 10;
+
+/// What happens, with the queue it happens to; packets by their number, counted from 0 over all queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// An exchange begins that nothing disturbs; the frame has failed so often before.
+    Exchange {
+        by: ContenderId,
+        packet: u32,
+        failures: u16,
+    },
+    Collision {
+        micros: u64,
+    },
+    Collider {
+        by: ContenderId,
+        packet: u32,
+    },
+    Beacon {
+        number: u64,
+        collides: bool,
+    },
+    Lost {
+        by: ContenderId,
+        packet: u32,
+    },
+    Received {
+        by: ContenderId,
+        packet: u32,
+    },
+    Acknowledged {
+        by: ContenderId,
+        packet: u32,
+    },
+    GivenUp {
+        by: ContenderId,
+        packet: u32,
+    },
+}
+
+/// The queues above a cell, and what it told them.
+#[derive(Debug, Default)]
+struct Queues {
+    packets: Vec<VecDeque<Msdu<u32>>>,
+    seen: Vec<(u64, Seen)>,
+}
+
+impl Supply<u32> for Queues {
+    fn next(
+        &mut self,
+        contender: ContenderId,
+        _: Time,
+        fits: impl FnOnce(&Msdu<u32>) -> bool,
+        take: impl FnOnce(Msdu<u32>),
+    ) -> bool {
+        let queue = &mut self.packets[contender as usize];
+        let is_next = queue.front().is_some_and(fits);
+        if is_next && let Some(msdu) = queue.pop_front() {
+            take(msdu);
+        }
+        is_next
+    }
+
+    fn receiver<'a>(
+        &mut self,
+        _: ContenderId,
+        _: impl Iterator<Item = (StationId, Option<&'a u32>)>,
+    ) -> Option<StationId> {
+        panic!("DCF sends one frame at a time")
+    }
+
+    fn next_for(
+        &mut self,
+        _: ContenderId,
+        _: StationId,
+        _: Time,
+        _: impl FnOnce(u64) -> bool,
+    ) -> Option<Msdu<u32>> {
+        panic!("DCF sends one frame at a time")
+    }
+
+    fn has_next(&self, contender: ContenderId) -> bool {
+        !self.packets[contender as usize].is_empty()
+    }
+
+    fn watches_colliders(&self) -> bool {
+        true
+    }
+
+    fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
+        let seen = match event {
+            MacEvent::Began(Began::Exchange { by, psdu, .. }) => {
+                let [mpdu] = psdu.mpdus() else { panic!("DCF sends one frame at a time") };
+                Seen::Exchange { by, packet: mpdu.payload, failures: mpdu.failures }
+            }
+            MacEvent::Began(Began::Collision { end, .. }) => {
+                Seen::Collision { micros: micros(end) - micros(now) }
+            }
+            MacEvent::Began(Began::Collider { by, psdu, .. }) => {
+                Seen::Collider { by, packet: psdu.mpdus()[0].payload }
+            }
+            MacEvent::Began(Began::Beacon { mpdu, collides, .. }) => {
+                Seen::Beacon { number: mpdu.id, collides }
+            }
+            MacEvent::Began(Began::Request { .. }) | MacEvent::Answered { .. } => {
+                panic!("DCF has no Block ACKs")
+            }
+            MacEvent::Began(Began::CfEnd { .. }) => panic!("DCF has no TXOPs"),
+            MacEvent::Lost { by, psdu, .. } => Seen::Lost { by, packet: psdu.mpdus()[0].payload },
+            MacEvent::Received { by, mpdu, .. } => Seen::Received { by, packet: mpdu.payload },
+            MacEvent::Acknowledged { by, mpdu } => Seen::Acknowledged { by, packet: mpdu.payload },
+            MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },
+        };
+        self.seen.push((micros(now), seen));
+    }
+}
+
+/// A cell, its queues, and the random numbers that its backoffs are drawn from.
+pub(crate) struct Script {
+    pub(crate) cell: Cell<u32>,
+    queues: Queues,
+    backoffs: Vec<RandomStream>,
+    packets: u32,
+}
+
+impl Script {
+    /// An access point and stations, each with one queue.
+    pub(crate) fn new(stations: usize, phy: &PhyConfig, mac: &MacConfig) -> Self {
+        let access = AccessParameters::dcf(phy);
+        let queues: Vec<_> = (0..=stations as StationId).map(|id| (id, access)).collect();
+        Self::with_queues(&queues, phy, mac)
+    }
+
+    /// Queues: whose each is, and how it contends.
+    pub(crate) fn with_queues(
+        queues: &[(StationId, AccessParameters)],
+        phy: &PhyConfig,
+        mac: &MacConfig,
+    ) -> Self {
+        Self::with_errors(queues, Vec::new(), phy, mac)
+    }
+
+    /// The same where frames to and from stations are lost.
+    pub(crate) fn with_errors(
+        queues: &[(StationId, AccessParameters)],
+        errors: Vec<Option<(FrameErrors, RandomStream)>>,
+        phy: &PhyConfig,
+        mac: &MacConfig,
+    ) -> Self {
+        let contenders = queues
+            .iter()
+            .zip(streams(queues.len()))
+            .map(|(&(station, access), backoffs)| ContenderConfig {
+                station,
+                audibility: AudibilityClass::ALL,
+                access,
+                backoffs,
+                bursts: None,
+            })
+            .collect();
+        let config = CellConfig {
+            phy,
+            mac,
+            rates: vec![(phy.data_rate, phy.control_rate)],
+            rate_classes: vec![0; queues.len()],
+            errors,
+            rate_controls: Vec::new(),
+            contenders,
+        };
+        Self {
+            cell: Cell::new(config),
+            queues: Queues { packets: vec![VecDeque::new(); queues.len()], seen: Vec::new() },
+            backoffs: streams(queues.len()),
+            packets: 0,
+        }
+    }
+
+    /// A packet of `bytes` for `receiver` comes to a queue.
+    pub(crate) fn queue(
+        &mut self,
+        contender: ContenderId,
+        receiver: StationId,
+        bytes: u64,
+        micros: u64,
+    ) {
+        self.run(micros);
+        let msdu = Msdu { receiver, bits: 8 * bytes, payload: self.packets };
+        self.packets += 1;
+        self.queues.packets[contender as usize].push_back(msdu);
+        self.cell.frame_ready(contender, at(micros));
+    }
+
+    /// Everything before `end` happens.
+    pub(crate) fn run(&mut self, end: u64) {
+        while self.cell.next_time() < at(end) {
+            self.cell.advance(self.cell.next_time(), &mut self.queues);
+        }
+    }
+
+    /// What was told since the last time, up to and without `end`.
+    pub(crate) fn seen_before(&mut self, end: u64) -> Vec<(u64, Seen)> {
+        self.run(end);
+        std::mem::take(&mut self.queues.seen)
+    }
+
+    /// The next backoff of a queue, in microseconds, with contention window `cw`.
+    pub(crate) fn backoff(&mut self, contender: ContenderId, cw: u32) -> u64 {
+        SLOT * u64::from(self.backoffs[contender as usize].up_to(cw))
+    }
+
+    pub(crate) fn laws_hold(&self) {
+        for contender in 0..self.backoffs.len() as ContenderId {
+            self.cell.check_laws(contender).unwrap();
+        }
+    }
+}
+
+/// What a packet goes through from `start` on if nothing happens to it.
+pub(crate) fn exchange(
+    start: u64,
+    by: ContenderId,
+    packet: u32,
+    failures: u16,
+) -> [(u64, Seen); 3] {
+    [
+        (start, Seen::Exchange { by, packet, failures }),
+        (start + DATA, Seen::Received { by, packet }),
+        (start + EXCHANGE, Seen::Acknowledged { by, packet }),
+    ]
+}
+
+pub(crate) fn edca() -> MacConfig {
+    let none = std::collections::BTreeMap::new();
+    MacConfig { edca: Some(EdcaConfig { ap: none.clone(), stations: none }), ..standard() }
+}
