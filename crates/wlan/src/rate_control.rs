@@ -5,7 +5,8 @@
 //! which it expects most; a PPDU that nobody answers falls back to the second best after two tries,
 //! and to the most reliable after four. One PPDU in ten is a sample: a single MPDU at another rate
 //! that could be better. By the description in the documentation of Linux' mac80211; the code is
-//! this crate's own.
+//! this crate's own. Linux 6 itself (`minstrel_ht_alloc`) has intervals of 50 ms; its weight is 96 of 128, as
+//! here.
 //!
 //! Knows rates by their place, the lowest first, and what became of MPDUs. Knows no SNR, and no
 //! difference between a collision and an error.
