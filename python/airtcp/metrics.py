@@ -264,15 +264,6 @@ _CATALOGUE: Final = (
         scopes=_STATIONS,
     ),
     Metric(
-        "attempts_per_frame",
-        "attempts per frame",
-        "",
-        "attempts over frames acknowledged or given up, all nodes",
-        better="lower",
-        scopes=_MAC,
-        detail=True,
-    ),
-    Metric(
         "failed_ppdu_ratio",
         "failed PPDUs",
         "",

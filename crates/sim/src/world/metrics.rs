@@ -87,7 +87,6 @@ pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters, aggregated: bo
         ("collision_probability", fraction(all.collisions, all.attempts)),
         ("collision_probability_ap", fraction(ap.collisions, ap.attempts)),
         ("drop_probability_mac", fraction(all.drops, all.drops + all.successes)),
-        ("attempts_per_frame", fraction(all.attempts, all.drops + all.successes)),
         ("mean_cw_ap", fraction(ap.cw_sum, ap.draws)),
     ]);
     metrics
@@ -104,19 +103,4 @@ fn mpdu_error_ratio(counted: MacCounters, aggregated: bool) -> Option<f64> {
 
 pub(super) fn fraction(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_are_sent_as_often_as_they_are_attempted() {
-        let ap = MacCounters { attempts: 7, successes: 4, drops: 1, ..MacCounters::default() };
-        let stations = MacCounters { attempts: 5, successes: 5, ..MacCounters::default() };
-
-        let found = mac_metrics(ap, stations, false)["attempts_per_frame"];
-
-        assert_eq!(found, Some(12.0 / 10.0));
-    }
 }
