@@ -101,8 +101,6 @@ pub enum Congestion {
     Reno,
     /// RFC 9438.
     Cubic,
-    /// None: the initial window stays.
-    Fixed,
     /// draft-cardwell-iccrg-bbr-congestion-control-00, as in Linux. Wants [`Config::pacing`].
     Bbr1,
     /// draft-ietf-ccwg-bbr, version 3. Wants [`Config::pacing`].

@@ -9,7 +9,6 @@
 mod bbr;
 mod bbr1;
 mod cubic;
-mod fixed;
 mod reno;
 #[cfg(test)]
 mod scene;
@@ -20,7 +19,6 @@ use airtcp_kernel::{Duration, Time};
 use self::bbr::Bbr;
 use self::bbr1::Bbr1;
 use self::cubic::Cubic;
-use self::fixed::Fixed;
 use self::reno::Reno;
 use self::slow_start::Watched;
 use crate::rate::{LostSegment, RateSample};
@@ -123,7 +121,6 @@ pub(crate) trait Controller {
 pub(crate) enum AnyController {
     Reno(Reno),
     Cubic(Box<Cubic>),
-    Fixed(Fixed),
     Watched(Box<Watched>),
     Bbr1(Box<Bbr1>),
     Bbr(Box<Bbr>),
@@ -134,7 +131,6 @@ impl AnyController {
         let controller = match config.congestion {
             Congestion::Reno => Self::Reno(Reno::default()),
             Congestion::Cubic => Self::Cubic(Box::default()),
-            Congestion::Fixed => Self::Fixed(Fixed),
             Congestion::Bbr1 => {
                 let is_ns3 = config.rules.bbr1 == Implementation::Ns3;
                 Self::Bbr1(Box::new(Bbr1::new(is_ns3)))
@@ -156,7 +152,6 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_ack(window, moment, delivery),
             Self::Cubic(cubic) => cubic.on_ack(window, moment, delivery),
-            Self::Fixed(fixed) => fixed.on_ack(window, moment, delivery),
             Self::Watched(watched) => watched.on_ack(window, moment, delivery),
             Self::Bbr1(bbr) => bbr.on_ack(window, moment, delivery),
             Self::Bbr(bbr) => bbr.on_ack(window, moment, delivery),
@@ -167,7 +162,6 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_loss(window, moment, flight_size),
             Self::Cubic(cubic) => cubic.on_loss(window, moment, flight_size),
-            Self::Fixed(fixed) => fixed.on_loss(window, moment, flight_size),
             Self::Watched(watched) => watched.on_loss(window, moment, flight_size),
             Self::Bbr1(bbr) => bbr.on_loss(window, moment, flight_size),
             Self::Bbr(bbr) => bbr.on_loss(window, moment, flight_size),
@@ -178,7 +172,6 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_timeout(window, moment, flight_size),
             Self::Cubic(cubic) => cubic.on_timeout(window, moment, flight_size),
-            Self::Fixed(fixed) => fixed.on_timeout(window, moment, flight_size),
             Self::Watched(watched) => watched.on_timeout(window, moment, flight_size),
             Self::Bbr1(bbr) => bbr.on_timeout(window, moment, flight_size),
             Self::Bbr(bbr) => bbr.on_timeout(window, moment, flight_size),
@@ -189,7 +182,6 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_idle(window, moment),
             Self::Cubic(cubic) => cubic.on_idle(window, moment),
-            Self::Fixed(fixed) => fixed.on_idle(window, moment),
             Self::Watched(watched) => watched.on_idle(window, moment),
             Self::Bbr1(bbr) => bbr.on_idle(window, moment),
             Self::Bbr(bbr) => bbr.on_idle(window, moment),
@@ -200,7 +192,6 @@ impl Controller for AnyController {
         match self {
             Self::Reno(reno) => reno.on_resume(moment, last_sent),
             Self::Cubic(cubic) => cubic.on_resume(moment, last_sent),
-            Self::Fixed(fixed) => fixed.on_resume(moment, last_sent),
             Self::Watched(watched) => watched.on_resume(moment, last_sent),
             Self::Bbr1(bbr) => bbr.on_resume(moment, last_sent),
             Self::Bbr(bbr) => bbr.on_resume(moment, last_sent),
@@ -211,7 +202,7 @@ impl Controller for AnyController {
         match self {
             Self::Bbr1(bbr) => bbr.on_sample(window, moment, sample),
             Self::Bbr(bbr) => bbr.on_sample(window, moment, sample),
-            Self::Reno(_) | Self::Cubic(_) | Self::Fixed(_) | Self::Watched(_) => {}
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => {}
         }
     }
 
@@ -225,7 +216,7 @@ impl Controller for AnyController {
         match self {
             Self::Bbr1(bbr) => bbr.holds_back(),
             Self::Bbr(bbr) => bbr.holds_back(),
-            Self::Reno(_) | Self::Cubic(_) | Self::Fixed(_) | Self::Watched(_) => false,
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => false,
         }
     }
 
@@ -233,13 +224,13 @@ impl Controller for AnyController {
         match self {
             Self::Bbr1(bbr) => bbr.on_recovered(window),
             Self::Bbr(bbr) => bbr.on_recovered(window),
-            Self::Reno(_) | Self::Cubic(_) | Self::Fixed(_) | Self::Watched(_) => {}
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => {}
         }
     }
 
     fn rate(&self) -> Option<f64> {
         match self {
-            Self::Reno(_) | Self::Cubic(_) | Self::Fixed(_) | Self::Watched(_) => None,
+            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => None,
             Self::Bbr1(bbr) => bbr.rate(),
             Self::Bbr(bbr) => bbr.rate(),
         }

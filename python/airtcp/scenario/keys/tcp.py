@@ -314,11 +314,10 @@ class Tcp(Table):
         reads=Literal["reno", "newreno", "sack", "rack"],
         source="RFC 5681; RFC 6582; RFC 6675, RFC 2018; RFC 8985, RFC 9937",
     )
-    congestion: Literal["reno", "cubic", "fixed", "bbr", "bbr1"] = key(
+    congestion: Literal["reno", "cubic", "bbr", "bbr1"] = key(
         "How the congestion window grows, and what a loss leaves of it: `reno` (RFC 5681) with the "
-        "factors of `aimd`, `cubic` (RFC 9438) with its own; with `fixed` the initial window "
-        "stays; `bbr` (version 3) and `bbr1` (version 1, as in Linux) follow a model of the path, "
-        "and want `rack` and `pacing`.",
+        "factors of `aimd`, `cubic` (RFC 9438) with its own; `bbr` (version 3) and `bbr1` "
+        "(version 1, as in Linux) follow a model of the path, and want `rack` and `pacing`.",
         default="reno",
         source="RFC 5681, 3.1; RFC 9438; draft-ietf-ccwg-bbr; "
         "draft-cardwell-iccrg-bbr-congestion-control-00",
