@@ -88,9 +88,11 @@ $(STAMPS)/testbed: $(STAMPS)/venv
 test-python: build $(STAMPS)/tshark $(STAMPS)/chromium $(STAMPS)/axe-$(AXE) $(STAMPS)/testbed
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify'
 
-# Of Python, tests in child processes included; Rust is held by its own tests and by what these run.
+# Of Python, tests in child processes included; Rust is held by its own tests and by what these run. Left out are tests
+# of what a process imports and of a full disk, where the measurement itself is in the way.
 coverage: build ## Run the fast tests of Python and say which lines they reach (longer than make test)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify' --cov=airtcp --cov-report=term --cov-report=html:out/coverage
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify' --deselect tests/test_imports.py \
+		--deselect tests/test_trace.py::test_a_full_disk_leaves_what_was_there --cov=airtcp --cov-report=term --cov-report=html:out/coverage
 
 verify: build ## Compare with the reference results at length, and try many more random scenarios
 	AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet
