@@ -26,6 +26,27 @@ _RTS: Final = Slider(
     lambda values: {"mac.rts_threshold": "0 B" if values["rts"] else None},
 )  # fmt: skip
 
+_CHOSEN: Final = Slider(
+    "skip", "Skipped ACKs", (-1, 0, 1, 2, 3, 4), -1, ("by the MAC", "0", "1", "2", "3", "4"),
+    lambda values: {f"{_FLOW}.tcp.ack_skip": {
+        **({"adaptive": {}} if values["skip"] < 0 else {"skip": int(values["skip"])}),
+        "after_segment": 50,
+    }},
+)  # fmt: skip
+_TOLD: Final = Slider(
+    "told", "TCP hears of frames given up", (0, 1, 2), 1,
+    ("never", "and sends again", "and keeps its window"),
+    lambda values: {f"{_FLOW}.tcp.mac_feedback": {
+        "give_up": "retransmit" if values["told"] == 1 else "freeze"
+    }} if values["told"] else {},
+)  # fmt: skip
+_NOISE: Final = Slider(
+    "noise", "Frames of 1076 B lost to noise (%)", (0, 1, 2, 5, 10), 0,
+    keys=lambda values: {
+        "stations.node.frame_errors": {"rate": f"{values['noise']:g} %", "of": "1076 B"}
+    } if values["noise"] else {},
+)  # fmt: skip
+
 
 def _uploads(
     item: str, *, size: int, flows: int, retries: bool, more: tuple[Slider, ...] = ()
@@ -78,6 +99,8 @@ FIGURES: Final = (
     _uploads("G.figA3", size=10, flows=3, retries=True, more=(_SKIP,)),
     _uploads("G.figA4", size=1, flows=1, retries=False, more=(_SKIP,)),
     _uploads("G.figA5", size=1, flows=3, retries=False, more=(_SKIP,)),
+    _uploads("G.adaptive", size=10, flows=1, retries=False, more=(_CHOSEN,)),
+    _uploads("G.feedback", size=10, flows=1, retries=False, more=(_TOLD, _NOISE)),
     _uploads("G.rts", size=10, flows=1, retries=False, more=(_RTS,)),
     _uploads("G.scenarios", size=1, flows=1, retries=False, more=(_SKIP,)),
 )  # fmt: skip
