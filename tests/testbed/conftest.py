@@ -1,5 +1,6 @@
 """What tests of the testbed share: its scenario, and whether this machine can have one."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -129,3 +130,20 @@ def machine() -> None:
     why = missing()
     if why is not None:
         pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def processes() -> Callable[[str], list[str]]:
+    """All processes, of any namespace, that have a mark in the environment they began with."""
+
+    def marked(mark: str) -> list[str]:
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark.encode() in (path / "environ").read_bytes():
+                    found.append((path / "cmdline").read_text().replace("\0", " "))
+            except OSError:
+                continue
+        return found
+
+    return marked

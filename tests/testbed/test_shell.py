@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -98,18 +99,6 @@ def test_a_wrong_node_is_wrong_input(file: Path) -> None:
     assert "phone/0 has no real flow; allowed as --node: server, laptop/0, laptop/1" in line
 
 
-def processes(mark: str) -> list[str]:
-    """All processes, of any namespace, that have `mark` in their environment."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (path / "environ").read_bytes():
-                found.append((path / "cmdline").read_text().replace("\0", " "))
-        except OSError:
-            continue
-    return found
-
-
 def networks() -> tuple[str, str]:
     """What has names here: networks and devices."""
     named = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
@@ -120,7 +109,9 @@ def networks() -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_nothing_is_left_of_a_run_that_was_killed(case: int, file: Path) -> None:
+def test_nothing_is_left_of_a_run_that_was_killed(
+    case: int, file: Path, processes: Callable[[str], list[str]]
+) -> None:
     """At any moment: while networks are made, while programs begin, while packets fly."""
     before = networks()
     mark = f"airtcp-test-{uuid.uuid4()}"
@@ -142,7 +133,9 @@ def test_nothing_is_left_of_a_run_that_was_killed(case: int, file: Path) -> None
     assert networks() == before
 
 
-def test_nothing_is_left_after_an_interrupt(file: Path) -> None:
+def test_nothing_is_left_after_an_interrupt(
+    file: Path, processes: Callable[[str], list[str]]
+) -> None:
     before = networks()
     mark = f"airtcp-test-{uuid.uuid4()}"
     process = subprocess.Popen(

@@ -3,7 +3,7 @@
 import math
 import time
 import uuid
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -180,7 +180,7 @@ def test_ftp_takes_from_pasv_to_226(ftp: Scenario) -> None:
 
 @pytest.mark.usefixtures("machine")
 def test_users_who_fail_end_the_run_and_leave_nothing(
-    ftp: Scenario, monkeypatch: pytest.MonkeyPatch
+    ftp: Scenario, monkeypatch: pytest.MonkeyPatch, processes: Callable[[str], list[str]]
 ) -> None:
     monkeypatch.setattr(Transfers, "step", _with_a_wrong_password(Transfers.step))
 
@@ -192,21 +192,9 @@ def test_users_who_fail_end_the_run_and_leave_nothing(
 
     # Of a run that failed nothing is left either, the processes of its servers included.
     deadline = time.monotonic() + 10
-    while (left := _marked(mark)) and time.monotonic() < deadline:
+    while (left := processes(mark)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == []
-
-
-def _marked(mark: str) -> list[str]:
-    """All processes, of any namespace, that have `mark` in the environment they began with."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (path / "environ").read_bytes():
-                found.append((path / "cmdline").read_text().replace("\0", " "))
-        except OSError:
-            continue
-    return found
 
 
 def _with_a_wrong_password(step):  # type: ignore[no-untyped-def]
