@@ -28,6 +28,7 @@ export function papers(app) {
   let movable = null;
   let moving = new Map();
   let asking = null;
+  let answering = Promise.resolve();
   let told = null;
   const picture = responsive((width, height) => drawn(width, height), 340);
 
@@ -59,7 +60,7 @@ export function papers(app) {
     for (const one of movable?.sliders ?? []) moving.get(one.name).update(field(one));
     reset.hidden = !movable?.curves;
     reset.disabled = !Object.keys(app.state.paperValues).length;
-    ask();
+    answering = ask();
   }
 
   /** Show another figure. */
@@ -107,18 +108,22 @@ export function papers(app) {
       words.textContent = `No sliders: ${shown.still}.`;
       return;
     }
-    const body = { item: shown.item, values: app.state.paperValues };
-    const text = JSON.stringify(body);
+    const text = question();
     asking?.abort();
     asking = new AbortController();
     try {
-      if (!answers.has(text)) answers.set(text, await post("/api/figure", body, asking.signal));
+      if (!answers.has(text)) answers.set(text, await post("/api/figure", JSON.parse(text), asking.signal));
       told = answers.get(text);
       words.textContent = told.words;
       draw();
     } catch (error) {
       if (!isAbort(error)) words.textContent = error.message;
     }
+  }
+
+  /** What the figure asks for, as the sliders stand. */
+  function question() {
+    return JSON.stringify({ item: shown.item, values: app.state.paperValues });
   }
 
   function points() {
@@ -140,10 +145,16 @@ export function papers(app) {
     }, width, height);
   }
 
-  /** Take the scenario behind the figure, with what the sliders say, to the explorer. */
-  function openScenario() {
-    if (!told?.open) return;
-    const { text, changes, axis, metric, view } = told.open;
+  /** Take the scenario behind the figure, with what the sliders say now, to the explorer. */
+  async function openScenario() {
+    // Who is quick clicks before the answer to the last move is here: what is told is of an earlier one.
+    for (let waited = null; waited !== answering;) {
+      waited = answering;
+      await waited;
+    }
+    const now = answers.get(question());
+    if (!now?.open) return;
+    const { text, changes, axis, metric, view } = now.open;
     app.go({ ...structuredClone(FIRST), example: null, text, changes: structuredClone(changes), axis, metric, view });
   }
 
