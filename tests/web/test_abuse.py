@@ -148,7 +148,7 @@ def test_a_run_is_stopped_with_what_it_has(web: Web) -> None:
 def small() -> Iterator[Web]:
     """A server with one run at a time, two that may wait, three seconds for each."""
     with tempfile.TemporaryDirectory() as folder:
-        options = ("--runs", "1", "--queue", "2", "--run-time", "3 s", "--memory", "2048")
+        options = ("--runs", "1", "--queue", "2", "--run-time", "6 s", "--memory", "2048")
         server = started(*options, folder=Path(folder))
         yield server
         said = ended(server)
@@ -177,7 +177,7 @@ def test_runs_queue_are_refused_are_killed_and_end_in_time(small: Web) -> None:
     # The next one is none the worse for it, and ends when its time is over.
     late = small.ended(waiting[0][1]["id"], 20)
     assert late["state"] == "failed"
-    assert "longer than 3 s" in late["messages"][-1]["problem"]["message"]
+    assert "longer than 6 s" in late["messages"][-1]["problem"]["message"]
     # Sliders go on, also after one of those who answer has gone.
     os.kill(small.workers("models")[0], signal.SIGKILL)
     for count in range(1, 5):
