@@ -81,18 +81,24 @@ def scenario(
 
 #: EDCA whose AIFS fit into the slots of 802.11g.
 SHORT = CLASSES.replace("50 us", "28 us").replace("70 us", "46 us")
+SHORT_PRIORITY = EDCA.replace("50 us", "28 us").replace("90 us", "46 us")
 LINK = '[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
 SLOW = "initial_ssthresh = { segments = 4 }"
 SMALL = "receive_window = { segments = 2 }"
 SINGLE = '[mac.aggregation]\nampdu = "0 B"'
 #: A window so wide that m* shows what everything takes.
 BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 2048 }\n'
-#: Stations of their own with the least MCS, to which the same traffic goes.
-FAR = (
-    STATIONS.format(count=2).replace('"sta"', '"far"')
-    + "mcs = 0\n{more}"
-    + FLOW.replace('"sta"', '"far"')
-)
+
+
+def far(application: str, rate: str = "mcs = 0", more: str = "") -> str:
+    """Two stations of their own, by default with the least MCS, to which the same traffic goes."""
+    group = STATIONS.format(count=2) + f"{rate}\n{more}"
+    flow = FLOW.format(direction="download", application=application)
+    return (group + flow).replace('"sta"', '"far"')
+
+
+#: What makes them weigh less than the others.
+LIGHT = "airtime_weight = 100\n"
 AIRTIME = '[ap]\nscheduler = "airtime"\n'
 #: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
 SCENARIOS = {
@@ -156,9 +162,7 @@ SCENARIOS = {
     "bursts, two rates": scenario(
         BULK,
         top=BURSTS,
-        also=FAR.replace("mcs = 0", 'data_rate = "1 Mb/s"').format(
-            direction="download", application=BULK, more=""
-        ),
+        also=far(BULK, 'data_rate = "1 Mb/s"'),
     ),
     "n, udp": scenario(UDP, direction="upload", standard="802.11n"),
     "n, udp, many": scenario(
@@ -177,7 +181,7 @@ SCENARIOS = {
         UDP,
         standard="802.11ax",
         mac='[mac]\nrts_threshold = "3 kB"',
-        also=FAR.format(direction="download", application=UDP, more=""),
+        also=far(UDP),
     ),
     "n, udp, rts": scenario(
         UDP,
@@ -193,19 +197,19 @@ SCENARIOS = {
         UDP,
         standard="802.11n",
         mac=SINGLE,
-        also=FAR.format(direction="download", application=UDP, more=""),
+        also=far(UDP),
     ),
     "n, udp, two rates, airtime": scenario(
         UDP,
         standard="802.11n",
         top=AIRTIME,
-        also=FAR.format(direction="download", application=UDP, more="airtime_weight = 100\n"),
+        also=far(UDP, more=LIGHT),
     ),
     "n, udp, both ways, two rates, airtime": scenario(
         UDP,
         standard="802.11n",
         top=AIRTIME,
-        also=FAR.format(direction="download", application=UDP, more="airtime_weight = 100\n")
+        also=far(UDP, more=LIGHT)
         + FLOW.format(direction="upload", application=UDP)
         + 'name = "back"\n',
     ),
@@ -249,26 +253,26 @@ SCENARIOS = {
     "ac, two rates": scenario(
         BULK,
         standard="802.11ac",
-        also=FAR.format(direction="download", application=BULK, more=""),
+        also=far(BULK),
     ),
     "n, two rates, airtime": scenario(
         BULK,
         standard="802.11n",
         top=AIRTIME,
-        also=FAR.format(direction="download", application=BULK, more="airtime_weight = 100\n"),
+        also=far(BULK, more=LIGHT),
     ),
     "uploads, many, priority, ofdm": scenario(
         BULK,
         direction="upload",
         standard="802.11g",
         count=60,
-        top=EDCA.replace("50 us", "28 us").replace("90 us", "46 us"),
+        top=SHORT_PRIORITY,
     ),
     "uploads, priority, ofdm": scenario(
         BULK,
         direction="upload",
         standard="802.11g",
-        top=EDCA.replace("50 us", "28 us").replace("90 us", "46 us"),
+        top=SHORT_PRIORITY,
     ),
     "uploads": scenario(BULK, direction="upload"),
     "uploads, priority": scenario(BULK, direction="upload", top=EDCA),
