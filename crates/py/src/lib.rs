@@ -119,8 +119,8 @@ struct PySimulation(Simulation);
 impl PySimulation {
     /// Reads the resolved form of a scenario; ValueError if it is not one.
     #[new]
-    fn new(resolved_json: &str) -> PyResult<Self> {
-        Simulation::from_json(resolved_json).map(Self).map_err(invalid)
+    fn new(py: Python<'_>, resolved_json: &str) -> PyResult<Self> {
+        py.detach(|| Simulation::from_json(resolved_json)).map(Self).map_err(invalid)
     }
 
     /// Simulates one replication: the outcome as JSON, and the transfer times in seconds as the
@@ -139,7 +139,22 @@ impl PySimulation {
         Ok((json, PyBytes::new(py, &times)))
     }
 
-    /// The same, with a trace if there is a sample interval, which must not be zero, and with a
+    /// Simulates one replication: some of the metrics of everything, in the order of `names`; None
+    /// where one does not exist.
+    fn run_metrics(
+        &self,
+        py: Python<'_>,
+        seed: u64,
+        replication: u64,
+        control: &PyRunControl,
+        names: Vec<String>,
+    ) -> PyResult<Vec<Option<f64>>> {
+        let shared = Arc::clone(&control.control);
+        py.detach(|| self.0.run(seed, replication, &shared).map(|outcome| named(&outcome, &names)))
+            .map_err(|error| control.failed(error))
+    }
+
+    /// As `run`, with a trace if there is a sample interval, which must not be zero, and with a
     /// capture of the first `snaplen` bytes of each frame if there is a file for it. Then the transfers,
     /// if they are asked for.
     #[pyo3(signature = (
@@ -180,6 +195,12 @@ impl PySimulation {
         let transfers = transfers.map(|rows| trace::transfers(py, &rows)).transpose()?;
         Ok((json, PyBytes::new(py, &times), trace, transfers))
     }
+}
+
+/// Some of the metrics of everything; what JSON has no number for does not exist here either.
+fn named(outcome: &Outcome, names: &[String]) -> Vec<Option<f64>> {
+    let metric = |name: &String| outcome.metrics.get(name.as_str()).copied().flatten();
+    names.iter().map(|name| metric(name).filter(|value| value.is_finite())).collect()
 }
 
 /// An outcome as JSON, and its transfer times as bytes.
