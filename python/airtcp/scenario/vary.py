@@ -55,17 +55,23 @@ def key_paths(data: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(_paths(written(ResolvedScenario), data, "")))
 
 
-def _paths(form: type[Written], data: Any, prefix: str) -> Iterator[str]:
-    """The paths of a table that are not in a list, and of the entries that `data` has of lists."""
+def _paths(form: type[Written], data: Any, prefix: str, sought: str = "") -> Iterator[str]:
+    """The paths of a table that are not in a list, and of the entries that `data` has of lists.
+
+    With `sought` only those that lead to that one: a sweep asks for many.
+    """
     for name, forms in _forms_of(form).items():
         path = prefix + name
+        if sought and not f"{sought}.".startswith(f"{path}."):
+            continue
         yield path
         value = data.get(name) if isinstance(data, Mapping) else None
         for inner, within in forms:
             for entry, content in _entries(value, within):
                 if entry:
                     yield f"{path}.{entry}"
-                yield from _paths(inner, content, f"{path}.{entry}." if entry else f"{path}.")
+                begin = f"{path}.{entry}." if entry else f"{path}."
+                yield from _paths(inner, content, begin, sought)
 
 
 def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]:
@@ -121,9 +127,9 @@ def _table(here: dict[str, Any], key: str) -> Any:
 
 
 def _check(path: str, data: Mapping[str, Any]) -> None:
-    known = key_paths(data)
-    if path in known:
+    if path in _paths(written(ResolvedScenario), data, "", sought=path):
         return
+    known = key_paths(data)
     table, _, rest = path.partition(".")
     name = rest.partition(".")[0]
     flows = [flow for flow in data.get("flows", []) if flow.get("stations") == name]
