@@ -9,9 +9,9 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.exceptions import QuestionError
-from airtcp.results.query import open as opened
 from airtcp.scenario import Scenario
 from airtcp.sweep import cluster
+from airtcp.sweep.execute import Progress
 
 distributed = pytest.importorskip("distributed", reason="Dask is an optional extra")
 
@@ -39,16 +39,17 @@ def test_a_worker_that_is_killed_costs_its_chunk(
     base: Scenario, tmp_path: Path, address: str
 ) -> None:
     killed: list[int] = []
-    store = tmp_path / "store"
 
-    def report(_: object) -> None:
-        if not killed and (store / "store.json").exists() and len(opened(store)):
+    def report(now: Progress) -> None:
+        if not killed and now.runs:
             with distributed.Client(address) as client:
                 killed.append(next(iter(client.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)
 
     axes = AXES | {"run.duration": ["20 s"]}
-    found = airtcp.sweep(base, axes, store, replications=1, dask=address, progress=report)
+    found = airtcp.sweep(
+        base, axes, tmp_path / "store", replications=1, dask=address, progress=report
+    )
 
     assert killed
     assert found.table["run.seed"].to_pylist() == list(range(1, 81))

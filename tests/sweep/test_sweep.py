@@ -97,6 +97,7 @@ def hired(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             numbers.append(self.pid)
 
     monkeypatch.setattr(execute, "_HIRE_EACH_S", 0.0)
+    monkeypatch.setattr(workers, "THREADS", 1)
     monkeypatch.setattr(workers, "WORTH_A_PROCESS_S", 0.0)
     monkeypatch.setattr(workers, "Process", Known)
     return numbers
@@ -105,17 +106,22 @@ def hired(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_threads_and_processes_change_no_row(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hired: list[int]
 ) -> None:
-    from airtcp.sweep import execute
+    from airtcp.sweep import execute, workers
 
     axes = {"run.seed": {"from": 1, "to": 30, "step": 1}}
     one = airtcp.sweep(base, axes, tmp_path / "one", threads=1)
     assert not hired
     # Short chunks, so that the process has its share.
     monkeypatch.setattr(execute, "_FIRST_S", 0.001)
+    monkeypatch.setattr(execute, "_SHORTEST_S", 0.001)
     two = airtcp.sweep(base, axes, tmp_path / "two", threads=2)
 
     assert len(hired) == 1
     assert two.table.equals(one.table)
+    monkeypatch.setattr(workers, "THREADS", 3)
+    three = airtcp.sweep(base, axes, tmp_path / "three", threads=3)
+    assert len(hired) == 1
+    assert three.table.equals(one.table)
 
 
 def test_a_precision_stops_each_point_where_a_simulation_does(

@@ -44,6 +44,9 @@ _OURS: Final = re.compile(
 _FIXED: Final = ("point", "replication", "seed", "version", "core")
 #: More files of rows than this are put together on the way.
 _MOST_FILES: Final = 40
+#: So many rows that were written are held, and not read again when files are put together: 60 MB
+#: with all metrics.
+_MOST_HELD: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,8 @@ class Writer:
     def __init__(self, folder: Path, contents: Contents) -> None:
         self.folder = folder
         self.contents = contents
+        #: What some of the files of rows hold.
+        self._held: dict[str, pa.Table] = {}
 
     @classmethod
     @contextmanager
@@ -196,6 +201,8 @@ class Writer:
         name = self._next("rows")
         table = pa.table({**rows, **same}, schema=_row_schema(self.contents.metrics))
         _write(self.folder / name, table)
+        if count + sum(map(len, self._held.values())) <= _MOST_HELD:
+            self._held[name] = table
         files = (*self.contents.rows, name)
         self._commit(replace(self.contents, rows=files, next=self.contents.next + 1))
         if len(files) > _MOST_FILES:
@@ -206,7 +213,13 @@ class Writer:
         old = self.contents.rows
         if len(old) < 2:
             return
-        table = self.files().rows().sort_by([("point", "ascending"), ("replication", "ascending")])
+        import pyarrow as pa
+
+        schema, held = _row_schema(self.contents.metrics), self._held
+        self._held = {}
+        tables = [held[name] if name in held else _read(self.folder / name, schema) for name in old]
+        order = [("point", "ascending"), ("replication", "ascending")]
+        table = pa.concat_tables(tables).sort_by(order)
         name = self._next("rows")
         _write(self.folder / name, table)
         self._commit(replace(self.contents, rows=(name,), next=self.contents.next + 1))

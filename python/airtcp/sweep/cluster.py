@@ -137,13 +137,15 @@ class _Place(Worker):
     """A task at a time, wherever Dask lets it be made."""
 
     lasting = True
+    # Dask has the chunks that wait.
+    places = 1
 
     def __init__(self, client: _Client, work: Work, ended: Ended) -> None:
         self._client, self._work, self._ended = client, work, ended
         self._task: _Future = None
 
     def submit(self, chunk: Chunk) -> None:
-        """Take up a chunk."""
+        """Take a chunk."""
         self._task = self._client.submit(_made, self._work, chunk, pure=False)
         self._task.add_done_callback(self._end)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -22,7 +23,7 @@ from airtcp.run import HEADLINES
 from airtcp.run.interruption import Interruption
 from airtcp.run.numbers import metric_names
 from airtcp.sweep.chunk import wanted_of
-from airtcp.sweep.points import Points, points_of
+from airtcp.sweep.points import Points, point_hash, points_of
 from airtcp.sweep.spec import Sweep
 from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 from airtcp.sweep.workers import Crew, Ended, Lost, Worker
@@ -41,7 +42,11 @@ _SHARE: Final = 0.05
 _MOST_LOSSES: Final = 3
 #: Runs of one point stay together, but there are at least so many tasks for each worker.
 _TASKS_EACH: Final = 200
+#: Chunks are not shorter than this, if there is enough to do.
+_SHORTEST_S: Final = 0.01
 _POLL_S: Final = 0.1
+#: Rows wait so long for others to be written with; each file takes some milliseconds of a core.
+_KEEP_EACH_S: Final = 0.5
 #: How often it is asked whether more workers are worth while, or have come.
 _HIRE_EACH_S: Final = 0.25
 
@@ -104,9 +109,7 @@ def execute(
         if writer.contents.rows and (before := _other_core(writer)) is not None:
             outcome.other_core = before
         work = Work(points.template, writer.contents.metrics, sweep.often)
-        hashes = points.hashes()
-        writer.add_points(_named(points, hashes))
-        plan = _planned(points, hashes, work, writer, crew.threads)
+        plan = _planned(points, work, writer, crew.threads)
         outcome.there = plan.there
         run = _Run(plan, work, writer, outcome, progress, interruption)
         try:
@@ -151,16 +154,17 @@ def _named(points: Points, hashes: Sequence[str]) -> pa.Table:
     return pa.table({"point": list(hashes), **dict(zip(names, map(list, columns), strict=True))})
 
 
-def _planned(points: Points, hashes: list[str], work: Work, writer: Writer, workers: int) -> _Plan:
+def _planned(points: Points, work: Work, writer: Writer, workers: int) -> _Plan:
     """What is missing, in an order that has nothing to do with the axes.
 
     So the time left can be told from what is done: the costly points are not all at the end.
     """
     have = writer.have()
-    first: dict[str, int] = {}
-    for number, point in enumerate(hashes):
-        first.setdefault(point, number)
-    numbers = sorted(first.values(), key=hashes.__getitem__)
+    fillings = points.fillings()
+    hashes = [point_hash(points.template.filled(filling)) for filling in fillings]
+    # Of equal points, the first one.
+    first = dict(zip(reversed(hashes), reversed(range(len(hashes))), strict=True))
+    numbers = [first[point] for point in sorted(first)]
     tasks: list[Task] = []
     there = 0
     if work.often.precision is None:
@@ -171,9 +175,8 @@ def _planned(points: Points, hashes: list[str], work: Work, writer: Writer, work
             known = have.get(hashes[number], ())
             missing = [one for one in wanted if one not in known]
             there += len(wanted) - len(missing)
-            filling = points.filling(number) if missing else ()
             tasks += (
-                Task(number, filling, tuple(missing[at : at + together]))
+                Task(number, fillings[number], tuple(missing[at : at + together]))
                 for at in range(0, len(missing), together)
             )
     else:
@@ -184,7 +187,7 @@ def _planned(points: Points, hashes: list[str], work: Work, writer: Writer, work
             mine = tuple(known_rows[at] for at in range(count))
             there += count
             if len(mine) < wanted_of(work, mine):
-                tasks.append(Task(number, points.filling(number), have=mine))
+                tasks.append(Task(number, fillings[number], have=mine))
     return _Plan(points, hashes, deque(tasks), there)
 
 
@@ -218,10 +221,12 @@ class _Run:
         self._plan, self._work, self._writer, self._outcome = plan, work, writer, outcome
         self._progress, self._interruption = progress, interruption
         self._ended: Ended = SimpleQueue()
-        self._busy: dict[Worker, Chunk] = {}
-        self._idle: list[Worker] = []
+        #: What each worker has: the chunk that it is working on, and those that wait.
+        self._held: dict[Worker, deque[Chunk]] = {}
         self._losses: dict[int, int] = {}
-        self._begin = time.perf_counter()
+        self._begin = self._kept = time.perf_counter()
+        #: Rows that are not in the store yet.
+        self._rows: list[tuple[int, int, int, Row]] = []
         self._tasks = len(plan.tasks)
         self._finished = 0
         #: Of what has ended: the time that workers took, and how many tasks that were.
@@ -229,48 +234,56 @@ class _Run:
 
     def all(self, crew: Crew) -> None:
         """Make all tasks. Raises KeyboardInterrupt, SimulationError, OutputError."""
-        asked = -_HIRE_EACH_S
-        while self._plan.tasks or self._busy:
-            elapsed = time.perf_counter() - self._begin
-            if self._plan.tasks and (not self._hired or elapsed - asked > _HIRE_EACH_S):
-                asked = elapsed
-                left_s = self._left_s(crew.threads)
-                self._idle += crew.more(self._hired, self._work, self._ended, left_s, elapsed)
+        try:
+            self._hire(crew)
             self._hand_out()
-            self._wait()
-            self._interruption.check()
-            self._report()
+            # No row is in the store before the name of its point; the workers need not wait for it.
+            self._writer.add_points(_named(self._plan.points, self._plan.hashes))
+            asked = self._begin
+            while self._plan.tasks or self._busy:
+                if self._plan.tasks and time.perf_counter() - asked > _HIRE_EACH_S:
+                    asked = time.perf_counter()
+                    self._hire(crew)
+                self._hand_out()
+                if time.perf_counter() - self._kept > _KEEP_EACH_S:
+                    self._keep()
+                self._wait()
+                self._interruption.check()
+                self._report()
+        finally:
+            self._keep()
 
     def _wait(self) -> None:
-        """Wait for a chunk to end, and take all that have ended: one file for all their rows."""
-        rows: list[tuple[int, int, int, Row]] = []
+        """Wait for a chunk to end, and take all that have ended."""
         wait: float | None = _POLL_S
-        try:
+        with suppress(Empty):
             while True:
                 worker, ended = self._ended.get(timeout=wait) if wait else self._ended.get_nowait()
                 wait = None
-                rows += self._take(worker, ended)
-        except Empty:
-            pass
-        finally:
-            if rows:
-                self._keep(rows)
+                self._take(worker, ended)
 
     def stop(self) -> None:
         """Send the workers away."""
-        for worker in (*self._idle, *self._busy):
+        for worker in self._held:
             worker.stop()
 
     @property
-    def _hired(self) -> int:
-        return len(self._idle) + len(self._busy)
+    def _busy(self) -> bool:
+        return any(self._held.values())
+
+    def _hire(self, crew: Crew) -> None:
+        if self._plan.tasks:
+            elapsed, left_s = time.perf_counter() - self._begin, self._left_s(crew.threads)
+            for worker in crew.more(len(self._held), self._work, self._ended, left_s, elapsed):
+                self._held[worker] = deque()
 
     def _hand_out(self) -> None:
-        while self._idle and self._plan.tasks:
-            worker = self._idle.pop(0)
-            chunk = self._chunk()
-            self._busy[worker] = chunk
-            worker.submit(chunk)
+        """Fill the places of the workers: first that all have something to do."""
+        for place in range(max((worker.places for worker in self._held), default=0)):
+            for worker, chunks in self._held.items():
+                if self._plan.tasks and len(chunks) == place < worker.places:
+                    chunks.append(self._chunk())
+                    worker.submit(chunks[-1])
 
     def _chunk(self) -> Chunk:
         """Tasks for one worker: as many as take the time that is right now."""
@@ -278,38 +291,42 @@ class _Run:
         seconds = min(_LONGEST_S, max(_FIRST_S, _SHARE * elapsed))
         tasks = self._plan.tasks
         # At the end all are to be ready at the same time.
-        most = max(1, len(tasks) // (2 * max(1, self._hired)))
+        most = len(tasks) // (2 * max(1, len(self._held)))
         if self._finished:
-            each_s = self._worked_s / self._finished
-            most = min(most, max(1, int(seconds / max(each_s, 1e-6))))
+            each_s = max(self._worked_s / self._finished, 1e-6)
+            most = min(max(most, int(_SHORTEST_S / each_s)), int(seconds / each_s))
         else:
             most = min(most, 64)
-        return Chunk(tuple(tasks.popleft() for _ in range(min(most, len(tasks)))), seconds)
+        return Chunk(tuple(tasks.popleft() for _ in range(min(max(most, 1), len(tasks)))), seconds)
 
-    def _take(self, worker: Worker, ended: Done | BaseException) -> list[tuple[int, int, int, Row]]:
-        """What has become of a chunk: its rows. Raises what the worker has raised."""
-        chunk = self._busy.pop(worker, None)
+    def _take(self, worker: Worker, ended: Done | BaseException) -> None:
+        """Take what has become of a chunk. Raises what the worker has raised."""
+        chunks = self._held[worker]
         if isinstance(ended, Lost):
-            self._idle = [one for one in self._idle if one is not worker]
             if worker.lasting:
-                self._idle.append(worker)
+                self._held[worker] = deque()
             else:
+                del self._held[worker]
                 worker.stop()
-            if chunk is not None:
-                self._lose(chunk, ended)
-            return []
+            self._lose(chunks, ended)
+            return
         if isinstance(ended, BaseException):
             raise ended
-        self._idle.append(worker)
+        chunks.popleft()
         self._plan.tasks.extendleft(reversed(ended.left))
         self._finished += ended.finished
         self._worked_s += ended.wall_s
         self._outcome.cpu_s += ended.cpu_s
         for number, why in ended.failed:
             self._outcome.failed[self._plan.points.told(number)] = why
-        return ended.rows
+        self._rows += ended.rows
 
-    def _keep(self, made: Sequence[tuple[int, int, int, Row]]) -> None:
+    def _keep(self) -> None:
+        """Put the rows that there are into the store."""
+        self._kept = time.perf_counter()
+        if not self._rows:
+            return
+        made, self._rows = self._rows, []
         numbers, replications, seeds, rows = zip(*made, strict=True)
         columns: dict[str, Sequence[Any]] = {
             "point": [self._plan.hashes[number] for number in numbers],
@@ -324,14 +341,15 @@ class _Run:
             raise SimulationError(f"{error}; what came before is in the store") from error
         self._outcome.runs += len(made)
 
-    def _lose(self, chunk: Chunk, lost: Lost) -> None:
-        """Give the tasks of a worker that died to others, each alone if it happens again."""
-        for task in chunk.tasks:
+    def _lose(self, chunks: Sequence[Chunk], lost: Lost) -> None:
+        """Give the tasks of a worker that died to others; only those under way are to blame."""
+        for task in chunks[0].tasks if chunks else ():
             times = self._losses[task.number] = self._losses.get(task.number, 0) + 1
             if times >= _MOST_LOSSES:
                 told = self._plan.points.told(task.number)
                 raise SimulationError(f"{lost}, as {times - 1} before it, at {told}")
-        self._plan.tasks.extendleft(reversed(chunk.tasks))
+        for chunk in reversed(chunks):
+            self._plan.tasks.extendleft(reversed(chunk.tasks))
 
     def _left_s(self, workers: int) -> float | None:
         if not self._finished:
@@ -340,6 +358,7 @@ class _Run:
 
     def _report(self) -> None:
         if self._progress is not None:
-            left_s = self._left_s(max(1, self._hired))
+            left_s = self._left_s(max(1, len(self._held)))
             share = self._finished / self._tasks
-            self._progress(Progress(share, left_s, self._outcome.runs))
+            runs = self._outcome.runs + len(self._rows)
+            self._progress(Progress(share, left_s, runs))

@@ -71,6 +71,11 @@ class Points:
         """
         return self._fill(_steps(self.sweep.axes, number))
 
+    def fillings(self) -> list[Filling]:
+        """Those of all points. Raises ScenarioError, as `filling` does."""
+        lengths = (range(len(axis.steps)) for axis in self.sweep.axes)
+        return list(map(self._fill, itertools.product(*lengths)))
+
     def labels(self, number: int) -> tuple[Label, ...]:
         """What the axis columns of a point hold."""
         steps = zip(self.sweep.axes, _steps(self.sweep.axes, number), strict=True)
@@ -82,7 +87,7 @@ class Points:
 
     def hashes(self) -> list[str]:
         """The scenario hash of each point."""
-        return [point_hash(self.json(number)) for number in range(len(self))]
+        return [point_hash(self.template.filled(filling)) for filling in self.fillings()]
 
     def told(self, number: int) -> str:
         """A point as messages name it: `stations.laptop.count = 5, remedy = none`."""

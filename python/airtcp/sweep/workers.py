@@ -1,9 +1,9 @@
-"""Who makes chunks on this machine: a thread of this process, and processes beside it.
+"""Who makes chunks on this machine: some threads of this process, and processes beside it.
 
-The core lets other threads work while it runs, but what is around it does not: with small scenarios
-two threads are hardly faster than one, and two processes are. A process ends with the one that it
-works for, whatever has become of that. Knows threads, processes and pipes. Does not know what is in
-a chunk.
+The core lets other threads work while it runs, but what is around it does not. So a few threads are
+as fast as so many processes, and take no time to start; of many threads each would wait for the
+others. A process ends with the one that it works for, whatever has become of that. Knows threads,
+processes and pipes. Does not know what is in a chunk.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from airtcp.sweep.work import Chunk, Done, Work
 __all__ = ["Crew", "Ended", "LocalCrew", "Lost", "Process", "Thread", "Worker"]
 
 
+#: Threads of this process. Of a run of a third of a millisecond, the shortest that sweeps are made
+#: for, some 30 us are not the core's: up to here threads seldom wait for each other.
+THREADS: Final = 4
 #: Below this, a process beside this one takes longer to start than it helps.
 WORTH_A_PROCESS_S: Final = 1.0
 #: What a process takes to start.
@@ -39,15 +42,17 @@ Ended = SimpleQueue[tuple["Worker", Done | BaseException]]
 
 
 class Worker(Protocol):
-    """Makes one chunk at a time, and puts what has become of it where it was told.
+    """Makes chunks in their order, and puts what has become of each where it was told.
 
-    One that is `lasting` can go on after what was under way is lost.
+    It has `places` for chunks: one to work on, and others that wait, so that it need not. One that
+    is `lasting` can go on after what was under way is lost.
     """
 
     lasting: bool
+    places: int
 
     def submit(self, chunk: Chunk) -> None:
-        """Take up a chunk."""
+        """Take a chunk."""
 
     def stop(self) -> None:
         """Stop at once; what is under way is lost."""
@@ -67,7 +72,7 @@ class Crew(Protocol):
 
 
 class LocalCrew(Crew):
-    """A thread of this process, and processes beside it as soon as these are worth while."""
+    """Threads of this process, and processes beside it as soon as these are worth while."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -80,9 +85,10 @@ class LocalCrew(Crew):
     def more(
         self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
     ) -> list[Worker]:
-        """The thread at first; processes if there is enough to do for them."""
-        if hired == 0:
-            return [Thread(work, ended)]
+        """The threads at first; processes if there is enough to do for them."""
+        threads = min(self._workers, THREADS)
+        if hired < threads:
+            return [Thread(work, ended) for _ in range(threads - hired)]
         # As long as the first chunk is not back: then it is a long one.
         worth = elapsed_s > _START_S if left_s is None else left_s > WORTH_A_PROCESS_S
         return [Process(work, ended) for _ in range(self._workers - hired)] if worth else []
@@ -92,6 +98,7 @@ class Thread(Worker):
     """A thread of this process."""
 
     lasting = True
+    places = 2
 
     def __init__(self, work: Work, ended: Ended) -> None:
         from airtcp import _core
@@ -103,7 +110,7 @@ class Thread(Worker):
         threading.Thread(target=self._run, name="airtcp-sweep", daemon=True).start()
 
     def submit(self, chunk: Chunk) -> None:
-        """Take up a chunk."""
+        """Take a chunk."""
         self._chunks.put(chunk)
 
     def stop(self) -> None:
@@ -123,6 +130,7 @@ class Process(Worker):
     """A process beside this one."""
 
     lasting = False
+    places = 2
 
     def __init__(self, work: Work, ended: Ended) -> None:
         self._ended = ended
@@ -137,8 +145,10 @@ class Process(Worker):
         )
         assert self._process.stdin is not None
         self._to: IO[bytes] = self._process.stdin
-        self._send(work)
-        threading.Thread(target=self._listen, name="airtcp-sweep", daemon=True).start()
+        self._said: SimpleQueue[Work | Chunk | None] = SimpleQueue()
+        self._said.put(work)
+        for target in (self._talk, self._listen):
+            threading.Thread(target=target, name="airtcp-sweep", daemon=True).start()
 
     @property
     def pid(self) -> int:
@@ -146,21 +156,22 @@ class Process(Worker):
         return self._process.pid
 
     def submit(self, chunk: Chunk) -> None:
-        """Take up a chunk."""
-        self._send(chunk)
+        """Take a chunk."""
+        self._said.put(chunk)
 
     def stop(self) -> None:
         """Stop at once; what is under way is lost."""
         self._process.kill()
-        with suppress(OSError):
-            self._to.close()
+        self._said.put(None)
         self._process.wait()
 
-    def _send(self, value: Any) -> None:
+    def _talk(self) -> None:
+        """Say what is to be said: a process that still starts hears less than a pipe can hold."""
         # One that has died says so by what it no longer says.
-        with suppress(OSError):
-            pickle.dump(value, self._to)
-            self._to.flush()
+        with suppress(OSError), self._to:
+            while (value := self._said.get()) is not None:
+                pickle.dump(value, self._to)
+                self._to.flush()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
@@ -179,14 +190,16 @@ def main() -> None:
     from airtcp import _core
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    sink = os.fdopen(os.dup(1), "wb")
     # What anything prints is not part of what is said.
     os.dup2(2, 1)
     control = _core.RunControl()
-    with suppress(EOFError, BrokenPipeError):
-        work: Work = pickle.load(source)
+    heard: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=_hear, args=(heard,), daemon=True).start()
+    work: Work = heard.get()
+    with suppress(BrokenPipeError):
         while True:
-            chunk: Chunk = pickle.load(source)
+            chunk: Chunk = heard.get()
             ended: Done | BaseException
             try:
                 ended = run_chunk(work, chunk, control)
@@ -194,6 +207,17 @@ def main() -> None:
                 ended = error
             pickle.dump(ended, sink)
             sink.flush()
+
+
+def _hear(heard: SimpleQueue[Any]) -> None:
+    """Take what is said as it comes: who says it does not wait until a chunk is made.
+
+    When there is nobody any more, the process ends at once.
+    """
+    with suppress(EOFError, OSError, pickle.UnpicklingError):
+        while True:
+            heard.put(pickle.load(sys.stdin.buffer))
+    os._exit(0)
 
 
 if __name__ == "__main__":
