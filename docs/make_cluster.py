@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import resource
 import tempfile
-from contextlib import suppress
+import time
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 from airtcp.amounts import duration
@@ -69,27 +69,24 @@ def chunk_cpu_s(folder: Path) -> float:
         waiting = list(range(CHUNKS))
         for place in places:
             place.submit(Chunk((Task(waiting[0], points.filling(waiting.pop(0)), (0,)),), 1.0))
-        left = CHUNKS
+        left, kept = CHUNKS, time.perf_counter()
+        columns: dict[str, list[Any]] = {"point": [], "replication": [], "seed": []}
+        columns |= {name: [] for name in about.metrics}
         while left:
-            # As a sweep does: all that has ended goes into one file.
-            came = [ended.get()]
-            with suppress(Empty):
-                while True:
-                    came.append(ended.get_nowait())
-            left -= len(came)
-            columns: dict[str, list[Any]] = {"point": [], "replication": [], "seed": []}
-            columns |= {name: [] for name in about.metrics}
-            for place, done in came:
-                assert isinstance(done, Done)
-                ((number, replication, seed, row),) = done.rows
-                for name, value in zip(
-                    columns, (str(number), replication, seed, *row), strict=True
-                ):
-                    columns[name].append(value)
-                if waiting:
-                    task = Task(waiting[0], points.filling(waiting.pop(0)), (0,))
-                    place.submit(Chunk((task,), 1.0))
-            writer.add(columns)
+            place, done = ended.get()
+            assert isinstance(done, Done)
+            left -= 1
+            ((number, replication, seed, row),) = done.rows
+            for name, value in zip(columns, (str(number), replication, seed, *row), strict=True):
+                columns[name].append(value)
+            if waiting:
+                task = Task(waiting[0], points.filling(waiting.pop(0)), (0,))
+                place.submit(Chunk((task,), 1.0))
+            # As a sweep does: the rows of some time go into one file.
+            if not left or time.perf_counter() - kept > execute._KEEP_EACH_S:
+                writer.add(columns)
+                columns = {name: [] for name in columns}
+                kept = time.perf_counter()
         return (own_cpu_s() - begin) / CHUNKS
 
 
