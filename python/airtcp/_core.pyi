@@ -143,7 +143,7 @@ class FlowSimulation:
 
 @final
 class TestbedCapture:
-    """A capture file (pcapng) of the packets of a testbed's nodes. On Linux alone.
+    """A capture file (pcapng) of a testbed's nodes and its air. On Linux alone.
 
     A thread writes it, with the priority of the one that makes this. Raises OSError if the file
     cannot be opened.

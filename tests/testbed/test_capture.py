@@ -1,8 +1,9 @@
-"""Captures of a testbed: both ends of each connection in one file, with the air's times."""
+"""Captures of a testbed: both ends of each connection and the air between, with the air's times."""
 
 import struct
 import subprocess
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from airtcp.testbed.bench import measure
 from airtcp.testbed.site import site_of
 
 IN, OUT = 1, 2
+#: Behind the radiotap header: a MAC header without QoS, LLC and SNAP.
+MAC_AND_LLC = 24 + 8
+DATA, MAC_ACK = 0x08, 0xD4
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,10 @@ def read(path: Path) -> tuple[list[str], list[Packet]]:
         elif kind == 6:
             node, high, low, kept, whole = struct.unpack_from("<IIIII", body)
             padded = 20 + (kept + 3) // 4 * 4
-            code, size, flags = struct.unpack_from("<HHI", body, padded)
-            assert (code, size) == (2, 4)
+            flags = 0
+            if len(body) > padded:
+                code, size, flags = struct.unpack_from("<HHI", body, padded)
+                assert (code, size) == (2, 4)
             packet = body[20 : 20 + kept]
             packets.append(Packet(names[node], flags, high << 32 | low, whole, packet))
         at += length
@@ -62,11 +68,12 @@ def test_what_leaves_one_node_comes_to_the_other(web: Scenario, tmp_path: Path) 
     measured = measure(web, pcap=file, snaplen=100)
 
     names, packets = read(file)
-    assert names == ["server", "laptop/0", "laptop/1"]
+    assert names == ["server", "laptop/0", "laptop/1", "air"]
     assert [one.time_ns for one in packets] == sorted(one.time_ns for one in packets)
+    assert max(len(one.kept) for one in packets) == 100
+    packets = [one for one in packets if one.node != "air"]
     # The warm-up of 0.5 s is there too, and then 4 s.
     assert 4e9 < packets[-1].time_ns <= 4.5e9
-    assert max(len(one.kept) for one in packets) == 100
     assert max(one.length for one in packets) == 1500
 
     left = {one.kept: one for one in packets if (one.node, one.way) == ("server", OUT)}
@@ -83,6 +90,53 @@ def test_what_leaves_one_node_comes_to_the_other(web: Scenario, tmp_path: Path) 
     assert goodput is not None
     later = [one for one in come if one.time_ns >= 500_000_000]
     assert sum(one.tcp_payload for one in later) == pytest.approx(goodput * 4 / 8, rel=0.02)
+
+
+@pytest.mark.usefixtures("machine")
+def test_what_comes_was_on_the_air_before(web: Scenario, tmp_path: Path) -> None:
+    """802.11b at 11 Mb/s without errors: the last sending of a packet is the one that comes."""
+    file = tmp_path / "web.pcapng"
+    measured = measure(web, pcap=file, snaplen=2000)
+
+    _, packets = read(file)
+    frames = [Frame.of(one) for one in packets if one.node == "air"]
+    sent: dict[bytes, list[Frame]] = {}
+    for frame in frames:
+        if frame.kind == DATA:
+            sent.setdefault(frame.packet, []).append(frame)
+    come = [one for one in packets if one.way == IN]
+    # Without a wire, packets come to both ends when their frame has ended.
+    for one in come:
+        *lost, last = sent[one.kept]
+        assert last.intact
+        assert not any(before.intact for before in lost)
+        # 192 us of preamble and header; MAC, LLC and FCS are 36 bytes.
+        frame_ns = 192_000 + (one.length + MAC_AND_LLC + 4) * 8 / 11e6 * 1e9
+        assert one.time_ns - last.time_ns == pytest.approx(frame_ns, abs=2_000)
+    # Each that came through is acknowledged: frames of both ways, in the measured time.
+    counts = measured.testbed.counts
+    measured_frames = [one for one in frames if one.time_ns >= 500_000_000]
+    acks = sum(one.kind == MAC_ACK for one in measured_frames)
+    assert acks == pytest.approx(counts["mac_exchanges"], abs=2)
+    collided = counts["mac_attempts"] - counts["mac_exchanges"]
+    assert collided > 0
+    assert sum(not one.intact for one in measured_frames) == pytest.approx(collided, abs=2)
+
+
+@dataclass(frozen=True)
+class Frame:
+    time_ns: int
+    kind: int
+    intact: bool
+    packet: bytes
+
+    @classmethod
+    def of(cls, record: Packet) -> "Frame":
+        """By the lengths and flags that the radiotap header of 802.11b has here, and the FCS."""
+        header = int.from_bytes(record.kept[2:4], "little")
+        frame = record.kept[header:-4]
+        intact = zlib.crc32(frame) == int.from_bytes(record.kept[-4:], "little")
+        return cls(record.time_ns, frame[0], intact, frame[MAC_AND_LLC:])
 
 
 @pytest.mark.usefixtures("machine")

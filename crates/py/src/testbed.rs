@@ -59,7 +59,7 @@ impl PyTestbedControl {
     }
 }
 
-/// A capture file of the packets of nodes, written by a thread with the priority of who makes it.
+/// A capture file of the packets of nodes and of the frames on the air, written by a thread with the priority of who makes it.
 #[pyclass(name = "TestbedCapture", frozen)]
 struct PyTestbedCapture(Mutex<Option<Capture>>);
 
@@ -158,6 +158,9 @@ fn run_testbed<'py>(
         let mut driver = Driver::new(simulation.scenario(), seed, &site);
         let capture = capture.map(|one| one.0.lock().unwrap_or_else(PoisonError::into_inner));
         let capture = capture.as_ref().and_then(|one| one.as_ref());
+        if let Some(capture) = capture {
+            driver.capture(capture.frames(), capture.snaplen());
+        }
         run(&mut driver, &mut devices, epoch_ns, &board, capture)?;
         match driver.conclude() {
             Ok(outcome) => Ok(Some(written(&outcome))),

@@ -3,8 +3,8 @@
 //!
 //! The same cell, queues and wires as in a simulation, and the same measures: what enters here is a
 //! packet of so many bits at one end of a flow, what leaves is when it comes to the other. Knows what
-//! of a packet queues and access categories look at, and not its bytes. Owns no clock: time comes with
-//! each call.
+//! of a packet queues and access categories look at, and not its bytes, but for a capture, into which
+//! they go as they are. Owns no clock: time comes with each call.
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +15,8 @@ use airtcp_tcp::Segment;
 pub use crate::connection::Side;
 use crate::control::{RunControl, RunError};
 use crate::outcome::Outcome;
+use crate::pcap::Out;
+pub use crate::pcap::TakesFrames;
 use crate::replication::Replication;
 use crate::scenario::Scenario;
 pub use crate::tap::Purpose;
@@ -86,6 +88,18 @@ pub struct LiveFlow {
     pub station: u32,
 }
 
+/// What is written down of the air.
+pub struct AirCapture<P> {
+    /// Who gets the frames, each with its radiotap header.
+    pub frames: TakesFrames,
+    /// Bytes of a frame and its header that are kept.
+    pub snaplen: u32,
+    /// The bytes of a packet that comes from outside, with the headers of IP.
+    pub bytes: fn(&P) -> &[u8],
+    /// Marks such a packet, if a queue has done so; it may have been cut off behind its headers.
+    pub mark: fn(&mut [u8]),
+}
+
 /// A replication that is played. A packet carries a `P` from one end to the other.
 #[derive(Debug)]
 pub struct Live<'a, P> {
@@ -96,6 +110,8 @@ pub struct Live<'a, P> {
     /// Empty between two calls.
     handed_out: Vec<HandedOut>,
     lost: Vec<u32>,
+    /// The bytes of a packet, if there is a capture.
+    bytes: Option<fn(&P) -> &[u8]>,
     measure_from: Time,
     end: Time,
     is_measuring: bool,
@@ -119,10 +135,20 @@ impl<'a, P> Live<'a, P> {
             payloads: Vec::new(),
             handed_out: Vec::new(),
             lost: Vec::new(),
+            bytes: None,
             measure_from: scenario.measure_from(),
             end: scenario.end(),
             is_measuring: false,
         }
+    }
+
+    /// Writes down what is on the air from now on, with the packets that come from outside as they
+    /// are.
+    pub fn capture(&mut self, capture: AirCapture<P>) {
+        let AirCapture { frames, snaplen, bytes, mark } = capture;
+        self.bytes = Some(bytes);
+        self.replication.world.capture(Out::Taker(frames), snaplen);
+        self.replication.world.capture_marks(mark);
     }
 
     /// The flows, by their numbers.
@@ -190,6 +216,9 @@ impl<'a, P> Live<'a, P> {
         assert!(now >= world.now(), "packets come in order");
         world.wait_until(now);
         let place = world.take_in(flow, side, connection, segment, bits) as usize;
+        if let Some(bytes) = self.bytes {
+            world.capture_foreign(place as u32, bytes(&payload));
+        }
         if place >= self.payloads.len() {
             self.payloads.resize_with(place + 1, || None);
         }
@@ -236,6 +265,7 @@ impl<'a, P> Live<'a, P> {
         self.replication.play(stop, &self.control)?;
         let world = &mut self.replication.world;
         world.wait_until(now.min(stop));
+        world.settle_capture(now.min(stop));
         world.check()?;
         world.take_handed_out(&mut self.handed_out);
         for HandedOut { place, flow, side, connection, at, segment, in_order } in
@@ -259,11 +289,12 @@ impl<'a, P> Live<'a, P> {
         }
     }
 
-    /// What was measured, if the end has come and the books balance.
+    /// What was measured, if the end has come and the books balance. A capture has its last frames.
     ///
     /// # Errors
     /// [`RunError::LawViolated`] if they do not; [`RunError::Cancelled`] if the end has not come.
     pub fn conclude(mut self) -> Result<Outcome, RunError> {
+        self.replication.world.finish_capture()?;
         if self.replication.world.now() < self.end {
             return Err(RunError::Cancelled);
         }

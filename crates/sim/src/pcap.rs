@@ -1,14 +1,14 @@
 //! A capture file: what was on the air, frame by frame, as Wireshark reads it.
 //!
-//! Knows the pcap format. What the radiotap header says of a frame is in [`radiotap`], what is in a
-//! frame in [`frame`], what is in a packet in [`packet`]; which frames there are, `world::capture`
-//! knows.
+//! Knows the pcap format, and that somebody else may have another for the same frames. What the radiotap
+//! header says of a frame is in [`radiotap`], what is in a frame in [`frame`], what is in a packet in
+//! [`packet`]; which frames there are, `world::capture` knows.
 
 pub(crate) mod frame;
 pub(crate) mod packet;
 pub(crate) mod radiotap;
 
-use std::io::Write;
+use std::fmt;
 
 use airtcp_kernel::{ByteSink, Time};
 use airtcp_wlan::PhyConfig;
@@ -21,75 +21,113 @@ const MAGIC: u32 = 0xa1b2_3c4d;
 /// LINKTYPE_IEEE802_11_RADIOTAP.
 const LINK_TYPE: u32 = 127;
 
-/// Writes a capture file.
+/// Takes the frames of a capture, in the order in which they are known: when the PPDU of each began,
+/// what is kept of radiotap header, frame and FCS, and how many bytes these have in all.
+pub type TakesFrames = Box<dyn FnMut(Time, &[u8], usize) + Send>;
+
+/// Where frames go.
+pub(crate) enum Out {
+    /// A pcap file.
+    File(ByteSink),
+    /// Somebody who has a file of his own.
+    Taker(TakesFrames),
+}
+
+impl fmt::Debug for Out {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(sink) => f.debug_tuple("File").field(sink).finish(),
+            Self::Taker(_) => f.debug_tuple("Taker").finish_non_exhaustive(),
+        }
+    }
+}
+
+/// Writes a capture file, or gives its frames to who does.
 #[derive(Debug)]
 pub(crate) struct PcapWriter {
-    sink: ByteSink,
+    out: Out,
     radio: Radio,
     /// Bytes of a record that are kept, radiotap header included.
     snaplen: usize,
     record: Vec<u8>,
-    header: Vec<u8>,
 }
 
 impl PcapWriter {
     /// A file of the frames of a cell; of each the first `snaplen` bytes.
-    pub(crate) fn new(out: Box<dyn Write + Send>, snaplen: u32, phy: &PhyConfig) -> Self {
-        let mut header = Vec::new();
-        header.extend(MAGIC.to_le_bytes());
-        header.extend(2_u16.to_le_bytes());
-        header.extend(4_u16.to_le_bytes());
-        header.extend([0; 8]);
-        header.extend(snaplen.to_le_bytes());
-        header.extend(LINK_TYPE.to_le_bytes());
-        let mut sink = ByteSink::new(out);
-        sink.write(&header);
-        Self {
-            sink,
-            radio: Radio::new(phy),
-            snaplen: snaplen as usize,
-            record: Vec::new(),
-            header: Vec::new(),
+    pub(crate) fn new(mut out: Out, snaplen: u32, phy: &PhyConfig) -> Self {
+        if let Out::File(sink) = &mut out {
+            sink.write(&file_header(snaplen));
         }
+        Self { out, radio: Radio::new(phy), snaplen: snaplen as usize, record: Vec::new() }
+    }
+
+    /// Bytes of a record that are kept, radiotap header included.
+    pub(crate) fn snaplen(&self) -> usize {
+        self.snaplen
     }
 
     /// A frame whose PPDU began at `start`; one that nobody could read is `intact` no more, and has a
     /// wrong FCS.
     pub(crate) fn write(&mut self, start: Time, sending: &Sending, intact: bool, frame: &Frame) {
-        let nanos = start.as_nanos();
-        self.header.clear();
-        self.radio.header(&mut self.header, nanos, sending, intact);
-        let len = self.header.len() + frame.len() + FCS_BYTES;
-        let kept = len.min(self.snaplen);
         let record = &mut self.record;
         record.clear();
-        // Seconds since 1970 have 32 bits, which is 136 years of simulation.
-        record.extend(((nanos / 1_000_000_000) as u32).to_le_bytes());
-        record.extend(((nanos % 1_000_000_000) as u32).to_le_bytes());
-        record.extend((kept as u32).to_le_bytes());
-        record.extend((len as u32).to_le_bytes());
-        let end = record.len() + kept;
-        record.extend(&self.header);
+        self.radio.header(record, start.as_nanos(), sending, intact);
+        let len = record.len() + frame.len() + FCS_BYTES;
+        let kept = len.min(self.snaplen);
         record.extend(frame.head());
-        if record.len() < end {
-            record.resize(end.min(record.len() + frame.zeros()), 0);
+        if record.len() < kept {
+            record.resize(kept.min(record.len() + frame.zeros()), 0);
         }
         if kept == len {
             // A collision leaves no right bit; an FCS with all bits turned is wrong for sure.
             let fcs = if intact { frame.fcs() } else { !frame.fcs() };
             record.extend(fcs.to_le_bytes());
         }
-        record.truncate(end);
-        self.sink.write(record);
+        record.truncate(kept);
+        match &mut self.out {
+            Out::Taker(taker) => taker(start, record, len),
+            Out::File(sink) => {
+                sink.write(&record_header(start, kept, len));
+                sink.write(record);
+            }
+        }
     }
 
     /// Why something could not be written, if so.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.sink.failure().map(ToString::to_string)
+        match &self.out {
+            Out::File(sink) => sink.failure().map(ToString::to_string),
+            Out::Taker(_) => None,
+        }
     }
 
     /// Writes all that is left to write.
     pub(crate) fn finish(&mut self) {
-        self.sink.flush();
+        if let Out::File(sink) = &mut self.out {
+            sink.flush();
+        }
     }
+}
+
+fn file_header(snaplen: u32) -> Vec<u8> {
+    let mut header = Vec::new();
+    header.extend(MAGIC.to_le_bytes());
+    header.extend(2_u16.to_le_bytes());
+    header.extend(4_u16.to_le_bytes());
+    header.extend([0; 8]);
+    header.extend(snaplen.to_le_bytes());
+    header.extend(LINK_TYPE.to_le_bytes());
+    header
+}
+
+fn record_header(start: Time, kept: usize, len: usize) -> [u8; 16] {
+    let nanos = start.as_nanos();
+    // Seconds since 1970 have 32 bits, which is 136 years of simulation.
+    let words =
+        [(nanos / 1_000_000_000) as u32, (nanos % 1_000_000_000) as u32, kept as u32, len as u32];
+    let mut header = [0; 16];
+    for (to, word) in header.chunks_exact_mut(4).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
+    header
 }

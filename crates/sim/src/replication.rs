@@ -6,13 +6,14 @@
 
 use std::io::Write;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{ByteSink, Duration, Time};
 use airtcp_wlan::Cell;
 
 use crate::control::{RunControl, RunError};
 use crate::live::LiveFlow;
 use crate::outcome::Outcome;
 use crate::packet::Packet;
+use crate::pcap::Out;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
 use crate::world::World;
@@ -63,7 +64,7 @@ impl<'a> Replication<'a> {
 
     /// The same, which writes what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
-        self.world.capture(out, snaplen);
+        self.world.capture(Out::File(ByteSink::new(out)), snaplen);
         self
     }
 

@@ -1,15 +1,19 @@
 //! A capture file of what real programs send and get: the IP packets that leave the nodes of a testbed
-//! and those that come to them, for Wireshark and its kin.
+//! and those that come to them, and the frames on the air between, for Wireshark and its kin.
 //!
-//! The format is pcapng (draft-ietf-opsawg-pcapng), with an interface for each node, so that one file
-//! has both ends of every connection. A thread of its own writes: whoever carries packets waits for no
-//! disk. Knows bytes and the air's clock. Packets that are simulated have no bytes, and are not here.
+//! The format is pcapng (draft-ietf-opsawg-pcapng), with an interface for each node and one for the air,
+//! so that one file has both ends of every connection and its way. A thread of its own writes: whoever
+//! carries packets waits for no disk. Knows bytes and the air's clock; what a frame is, the simulator
+//! says. Packets that are simulated have no bytes at a node, and are on the air alone.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
+use airtcp_sim::live::TakesFrames;
 
 /// Block types (section 4 of the draft).
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -19,6 +23,13 @@ const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 /// LINKTYPE_RAW: an IP packet, with nothing before it.
 const RAW_IP: u16 = 101;
+/// LINKTYPE_IEEE802_11_RADIOTAP: a radiotap header, and a frame with its FCS.
+const RADIOTAP: u16 = 127;
+/// What the interface of the air is called.
+const AIR: &str = "air";
+/// A frame is known when it has come through or not, and stands in the file when it began: so long is
+/// what came later held back. Longer than any PPDU.
+const HELD_BACK: Duration = Duration::from_millis(100);
 /// Options: who has written the section; an interface's name and the unit of its times; a packet's flags.
 const USER_APPLICATION: u16 = 4;
 const NAME: u16 = 2;
@@ -49,14 +60,16 @@ impl Way {
 /// A capture file under way.
 #[derive(Debug)]
 pub struct Capture {
-    blocks: Sender<Vec<u8>>,
+    blocks: Sender<(Time, Vec<u8>)>,
     writer: JoinHandle<io::Result<()>>,
-    snaplen: usize,
+    snaplen: u32,
+    /// The number of its interface.
+    air: u32,
 }
 
 impl Capture {
-    /// A file of nodes with these names; of each packet the first `snaplen` bytes. The thread that
-    /// writes has the priority of the caller.
+    /// A file of nodes with these names, and of the air; of each packet and frame the first `snaplen`
+    /// bytes. The thread that writes has the priority of the caller.
     ///
     /// # Errors
     /// If there can be no thread.
@@ -68,19 +81,34 @@ impl Capture {
         let (blocks, to_write) = channel();
         let mut head = section_header();
         for node in nodes {
-            head.extend(interface(node, snaplen));
+            head.extend(interface(RAW_IP, node, snaplen));
         }
+        head.extend(interface(RADIOTAP, AIR, snaplen));
         let writer = Builder::new()
             .name("airtcp capture".to_owned())
             .spawn(move || write_all(out, &head, &to_write))?;
-        Ok(Self { blocks, writer, snaplen: snaplen as usize })
+        Ok(Self { blocks, writer, snaplen, air: nodes.len() as u32 })
+    }
+
+    /// Of each packet and frame there are so many bytes at most.
+    pub fn snaplen(&self) -> u32 {
+        self.snaplen
+    }
+
+    /// Takes the frames on the air. As long as it is there the file is not written to its end.
+    pub fn frames(&self) -> TakesFrames {
+        let (blocks, air) = (self.blocks.clone(), self.air);
+        Box::new(move |start, kept, length| {
+            let _ = blocks.send((start, packet(air, None, start, kept, length as u32)));
+        })
     }
 
     /// A packet of the node with this number: when it left, or when it was due to come.
     pub fn packet(&self, node: usize, way: Way, at: Time, bytes: &[u8]) {
-        let kept = &bytes[..bytes.len().min(self.snaplen)];
+        let kept = &bytes[..bytes.len().min(self.snaplen as usize)];
+        let block = packet(node as u32, Some(way), at, kept, bytes.len() as u32);
         // Who no longer listens has failed, and says so at the end.
-        let _ = self.blocks.send(packet(node as u32, way, at, kept, bytes.len() as u32));
+        let _ = self.blocks.send((at, block));
     }
 
     /// Waits until all is written.
@@ -96,9 +124,26 @@ impl Capture {
     }
 }
 
-fn write_all(mut out: impl Write, head: &[u8], blocks: &Receiver<Vec<u8>>) -> io::Result<()> {
+/// Writes blocks in the order of their times; those of one time as they come.
+fn write_all(
+    mut out: impl Write,
+    head: &[u8],
+    blocks: &Receiver<(Time, Vec<u8>)>,
+) -> io::Result<()> {
     out.write_all(head)?;
-    for block in blocks {
+    let mut held = BinaryHeap::new();
+    let mut latest = Time::ZERO;
+    for (number, (at, block)) in blocks.iter().enumerate() {
+        latest = latest.max(at);
+        held.push(Reverse((at, number, block)));
+        while let Some(Reverse((first, ..))) = held.peek()
+            && *first + HELD_BACK <= latest
+            && let Some(Reverse((.., block))) = held.pop()
+        {
+            out.write_all(&block)?;
+        }
+    }
+    while let Some(Reverse((.., block))) = held.pop() {
         out.write_all(&block)?;
     }
     out.flush()
@@ -136,9 +181,9 @@ fn section_header() -> Vec<u8> {
     block(SECTION_HEADER, &body)
 }
 
-fn interface(name: &str, snaplen: u32) -> Vec<u8> {
+fn interface(link_type: u16, name: &str, snaplen: u32) -> Vec<u8> {
     let mut body = Vec::new();
-    body.extend(RAW_IP.to_le_bytes());
+    body.extend(link_type.to_le_bytes());
     body.extend(0_u16.to_le_bytes());
     body.extend(snaplen.to_le_bytes());
     body.extend(option(NAME, name.as_bytes()));
@@ -147,7 +192,7 @@ fn interface(name: &str, snaplen: u32) -> Vec<u8> {
     block(INTERFACE_DESCRIPTION, &body)
 }
 
-fn packet(interface: u32, way: Way, at: Time, kept: &[u8], length: u32) -> Vec<u8> {
+fn packet(interface: u32, way: Option<Way>, at: Time, kept: &[u8], length: u32) -> Vec<u8> {
     let nanos = at.as_nanos();
     let mut body = Vec::with_capacity(kept.len() + 40);
     body.extend(interface.to_le_bytes());
@@ -157,8 +202,10 @@ fn packet(interface: u32, way: Way, at: Time, kept: &[u8], length: u32) -> Vec<u
     body.extend(length.to_le_bytes());
     body.extend(kept);
     body.resize(body.len().next_multiple_of(4), 0);
-    body.extend(option(PACKET_FLAGS, &way.flags().to_le_bytes()));
-    body.extend(END_OF_OPTIONS);
+    if let Some(way) = way {
+        body.extend(option(PACKET_FLAGS, &way.flags().to_le_bytes()));
+        body.extend(END_OF_OPTIONS);
+    }
     block(ENHANCED_PACKET, &body)
 }
 
@@ -208,19 +255,31 @@ mod tests {
         let capture = Capture::new(file.clone(), &nodes, 64).expect("there is room for a thread");
         // More than 2^32 ns, and more than is kept.
         let at = Time::ZERO + Duration::from_nanos(5_000_000_001);
+        let mut frames = capture.frames();
         capture.packet(1, Way::Out, at, &[0x45; 70]);
+        // It began before, and is known later.
+        frames(Time::ZERO + Duration::from_secs(5), &[0x47; 64], 90);
         capture.packet(0, Way::In, at, &[0x46; 3]);
+        drop(frames);
         capture.finish().expect("it is written");
 
         let bytes = file.0.lock().expect("nobody panics").clone();
         let found = blocks(&bytes);
         let kinds: Vec<u32> = found.iter().map(|(kind, _)| *kind).collect();
-        assert_eq!(kinds, [0x0a0d_0d0a, 1, 1, 6, 6]);
+        assert_eq!(kinds, [0x0a0d_0d0a, 1, 1, 1, 6, 6, 6]);
         assert_eq!(u32_at(&found[0].1, 0), 0x1a2b_3c4d);
         assert_eq!(u32_at(&found[1].1, 0), 101);
         assert_eq!(found[2].1[8..20], *b"\x02\0\x08\0laptop/0");
+        assert_eq!(u32_at(&found[3].1, 0), 127);
+        assert_eq!(found[3].1[8..16], *b"\x02\0\x03\0air\0");
 
-        let first = &found[3].1;
+        let frame = &found[4].1;
+        assert_eq!((u32_at(frame, 0), u32_at(frame, 4)), (2, 1));
+        assert_eq!((u32_at(frame, 12), u32_at(frame, 16)), (64, 90));
+        // No flags: it neither comes nor leaves.
+        assert_eq!(frame[20..], [0x47; 64]);
+
+        let first = &found[5].1;
         let nanos = u64::from(u32_at(first, 4)) << 32 | u64::from(u32_at(first, 8));
         assert_eq!((u32_at(first, 0), nanos), (1, 5_000_000_001));
         assert_eq!((u32_at(first, 12), u32_at(first, 16)), (64, 70));
@@ -228,9 +287,24 @@ mod tests {
         // The option of flags: outbound.
         assert_eq!(first[84..92], [2, 0, 4, 0, 2, 0, 0, 0]);
 
-        let second = &found[4].1;
+        let second = &found[6].1;
         assert_eq!((u32_at(second, 12), u32_at(second, 16)), (3, 3));
         assert_eq!(second[20..32], [0x46, 0x46, 0x46, 0, 2, 0, 4, 0, 1, 0, 0, 0]);
+    }
+
+    /// What began before others stands before them, however late it is known.
+    #[test]
+    fn blocks_are_in_the_order_of_their_times() {
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let (blocks, to_write) = channel();
+        for (millis, text) in [(30, "b"), (10, "a"), (30, "c"), (200, "e"), (150, "d")] {
+            blocks.send((at(millis), text.as_bytes().to_vec())).expect("it is there");
+        }
+        drop(blocks);
+        let file = Shared::default();
+        write_all(file.clone(), b"", &to_write).expect("it is written");
+
+        assert_eq!(*file.0.lock().expect("nobody panics"), b"abcde");
     }
 
     /// A disk that is full.

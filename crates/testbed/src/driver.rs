@@ -5,7 +5,9 @@ use std::net::Ipv4Addr;
 
 use airtcp_kernel::{Duration, Time};
 pub use airtcp_sim::live::Side;
-use airtcp_sim::live::{Arrival, Delivery, Live, LiveCounts, LiveFlow, Purpose};
+use airtcp_sim::live::{
+    AirCapture, Arrival, Delivery, Live, LiveCounts, LiveFlow, Purpose, TakesFrames,
+};
 use airtcp_sim::{Outcome, RunError, Scenario};
 use airtcp_tcp::{Flags, Segment};
 
@@ -121,6 +123,12 @@ impl<'a> Driver<'a> {
             pages: Pages::default(),
             strays: 0,
         }
+    }
+
+    /// Writes down what is on the air from now on: `frames` gets of each frame, with its radiotap
+    /// header, the first `snaplen` bytes.
+    pub fn capture(&mut self, frames: TakesFrames, snaplen: u32) {
+        self.live.capture(AirCapture { frames, snaplen, bytes: Vec::as_slice, mark: packet::mark });
     }
 
     /// When something happens next, if no packet comes before.

@@ -38,7 +38,9 @@ _MOST_NAMED = 3
 Pcap = Annotated[
     Path | None,
     typer.Option(
-        "--pcap", metavar="FILE", help="Write what each node sends and gets here (pcapng)."
+        "--pcap",
+        metavar="FILE",
+        help="Write what each node sends and gets, and the frames on the air, here (pcapng).",
     ),
 ]
 

@@ -27,8 +27,8 @@ class Air:
     """The air of a scenario between devices; entered, it goes on in a thread of its own.
 
     `servers` has for each entry of flows the address of its server, what its connections are for,
-    and the port of dialogues; None if the entry is simulated. What enters and leaves the nodes is
-    written down in a `capture`.
+    and the port of dialogues; None if the entry is simulated. What enters and leaves the nodes and
+    is on the air is written down in a `capture`.
     """
 
     def __init__(

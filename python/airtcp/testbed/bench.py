@@ -48,7 +48,8 @@ def measure(
     The flows of `simulated` entries load the cell by simulation. With `gro` stations merge packets
     that come together, as the drivers of real ones do. `name` is what messages call the scenario.
     `watch` is called some twenty times a second, with the networks and the air. `pcap` is a file
-    for packets that enter and leave the nodes, of each the first `snaplen` bytes (docs/testbed.md).
+    for packets that enter and leave the nodes and frames on the air between, of each the first
+    `snaplen` bytes (docs/testbed.md).
 
     Raises ScenarioError for what has no counterpart in a kernel, QuestionError if this machine
     lacks what a testbed needs, SimulationError if a program fails, OutputError if the file cannot

@@ -55,8 +55,9 @@ def shell(
     It has our terminal and our files, and in its environment AIRTCP_SERVER and AIRTCP_STATION,
     the addresses of the two ends. `server` is a command that is started at the server before.
     Packets of flows in `simulated`, and with `others` those of all other stations, stay in the
-    simulation, and load the cell. `pcap` is a file for what enters and leaves the nodes. Raises as
-    `airtcp.testbed.bench.measure` does; OutputError has `Ended` as its result.
+    simulation, and load the cell. `pcap` is a file for what enters and leaves the nodes,
+    and is on the air. Raises as `airtcp.testbed.bench.measure` does; OutputError has `Ended` as its
+    result.
     """
     from airtcp import _core
 

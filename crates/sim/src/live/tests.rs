@@ -1,5 +1,7 @@
 //! What a simulation's own ends sent, played again from outside, meets the same air.
 
+use std::sync::{Arc, Mutex};
+
 use airtcp_tcp::Flags;
 use serde_json::{Value, json};
 
@@ -25,12 +27,30 @@ fn scenario(base: &str, change: impl FnOnce(&mut Value)) -> Scenario {
 }
 
 fn simulated(scenario: &Scenario) -> (Outcome, Log) {
+    simulated_with(scenario, &Frames::default())
+}
+
+/// When each frame on the air began, and its first bytes.
+type Frames = Arc<Mutex<Vec<(Time, Vec<u8>)>>>;
+
+/// Radiotap and MAC headers, and no byte of what comes behind them: options of TCP, of which a simulated
+/// packet has what is usual, are not in what is played again.
+const HEADERS: u32 = 40;
+
+fn taker(frames: &Frames) -> TakesFrames {
+    let frames = Arc::clone(frames);
+    Box::new(move |at, kept, _| frames.lock().unwrap().push((at, kept.to_vec())))
+}
+
+fn simulated_with(scenario: &Scenario, frames: &Frames) -> (Outcome, Log) {
     let mut run = Replication::new(scenario, 7, 3);
+    run.world.capture(Out::Taker(taker(frames)), HEADERS);
     let (from, to) = (scenario.measure_from(), scenario.end());
     run.run_until(from, from, to, &RunControl::default()).unwrap();
     run.start_measuring();
     run.run_until(to, from, to, &RunControl::default()).unwrap();
     let log = std::mem::take(&mut run.world.log);
+    run.world.finish_capture().unwrap();
     (run.world.conclude(&run.cell).unwrap(), log)
 }
 
@@ -44,11 +64,20 @@ fn as_read(segment: &Segment) -> Segment {
     if segment.option_bytes() > 0 { read.with_unknown_options() } else { read }
 }
 
-fn played(scenario: &Scenario, sent: &[Sent]) -> (Outcome, Vec<Arrived>) {
-    let mut live: Live<'_, Segment> = Live::new(scenario, 7, 3, |_| true);
+/// A segment, and as many bytes as its packet has.
+type Sized = (Segment, Vec<u8>);
+
+fn played(scenario: &Scenario, sent: &[Sent], frames: &Frames) -> (Outcome, Vec<Arrived>) {
+    let mut live: Live<'_, Sized> = Live::new(scenario, 7, 3, |_| true);
+    live.capture(AirCapture {
+        frames: taker(frames),
+        snaplen: HEADERS,
+        bytes: |(_, bytes)| bytes,
+        mark: |_| (),
+    });
     let mut arrived = Vec::new();
-    let mut deliver = |one: Delivery<Segment>| {
-        let Segment { seq, ack, len, .. } = one.payload;
+    let mut deliver = |one: Delivery<Sized>| {
+        let Segment { seq, ack, len, .. } = one.payload.0;
         arrived.push(Arrived { at: one.at, side: one.side, flow: one.flow, seq, ack, len });
     };
     let mut connections = std::collections::BTreeMap::new();
@@ -63,7 +92,8 @@ fn played(scenario: &Scenario, sent: &[Sent]) -> (Outcome, Vec<Arrived>) {
         });
         let segment = as_read(&one.segment);
         let Sent { flow, side, bits, .. } = *one;
-        live.packet_in(one.at, Arrival { flow, side, connection, segment, bits }, one.segment);
+        let payload = (one.segment, vec![0; bits as usize / 8]);
+        live.packet_in(one.at, Arrival { flow, side, connection, segment, bits }, payload);
     }
     live.advance(live.end(), &mut deliver).unwrap();
     (live.conclude().unwrap(), arrived)
@@ -87,13 +117,19 @@ fn seen(mut outcome: Outcome) -> Outcome {
 }
 
 fn assert_same_air(scenario: &Scenario) {
-    let (outcome, log) = simulated(scenario);
-    let (again, arrived) = played(scenario, &log.sent);
+    let [frames, frames_again] = [Frames::default(), Frames::default()];
+    let (outcome, log) = simulated_with(scenario, &frames);
+    let (again, arrived) = played(scenario, &log.sent, &frames_again);
 
     assert!(log.arrived.len() > 500, "{} packets", log.arrived.len());
     let first = log.arrived.iter().zip(&arrived).find(|(one, other)| one != other);
     assert_eq!(first, None, "the first packet that comes elsewhere or at another time");
     assert_eq!(log.arrived.len(), arrived.len());
+    let [frames, frames_again] = [frames, frames_again].map(|one| one.lock().unwrap().clone());
+    assert!(frames.len() > log.arrived.len());
+    let first = frames.iter().zip(&frames_again).find(|(one, other)| one != other);
+    assert_eq!(first, None, "the first frame that is another");
+    assert_eq!(frames.len(), frames_again.len());
     let (again, outcome) = (seen(again), seen(outcome));
     assert_eq!(again.flows, outcome.flows);
     assert_eq!(again.stations, outcome.stations);
@@ -199,6 +235,34 @@ fn a_single_packet_takes_its_frame() {
     let expected = at + frame + scenario.phy.propagation_delay;
     let [one] = came.as_slice() else { panic!("{came:?}") };
     assert_eq!((one.payload, one.side, one.at), ("a datagram", Side::Station, expected));
+}
+
+/// Behind radiotap header, MAC header of 24 octets and LLC is the packet as it came in, and then the FCS.
+#[test]
+fn a_frame_has_the_packet_that_came_in() {
+    let scenario = scenario(DOWNLOADS, |value| {
+        value["mac"]["rts_threshold_bytes"] = json!(null);
+    });
+    let mut live: Live<'_, Vec<u8>> = Live::new(&scenario, 1, 0, |_| true);
+    let frames = Frames::default();
+    live.capture(AirCapture {
+        frames: taker(&frames),
+        snaplen: 2000,
+        bytes: Vec::as_slice,
+        mark: |_| (),
+    });
+    let packet: Vec<u8> = (0..100).collect();
+    let segment = Segment { seq: 0, ack: 0, len: 72, flags: Flags::NONE };
+    let arrival = Arrival { flow: 0, side: Side::Server, connection: None, segment, bits: 800 };
+    live.packet_in(Time::ZERO, arrival, packet.clone());
+    live.advance(Time::ZERO + Duration::from_millis(50), |_| ()).unwrap();
+
+    let frames = frames.lock().unwrap();
+    let [(_, data), (_, ack)] = frames.as_slice() else { panic!("{frames:?}") };
+    let headers = usize::from(data[2]) + 24 + 8;
+    assert_eq!(data[headers..headers + 100], packet);
+    assert_eq!(data.len(), headers + 100 + 4);
+    assert_eq!(ack.len(), usize::from(ack[2]) + 14);
 }
 
 /// Transfers that others tell of: one that begins and ends in the measured time, and one that is still

@@ -9,7 +9,6 @@ mod agreements;
 mod packets;
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
@@ -23,17 +22,20 @@ use crate::app::Service;
 use crate::connection::Side;
 use crate::control::RunError;
 use crate::packet::Packet;
-use crate::pcap::PcapWriter;
 use crate::pcap::frame::{Address, DataHeader, Frame};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
+use crate::pcap::{Out, PcapWriter};
 use agreements::{Agreement, BlockAck};
-use packets::{Names, ip_of, server_address};
+use packets::{ForeignBytes, Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
 const SEQUENCE_NUMBERS: u64 = 1 << 12;
 /// A TU (IEEE 802.11-2020, 3.1).
 const TIME_UNIT_NS: u64 = 1_024_000;
+
+/// So long after an answer has begun, or would have, it is known whether there was one.
+const OUTCOME_IS_KNOWN: Duration = Duration::from_millis(5);
 
 /// Writes the capture file of one replication.
 #[derive(Debug)]
@@ -42,6 +44,7 @@ pub(super) struct Capture {
     frame: Frame,
     packet: Vec<u8>,
     names: Names,
+    foreign: ForeignBytes,
     /// The data PPDU on the air.
     pending: Option<Pending>,
     /// What was sent by a queue to a receiver; without aggregation to all of them, as it sends one
@@ -82,13 +85,14 @@ struct Answer {
 
 impl World<'_> {
     /// Writes what is on the air; of each frame the first `snaplen` bytes.
-    pub(crate) fn capture(&mut self, out: Box<dyn Write + Send>, snaplen: u32) {
+    pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
         let aggregation = self.scenario.mac.aggregation.as_ref();
         self.capture = Some(Box::new(Capture {
             pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
             frame: Frame::default(),
             packet: Vec::new(),
             names: Names::new(self.flows.len()),
+            foreign: ForeignBytes::default(),
             pending: None,
             agreements: BTreeMap::new(),
             sequence_numbers: BTreeMap::new(),
@@ -105,6 +109,18 @@ impl World<'_> {
         failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
     }
 
+    /// Writes the last data PPDU, if what has become of it is known at `now`: who plays a cell in which
+    /// nothing goes on has it in time.
+    #[inline]
+    pub(crate) fn settle_capture(&mut self, now: Time) {
+        if let Some(capture) = &mut self.capture
+            && let Some(pending) = &capture.pending
+            && pending.answer.start + OUTCOME_IS_KNOWN <= now
+        {
+            capture.settle(|_| true);
+        }
+    }
+
     /// Writes what is left to write. What is on the air comes through, as far as anybody knows.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
         if let Some(capture) = &mut self.capture {
@@ -119,6 +135,20 @@ impl World<'_> {
     pub(super) fn capture_connection(&mut self, id: u32, service: Service) {
         if let Some(capture) = &mut self.capture {
             capture.names.open(id, self.connections[id as usize].flow, service);
+        }
+    }
+
+    /// How a queue's mark gets into the bytes of a packet that is not made here.
+    pub(crate) fn capture_marks(&mut self, mark: fn(&mut [u8])) {
+        if let Some(capture) = &mut self.capture {
+            capture.foreign.mark = mark;
+        }
+    }
+
+    /// The bytes of a packet that is not made here, which is kept at `place`.
+    pub(crate) fn capture_foreign(&mut self, place: u32, bytes: &[u8]) {
+        if let Some(capture) = &mut self.capture {
+            capture.foreign.keep(place, bytes, capture.pcap.snaplen());
         }
     }
 
@@ -350,6 +380,10 @@ impl World<'_> {
         let mut frame = Frame::default();
         let mut heads = Vec::with_capacity(packets.len());
         for (mpdu, id) in packets.iter().zip(ids) {
+            if mpdu.payload.body.owner.is_foreign() {
+                heads.push(capture.foreign.packet(&mpdu.payload));
+                continue;
+            }
             capture.packet.clear();
             self.build_packet(&mut capture.packet, &capture.names, &mpdu.payload, side, id);
             heads.push((capture.packet.clone(), mpdu.payload.body.segment.len as usize));

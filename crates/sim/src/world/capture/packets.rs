@@ -1,7 +1,8 @@
-//! The IP packets in captured frames: addresses, ports and numbers of each flow and connection.
+//! The IP packets in captured frames: addresses, ports and numbers of each flow and connection, and the
+//! bytes of packets that are not made here.
 //!
-//! Knows what a connection was called when it was opened. What the bytes are is in
-//! [`pcap::packet`](crate::pcap::packet).
+//! Knows what a connection was called when it was opened. What the bytes of simulated packets are is in
+//! [`pcap::packet`](crate::pcap::packet); of others it knows nothing but how long they are.
 
 use airtcp_tcp::{Flags, Timestamps};
 
@@ -73,6 +74,46 @@ impl Names {
             // Places are filled in order before any is used again.
             None => self.connections.push(numbers),
         }
+    }
+}
+
+/// The packets that are not made here, by the places where they are kept.
+#[derive(Debug)]
+pub(super) struct ForeignBytes {
+    /// The first bytes of each, and how many more there are.
+    kept: Vec<(Vec<u8>, usize)>,
+    /// Marks a packet that has met congestion.
+    pub(super) mark: fn(&mut [u8]),
+}
+
+impl Default for ForeignBytes {
+    fn default() -> Self {
+        Self { kept: Vec::new(), mark: |_| {} }
+    }
+}
+
+impl ForeignBytes {
+    /// What is beyond the first `most` bytes of a frame is in no file, and not kept.
+    pub(super) fn keep(&mut self, place: u32, bytes: &[u8], most: usize) {
+        let place = place as usize;
+        if place >= self.kept.len() {
+            self.kept.resize_with(place + 1, Default::default);
+        }
+        let (head, more) = &mut self.kept[place];
+        let first = &bytes[..bytes.len().min(most)];
+        head.clear();
+        head.extend(first);
+        *more = bytes.len() - first.len();
+    }
+
+    /// The first bytes of a packet as it is on the air, and how many more there are.
+    pub(super) fn packet(&self, packet: &Packet) -> (Vec<u8>, usize) {
+        let (head, more) = &self.kept[packet.body.place() as usize];
+        let mut head = head.clone();
+        if packet.body.segment.flags.contains(Flags::CE) {
+            (self.mark)(&mut head);
+        }
+        (head, *more)
     }
 }
 
@@ -174,4 +215,30 @@ fn scaled_window(config: &TcpConfig) -> (u8, u16) {
 
 fn window_of_syn(config: &TcpConfig) -> u16 {
     u16::try_from(config.endpoint.receive_window).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use airtcp_kernel::Time;
+    use airtcp_tcp::Segment;
+
+    use super::*;
+    use crate::packet::{Body, Owner};
+
+    /// The packet at place 1, of which no more than six bytes go into a frame.
+    #[test]
+    fn a_marked_packet_is_marked_in_its_frame_alone() {
+        let mut foreign = ForeignBytes { mark: |bytes| bytes[1] |= 3, ..ForeignBytes::default() };
+        foreign.keep(1, &[0x45, 2, 0, 9, 5, 6, 7, 8, 9], 6);
+        let packet = |flags| {
+            let segment = Segment { seq: 1, ack: 0, len: 1, flags };
+            let body = Body { segment, owner: Owner::foreign(0), scope: 0, hop: 0 };
+            Packet { bits: 72, arrived: Time::ZERO, flow: 0, to: 1, body }
+        };
+
+        let marked = foreign.packet(&packet(Flags::ACK | Flags::ECT | Flags::CE));
+        let unmarked = foreign.packet(&packet(Flags::ACK | Flags::ECT));
+        assert_eq!(marked, (vec![0x45, 3, 0, 9, 5, 6], 3));
+        assert_eq!(unmarked, (vec![0x45, 2, 0, 9, 5, 6], 3));
+    }
 }
