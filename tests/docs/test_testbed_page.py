@@ -72,7 +72,7 @@ def test_paper_h_is_near_the_simulation_of_the_same_transfers() -> None:
         assert abs(ratio) - half_width < 5
 
 
-def test_linux_sends_more_acks_and_nothing_again() -> None:
+def test_linux_sends_more_acks_and_neither_anything_again() -> None:
     """What is said below the table: of each transfer 137 segments of data, and ACKs."""
     rows = {row["of"]: row for row in table("alone")}
     simulated, measured = rows["simulation"], rows["testbed"]
@@ -80,7 +80,7 @@ def test_linux_sends_more_acks_and_nothing_again() -> None:
     segments = "TCP segments of a transfer"
     assert number(measured[segments]) - number(simulated[segments]) > 10
     assert number(measured["of them sent again"]) < 0.1
-    assert number(simulated["of them sent again"]) > 0.9
+    assert number(simulated["of them sent again"]) < 0.1
 
 
 def test_acks_first_cure_uploads_of_both() -> None:

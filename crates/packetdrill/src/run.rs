@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
     Aimd, Config, Congestion, CubicGrowth, DelayedAck, Endpoint, Flags, Handshake, Implementation,
     LossState, LossWindow, Opening, RenoGrowth, RtoFloor, Rules, Segment, SegmentOptions,
-    SlowStart, Timestamps, Variant,
+    SlowStart, Timers, Timestamps, Variant,
 };
 
 use crate::assertion::{self, Variables};
@@ -18,6 +18,9 @@ use crate::script::{Event, Packet, Script, What, When};
 
 /// How far a time may be off without `--tolerance_usecs`.
 const TOLERANCE: Duration = Duration::from_millis(4);
+/// And a part of what has passed since the event before, if that is more: one eighth, as packetdrill has
+/// it without `--tolerance_percent`.
+const TOLERANCE_PART: u64 = 8;
 /// The MSS of an Ethernet, which the local end announces.
 const LOCAL_MSS: u32 = 1460;
 /// Segments of the initial window: RFC 6928.
@@ -93,7 +96,9 @@ impl Runner {
         let base = if is_relative { self.script_time } else { Time::ZERO };
         let (from, to) = (base + from, base + to);
         if let What::Outbound(packet) = &event.what {
-            let at = self.expect(packet, from, to)?;
+            let waited = from.saturating_since(self.script_time).as_nanos();
+            let tolerance = self.tolerance.max(Duration::from_nanos(waited / TOLERANCE_PART));
+            let at = self.expect(packet, from, to, tolerance)?;
             self.script_time = if is_range { at } else { from };
             return Ok(());
         }
@@ -228,7 +233,13 @@ impl Runner {
 
     /// The next segment, or as many as have these numbers together: a stack may hand its network card
     /// several at once. Returns when the first was sent.
-    fn expect(&mut self, packet: &Packet, from: Time, to: Time) -> Result<Time, String> {
+    fn expect(
+        &mut self,
+        packet: &Packet,
+        from: Time,
+        to: Time,
+        tolerance: Duration,
+    ) -> Result<Time, String> {
         if packet.flags.contains('R') {
             self.advance(from);
             let Reset { seq, timestamps } = self.resets.pop_front().ok_or("no reset is sent")?;
@@ -241,7 +252,7 @@ impl Runner {
             // Just what comes first: what is sent later may depend on what arrives until then.
             while self.sent.is_empty() {
                 let due = self.endpoint.as_ref().map_or(Time::NEVER, Endpoint::poll_timer);
-                if due > to + self.tolerance {
+                if due > to + tolerance {
                     return Err(format!("{next}:{} is not sent by {}", packet.end, seconds(to)));
                 }
                 self.advance(due);
@@ -249,7 +260,7 @@ impl Runner {
             let Some((at, segment)) = self.sent.pop_front() else {
                 return Err("nothing is sent".into());
             };
-            if at + self.tolerance < from || at > to + self.tolerance {
+            if at + tolerance < from || at > to + tolerance {
                 return Err(format!(
                     "{segment} is sent at {}, not at {}",
                     seconds(at),
@@ -385,6 +396,7 @@ fn config(script: &Script) -> Result<Config, String> {
         fast_retransmit_once_per_window: false,
         slow_start_limit: 0,
         rto_floor: RtoFloor::Variation,
+        timers: Timers::Linux,
         reno_growth: RenoGrowth::PerByte,
         cubic_growth: CubicGrowth::Linux,
         hystart: Implementation::Linux,

@@ -158,6 +158,8 @@ pub struct Rules {
     pub slow_start_limit: u32,
     /// What the least retransmission timeout bounds.
     pub rto_floor: RtoFloor,
+    /// When the sender's timers expire.
+    pub timers: Timers,
     /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
     /// one: RFC 5681 section 4.1.
     pub restart_after_idle: bool,
@@ -210,6 +212,16 @@ pub enum RtoFloor {
     Timeout,
     /// What stands beside SRTT in it, as in Linux.
     Variation,
+}
+
+/// When a timer of the sender expires that is set for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timers {
+    /// After that time.
+    Exact,
+    /// As in Linux: with one of its ticks, of [`Config::clock_granularity`], and those of [`Variant::Rack`] 2 ms later.
+    Linux,
 }
 
 /// What a loss halves.
@@ -390,6 +402,7 @@ impl Rules {
             fast_retransmit_once_per_window: false,
             slow_start_limit: 1,
             rto_floor: RtoFloor::Timeout,
+            timers: Timers::Exact,
             restart_after_idle: true,
             reno_growth: RenoGrowth::PerAck,
             cubic_growth: CubicGrowth::Standard,

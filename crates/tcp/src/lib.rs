@@ -52,12 +52,13 @@ mod scoreboard;
 mod segment;
 mod sender;
 mod sent;
+mod timers;
 
 pub use blocks::Block;
 pub use config::{
     AckSkip, AdaptiveSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, GiveUp, Handshake,
     Implementation, LossWindow, MacFeedback, Opening, RenoGrowth, RtoFloor, Rules, SlowStart, Tack,
-    Threshold, Variant,
+    Threshold, Timers, Variant,
 };
 pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;

@@ -229,9 +229,9 @@ impl Sender {
 
     /// RFC 6298 (5.1): start the timer "if the timer is not running".
     #[inline]
-    pub(crate) fn start_timer_if_off(&mut self, now: Time) {
+    pub(crate) fn start_timer_if_off(&mut self, config: &Config, now: Time) {
         if self.deadline == Time::NEVER {
-            self.deadline = now + self.rtt.rto();
+            self.deadline = config.expiry(now, self.rtt.rto());
         }
     }
 
@@ -330,7 +330,7 @@ impl Sender {
             // is not needed: what is in flight opens the window when it is acknowledged.
             return None;
         }
-        some_data(self.transmit(now, len))
+        some_data(self.transmit(config, now, len))
     }
 
     /// The numbers that the next segment takes at most: those of its payload, and of a FIN that is
@@ -341,7 +341,7 @@ impl Sender {
     }
 
     #[inline]
-    fn transmit(&mut self, now: Time, len: u64) -> (u64, u32) {
+    fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
         let seq = self.snd_nxt;
         self.snd_nxt += len;
         if seq < self.snd_max {
@@ -352,25 +352,25 @@ impl Sender {
             self.rtt.on_sent(now, self.snd_nxt);
             self.count_limited_transmit(len);
         }
-        self.on_data_sent(now);
+        self.on_data_sent(config, now);
         // `len` is at most one MSS.
         (seq, len as u32)
     }
 
     /// What was sent before, again.
-    fn retransmit(&mut self, now: Time, block: Block) -> (u64, u32) {
+    fn retransmit(&mut self, config: &Config, now: Time, block: Block) -> (u64, u32) {
         self.counters.retransmissions += 1;
         self.rtt.on_retransmission();
-        self.on_data_sent(now);
+        self.on_data_sent(config, now);
         // At most one MSS.
         (block.start, (block.end - block.start) as u32)
     }
 
     #[inline]
-    fn on_data_sent(&mut self, now: Time) {
+    fn on_data_sent(&mut self, config: &Config, now: Time) {
         self.counters.data_segments_sent += 1;
         self.last_sent = now;
-        self.start_timer_if_off(now);
+        self.start_timer_if_off(config, now);
     }
 
     /// The most that may be in flight.
@@ -445,7 +445,7 @@ impl Sender {
             self.stop_timer();
         } else if restart_timer {
             // RFC 6298 (5.3).
-            self.deadline = now + self.rtt.rto();
+            self.deadline = config.expiry(now, self.rtt.rto());
         }
     }
 

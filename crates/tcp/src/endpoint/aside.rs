@@ -133,7 +133,7 @@ impl Endpoint {
         let segment = match self.state {
             State::Established | State::Marked => self.poll_marked(config, now, options)?,
             State::Listen | State::SynSent(_) | State::SynReceived(_) => {
-                let syn = self.poll_syn(now)?;
+                let syn = self.poll_syn(config, now)?;
                 let is_answer = syn.flags.contains(Flags::ACK);
                 let ecn = self.marks.as_ref().map(|marks| marks.ecn.of_syn(config, is_answer));
                 Segment { flags: syn.flags | ecn.unwrap_or(Flags::NONE), ..syn }
@@ -158,7 +158,7 @@ impl Endpoint {
             marks.ecn.note_losses(&self.sender.counters);
         }
         let before = self.sender.counters.retransmissions;
-        let given_up = self.poll_given_up(now);
+        let given_up = self.poll_given_up(config, now);
         let segment = given_up.or_else(|| self.poll_data(config, now, options))?;
         let is_new = segment.len > 0 && self.sender.counters.retransmissions == before;
         let ecn = self.marks.as_mut().map(|marks| marks.ecn.of_segment(is_new));
@@ -188,17 +188,17 @@ impl Endpoint {
     }
 
     /// What the MAC has given up, again. A duplicate ACK that is owed goes first.
-    fn poll_given_up(&mut self, now: Time) -> Option<Segment> {
+    fn poll_given_up(&mut self, config: &Config, now: Time) -> Option<Segment> {
         let marks = self.marks.as_mut().filter(|marks| !marks.given_up.is_empty())?;
         if self.receiver.ack_owed() == AckOwed::Bare {
             return None;
         }
         let block = marks.given_up.remove(0);
-        let (seq, len) = self.sender.resend(now, block);
+        let (seq, len) = self.sender.resend(config, now, block);
         Some(self.segment(now, seq, len))
     }
 
-    fn poll_syn(&mut self, now: Time) -> Option<Segment> {
+    fn poll_syn(&mut self, config: &Config, now: Time) -> Option<Segment> {
         let flags = match self.state {
             State::SynSent(_) => Flags::SYN,
             State::SynReceived(_) => Flags::SYN | Flags::ACK,
@@ -212,7 +212,7 @@ impl Endpoint {
         } else {
             self.sender.rtt.on_sent(now, 1);
         }
-        self.sender.start_timer_if_off(now);
+        self.sender.start_timer_if_off(config, now);
         self.sender.counters.segments_sent += 1;
         let ack = if flags.contains(Flags::ACK) { self.receiver.rcv_nxt() } else { 0 };
         Some(Segment { seq: 0, ack, len: 0, flags })

@@ -50,11 +50,11 @@ impl Sender {
 
     /// What was given up, again.
     #[cold]
-    pub(crate) fn resend(&mut self, now: Time, block: Block) -> (u64, u32) {
+    pub(crate) fn resend(&mut self, config: &Config, now: Time, block: Block) -> (u64, u32) {
         if block.start == self.snd_una {
             // RFC 6298 (5.6): the timer starts with the retransmission.
             self.stop_timer();
         }
-        self.retransmit(now, block)
+        self.retransmit(config, now, block)
     }
 }

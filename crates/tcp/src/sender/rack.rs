@@ -114,7 +114,7 @@ impl Sender {
             self.rtt.on_ack(config, now, una);
         }
         let lost_before = self.lost_octets();
-        let lost = self.detect_losses(now);
+        let lost = self.detect_losses(config, now);
         self.on_probe_ack(config, now, ack, advances, sacked.is_empty());
         let acked = Delivery {
             acked: news.delivered,
@@ -134,7 +134,7 @@ impl Sender {
     }
 
     /// Marks what is lost by now; returns whether anything is for the first time.
-    fn detect_losses(&mut self, now: Time) -> bool {
+    fn detect_losses(&mut self, config: &Config, now: Time) -> bool {
         let is_repairing = !matches!(self.phase, Phase::Open { .. });
         let srtt = self.rtt.srtt().unwrap_or(Duration::ZERO);
         let Some(rack) = &mut self.rack else { return false };
@@ -146,7 +146,7 @@ impl Sender {
         };
         if let Some(next) = next {
             rack.timer = Timer::Reordering;
-            self.arm(next);
+            self.arm(config.reordering_expiry(now, next));
         } else if rack.timer == Timer::Reordering {
             rack.timer = Timer::Retransmission;
             self.arm(Time::NEVER);
@@ -292,7 +292,7 @@ impl Sender {
         match std::mem::replace(&mut rack.timer, Timer::Retransmission) {
             Timer::Retransmission => self.on_rack_timeout(config, now),
             Timer::Reordering => {
-                if self.detect_losses(now) && matches!(self.phase, Phase::Open { .. }) {
+                if self.detect_losses(config, now) && matches!(self.phase, Phase::Open { .. }) {
                     self.enter_rack_recovery(config, now, 0);
                 }
                 self.restart_rack_timer(config, now);
@@ -300,7 +300,7 @@ impl Sender {
             Timer::Probe => {
                 rack.probe_is_due = true;
                 // RFC 8985 section 7.3: "the sender then starts the RTO timer".
-                self.arm(now + self.rtt.rto());
+                self.arm(config.expiry(now, self.rtt.rto()));
             }
         }
     }
@@ -330,7 +330,7 @@ impl Sender {
         self.rtt.on_retransmission();
         self.rtt.back_off(config);
         // RFC 6298 (5.6).
-        self.arm(now + self.rtt.rto());
+        self.arm(config.expiry(now, self.rtt.rto()));
     }
 
     /// The timer after something was acknowledged or sent: the probe's where a tail may be probed, else
@@ -356,15 +356,14 @@ impl Sender {
             && !rack.sent.has_lost();
         let Some(srtt) = srtt.filter(|_| may_probe) else {
             rack.timer = Timer::Retransmission;
-            self.arm(now + rto);
+            self.arm(config.expiry(now, rto));
             return;
         };
         // RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment is all
         // there is; at most as long as the RTO.
-        let lone = rack.sent.len() == 1;
-        let delay = if lone { config.delayed_ack.longest() } else { Duration::ZERO };
+        let probe = config.probe_timeout(srtt, rack.sent.len() == 1).min(rto);
         rack.timer = Timer::Probe;
-        self.arm(now + (srtt * 2 + delay).min(rto));
+        self.arm(config.expiry(now, probe));
     }
 
     /// The next segment to send: a probe, what is lost, then what was never sent.
@@ -403,7 +402,7 @@ impl Sender {
             }
             let lost = rack.sent.resend_lost(now)?;
             rack.prr.out += lost.end - lost.start;
-            let sent = self.retransmit(now, lost);
+            let sent = self.retransmit(config, now, lost);
             self.record(now, lost.start, lost.end - lost.start);
             self.restart_rack_timer(config, now);
             return Some(sent);
@@ -436,7 +435,7 @@ impl Sender {
             return None;
         }
         let start = self.snd_max;
-        let sent = self.transmit(now, len);
+        let sent = self.transmit(config, now, len);
         if let Some(rack) = &mut self.rack {
             rack.sent.push(now, start, start + len);
             rack.prr.out += len;
@@ -454,14 +453,14 @@ impl Sender {
         let sent = sent.or_else(|| {
             let last = self.rack.as_mut()?.sent.resend_last(now)?;
             self.record(now, last.start, last.end - last.start);
-            Some(self.retransmit(now, last))
+            Some(self.retransmit(config, now, last))
         });
         let end = self.snd_max;
         if let Some(rack) = &mut self.rack {
             rack.probe = sent.map(|_| Probe { end, is_repeated });
             rack.timer = Timer::Retransmission;
         }
-        self.arm(now + self.rtt.rto());
+        self.arm(config.expiry(now, self.rtt.rto()));
         sent
     }
 

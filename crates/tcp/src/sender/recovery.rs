@@ -128,7 +128,7 @@ impl Sender {
             first.end = scoreboard.end_of_hole(first.start).unwrap_or(end).min(end);
             scoreboard.begin_recovery(first.end);
         }
-        self.retransmit(now, first)
+        self.retransmit(config, now, first)
     }
 
     /// FlightSize when the timer expires. With SACK a recovery goes on for as long as a hole stays

@@ -92,23 +92,23 @@ impl Sender {
         let smss = u64::from(config.mss);
         let (una, max, recover) = (self.snd_una, self.snd_max, self.recover);
         if let Some(lost) = self.scoreboard_mut().next_lost(una, smss) {
-            return Some(self.send_again(now, lost));
+            return Some(self.send_again(config, now, lost));
         }
         if let Some(sent) = self.send_unsent(config, now) {
             return Some(sent);
         }
         if let Some(hole) = self.scoreboard_mut().next_hole(una, smss) {
-            return Some(self.send_again(now, hole));
+            return Some(self.send_again(config, now, hole));
         }
         // Rule (4): "HighRxt MUST NOT be updated".
         let end = self.scoreboard_mut().rescue(una, max, smss, recover)?;
-        Some(self.retransmit(now, end))
+        Some(self.retransmit(config, now, end))
     }
 
     /// Step (C.2).
-    fn send_again(&mut self, now: Time, hole: Block) -> (u64, u32) {
+    fn send_again(&mut self, config: &Config, now: Time, hole: Block) -> (u64, u32) {
         self.scoreboard_mut().raise_high_rxt(hole.end);
-        self.retransmit(now, hole)
+        self.retransmit(config, now, hole)
     }
 
     /// Rule (2): "previously unsent data", if the advertised window allows. What has been sent is
@@ -120,7 +120,7 @@ impl Sender {
         let mss = u64::from(config.mss);
         let len = self.longest(mss, unsent).min(room);
         let is_silly = len < mss && len < unsent && flight_size > 0;
-        (len > 0 && !is_silly).then(|| self.transmit(now, len))
+        (len > 0 && !is_silly).then(|| self.transmit(config, now, len))
     }
 
     /// Section 5.1, after a timeout: go-back-N as without SACK, except that what the other end holds
@@ -138,7 +138,7 @@ impl Sender {
         let room = room.min(config.receive_window.saturating_sub(self.flight_size()));
         let len = wanted.min(room);
         let is_silly = len < wanted && in_flight > 0;
-        (len > 0 && !is_silly).then(|| self.transmit(now, len))
+        (len > 0 && !is_silly).then(|| self.transmit(config, now, len))
     }
 
     fn scoreboard_mut(&mut self) -> &mut Scoreboard {

@@ -244,6 +244,15 @@ class TcpRules(Table):
         ),
         source="RFC 6298, (2.4)",
     )
+    timers: Literal["exact", "linux"] = key(
+        "When a timer of the sender expires: after what the RFCs compute, or as in Linux with a "
+        "tick of `clock_granularity`, those for a tail probe and for the reordering window 2 ms "
+        "later (a lone segment's probe: `min_rto` later), and the longer the coarser.",
+        default=by_preset(
+            {"standard": "exact", "ns-2": "exact", "linux": "linux", "ns-3": "exact"}
+        ),
+        source="RFC 8985, 6.2 and 7.2; Linux 6, tcp_schedule_loss_probe, calc_wheel_index",
+    )
     reno_growth: Literal["per-ack", "per-byte"] = key(
         'What makes the window of `congestion = "reno"` a segment larger in congestion avoidance: '
         "as many ACKs as it has segments, or a window of acknowledged bytes, however many ACKs "
@@ -297,6 +306,7 @@ class Tcp(Table):
             "receive_window": "3 MiB",
             "min_rto": "200 ms",
             "max_rto": "120 s",
+            "clock_granularity": "4 ms",
             "rules": {"preset": "linux"},
             "delayed_ack": {"timeout": "40 ms", "adaptive": True},
         }
