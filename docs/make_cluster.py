@@ -71,21 +71,22 @@ def chunk_cpu_s(folder: Path) -> float:
             place.submit(Chunk((Task(waiting[0], points.filling(waiting.pop(0)), (0,)),), 1.0))
         left, kept = CHUNKS, time.perf_counter()
         columns: dict[str, list[Any]] = {"point": [], "replication": [], "seed": []}
-        columns |= {name: [] for name in about.metrics}
+        rows: list[bytes] = []
         while left:
             place, done = ended.get()
             assert isinstance(done, Done)
             left -= 1
             ((number, replication, seed, row),) = done.rows
-            for name, value in zip(columns, (str(number), replication, seed, *row), strict=True):
+            rows.append(row)
+            for name, value in zip(columns, (str(number), replication, seed), strict=True):
                 columns[name].append(value)
             if waiting:
                 task = Task(waiting[0], points.filling(waiting.pop(0)), (0,))
                 place.submit(Chunk((task,), 1.0))
             # As a sweep does: the rows of some time go into one file.
             if not left or time.perf_counter() - kept > execute._KEEP_EACH_S:
-                writer.add(columns)
-                columns = {name: [] for name in columns}
+                writer.add(columns | execute._columns(about.metrics, rows))
+                columns, rows = {name: [] for name in columns}, []
                 kept = time.perf_counter()
         return (own_cpu_s() - begin) / CHUNKS
 

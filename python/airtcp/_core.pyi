@@ -62,12 +62,12 @@ class Simulation:
         """
     def run_metrics(
         self, seed: int, replication: int, control: RunControl, names: Sequence[str]
-    ) -> list[float | None]:
+    ) -> bytes:
         """Simulate one replication as `run` does, and give some of the metrics of everything.
 
-        They are in the order of `names`, None where one does not exist. All the rest of the answer
-        is neither written nor read: for a short run that takes half as long as to simulate it.
-        Raises `SimulationFailed` or `Cancelled`.
+        They are in the order of `names`, as the bytes of a little-endian float64 array; NaN where
+        one does not exist. All the rest of the answer is neither written nor read: for a short run
+        that takes half as long as to simulate it. Raises `SimulationFailed` or `Cancelled`.
         """
     def run_recorded(
         self,

@@ -139,19 +139,21 @@ impl PySimulation {
         Ok((json, PyBytes::new(py, &times)))
     }
 
-    /// Simulates one replication: some of the metrics of everything, in the order of `names`; None
-    /// where one does not exist.
-    fn run_metrics(
+    /// Simulates one replication: some of the metrics of everything, in the order of `names`, as the
+    /// bytes of little-endian float64 numbers; NaN where one does not exist.
+    fn run_metrics<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         seed: u64,
         replication: u64,
         control: &PyRunControl,
         names: Vec<String>,
-    ) -> PyResult<Vec<Option<f64>>> {
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let shared = Arc::clone(&control.control);
-        py.detach(|| self.0.run(seed, replication, &shared).map(|outcome| named(&outcome, &names)))
-            .map_err(|error| control.failed(error))
+        let row = py
+            .detach(|| self.0.run(seed, replication, &shared).map(|end| named(&end, &names)))
+            .map_err(|error| control.failed(error))?;
+        Ok(PyBytes::new(py, &row))
     }
 
     /// As `run`, with a trace if there is a sample interval, which must not be zero, and with a
@@ -198,9 +200,10 @@ impl PySimulation {
 }
 
 /// Some of the metrics of everything; what JSON has no number for does not exist here either.
-fn named(outcome: &Outcome, names: &[String]) -> Vec<Option<f64>> {
+fn named(outcome: &Outcome, names: &[String]) -> Vec<u8> {
     let metric = |name: &String| outcome.metrics.get(name.as_str()).copied().flatten();
-    names.iter().map(|name| metric(name).filter(|value| value.is_finite())).collect()
+    let exists = |name| metric(name).filter(|value| value.is_finite());
+    names.iter().flat_map(|name| exists(name).unwrap_or(f64::NAN).to_le_bytes()).collect()
 }
 
 /// An outcome as JSON, and its transfer times as bytes.

@@ -7,6 +7,8 @@ core and the shape of its answers. Which replications are wanted is the business
 from __future__ import annotations
 
 import json
+import math
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -17,8 +19,9 @@ __all__ = ["Numbers", "metric_names", "wanted"]
 
 #: How the table begins in canonical JSON.
 _RUN: Final = '"run":{'
-#: A row: a number for each metric, None where it does not exist.
-Row = tuple[float | None, ...]
+#: A row: a number for each metric as float64, little-endian; NaN where one does not exist.
+Row = bytes
+_NUMBER: Final = struct.Struct("<d")
 
 
 class Numbers:
@@ -52,7 +55,7 @@ class Numbers:
 
         try:
             if self._take is None:
-                return tuple(self._core.run_metrics(self.seed, replication, control, self._metrics))
+                return self._core.run_metrics(self.seed, replication, control, self._metrics)
             answer, _ = self._core.run(self.seed, replication, control)
         except _core.SimulationFailed as error:
             raise SimulationError(
@@ -80,13 +83,19 @@ def wanted(
     target = min(FIRST_ROUND, most)
     while target <= len(rows):
         intervals = [
-            student_interval([row[index] for row in rows[:target]], confidence) for index in at
+            student_interval([_number(row, index) for row in rows[:target]], confidence)
+            for index in at
         ]
         known = [interval for interval in intervals if interval.n > 0]
         if is_precise(known, precision) or target >= most:
             break
         target = next_round(known, precision, target, most)
     return target
+
+
+def _number(row: Row, index: int) -> float | None:
+    (number,) = _NUMBER.unpack_from(row, index * _NUMBER.size)
+    return None if math.isnan(number) else number
 
 
 def _run_of(resolved: str) -> dict[str, Any]:
@@ -121,6 +130,7 @@ def _taker(metrics: Sequence[str]) -> Callable[[Mapping[str, Any]], Row] | None:
             group, part, metric = name.split(".")
             return (groups[group].get(part) or {}).get(metric)
 
-        return tuple(one(name) for name in metrics)
+        values = (one(name) for name in metrics)
+        return b"".join(_NUMBER.pack(math.nan if value is None else value) for value in values)
 
     return take

@@ -11,8 +11,8 @@ __all__ = ["Chunk", "Done", "Filling", "Often", "Row", "Task", "Template", "Work
 
 #: What the holes of a template are filled with: JSON texts.
 Filling = tuple[str, ...]
-#: The metrics of a run, None where one does not exist.
-Row = tuple[float | None, ...]
+#: The metrics of a run: float64, little-endian; NaN where one does not exist.
+Row = bytes
 
 
 @dataclass(frozen=True, slots=True)
