@@ -10,6 +10,7 @@ pub mod codel;
 mod fifo;
 pub mod fq_codel;
 mod lines;
+mod longest;
 mod per_flow;
 pub mod red;
 mod ring;

@@ -234,8 +234,9 @@ impl<B: Content> Tin<B> for CodelLine<B> {
         Self::default()
     }
 
-    fn push(&mut self, packet: Packet<B>) {
+    fn push(&mut self, packet: Packet<B>) -> u64 {
         self.push(packet);
+        self.bits
     }
 
     fn next(
@@ -253,7 +254,7 @@ impl<B: Content> Tin<B> for CodelLine<B> {
         self.packets.front().map(|packet| packet.arrived)
     }
 
-    fn fattest(&self) -> u64 {
+    fn fattest(&mut self) -> u64 {
         self.bits
     }
 

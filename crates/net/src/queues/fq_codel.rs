@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::Content;
 use super::codel::{CodelConfig, CodelLine};
+use super::longest::Longest;
 use super::tins::{Overflow, Slow, Tin};
 use crate::Packet;
 
@@ -70,6 +71,7 @@ pub(super) struct FlowQueues<B> {
     /// Flows that got packets while they had no turn.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
+    longest: Longest,
 }
 
 /// In which queue a flow is.
@@ -131,9 +133,9 @@ impl<B: Content> FlowQueues<B> {
     }
 
     /// The flow with most bits.
-    fn fattest_flow(&self) -> Option<usize> {
-        let flows = self.flows.iter().enumerate();
-        flows.max_by_key(|(_, flow)| flow.line.bits()).map(|(index, _)| index)
+    fn fattest_flow(&mut self) -> Option<usize> {
+        let flows = &self.flows;
+        self.longest.find(flows.len(), |flow| flows[flow].line.bits())
     }
 
     /// Whose turn it is, and whether that is as a new flow: RFC 8290, section 4.2.
@@ -181,10 +183,11 @@ impl<B: Content> Tin<B> for FlowQueues<B> {
             buckets: Buckets::new(config.flows, stream.clone()),
             new: VecDeque::new(),
             old: VecDeque::new(),
+            longest: Longest::default(),
         }
     }
 
-    fn push(&mut self, packet: Packet<B>) {
+    fn push(&mut self, packet: Packet<B>) -> u64 {
         let queue = self.line_of(packet.flow);
         let flow = &mut self.flows[queue];
         flow.line.push(packet);
@@ -193,6 +196,9 @@ impl<B: Content> Tin<B> for FlowQueues<B> {
             flow.deficit = self.quantum_bits;
             self.new.push_back(queue as u32);
         }
+        let bits = flow.line.bits();
+        self.longest.grown(queue, bits);
+        bits
     }
 
     fn next(
@@ -229,7 +235,7 @@ impl<B: Content> Tin<B> for FlowQueues<B> {
         heads.map(|packet| packet.arrived).min()
     }
 
-    fn fattest(&self) -> u64 {
+    fn fattest(&mut self) -> u64 {
         self.fattest_flow().map_or(0, |flow| self.flows[flow].line.bits())
     }
 

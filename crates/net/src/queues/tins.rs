@@ -9,6 +9,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 
 use super::ack_filter::{AckFilter, superseded};
 use super::codel::CodelConfig;
+use super::longest::Longest;
 use super::scheduler::Turns;
 use super::{Content, Fill, Policy, Service};
 use crate::Packet;
@@ -31,7 +32,8 @@ pub(super) trait Tin<B> {
     /// An empty one; `stream` is what hashing draws from.
     fn new(config: &Self::Config, stream: &RandomStream) -> Self;
 
-    fn push(&mut self, packet: Packet<B>);
+    /// Puts it into its line, and returns the bits of that.
+    fn push(&mut self, packet: Packet<B>) -> u64;
 
     /// As [`Policy::next`].
     fn next(
@@ -46,7 +48,7 @@ pub(super) trait Tin<B> {
     fn oldest(&self) -> Option<Time>;
 
     /// Bits of the longest line in it.
-    fn fattest(&self) -> u64;
+    fn fattest(&mut self) -> u64;
 
     /// Drops from the head of that line, one packet at least.
     fn drop_batch(&mut self, drops: &mut Vec<Packet<B>>);
@@ -88,6 +90,8 @@ pub(super) struct Tins<T, C> {
     turns: Option<Turns>,
     /// Whose tins have packets, if there are several.
     busy: BTreeSet<u32>,
+    /// By their longest lines.
+    longest: Longest,
 }
 
 impl<T, C> Tins<T, C> {
@@ -108,6 +112,7 @@ impl<T, C> Tins<T, C> {
             places: Vec::new(),
             turns,
             busy: BTreeSet::new(),
+            longest: Longest::default(),
         }
     }
 
@@ -166,9 +171,12 @@ impl<T, C> Tins<T, C> {
     where
         T: Tin<B, Config = C>,
     {
-        let places = self.places.iter().enumerate();
-        let fattest = places.max_by_key(|(_, place)| place.tin.fattest());
-        let Some((index, _)) = fattest else { return };
+        let places = &mut self.places;
+        let fattest = match places.len() {
+            1 => Some(0),
+            tins => self.longest.find(tins, |tin| places[tin].tin.fattest()),
+        };
+        let Some(index) = fattest else { return };
         let Place { tin, packets, .. } = &mut self.places[index];
         let (before, dropped) = (*packets, drops.len());
         tin.drop_batch(drops);
@@ -185,7 +193,8 @@ impl<B: Content, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
         }
         let index = self.place(packet.to);
         let place = &mut self.places[index];
-        place.tin.push(packet);
+        let bits = place.tin.push(packet);
+        self.longest.grown(index, bits);
         place.packets += 1;
         let before = place.packets - 1;
         self.count(index, before);
