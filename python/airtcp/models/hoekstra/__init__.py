@@ -28,6 +28,7 @@ from airtcp.models.hoekstra.parameters import (
 )
 from airtcp.models.hoekstra.service_time import (
     ServiceTime,
+    ack_time,
     acknowledged_time,
     beacon_time,
     collision_time,
@@ -56,6 +57,7 @@ __all__ = [
     "Radio",
     "ServiceTime",
     "Variant",
+    "ack_time",
     "acknowledged_time",
     "beacon_time",
     "collision_time",

@@ -205,6 +205,10 @@ class Parameters:
     `symbol_s`, or not rounded (None, as (1) is printed). `mac_ack_s` is T_c of (2). `mss_bits`
     (X_MSS). `beacon`: None for a network without.
 
+    Beyond the paper: `segments_per_ack`, so many segments a TCP ACK answers, at least 1 and two in
+    the paper; `further_acks`, so many packets without data a transfer has that the paper's dialogue
+    has not, as where a client acknowledges what comes on the control connection.
+
     X_hloh is X_tcp/ip in the basic model; in the refined one LLC/SNAP adds 64 bits.
 
     Raises `ValueError` naming a field that cannot be.
@@ -225,8 +229,12 @@ class Parameters:
     mss_bits: int
     dialogue: Dialogue = Dialogue()
     beacon: Beacon | None = None
+    segments_per_ack: float = 2.0
+    further_acks: float = 0.0
 
     def __post_init__(self) -> None:
+        _checks.scalar("segments_per_ack", self.segments_per_ack, at_least=1.0)
+        _checks.scalar("further_acks", self.further_acks, at_least=0.0)
         for name in ("cw_min", "mac_bits", "upper_bits"):
             _checks.scalar(name, getattr(self, name), at_least=0, whole=True)
         for name in ("slot_s", "sifs_s", "difs_s", "eifs_s", "propagation_s", "phy_s"):

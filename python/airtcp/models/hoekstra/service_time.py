@@ -2,7 +2,8 @@
 
 Knows one download through one access point that nobody disturbs but its own TCP ACKs: frames,
 backoff, and collisions with probability 1 / (Cw_min + 1) where access point and station contend. A
-TCP ACK answers every second segment. Knows no load and no other flows: those are in `load`.
+TCP ACK answers every second segment, or `segments_per_ack` of them, which is beyond the paper.
+Knows no load and no other flows: those are in `load`.
 
 "Basic" is section II.A, (1) to (13), "refined" section II.B, (14) to (19); beacons (20) to (22)
 stretch either.
@@ -24,6 +25,7 @@ from airtcp.models.hoekstra.parameters import PAPER, Parameters, Variant, frame_
 
 __all__ = [
     "ServiceTime",
+    "ack_time",
     "acknowledged_time",
     "beacon_time",
     "collision_time",
@@ -105,16 +107,36 @@ def collision_time(bits: ArrayLike, parameters: Parameters) -> Values:
 def cycle_time(parameters: Parameters) -> float:
     """T_cycle of (4), seconds: two full segments, and the TCP ACK that answers both.
 
+    With other `segments_per_ack` d it is d segments and their ACK, whose backoff goes on at the
+    same time as that of one of them; the other d - 1 have a backoff each.
+
     >>> round(cycle_time(Parameters.testbed()), 7)
     0.0044309
     """
-    full = parameters.mss_bits
+    full, d = parameters.mss_bits, parameters.segments_per_ack
     return (
-        2.0 * _acknowledged(full, parameters)
+        d * _acknowledged(full, parameters)
         + _acknowledged(0, parameters)
         + _longer(parameters)
-        + _single(parameters)
+        + (d - 1.0) * _single(parameters)
         + _chance(parameters) * _collision(full, parameters)
+    )
+
+
+def ack_time(parameters: Parameters) -> float:
+    """What one more TCP ACK costs while the access point has segments to send, seconds.
+
+    Its frame, by how much the longer of two backoffs exceeds one, and its share of collisions: two
+    cycles of one segment each take so much longer than one of two. Beyond the paper.
+
+    >>> round(ack_time(Parameters.testbed()), 7)
+    0.0006683
+    """
+    return (
+        _acknowledged(0, parameters)
+        + _longer(parameters)
+        - _single(parameters)
+        + _chance(parameters) * _collision(parameters.mss_bits, parameters)
     )
 
 
@@ -234,12 +256,15 @@ def tcp_close_time(parameters: Parameters, *, model: Model = "refined") -> float
 def overhead_time(parameters: Parameters, *, model: Model = "refined") -> float:
     """T_tcpftpOH of (12) ("basic") or (18) ("refined"), seconds: everything around the data.
 
+    And `further_acks` times `ack_time`, which is nothing in the paper.
+
     Raises `ValueError` for an unknown model.
 
     >>> round(overhead_time(Parameters.testbed()), 7)
     0.0071261
     """
     around = tcp_setup_time(parameters) + tcp_close_time(parameters, model=model)
+    around += parameters.further_acks * ack_time(parameters)
     if model == "basic":
         return around + ftp_get_time(parameters)
     return around + ftp_setup_time(parameters) + ftp_retrieve_time(parameters)
@@ -266,7 +291,8 @@ def effective_service_time(
 ) -> ServiceTime:
     """EST of (13) ("basic") or (19) ("refined"), and EST'' of (22), for `size_bytes` bytes.
 
-    EST(X) = (X - X') T_cycle / (2 X_MSS) + T_lastcycle + T_tcpftpOH. X' is X_MSS / 2, and X_MSS in
+    EST(X) = (X - X') T_cycle / (2 X_MSS) + T_lastcycle + T_tcpftpOH, with `segments_per_ack` in the
+    place of the 2. X' is X_MSS / 2, and X_MSS in
     the refined model with `variant.full_cycles` "implied" (H2). It is affine in X, below X' too (a
     file that small has no full cycle, and the term makes the last one shorter): so the mean over
     any law of sizes is the EST of the mean. (22) multiplies by 1 + T_bc / BI; beacons that
@@ -282,7 +308,7 @@ def effective_service_time(
     _checks.choice("model", model, ("basic", "refined"))
     whole = model == "refined" and variant.full_cycles == "implied"
     in_last = parameters.mss_bits * (1.0 if whole else 0.5)
-    cycles = (8.0 * size - in_last) / (2.0 * parameters.mss_bits)
+    cycles = (8.0 * size - in_last) / (parameters.segments_per_ack * parameters.mss_bits)
     cycle = cycle_time(parameters)
     last = last_cycle_time(parameters, variant, model=model)
     overhead = overhead_time(parameters, model=model)
