@@ -53,4 +53,5 @@ def test_bbr_leaves_tack_little_to_leave_out() -> None:
     assert max(map(abs, ways["802.11b, TACK, four in a least round trip"])) < 1.0
     for standard in ("802.11g", "802.11n"):
         one_download, _, one_upload, _ = ways[f"{standard}, an ACK for every eight"]
-        assert one_upload < -20 < 0 < one_download
+        # Each is the mean of pairs, known to 2 points.
+        assert 0 < one_download == pytest.approx(one_upload, abs=3)

@@ -78,6 +78,11 @@ impl Rack {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt
+    }
+
     /// RFC 8985 section 6.2, step 4: a quarter of the least round trip, and nothing once so much is
     /// known to be missing that RFC 6675 would call it lost, as long as no reordering was seen.
     fn reordering_window(&self, is_repairing: bool, srtt: Duration) -> Duration {
@@ -100,7 +105,10 @@ impl Sender {
         let Some(rack) = &mut self.rack else { return };
         let least = rack.min_rtt.unwrap_or(Duration::ZERO);
         let news = rack.sent.on_ack(now, una, sacked, least);
-        if let Some(rtt) = news.rtt {
+        // Of the segment sent last of those that arrive: the first one has waited for the others where an
+        // acknowledgment is for many. ns-3 takes what a timestamp echoes, that of the first.
+        let is_ns3 = rack.rates.as_ref().is_some_and(|rates| rates.is_ns3());
+        if let Some(rtt) = if is_ns3 { news.rtt } else { news.newest_rtt } {
             rack.min_rtt = Some(rack.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         rack.reordering_seen |= news.reordered;

@@ -223,3 +223,25 @@ fn a_recovery_has_one_rescue_even_when_nothing_is_sacked_any_more() {
 
     assert_eq!(burst(&mut sender, &config), []);
 }
+
+#[test]
+fn the_least_round_trip_is_that_of_the_last_segment_that_an_ack_is_for() {
+    // Eight segments a millisecond apart, and one ACK 10 ms after the last: the first has waited for the others.
+    let config = Config {
+        variant: Variant::Rack,
+        pacing: true,
+        congestion: crate::Congestion::Bbr,
+        initial_window: 8000,
+        ..Config::standard()
+    };
+    let mut sender = writing(&config, 1000);
+    for millis in 0..8 {
+        let sent = sender.poll_transmit(&config, T + Duration::from_millis(millis));
+        assert_eq!(sent.map(|(seq, _)| seq), Some(1 + 1000 * millis));
+        sender.write(1000);
+    }
+    sender.on_selective_ack(&config, T + Duration::from_millis(17), 8001, &[]);
+
+    let rack = sender.rack.as_ref().unwrap();
+    assert_eq!(rack.min_rtt(), Some(Duration::from_millis(10)));
+}
