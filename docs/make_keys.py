@@ -28,6 +28,7 @@ SECTIONS = {
     "Mac": "`[mac]`",
     "Rules": "`[mac.rules]`",
     "Beacon": "`beacon`, of `[mac]`",
+    "Pcf": "`[mac.pcf]`",
     "Aggregation": "`[mac.aggregation]`",
     "Edca": "`[mac.edca]`",
     "EdcaCategories": "`[mac.edca.ap]` and `[mac.edca.stations]`",

@@ -224,7 +224,8 @@ _CATALOGUE: Final = (
         "collision probability",
         "",
         "attempts that collide over attempts, all nodes. An attempt is an RTS, a data frame "
-        "without one, or a beacon, and counts when it ends",
+        "without one, or a beacon, and counts when it ends; those of contention-free periods, "
+        "which cannot collide, count too",
         better="lower",
         scopes=_MAC,
     ),
@@ -253,6 +254,13 @@ _CATALOGUE: Final = (
         "frames, the access point's and one of the station that it is for; neither hears the "
         "other's",
         better="lower",
+    ),
+    Metric(
+        "contention_free_share",
+        "time in contention-free periods",
+        "",
+        "share of the measured time from the beginning of the beacon that begins a contention-free "
+        "period to the end of its CF-End; null without `mac.pcf`",
     ),
     Metric(
         "drop_probability_mac",

@@ -22,13 +22,18 @@ def test_a_table_is_up_to_date(make_keys: ModuleType, name: str) -> None:
 
 
 def test_the_scenarios_of_the_page_resolve() -> None:
-    """The second and the third are parts of one."""
-    example, categories, high_rate = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    """All but the first are parts of one."""
+    blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    example, categories, polling, high_rate = blocks
 
     assert loads(example).title == "Web users in a hot spot"
     edca = loads(example + categories).mac.edca
     assert edca is not None
     assert (edca.ap["AC_VO"].aifs_ns, edca.stations["AC_BE"].aifs_ns) == (50_000, 90_000)
+    polls = loads(example + polling).mac
+    assert polls.pcf is not None
+    assert polls.beacon is not None
+    assert polls.pcf.interval_ns == polls.beacon.interval_ns == 25_600_000
     modern = loads(high_rate + example[example.index("[[stations]]") :])
     assert modern.phy.standard == "802.11ax"
 

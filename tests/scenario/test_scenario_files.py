@@ -190,6 +190,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         data = tomllib.load(file)
     with (SCENARIOS / "valid" / "bursts.toml").open("rb") as file:
         bursts = tomllib.load(file)
+    with (SCENARIOS / "valid" / "polling.toml").open("rb") as file:
+        polling = tomllib.load(file)["mac"]
     with (SCENARIOS / "valid" / "every_key_high.toml").open("rb") as file:
         high = tomllib.load(file)
     with (SCENARIOS / "valid" / "every_key_queue.toml").open("rb") as file:
@@ -205,7 +207,9 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(ResolvedScenario), data),
         # 802.11g alone has it
         (written(phy.Phy), {**data["phy"], **high["phy"], "protection": "none"}),
-        (written(mac.Mac), {**data["mac"], **high["mac"]}),
+        # access categories and the PCF exclude each other
+        (written(mac.Mac), {**data["mac"], **high["mac"], **polling}),
+        (written(mac.Pcf), polling["pcf"]),
         (written(mac.Rules), {**data["mac"]["rules"], **high["mac"]["rules"]}),
         (written(mac.Aggregation), high["mac"]["aggregation"]),
         (written(mac.Edca), {**data["mac"]["edca"], **high["mac"]["edca"]}),

@@ -150,6 +150,23 @@ impl AirtimeAccount {
         self.parts.control += sent;
     }
 
+    /// A frame of a contention-free period for a flow of `scope`, with data or a TCP ACK; its times are
+    /// those of [`Self::broadcast`].
+    pub(crate) fn contention_free(
+        &mut self,
+        (start, frame_end, end): (Time, Time, Time),
+        scope: u32,
+        cargo: Cargo,
+    ) {
+        let sent = self.measured(start, frame_end);
+        self.settle(start, end, sent);
+        let parts = &mut self.exchanges[scope as usize];
+        match cargo {
+            Cargo::Data => parts.data += sent,
+            Cargo::TcpAck => parts.tcp_ack += sent,
+        }
+    }
+
     /// Frames that collided covered the time from `start` to `frames_end`, and the medium was
     /// theirs until `end` (a propagation delay later).
     pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {
@@ -195,7 +212,8 @@ impl AirtimeAccount {
         self.clear_from = if self.from <= end { end } else { Time::NEVER };
     }
 
-    fn measured(&self, from: Time, to: Time) -> Duration {
+    /// How much of the time from `from` to `to` is measured.
+    pub(crate) fn measured(&self, from: Time, to: Time) -> Duration {
         to.min(self.to).saturating_since(from.max(self.from))
     }
 }

@@ -57,7 +57,7 @@ pub struct AirtimeShares {
     pub data: f64,
     /// Frames with a TCP segment without payload.
     pub tcp_ack: f64,
-    /// RTS, CTS, MAC ACK and beacons.
+    /// RTS, CTS, MAC ACK, beacons, and frames of contention-free periods without data.
     pub control: f64,
     /// Frames that collided.
     pub collision: f64,
@@ -79,6 +79,14 @@ pub struct Counts {
     pub beacons: u64,
     /// Those that collided.
     pub beacon_collisions: u64,
+    /// Contention-free periods that ended.
+    pub contention_free_periods: u64,
+    /// Of `mac_exchanges` those in them: data frames that a CF-Ack acknowledged.
+    pub contention_free_exchanges: u64,
+    /// Frames that polled a station.
+    pub polls: u64,
+    /// Polls that were answered without data.
+    pub polls_without_data: u64,
     /// Frames given up at the retry limit.
     pub mac_drops: u64,
     /// Packets that found the access point's queue full.

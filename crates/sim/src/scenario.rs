@@ -287,6 +287,22 @@ impl Scenario {
         {
             return fail("the beacon interval is 0".into());
         }
+        if let Some(pcf) = &self.mac.pcf {
+            let beacons = self.mac.beacon.map_or(Duration::ZERO, |beacon| beacon.interval);
+            if beacons == Duration::ZERO
+                || pcf.interval < beacons
+                || !pcf.interval.as_nanos().is_multiple_of(beacons.as_nanos())
+                || pcf.max_duration >= beacons
+            {
+                return fail(format!("{pcf:?} does not fit to beacons every {beacons}"));
+            }
+            if self.mac.edca.is_some() || self.mac.aggregation.is_some() {
+                return fail("contention-free periods are for the DCF".into());
+            }
+            if !matches!(self.ap.access, AccessScheme::Standard {}) {
+                return fail("contention-free periods and bursts exclude each other".into());
+            }
+        }
         if let (Some(_), Some(edca)) = (&self.mac.beacon, &self.mac.edca)
             && !edca.ap.contains_key(&AccessCategory::Voice)
         {

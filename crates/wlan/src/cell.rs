@@ -20,13 +20,14 @@ mod beacons;
 mod events;
 mod failures;
 mod originator;
+mod pcf;
 mod reception;
 mod successes;
 mod txop_ends;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
-pub use events::{Began, MacEvent, Supply};
+pub use events::{Began, CfFrame, MacEvent, Supply};
 
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::contention::{Access, Contention};
@@ -41,6 +42,7 @@ use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
 use aggregates::Aggregates;
 use beacons::Beacons;
 use originator::{Milestones, Originator};
+use pcf::Pcf;
 use txop_ends::TxopEnds;
 
 /// What a cell is made from.
@@ -87,6 +89,8 @@ pub struct Cell<P> {
     is_perfect: bool,
     rate_classes: Vec<u32>,
     beacons: Beacons,
+    /// Where there are contention-free periods.
+    pcf: Option<Box<Pcf>>,
     counters: CellCounters,
     retry_limit: u16,
     /// Of data frames that were lost after their RTS had got through.
@@ -108,6 +112,8 @@ enum OnAir {
     Unanswered { by: ContenderId },
     /// A CF-End, with which `by` gives back what is left of its TXOP.
     CfEnd { by: ContenderId },
+    /// A contention-free period: nobody contends.
+    ContentionFree,
 }
 
 impl<P: Clone> Cell<P> {
@@ -129,6 +135,7 @@ impl<P: Clone> Cell<P> {
             })
             .collect();
         let beacons = Beacons::new(phy, mac);
+        let pcf = Pcf::new(phy, mac, &contenders);
         Self {
             contention: Contention::new(phy, mac, contenders),
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
@@ -144,6 +151,7 @@ impl<P: Clone> Cell<P> {
             errors,
             rate_classes,
             beacons,
+            pcf,
             counters: CellCounters::default(),
             retry_limit: limit(mac.short_retry_limit),
             long_retry_limit: limit(mac.long_retry_limit),
@@ -181,9 +189,15 @@ impl<P: Clone> Cell<P> {
     #[inline]
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         if self.beacons.next_target() <= now {
-            self.beacon_is_due(now);
+            self.beacon_is_due(now, supply);
             return;
         }
+        self.step(now, supply);
+    }
+
+    /// What is on the air goes on, or the next access begins.
+    #[inline(always)]
+    fn step<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         match self.on_air {
             OnAir::Silence => self.access_medium(now, supply),
             OnAir::Sending { end } => self.transmissions_ended(now, end, supply),
@@ -196,6 +210,7 @@ impl<P: Clone> Cell<P> {
             }
             OnAir::Unanswered { by } => self.exchange_failed(by, now, supply),
             OnAir::CfEnd { by } => self.cf_end_sent(by, now, supply),
+            OnAir::ContentionFree => self.contention_free_step(now, supply),
         }
     }
 
@@ -294,9 +309,15 @@ impl<P: Clone> Cell<P> {
             self.sends(by, now, times);
             return;
         }
-        if !self.is_perfect && loses(errors, frames, station, mpdu) {
-            self.data_lost(by, received, end, supply);
-            return;
+        if !self.is_perfect {
+            if mpdu.is_received {
+                self.sends(by, now, times);
+                return;
+            }
+            if loses(errors, frames, station, mpdu) {
+                self.data_lost(by, received, end, supply);
+                return;
+            }
         }
         mpdu.is_received = true;
         supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
@@ -393,8 +414,11 @@ impl<P: Clone> Cell<P> {
             self.data_lost(by, now, end, supply);
             return;
         }
-        mpdu.is_received = true;
-        supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+        // It may have come before, in a contention-free period, and its acknowledgment was lost.
+        if !mpdu.is_received {
+            mpdu.is_received = true;
+            supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+        }
         self.answers(by, now, end);
     }
 
@@ -429,12 +453,6 @@ impl<P: Clone> Cell<P> {
         let request = self.aggregates.as_ref().and_then(|one| one.request_to(by));
         let psdu = &self.originators[by as usize].psdu;
         request.or_else(|| psdu.as_ref().map(Psdu::receiver))
-    }
-
-    /// Whether `station` has received a data frame and has not begun its MAC ACK.
-    fn is_before_own_ack(&self, station: StationId, now: Time) -> bool {
-        let OnAir::Acknowledging { by, ack_start } = self.on_air else { return false };
-        now < ack_start && self.sends_to(by) == Some(station)
     }
 
     /// `by` has got at the medium with others.

@@ -45,6 +45,8 @@ pub struct MacConfig {
     pub edca: Option<EdcaConfig>,
     /// What the access point announces itself with; `None`: it does not.
     pub beacon: Option<BeaconConfig>,
+    /// Contention-free periods; `None`: there are none. They begin with beacons.
+    pub pcf: Option<PcfConfig>,
     /// How frames are aggregated; `None`: each is sent and acknowledged alone.
     pub aggregation: Option<AggregationConfig>,
     /// Rate of CF-Ends, which all have to understand.
@@ -122,6 +124,30 @@ pub struct BeaconConfig {
     pub size_bits: u64,
     /// What it is sent at.
     pub rate: Rate,
+}
+
+/// The point coordination function (IEEE 802.11-2016, 10.4; later editions have it no more).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PcfConfig {
+    /// From the target time of one contention-free period to the next (CFPPeriod): a multiple of the
+    /// beacon interval.
+    #[serde(rename = "interval_ns")]
+    pub interval: Duration,
+    /// From that target time to the end of the period at the latest (CFPMaxDuration); it lies before
+    /// the next beacon.
+    #[serde(rename = "max_duration_ns")]
+    pub max_duration: Duration,
+    /// Whom the access point polls.
+    pub poll: PollOrder,
+}
+
+/// In which order stations are polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PollOrder {
+    /// One after the other by their numbers; the next period goes on where one has ended (10.4.4).
+    RoundRobin,
 }
 
 /// The access categories of EDCA, the one with the highest priority first (IEEE 802.11-2020,

@@ -28,6 +28,7 @@ mod group;
 mod nav;
 mod settings;
 mod slot_ring;
+mod suspension;
 
 use airtcp_kernel::Time;
 

@@ -107,6 +107,14 @@ pub struct CellCounters {
     pub beacons: u64,
     /// Those that collided.
     pub beacon_collisions: u64,
+    /// Contention-free periods that have ended.
+    pub contention_free_periods: u64,
+    /// Frames of them that polled a station.
+    pub polls: u64,
+    /// Polls that were answered, but not with data.
+    pub polls_without_data: u64,
+    /// Data frames that were acknowledged in them.
+    pub contention_free_successes: u64,
 }
 
 /// What was counted since `earlier`.
@@ -118,6 +126,11 @@ impl Sub for CellCounters {
             simultaneous_sends: self.simultaneous_sends - earlier.simultaneous_sends,
             beacons: self.beacons - earlier.beacons,
             beacon_collisions: self.beacon_collisions - earlier.beacon_collisions,
+            contention_free_periods: self.contention_free_periods - earlier.contention_free_periods,
+            polls: self.polls - earlier.polls,
+            polls_without_data: self.polls_without_data - earlier.polls_without_data,
+            contention_free_successes: self.contention_free_successes
+                - earlier.contention_free_successes,
         }
     }
 }

@@ -19,11 +19,11 @@ mod station;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use cell::{Began, Cell, CellConfig, MacEvent, Supply};
+pub use cell::{Began, Cell, CellConfig, CfFrame, MacEvent, Supply};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
-    BeaconConfig, Colliders, Delivery, EdcaConfig, FailedBlockAck, MacConfig, Rules,
-    TxopProtection,
+    BeaconConfig, Colliders, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PcfConfig, PollOrder,
+    Rules, TxopProtection,
 };
 pub use contention::{Access, AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};

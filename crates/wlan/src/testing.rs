@@ -62,6 +62,7 @@ pub fn standard_mac() -> MacConfig {
         },
         edca: None,
         beacon: None,
+        pcf: None,
         aggregation: None,
         cf_end_rate: Rate { bps: 1_000_000, modulation: Modulation::Dsss },
     }

@@ -89,6 +89,11 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "the access point shares airtime out among stations; the models have one queue in the "
             "order of arrival, or flows that take turns"
         )
+    if scenario.mac.pcf is not None:
+        return (), (
+            "the access point polls stations in contention-free periods; the models have senders "
+            "that contend all the time"
+        )
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]
     saturated_too = any(app.rate_bps is None for app in datagrams)

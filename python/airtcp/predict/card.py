@@ -101,6 +101,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "mac.rules.txop_protection": "matters where a TXOP has a limit, which no model has: the "
         "assumption that an access is one exchange says so",
         "mac.cf_end_rate": "as mac.rules.txop_protection",
+        "mac.pcf": "with contention-free periods no model is asked",
         "ap.scheduler": "of 802.11n and later, or of airtime: then no model is asked",
         "stations.airtime_weight": "as ap.scheduler",
         "phy.protection": "no model has it, and `predict` says what that breaks",

@@ -103,6 +103,11 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         network.append("AP sends in bursts")
     if mac.beacon is not None:
         network.append(f"a beacon every {format_time_ns(mac.beacon.interval_ns)}")
+    if mac.pcf is not None:
+        network.append(
+            f"contention-free for {format_time_ns(mac.pcf.max_duration_ns)} at most every "
+            f"{format_time_ns(mac.pcf.interval_ns)}"
+        )
     flows = (_flow(scenario, flow) for flow in scenario.flows)
     return [", ".join(network), *_categories(scenario), *flows]
 
@@ -287,6 +292,15 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
             ),
         )
     )
+    if counts["contention_free_periods"]:
+        block.append(
+            (
+                "polling",
+                f"{counts['contention_free_periods']:,} contention-free periods, "
+                f"{counts['polls']:,} polls ({counts['polls_without_data']:,} answered without "
+                f"data), {counts['contention_free_exchanges']:,} of the exchanges",
+            )
+        )
     drops = counts["ap_queue_drops"] + counts["station_queue_drops"] + counts["wired_drops"]
     if counts["tcp_segments"]:
         block.append(

@@ -24,6 +24,7 @@ from .resolve_mac import (
     resolve_scheduler,
     with_categories,
 )
+from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
 from .resolve_queue import Network, on_air_ns, resolve_queue
 from .resolve_traffic import resolve_flows, resolve_link
@@ -78,6 +79,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         run=_run(scenario.run),
     )
     check_txop_limits(mac, result)
+    check_pcf(mac, result)
     return result
 
 

@@ -6,9 +6,6 @@ point's bursts contradicts the rest of the scenario. Does not know the numbers o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
-
 from .. import standards
 from ..airtime import exchange_ns, needs_rts, ppdu_ns
 from ..standards import AccessCategory
@@ -18,10 +15,12 @@ from .errors import InvalidError, Path
 from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Rules
 from .keys.phy import Phy
 from .keys.queue import Access, AdaptiveBurst, AirtimeScheduler, Scheduler, StandardAccess
+from .packets import Side, packets
 from .quantities import Written
 from .resolve_high_rate import FORMATS, resolve_aggregation
+from .resolve_pcf import resolve_pcf, with_beacons
 from .resolve_phy import beacon_rate
-from .resolved import Flow, ResolvedScenario
+from .resolved import ResolvedScenario
 
 __all__ = [
     "check_txop_limits",
@@ -32,10 +31,6 @@ __all__ = [
     "with_categories",
 ]
 
-Side = Literal["ap", "stations"]
-
-_SIDES: tuple[Side, ...] = ("ap", "stations")
-
 
 def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
     """The resolved `[mac]`; AIFS and the windows of access categories follow from the PHY.
@@ -43,6 +38,7 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
     Raises:
         InvalidError: an access category that contradicts itself, or beacons that cannot be sent.
     """
+    mac = with_beacons(mac)
     edca = mac.edca
     return Mac.of(
         mac,
@@ -55,6 +51,7 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
             stations=_categories(edca, "stations", phy),
         ),
         beacon=None if mac.beacon is None else _beacon(mac.beacon, phy, written_phy),
+        pcf=resolve_pcf(mac),
         aggregation=resolve_aggregation(mac, phy, written_phy),
         cf_end_rate=beacon_rate(written_phy, None, ("phy",)),
     )
@@ -241,7 +238,7 @@ def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
         return
     for flow in scenario.flows:
         group = scenario.group(flow.stations)
-        for side, category, packet_bits in _packets(flow, scenario.classify):
+        for side, category, packet_bits in packets(flow, scenario.classify):
             limit = _given(mac.edca, side, category).txop_limit
             if not limit:
                 continue
@@ -259,19 +256,3 @@ def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
                     f"of flow {flow.name} takes {format_time_ns(needed)} with its MAC ACK; "
                     'allowed: that or more, or "0 us" for one frame at a time',
                 )
-
-
-def _packets(flow: Flow, classify: Classify) -> Iterator[tuple[Side, AccessCategory, int]]:
-    """The largest packets of a flow in each category: who sends them, and their bits."""
-    sender, receiver = _SIDES if flow.direction == "download" else _SIDES[::-1]
-    application, tcp = flow.application, flow.tcp
-    if application.kind == "udp":
-        yield sender, classify.udp, 8 * application.packet_bytes
-        return
-    assert tcp is not None, "transfers go over TCP"
-    request = application.request_bytes if application.kind == "web" else 0
-    yield sender, classify.tcp_data, 8 * tcp.mss_bytes + tcp.header_bits
-    yield sender, classify.tcp_ack, tcp.header_bits
-    # A SYN, or a request.
-    yield receiver, classify.tcp_data, 8 * min(request, tcp.mss_bytes) + tcp.header_bits
-    yield receiver, classify.tcp_ack, tcp.header_bits

@@ -13,7 +13,7 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from .declare import Default, Table, derived, follows, key, written
-from .keys.mac import AccessParameters, Beacon, Classify, Edca, Mac, Rules
+from .keys.mac import AccessParameters, Beacon, Classify, Edca, Mac, Pcf, Rules
 from .keys.phy import DsssPhy, OfdmPhy, Phy, Rate
 from .keys.queue import (
     Access,
@@ -76,6 +76,7 @@ __all__ = [
     "Mac",
     "OfdmPhy",
     "Page",
+    "Pcf",
     "Phy",
     "PlainQueue",
     "Queue",

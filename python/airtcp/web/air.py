@@ -35,7 +35,9 @@ _SNAPLEN: Final = 128
 
 _TYPES: Final = {
     0x80: "beacon", 0x08: "data", 0x88: "data", 0xB4: "rts", 0xC4: "cts", 0xD4: "ack",
-    0x84: "block ack request", 0x94: "block ack", 0xE4: "cf-end",
+    0x84: "block ack request", 0x94: "block ack", 0xE4: "cf-end", 0xF4: "cf-end",
+    0x18: "data", 0x28: "data", 0x38: "data",
+    0x48: "null", 0x58: "cf-ack", 0x68: "cf-poll", 0x78: "cf-poll",
 }  # fmt: skip
 _CARRIES: Final = ("data", "tcp ack", "syn")
 #: Frames that answer another, SIFS after it, and have no transmitter in them.

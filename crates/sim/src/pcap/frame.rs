@@ -1,5 +1,5 @@
 //! MPDUs of IEEE 802.11-2020, clause 9: data, A-MSDUs, RTS, CTS, MAC ACK, Block ACK and its request,
-//! CF-End and beacons, byte by byte.
+//! CF-End, beacons and the frames of contention-free periods, byte by byte.
 //!
 //! Knows headers and the FCS. Payload is zeros, so it is a number.
 
@@ -18,6 +18,13 @@ const ACK: u8 = 0xd4;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
 const CF_END: u8 = 0xe4;
+const CF_END_AND_CF_ACK: u8 = 0xf4;
+/// IEEE 802.11-2016, Table 9-1: what is added to the subtype of data frames without QoS.
+const NULL: u8 = 0x40;
+const CF_ACK: u8 = 0x10;
+const CF_POLL: u8 = 0x20;
+/// IEEE 802.11-2016, 9.2.4.2: what all but CF-Ends have as duration in a contention-free period.
+const DURATION_IN_CFP: u16 = 1 << 15;
 const BEACON: u8 = 0x80;
 /// Bits of its second octet.
 const TO_DS: u8 = 0x01;
@@ -38,6 +45,11 @@ const CAPABILITY_ESS: u16 = 1;
 const SSID: u8 = 0;
 const MAX_SSID: usize = 32;
 const VENDOR_SPECIFIC: u8 = 221;
+const CF_PARAMETER_SET: u8 = 4;
+/// With its identifier and length.
+const CF_PARAMETER_SET_BYTES: usize = 8;
+/// IEEE 802.11-2016, Table 9-43: CF-Pollable without CF-Poll Request, of an access point that polls.
+const CAPABILITY_POLLS: u16 = 1 << 2;
 /// With its identifier and length, and the three octets of an organization.
 const LEAST_VENDOR_SPECIFIC: usize = 5;
 /// RFC 1042: SNAP with EtherType IPv4.
@@ -48,6 +60,31 @@ const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
 pub(crate) struct Frame {
     head: Vec<u8>,
     zeros: usize,
+}
+
+/// What a data frame of a contention-free period does besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cf {
+    pub(crate) acknowledges: bool,
+    pub(crate) polls: bool,
+}
+
+impl Cf {
+    fn subtype(self) -> u8 {
+        (if self.acknowledges { CF_ACK } else { 0 }) | if self.polls { CF_POLL } else { 0 }
+    }
+}
+
+/// The CF Parameter Set of a beacon (IEEE 802.11-2016, 9.4.2.6).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CfParameters {
+    /// Beacons until the one that begins a contention-free period; 0 in that one.
+    pub(crate) count: u8,
+    /// Beacons from one such to the next.
+    pub(crate) period: u8,
+    /// Time units that a period lasts at most, and that this one still may.
+    pub(crate) max_duration: u16,
+    pub(crate) remaining: u16,
 }
 
 /// The header of a data frame.
@@ -67,18 +104,22 @@ pub(crate) struct DataHeader {
     pub(crate) sequence_number: u16,
     /// The TID of a QoS data frame.
     pub(crate) tid: Option<u8>,
+    /// In a contention-free period; `duration` means nothing then.
+    pub(crate) contention_free: Option<Cf>,
 }
 
 impl Frame {
     /// A data frame that carries an IPv4 packet: `head`, and then `zeros` zeros.
     pub(crate) fn data(&mut self, header: &DataHeader, head: &[u8], zeros: usize) {
         let DataHeader { from_ap, station, bssid, distant, .. } = *header;
-        let kind = if header.tid.is_some() { QOS_DATA } else { DATA };
+        let cf = header.contention_free;
+        let kind = if header.tid.is_some() { QOS_DATA } else { DATA } | cf.map_or(0, Cf::subtype);
+        let duration = cf.map_or(header.duration, |_| DURATION_IN_CFP);
         let direction = if from_ap { FROM_DS } else { TO_DS };
         let retry = if header.retry { RETRY } else { 0 };
         // Table 9-26: receiver, transmitter, and the one behind the access point.
         let addresses = if from_ap { [station, bssid, distant] } else { [bssid, station, distant] };
-        self.begin(kind, direction | retry, header.duration);
+        self.begin(kind, direction | retry, duration);
         self.head.extend(addresses.as_flattened());
         self.head.extend((header.sequence_number << 4).to_le_bytes());
         if let Some(tid) = header.tid {
@@ -87,6 +128,19 @@ impl Frame {
         self.head.extend(LLC_SNAP_IPV4);
         self.head.extend(head);
         self.zeros = zeros;
+    }
+
+    /// A data frame of a contention-free period without data.
+    pub(crate) fn without_data(&mut self, from_ap: bool, station: Address, bssid: Address, cf: Cf) {
+        let (direction, addresses) = if from_ap {
+            (FROM_DS, [station, bssid, bssid])
+        } else {
+            (TO_DS, [bssid, station, bssid])
+        };
+        self.begin(DATA | NULL | cf.subtype(), direction, DURATION_IN_CFP);
+        self.head.extend(addresses.as_flattened());
+        // Nobody tells such frames apart: they are not sent again.
+        self.head.extend([0, 0]);
     }
 
     /// A data frame with several IPv4 packets (9.2.2): of each its head, and how many zeros follow.
@@ -170,9 +224,10 @@ impl Frame {
         self.head.extend(bitmap);
     }
 
-    /// The end of a TXOP of `transmitter`.
-    pub(crate) fn cf_end(&mut self, transmitter: Address) {
-        self.begin(CF_END, 0, 0);
+    /// The end of a TXOP of `transmitter`, or of a contention-free period; then it may acknowledge a
+    /// data frame.
+    pub(crate) fn cf_end(&mut self, transmitter: Address, acknowledges: bool) {
+        self.begin(if acknowledges { CF_END_AND_CF_ACK } else { CF_END }, 0, 0);
         self.head.extend(BROADCAST);
         self.head.extend(transmitter);
     }
@@ -185,17 +240,27 @@ impl Frame {
         sequence_number: u16,
         timestamp: u64,
         interval: u16,
+        cf: Option<CfParameters>,
         bytes: usize,
     ) {
-        self.begin(BEACON, 0, 0);
+        let begins_cfp = cf.is_some_and(|cf| cf.count == 0);
+        self.begin(BEACON, 0, if begins_cfp { DURATION_IN_CFP } else { 0 });
         self.head.extend(BROADCAST);
         self.head.extend(bssid);
         self.head.extend(bssid);
         self.head.extend((sequence_number << 4).to_le_bytes());
         self.head.extend(timestamp.to_le_bytes());
         self.head.extend(interval.to_le_bytes());
-        self.head.extend(CAPABILITY_ESS.to_le_bytes());
-        self.element(SSID, bytes, MAX_SSID);
+        let polls = if cf.is_some() { CAPABILITY_POLLS } else { 0 };
+        self.head.extend((CAPABILITY_ESS | polls).to_le_bytes());
+        if let Some(cf) = cf {
+            self.element(SSID, bytes - CF_PARAMETER_SET_BYTES, MAX_SSID);
+            self.head.extend([CF_PARAMETER_SET, 6, cf.count, cf.period]);
+            self.head.extend(cf.max_duration.to_le_bytes());
+            self.head.extend(cf.remaining.to_le_bytes());
+        } else {
+            self.element(SSID, bytes, MAX_SSID);
+        }
         while self.head.len() + FCS_BYTES < bytes {
             self.element(VENDOR_SPECIFIC, bytes, u8::MAX.into());
         }
@@ -279,6 +344,7 @@ mod tests {
             distant: SERVER,
             sequence_number: 0x123,
             tid: None,
+            contention_free: None,
         }
     }
 
@@ -345,7 +411,7 @@ mod tests {
         frame.block_ack([STATION, AP], 0, 0, &[1; 32]);
         assert_eq!(frame.len() + FCS_BYTES, 56);
         assert_eq!(frame.head()[18..20], [0x04, 0]);
-        frame.cf_end(AP);
+        frame.cf_end(AP, false);
         assert_eq!(frame.len() + FCS_BYTES, 20);
     }
 
@@ -353,7 +419,7 @@ mod tests {
     fn beacons_have_the_length_that_is_asked_for_and_whole_elements() {
         let mut frame = Frame::default();
         for bytes in 42..1_000 {
-            frame.beacon(AP, 7, 1_000, 100, bytes);
+            frame.beacon(AP, 7, 1_000, 100, None, bytes);
 
             assert_eq!(frame.len() + FCS_BYTES, bytes);
             let mut elements = &frame.head()[36..];
@@ -365,6 +431,44 @@ mod tests {
         }
         assert_eq!(frame.head()[..4], [0x80, 0, 0, 0]);
         assert_eq!(frame.head()[4..24], [&BROADCAST[..], &AP, &AP, &[0x70, 0]].concat());
+    }
+
+    /// IEEE 802.11-2016, Table 9-1: bit 4 of the first octet is CF-Ack, bit 5 CF-Poll, bit 6 no data.
+    #[test]
+    fn frames_of_contention_free_periods_have_subtypes_of_their_own() {
+        let mut frame = Frame::default();
+        for (acknowledges, polls, bits) in
+            [(false, false, 0), (true, false, 0x10), (false, true, 0x20), (true, true, 0x30)]
+        {
+            let cf = Cf { acknowledges, polls };
+            frame.data(&DataHeader { contention_free: Some(cf), ..header() }, &[], 0);
+            assert_eq!(frame.head()[..4], [0x08 | bits, 0x02, 0, 0x80]);
+            frame.without_data(true, STATION, AP, cf);
+            assert_eq!(frame.head()[..4], [0x48 | bits, 0x02, 0, 0x80]);
+            assert_eq!(frame.head()[4..22], *[STATION, AP, AP].as_flattened());
+            assert_eq!(frame.len() + FCS_BYTES, 28);
+            frame.without_data(false, STATION, AP, cf);
+            assert_eq!(frame.head()[1], 0x01);
+            assert_eq!(frame.head()[4..22], *[AP, STATION, AP].as_flattened());
+        }
+        frame.cf_end(AP, true);
+        assert_eq!((frame.head()[0], frame.len() + FCS_BYTES), (0xf4, 20));
+    }
+
+    #[test]
+    fn beacons_tell_of_contention_free_periods() {
+        let mut frame = Frame::default();
+        let cf = CfParameters { count: 0, period: 2, max_duration: 0x1234, remaining: 0x1200 };
+        for bytes in [50, 73, 77, 90, 400] {
+            frame.beacon(AP, 7, 1_000, 100, Some(cf), bytes);
+
+            assert_eq!(frame.len() + FCS_BYTES, bytes);
+            assert_eq!(frame.head()[..4], [0x80, 0, 0, 0x80]);
+            assert_eq!(frame.head()[34..36], [0x05, 0]);
+            let after_ssid = 38 + usize::from(frame.head()[37]);
+            let element = &frame.head()[after_ssid..after_ssid + 8];
+            assert_eq!(element, [4, 6, 0, 2, 0x34, 0x12, 0x00, 0x12]);
+        }
     }
 
     #[test]

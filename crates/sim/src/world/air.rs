@@ -4,7 +4,8 @@
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    ACCESS_POINT, Began, ContenderId, FrameTimes, MacEvent, Mpdu, Msdu, Psdu, StationId, Supply,
+    ACCESS_POINT, Began, CfFrame, ContenderId, FrameTimes, MacEvent, Mpdu, Msdu, Psdu, StationId,
+    Supply,
 };
 
 use super::World;
@@ -97,7 +98,7 @@ impl Supply<Packet> for World<'_> {
                 self.frame_failed(by, &psdu.first().payload, false);
                 self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
                 self.record_lost_ppdu();
-                self.capture_outcome(psdu);
+                self.capture_loss();
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
             MacEvent::Answered { by, psdu } => {
@@ -108,7 +109,10 @@ impl Supply<Packet> for World<'_> {
             }
             MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
             MacEvent::GivenUp { by, mpdu } => {
-                self.packet_dropped(&mpdu.payload, Drop::Mac(by));
+                // It may have come all the same, and only that was not known.
+                if !mpdu.is_received {
+                    self.packet_dropped(&mpdu.payload, Drop::Mac(by));
+                }
                 self.remove_sent(by, &mpdu.payload);
                 self.frame_given_up(by, &mpdu.payload);
             }
@@ -189,6 +193,7 @@ impl World<'_> {
                 self.airtime.broadcast(now, sent, end);
                 self.capture_cf_end(by, now);
             }
+            Began::ContentionFree(ref frame) => self.contention_free(now, frame),
             Began::Request { by, times, receiver, window_start, collides } => {
                 if collides {
                     self.charge_collider(by, receiver, times);
@@ -210,6 +215,26 @@ impl World<'_> {
                 self.frame_failed(by, &psdu.first().payload, true);
                 self.capture_collider(by, now, (times, class), psdu);
             }
+        }
+    }
+
+    /// A frame of a contention-free period goes on the air at `start`.
+    fn contention_free(&mut self, start: Time, frame: &CfFrame<'_, Packet>) {
+        let CfFrame { by, receiver, psdu, ends, sent, end, .. } = *frame;
+        match psdu {
+            Some(psdu) => {
+                let scope = psdu.first().payload.body.scope;
+                self.airtime.contention_free((start, sent, end), scope, cargo(psdu));
+            }
+            None => self.airtime.broadcast(start, sent, end),
+        }
+        if let Some(began) = ends {
+            self.measures.contention_free += self.airtime.measured(began, end);
+        } else if self.shares_airtime {
+            self.charge(by, receiver, end - start);
+        }
+        if self.is_captured() {
+            self.capture_contention_free(start, frame);
         }
     }
 

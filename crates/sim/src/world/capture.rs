@@ -3,9 +3,10 @@
 //! Hooks look first whether there is a file, and change nothing in the world. What a PPDU carries is
 //! made when it goes on the air, and written when it is known what of it came through: nothing else is
 //! on the air before. The packets in it are named in [`packets`], what Block ACKs say is in
-//! [`agreements`], and what the bytes are is in [`pcap`](crate::pcap).
+//! [`agreements`], frames of contention-free periods are in [`contention_free`], and what the bytes are is in [`pcap`](crate::pcap).
 
 mod agreements;
+mod contention_free;
 mod packets;
 
 use std::collections::BTreeMap;
@@ -22,11 +23,12 @@ use crate::app::Service;
 use crate::connection::Side;
 use crate::control::RunError;
 use crate::packet::Packet;
-use crate::pcap::frame::{Address, DataHeader, Frame};
+use crate::pcap::frame::{Address, Cf, DataHeader, Frame};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
 use agreements::{Agreement, BlockAck};
+use contention_free::cf_parameters;
 use packets::{ForeignBytes, Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
@@ -69,7 +71,8 @@ struct Pending {
     /// Its frames, with their numbers.
     frames: Vec<(u64, Frame)>,
     sendings: Vec<Sending>,
-    answer: Answer,
+    /// None in a contention-free period, where the next frame acknowledges it.
+    answer: Option<Answer>,
 }
 
 /// What the receiver of a PPDU sends, and to whom.
@@ -115,7 +118,7 @@ impl World<'_> {
     pub(crate) fn settle_capture(&mut self, now: Time) {
         if let Some(capture) = &mut self.capture
             && let Some(pending) = &capture.pending
-            && pending.answer.start + OUTCOME_IS_KNOWN <= now
+            && pending.answer.is_some_and(|answer| answer.start + OUTCOME_IS_KNOWN <= now)
         {
             capture.settle(|_| true);
         }
@@ -183,13 +186,14 @@ impl World<'_> {
             capture.frame.cts(left(cts.1), sender);
             capture.write(start + cts.0, protection_rate, true);
         }
-        let (frames, sendings) = self.data_frames(&mut capture, by, psdu, data_rate, left(data.1));
+        let (frames, sendings) =
+            self.data_frames(&mut capture, by, psdu, data_rate, left(data.1), None);
         let tid = (frames.len() > 1).then(|| self.tid(by));
         let rate = match &self.scenario.mac.aggregation {
             Some(aggregation) if tid.is_some() => aggregation.block_ack_rate,
             _ => control_rate,
         };
-        let answer = Answer { start: start + ack.0, rate, to: sender, from: receiver, tid };
+        let answer = Some(Answer { start: start + ack.0, rate, to: sender, from: receiver, tid });
         let receiver = psdu.receiver();
         let start = start + data.0;
         capture.pending = Some(Pending { by, receiver, start, frames, sendings, answer });
@@ -202,6 +206,14 @@ impl World<'_> {
         if let Some(capture) = &mut self.capture {
             let came = |id| psdu.mpdus().iter().any(|mpdu| mpdu.id == id && mpdu.is_received);
             capture.settle(came);
+        }
+    }
+
+    /// Nothing came through of what is on the air.
+    #[cold]
+    pub(super) fn capture_loss(&mut self) {
+        if let Some(capture) = &mut self.capture {
+            capture.settle(|_| false);
         }
     }
 
@@ -228,7 +240,8 @@ impl World<'_> {
                 capture.write(start, protection_rate, false);
             }
             let duration = micros_up(ack.1 - data.1);
-            let (frames, sendings) = self.data_frames(&mut capture, by, psdu, data_rate, duration);
+            let (frames, sendings) =
+                self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
             for ((_, frame), sending) in frames.iter().zip(&sendings) {
                 capture.pcap.write(start + data.0, sending, false, frame);
             }
@@ -273,7 +286,7 @@ impl World<'_> {
         let transmitter = address_of(self.transmitters[by as usize].node);
         if let Some(capture) = &mut self.capture {
             capture.settle(|_| true);
-            capture.frame.cf_end(transmitter);
+            capture.frame.cf_end(transmitter, false);
             capture.write(start, rate, true);
         }
     }
@@ -296,6 +309,7 @@ impl World<'_> {
                 wrapped(mpdu.id),
                 start.as_nanos() / 1_000,
                 u16::try_from(interval).unwrap_or(u16::MAX),
+                self.scenario.mac.pcf.map(|pcf| cf_parameters(pcf, beacon.interval, start)),
                 mpdu.bits.div_ceil(8) as usize,
             );
             capture.write(start, beacon.rate, intact);
@@ -310,6 +324,7 @@ impl World<'_> {
         psdu: &Psdu<Packet>,
         rate: Rate,
         duration: u16,
+        contention_free: Option<Cf>,
     ) -> (Vec<(u64, Frame)>, Vec<Sending>) {
         let count = psdu.count();
         // VHT and HE PPDUs carry A-MPDUs alone (10.12.7).
@@ -321,7 +336,8 @@ impl World<'_> {
         let mut frames = Vec::with_capacity(count);
         let mut sendings = Vec::with_capacity(count);
         for (place, packets) in psdu.frames().enumerate() {
-            let frame = self.data_frame(capture, by, packets, window_start, duration);
+            let announced = (duration, contention_free);
+            let frame = self.data_frame(capture, by, packets, window_start, announced);
             frames.push((packets[0].id, frame));
             let subframe = is_ampdu.then_some(Subframe {
                 reference: capture.ampdus,
@@ -340,7 +356,7 @@ impl World<'_> {
         by: ContenderId,
         packets: &[Mpdu<Packet>],
         window_start: u64,
-        duration: u16,
+        (duration, contention_free): (u16, Option<Cf>),
     ) -> Frame {
         let Mpdu { id, payload: ref packet, .. } = packets[0];
         let transmitter = &self.transmitters[by as usize];
@@ -376,6 +392,7 @@ impl World<'_> {
             distant: server_address(flow.entry),
             sequence_number: sequence_number % SEQUENCE_NUMBERS as u16,
             tid: transmitter.category.map(tid),
+            contention_free,
         };
         let mut frame = Frame::default();
         let mut heads = Vec::with_capacity(packets.len());
@@ -444,9 +461,7 @@ impl Capture {
                 self.agreements.entry((by, receiver)).or_default().receive(*id, window);
             }
         }
-        if !any {
-            return;
-        }
+        let Some(answer) = answer.filter(|_| any) else { return };
         match (answer.tid, self.window) {
             (Some(tid), Some(window)) => {
                 let agreement = self.agreements.entry((by, receiver)).or_default();

@@ -33,6 +33,9 @@ impl World<'_> {
                 flow.measured.tcp.add(connection.counted());
             }
         }
+        if let Some(began) = cell.contention_free_since() {
+            self.measures.contention_free += self.airtime.measured(began, self.now);
+        }
         let measured = self.scenario.run.duration;
         let mac = self.mac_counted(cell);
         let counts = self.counts(&mac, cell);
@@ -114,6 +117,10 @@ impl World<'_> {
             simultaneous_sends: in_cell.simultaneous_sends,
             beacons: in_cell.beacons,
             beacon_collisions: in_cell.beacon_collisions,
+            contention_free_periods: in_cell.contention_free_periods,
+            contention_free_exchanges: in_cell.contention_free_successes,
+            polls: in_cell.polls,
+            polls_without_data: in_cell.polls_without_data,
             mac_drops: drops.mac,
             ap_queue_drops: drops.ap_queue,
             station_queue_drops: drops.station_queues,
@@ -254,6 +261,10 @@ impl World<'_> {
                 fraction(station_queues.queue_drops, station_queues.arrivals),
             ),
             ("mean_backlogged_nodes", Some(measures.backlogged.average(self.now, measured))),
+            (
+                "contention_free_share",
+                self.scenario.mac.pcf.map(|_| ratio(measures.contention_free, measured)),
+            ),
             ("active_stations_after_ap_success", measures.active_after_ap_success()),
             (
                 "simultaneous_send_probability",

@@ -83,6 +83,8 @@ pub(super) struct Measures {
     pub(super) mac_baseline: Vec<MacCounters>,
     /// What had happened in the cell by then.
     pub(super) cell_baseline: CellCounters,
+    /// Of the measured time, what was in contention-free periods that have ended.
+    pub(super) contention_free: Duration,
 }
 
 /// What counts of the payload that crosses the air: of frames on the air when measuring began, as much
@@ -173,6 +175,7 @@ impl Measures {
             transfers: None,
             mac_baseline: vec![MacCounters::default(); contenders],
             cell_baseline: CellCounters::default(),
+            contention_free: Duration::ZERO,
         }
     }
 

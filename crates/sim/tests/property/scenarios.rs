@@ -166,11 +166,13 @@ fn mac() -> impl Strategy<Value = Value> {
     let edca = prop::option::of((edcafs(), edcafs()));
     // 896 us at 1 Mb/s: some intervals are so short that beacons are left out.
     let interval = prop_oneof![1_000_000_u64..5_000_000, Just(102_400_000), Just(900_000)];
-    let limit = (limit, prop::option::of(interval));
+    // How many beacon intervals apart contention-free periods are, and per cent of one that they last.
+    let pcf = prop::option::of((1_u64..4, 1_u64..100));
+    let limit = (limit, prop::option::of((interval, pcf)));
     (threshold, limit, flags, after, (colliders, before_own_ack, later), edca).prop_map(
         |(
             threshold,
-            (limit, interval),
+            (limit, beacons),
             (immediate, post, post_drop),
             after,
             (colliders, before, (failed, delivery, protection, limited)),
@@ -188,10 +190,14 @@ fn mac() -> impl Strategy<Value = Value> {
                 "/mac",
                 json!({
                     "edca": edca,
-                    "beacon": interval.map(|interval| json!({
+                    "beacon": beacons.map(|(interval, _)| json!({
                         "interval_ns": interval, "size_bits": 584,
                         "rate": { "bps": 1_000_000, "modulation": "dsss" },
                     })),
+                    "pcf": beacons.and_then(|(interval, pcf)| pcf.map(|(apart, share)| json!({
+                        "interval_ns": apart * interval, "max_duration_ns": interval * share / 100,
+                        "poll": "round-robin",
+                    }))),
                     "rts_threshold_bytes": threshold,
                     "short_retry_limit": limit,
                     "rules": table("/mac/rules", rules),
@@ -497,7 +503,11 @@ pub(crate) fn scenario() -> impl Strategy<Value = Value> {
                 }
                 // Bursts and access categories exclude each other.
                 let standard = json!({ "scheme": "standard" });
-                let access = if mac["edca"].is_null() { access } else { standard };
+                let access = if mac["edca"].is_null() { access } else { standard.clone() };
+                // Contention-free periods want neither.
+                if !mac["edca"].is_null() || access != standard {
+                    mac["pcf"] = Value::Null;
+                }
                 let ap = json!({ "queue": queue, "access": access, "scheduler": scheduler });
                 for (index, flow) in flows.iter_mut().enumerate() {
                     flow["name"] = json!(format!("flow{index}"));

@@ -14,7 +14,7 @@ use crate::phy::PhyConfig;
 use crate::station::{ContenderId, EVERYBODY};
 
 /// The access point's queue of the highest priority: its only one under the DCF, AC_VO under EDCA.
-const FIRST_OF_ACCESS_POINT: ContenderId = 0;
+pub(super) const FIRST_OF_ACCESS_POINT: ContenderId = 0;
 
 /// No queue.
 const NONE: ContenderId = ContenderId::MAX;
@@ -80,6 +80,20 @@ impl Beacons {
         self.on_air == contender
     }
 
+    pub(super) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Nothing is to be done about beacons before `time`.
+    pub(super) fn set_next_target(&mut self, time: Time) {
+        self.next_target = time;
+    }
+
+    /// The access point's next frame is a beacon.
+    pub(super) fn set_due(&mut self) {
+        self.due = FIRST_OF_ACCESS_POINT;
+    }
+
     pub(super) fn airtime(&self) -> Duration {
         self.airtime
     }
@@ -91,7 +105,7 @@ impl Beacons {
     }
 
     /// The one on the air is over.
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         self.on_air = NONE;
         self.frame.id += 1;
     }
@@ -100,9 +114,12 @@ impl Beacons {
 impl<P: Clone> Cell<P> {
     /// A beacon is due at `now`. If the one before still waits, that one is not sent.
     #[cold]
-    pub(super) fn beacon_is_due(&mut self, now: Time) {
+    pub(super) fn beacon_is_due<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if self.begins_contention_free(now, supply) {
+            return;
+        }
         self.beacons.next_target = now + self.beacons.interval;
-        self.beacons.due = FIRST_OF_ACCESS_POINT;
+        self.beacons.set_due();
         self.contention.frame_queued(FIRST_OF_ACCESS_POINT, now, false);
         self.look_for_access();
     }
@@ -137,7 +154,7 @@ impl<P: Clone> Cell<P> {
         self.tell_of_beacon(by, start, sent, end, true, supply);
     }
 
-    fn tell_of_beacon<S: Supply<P>>(
+    pub(super) fn tell_of_beacon<S: Supply<P>>(
         &mut self,
         by: ContenderId,
         start: Time,

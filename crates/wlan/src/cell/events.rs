@@ -112,6 +112,30 @@ pub enum MacEvent<'a, P> {
     },
 }
 
+/// A frame that the point coordinator sends, or who is polled (IEEE Std 802.11-2016, 10.4.3): with or
+/// without data, with or without a poll, with or without the acknowledgment of the frame before it.
+#[derive(Debug)]
+pub struct CfFrame<'a, P> {
+    /// Who sends it.
+    pub by: ContenderId,
+    /// Whom it is for; everybody, if it ends the period.
+    pub receiver: StationId,
+    /// The data, if it has any.
+    pub psdu: Option<&'a Psdu<P>>,
+    /// Whether it acknowledges the data frame that came just before (CF-Ack).
+    pub acknowledges: bool,
+    /// Whether it polls its receiver (CF-Poll).
+    pub polls: bool,
+    /// Since when there is the period that it ends, if it does (CF-End).
+    pub ends: Option<Time>,
+    /// At which of the cell's rates it goes; a CF-End goes at the rate of CF-Ends.
+    pub class: u32,
+    /// When it has been sent.
+    pub sent: Time,
+    /// When all have heard it.
+    pub end: Time,
+}
+
 /// What goes on the air.
 #[derive(Debug)]
 pub enum Began<'a, P> {
@@ -148,6 +172,8 @@ pub enum Began<'a, P> {
         /// When all have heard it.
         end: Time,
     },
+    /// A frame of a contention-free period, which began with a beacon.
+    ContentionFree(CfFrame<'a, P>),
     /// Several frames, which collide; [`Self::Collider`], [`Self::Request`] or [`Self::Beacon`] tells of
     /// each, of the first two kinds to those who watch them.
     Collision {

@@ -184,7 +184,7 @@ impl<P: Clone> Cell<P> {
 
     /// The frame that `by` holds has failed once more: whether it may be sent again
     /// (IEEE Std 802.11-2020, 10.3.4.4).
-    fn retry(&mut self, by: ContenderId) -> Retry {
+    pub(super) fn retry(&mut self, by: ContenderId) -> Retry {
         let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
         for mpdu in psdu.mpdus_mut() {
             mpdu.failures += 1;
@@ -194,7 +194,7 @@ impl<P: Clone> Cell<P> {
     }
 
     /// A frame of `by` has failed: whether `by` has a frame now, that one or another.
-    fn after_failure<S: Supply<P>>(
+    pub(super) fn after_failure<S: Supply<P>>(
         &mut self,
         by: ContenderId,
         retry: Retry,

@@ -9,7 +9,7 @@ use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
 
 /// A CF-End: frame control, duration, two addresses and FCS (9.3.1.5).
-const CF_END_BITS: u64 = 160;
+pub(super) const CF_END_BITS: u64 = 160;
 
 /// The rule, and the frame.
 #[derive(Debug)]

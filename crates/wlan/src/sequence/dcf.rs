@@ -157,6 +157,11 @@ impl FrameTable {
         mpdu_bits - self.header_bits
     }
 
+    /// The data rate of a class.
+    pub(crate) fn data_rate(&self, class: u32) -> Rate {
+        self.classes[class as usize].0
+    }
+
     /// The settings of the PHY.
     pub fn phy(&self) -> &PhyConfig {
         &self.phy

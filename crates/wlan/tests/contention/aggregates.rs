@@ -96,6 +96,7 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::CfEnd { by, .. }) => Seen::CfEnd(by),
             MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. })
             | MacEvent::Answered { .. } => return,
+            MacEvent::Began(Began::ContentionFree(_)) => panic!("there is no PCF"),
             MacEvent::Lost { .. } => Seen::Lost,
             MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),
             MacEvent::Acknowledged { mpdu, .. } => Seen::Acknowledged(mpdu.payload),

@@ -7,4 +7,5 @@ mod dcf;
 mod edca;
 mod exchanges;
 mod limits;
+mod pcf;
 mod script;

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{RandomStream, Time};
 use airtcp_wlan::{
-    AccessParameters, AudibilityClass, Began, Cell, CellConfig, ContenderConfig, ContenderId,
-    EdcaConfig, FrameErrors, MacConfig, MacEvent, Msdu, PhyConfig, StationId, Supply,
+    AccessParameters, AudibilityClass, Began, Cell, CellConfig, CfFrame, ContenderConfig,
+    ContenderId, EVERYBODY, EdcaConfig, FrameErrors, MacConfig, MacEvent, Msdu, PhyConfig,
+    StationId, Supply,
 };
 
 use crate::cell::{SLOT, at, micros, standard, streams};
@@ -38,6 +39,22 @@ pub(crate) enum Seen {
     Beacon {
         number: u64,
         collides: bool,
+    },
+    /// A frame of a contention-free period: who sends it, to whom, with which packet, whether it has
+    /// an acknowledgment and a poll, and how long it is.
+    Cf {
+        by: ContenderId,
+        to: StationId,
+        packet: Option<u32>,
+        acknowledges: bool,
+        polls: bool,
+        micros: u64,
+    },
+    /// The end of one, which has begun then.
+    CfEnd {
+        began: u64,
+        acknowledges: bool,
+        micros: u64,
     },
     Lost {
         by: ContenderId,
@@ -121,6 +138,7 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::Beacon { mpdu, collides, .. }) => {
                 Seen::Beacon { number: mpdu.id, collides }
             }
+            MacEvent::Began(Began::ContentionFree(frame)) => cf_frame(now, &frame),
             MacEvent::Began(Began::Request { .. }) | MacEvent::Answered { .. } => {
                 panic!("DCF has no Block ACKs")
             }
@@ -131,6 +149,20 @@ impl Supply<u32> for Queues {
             MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },
         };
         self.seen.push((micros(now), seen));
+    }
+}
+
+fn cf_frame(now: Time, frame: &CfFrame<'_, u32>) -> Seen {
+    assert_eq!(frame.sent, frame.end, "there is no propagation delay");
+    let CfFrame { by, receiver: to, acknowledges, polls, .. } = *frame;
+    let micros = micros(frame.end) - micros(now);
+    let packet = frame.psdu.map(|psdu| psdu.first().payload);
+    match frame.ends {
+        None => Seen::Cf { by, to, packet, acknowledges, polls, micros },
+        Some(began) => {
+            assert_eq!((by, to, packet, polls), (0, EVERYBODY, None, false));
+            Seen::CfEnd { began: crate::cell::micros(began), acknowledges, micros }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-"""`[mac]`: the DCF, EDCA, beacons.
+"""`[mac]`: the DCF, EDCA, beacons, the PCF.
 
 Knows their keys. Does not know how AIFS and contention windows of access categories follow from the
 PHY: `resolve_mac` does.
@@ -22,6 +22,7 @@ __all__ = [
     "Edca",
     "EdcaCategories",
     "Mac",
+    "Pcf",
     "Rules",
 ]
 
@@ -278,6 +279,28 @@ class Beacon(Table):
     )
 
 
+class Pcf(Table):
+    """Contention-free periods, in which the access point polls; this table switches them on."""
+
+    interval_ns: int = key(
+        "From one contention-free period to the next: a multiple of the interval of beacons.",
+        default=follows("the interval of beacons, 102.4 ms"),
+        gt=0,
+        source="IEEE 802.11-2016, 10.4.2, CFPPeriod",
+    )
+    max_duration_ns: int = key(
+        "How long after the beacon was due a period is over at the latest.",
+        default=follows("half the interval of beacons"),
+        gt=0,
+        source="IEEE 802.11-2016, 10.4.3.4, CFPMaxDuration",
+    )
+    poll: Literal["round-robin"] = key(
+        "Whom the access point polls: one station after the other.",
+        default="round-robin",
+        source="IEEE 802.11-2016, 10.4.4",
+    )
+
+
 class Aggregation(Table):
     """How 802.11n and later send several frames at once, all to one receiver."""
 
@@ -349,4 +372,9 @@ class Mac(Table):
     classify: ClassVar[Key] = file_only(
         written(Classify), "Which traffic goes into which access category.", default={}
     )
-    beacon: Beacon | None = key("Beacons of the access point.", default=none())
+    beacon: Beacon | None = key(
+        "Beacons of the access point.", default=none("none; with `pcf` all defaults")
+    )
+    pcf: Pcf | None = key(
+        "The point coordination function, of 802.11, b, a and g.", default=none("the DCF alone")
+    )

@@ -1,0 +1,181 @@
+//! Whose turn it is in a contention-free period: round after round in which each station is polled,
+//! in the order of their numbers.
+//!
+//! The next packet of the access point's queue goes with a poll for its receiver, unless that one has
+//! been polled in this round and the frame before was such a packet too; then a station that has not
+//! been polled is, without data. So a queue that is never empty does not keep others from being polled,
+//! and where packets for many follow one another, hardly any poll goes without data. A period goes on
+//! where the last has ended. It ends early when as many polls in a row as there are stations, and their
+//! answers, had no data, and there is nothing to send.
+
+use airtcp_kernel::Time;
+
+use super::class_of_poll;
+use crate::cell::beacons::FIRST_OF_ACCESS_POINT;
+use crate::cell::{Cell, OnAir, Supply};
+use crate::frame::Msdu;
+use crate::station::{ContenderId, StationId};
+
+/// The station with the lowest number.
+const FIRST_STATION: StationId = 1;
+
+/// What the access point does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It polls a station, with or without data for it.
+    Poll { to: StationId, has_data: bool },
+    /// It ends the period.
+    End,
+}
+
+/// Who has been polled.
+#[derive(Debug)]
+pub(super) struct Round {
+    /// In which round each station was polled last; the first entry, the access point's, is not used.
+    last: Vec<u64>,
+    round: u64,
+    /// All stations before this one have been polled in this round.
+    next: usize,
+    /// Whether the last poll went with data.
+    had_data: bool,
+    /// Polls in a row without data either way.
+    idle: usize,
+}
+
+impl Round {
+    pub(super) fn new(nodes: usize) -> Self {
+        Self {
+            last: vec![0; nodes],
+            round: 1,
+            next: FIRST_STATION as usize,
+            had_data: false,
+            idle: 0,
+        }
+    }
+
+    pub(super) fn begin_period(&mut self) {
+        self.had_data = false;
+        self.idle = 0;
+    }
+
+    /// The station that is next in this round, if any is left.
+    fn next(&mut self) -> Option<StationId> {
+        while self.last.get(self.next) == Some(&self.round) {
+            self.next += 1;
+        }
+        (self.next < self.last.len()).then_some(self.next as StationId)
+    }
+
+    /// Whether data may go to `to` now, if `next` is the next of the round.
+    fn takes_data(&self, to: StationId, next: Option<StationId>) -> bool {
+        let Some(&last) = self.last.get(to as usize) else { return false };
+        last != self.round || !self.had_data || next.is_none()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.idle + 1 >= self.last.len()
+    }
+
+    fn poll(&mut self, to: StationId, has_data: bool) {
+        if self.next().is_none() {
+            self.begin();
+        }
+        self.last[to as usize] = self.round;
+        self.had_data = has_data;
+    }
+
+    fn begin(&mut self) {
+        self.round += 1;
+        self.next = FIRST_STATION as usize;
+    }
+
+    /// The poll and its answer are over, and one of them had data, or none.
+    pub(super) fn polled(&mut self, moved: bool) {
+        self.idle = if moved { 0 } else { self.idle + 1 };
+    }
+}
+
+impl<P: Clone> Cell<P> {
+    /// What the access point sends at `start`, chosen at `now`.
+    pub(super) fn take_turn<S: Supply<P>>(
+        &mut self,
+        now: Time,
+        start: Time,
+        supply: &mut S,
+    ) -> Turn {
+        debug_assert!(matches!(self.on_air, OnAir::ContentionFree));
+        let Self { originators, frames, rate_classes, pcf: Some(pcf), .. } = self else {
+            return Turn::End;
+        };
+        let acknowledged = pcf.unacknowledged.map(|by| originators[by as usize].station);
+        let phy = frames.phy();
+        let hops = phy.propagation_delay + phy.sifs + phy.propagation_delay;
+        let latest = pcf.answered_by(phy.propagation_delay);
+        let (headers, empty_bits) = (frames.mpdu_bits(0), pcf.empty_bits);
+        let mut fits = |to: StationId, bits| {
+            let class = class_of_poll(frames, rate_classes, to, acknowledged);
+            let poll = frames.times(class, bits).data;
+            // The shortest answer is as long as an empty poll.
+            let answer = frames.times(rate_classes[to as usize], empty_bits).data;
+            start + poll + hops + answer <= latest
+        };
+        let round = &mut pcf.round;
+        let next = round.next();
+        let access_point = &mut originators[FIRST_OF_ACCESS_POINT as usize];
+        let mut taken = None;
+        let to = if let Some(psdu) = &access_point.psdu {
+            let to = psdu.receiver();
+            (round.takes_data(to, next) && fits(to, psdu.bits())).then_some(to)
+        } else {
+            let goes = |msdu: &Msdu<P>| {
+                let to = msdu.receiver;
+                round.takes_data(to, next) && fits(to, headers + msdu.bits)
+            };
+            supply.next(FIRST_OF_ACCESS_POINT, now, goes, |msdu| taken = Some(msdu));
+            taken.as_ref().map(|msdu| msdu.receiver)
+        };
+        let turn = match (to, next) {
+            (Some(to), _) => Turn::Poll { to, has_data: true },
+            (None, _) if round.is_idle() => Turn::End,
+            (None, next) => {
+                let to = next.unwrap_or(FIRST_STATION);
+                if fits(to, empty_bits) { Turn::Poll { to, has_data: false } } else { Turn::End }
+            }
+        };
+        if let Turn::Poll { to, has_data } = turn {
+            round.poll(to, has_data);
+        }
+        if let Some(msdu) = taken {
+            access_point.take(msdu, frames);
+        }
+        turn
+    }
+
+    /// Whether `by`, which is polled, answers with data from `start` on: what the MAC holds of its
+    /// queue, or the next packet of it, if that ends in time.
+    pub(super) fn has_answer<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        start: Time,
+        supply: &mut S,
+    ) -> bool {
+        let Self { originators, frames, rate_classes, pcf: Some(pcf), .. } = self else {
+            return false;
+        };
+        let propagation = frames.phy().propagation_delay;
+        let latest = pcf.answered_by(propagation);
+        let headers = frames.mpdu_bits(0);
+        let originator = &mut originators[by as usize];
+        let class = rate_classes[originator.station as usize];
+        let mut fits = |bits| start + frames.times(class, bits).data + propagation <= latest;
+        if let Some(psdu) = &originator.psdu {
+            return fits(psdu.bits());
+        }
+        let mut taken = None;
+        supply.next(by, now, |msdu| fits(headers + msdu.bits), |msdu| taken = Some(msdu));
+        let Some(msdu) = taken else { return false };
+        originator.take(msdu, frames);
+        true
+    }
+}

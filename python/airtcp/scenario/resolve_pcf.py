@@ -1,0 +1,150 @@
+"""From the written `[mac.pcf]` to the resolved one: contention-free periods.
+
+Knows what of them contradicts the rest of the scenario, and how long frames last. Does not know
+what is sent in them.
+"""
+
+from __future__ import annotations
+
+from ..airtime import exchange_ns, mpdu_bits, needs_rts, ppdu_ns
+from ..units import format_time_ns
+from .errors import InvalidError, Path
+from .keys.mac import Beacon, Pcf
+from .packets import packets
+from .quantities import Written
+from .resolve_high_rate import FORMATS
+from .resolved import Phy, ResolvedScenario
+
+__all__ = ["check_pcf", "resolve_pcf", "with_beacons"]
+
+_HERE: Path = ("mac", "pcf")
+
+#: A beacon with the CF Parameter Set: header and FCS, fixed fields, an empty SSID, the element
+#: (IEEE 802.11-2016, 9.3.3.3 and 9.4.2.6).
+_LEAST_BEACON_BITS = 8 * (28 + 12 + 2 + 8)
+#: A CF-End (IEEE 802.11-2016, 9.3.1.6).
+_CF_END_BITS = 160
+
+
+def with_beacons(mac: Written) -> Written:
+    """`[mac]` with the beacons that contention-free periods begin with."""
+    if mac.pcf is None or mac.beacon is not None:
+        return mac
+    beacon = Beacon.written_default()
+    if mac.pcf.given("interval"):
+        beacon = beacon.model_copy(update={"interval": mac.pcf.interval})
+    return mac.filled(beacon=beacon)
+
+
+def resolve_pcf(mac: Written) -> Pcf | None:
+    """The resolved table, of a `[mac]` with beacons; None without.
+
+    Raises:
+        InvalidError: periods that do not begin with a beacon.
+    """
+    if mac.pcf is None:
+        return None
+    beacons: int = mac.beacon.interval
+    pcf = mac.pcf.filled(interval=beacons, max_duration=beacons // 2)
+    if pcf.interval % beacons:
+        raise InvalidError(
+            (*_HERE, "interval"),
+            f"is {format_time_ns(pcf.interval)}, and a beacon comes every "
+            f"{format_time_ns(beacons)}; allowed: a multiple of that",
+        )
+    return Pcf.of(pcf)
+
+
+def check_pcf(mac: Written, scenario: ResolvedScenario) -> None:
+    """Refuses contention-free periods where they have no room, or leave none, or nobody knows them.
+
+    Raises:
+        InvalidError: contention-free periods beside access categories, aggregation or bursts, in a
+            beacon that cannot tell of them, or too short or too long for the packets of the flows.
+    """
+    pcf, beacon, phy = scenario.mac.pcf, scenario.mac.beacon, scenario.phy
+    if pcf is None:
+        return
+    assert beacon is not None, "they begin with beacons"
+    if phy.standard in FORMATS:
+        raise InvalidError(
+            _HERE,
+            f"{phy.standard} has no contention-free periods here; allowed: 802.11b, a, g and "
+            "802.11",
+        )
+    if scenario.mac.edca is not None:
+        raise InvalidError(
+            _HERE,
+            "the point coordination function polls stations with one queue, and [mac.edca] gives "
+            "them a queue for each access category; allowed: one of the two",
+        )
+    if scenario.ap.access.scheme != "standard":
+        raise InvalidError(
+            _HERE,
+            f"an access point that polls does not send in bursts, and ap.access.scheme is "
+            f'"{scenario.ap.access.scheme}"; allowed: one of the two',
+        )
+    if beacon.size_bits < _LEAST_BEACON_BITS:
+        raise InvalidError(
+            ("mac", "beacon", "size_bits"),
+            f"{beacon.size_bits} bits have no room for what a beacon tells of contention-free "
+            f"periods; allowed: {_LEAST_BEACON_BITS} or more",
+        )
+    _check_duration(mac, scenario, pcf, beacon)
+
+
+def _check_duration(mac: Written, scenario: ResolvedScenario, pcf: Pcf, beacon: Beacon) -> None:
+    phy = scenario.phy
+    frame, exchange = _longest(scenario)
+    hop = phy.sifs_ns + phy.propagation_delay_ns
+    # IEEE 802.11-2016, 10.4.3.4: a packet each way, the beacon and the CF-End.
+    least = (
+        _ppdu(phy, beacon.size_bits, beacon.rate)
+        + 2 * (hop + frame)
+        + (hop + phy.slot_time_ns + _ppdu(phy, _CF_END_BITS, scenario.mac.cf_end_rate))
+        + phy.propagation_delay_ns
+    )
+    # There, too: one exchange contends between the end of a period and the next beacon.
+    most = beacon.interval_ns - (phy.difs_ns + phy.cw_min * phy.slot_time_ns + exchange)
+    is_given = mac.pcf.given("max_duration")
+    here = (*_HERE, "max_duration") if is_given else _HERE
+    said = f"{'' if is_given else 'max_duration '}is {format_time_ns(pcf.max_duration_ns)}"
+    if least > most:
+        raise InvalidError(
+            _HERE,
+            f"between two beacons, {format_time_ns(beacon.interval_ns)} apart, there is no room "
+            f"for a contention-free period of {format_time_ns(least)} (a beacon, the longest "
+            "packet of the flows each way, a CF-End) and an exchange that contends; allowed: a "
+            "longer interval of beacons",
+        )
+    if pcf.max_duration_ns < least:
+        raise InvalidError(
+            here,
+            f"{said}, and a beacon, the longest packet of the flows each way and a CF-End take "
+            f"{format_time_ns(least)}; allowed: that or more",
+        )
+    if pcf.max_duration_ns > most:
+        raise InvalidError(
+            here,
+            f"{said}, and a beacon comes every {format_time_ns(beacon.interval_ns)}, before which "
+            f"one exchange must have contended; allowed: {format_time_ns(most)} or less",
+        )
+
+
+def _longest(scenario: ResolvedScenario) -> tuple[int, int]:
+    """The longest frame of the flows, and the longest exchange of one."""
+    phy = scenario.phy
+    frames, exchanges = [0], [0]
+    for flow in scenario.flows:
+        group = scenario.group(flow.stations)
+        for _, _, bits in packets(flow, scenario.classify):
+            rts = needs_rts(phy, bits, scenario.mac.rts_threshold_bytes)
+            frames.append(_ppdu(phy, mpdu_bits(phy, bits), group.data_rate))
+            exchanges.append(
+                int(exchange_ns(phy, bits, group.data_rate, group.control_rate, rts=rts))
+            )
+    return max(frames), max(exchanges)
+
+
+def _ppdu(phy: Phy, bits: int, rate: object) -> int:
+    return int(ppdu_ns(phy, bits, rate))  # type: ignore[arg-type]
