@@ -150,5 +150,29 @@ def test_send_buffers_begin_small_and_grow(scenario: Scenario) -> None:
         assert first < 1 << 20 < largest
 
 
+def test_receive_buffers_begin_as_linux_has_them_and_grow_to_the_window() -> None:
+    """131072 bytes are the default (ip-sysctl.rst); a small window has all its room at once."""
+    large, small = (
+        site_of(loads(WINDOW.format(window=window)), name="test").nodes[1].sysctls
+        for window in ("3 MB", "8760 B")
+    )
+    assert large["net.ipv4.tcp_rmem"] == "4096 131072 6000000"
+    assert small["net.ipv4.tcp_rmem"] == "4096 17520 17520"
+
+
+WINDOW = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "one"
+count = 1
+[[flows]]
+stations = "one"
+direction = "download"
+application = {{ kind = "bulk" }}
+tcp = {{ receive_window = "{window}" }}
+"""
+
+
 def test_datagrams_need_room() -> None:
     assert {node.mtu for node in site_of(loads(DATAGRAMS), name="test").nodes} == {1700}

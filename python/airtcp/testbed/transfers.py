@@ -195,7 +195,8 @@ class Http(Transfers):
                 "more": _UPLOADS if self._uploads else "",
             }
             (folder / "nginx.conf").write_text(_NGINX.format(**fields), encoding="ascii")
-            network.start(SERVER, ["nginx", "-p", self._folder, "-c", f"{self._folder}/nginx.conf"])
+            command = ["nginx", "-p", self._folder, "-c", f"{self._folder}/nginx.conf"]
+            network.start(SERVER, command, promptly=True)
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
         """Whether it listens."""
