@@ -96,6 +96,9 @@ pub struct Cell<P> {
     /// Of data frames that were lost after their RTS had got through.
     long_retry_limit: u16,
     answers_seem_to_find_it_idle: bool,
+    /// Whether all that goes on the air are exchanges of one frame, each after a backoff of its own:
+    /// no beacon, aggregate, burst or TXOP.
+    is_plain: bool,
 }
 
 /// What the medium does.
@@ -136,6 +139,12 @@ impl<P: Clone> Cell<P> {
             .collect();
         let beacons = Beacons::new(phy, mac);
         let pcf = Pcf::new(phy, mac, &contenders);
+        let is_plain = mac.beacon.is_none()
+            && pcf.is_none()
+            && aggregates.is_none()
+            && contenders
+                .iter()
+                .all(|one| one.bursts.is_none() && one.access.txop_limit == Duration::ZERO);
         Self {
             contention: Contention::new(phy, mac, contenders),
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
@@ -157,6 +166,7 @@ impl<P: Clone> Cell<P> {
             long_retry_limit: limit(mac.long_retry_limit),
             answers_seem_to_find_it_idle: mac.rules.arrival_before_own_ack
                 == ArrivalBeforeOwnAck::Idle,
+            is_plain,
         }
     }
 
@@ -188,24 +198,27 @@ impl<P: Clone> Cell<P> {
     /// does. One thing at a time: there may be more at the same instant.
     #[inline]
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        if self.beacons.next_target() <= now {
+        if self.is_plain {
+            self.step::<true, S>(now, supply);
+        } else if self.beacons.next_target() <= now {
             self.beacon_is_due(now, supply);
-            return;
+        } else {
+            self.step::<false, S>(now, supply);
         }
-        self.step(now, supply);
     }
 
-    /// What is on the air goes on, or the next access begins.
+    /// What is on the air goes on, or the next access begins. A `PLAIN` cell is not asked at each
+    /// exchange for what it cannot have.
     #[inline(always)]
-    fn step<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+    fn step<const PLAIN: bool, S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         match self.on_air {
-            OnAir::Silence => self.access_medium(now, supply),
+            OnAir::Silence => self.access_medium::<PLAIN, S>(now, supply),
             OnAir::Sending { end } => self.transmissions_ended(now, end, supply),
             OnAir::Acknowledging { by, .. } => {
-                if self.aggregates.is_some() && !self.beacons.is_on_air(by) {
+                if !PLAIN && self.aggregates.is_some() && !self.beacons.is_on_air(by) {
                     self.ppdu_answered(by, now, supply);
                 } else {
-                    self.ack_ended(by, now, supply);
+                    self.ack_ended::<PLAIN, S>(by, now, supply);
                 }
             }
             OnAir::Unanswered { by } => self.exchange_failed(by, now, supply),
@@ -293,19 +306,23 @@ impl<P: Clone> Cell<P> {
     /// One or more stations begin to transmit. If nothing else happens meanwhile, an exchange of one
     /// frame goes on to its end at once.
     #[inline(always)]
-    fn access_medium<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let by = match self.contention.begin() {
-            Access::Alone(by) if !self.beacons.is_due(by) && self.aggregates.is_none() => by,
+    fn access_medium<const PLAIN: bool, S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        let by = match self.contention.begin_in::<PLAIN>() {
+            Access::Alone(by) if PLAIN || !self.beacons.is_due(by) && self.aggregates.is_none() => {
+                by
+            }
             access => return self.other_access(access, now, supply),
         };
         let Self { originators, frames, rate_classes, beacons, errors, .. } = self;
         // Looked up once: this is most of what a run does.
         let originator = &mut originators[by as usize];
-        self.txop = Txop::new(now, originator.txop_limit);
+        if !PLAIN {
+            self.txop = Txop::new(now, originator.txop_limit);
+        }
         let station = originator.station;
         let (mpdu, times) = originator.begin(by, now, frames, rate_classes, supply);
         let (received, end) = (now + times.received, now + times.total);
-        if !beacons.pass(received, supply) {
+        if !beacons.pass::<PLAIN, P, S>(received, supply) {
             self.sends(by, now, times);
             return;
         }
@@ -325,14 +342,14 @@ impl<P: Clone> Cell<P> {
             self.answers(by, received, end);
             self.frame_ready(contender, received);
             self.frames_ready(received, supply);
-            if self.beacons.pass(end, supply) {
-                self.ack_ended(by, end, supply);
+            if self.beacons.pass::<PLAIN, P, S>(end, supply) {
+                self.ack_ended::<PLAIN, S>(by, end, supply);
             }
-        } else if beacons.pass(end, supply) {
+        } else if beacons.pass::<PLAIN, P, S>(end, supply) {
             supply.on_event(end, MacEvent::Acknowledged { by, mpdu });
             let receiver = mpdu.receiver;
             originator.release();
-            self.exchange_succeeded(by, receiver, end, supply);
+            self.exchange_succeeded::<PLAIN, S>(by, receiver, end, supply);
         } else {
             self.answers(by, received, end);
         }

@@ -156,6 +156,12 @@ impl Contention {
     /// the air. The caller settles internal collisions before anything else happens.
     #[inline]
     pub fn begin(&mut self) -> Access {
+        self.begin_in::<false>()
+    }
+
+    /// The same; in a `PLAIN` cell nobody sends in bursts.
+    #[inline(always)]
+    pub(crate) fn begin_in<const PLAIN: bool>(&mut self) -> Access {
         let now = self.next_access;
         debug_assert!(!self.busy && now != Time::NEVER);
         self.busy = true;
@@ -165,7 +171,7 @@ impl Contention {
         self.internal_collisions.clear();
         let alone = if let [group] = &mut self.groups[..]
             && self.strays.is_empty()
-            && self.bursts.is_none()
+            && (PLAIN || self.bursts.is_none())
         {
             // Nearly always under the DCF: the next access is that of the only group.
             group.begin(self.settings.boundary_slots, &mut self.together)
@@ -244,14 +250,27 @@ impl Contention {
 
     /// The exchange of `id`, which is alone on the air, has ended with its MAC ACK at `now`;
     /// `has_frame` says whether it has another frame to send.
-    #[inline(always)]
+    #[inline]
     pub fn end_success(&mut self, id: ContenderId, now: Time, has_frame: bool) {
+        self.end_success_in::<false>(id, now, has_frame);
+    }
+
+    /// The same; in a `PLAIN` cell nobody sends in bursts.
+    #[inline(always)]
+    pub(crate) fn end_success_in<const PLAIN: bool>(
+        &mut self,
+        id: ContenderId,
+        now: Time,
+        has_frame: bool,
+    ) {
         debug_assert_eq!(self.contenders[id as usize].state, State::Exchanging);
         let is_burst = match &mut self.bursts {
-            None => false,
-            Some(bursts) => bursts.exchange_succeeded(id, has_frame),
+            Some(bursts) if !PLAIN => bursts.exchange_succeeded(id, has_frame),
+            _ => false,
         };
-        self.end_transmission(id, now, has_frame, is_burst, |counters| counters.successes += 1);
+        self.end_transmission::<PLAIN>(id, now, has_frame, is_burst, |counters| {
+            counters.successes += 1;
+        });
     }
 
     /// The frame to all of `id`, which is alone on the air, has ended at `now`.
@@ -262,14 +281,16 @@ impl Contention {
         if let Some(bursts) = burst {
             bursts.packet_done(false, has_frame);
         }
-        self.end_transmission(id, now, has_frame, is_burst, |counters| counters.broadcasts += 1);
+        self.end_transmission::<false>(id, now, has_frame, is_burst, |counters| {
+            counters.broadcasts += 1;
+        });
     }
 
     /// What `id` sent alone has ended at `now`, and not failed: the medium is idle, and it draws its
     /// next backoff.
     // Nearly always called for exchanges: there a call of its own costs a per cent of a run.
     #[inline(always)]
-    fn end_transmission(
+    fn end_transmission<const PLAIN: bool>(
         &mut self,
         id: ContenderId,
         now: Time,
@@ -277,7 +298,7 @@ impl Contention {
         is_burst: bool,
         count: impl FnOnce(&mut MacCounters),
     ) {
-        self.medium_idle_from(now);
+        self.medium_idle_from::<PLAIN>(now);
         let contender = &mut self.contenders[id as usize];
         count(&mut contender.counters);
         // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
@@ -296,7 +317,7 @@ impl Contention {
         } else {
             State::Idle
         };
-        self.find_next_access();
+        self.find_next_access::<PLAIN>();
     }
 
     /// Begins the access of a contender that has no backoff pending, at `now`.
@@ -441,18 +462,20 @@ impl Contention {
     }
 
     /// The busy period is over, and all inter-frame spaces begin at `time`.
-    fn medium_idle_from(&mut self, time: Time) {
+    fn medium_idle_from<const PLAIN: bool>(&mut self, time: Time) {
         debug_assert!(self.busy);
         self.busy = false;
         self.idle_from = time;
-        if let Some(bursts) = &mut self.bursts {
+        if let Some(bursts) = &mut self.bursts
+            && !PLAIN
+        {
             let group = self.contenders[bursts.contender as usize].group;
             bursts.medium_idle(self.groups[group as usize].origin(time));
         }
     }
 
     #[inline(always)]
-    fn find_next_access(&mut self) {
+    fn find_next_access<const PLAIN: bool>(&mut self) {
         let of_group = |group: &Group| group.next_access(self.idle_from, self.settings.slot_time);
         let mut next = match &self.groups[..] {
             // All have the same inter-frame space under the DCF.
@@ -464,7 +487,9 @@ impl Contention {
                 next = next.min(self.access_time(stray));
             }
         }
-        if let Some(bursts) = &self.bursts {
+        if let Some(bursts) = &self.bursts
+            && !PLAIN
+        {
             next = next.min(bursts.access_time(self.settings.slot_time));
         }
         self.next_access = next;

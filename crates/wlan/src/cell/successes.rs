@@ -2,40 +2,48 @@
 
 use airtcp_kernel::Time;
 
-use super::{Cell, MacEvent, Supply, rate_class};
+use super::{Cell, MacEvent, OnAir, Supply, rate_class};
 use crate::frame::Msdu;
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Cell<P> {
     /// The MAC ACK has ended, and something else has happened since the access.
     #[inline(never)]
-    pub(super) fn ack_ended<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
+    pub(super) fn ack_ended<const PLAIN: bool, S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
         let originator = &mut self.originators[by as usize];
         let mpdu = originator.psdu.as_mut().expect("it was sent").only();
         let receiver = mpdu.receiver;
         supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
         originator.release();
-        self.exchange_succeeded(by, receiver, now, supply);
+        self.exchange_succeeded::<PLAIN, S>(by, receiver, now, supply);
     }
 
     /// The sender has the MAC ACK of `receiver`, and its frame is released.
     #[inline(always)]
-    pub(super) fn exchange_succeeded<S: Supply<P>>(
+    pub(super) fn exchange_succeeded<const PLAIN: bool, S: Supply<P>>(
         &mut self,
         by: ContenderId,
         receiver: StationId,
         now: Time,
         supply: &mut S,
     ) {
-        if self.txop.is_open(now) {
+        if !PLAIN && self.txop.is_open(now) {
             self.txop_was_for(receiver);
             if self.continues_txop(by, now, supply) || self.ends_early(by, now, supply) {
                 return;
             }
         }
-        let has_frame = supply.has_next(by) || self.beacons.is_due(by);
-        self.contention.end_success(by, now, has_frame);
-        self.fall_silent();
+        let has_frame = supply.has_next(by) || !PLAIN && self.beacons.is_due(by);
+        self.contention.end_success_in::<PLAIN>(by, now, has_frame);
+        self.on_air = OnAir::Silence;
+        self.next_step = self.contention.next_access();
+        self.next =
+            if PLAIN { self.next_step } else { self.next_step.min(self.beacons.next_target()) };
     }
 
     /// Begins one more exchange in the same TXOP, if there is a frame for which there is time

@@ -90,8 +90,8 @@ impl Contention {
         };
         // With the AIFS of an access point it may be ready before the answer would have been over.
         self.back_off_from((from + aifs).max(end), id, retry, has_frame);
-        self.medium_idle_from(until);
-        self.find_next_access();
+        self.medium_idle_from::<false>(until);
+        self.find_next_access::<false>();
     }
 
     /// `id` backs off, counting slots from `from` on, after a transmission that got nowhere.
@@ -148,10 +148,10 @@ impl Contention {
     /// All frames of a collision have ended at `end`, and all colliders were settled by
     /// [`Self::back_off_after_collision`].
     pub fn end_collision(&mut self, end: Time) {
-        self.medium_idle_from(end + self.settings.wait_after_collision);
+        self.medium_idle_from::<false>(end + self.settings.wait_after_collision);
         if let Some(bursts) = &mut self.bursts {
             bursts.stations_collided();
         }
-        self.find_next_access();
+        self.find_next_access::<false>();
     }
 }

@@ -50,7 +50,7 @@ impl Contention {
         contender.counters.successes += 1;
         contender.cw = contender.cw_min;
         let holder = contender.station;
-        self.medium_idle_from(until);
+        self.medium_idle_from::<false>(until);
         self.nav = Nav { ended: now, until, holder, receiver };
         if has_frame || self.settings.post_backoff {
             let slots = self.contenders[id as usize].draw_backoff();
@@ -63,7 +63,7 @@ impl Contention {
                 self.count_as_before(other, now);
             }
         }
-        self.find_next_access();
+        self.find_next_access::<false>();
     }
 
     /// `id`, which the NAV does not bind, goes on with its backoff from `now` on.
