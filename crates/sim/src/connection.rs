@@ -120,15 +120,15 @@ impl Connection {
         }
     }
 
-    /// The next segment that `side` sends now, if any; it is on its way from then on.
-    // Inlined: it is asked once more than there is something to send.
+    /// The next segment that `side` sends now, if any; it is on its way from then on. And whether
+    /// there may be more.
     #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
         side: Side,
         config: &Config,
         now: Time,
-    ) -> Option<Segment> {
+    ) -> Option<(Segment, bool)> {
         let endpoint = match side {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
@@ -139,17 +139,19 @@ impl Connection {
         {
             return None;
         }
-        let segment = endpoint.poll_transmit(config, now, &mut self.sacks)?;
+        let (segment, mut more) = endpoint.poll_one(config, now, &mut self.sacks)?;
         if side == Side::Station
             && let Some(small_queue) = &mut self.small_queue
         {
             small_queue.below += u64::from(segment.len);
+            // Only when it is asked does the small queue know that somebody waits for it.
+            more = true;
         }
         self.in_network += 1;
         if side == self.sender {
             self.round_trips.on_sent(now, &segment);
         }
-        Some(segment)
+        Some((segment, more))
     }
 
     /// Little of what the station sends may wait below TCP from now on.

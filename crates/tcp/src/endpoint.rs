@@ -106,16 +106,28 @@ impl Endpoint {
 
     /// The next segment to send, if any: to be called until it returns `None`. Its SACK option, if it
     /// has one, is kept in `sacks`, until [`SegmentOptions::release`] is called.
-    // Inlined: it is asked once more than it has something to send.
-    #[inline(always)]
+    #[inline]
     pub fn poll_transmit(
         &mut self,
         config: &Config,
         now: Time,
         sacks: &mut SegmentOptions,
     ) -> Option<Segment> {
+        self.poll_one(config, now, sacks).map(|(segment, _)| segment)
+    }
+
+    /// The same, and whether there may be more: if not, nothing is to be sent until something
+    /// arrives or a timer expires.
+    // Inlined: most of what a run does is to ask this.
+    #[inline(always)]
+    pub fn poll_one(
+        &mut self,
+        config: &Config,
+        now: Time,
+        sacks: &mut SegmentOptions,
+    ) -> Option<(Segment, bool)> {
         if self.state != State::Established {
-            return self.poll_aside(config, now, sacks);
+            return self.poll_aside(config, now, sacks).map(|segment| (segment, true));
         }
         self.poll_data(config, now, sacks)
     }
@@ -127,7 +139,7 @@ impl Endpoint {
         config: &Config,
         now: Time,
         sacks: &mut SegmentOptions,
-    ) -> Option<Segment> {
+    ) -> Option<(Segment, bool)> {
         let owed = self.receiver.ack_owed();
         let data = match owed {
             AckOwed::Bare => None,
@@ -135,16 +147,17 @@ impl Endpoint {
                 self.sender.poll_transmit(config, now)
             }
         };
-        let (seq, len) = match (data, owed) {
-            (Some((seq, len)), _) => (seq, len.get()),
-            (None, AckOwed::Bare | AckOwed::Now) => (self.sender.snd_nxt(), 0),
+        let (seq, len, more) = match (data, owed) {
+            (Some((seq, len, more)), _) => (seq, len.get(), more),
+            (None, AckOwed::Bare) => (self.sender.snd_nxt(), 0, true),
+            (None, AckOwed::Now) => (self.sender.snd_nxt(), 0, false),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
         let mut segment = self.segment(now, seq, len);
         if len == 0 && self.receiver.has_gap() {
             segment.flags = self.with_sack(config, segment, sacks).flags;
         }
-        Some(segment)
+        Some((segment, more))
     }
 
     /// When [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.

@@ -294,14 +294,14 @@ impl Sender {
         self.stop_timer();
     }
 
-    /// The next segment to send now: its first number and its length.
-    // Inlined, with what is rare left out: it is asked once more than there is something to send.
+    /// The next segment to send now: its first number and its length, and whether there may be more.
+    // Inlined, with what is rare left out: most of what is sent goes this way.
     #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
         config: &Config,
         now: Time,
-    ) -> Option<(u64, NonZeroU32)> {
+    ) -> Option<(u64, NonZeroU32, bool)> {
         if self.rack.is_some() {
             return some_data(self.poll_rack(config, now)?);
         }
@@ -330,7 +330,10 @@ impl Sender {
             // is not needed: what is in flight opens the window when it is acknowledged.
             return None;
         }
-        some_data(self.transmit(config, now, len))
+        let (seq, len_u32) = self.transmit(config, now, len);
+        let (unsent, room) = (unsent - len, room - len);
+        let more = unsent > 0 && room >= unsent.min(mss);
+        Some((seq, NonZeroU32::new(len_u32)?, more))
     }
 
     /// The numbers that the next segment takes at most: those of its payload, and of a FIN that is
@@ -477,8 +480,8 @@ impl Sender {
 
 /// A segment always has data, and is passed on in registers if its type says so.
 #[inline(always)]
-fn some_data((seq, len): (u64, u32)) -> Option<(u64, NonZeroU32)> {
-    Some((seq, NonZeroU32::new(len)?))
+fn some_data((seq, len): (u64, u32)) -> Option<(u64, NonZeroU32, bool)> {
+    Some((seq, NonZeroU32::new(len)?, true))
 }
 
 #[cfg(test)]

@@ -169,10 +169,13 @@ fn send_all(
     network: &mut Network<'_>,
 ) -> Option<Drop> {
     let flow_id = connection.flow;
-    while let Some(segment) = connection.poll_transmit(side, config, network.now) {
+    while let Some((segment, more)) = connection.poll_transmit(side, config, network.now) {
         let place = network.send(flow, flow_id, side, Owner::of(id), segment);
         if !network.drops.is_empty() {
             return Some(place);
+        }
+        if !more {
+            break;
         }
     }
     None

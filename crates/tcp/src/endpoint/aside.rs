@@ -159,7 +159,8 @@ impl Endpoint {
         }
         let before = self.sender.counters.retransmissions;
         let given_up = self.poll_given_up(config, now);
-        let segment = given_up.or_else(|| self.poll_data(config, now, options))?;
+        let next = || Some(self.poll_data(config, now, options)?.0);
+        let segment = given_up.or_else(next)?;
         let is_new = segment.len > 0 && self.sender.counters.retransmissions == before;
         let ecn = self.marks.as_mut().map(|marks| marks.ecn.of_segment(is_new));
         Some(Segment { flags: segment.flags | ecn.unwrap_or(Flags::NONE), ..segment })
