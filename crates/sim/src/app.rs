@@ -157,6 +157,9 @@ pub(crate) enum Action {
     Write { tag: u32, side: Side, bytes: u64, last: bool },
     /// `side` closes its end.
     Close { tag: u32, side: Side },
+    /// Of this connection nothing is to be told until so many bytes of its transfer have come to their
+    /// receiver, or are acknowledged to their sender.
+    Await { tag: u32, bytes: u64 },
     /// Nothing more will be done with a connection that nobody closes: it is over when nothing of it
     /// is on its way.
     Abandon { tag: u32 },
@@ -185,11 +188,16 @@ pub(crate) enum Service {
     File,
 }
 
+impl Service {
+    /// Whether what comes from the sender of the flow is payload of transfers.
+    pub(crate) fn carries_transfers(self) -> bool {
+        self != Self::Dialogue
+    }
+}
+
 /// What an application wants at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Actions {
-    /// Bytes of transfers that have come to a receiving application.
-    pub(crate) delivered: u64,
     /// What is to be done, in this order.
     pub(crate) list: Vec<Action>,
 }
@@ -247,26 +255,7 @@ impl App {
     }
 
     /// Something has happened.
-    // Inlined where it is called for what arrives: of what each kind could be told, only that is left,
-    // and of that only what the kind looks at.
-    #[inline(always)]
     pub(crate) fn on_event(
-        &mut self,
-        now: Time,
-        event: impl FnOnce() -> AppEvent,
-        draws: &mut Draws,
-        actions: &mut Actions,
-    ) {
-        // One test tells that it is the kind that hears most.
-        if let Self::Bulk(bulk) = self {
-            bulk.on_event(now, event(), draws, actions);
-        } else {
-            self.on_event_but_bulk(now, event(), draws, actions);
-        }
-    }
-
-    #[inline(never)]
-    fn on_event_but_bulk(
         &mut self,
         now: Time,
         event: AppEvent,
@@ -274,7 +263,7 @@ impl App {
         actions: &mut Actions,
     ) {
         match self {
-            Self::Bulk(_) => unreachable!("see the caller"),
+            Self::Bulk(bulk) => bulk.on_event(now, event, draws, actions),
             Self::Web(web) => web.on_event(now, event, draws, actions),
             Self::Ftp(ftp) => ftp.on_event(now, event, draws, actions),
             Self::Replay(replay) => replay.on_event(now, event, actions),

@@ -48,8 +48,12 @@ pub(crate) struct Connection {
     abandoned: bool,
     /// Whether this place holds a connection.
     pub(crate) open: bool,
+    /// The end to which payload of transfers comes, if any does.
+    receiver: Option<Side>,
     /// When the timer event of each end is pending that counts; others are stale.
     armed: [Time; 2],
+    /// The application is told once so many bytes of its transfer have come, or are acknowledged.
+    awaited: u64,
     /// What of the station's segments is below TCP; `None`: nobody asks.
     small_queue: Option<SmallQueue>,
     station: Endpoint,
@@ -64,11 +68,12 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection on which nobody has written anything. `opener` sends the SYN; if nobody does, it has
-    /// been open for long. The round trips are those of `sender`.
+    /// been open for long. The round trips are those of `sender`, and what the other end gets is of
+    /// transfers if it `carries_transfers`.
     pub(crate) fn new(
         config: &Config,
         opener: Option<Side>,
-        sender: Side,
+        (sender, carries_transfers): (Side, bool),
         flow: u32,
         tag: u32,
         acks_first: bool,
@@ -89,6 +94,8 @@ impl Connection {
             sacks: SegmentOptions::new(),
             armed: [Time::NEVER; 2],
             in_network: 0,
+            receiver: carries_transfers.then(|| sender.other()),
+            awaited: 0,
             small_queue: None,
             abandoned: false,
             baseline: Default::default(),
@@ -169,8 +176,21 @@ impl Connection {
         })
     }
 
-    /// A segment of the other end has reached `side`. Tells `sample` when each segment was sent whose
-    /// round trip is over.
+    /// The application needs not be told of anything before so many bytes of its transfer have come to
+    /// their receiver, or are acknowledged to their sender.
+    pub(crate) fn await_bytes(&mut self, bytes: u64) {
+        self.awaited = bytes;
+    }
+
+    /// Whether the application is to be told what has come to `side`.
+    #[inline]
+    pub(crate) fn is_awaited(&self, side: Side) -> bool {
+        let end = self.end(side);
+        self.awaited <= if side == self.sender { end.acked() } else { end.delivered() }
+    }
+
+    /// A segment of the other end has reached `side`: how many bytes of transfers came with it. Tells
+    /// `sample` when each segment was sent whose round trip is over.
     #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
@@ -179,7 +199,7 @@ impl Connection {
         now: Time,
         segment: &Segment,
         sample: impl FnMut(Time),
-    ) {
+    ) -> u64 {
         if side == self.sender && segment.flags.contains(Flags::ACK) {
             self.round_trips.on_ack(segment.ack, sample);
         }
@@ -187,8 +207,11 @@ impl Connection {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
         };
+        let before = endpoint.delivered();
         endpoint.on_segment(config, now, segment, &self.sacks);
+        let came = if self.receiver == Some(side) { endpoint.delivered() - before } else { 0 };
         self.leave_network(segment);
+        came
     }
 
     /// A segment has arrived, or is lost.

@@ -42,7 +42,6 @@ impl Bulk {
         actions.wake(now + pause(&self.laws.start, draws));
     }
 
-    #[inline(always)]
     pub(super) fn on_event(
         &mut self,
         now: Time,

@@ -194,7 +194,6 @@ impl Pages {
         }
         let connection = self.slots.get_mut(tag);
         let fresh = connection.carried.deliver(end);
-        actions.delivered += fresh;
         if fresh == 0 || !connection.carried.is_received() {
             return false;
         }

@@ -59,7 +59,7 @@ impl Script {
 
     fn tell(&mut self, seconds: f64, event: AppEvent) -> Actions {
         let mut actions = Actions::default();
-        self.app.on_event(at(seconds), || event, &mut self.draws, &mut actions);
+        self.app.on_event(at(seconds), event, &mut self.draws, &mut actions);
         actions
     }
 }

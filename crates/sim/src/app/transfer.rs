@@ -147,8 +147,12 @@ impl Transfers {
         actions.push(Action::Began { unbidden });
         let service = Service::Transfer;
         actions.push(Action::Open { tag, service, opener: Some(opener), acks_first: false });
-        let (side, bytes) = if request > 0 { (Side::Station, request) } else { (sender, bytes) };
-        actions.push(Action::Write { tag, side, bytes, last: false });
+        if request > 0 {
+            let side = Side::Station;
+            actions.push(Action::Write { tag, side, bytes: request, last: false });
+        } else {
+            send(tag, sender, bytes, actions);
+        }
     }
 
     /// Something has reached an end: whether the receiver has all of the transfer now.
@@ -170,7 +174,6 @@ impl Transfers {
             return false;
         }
         let fresh = transfer.carried.deliver(end);
-        actions.delivered += fresh;
         let is_received = fresh > 0 && transfer.carried.is_received();
         if is_received {
             self.receive(tag, actions);
@@ -191,8 +194,7 @@ impl Transfers {
         let transfer = self.slots.get_mut(tag);
         if is_asked {
             transfer.request = 0;
-            let bytes = transfer.carried.bytes;
-            actions.push(Action::Write { tag, side, bytes, last: false });
+            send(tag, side, transfer.carried.bytes, actions);
         }
         if is_acknowledged && !transfer.carried.is_acknowledged {
             transfer.carried.is_acknowledged = true;
@@ -223,4 +225,10 @@ impl Transfers {
     pub(super) fn carried(&self, tag: u32) -> &Carried {
         &self.slots.get(tag).carried
     }
+}
+
+/// A whole transfer goes: nothing is to be done until it is over at one end.
+fn send(tag: u32, side: Side, bytes: u64, actions: &mut Actions) {
+    actions.push(Action::Await { tag, bytes });
+    actions.push(Action::Write { tag, side, bytes, last: false });
 }

@@ -95,6 +95,10 @@ impl World<'_> {
                     self.connections[id as usize].endpoint(side).close();
                     self.drain(id, side);
                 }
+                Action::Await { tag, bytes } => {
+                    let id = self.place(flow, tag);
+                    self.connections[id as usize].await_bytes(bytes);
+                }
                 Action::Abandon { tag } => {
                     let id = self.place(flow, tag);
                     self.connections[id as usize].abandon();
@@ -151,7 +155,8 @@ impl World<'_> {
             Direction::Upload => Side::Station,
         };
         let config = &flow.tcp().endpoint;
-        let mut connection = Connection::new(config, opener, sender, flow_id, tag, acks_first);
+        let carried = (sender, service.carries_transfers());
+        let mut connection = Connection::new(config, opener, carried, flow_id, tag, acks_first);
         if flow.tcp().packets.small_queue {
             connection.keep_queue_small();
         }

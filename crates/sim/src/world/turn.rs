@@ -12,7 +12,7 @@ use super::flow::Flow;
 use super::measure::Drop;
 use super::network::{Network, Parts};
 use super::{Event, World};
-use crate::app::{Actions, AppEvent};
+use crate::app::AppEvent;
 use crate::connection::{Connection, Side};
 use crate::packet::{Owner, Packet};
 
@@ -44,16 +44,20 @@ impl World<'_> {
         let config = &flow.tcp().endpoint;
         let (now, rtt) =
             (network.now, &mut network.measures.scopes[flow.scope as usize].latency.rtt);
-        connection.arrive(side, config, now, segment, |sent| rtt.add(now - sent));
+        let came = connection.arrive(side, config, now, segment, |sent| rtt.add(now - sent));
+        if came > 0 {
+            network.deliver(flow, packet.flow, came);
+        }
         if connection.acks_first {
             self.acknowledge_then_tell(id, side);
             return;
         }
-        let event = || arrived(connection, side);
-        hear(flow, packet.flow, event, actions, &mut network);
-        if !actions.list.is_empty() {
-            self.carry_out_then_drain(id, side);
-            return;
+        if connection.is_awaited(side) {
+            flow.app.on_event(now, arrived(connection, side), &mut flow.draws, actions);
+            if !actions.list.is_empty() {
+                self.carry_out_then_drain(id, side);
+                return;
+            }
         }
         if let Some(place) = send_all(config, flow, connection, id, side, &mut network) {
             self.settle_drops_then_drain(id, side, place);
@@ -78,11 +82,10 @@ impl World<'_> {
     }
 
     /// Tells an application what has happened, and does what it wants.
-    #[inline(always)]
-    pub(super) fn tell(&mut self, flow: u32, event: AppEvent) {
-        let Parts { flows, actions, mut network, .. } = self.split();
-        hear(&mut flows[flow as usize], flow, || event, actions, &mut network);
-        self.carry_out(flow);
+    pub(super) fn tell(&mut self, id: u32, event: AppEvent) {
+        let flow = &mut self.flows[id as usize];
+        flow.app.on_event(self.now, event, &mut flow.draws, &mut self.actions);
+        self.carry_out(id);
     }
 
     #[inline(never)]
@@ -138,23 +141,6 @@ impl World<'_> {
 #[inline(always)]
 fn arrived(connection: &Connection, side: Side) -> AppEvent {
     AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) }
-}
-
-/// The application of `flow`, the number `id`, is told what has happened; what it wants then is in
-/// `actions`.
-#[inline(always)]
-fn hear(
-    flow: &mut Flow<'_>,
-    id: u32,
-    event: impl FnOnce() -> AppEvent,
-    actions: &mut Actions,
-    network: &mut Network<'_>,
-) {
-    flow.app.on_event(network.now, event, &mut flow.draws, actions);
-    let delivered = std::mem::take(&mut actions.delivered);
-    if delivered > 0 {
-        network.deliver(flow, id, delivered);
-    }
 }
 
 /// Sends all that one end of connection `id` has to send, or until packets are dropped: then says

@@ -130,7 +130,7 @@ impl Dialogues {
             }
             Line::Data(id, carried) => {
                 if side != carried.sender {
-                    actions.delivered += carried.deliver(&end);
+                    carried.deliver(&end);
                 } else if end.acked >= carried.bytes {
                     carried.is_acknowledged = true;
                 }
