@@ -93,7 +93,7 @@ impl AirtimeAccount {
         let end = start + times.total;
         let (data, control) = if self.clear_from <= start && end <= self.to {
             // Nearly always, all since the last exchange is measured and nothing overlaps.
-            let (data, control) = (times.data, times.control());
+            let (data, control) = (times.data, times.control);
             self.parts.idle += (end - self.settled) - (data + control);
             (self.settled, self.clear_from) = (end, end);
             (data, control)

@@ -346,10 +346,10 @@ impl<P: Clone> Cell<P> {
                 self.ack_ended::<PLAIN, S>(by, end, supply);
             }
         } else if beacons.pass::<PLAIN, P, S>(end, supply) {
-            supply.on_event(end, MacEvent::Acknowledged { by, mpdu });
+            let has_next = supply.acknowledged(end, by, mpdu);
             let receiver = mpdu.receiver;
             originator.release();
-            self.exchange_succeeded::<PLAIN, S>(by, receiver, end, supply);
+            self.exchange_succeeded::<PLAIN, S>(by, (receiver, has_next), end, supply);
         } else {
             self.answers(by, received, end);
         }

@@ -21,10 +21,11 @@ pub struct MacCounters {
     pub drops: u64,
     /// Backoffs drawn.
     pub draws: u64,
+    /// Accesses that a queue of higher priority of the same station took.
+    // Between the two that are always counted together, which would be added as a vector otherwise.
+    pub internal_collisions: u64,
     /// Sum of CW over the backoffs drawn.
     pub cw_sum: u64,
-    /// Accesses that a queue of higher priority of the same station took.
-    pub internal_collisions: u64,
     /// Where frames are aggregated: MPDUs of PPDUs that did not collide, counted when they arrive.
     pub mpdus: u64,
     /// Those that were lost by errors.

@@ -86,6 +86,11 @@ impl Supply<Packet> for World<'_> {
         passes
     }
 
+    #[inline(always)]
+    fn acknowledged(&mut self, _: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
+        self.frame_acknowledged(by, &mpdu.payload)
+    }
+
     // Each call has one kind of event: inlined, nothing is left of asking which.
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
@@ -107,7 +112,9 @@ impl Supply<Packet> for World<'_> {
                 }
                 self.capture_outcome(psdu);
             }
-            MacEvent::Acknowledged { by, mpdu } => self.acknowledged(by, &mpdu.payload),
+            MacEvent::Acknowledged { by, mpdu } => {
+                self.frame_acknowledged(by, &mpdu.payload);
+            }
             MacEvent::GivenUp { by, mpdu } => {
                 // It may have come all the same, and only that was not known.
                 if !mpdu.is_received {
@@ -278,9 +285,11 @@ impl World<'_> {
         }
     }
 
+    /// A packet of queue `by` has got through: whether the queue has another one for the MAC.
     #[inline(always)]
-    fn acknowledged(&mut self, by: ContenderId, packet: &Packet) {
-        if let Some(access_point) = self.remove_sent(by, packet) {
+    fn frame_acknowledged(&mut self, by: ContenderId, packet: &Packet) -> bool {
+        let (access_point, has_next) = self.remove_sent(by, packet);
+        if let Some(access_point) = access_point {
             let is_backlogged = self.nodes[access_point as usize].backlogged_queues > 0;
             self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
             let delay = self.now - packet.arrived;
@@ -288,5 +297,6 @@ impl World<'_> {
         } else if self.tells_tcp {
             self.frame_answered(packet);
         }
+        has_next
     }
 }

@@ -78,7 +78,7 @@ impl World<'_> {
         let options = waiting.iter().filter(has_option).count();
         options_kept(self.connections.iter().map(Connection::sacks_in_network).sum(), options)?;
         for packet in waiting {
-            self.flows[packet.flow as usize].books.waiting.add(packet.body.segment.len);
+            self.flows[packet.flow as usize].books.wait(packet.body.segment.len);
         }
         for flow in &self.flows {
             flow.books.balance(&flow.name)?;

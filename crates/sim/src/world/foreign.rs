@@ -68,8 +68,8 @@ impl World<'_> {
         let mut counts = LiveCounts::default();
         counts.payload_bytes.resize(self.scenario.flows.len(), 0);
         for flow in &self.flows {
-            counts.payload_bytes[flow.entry] += flow.books.received.bytes;
-            counts.losses += flow.books.dropped.packets;
+            counts.payload_bytes[flow.entry] += flow.books.bytes.received;
+            counts.losses += flow.books.packets.dropped;
         }
         for (id, one) in (0..).zip(&self.transmitters) {
             if !one.at_access_point {
@@ -151,7 +151,7 @@ impl World<'_> {
         let owner = connection.map_or(Owner::FOREIGN_DATAGRAM, Owner::foreign);
         let Parts { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
-        flow.books.sent.add(segment.len);
+        flow.books.send(segment.len);
         let to = match side {
             Side::Station => flow.access_point_address,
             Side::Server => flow.station_address,

@@ -81,7 +81,7 @@ impl Network<'_> {
         owner: Owner,
         segment: Segment,
     ) -> Drop {
-        flow.books.sent.add(segment.len);
+        flow.books.send(segment.len);
         #[cfg(test)]
         self.log.sent(self.now, side, &flow.packet(id, 0, owner, segment));
         match side {

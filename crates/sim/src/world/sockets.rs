@@ -104,7 +104,7 @@ impl World<'_> {
                     self.connections[id as usize].abandon();
                 }
                 Action::Send { side, bytes } => {
-                    let sent = self.flows[flow as usize].books.sent.packets;
+                    let sent = self.flows[flow as usize].books.packets.sent;
                     if sent % DATAGRAMS_BETWEEN_LOOKS == DATAGRAMS_BETWEEN_LOOKS - 1 {
                         self.look_for_a_flood(flow);
                     }

@@ -123,9 +123,14 @@ impl World<'_> {
     }
 
     /// The MAC is done with a packet of queue `id`, which has one less then: whose node that is, if it
-    /// is an access point. A flow of datagrams puts its next one in.
+    /// is an access point, and whether the queue has another one for the MAC. A flow of datagrams puts
+    /// its next one in.
     #[inline(always)]
-    pub(super) fn remove_sent(&mut self, id: ContenderId, packet: &Packet) -> Option<NodeId> {
+    pub(super) fn remove_sent(
+        &mut self,
+        id: ContenderId,
+        packet: &Packet,
+    ) -> (Option<NodeId>, bool) {
         let mut transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.done(self.now, packet, &mut self.drops);
@@ -143,11 +148,15 @@ impl World<'_> {
         }
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
         let access_point = transmitter.at_access_point.then_some(transmitter.node);
+        let mut has_next = transmitter.queue.has_next();
         if access_point.is_none() {
             self.leave_station(packet);
         }
-        self.settle_drops(Drop::Queue(id));
-        access_point
+        if !self.drops.is_empty() {
+            self.settle_drops(Drop::Queue(id));
+            has_next = self.transmitters[id as usize].queue.has_next();
+        }
+        (access_point, has_next)
     }
 
     /// A packet has left the queue of a station, and its MAC. If its connection waits for that it sends on, once
@@ -200,7 +209,7 @@ impl World<'_> {
     fn next_datagram(&mut self, flow_id: u32) -> Packet {
         let flow = &mut self.flows[flow_id as usize];
         let (side, bytes) = flow.saturated.expect("only saturated flows wait for room");
-        flow.books.sent.add(bytes);
+        flow.books.send(bytes);
         let to = match side {
             Side::Server => flow.station_address,
             Side::Station => flow.access_point_address,
@@ -232,7 +241,7 @@ impl World<'_> {
             self.leave_station(packet);
         }
         let flow = &mut self.flows[packet.flow as usize];
-        flow.books.dropped.add(packet.body.segment.len);
+        flow.books.drop(packet.body.segment.len);
         if let Some(id) = packet.body.owner.connection() {
             self.connections[id as usize].leave_network(&packet.body.segment);
             self.close_if_over(id);

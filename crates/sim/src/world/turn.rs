@@ -25,7 +25,7 @@ impl World<'_> {
         let segment = &packet.body.segment;
         let Parts { flows, connections, actions, mut network } = self.split();
         let flow = &mut flows[packet.flow as usize];
-        flow.books.received.add(segment.len);
+        flow.books.receive(segment.len);
         let Some(id) = packet.body.owner.connection() else {
             if packet.body.owner.is_foreign() {
                 self.hand_out(packet, side);

@@ -46,6 +46,14 @@ pub trait Supply<P> {
     /// Whether the queue of `contender` has anything to hand over.
     fn has_next(&self, contender: ContenderId) -> bool;
 
+    /// The MAC ACK of `mpdu`, a frame of `by`, has come at `now`: as [`MacEvent::Acknowledged`], and
+    /// whether the queue of `by` has anything to hand over then.
+    #[inline(always)]
+    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<P>) -> bool {
+        self.on_event(now, MacEvent::Acknowledged { by, mpdu });
+        self.has_next(by)
+    }
+
     /// Whether it wants to be told of each frame of a collision, and not of the collision alone.
     fn watches_colliders(&self) -> bool;
 

@@ -2,7 +2,7 @@
 
 use airtcp_kernel::Time;
 
-use super::{Cell, MacEvent, OnAir, Supply, rate_class};
+use super::{Cell, OnAir, Supply, rate_class};
 use crate::frame::Msdu;
 use crate::station::{ContenderId, StationId};
 
@@ -18,17 +18,17 @@ impl<P: Clone> Cell<P> {
         let originator = &mut self.originators[by as usize];
         let mpdu = originator.psdu.as_mut().expect("it was sent").only();
         let receiver = mpdu.receiver;
-        supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
+        let has_next = supply.acknowledged(now, by, mpdu);
         originator.release();
-        self.exchange_succeeded::<PLAIN, S>(by, receiver, now, supply);
+        self.exchange_succeeded::<PLAIN, S>(by, (receiver, has_next), now, supply);
     }
 
-    /// The sender has the MAC ACK of `receiver`, and its frame is released.
+    /// The sender has the MAC ACK of `receiver`, and its frame is released; its queue `has_next`.
     #[inline(always)]
     pub(super) fn exchange_succeeded<const PLAIN: bool, S: Supply<P>>(
         &mut self,
         by: ContenderId,
-        receiver: StationId,
+        (receiver, mut has_next): (StationId, bool),
         now: Time,
         supply: &mut S,
     ) {
@@ -37,8 +37,9 @@ impl<P: Clone> Cell<P> {
             if self.continues_txop(by, now, supply) || self.ends_early(by, now, supply) {
                 return;
             }
+            has_next = supply.has_next(by);
         }
-        let has_frame = supply.has_next(by) || !PLAIN && self.beacons.is_due(by);
+        let has_frame = has_next || !PLAIN && self.beacons.is_due(by);
         self.contention.end_success_in::<PLAIN>(by, now, has_frame);
         self.on_air = OnAir::Silence;
         self.next_step = self.contention.next_access();

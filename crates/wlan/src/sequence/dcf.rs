@@ -17,6 +17,8 @@ pub struct FrameTimes {
     pub data: Duration,
     /// Airtime of the MAC ACK.
     pub ack: Duration,
+    /// Airtime of RTS, CTS and MAC ACK.
+    pub control: Duration,
     /// Start to the end of what goes out before an answer.
     pub first: Duration,
     /// Start to the moment when the receiver has the data frame.
@@ -58,18 +60,14 @@ impl FrameTimes {
         let total = data_received + phy.sifs + ack + phy.propagation_delay;
         // Nobody answers a CTS to oneself: the data follow whatever became of it.
         let first = if uses_rts { rts } else { before_data + data };
-        Self { rts, cts, data, ack, first, data_received, total }
+        let control = rts + cts + ack;
+        Self { rts, cts, data, ack, control, first, data_received, total }
     }
 
     /// Start to the end of what goes out before an answer: what is lost in a collision.
     #[inline]
     pub fn first(&self) -> Duration {
         self.first
-    }
-
-    /// Airtime of RTS, CTS and MAC ACK.
-    pub fn control(&self) -> Duration {
-        self.rts + self.cts + self.ack
     }
 
     /// The frames as intervals from the start of the exchange: RTS, CTS, DATA, ACK. RTS and CTS
@@ -189,7 +187,7 @@ mod tests {
         assert_eq!(times.first(), times.rts);
         let on_air: u64 =
             times.intervals(&phy).iter().map(|(from, to)| (*to - *from).as_nanos()).sum();
-        assert_eq!(on_air, (times.control() + times.data).as_nanos());
+        assert_eq!(on_air, (times.control + times.data).as_nanos());
     }
 
     /// 1536 bytes at 54 Mb/s last 248 + 6 us, their ACK at 24 Mb/s 28 + 6. A CTS at 2 Mb/s lasts 192 +
@@ -217,7 +215,7 @@ mod tests {
             assert_eq!((slow.rts, slow.cts), (Duration::ZERO, Duration::ZERO));
             let times = of(ofdm(54), ofdm(24));
             let on_air = times.intervals(&phy).map(|(from, to)| (to - from).as_nanos());
-            assert_eq!(on_air.iter().sum::<u64>(), (times.control() + times.data).as_nanos());
+            assert_eq!(on_air.iter().sum::<u64>(), (times.control + times.data).as_nanos());
             times
         };
 

@@ -208,7 +208,8 @@ impl HtExchange {
         let data_received = before + data + self.phy.propagation_delay;
         let total = data_received + self.after_data(ack);
         let first = if rts == Duration::ZERO { data } else { rts };
-        FrameTimes { rts, cts, data, ack, first, data_received, total }
+        let control = rts + cts + ack;
+        FrameTimes { rts, cts, data, ack, control, first, data_received, total }
     }
 
     /// What MPDUs with 1500 bytes cost, of which each access takes `access` beside its frames.
@@ -237,6 +238,7 @@ impl HtExchange {
             cts: Duration::ZERO,
             data: self.request,
             ack: self.block_ack,
+            control: self.block_ack,
             first: self.request,
             data_received,
             total: data_received + self.after_data(self.block_ack),

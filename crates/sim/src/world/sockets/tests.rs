@@ -58,8 +58,8 @@ fn a_short_download_takes_thirteen_packets() {
     let world = first_of(&scenario);
 
     let books = world.flows[0].books;
-    assert_eq!((books.sent.packets, books.received.packets), (13, 13));
-    assert_eq!(books.sent.bytes, 6 + 49 + 34 + 88 + 1000 + 23);
+    assert_eq!((books.packets.sent, books.packets.received), (13, 13));
+    assert_eq!(books.bytes.sent, 6 + 49 + 34 + 88 + 1000 + 23);
     // The control connection is still there, the data connection is not.
     let open: Vec<bool> = world.connections.iter().map(|connection| connection.open).collect();
     assert_eq!(open, [true, false]);
@@ -73,7 +73,7 @@ fn an_upload_has_the_same_dialogue() {
     let world = first_of(&scenario);
 
     let books = world.flows[0].books;
-    assert_eq!((books.sent.packets, books.sent.bytes), (13, 6 + 49 + 34 + 88 + 1000 + 23));
+    assert_eq!((books.packets.sent, books.bytes.sent), (13, 6 + 49 + 34 + 88 + 1000 + 23));
 }
 
 /// 2000 transfers of 20 ms each, one every 300 ms: two or three at a time are known.
