@@ -207,11 +207,9 @@ impl Connection {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
         };
-        let before = endpoint.delivered();
-        endpoint.on_segment(config, now, segment, &self.sacks);
-        let came = if self.receiver == Some(side) { endpoint.delivered() - before } else { 0 };
+        let came = endpoint.on_segment(config, now, segment, &self.sacks);
         self.leave_network(segment);
-        came
+        if self.receiver == Some(side) { came } else { 0 }
     }
 
     /// A segment has arrived, or is lost.

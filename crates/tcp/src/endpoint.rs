@@ -56,7 +56,8 @@ impl Endpoint {
         self.sender.close();
     }
 
-    /// A segment of the other end arrived, whose SACK option, if it has one, is in `sacks`.
+    /// A segment of the other end arrived, whose SACK option, if it has one, is in `sacks`: how many
+    /// bytes of payload the application gets.
     #[inline]
     pub fn on_segment(
         &mut self,
@@ -64,22 +65,28 @@ impl Endpoint {
         now: Time,
         segment: &Segment,
         sacks: &SegmentOptions,
-    ) {
-        if self.state != State::Established {
-            self.take_aside(config, now, segment, sacks);
-            return;
+    ) -> u64 {
+        if self.state == State::Established {
+            self.take(config, now, segment, sacks)
+        } else {
+            self.take_aside(config, now, segment, sacks)
         }
-        self.take(config, now, segment, sacks);
     }
 
-    /// What a segment of an established connection tells.
+    /// What a segment of an established connection tells: how much payload the application gets.
     #[inline(always)]
-    fn take(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SegmentOptions) {
+    fn take(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        sacks: &SegmentOptions,
+    ) -> u64 {
         if segment.flags.contains(Flags::SYN) {
             if self.receiver.ack_owed() != AckOwed::Now {
                 self.receiver.owe_bare_ack();
             }
-            return;
+            return 0;
         }
         if segment.flags.contains(Flags::ACK) {
             if segment.option_bytes() > 0 {
@@ -89,9 +96,11 @@ impl Endpoint {
             }
         }
         if segment.flags.contains(Flags::FIN) {
-            self.receiver.on_fin(config, now, segment.seq, segment.end());
+            self.receiver.on_fin(config, now, segment.seq, segment.end())
         } else if segment.len > 0 {
-            self.receiver.on_data(config, now, segment.seq, segment.end());
+            self.receiver.on_data(config, now, segment.seq, segment.end())
+        } else {
+            0
         }
     }
 

@@ -114,21 +114,26 @@ impl Receiver {
         }
     }
 
-    /// Payload with the numbers `start .. end` arrived.
+    /// Payload with the numbers `start .. end` arrived: how many bytes are in order now that were not.
     #[inline]
-    pub(crate) fn on_data(&mut self, config: &Config, now: Time, start: u64, end: u64) {
+    pub(crate) fn on_data(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
         if start == self.rcv_nxt && self.ahead.is_none() {
             self.rcv_nxt = end;
             self.delay_ack(config, now);
+            end - start
         } else {
+            let before = self.delivered();
             self.on_disorder(config, start, end);
+            self.delivered() - before
         }
     }
 
     /// A segment arrived that takes the numbers `start .. end`, the last of which is a FIN. RFC 9293
-    /// section 3.10.7.4, step 8: "send an acknowledgment for the FIN", which stacks do not delay.
+    /// section 3.10.7.4, step 8: "send an acknowledgment for the FIN", which stacks do not delay. How
+    /// many bytes of payload are in order now that were not.
     #[cold]
-    pub(crate) fn on_fin(&mut self, config: &Config, now: Time, start: u64, end: u64) {
+    pub(crate) fn on_fin(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
+        let before = self.delivered();
         if self.fin.is_none() && end > self.rcv_nxt {
             self.fin = NonZeroU64::new(end - 1);
         }
@@ -136,6 +141,7 @@ impl Receiver {
         if self.ack_owed != AckOwed::Bare {
             self.ack_owed = AckOwed::Now;
         }
+        self.delivered() - before
     }
 
     /// A round trip of the connection was measured: the least of them counts.

@@ -20,10 +20,10 @@ impl Endpoint {
         now: Time,
         segment: &Segment,
         options: &SegmentOptions,
-    ) {
+    ) -> u64 {
         let was_established = self.state == State::Marked;
         if !self.open(config, now, segment, options) {
-            return;
+            return 0;
         }
         let is_echo =
             was_established && self.marks.as_ref().is_some_and(|marks| marks.ecn.is_echo(segment));
@@ -31,12 +31,13 @@ impl Endpoint {
             self.on_echo(config, now, segment.ack);
         }
         let cwnd = self.sender.window.cwnd;
-        self.take(config, now, segment, options);
+        let came = self.take(config, now, segment, options);
         if is_echo && matches!(self.sender.state(), LossState::Open | LossState::Disorder) {
             // RFC 3168 section 6.1.2: "TCP should not increase the congestion window in response to the
             // receipt of an ECN-Echo ACK packet".
             self.sender.window.cwnd = self.sender.window.cwnd.min(cwnd);
         }
+        came
     }
 
     /// The other end echoes a mark.
