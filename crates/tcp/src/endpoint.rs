@@ -38,7 +38,7 @@ impl Endpoint {
     pub fn new(config: &Config, opening: Opening) -> Self {
         Self {
             state: State::new(config, opening),
-            receiver: Receiver::new(),
+            receiver: Receiver::new(config),
             sender: Sender::new(config),
             marks: config.has_marks().then(|| Box::new(Marks::new(config))),
         }
@@ -76,6 +76,28 @@ impl Endpoint {
     /// What a segment of an established connection tells: how much payload the application gets.
     #[inline(always)]
     fn take(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        sacks: &SegmentOptions,
+    ) -> u64 {
+        if segment.flags == Flags::ACK {
+            // Nearly all: one comparison tells that there is nothing else to look for.
+            let is_bare = segment.len == 0;
+            self.sender.on_ack(config, now, segment.ack, is_bare);
+            return if is_bare {
+                0
+            } else {
+                self.receiver.on_data(config, now, segment.seq, segment.end())
+            };
+        }
+        self.take_flagged(config, now, segment, sacks)
+    }
+
+    /// The same of one with more flags, or options.
+    #[inline(never)]
+    fn take_flagged(
         &mut self,
         config: &Config,
         now: Time,

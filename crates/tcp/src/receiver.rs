@@ -15,6 +15,7 @@ use airtcp_kernel::{Duration, Time};
 use self::adaptive::Adaptive;
 use self::skipping::Skipping;
 use self::tame::Tame;
+use crate::config::DelayedAck;
 use crate::options::MAX_SACK_BLOCKS;
 use crate::reassembly::Reassembly;
 use crate::{AckSkip, Block, Config};
@@ -32,6 +33,8 @@ pub(crate) struct Receiver {
     ack_owed: AckOwed,
     /// How many acknowledgments have been left out since the last one.
     skipped: u32,
+    /// After how many bytes the next one is due; zero where that is not always the same.
+    due_after: u32,
     /// The number of the other end's FIN; `None` until it has come.
     fin: Option<NonZeroU64>,
     /// What arrived beyond a gap; `None`: nothing.
@@ -64,12 +67,13 @@ pub(crate) enum AckOwed {
 }
 
 impl Receiver {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
             rcv_nxt: FIRST_BYTE,
             acknowledged: FIRST_BYTE,
             ack_owed: AckOwed::None,
             skipped: 0,
+            due_after: due_after(config),
             fin: None,
             ahead: None,
             adaptive: None,
@@ -224,20 +228,16 @@ impl Receiver {
     /// segments, and within a bounded time of the first unacknowledged one.
     #[inline]
     fn delay_ack(&mut self, config: &Config, now: Time) {
-        if config.tack.is_some() || config.delayed_ack.adaptive {
+        if self.due_after == 0 {
             self.delay_ack_otherwise(config, now);
-            return;
-        }
-        let every = config.delayed_ack.every_at(self.delivered(), config.mss);
-        let enough = u64::from(every) * u64::from(config.mss);
-        if every <= 1 || self.rcv_nxt - self.acknowledged >= enough {
+        } else if self.rcv_nxt - self.acknowledged >= u64::from(self.due_after) {
             self.ack_is_due(config);
         } else if self.ack_owed == AckOwed::None {
             self.ack_owed = AckOwed::Until(now + config.delayed_ack.timeout);
         }
     }
 
-    /// The same by rules of others.
+    /// The same by rules of others, or where the number of segments changes.
     #[cold]
     fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
         if let Some(tack) = config.tack {
@@ -245,15 +245,16 @@ impl Receiver {
             self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
             return;
         }
-        self.delay_ack_adaptively(config, now);
-    }
-
-    /// The same as in Linux.
-    fn delay_ack_adaptively(&mut self, config: &Config, now: Time) {
-        let delay = self.adaptive.get_or_insert_default().on_data(config, now);
         let every = config.delayed_ack.every_at(self.delivered(), config.mss);
+        let (delay, at_once) = if config.delayed_ack.adaptive {
+            // As in Linux.
+            let delay = self.adaptive.get_or_insert_default().on_data(config, now);
+            (delay, delay == Duration::ZERO)
+        } else {
+            (config.delayed_ack.timeout, every <= 1)
+        };
         let enough = u64::from(every) * u64::from(config.mss);
-        if delay == Duration::ZERO || self.rcv_nxt - self.acknowledged >= enough {
+        if at_once || self.rcv_nxt - self.acknowledged >= enough {
             self.ack_is_due(config);
         } else if self.ack_owed == AckOwed::None {
             self.ack_owed = AckOwed::Until(now + delay);
@@ -317,6 +318,19 @@ impl Receiver {
     }
 }
 
+/// After how many bytes in order an acknowledgment is due (RFC 5681 section 4.2), if that never changes:
+/// with one for each segment after any.
+fn due_after(config: &Config) -> u32 {
+    let DelayedAck { every, later, adaptive, .. } = &config.delayed_ack;
+    if config.tack.is_some() || *adaptive || !later.is_empty() {
+        0
+    } else if *every <= 1 {
+        1
+    } else {
+        every.checked_mul(config.mss).unwrap_or(0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,7 +349,7 @@ mod tests {
 
     #[test]
     fn each_segment_is_acknowledged_at_once_with_every_1() {
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         receiver.on_data(&every(1), T, 1, 11);
 
@@ -346,7 +360,7 @@ mod tests {
     #[test]
     fn every_second_full_segment_is_acknowledged_at_once() {
         let config = every(2);
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         receiver.on_data(&config, T, 1, 1001);
         assert_eq!(receiver.ack_owed(), AckOwed::Until(T_AND_TIMEOUT));
@@ -363,7 +377,7 @@ mod tests {
     #[test]
     fn the_timer_runs_from_the_first_unacknowledged_segment() {
         let config = every(3);
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         receiver.on_data(&config, T, 1, 1001);
         receiver.on_data(&config, T + Duration::from_millis(60), 1001, 2001);
@@ -378,7 +392,7 @@ mod tests {
     #[test]
     fn a_gap_gives_duplicate_acks_and_filling_any_part_an_ack_at_once() {
         let config = every(2);
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         receiver.on_data(&config, T, 2001, 3001);
         assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Bare, 1));
@@ -396,7 +410,7 @@ mod tests {
     #[test]
     fn old_data_is_acknowledged_at_once_and_delivered_once() {
         let config = every(2);
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
         receiver.on_data(&config, T, 1, 1001);
         receiver.on_ack_sent(T);
 
@@ -411,7 +425,7 @@ mod tests {
     #[test]
     fn what_lies_beyond_the_window_is_not_held() {
         let config = Config { receive_window: 2500, ..every(1) };
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         receiver.on_data(&config, T, 1001, 2001);
         receiver.on_data(&config, T, 2001, 3001);
@@ -445,7 +459,7 @@ mod tests {
 
         // Each below number 2; 2, 3 make two; 4 waits, and with number 5 three are wanted.
         assert_eq!(
-            owed_after(&mut Receiver::new(), &config, 9),
+            owed_after(&mut Receiver::new(&config), &config, 9),
             [true, false, true, false, false, true, false, false, true]
         );
     }
@@ -454,7 +468,7 @@ mod tests {
     fn skipping_starts_after_its_segment_and_no_timer_runs() {
         let ack_skip = Some(AckSkip { skip: 2, adaptive: None, after_segment: 3 });
         let config = Config { ack_skip, ..every(1) };
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         assert_eq!(
             owed_after(&mut receiver, &config, 8),
@@ -467,7 +481,7 @@ mod tests {
     fn an_acknowledgment_at_once_is_not_skipped_and_begins_the_count_anew() {
         let ack_skip = Some(AckSkip { skip: 2, adaptive: None, after_segment: 0 });
         let config = Config { ack_skip, ..every(1) };
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
         assert_eq!(owed_after(&mut receiver, &config, 2), [false, false]);
 
         // Beyond a gap, into the gap, and old.
@@ -488,7 +502,7 @@ mod tests {
     fn skipping_counts_what_a_delayed_acknowledgment_policy_asks_for() {
         let ack_skip = Some(AckSkip { skip: 1, adaptive: None, after_segment: 0 });
         let config = Config { ack_skip, ..every(2) };
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         // Due at 2, 4, 6, 8, of which every second one is sent.
         let owed = [false, false, false, true, false, false, false, true];
@@ -507,7 +521,7 @@ mod tests {
     #[test]
     fn what_is_held_is_told_without_payload() {
         let config = Config { variant: Variant::Sack, ..Config::standard() };
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
         receiver.on_data(&config, T, 2001, 3001);
         receiver.on_data(&config, T, 4001, 5001);
         let (blocks, count) = receiver.sack_blocks();
@@ -525,7 +539,7 @@ mod tests {
     #[test]
     fn a_window_without_bound_holds_what_comes() {
         let config = Config { receive_window: u64::MAX, ..every(1) };
-        let mut receiver = Receiver::new();
+        let mut receiver = Receiver::new(&config);
 
         receiver.on_data(&config, T, 1 << 50, (1 << 50) + 1000);
         receiver.on_data(&config, T, 1, 1 << 50);

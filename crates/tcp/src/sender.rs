@@ -251,8 +251,16 @@ impl Sender {
             if ack <= self.snd_max {
                 self.on_new_ack(config, now, ack);
             }
-        } else if bare && ack == self.snd_una && self.snd_una < self.snd_max {
-            // RFC 5681 section 2: what makes an acknowledgment a duplicate.
+        } else if self.snd_una < self.snd_max {
+            self.on_old_ack(config, now, ack, bare);
+        }
+    }
+
+    /// An acknowledgment of nothing new, while data is in flight.
+    #[inline(never)]
+    fn on_old_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
+        // RFC 5681 section 2: what makes an acknowledgment a duplicate.
+        if bare && ack == self.snd_una {
             self.on_dup_ack(config, now);
         }
     }
@@ -305,7 +313,8 @@ impl Sender {
         if self.rack.is_some() {
             return some_data(self.poll_rack(config, now)?);
         }
-        if !matches!(self.phase, Phase::Open { dup_acks: 0, .. }) {
+        let is_open = matches!(self.phase, Phase::Open { dup_acks: 0, .. });
+        if !is_open {
             if let Phase::FastRecovery { resend: resend @ true, .. } = &mut self.phase {
                 *resend = false;
                 return some_data(self.retransmit_first(config, now));
@@ -322,7 +331,12 @@ impl Sender {
         if flight_size == 0 {
             self.restart_if_idle(config, now);
         }
-        let room = self.send_window(config).saturating_sub(flight_size);
+        let window = if is_open {
+            self.window.cwnd.min(config.receive_window)
+        } else {
+            self.send_window(config)
+        };
+        let room = window.saturating_sub(flight_size);
         let mss = u64::from(config.mss);
         let len = self.longest(mss, unsent).min(room);
         if len == 0 || (len < mss && len < unsent && flight_size > 0) {

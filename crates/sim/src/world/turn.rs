@@ -48,11 +48,11 @@ impl World<'_> {
         if came > 0 {
             network.deliver(flow, packet.flow, came);
         }
-        if connection.acks_first {
-            self.acknowledge_then_tell(id, side);
-            return;
-        }
         if connection.is_awaited(side) {
+            if connection.acks_first {
+                self.acknowledge_then_tell(id, side);
+                return;
+            }
             flow.app.on_event(now, arrived(connection, side), &mut flow.draws, actions);
             if !actions.list.is_empty() {
                 self.carry_out_then_drain(id, side);
@@ -64,7 +64,7 @@ impl World<'_> {
             return;
         }
         let deadline = connection.arm(side);
-        let is_over = connection.open && connection.is_over();
+        let is_over = connection.is_over() && connection.open;
         self.end_turn(id, side, deadline);
         if is_over {
             self.close(id);
