@@ -84,13 +84,22 @@ mod tests {
 
     #[test]
     fn a_lost_packet_unbalances_the_books() {
-        let tally = |packets| Tally { packets, bytes: packets * 1460 };
-        let mut books =
-            Books { sent: tally(10), received: tally(7), dropped: tally(1), waiting: tally(2) };
-        assert_eq!(books.balance("laptop/0"), Ok(()));
-
-        books.waiting = tally(1);
+        let mut books = Books::default();
+        for _ in 0..4 {
+            books.send(1460);
+        }
+        books.receive(1460);
+        books.receive(1460);
+        books.drop(1460);
+        assert_eq!(books.under_way(), 1);
         assert!(books.balance("laptop/0").unwrap_err().contains("laptop/0"));
+
+        // As many packets, but not as much payload.
+        let mut short = books;
+        short.wait(1459);
+        assert!(short.balance("laptop/0").is_err());
+        books.wait(1460);
+        assert_eq!(books.balance("laptop/0"), Ok(()));
     }
 
     #[test]

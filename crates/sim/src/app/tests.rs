@@ -41,6 +41,11 @@ fn write(tag: u32, side: Side, bytes: u64) -> Action {
     Write { tag, side, bytes, last: false }
 }
 
+/// A transfer is written, of which nothing needs to be told until all has come, or is acknowledged.
+fn sent(tag: u32, side: Side, bytes: u64) -> [Action; 2] {
+    [Await { tag, bytes }, write(tag, side, bytes)]
+}
+
 impl Script {
     fn start(&mut self) -> Vec<Action> {
         let mut actions = Actions::default();
@@ -87,7 +92,7 @@ fn a_user_of_the_web_thinks_asks_and_thinks_again() {
         ]
     );
     assert_eq!(user.arrive(5.1, 0, Server, end(299, 0)), []);
-    assert_eq!(user.arrive(5.2, 0, Server, end(300, 0)), [write(0, Server, 3000)]);
+    assert_eq!(user.arrive(5.2, 0, Server, end(300, 0)), sent(0, Server, 3000));
     assert_eq!(user.arrive(5.3, 0, Station, end(1000, 300)), []);
     assert_eq!(user.arrive(5.4, 0, Server, end(300, 1000)), []);
     assert_eq!(
@@ -101,25 +106,6 @@ fn a_user_of_the_web_thinks_asks_and_thinks_again() {
     );
     // A copy that comes late changes nothing.
     assert_eq!(user.arrive(5.7, 0, Station, end(3000, 300)), []);
-}
-
-/// What reaches the application counts as it comes; a request is no part of the transfer.
-#[test]
-fn only_the_bytes_of_transfers_are_delivered() {
-    let mut user = script(Server, web());
-    user.start();
-    user.wake(5.0);
-    let arrivals = [
-        (Server, end(300, 0), 0),
-        (Station, end(1000, 300), 1000),
-        (Station, end(1000, 300), 0),
-        (Station, end(2500, 300), 1500),
-    ];
-
-    for (side, end, delivered) in arrivals {
-        let actions = user.tell(5.1, AppEvent::Arrived { tag: 0, side, end });
-        assert_eq!(actions.delivered, delivered, "{end:?}");
-    }
 }
 
 /// Nobody waits for the sender of the last transfer to know: the next one has a connection beside it. A
@@ -150,7 +136,7 @@ fn an_upload_is_written_at_once_and_padded() {
     let mut user = Script { draws: app.draws(1, 0, "flow/0"), app };
     user.start();
 
-    assert_eq!(user.wake(5.0)[2], write(0, Station, 4380));
+    assert_eq!(user.wake(5.0)[2..], sent(0, Station, 4380));
 }
 
 fn page(objects: f64, connections: u32, size: Value) -> Value {
@@ -265,6 +251,7 @@ fn a_replay_begins_transfers_at_their_times() {
         [
             Began { unbidden: true },
             open(tag, Service::Transfer, Some(Station)),
+            Await { tag, bytes },
             write(tag, Server, bytes),
         ]
     };
@@ -284,7 +271,7 @@ fn a_bulk_transfer_without_size_never_ends() {
     let mut bulk = script(Server, json!({ "kind": "bulk", "size": null, "start": constant(1.0) }));
 
     assert_eq!(bulk.start(), [Wake { at: at(1.0) }]);
-    assert_eq!(bulk.wake(1.0)[2], write(0, Server, 1 << 60));
+    assert_eq!(bulk.wake(1.0)[2..], sent(0, Server, 1 << 60));
     assert_eq!(bulk.arrive(9.0, 0, Station, end(1 << 50, 0)), []);
     assert!(bulk.app.is_endless());
 }

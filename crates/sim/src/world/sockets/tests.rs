@@ -65,6 +65,23 @@ fn a_short_download_takes_thirteen_packets() {
     assert_eq!(open, [true, false]);
 }
 
+/// What comes of a file counts; what is said around it does not.
+#[test]
+fn only_the_bytes_of_transfers_are_delivered() {
+    for direction in ["download", "upload"] {
+        let every_10_s = json!({ "kind": "deterministic", "value": 10.0 });
+        let scenario = scenario(direction, every_10_s, 100_000, 20);
+        let mut run = Replication::new(&scenario, 1, 0);
+        run.start_measuring();
+        let to = scenario.end();
+        run.run_until(to, scenario.measure_from(), to, &RunControl::default()).unwrap();
+
+        let flow = &run.world.flows[0];
+        assert_eq!((flow.measured.transfers, flow.measured.delivered_bytes), (2, 200_000));
+        assert!(flow.books.bytes.received > 200_000, "{direction}");
+    }
+}
+
 /// The same number: STOR for RETR, and the file after 150 takes its ACK along on no other packet.
 #[test]
 fn an_upload_has_the_same_dialogue() {
