@@ -349,9 +349,10 @@ mod tests {
 
     #[test]
     fn each_segment_is_acknowledged_at_once_with_every_1() {
+        let config = every(1);
         let mut receiver = Receiver::new(&config);
 
-        receiver.on_data(&every(1), T, 1, 11);
+        receiver.on_data(&config, T, 1, 11);
 
         assert_eq!(receiver.ack_owed(), AckOwed::Now);
         assert_eq!(receiver.delivered(), 10);

@@ -9,7 +9,7 @@ const T: Time = Time::from_nanos(1_000_000_000);
 /// Everything that may be sent at `T`, as (number, length).
 fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
     std::iter::from_fn(|| sender.poll_transmit(config, T))
-        .map(|(seq, len)| (seq, len.get()))
+        .map(|(seq, len, _)| (seq, len.get()))
         .collect()
 }
 

@@ -162,10 +162,11 @@ impl<'a> Pair<'a> {
         if arrival == next {
             let Reverse((_, index, to)) = self.arrivals.pop().expect("an arrival was seen");
             let segment = self.log[index].0.segment;
-            match to {
-                End::A => self.a.on_segment(&self.config, self.now, &segment, &self.sacks),
-                End::B => self.b.on_segment(&self.config, self.now, &segment, &self.sacks),
-            }
+            let end = match to {
+                End::A => &mut self.a,
+                End::B => &mut self.b,
+            };
+            end.on_segment(&self.config, self.now, &segment, &self.sacks);
             self.arrived.push(index);
         } else {
             self.a.on_timer(&self.config, self.now);
