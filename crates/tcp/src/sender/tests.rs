@@ -237,7 +237,7 @@ fn the_least_round_trip_is_that_of_the_last_segment_that_an_ack_is_for() {
     let mut sender = writing(&config, 1000);
     for millis in 0..8 {
         let sent = sender.poll_transmit(&config, T + Duration::from_millis(millis));
-        assert_eq!(sent.map(|(seq, _)| seq), Some(1 + 1000 * millis));
+        assert_eq!(sent.map(|(seq, ..)| seq), Some(1 + 1000 * millis));
         sender.write(1000);
     }
     sender.on_selective_ack(&config, T + Duration::from_millis(17), 8001, &[]);
