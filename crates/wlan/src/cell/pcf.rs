@@ -156,7 +156,7 @@ impl<P: Clone> Cell<P> {
             pcf.next_beacon = now + self.beacons.interval();
         } else if !matches!(self.on_air, OnAir::Silence) && self.next_step <= now {
             // What was on the air at the target time goes on to its end.
-            self.step(now, supply);
+            self.step::<false, S>(now, supply);
         }
         if !matches!(self.on_air, OnAir::Silence) {
             self.wait_to_begin(self.next_step);

@@ -66,8 +66,8 @@ impl Contention {
     /// The period is over at `now`: the medium is idle, and all go on with their backoffs.
     #[cold]
     pub(crate) fn resume(&mut self, now: Time) {
-        self.medium_idle_from(now);
-        self.find_next_access();
+        self.medium_idle_from::<false>(now);
+        self.find_next_access::<false>();
     }
 
     /// A frame of `id` was acknowledged for which it had not contended (10.3.3: CW goes back).
