@@ -125,6 +125,7 @@ bench: build ## Measure speed (benches/README.md)
 	$(BIN)/python benches/run.py
 	$(BIN)/python benches/models.py
 	$(BIN)/python benches/flow.py
+	$(BIN)/python benches/fq_codel.py
 	$(BIN)/python benches/around.py
 	$(BIN)/python benches/sweep.py
 	$(BIN)/python benches/web.py

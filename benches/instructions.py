@@ -125,16 +125,17 @@ class Checkout:
         resolved.write_text(self._python(["-c", code, str(path)]), encoding="utf-8")
         return resolved
 
-    def cpu_ns(self, resolved: Path, counted: str) -> float:
+    def cpu_ns(self, resolved: Path, counted: str, length_s: int = TIMED_S) -> float:
         """CPU nanoseconds for what is counted."""
-        count, spent = self._run(resolved, seconds(TIMED_S, counted), counted)
+        count, spent = self._run(resolved, seconds(length_s, counted), counted)
         return 1e9 * spent / count
 
-    def instructions(self, resolved: Path, counted: str) -> float:
-        """Instructions for what is counted."""
+    def instructions(
+        self, resolved: Path, counted: str, lengths_s: tuple[int, int] = (SHORT_S, LONG_S)
+    ) -> float:
+        """Instructions for what is counted, by two runs of these lengths."""
         (few, short), (many, long) = (
-            self._counted(resolved, seconds(length, counted), counted)
-            for length in (SHORT_S, LONG_S)
+            self._counted(resolved, seconds(length, counted), counted) for length in lengths_s
         )
         return (long - short) / (many - few)
 

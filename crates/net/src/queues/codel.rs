@@ -184,6 +184,25 @@ impl<B: Content> CodelLine<B> {
         now: Time,
         drops: &mut Vec<Packet<B>>,
     ) -> bool {
+        // Most packets have not waited for long.
+        if let Some(head) = self.packets.front()
+            && now - head.arrived < config.target
+            && !self.control.dropping
+        {
+            self.control.first_above = None;
+            return true;
+        }
+        self.settle_late(config, now, drops)
+    }
+
+    /// The same of packets that may be dropped.
+    #[inline(never)]
+    fn settle_late(&mut self, config: &CodelConfig, now: Time, drops: &mut Vec<Packet<B>>) -> bool {
+        if self.packets.is_empty() {
+            self.control.first_above = None;
+            self.control.dropping = false;
+            return false;
+        }
         let mut may_drop = self.may_drop(config, now);
         if self.control.dropping {
             self.control.dropping = may_drop;

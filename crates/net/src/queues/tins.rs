@@ -122,6 +122,15 @@ impl<T, C> Tins<T, C> {
     where
         T: Tin<B, Config = C>,
     {
+        if self.turns.is_none() && !self.places.is_empty() { 0 } else { self.place_of(receiver) }
+    }
+
+    /// The same, there or not.
+    #[inline(never)]
+    fn place_of<B>(&mut self, receiver: u32) -> usize
+    where
+        T: Tin<B, Config = C>,
+    {
         let place = if self.turns.is_some() { receiver as usize } else { 0 };
         while self.places.len() <= place {
             let receiver = self.places.len();
@@ -167,6 +176,21 @@ impl<T, C> Tins<T, C> {
         packet
     }
 
+    /// Puts a packet in, whatever else is there.
+    #[inline(never)]
+    pub(super) fn take_in<B>(&mut self, packet: Packet<B>)
+    where
+        T: Tin<B, Config = C>,
+    {
+        let index = self.place(packet.to);
+        let place = &mut self.places[index];
+        let bits = place.tin.push(packet);
+        self.longest.grown(index, bits);
+        place.packets += 1;
+        let before = place.packets - 1;
+        self.count(index, before);
+    }
+
     fn drop_from_fattest<B>(&mut self, drops: &mut Vec<Packet<B>>)
     where
         T: Tin<B, Config = C>,
@@ -191,13 +215,7 @@ impl<B: Content, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
             drops.push(packet);
             return;
         }
-        let index = self.place(packet.to);
-        let place = &mut self.places[index];
-        let bits = place.tin.push(packet);
-        self.longest.grown(index, bits);
-        place.packets += 1;
-        let before = place.packets - 1;
-        self.count(index, before);
+        self.take_in(packet);
         if fill.full {
             self.drop_from_fattest(drops);
         }

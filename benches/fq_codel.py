@@ -1,0 +1,93 @@
+"""What FQ-CoDel costs with 1,000 flows, beside a queue first in, first out.
+
+A station for each flow and downloads alone: datagrams of 1500 bytes at nine tenths of what the cell
+carries, TCP with windows of six segments, and TCP as Linux has it, where all queues are full. As in
+instructions.py instructions for an exchange are those of a longer run less those of a shorter one,
+and CPU time is the best of some runs, both disciplines in turns.
+
+    .venv/bin/python benches/fq_codel.py           # this checkout, built
+    .venv/bin/python benches/fq_codel.py --write   # and put the table into README.md
+
+Knows what is counted and how; judges nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from instructions import ROOT, Case, Checkout
+from readme import replace
+
+FLOWS = 1000
+SCENARIO = """
+[phy]
+standard = "802.11g"
+[ap]
+queue = {{ discipline = "{discipline}", limit = 2000 }}
+[[stations]]
+name = "laptop"
+count = {flows}
+[[flows]]
+stations = "laptop"
+direction = "download"
+{traffic}
+[run]
+warmup = "0 s"
+duration = "1 s"
+replications = 1
+"""
+DISCIPLINES = ("fifo", "fq-codel")
+TRAFFIC = {
+    "datagrams, 0.9 of what is carried": 'application = { kind = "udp", rate = "27 kb/s", '
+    'packet = "1500 B" }',
+    "TCP, windows of six segments": 'application = { kind = "bulk" }\n'
+    "tcp = { receive_window = { segments = 6 } }",
+    "TCP of Linux": 'application = { kind = "bulk" }\ntcp = { preset = "linux" }',
+}
+EXCHANGES = "mac_exchanges"
+#: Simulated seconds of the two runs whose difference counts, and of those that are timed.
+SHORT_S, LONG_S, TIMED_S = 6, 14, 20
+ROUNDS = 7
+
+
+def table(checkout: Checkout) -> str:
+    """The measured table, in Markdown."""
+    lines = [
+        f"| {FLOWS:,} downloads | instructions, FIFO | FQ-CoDel | quotient | CPU time, FIFO | "
+        "FQ-CoDel | quotient |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, traffic in TRAFFIC.items():
+        with tempfile.TemporaryDirectory() as work:
+            resolved = []
+            for discipline in DISCIPLINES:
+                text = SCENARIO.format(discipline=discipline, flows=FLOWS, traffic=traffic)
+                made = checkout.resolved(Case(name, text), Path(work))
+                resolved.append(made.rename(Path(work) / f"{discipline}.json"))
+            counts = [checkout.instructions(one, EXCHANGES, (SHORT_S, LONG_S)) for one in resolved]
+            times = [float("inf")] * len(resolved)
+            for _ in range(ROUNDS):
+                for index, one in enumerate(resolved):
+                    spent = checkout.cpu_ns(one, EXCHANGES, TIMED_S)
+                    times[index] = min(times[index], spent)
+        cells = [f"{count:.0f}" for count in counts] + [f"{counts[1] / counts[0]:.2f}"]
+        cells += [f"{spent:.0f} ns" for spent in times] + [f"{times[1] / times[0]:.2f}"]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description="Count what FQ-CoDel costs")
+    parser.add_argument("--write", action="store_true", help="replace the table of README.md")
+    args = parser.parse_args()
+    measured = table(Checkout(ROOT))
+    print(measured)
+    if args.write:
+        replace("fq-codel", measured)
+
+
+if __name__ == "__main__":
+    main()
