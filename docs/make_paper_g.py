@@ -61,6 +61,29 @@ VARIATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+def polled(milliseconds: int, idle: int = 0) -> Mapping[str, Any]:
+    """Contention-free periods of so long at most, each beacon, beside so many idle stations."""
+    duration = f"{milliseconds} ms"
+    changes: dict[str, Any] = {"mac.pcf": {"interval": "102.4 ms", "max_duration": duration}}
+    if idle:
+        node = {"name": "node", "count": 1, "queue": {"limit": 50}}
+        changes["stations"] = [node, {"name": "idle", "count": idle}]
+    return changes
+
+
+#: How much of the time is contention-free, and how many stations are polled that never send.
+POLLING: Mapping[str, Mapping[str, Any]] = {
+    "never": {},
+    "25 of 102.4 ms": polled(25),
+    "50 of 102.4 ms": polled(50),
+    "75 of 102.4 ms": polled(75),
+    "100 of 102.4 ms": polled(100),
+    "100 of 102.4 ms, 1 idle station": polled(100, 1),
+    "100 of 102.4 ms, 9 idle stations": polled(100, 9),
+    "100 of 102.4 ms, 19 idle stations": polled(100, 19),
+}
+
+
 @cache
 def _bench() -> Bench:
     # Nothing is kept: each simulation is run once.
@@ -117,6 +140,26 @@ def variations_table() -> str:
     return tables.markdown(head, rows)
 
 
+def polling_table() -> str:
+    """One upload of 10 MB where stations are polled: goodput, timeouts, simultaneous sends."""
+    head = [
+        "polled", "no retries, Mb/s", "timeouts", "simultaneous sends", "retries, Mb/s",
+        "simultaneous sends",
+    ]  # fmt: skip
+    rows = []
+    for name, changes in POLLING.items():
+        cells = [name]
+        for limit in (1, 7):
+            uploads = run(0, changes, limit=limit)
+            counts = uploads.simulation.counts
+            cells.append(tables.shown(uploads.goodputs()))
+            if limit == 1:
+                cells.append(tables.shown(uploads.timeouts(), 1))
+            cells.append(f"{counts['simultaneous_sends'] / len(uploads.simulation.runs):.0f}")
+        rows.append(cells)
+    return tables.markdown(head, rows)
+
+
 def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
     """The uploads of a row of ns-2, as far as an unmodified one can skip ACKs."""
     changes = {
@@ -165,6 +208,7 @@ def _percent(interval: Interval) -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     "skips": skips_table,
     "variations": variations_table,
+    "polling": polling_table,
     "ns-2": ns2_table,
 }
 

@@ -22,7 +22,7 @@ def number(cell: str) -> float:
 
 
 @pytest.mark.verify
-@pytest.mark.parametrize("name", ["skips", "variations", "ns-2"])
+@pytest.mark.parametrize("name", ["skips", "variations", "polling", "ns-2"])
 def test_a_table_is_up_to_date(make_paper_g: ModuleType, name: str) -> None:
     assert make_paper_g.with_table(PAGE, name) == PAGE, "run: python docs/make_paper_g.py"
 
@@ -66,6 +66,30 @@ def test_what_is_said_of_variations() -> None:
     assert gain["SACK"] < gain["NewReno"] < gain["least RTO of 0.2 s"] < gain[scenario]
     for name in ("MAC ACK at 2 Mb/s", "threshold of 20 segments at first"):
         assert goodput[name] == pytest.approx(goodput[scenario], rel=0.08)
+
+
+def test_what_is_said_of_polling() -> None:
+    table = rows("polling")
+    goodput, timeouts, together, retried, retried_together = (
+        {name: number(cells[column]) for name, cells in table.items()} for column in range(5)
+    )
+    always, beside = "100 of 102.4 ms", "100 of 102.4 ms, {}"
+
+    assert [timeouts["never"], timeouts[always]] == pytest.approx([76, 4], abs=0.5)
+    for sends in (together, retried_together):
+        assert sends[always] < sends["never"] / 20
+    assert 5.5 < goodput[always] / goodput["never"] < 6
+    assert retried[always] / retried["never"] == pytest.approx(1.6, abs=0.05)
+    skips = rows("skips")
+    for name, polled in (("no MAC retries", goodput), ("MAC retries", retried)):
+        assert polled[always] > max(number(cell) for cell in skips[f"1 x 10 MB, {name}"])
+    assert goodput["50 of 102.4 ms"] < (goodput["never"] + goodput[always]) / 2 - 1
+    one, many = beside.format("1 idle station"), beside.format("19 idle stations")
+    assert goodput[one] / goodput[always] == pytest.approx(6 / 7, abs=0.02)
+    assert retried[one] / retried[always] == pytest.approx(4 / 5, abs=0.03)
+    assert many in table
+    for polled in (goodput, retried):
+        assert polled[many] == pytest.approx(polled[one], rel=0.05)
 
 
 def test_what_is_said_of_ns2() -> None:

@@ -46,6 +46,12 @@ _NOISE: Final = Slider(
         "stations.node.frame_errors": {"rate": f"{values['noise']:g} %", "of": "1076 B"}
     } if values["noise"] else {},
 )  # fmt: skip
+_POLLED: Final = Slider(
+    "polled", "Contention-free of each 102.4 ms (ms)", (0, 10, 25, 50, 75, 100), 100,
+    keys=lambda values: {
+        "mac.pcf": {"interval": "102.4 ms", "max_duration": f"{values['polled']:g} ms"}
+    } if values["polled"] else {},
+)  # fmt: skip
 
 
 def _uploads(
@@ -101,6 +107,7 @@ FIGURES: Final = (
     _uploads("G.figA5", size=1, flows=3, retries=False, more=(_SKIP,)),
     _uploads("G.adaptive", size=10, flows=1, retries=False, more=(_CHOSEN,)),
     _uploads("G.feedback", size=10, flows=1, retries=False, more=(_TOLD, _NOISE)),
+    _uploads("G.polling", size=10, flows=1, retries=False, more=(_POLLED,)),
     _uploads("G.rts", size=10, flows=1, retries=False, more=(_RTS,)),
     _uploads("G.scenarios", size=1, flows=1, retries=False, more=(_SKIP,)),
 )  # fmt: skip
