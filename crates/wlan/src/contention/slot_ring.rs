@@ -10,45 +10,53 @@ const NONE: u32 = u32::MAX;
 /// Buckets of stations by absolute slot number.
 #[derive(Debug)]
 pub(crate) struct SlotRing {
-    /// A power of two.
-    words: Vec<Word>,
+    /// A bit for each bucket that is not empty, 64 to a word; their number is a power of two.
+    occupied: Vec<u64>,
+    /// First station of each bucket.
+    heads: Vec<u32>,
     /// The station after each station in its bucket.
     next: Vec<u32>,
     len: usize,
 }
 
-/// Slots that share a bitmap.
-#[derive(Clone, Debug)]
-struct Word {
-    /// A bit for each bucket that is not empty.
-    occupied: u64,
-    /// First station of each bucket.
-    heads: [u32; 64],
-}
-
 impl SlotRing {
     /// A ring for `stations` stations whose slots lie less than `span` apart.
     pub(crate) fn new(stations: usize, span: u32) -> Self {
-        let slots = (u64::from(span) + 1).next_power_of_two().max(64);
-        let empty = Word { occupied: 0, heads: [NONE; 64] };
-        Self { words: vec![empty; slots as usize / 64], next: vec![NONE; stations], len: 0 }
+        let slots = (u64::from(span) + 1).next_power_of_two().max(64) as usize;
+        Self {
+            occupied: vec![0; slots / 64],
+            heads: vec![NONE; slots],
+            next: vec![NONE; stations],
+            len: 0,
+        }
     }
 
-    /// The place of the word of `slot`.
+    /// The word with the bit of `slot`.
     #[inline]
-    fn place(&self, slot: u64) -> usize {
-        (slot / 64) as usize & (self.words.len() - 1)
+    fn word(&self, slot: u64) -> u64 {
+        self.occupied[(slot / 64) as usize & (self.occupied.len() - 1)]
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    fn word_mut(&mut self, slot: u64) -> &mut u64 {
+        let place = (slot / 64) as usize & (self.occupied.len() - 1);
+        &mut self.occupied[place]
+    }
+
+    /// The bucket of `slot`.
+    #[inline]
+    fn head_mut(&mut self, slot: u64) -> &mut u32 {
+        let place = slot as usize & (self.heads.len() - 1);
+        &mut self.heads[place]
     }
 
     /// Puts `station` into `slot`.
-    #[inline]
+    // Called from a few places, most of them rare: without a word it is not inlined in the frequent one.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, station: u32, slot: u64) {
-        let place = self.place(slot);
-        let word = &mut self.words[place];
-        word.occupied |= 1 << (slot % 64);
-        let head = &mut word.heads[(slot % 64) as usize];
-        self.next[station as usize] = *head;
-        *head = station;
+        *self.word_mut(slot) |= 1 << (slot % 64);
+        self.next[station as usize] = std::mem::replace(self.head_mut(slot), station);
         self.len += 1;
     }
 
@@ -58,14 +66,14 @@ impl SlotRing {
         if self.len == 0 {
             return None;
         }
-        let here = self.words[self.place(from)].occupied >> (from % 64);
+        let here = self.word(from) >> (from % 64);
         if here != 0 {
             return Some(from + u64::from(here.trailing_zeros()));
         }
         // After a turn the first word comes again, for slots before `from` in it.
-        for words in 1..=self.words.len() as u64 {
+        for words in 1..=self.occupied.len() as u64 {
             let first = (from / 64 + words) * 64;
-            let occupied = self.words[self.place(first)].occupied;
+            let occupied = self.word(first);
             if occupied != 0 {
                 return Some(first + u64::from(occupied.trailing_zeros()));
             }
@@ -99,15 +107,12 @@ impl SlotRing {
     /// Takes out the station of `slot`, where there is one, if it is alone there.
     #[inline]
     pub(crate) fn take_only(&mut self, slot: u64) -> Option<u32> {
-        let place = self.place(slot);
-        let word = &mut self.words[place];
-        let head = &mut word.heads[(slot % 64) as usize];
-        let station = *head;
+        let station = *self.head_mut(slot);
         if self.next[station as usize] != NONE {
             return None;
         }
-        word.occupied &= !(1 << (slot % 64));
-        *head = NONE;
+        *self.head_mut(slot) = NONE;
+        *self.word_mut(slot) &= !(1 << (slot % 64));
         self.len -= 1;
         Some(station)
     }
@@ -115,10 +120,8 @@ impl SlotRing {
     /// Moves the stations of `slot` to the end of `into`.
     #[inline]
     pub(crate) fn take(&mut self, slot: u64, into: &mut Vec<u32>) {
-        let place = self.place(slot);
-        let word = &mut self.words[place];
-        word.occupied &= !(1 << (slot % 64));
-        let mut station = std::mem::replace(&mut word.heads[(slot % 64) as usize], NONE);
+        *self.word_mut(slot) &= !(1 << (slot % 64));
+        let mut station = std::mem::replace(self.head_mut(slot), NONE);
         while station != NONE {
             into.push(station);
             self.len -= 1;
