@@ -1,0 +1,169 @@
+"""Contention-free periods against arithmetic, and their frames as Wireshark reads them.
+
+802.11b at 11 Mb/s with the long preamble: a PPDU lasts 192 us and its bits, rounded up to whole
+microseconds; SIFS is 10 us.
+"""
+
+import itertools
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp import simulate
+from airtcp.scenario import loads
+
+SIFS = 10
+#: Between two targets, and how many of them lie within a run.
+INTERVAL_US, PERIODS = 102_400, 99
+LONGEST_US = 50_000
+
+
+def ppdu(mpdu_bytes: int, mbps: int = 11) -> int:
+    """Microseconds of a frame, header and FCS included."""
+    return 192 + -(-8 * mpdu_bytes // mbps)
+
+
+#: At 1 Mb/s, the lowest rate.
+BEACON, CF_END = ppdu(73, 1), ppdu(20, 1)
+#: Null, CF-Ack, CF-Poll: header and FCS.
+EMPTY = ppdu(28)
+#: A packet of 1500 bytes with LLC, header and FCS; and one of 40, a bare TCP ACK.
+FULL, ACK = ppdu(1536), ppdu(76)
+
+
+def text(flow: str, stations: int = 1) -> str:
+    return f"""
+    [phy]
+    standard = "802.11b"
+    [mac.pcf]
+    max_duration = "{LONGEST_US} us"
+    [[stations]]
+    name = "laptop"
+    count = {stations}
+    [[flows]]
+    stations = "laptop"
+    {flow}
+    [run]
+    warmup = "0 s"
+    duration = "{(PERIODS + 1) * INTERVAL_US} us"
+    replications = 1
+    seed = 1
+    """
+
+
+def answer(scenario: str, **options: Any) -> dict[str, Any]:
+    result = simulate(loads(scenario), threads=1, **options)
+    return dict(result.simulation.runs[0].answer)
+
+
+UDP = 'application = { kind = "udp", packet = "1500 B", rate = "saturated" }'
+TCP = (
+    'application = { kind = "bulk" }\n'
+    'tcp = { handshake = "none", delayed_ack = { every = 1 }, receive_window = { segments = 40 } }'
+)
+#: Who sends, and how long frames of the access point and of stations are.
+CASES = {
+    "UDP down": (f'direction = "download"\n{UDP}', 1, FULL, EMPTY),
+    "UDP up": (f'direction = "upload"\n{UDP}', 3, EMPTY, FULL),
+    "TCP down": (f'direction = "download"\n{TCP}', 1, FULL, ACK),
+    "TCP up": (f'direction = "upload"\n{TCP}', 2, ACK, FULL),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_time_of_periods_is_that_of_their_frames(name: str) -> None:
+    """To the microsecond: a beacon, polls and answers a SIFS apart, and a CF-End."""
+    flow, stations, down, up = CASES[name]
+    found = answer(text(flow, stations))
+    counts = found["counts"]
+    polls = counts["polls"]
+    with_data_up = polls - counts["polls_without_data"]
+    with_data_down = counts["contention_free_exchanges"] - with_data_up
+
+    assert counts["contention_free_periods"] == PERIODS
+    assert 0 <= with_data_down <= polls
+    spent_us = (
+        PERIODS * (BEACON + SIFS + CF_END)
+        + with_data_down * down
+        + (polls - with_data_down) * EMPTY
+        + with_data_up * up
+        + (polls - with_data_up) * EMPTY
+        + 2 * polls * SIFS
+    )
+    share = found["metrics"]["contention_free_share"]
+    assert share * (PERIODS + 1) * INTERVAL_US == pytest.approx(spent_us, abs=0.01)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_full_period_carries_what_fits(name: str) -> None:
+    """As many frames with data come through as there is time for.
+
+    A period may begin late by an exchange and a PIFS, so there is as much as fits or two polls
+    less. With TCP both directions have data: short frames may find room where a long one does not,
+    and at times one direction has no packet, for a TCP ACK goes with the next poll at the earliest.
+    """
+    flow, stations, down, up = CASES[name]
+    counts = answer(text(flow, stations))["counts"]
+    around = BEACON + SIFS + 30 + CF_END
+    fits = (LONGEST_US - around) // (down + up + 2 * SIFS)
+    carried = counts["contention_free_exchanges"] / PERIODS
+
+    if name.startswith("UDP"):
+        assert fits - 2 <= carried <= fits
+    else:
+        assert 0.93 * 2 * fits <= carried <= 2 * fits + 2
+
+
+#: Types and subtypes of IEEE 802.11-2016, Table 9-1, as tshark writes them.
+KINDS = {
+    0x08: "beacon", 0x20: "data", 0x21: "data", 0x22: "data", 0x23: "data",
+    0x24: "empty", 0x25: "empty", 0x26: "empty", 0x27: "empty", 0x1E: "end", 0x1F: "end",
+    0x1D: "ack",
+}  # fmt: skip
+CF_ACKS = (0x21, 0x23, 0x25, 0x27, 0x1F)
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark reads the frames")
+def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
+    """In a period each frame begins a SIFS after the one before; a CF-Ack follows data alone."""
+    path = tmp_path / "polls.pcap"
+    found = answer(text(CASES["TCP up"][0], 2), pcap=path)
+    fields = ["wlan.fc.type_subtype", "frame.time_epoch", "frame.len", "radiotap.length",
+              "radiotap.datarate", "wlan.fcs.status", "_ws.malformed"]  # fmt: skip
+    asked = [word for field in fields for word in ("-e", field)]
+    lines = subprocess.run(
+        ["tshark", "-r", str(path), "-o", "wlan.check_fcs:TRUE", "-T", "fields", *asked],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    seen: dict[str, int] = {}
+    period: list[tuple[int, float, float]] = []
+    polls = periods = 0
+    for line in lines:
+        subtype, epoch, length, header, rate, _, malformed = line.split("\t")
+        assert not malformed, line
+        kind = int(subtype, 0)
+        seen[KINDS[kind]] = seen.get(KINDS[kind], 0) + 1
+        begin = 1e6 * float(epoch)
+        end = begin + ppdu(int(length) - int(header), int(float(rate)))
+        polls += kind in (0x22, 0x23, 0x26, 0x27)
+        if KINDS[kind] == "beacon":
+            period = []
+        elif not period:
+            continue
+        period.append((kind, begin, end))
+        if KINDS[kind] == "end":
+            periods += 1
+            for (before, _, ended), (after, begun, _) in itertools.pairwise(period):
+                assert begun == pytest.approx(ended + SIFS, abs=0.01)
+                if after in CF_ACKS:
+                    assert KINDS[before] == "data"
+                elif KINDS[after] != "beacon":
+                    assert KINDS[before] != "data"
+            period = []
+    assert periods == found["counts"]["contention_free_periods"]
+    assert polls == found["counts"]["polls"]
+    assert set(seen) == set(KINDS.values())
