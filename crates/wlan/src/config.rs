@@ -146,7 +146,8 @@ pub struct PcfConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PollOrder {
-    /// One after the other by their numbers; the next period goes on where one has ended (10.4.4).
+    /// One after the other by their numbers; the next period goes on where one has ended (10.4, polling
+    /// list).
     RoundRobin,
 }
 

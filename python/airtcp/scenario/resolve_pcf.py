@@ -20,7 +20,7 @@ __all__ = ["check_pcf", "resolve_pcf", "with_beacons"]
 _HERE: Path = ("mac", "pcf")
 
 #: A beacon with the CF Parameter Set: header and FCS, fixed fields, an empty SSID, the element
-#: (IEEE 802.11-2016, 9.3.3.3 and 9.4.2.6).
+#: (IEEE 802.11-2016, 9.3.3.3 and 9.4.2.5).
 _LEAST_BEACON_BITS = 8 * (28 + 12 + 2 + 8)
 #: A CF-End (IEEE 802.11-2016, 9.3.1.6).
 _CF_END_BITS = 160
@@ -97,7 +97,7 @@ def _check_duration(mac: Written, scenario: ResolvedScenario, pcf: Pcf, beacon: 
     phy = scenario.phy
     frame, exchange = _longest(scenario)
     hop = phy.sifs_ns + phy.propagation_delay_ns
-    # IEEE 802.11-2016, 10.4.3.4: a packet each way, the beacon and the CF-End.
+    # IEEE 802.11-2016, 10.4.4, CFPMaxDuration limit: a packet each way, the beacon and the CF-End.
     least = (
         _ppdu(phy, beacon.size_bits, beacon.rate)
         + 2 * (hop + frame)

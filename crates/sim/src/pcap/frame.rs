@@ -48,7 +48,7 @@ const VENDOR_SPECIFIC: u8 = 221;
 const CF_PARAMETER_SET: u8 = 4;
 /// With its identifier and length.
 const CF_PARAMETER_SET_BYTES: usize = 8;
-/// IEEE 802.11-2016, Table 9-43: CF-Pollable without CF-Poll Request, of an access point that polls.
+/// IEEE 802.11-2016, 9.4.1.4: CF-Pollable without CF-Poll Request, of an access point that polls.
 const CAPABILITY_POLLS: u16 = 1 << 2;
 /// With its identifier and length, and the three octets of an organization.
 const LEAST_VENDOR_SPECIFIC: usize = 5;
@@ -75,7 +75,7 @@ impl Cf {
     }
 }
 
-/// The CF Parameter Set of a beacon (IEEE 802.11-2016, 9.4.2.6).
+/// The CF Parameter Set of a beacon (IEEE 802.11-2016, 9.4.2.5).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CfParameters {
     /// Beacons until the one that begins a contention-free period; 0 in that one.

@@ -120,7 +120,7 @@ pub enum MacEvent<'a, P> {
     },
 }
 
-/// A frame that the point coordinator sends, or who is polled (IEEE Std 802.11-2016, 10.4.3): with or
+/// A frame that the point coordinator sends, or who is polled (IEEE Std 802.11-2016, 10.4.4): with or
 /// without data, with or without a poll, with or without the acknowledgment of the frame before it.
 #[derive(Debug)]
 pub struct CfFrame<'a, P> {

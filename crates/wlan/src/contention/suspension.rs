@@ -1,5 +1,5 @@
 //! Contention-free periods as those see them who contend: from the target time of the period to its
-//! end the NAV of all is set (IEEE Std 802.11-2016, 10.4.3.3), so that backoffs stand still. What is
+//! end the NAV of all is set (IEEE Std 802.11-2016, 10.4.3), so that backoffs stand still. What is
 //! sent meanwhile is not contended for.
 
 use airtcp_kernel::Time;

@@ -25,7 +25,7 @@ _OFTEN: Changes = {"run.replications": 160}
 _MOST_OFTEN: Changes = {"run.replications": 800}
 #: Of frames as long as a full segment, in proportion of others.
 _NOISE: Changes = {"stations.node.frame_errors": {"rate": "5 %", "of": "1076 B"}}
-#: Contention-free periods as long as beacons of the usual interval allow, rounded: 10.4.3.4 of IEEE
+#: Contention-free periods as long as beacons of the usual interval allow, rounded: 10.4.4 of IEEE
 #: 802.11-2016 leaves the rest to one exchange.
 _POLLING: Changes = {"mac.pcf": {"interval": "102.4 ms", "max_duration": "100 ms"}}
 

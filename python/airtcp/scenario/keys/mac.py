@@ -292,12 +292,12 @@ class Pcf(Table):
         "How long after the beacon was due a period is over at the latest.",
         default=follows("half the interval of beacons"),
         gt=0,
-        source="IEEE 802.11-2016, 10.4.3.4, CFPMaxDuration",
+        source="IEEE 802.11-2016, 10.4.4, CFPMaxDuration",
     )
     poll: Literal["round-robin"] = key(
         "Whom the access point polls: one station after the other.",
         default="round-robin",
-        source="IEEE 802.11-2016, 10.4.4",
+        source="IEEE 802.11-2016, 10.4, polling list",
     )
 
 
