@@ -7,9 +7,13 @@
 //! nothing is undone (section 5.5.11 of the draft); and ECN is not heard.
 
 mod cycle;
+#[cfg(test)]
+mod draft;
 mod model;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod two_readings;
 
 use airtcp_kernel::{Duration, Time};
 
@@ -262,8 +266,9 @@ impl Bbr {
         }
         self.model.update_min_rtt(now, probe.least, probe.at);
         if self.state != State::ProbeRtt && self.probe_rtt.is_expired && !self.idle_restart {
-            self.save(window);
+            // In this order: what was saved for a recovery is not forgotten.
             self.state = State::ProbeRtt;
+            self.save(window);
             self.probe_rtt.done = None;
             self.probe.phase = AckPhase::Stopping;
             self.model.start_round();
