@@ -4,12 +4,24 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from airtcp.reproduce.hoekstra.real import LINUX, REAL_LAWS, REAL_PLACES, Both, RealPoint
+from airtcp.models.hoekstra import Parameters, ack_time, effective_service_time
+from airtcp.reproduce.hoekstra.exchanges import Packets
+from airtcp.reproduce.hoekstra.real_points import (
+    LINUX,
+    REAL_LAWS,
+    REAL_PLACES,
+    Both,
+    RealPoint,
+)
 from airtcp.reproduce.hoekstra.testbed import gaps
 from airtcp.stats import Interval
 
+#: Two transfers of 100 segments with 50.75 ACKs each, as the model has them, and two packets more.
+PACKETS = Packets(2, 200.0, 20_000.0, 101.5, 10_150.0, 0, 16.0)  # type: ignore[arg-type]
 #: A long simulation of five transfers and of two numbers of downloads.
 LONG = SimpleNamespace(
+    law="exponential",
+    gap_s=0.40,
     adjusted=Interval(2.0, 1.9, 2.1, 20),
     packets=SimpleNamespace(
         runs=[
@@ -32,6 +44,7 @@ def both(real: list[float], simulated: list[float], late_s: float = 1e-4) -> Bot
         simulated_active=[0.5, 0.25, 0.25],
         late_p99_s=late_s,
         trusted=late_s < 5e-4,
+        packets=PACKETS,
     )
 
 
@@ -85,3 +98,17 @@ def test_points_are_of_the_paper() -> None:
     # 8760 bytes of Table II are six segments.
     tcp = LINUX["flows.client.tcp"]
     assert (tcp["mss"], tcp["receive_window"]) == ("1460 B", f"{6 * 1460} B")
+
+
+def test_the_refined_model_has_the_packets_that_were_counted() -> None:
+    """Two ACKs more for each of four transfers in two runs, and beacons around them."""
+    one = point(both([1.0], [1.0]), both([1.0], [1.0]))
+    testbed = Parameters.testbed()
+    plain = effective_service_time(200_000, testbed)
+    beta_s = plain.est_with_beacons_s + 2 * ack_time(testbed) * plain.beacon_factor
+
+    assert one.packets.transfers == 4
+    assert one.packets.further == pytest.approx(2.0)
+    assert one.refined_s() == pytest.approx(beta_s / (1 - beta_s / 0.40))
+    plain_s = plain.est_with_beacons_s
+    assert one.refined_s(further=False) == pytest.approx(plain_s / (1 - plain_s / 0.40))

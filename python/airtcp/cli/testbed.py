@@ -14,7 +14,6 @@ from airtcp.cli.answers import (
     Force,
     Gro,
     Json,
-    Out,
     Quiet,
     Scenario,
     Seed,
@@ -35,6 +34,10 @@ _TOLD_EVERY_S = 0.5
 _MOST_NAMED = 3
 
 
+Results = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Write results.json and scenario.toml here."),
+]
 Pcap = Annotated[
     Path | None,
     typer.Option(
@@ -49,7 +52,7 @@ def bench(
     scenario: Scenario,
     set_: Set = None,
     json: Json = False,
-    out: Out = None,
+    out: Results = None,
     seed: Seed = None,
     simulated: Simulated = None,
     gro: Gro = False,

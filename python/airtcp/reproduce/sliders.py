@@ -184,6 +184,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "H.table2": "a table of parameters; what follows from them are the figures H.fig1 to H.fig5",
     "H.testbed-means": "measured in real time; its models are those of H.fig1",
     "H.testbed-number": "measured in real time; its models are those of H.fig5",
+    "H.testbed-tail-1-MB": "measured in real time; its model is that of H.fig4",
     "H.testbed-tails": "measured in real time; its models are those of H.fig2 and H.fig3",
 }
 

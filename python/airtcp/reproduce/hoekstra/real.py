@@ -1,240 +1,30 @@
-"""Paper H, Fig. 1 to 3 and 5, with the TCP of this machine's kernel, ProFTPD and clients of FTP.
+"""Paper H, Fig. 1 to 5, with the TCP of this machine's kernel, ProFTPD and clients of FTP.
 
-Knows which of the paper's points the testbed of `airtcp testbed` measures, and how runs of a minute
-are set beside simulations of hours. Real time and a real kernel: other numbers each time, and none
-where there can be no testbed. What was measured is kept as simulations are.
+Knows what is drawn beside what; what a point is, `real_points` knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
 
 import numpy as np
 
 from airtcp.models.processor_sharing import sojourn_tail
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
-from airtcp.reproduce.hoekstra.testbed import (
-    LAWS,
-    STATED,
-    FloatArray,
-    Point,
-    gaps,
-    observe,
-    service_s,
-    tail,
+from airtcp.reproduce.hoekstra.real_points import (
+    CONFIDENCE,
+    REAL_LAWS,
+    REAL_PLACES,
+    RealPoint,
+    measured,
 )
+from airtcp.reproduce.hoekstra.testbed import STATED, FloatArray, service_s, tail
 from airtcp.reproduce.item import Data, Outcome, Value, item
 from airtcp.reproduce.measure import changed, mean
-from airtcp.results.store import code_digest, key_of
-from airtcp.results.testbed import TestbedResult
-from airtcp.run.simulate import simulate
-from airtcp.scenario import Scenario
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval
 
-__all__ = ["LINUX", "REAL_LAWS", "REAL_PLACES"]
-
-#: The client of paper H with the kernel's TCP: windows of six segments, as in Table II.
-LINUX: Final[Mapping[str, Any]] = {
-    "flows.client.tcp": {
-        "preset": "linux",
-        "congestion": "reno",
-        "mss": "1460 B",
-        "receive_window": "8760 B",
-        "timestamps": False,
-        "window_scaling": False,
-    }
-}
-#: Two laws of sizes, and three of the eight loads, the stated one among them. At the heaviest two
-#: no mean of Linux is to be measured: now and then more than 80 downloads are in progress, round
-#: trips take longer than the first timeout of 1 s, and what is sent in vain keeps it so for long.
-REAL_LAWS: Final = ("exponential", "hyperexponential")
-REAL_PLACES: Final = (0, STATED, 5)
-_CONFIDENCE: Final = 0.95
-#: A run that came too late is measured once again; the one that was less late counts.
-_MOST_RUNS: Final = 2
-_MOST_FLOWS: Final = 15
-
-
-@dataclass(frozen=True)
-class Both:
-    """One run of the testbed, and the simulation of the same transfers."""
-
-    real_s: float
-    simulated_s: float
-    real_times_s: FloatArray
-    simulated_times_s: FloatArray
-    real_active: Sequence[float]
-    simulated_active: Sequence[float]
-    late_p99_s: float
-    trusted: bool
-
-
-@dataclass(frozen=True)
-class RealPoint:
-    """A law at one load: simulated for long, and measured for half a minute with several seeds.
-
-    Half a minute has some hundred transfers, and the noise of their times and sizes is in all that
-    is measured; it is in the simulation of the same transfers, too. What the testbed has over that
-    simulation, put onto the long simulation, is free of most of it.
-    """
-
-    point: Point
-    runs: tuple[Both, ...]
-
-    @property
-    def over_simulation(self) -> Interval:
-        """The mean transfer time of the testbed over that of the simulation of its transfers."""
-        ratios = [one.real_s / one.simulated_s for one in self.runs]
-        return student_interval(ratios, _CONFIDENCE)
-
-    @property
-    def mean_s(self) -> Interval:
-        """The mean transfer time of the testbed, as over the time of the long simulation."""
-        ratio, long = self.over_simulation, self.point.adjusted
-        middle = mean(ratio) * mean(long)
-        if ratio.half_width is None or long.half_width is None:
-            return Interval(middle, None, None, ratio.n)
-        parts = (ratio.half_width / mean(ratio), long.half_width / mean(long))
-        half = middle * float(np.hypot(*parts))
-        return Interval(middle, middle - half, middle + half, ratio.n)
-
-    def tail(self, at: FloatArray) -> list[Interval]:
-        """P(R > t) of the testbed at each t, put onto the long simulation."""
-        more = np.array(
-            [
-                _share_above(one.real_times_s, at) - _share_above(one.simulated_times_s, at)
-                for one in self.runs
-            ]
-        )
-        return _onto(self.long_tail(at), more)
-
-    def long_tail(self, at: FloatArray) -> list[float]:
-        """P(R > t) of the long simulation."""
-        times = [run.transfer_times_s for run in self.point.packets.runs]
-        return [mean(value) for value in tail(times, at, _CONFIDENCE)]
-
-    def at_least(self, numbers: Sequence[int]) -> list[Interval]:
-        """P(N >= n) of the testbed at each n, put onto the long simulation."""
-        more = np.array(
-            [
-                _at_least(one.real_active, numbers) - _at_least(one.simulated_active, numbers)
-                for one in self.runs
-            ]
-        )
-        return _onto(self.long_at_least(numbers), more)
-
-    def long_at_least(self, numbers: Sequence[int]) -> list[float]:
-        """P(N >= n) of the long simulation."""
-        runs = [run.answer["active_flows_distribution"] for run in self.point.packets.runs]
-        found: list[float] = np.mean([_at_least(one, numbers) for one in runs], axis=0).tolist()
-        return found
-
-    @property
-    def trusted(self) -> int:
-        """How many of the runs are to be trusted."""
-        return sum(one.trusted for one in self.runs)
-
-    @property
-    def late_p99_s(self) -> float:
-        """So late were 99 % of the packets at most, in the run that was latest."""
-        return max(one.late_p99_s for one in self.runs)
-
-
-def _share_above(times_s: FloatArray, at: FloatArray) -> FloatArray:
-    share: FloatArray = 1.0 - np.searchsorted(np.sort(times_s), at, side="right") / times_s.size
-    return share
-
-
-def _at_least(distribution: Sequence[float], numbers: Sequence[int]) -> FloatArray:
-    return np.array([float(sum(distribution[n:])) for n in numbers])
-
-
-def _onto(long: Sequence[float], more: FloatArray) -> list[Interval]:
-    """Differences by run and point, put onto what was simulated for long."""
-    return [
-        student_interval((base + column).tolist(), _CONFIDENCE)
-        for base, column in zip(long, more.T, strict=True)
-    ]
-
-
-def measured(bench: Bench, law: str, place: int) -> RealPoint:
-    """A law at one of the eight loads.
-
-    Raises QuestionError if this machine can have no testbed, SimulationError if a program fails.
-    """
-    _see_that_there_is_one(bench)
-    gap_s = gaps(law)[place]
-    point = observe(bench, law, gap_s, varied=LINUX, transfer_times=place == STATED)
-    scenario = bench.scenario(
-        "downloads",
-        {
-            **LINUX,
-            "flows.client.application.interarrival": {
-                "distribution": "exponential",
-                "mean": f"{gap_s} s",
-            },
-            "flows.client.application.size": LAWS[law],
-            "run.warmup": "6 s",
-            "run.duration": "30 s",
-            "run.replications": 4,
-        },
-        {"run.duration": "10 s", "run.replications": 3},
-    )
-    seeds = range(scenario.run.seed, scenario.run.seed + (scenario.run.replications or 1))
-    return RealPoint(point, tuple(_both(bench, scenario.with_run(seed=seed)) for seed in seeds))
-
-
-def _see_that_there_is_one(bench: Bench) -> None:
-    """Before anybody waits for a simulation. Raises QuestionError."""
-    from airtcp.testbed.network import Network, check_machine
-    from airtcp.testbed.site import site_of
-    from airtcp.testbed.transfers import Ftp
-
-    check_machine(Ftp.packages)
-    with Network(site_of(bench.scenario("downloads", LINUX), name="downloads").nodes):
-        pass
-
-
-def _both(bench: Bench, scenario: Scenario) -> Both:
-    code = code_digest("airtcp.testbed.bench", follow=("testbed",))
-    key = key_of("testbed", code, scenario.hash())
-    kept = bench.finished.answer(key, lambda: _real(bench, scenario))
-    simulated = simulate(scenario, replications=1, threads=1).simulation.runs[0]
-    return Both(
-        real_s=kept["mean_s"],
-        simulated_s=simulated.answer["metrics"]["transfer_time_s"],
-        real_times_s=np.array(kept["times_s"]),
-        simulated_times_s=simulated.transfer_times_s,
-        real_active=kept["active"],
-        simulated_active=simulated.answer["active_flows_distribution"],
-        late_p99_s=kept["late_p99_s"],
-        trusted=kept["trusted"],
-    )
-
-
-def _real(bench: Bench, scenario: Scenario) -> dict[str, Any]:
-    """What is kept of a run of the testbed."""
-    from airtcp.testbed.bench import measure
-
-    def tell(share: float, _: Mapping[str, Any]) -> None:
-        if bench.on_run is not None:
-            bench.on_run(share)
-
-    results: list[TestbedResult] = []
-    while len(results) < _MOST_RUNS and not (results and results[-1].lag.trusted):
-        results.append(measure(scenario, name="downloads", progress=tell))
-    best = min(results, key=lambda one: (not one.lag.trusted, one.lag.share_above))
-    run = best.testbed.runs[0]
-    return {
-        "mean_s": run.answer["metrics"]["transfer_time_s"],
-        "times_s": run.transfer_times_s.tolist(),
-        "active": run.answer["active_flows_distribution"],
-        "late_p99_s": best.lag.p99_s,
-        "trusted": best.lag.trusted,
-    }
+_MOST_FLOWS = 15
 
 
 def _trust(points: Sequence[RealPoint]) -> str:
@@ -253,7 +43,8 @@ def _trust(points: Sequence[RealPoint]) -> str:
     caption="Mean time of an FTP download in units of beta_eff, against rho_eff, by the kernel's "
     "TCP, ProFTPD and clients of FTP over the simulated air in real time: the simulation of hours "
     "times what the testbed took for the same transfers over what they took in the simulation, of "
-    "runs of half a minute. Beside it that simulation, with Linux at both ends, and the models.",
+    "runs of half a minute. Beside it that simulation, with Linux at both ends, and the models, "
+    "the refined one also with as many ACKs as were counted on the testbed.",
     states="Both models match a test bed of real machines that ran for 140 hours.",
 )
 def means(bench: Bench) -> Outcome:
@@ -266,6 +57,7 @@ def means(bench: Bench) -> Outcome:
     series = [
         Series("refined model (29)", rhos.tolist(), (1.0 / (1.0 - rhos)).tolist(), "model", 0),
         Series("basic model", rhos.tolist(), _basic(rhos, refined, basic), "dotted", 1),
+        _with_acks(list(points.values())),
     ]
     for number, (law, mine) in enumerate(points.items(), 2):
         at = [one.point.rho for one in mine]
@@ -287,14 +79,36 @@ def means(bench: Bench) -> Outcome:
             )
             for law, mine in points.items()
         )
-        + f". {_trust(every)}",
+        + ". The refined model with as many ACKs as were counted there says "
+        + "; ".join(
+            f"{law} "
+            + ", ".join(f"{one.refined_s():.2f} s ({mean(one.mean_s):.2f} s)" for one in mine)
+            for law, mine in points.items()
+        )
+        + f", the testbed's means in brackets. {_trust(every)}",
         values={
             f"over_simulation_{law}_{place + 1}": one.over_simulation
             for law, mine in points.items()
             for place, one in zip(REAL_PLACES, mine, strict=True)
+        }
+        | {
+            f"segments_per_ack_{law}_{place + 1}": one.packets.segments_per_ack
+            for law, mine in points.items()
+            for place, one in zip(REAL_PLACES, mine, strict=True)
         },
-        figure=chart(series, x=x, y=y, from_zero=True, columns=2),
+        figure=chart(series, x=x, y=y, columns=2),
     )
+
+
+def _with_acks(points: Sequence[Sequence[RealPoint]]) -> Series:
+    """The refined model with the testbed's ACKs: the mean over laws, of which it knows none."""
+    by_load = list(zip(*points, strict=True))
+    at = [same[0].point.rho for same in by_load]
+    times = [
+        sum(one.refined_s() / service_s(one.point.law) for one in same) / len(same)
+        for same in by_load
+    ]
+    return Series("refined, testbed's ACKs", at, times, "dotted", 0)
 
 
 def _basic(rhos: FloatArray, refined_s: float, basic_s: float) -> list[float]:
@@ -320,6 +134,7 @@ def _rows(points: Mapping[str, Sequence[RealPoint]]) -> Data:
     columns = ["sizes", "1/lambda (s)", "rho_eff", "basic model (s)", "refined model (s)"]
     columns += ["simulation (s)", "low", "high", "testbed (s)", "low ", "high "]
     columns += ["testbed / simulation of its transfers", "low  ", "high  "]
+    columns += ["segments for each ACK", "further packets", "refined model with these (s)"]
     columns += ["runs", "trusted", "99 % of packets late by at most (us)"]
     rows = []
     for law, mine in points.items():
@@ -332,6 +147,7 @@ def _rows(points: Mapping[str, Sequence[RealPoint]]) -> Data:
                     *(law, one.point.gap_s, one.point.rho, basic_s, one.point.model_s),
                     *(long.mean, long.low, long.high, real.mean, real.low, real.high),
                     *(ratio.mean, ratio.low, ratio.high),
+                    *(one.packets.segments_per_ack, one.packets.further, one.refined_s()),
                     *(len(one.runs), one.trusted, 1e6 * one.late_p99_s),
                 ]
             )
@@ -370,6 +186,36 @@ def tails(bench: Bench) -> Outcome:
         found=_found(points, apart),
         values={f"apart_{law}": value for law, value in apart.items()},
         figure=chart(series, x=x, y=y, x_limits=(0.0, 8.0), y_limits=(0.0, 1.02), columns=2),
+    )
+
+
+@item(
+    "H.testbed-tail-1-MB",
+    title="Fig. 4 with real TCP: tail of transfer times, files of 1 MB",
+    caption="As Fig. 2 and 3 for files of 1 MB, one every 1.93 s, in runs of two minutes. The line "
+    "is processor sharing, simulated as flows on the transfers of the simulation of hours.",
+    states="Processor sharing with the effective service time matches the test bed closely.",
+)
+def large(bench: Bench) -> Outcome:
+    one = measured(bench, "deterministic")
+    at = np.linspace(0.0, 40.0, 41)
+    flows = tail([run.sojourns_s for run in one.point.flows], at, CONFIDENCE)
+    real, simulated = one.tail(at), one.long_tail(at)
+    model: list[Value] = [mean(value) for value in flows]
+    apart = _farthest(real, simulated)
+    series = [
+        Series("processor sharing", at.tolist(), model, "model", 0),
+        Series("simulation", at.tolist(), simulated, "dotted", 2),
+        Series("testbed", at[1::2].tolist(), list(real[1::2]), "points", 2),
+    ]
+    x, y = "t (s)", "P(R > t)"
+    ratio = _percent(one.over_simulation)
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"The testbed's mean is {ratio} of that of the simulation of its transfers away. "
+        + _found({"deterministic": one}, {"deterministic": apart}),
+        values={"apart_deterministic": apart, "over_simulation": one.over_simulation},
+        figure=chart(series, x=x, y=y, x_limits=(0.0, 40.0), y_limits=(0.0, 1.02), columns=3),
     )
 
 

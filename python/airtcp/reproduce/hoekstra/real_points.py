@@ -1,0 +1,277 @@
+"""A point of paper H with the TCP of this machine's kernel, ProFTPD and clients of FTP.
+
+Knows which of the paper's points the testbed of `airtcp testbed` measures, how runs of a minute are
+set beside simulations of hours, and what the models say with the packets that were counted. Real
+time and a real kernel: other numbers each time, and none where there can be no testbed. What was
+measured is kept as simulations are. Draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import numpy as np
+
+from airtcp.models.hoekstra import Parameters, effective_service_time
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.hoekstra.exchanges import Packets, packets_of
+from airtcp.reproduce.hoekstra.testbed import (
+    LAWS,
+    STATED,
+    FloatArray,
+    Point,
+    gaps,
+    mean_size,
+    observe,
+    tail,
+)
+from airtcp.reproduce.measure import mean
+from airtcp.results.store import code_digest, key_of
+from airtcp.results.testbed import TestbedResult
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario
+from airtcp.stats import Interval, student_interval
+
+__all__ = ["CONFIDENCE", "LINUX", "REAL_LAWS", "REAL_PLACES", "Both", "RealPoint", "measured"]
+
+#: The client of paper H with the kernel's TCP: windows of six segments, as in Table II.
+LINUX: Final[Mapping[str, Any]] = {
+    "flows.client.tcp": {
+        "preset": "linux",
+        "congestion": "reno",
+        "mss": "1460 B",
+        "receive_window": "8760 B",
+        "timestamps": False,
+        "window_scaling": False,
+    }
+}
+#: Two laws of sizes, and three of the eight loads, the stated one among them. At the heaviest two
+#: no mean of Linux is to be measured: now and then more than 80 downloads are in progress, round
+#: trips take longer than the first timeout of 1 s, and what is sent in vain keeps it so for long.
+REAL_LAWS: Final = ("exponential", "hyperexponential")
+REAL_PLACES: Final = (0, STATED, 5)
+CONFIDENCE: Final = 0.95
+#: A run that came too late is measured once again; the one that was less late counts.
+_MOST_RUNS: Final = 2
+#: At the third of the loads one simulation of seven has timeouts in vain, and counts for much.
+_OFTEN: Final = 40
+#: Files of 1 MB take five times as long.
+_RUN: Final = {"run.warmup": "6 s", "run.duration": "30 s", "run.replications": 4}
+_LONG_RUN: Final = {"run.warmup": "20 s", "run.duration": "100 s", "run.replications": 4}
+_QUICK: Final = {"run.duration": "10 s", "run.replications": 3}
+#: Headers of IP and TCP, and what is said on a control connection first.
+_SNAPLEN: Final = 80
+_MSS_BYTES: Final = 1460
+
+
+@dataclass(frozen=True)
+class Both:
+    """One run of the testbed, and the simulation of the same transfers."""
+
+    real_s: float
+    simulated_s: float
+    real_times_s: FloatArray
+    simulated_times_s: FloatArray
+    real_active: Sequence[float]
+    simulated_active: Sequence[float]
+    late_p99_s: float
+    trusted: bool
+    packets: Packets
+
+
+@dataclass(frozen=True)
+class RealPoint:
+    """A law at one load: simulated for long, and measured for half a minute with several seeds.
+
+    Half a minute has some hundred transfers, and the noise of their times and sizes is in all that
+    is measured; it is in the simulation of the same transfers, too. What the testbed has over that
+    simulation, put onto the long simulation, is free of most of it.
+    """
+
+    point: Point
+    runs: tuple[Both, ...]
+
+    @property
+    def over_simulation(self) -> Interval:
+        """The mean transfer time of the testbed over that of the simulation of its transfers."""
+        ratios = [one.real_s / one.simulated_s for one in self.runs]
+        return student_interval(ratios, CONFIDENCE)
+
+    @property
+    def mean_s(self) -> Interval:
+        """The mean transfer time of the testbed, as over the time of the long simulation."""
+        ratio, long = self.over_simulation, self.point.adjusted
+        middle = mean(ratio) * mean(long)
+        if ratio.half_width is None or long.half_width is None:
+            return Interval(middle, None, None, ratio.n)
+        parts = (ratio.half_width / mean(ratio), long.half_width / mean(long))
+        half = middle * float(np.hypot(*parts))
+        return Interval(middle, middle - half, middle + half, ratio.n)
+
+    def tail(self, at: FloatArray) -> list[Interval]:
+        """P(R > t) of the testbed at each t, put onto the long simulation."""
+        more = np.array(
+            [
+                _share_above(one.real_times_s, at) - _share_above(one.simulated_times_s, at)
+                for one in self.runs
+            ]
+        )
+        return _onto(self.long_tail(at), more)
+
+    def long_tail(self, at: FloatArray) -> list[float]:
+        """P(R > t) of the long simulation."""
+        times = [run.transfer_times_s for run in self.point.packets.runs]
+        return [mean(value) for value in tail(times, at, CONFIDENCE)]
+
+    def at_least(self, numbers: Sequence[int]) -> list[Interval]:
+        """P(N >= n) of the testbed at each n, put onto the long simulation."""
+        more = np.array(
+            [
+                _at_least(one.real_active, numbers) - _at_least(one.simulated_active, numbers)
+                for one in self.runs
+            ]
+        )
+        return _onto(self.long_at_least(numbers), more)
+
+    def long_at_least(self, numbers: Sequence[int]) -> list[float]:
+        """P(N >= n) of the long simulation."""
+        runs = [run.answer["active_flows_distribution"] for run in self.point.packets.runs]
+        found: list[float] = np.mean([_at_least(one, numbers) for one in runs], axis=0).tolist()
+        return found
+
+    @property
+    def packets(self) -> Packets:
+        """What was counted in all runs."""
+        return Packets.together([one.packets for one in self.runs])
+
+    def refined_s(self, *, further: bool = True) -> float:
+        """(29) of the refined model with the ACKs that were counted, seconds.
+
+        Segments for each ACK of data, and with `further` the packets without data that the paper's
+        dialogue has not.
+        """
+        counted = self.packets
+        parameters = replace(
+            Parameters.testbed(),
+            segments_per_ack=counted.segments_per_ack,
+            further_acks=max(0.0, counted.further) if further else 0.0,
+        )
+        service = effective_service_time(mean_size(self.point.law), parameters)
+        beta_s = float(service.est_with_beacons_s)
+        return beta_s / (1.0 - beta_s / self.point.gap_s)
+
+    @property
+    def trusted(self) -> int:
+        """How many of the runs are to be trusted."""
+        return sum(one.trusted for one in self.runs)
+
+    @property
+    def late_p99_s(self) -> float:
+        """So late were 99 % of the packets at most, in the run that was latest."""
+        return max(one.late_p99_s for one in self.runs)
+
+
+def _share_above(times_s: FloatArray, at: FloatArray) -> FloatArray:
+    share: FloatArray = 1.0 - np.searchsorted(np.sort(times_s), at, side="right") / times_s.size
+    return share
+
+
+def _at_least(distribution: Sequence[float], numbers: Sequence[int]) -> FloatArray:
+    return np.array([float(sum(distribution[n:])) for n in numbers])
+
+
+def _onto(long: Sequence[float], more: FloatArray) -> list[Interval]:
+    """Differences by run and point, put onto what was simulated for long."""
+    return [
+        student_interval((base + column).tolist(), CONFIDENCE)
+        for base, column in zip(long, more.T, strict=True)
+    ]
+
+
+def measured(bench: Bench, law: str, place: int = STATED) -> RealPoint:
+    """A law at one of the eight loads.
+
+    Raises QuestionError if this machine can have no testbed, SimulationError if a program fails.
+    """
+    _see_that_there_is_one(bench)
+    gap_s = gaps(law)[place]
+    is_long = mean_size(law) > 200e3
+    varied = dict(LINUX) if is_long else {**LINUX, "run.replications": _OFTEN}
+    point = observe(bench, law, gap_s, varied=varied, transfer_times=place == STATED)
+    scenario = bench.scenario(
+        "downloads",
+        {
+            **LINUX,
+            "flows.client.application.interarrival": {
+                "distribution": "exponential",
+                "mean": f"{gap_s} s",
+            },
+            "flows.client.application.size": LAWS[law],
+            **(_LONG_RUN if is_long else _RUN),
+        },
+        _QUICK,
+    )
+    seeds = range(scenario.run.seed, scenario.run.seed + (scenario.run.replications or 1))
+    return RealPoint(point, tuple(_both(bench, scenario.with_run(seed=seed)) for seed in seeds))
+
+
+def _see_that_there_is_one(bench: Bench) -> None:
+    """Before anybody waits for a simulation. Raises QuestionError."""
+    from airtcp.testbed.network import Network, check_machine
+    from airtcp.testbed.site import site_of
+    from airtcp.testbed.transfers import Ftp
+
+    check_machine(Ftp.packages)
+    with Network(site_of(bench.scenario("downloads", LINUX), name="downloads").nodes):
+        pass
+
+
+def _both(bench: Bench, scenario: Scenario) -> Both:
+    code = code_digest("airtcp.testbed.bench", follow=("testbed",))
+    key = key_of("testbed", code, code_digest(packets_of.__module__, follow=()), scenario.hash())
+    kept = bench.finished.answer(key, lambda: _real(bench, scenario))
+    simulated = simulate(scenario, replications=1, threads=1).simulation.runs[0]
+    return Both(
+        real_s=kept["mean_s"],
+        simulated_s=simulated.answer["metrics"]["transfer_time_s"],
+        real_times_s=np.array(kept["times_s"]),
+        simulated_times_s=simulated.transfer_times_s,
+        real_active=kept["active"],
+        simulated_active=simulated.answer["active_flows_distribution"],
+        late_p99_s=kept["late_p99_s"],
+        trusted=kept["trusted"],
+        packets=Packets(**kept["packets"]),
+    )
+
+
+def _real(bench: Bench, scenario: Scenario) -> dict[str, Any]:
+    """What is kept of a run of the testbed."""
+    from airtcp.testbed.bench import measure
+
+    def tell(share: float, _: Mapping[str, Any]) -> None:
+        if bench.on_run is not None:
+            bench.on_run(share)
+
+    warmup_s = (scenario.run.warmup_ns or 0) / 1e9
+    results: list[tuple[TestbedResult, Packets]] = []
+    while len(results) < _MOST_RUNS and not (results and results[-1][0].lag.trusted):
+        with TemporaryDirectory() as folder:
+            capture = Path(folder, "nodes.pcapng")
+            result = measure(
+                scenario, name="downloads", progress=tell, pcap=capture, snaplen=_SNAPLEN
+            )
+            results.append((result, packets_of(capture, warmup_s, _MSS_BYTES)))
+    best, packets = min(results, key=lambda one: (not one[0].lag.trusted, one[0].lag.share_above))
+    run = best.testbed.runs[0]
+    return {
+        "mean_s": run.answer["metrics"]["transfer_time_s"],
+        "times_s": run.transfer_times_s.tolist(),
+        "active": run.answer["active_flows_distribution"],
+        "late_p99_s": best.lag.p99_s,
+        "trusted": best.lag.trusted,
+        "packets": asdict(packets),
+    }
