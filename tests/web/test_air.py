@@ -1,9 +1,13 @@
 """A few milliseconds of the air, held to the airtime that is counted and to the rules."""
 
+import itertools
+from pathlib import Path
+
 import pytest
 from airtcp import simulate
 from airtcp.examples import directory, examples
 from airtcp.scenario import Scenario, load
+from airtcp.web import air
 from airtcp.web.air import timeline
 from serving import Web
 
@@ -29,6 +33,21 @@ def test_frames_take_the_airtime_that_the_simulator_counts(name: str) -> None:
     assert took["data"] / (1e6 * length_s) == pytest.approx(counted["data"], abs=1e-9)
     assert took["tcp ack"] / (1e6 * length_s) == pytest.approx(counted["tcp_ack"], abs=1e-9)
     assert took["control"] / (1e6 * length_s) == pytest.approx(counted["control"], abs=1e-9)
+
+
+def test_polls_are_shown_with_what_they_are() -> None:
+    """Six milliseconds from the first beacon on are in a contention-free period of 50 ms."""
+    script = Path(air.__file__).parent / "static" / "timeline.js"
+    names = script.read_text(encoding="utf-8").split("const KINDS = {")[1].split("};")[0]
+    scenario = example("persistent-downloads").vary({"mac.pcf": {}})
+    frames = timeline(scenario, 0.1074, 0.006)["frames"]
+
+    assert {"data", "cf-ack"} <= {frame["kind"] for frame in frames}
+    for kind in {*air._TYPES.values()}:
+        assert f'"{kind}": "' in names or f"{kind}: " in names, kind
+    for one, after in itertools.pairwise(frames):
+        assert after["begin"] - one["end"] == pytest.approx(10.0)
+        assert one["node"] != after["node"]
 
 
 def test_an_aggregate_is_one_frame_and_is_answered_after_sifs() -> None:

@@ -8,7 +8,8 @@ import { runner } from "./jobs.js";
 const NAME = 92, LEFT = 10, ROW = 34, HEAD = 26, RIGHT = 12;
 const KINDS = {
   data: "data", "tcp ack": "TCP ACK", syn: "SYN", rts: "RTS", cts: "CTS", ack: "ACK", "block ack": "Block ACK",
-  "block ack request": "BAR", beacon: "beacon", "cf-end": "CF-End", other: "frame",
+  "block ack request": "BAR", beacon: "beacon", "cf-end": "CF-End",
+  "cf-poll": "CF-Poll", "cf-ack": "CF-Ack", null: "Null", other: "frame",
 };
 const LENGTHS = [2, 5, 10, 20, 50, 100];
 const SPEEDS = [[0.0002, "5000 times slower"], [0.001, "1000 times slower"], [0.004, "250 times slower"], [0.02, "50 times slower"]];
