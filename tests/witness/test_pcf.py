@@ -167,3 +167,52 @@ def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
     assert periods == found["counts"]["contention_free_periods"]
     assert polls == found["counts"]["polls"]
     assert set(seen) == set(KINDS.values())
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark reads the frames")
+def test_who_is_acknowledged_understands_the_rate(tmp_path: Path) -> None:
+    """A poll of another station that acknowledges an 802.11b station's packet goes at its rate."""
+    path = tmp_path / "rates.pcap"
+    flow = 'direction = "upload"\napplication = { kind = "bulk" }'
+    answer(
+        f"""
+        [phy]
+        standard = "802.11g"
+        [mac.pcf]
+        [[stations]]
+        name = "new"
+        count = 2
+        [[stations]]
+        name = "old"
+        count = 1
+        data_rate = "11 Mb/s"
+        [[flows]]
+        stations = "new"
+        {flow}
+        [[flows]]
+        stations = "old"
+        {flow}
+        [run]
+        warmup = "0 s"
+        duration = "2 s"
+        replications = 1
+        """,
+        pcap=path,
+    )
+    fields = ["wlan.fc.type_subtype", "wlan.ta", "wlan.ra", "radiotap.datarate"]
+    asked = [word for field in fields for word in ("-e", field)]
+    lines = subprocess.run(
+        ["tshark", "-n", "-r", str(path), "-T", "fields", *asked],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    old = "02:00:00:00:00:03"
+    rates: dict[tuple[bool, bool], set[float]] = {}
+    for before, after in itertools.pairwise(line.split("\t") for line in lines):
+        subtype, _, receiver, rate = after
+        if int(subtype, 0) in (0x23, 0x27):
+            key = before[1] == old, receiver == old
+            rates.setdefault(key, set()).add(float(rate))
+    assert rates.pop((True, True), {11}) == {11}
+    assert rates == {(False, False): {54}, (False, True): {11}, (True, False): {11}}
