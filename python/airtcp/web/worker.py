@@ -78,9 +78,15 @@ def _answer(request: dict[str, Any], uploads: Path, stores: Mapping[str, Path]) 
 
 def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
     from airtcp.exceptions import AirtcpError
+    from airtcp.scenario.declare import written
+    from airtcp.scenario.resolved import ResolvedScenario
     from airtcp.web import work
     from airtcp.web.bodies import Job
 
+    # Pydantic builds what checks a scenario when it is first needed, and makes of a
+    # KeyboardInterrupt an error of its own then: it is built before anybody may stop the run.
+    for form in (written(ResolvedScenario), ResolvedScenario, Job):
+        form.model_rebuild()
     last = -1.0
 
     def tell(message: dict[str, Any]) -> None:
