@@ -212,7 +212,7 @@ def large(bench: Bench) -> Outcome:
     ratio = _percent(one.over_simulation)
     return Outcome(
         data=table_of(series, x=x, y=y),
-        found=f"The testbed's mean is {ratio} of that of the simulation of its transfers away. "
+        found=f"The testbed's mean is {ratio} from that of the simulation of its transfers. "
         + _found({"deterministic": one}, {"deterministic": apart}),
         values={"apart_deterministic": apart, "over_simulation": one.over_simulation},
         figure=chart(series, x=x, y=y, x_limits=(0.0, 40.0), y_limits=(0.0, 1.02), columns=3),
