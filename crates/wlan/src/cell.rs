@@ -17,6 +17,7 @@
 
 mod aggregates;
 mod beacons;
+mod books;
 mod events;
 mod failures;
 mod originator;
@@ -31,7 +32,7 @@ pub use events::{Began, CfFrame, MacEvent, Supply};
 
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::contention::{Access, Contention};
-use crate::counters::{CellCounters, MacCounters};
+use crate::counters::CellCounters;
 use crate::frame::{Mpdu, Psdu};
 use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
@@ -224,59 +225,6 @@ impl<P: Clone> Cell<P> {
             OnAir::Unanswered { by } => self.exchange_failed(by, now, supply),
             OnAir::CfEnd { by } => self.cf_end_sent(by, now, supply),
             OnAir::ContentionFree => self.contention_free_step(now, supply),
-        }
-    }
-
-    /// What a contender did so far.
-    pub fn counters(&self, contender: ContenderId) -> &MacCounters {
-        self.contention.counters(contender)
-    }
-
-    /// What happened in the cell so far.
-    pub fn cell_counters(&self) -> &CellCounters {
-        &self.counters
-    }
-
-    /// Whether a transmission of `contender` is on the air, or waits for its answer.
-    pub fn is_on_air(&self, contender: ContenderId) -> bool {
-        !matches!(self.on_air, OnAir::Silence)
-            && self.medium.transmissions().iter().any(|one| one.by == contender)
-    }
-
-    /// The frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.
-    pub fn held(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
-        let psdu = self.originators[contender as usize].psdu.as_ref();
-        let waiting = self.aggregates.iter().flat_map(move |one| one.waiting(contender));
-        psdu.map_or(&[][..], Psdu::mpdus).iter().chain(waiting)
-    }
-
-    /// The frames of `contender`'s queue that have come to their receivers and wait there for earlier
-    /// ones.
-    pub fn held_back(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
-        self.aggregates.iter().flat_map(move |one| one.held_back(contender))
-    }
-
-    /// The settings of the PHY.
-    pub fn phy(&self) -> &PhyConfig {
-        self.frames.phy()
-    }
-
-    /// Checks the books of `contender`: every attempt has ended or is on the air, and every frame
-    /// handed over was acknowledged or given up, or is still held.
-    ///
-    /// # Errors
-    /// Which law is broken.
-    pub fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
-        self.counters(contender).check_attempts(self.is_on_air(contender))?;
-        let Originator { next_id: handed_over, done, .. } = self.originators[contender as usize];
-        if let Some(aggregates) = &self.aggregates {
-            aggregates.check_laws(contender, self.originators[contender as usize].psdu.as_ref())?;
-        }
-        let held = self.held(contender).count() as u64;
-        if handed_over == done + held {
-            Ok(())
-        } else {
-            Err(format!("of {handed_over} frames {done} are done and {held} held"))
         }
     }
 

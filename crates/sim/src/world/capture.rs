@@ -3,10 +3,12 @@
 //! Hooks look first whether there is a file, and change nothing in the world. What a PPDU carries is
 //! made when it goes on the air, and written when it is known what of it came through: nothing else is
 //! on the air before. The packets in it are named in [`packets`], what Block ACKs say is in
-//! [`agreements`], frames of contention-free periods are in [`contention_free`], and what the bytes are is in [`pcap`](crate::pcap).
+//! [`agreements`], frames of contention-free periods are in [`contention_free`],
+//! those without data in [`management`], and what the bytes are is in [`pcap`](crate::pcap).
 
 mod agreements;
 mod contention_free;
+mod management;
 mod packets;
 
 use std::collections::BTreeMap;
@@ -28,7 +30,6 @@ use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
 use agreements::{Agreement, BlockAck};
-use contention_free::cf_parameters;
 use packets::{ForeignBytes, Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
@@ -247,73 +248,6 @@ impl World<'_> {
             }
         }
         self.capture = Some(capture);
-    }
-
-    /// `by` asks `receiver` at `start` for a Block ACK from `window_start` on.
-    pub(super) fn capture_request(
-        &mut self,
-        by: ContenderId,
-        start: Time,
-        times: &FrameTimes,
-        receiver: StationId,
-        window_start: u64,
-        intact: bool,
-    ) {
-        let addresses = self.addresses_on_air(by, receiver);
-        let tid = self.tid(by);
-        let control_rate = self.control_rate_to(by, receiver);
-        let [_, _, request, answer] = times.intervals(&self.scenario.phy);
-        let Some(capture) = &mut self.capture else { return };
-        capture.settle(|_| true);
-        let [sender, far] = addresses;
-        let duration = micros_up(answer.1 - request.1);
-        capture.frame.block_ack_request(duration, [far, sender], tid, wrapped(window_start));
-        capture.write(start + request.0, control_rate, intact);
-        if let (true, Some(window), Some(aggregation)) =
-            (intact, capture.window, &self.scenario.mac.aggregation)
-        {
-            let agreement = capture.agreements.entry((by, receiver)).or_default();
-            agreement.request(window_start);
-            let BlockAck { start: first, bitmap } = agreement.block_ack(window);
-            capture.frame.block_ack([sender, far], tid, wrapped(first), &bitmap);
-            capture.write(start + answer.0, aggregation.block_ack_rate, true);
-        }
-    }
-
-    /// `by` gives back the rest of its TXOP at `start`.
-    pub(super) fn capture_cf_end(&mut self, by: ContenderId, start: Time) {
-        let rate = self.scenario.mac.cf_end_rate;
-        let transmitter = address_of(self.transmitters[by as usize].node);
-        if let Some(capture) = &mut self.capture {
-            capture.settle(|_| true);
-            capture.frame.cf_end(transmitter, false);
-            capture.write(start, rate, true);
-        }
-    }
-
-    /// The access point of queue `by` sends a beacon at `start`.
-    pub(super) fn capture_beacon(
-        &mut self,
-        by: ContenderId,
-        start: Time,
-        mpdu: &Mpdu<()>,
-        intact: bool,
-    ) {
-        if let Some(capture) = &mut self.capture
-            && let Some(beacon) = self.scenario.mac.beacon
-        {
-            capture.settle(|_| true);
-            let interval = beacon.interval.as_nanos() / TIME_UNIT_NS;
-            capture.frame.beacon(
-                address_of(self.transmitters[by as usize].node),
-                wrapped(mpdu.id),
-                start.as_nanos() / 1_000,
-                u16::try_from(interval).unwrap_or(u16::MAX),
-                self.scenario.mac.pcf.map(|pcf| cf_parameters(pcf, beacon.interval, start)),
-                mpdu.bits.div_ceil(8) as usize,
-            );
-            capture.write(start, beacon.rate, intact);
-        }
     }
 
     /// The frames of a PPDU of `by` with their numbers, and how each is sent.

@@ -1,0 +1,79 @@
+//! Frames without data of any station, as they go into a capture file: Block ACK requests, CF-Ends and
+//! beacons.
+
+use airtcp_kernel::Time;
+use airtcp_wlan::{ContenderId, FrameTimes, Mpdu, StationId};
+
+use super::super::World;
+use super::agreements::BlockAck;
+use super::contention_free::cf_parameters;
+use super::{TIME_UNIT_NS, address_of, micros_up, wrapped};
+
+impl World<'_> {
+    /// `by` asks `receiver` at `start` for a Block ACK from `window_start` on.
+    pub(in crate::world) fn capture_request(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        receiver: StationId,
+        window_start: u64,
+        intact: bool,
+    ) {
+        let addresses = self.addresses_on_air(by, receiver);
+        let tid = self.tid(by);
+        let control_rate = self.control_rate_to(by, receiver);
+        let [_, _, request, answer] = times.intervals(&self.scenario.phy);
+        let Some(capture) = &mut self.capture else { return };
+        capture.settle(|_| true);
+        let [sender, far] = addresses;
+        let duration = micros_up(answer.1 - request.1);
+        capture.frame.block_ack_request(duration, [far, sender], tid, wrapped(window_start));
+        capture.write(start + request.0, control_rate, intact);
+        if let (true, Some(window), Some(aggregation)) =
+            (intact, capture.window, &self.scenario.mac.aggregation)
+        {
+            let agreement = capture.agreements.entry((by, receiver)).or_default();
+            agreement.request(window_start);
+            let BlockAck { start: first, bitmap } = agreement.block_ack(window);
+            capture.frame.block_ack([sender, far], tid, wrapped(first), &bitmap);
+            capture.write(start + answer.0, aggregation.block_ack_rate, true);
+        }
+    }
+
+    /// `by` gives back the rest of its TXOP at `start`.
+    pub(in crate::world) fn capture_cf_end(&mut self, by: ContenderId, start: Time) {
+        let rate = self.scenario.mac.cf_end_rate;
+        let transmitter = address_of(self.transmitters[by as usize].node);
+        if let Some(capture) = &mut self.capture {
+            capture.settle(|_| true);
+            capture.frame.cf_end(transmitter, false);
+            capture.write(start, rate, true);
+        }
+    }
+
+    /// The access point of queue `by` sends a beacon at `start`.
+    pub(in crate::world) fn capture_beacon(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        mpdu: &Mpdu<()>,
+        intact: bool,
+    ) {
+        if let Some(capture) = &mut self.capture
+            && let Some(beacon) = self.scenario.mac.beacon
+        {
+            capture.settle(|_| true);
+            let interval = beacon.interval.as_nanos() / TIME_UNIT_NS;
+            capture.frame.beacon(
+                address_of(self.transmitters[by as usize].node),
+                wrapped(mpdu.id),
+                start.as_nanos() / 1_000,
+                u16::try_from(interval).unwrap_or(u16::MAX),
+                self.scenario.mac.pcf.map(|pcf| cf_parameters(pcf, beacon.interval, start)),
+                mpdu.bits.div_ceil(8) as usize,
+            );
+            capture.write(start, beacon.rate, intact);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Where senders of other implementations do otherwise than the RFCs. What each of these rules does is
+//! where it is applied; here is which there are.
+
+use serde::{Deserialize, Serialize};
+
+/// Where other simulators do otherwise than the RFCs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// The named set that the others were taken from, for messages.
+    pub preset: String,
+    /// What a loss leaves [`Aimd`]'s part of.
+    pub loss_window: LossWindow,
+    /// A fast retransmit sets the variable `recover` of RFC 6582 for Reno, too: no other follows until
+    /// all that was sent before is acknowledged.
+    pub fast_retransmit_once_per_window: bool,
+    /// Segments that slow start adds to the window for an acknowledgment at most: 1 in RFC 5681 (2), 2 in
+    /// RFC 3465; 0: any number, as in Linux.
+    pub slow_start_limit: u32,
+    /// What the least retransmission timeout bounds.
+    pub rto_floor: RtoFloor,
+    /// When the sender's timers expire.
+    pub timers: Timers,
+    /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
+    /// one: RFC 5681 section 4.1.
+    pub restart_after_idle: bool,
+    /// What the window of [`Congestion::Reno`] grows by in congestion avoidance.
+    pub reno_growth: RenoGrowth,
+    /// How the window of [`Congestion::Cubic`] grows.
+    pub cubic_growth: CubicGrowth,
+    /// What [`SlowStart::Hystart`] takes for a queue.
+    pub hystart: Implementation,
+    /// What [`Congestion::Bbr1`] lets go beyond its model, and how it times round trips.
+    pub bbr1: Implementation,
+}
+
+/// Whose sender is followed where each has rules of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Implementation {
+    /// Linux's, version 6.
+    #[serde(rename = "linux")]
+    Linux,
+    /// That of ns-3, version 3.44.
+    #[serde(rename = "ns-3")]
+    Ns3,
+}
+
+/// What makes Reno's window a segment larger in congestion avoidance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenoGrowth {
+    /// As many acknowledgments as the window has segments: RFC 5681 (3).
+    PerAck,
+    /// A window of acknowledged bytes, as RFC 5681 section 3.1 recommends (RFC 3465 section 2.1) and Linux does.
+    PerByte,
+}
+
+/// What CUBIC's window heads for, and in which steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubicGrowth {
+    /// RFC 9438 sections 4.2 to 4.5.
+    Standard,
+    /// By the least round trip, in whole segments, and by a twentieth before the first loss.
+    Linux,
+}
+
+/// What is at least [`Config::min_rto`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoFloor {
+    /// The timeout: RFC 6298 (2.4).
+    Timeout,
+    /// What stands beside SRTT in it, as in Linux.
+    Variation,
+}
+
+/// When a timer of the sender expires that is set for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timers {
+    /// After that time.
+    Exact,
+    /// As in Linux: with one of its ticks, of [`Config::clock_granularity`], and those of [`Variant::Rack`] 2 ms later.
+    Linux,
+}
+
+/// What a loss halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossWindow {
+    /// FlightSize, and at a second timeout of a segment nothing: RFC 5681 (4).
+    FlightSize,
+    /// The window, which is the smaller one of cwnd and the advertised window, at every timeout.
+    Cwnd,
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl Rules {
+    /// Those of RFC 5681.
+    pub fn standard() -> Self {
+        Self {
+            preset: "standard".into(),
+            loss_window: LossWindow::FlightSize,
+            fast_retransmit_once_per_window: false,
+            slow_start_limit: 1,
+            rto_floor: RtoFloor::Timeout,
+            timers: Timers::Exact,
+            restart_after_idle: true,
+            reno_growth: RenoGrowth::PerAck,
+            cubic_growth: CubicGrowth::Standard,
+            hystart: Implementation::Linux,
+            bbr1: Implementation::Linux,
+        }
+    }
+}
