@@ -98,7 +98,7 @@ pub struct Cell<P> {
     long_retry_limit: u16,
     answers_seem_to_find_it_idle: bool,
     /// Whether all that goes on the air are exchanges of one frame, each after a backoff of its own:
-    /// no beacon, aggregate, burst or TXOP.
+    /// no beacon, contention-free period, aggregate, burst or TXOP.
     is_plain: bool,
 }
 
