@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Rules {
     /// The named set that the others were taken from, for messages.
     pub preset: String,
-    /// What a loss leaves [`Aimd`]'s part of.
+    /// What a loss leaves [`Aimd`](super::Aimd)'s part of.
     pub loss_window: LossWindow,
     /// A fast retransmit sets the variable `recover` of RFC 6582 for Reno, too: no other follows until
     /// all that was sent before is acknowledged.
@@ -24,13 +24,14 @@ pub struct Rules {
     /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
     /// one: RFC 5681 section 4.1.
     pub restart_after_idle: bool,
-    /// What the window of [`Congestion::Reno`] grows by in congestion avoidance.
+    /// What the window of [`Congestion::Reno`](super::Congestion::Reno) grows by in congestion avoidance.
     pub reno_growth: RenoGrowth,
-    /// How the window of [`Congestion::Cubic`] grows.
+    /// How the window of [`Congestion::Cubic`](super::Congestion::Cubic) grows.
     pub cubic_growth: CubicGrowth,
-    /// What [`SlowStart::Hystart`] takes for a queue.
+    /// What [`SlowStart::Hystart`](super::SlowStart::Hystart) takes for a queue.
     pub hystart: Implementation,
-    /// What [`Congestion::Bbr1`] lets go beyond its model, and how it times round trips.
+    /// What [`Congestion::Bbr1`](super::Congestion::Bbr1) lets go beyond its model, and how it times
+    /// round trips.
     pub bbr1: Implementation,
 }
 
@@ -65,7 +66,7 @@ pub enum CubicGrowth {
     Linux,
 }
 
-/// What is at least [`Config::min_rto`].
+/// What is at least [`Config::min_rto`](super::Config::min_rto).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RtoFloor {
@@ -81,7 +82,9 @@ pub enum RtoFloor {
 pub enum Timers {
     /// After that time.
     Exact,
-    /// As in Linux: with one of its ticks, of [`Config::clock_granularity`], and those of [`Variant::Rack`] 2 ms later.
+    /// As in Linux: with one of its ticks, of
+    /// [`Config::clock_granularity`](super::Config::clock_granularity), and those of
+    /// [`Variant::Rack`](super::Variant::Rack) 2 ms later.
     Linux,
 }
 
