@@ -230,9 +230,15 @@ impl<P: Clone> Cell<P> {
 
     #[inline]
     fn set_on_air(&mut self, what: OnAir, until: Time) {
+        self.set_on_air_in::<false>(what, until);
+    }
+
+    /// The same; in a `PLAIN` cell there is no beacon before.
+    #[inline(always)]
+    fn set_on_air_in<const PLAIN: bool>(&mut self, what: OnAir, until: Time) {
         self.on_air = what;
         self.next_step = until;
-        self.next = until.min(self.beacons.next_target());
+        self.next = if PLAIN { until } else { until.min(self.beacons.next_target()) };
     }
 
     /// Nothing is on the air any more.

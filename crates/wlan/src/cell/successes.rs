@@ -41,10 +41,7 @@ impl<P: Clone> Cell<P> {
         }
         let has_frame = has_next || !PLAIN && self.beacons.is_due(by);
         self.contention.end_success_in::<PLAIN>(by, now, has_frame);
-        self.on_air = OnAir::Silence;
-        self.next_step = self.contention.next_access();
-        self.next =
-            if PLAIN { self.next_step } else { self.next_step.min(self.beacons.next_target()) };
+        self.set_on_air_in::<PLAIN>(OnAir::Silence, self.contention.next_access());
     }
 
     /// Begins one more exchange in the same TXOP, if there is a frame for which there is time
