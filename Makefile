@@ -79,7 +79,7 @@ $(STAMPS)/axe-$(AXE): $(STAMPS)/venv
 # Programs of the testbed; without them, or without rights, its tests are skipped, and say so.
 TESTBED_PACKAGES := iperf3 iproute2 nginx-light proftpd-core
 $(STAMPS)/testbed: $(STAMPS)/venv
-	@for program in iperf3 ip nginx proftpd; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$program > /dev/null || exit 1; done \
+	@(for program in iperf3 ip nginx proftpd; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$program > /dev/null || exit 1; done) \
 		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
 			&& DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install --no-install-recommends $(TESTBED_PACKAGES) > /dev/null; } \
 		|| echo 'Programs of the testbed are not there and cannot be installed: it is not tested.' >&2
