@@ -186,7 +186,11 @@ impl Connection {
     #[inline]
     pub(crate) fn is_awaited(&self, side: Side) -> bool {
         let end = self.end(side);
-        self.awaited <= if side == self.sender { end.acked() } else { end.delivered() }
+        if side == self.sender {
+            end.has_acked(self.awaited)
+        } else {
+            end.has_delivered(self.awaited)
+        }
     }
 
     /// A segment of the other end has reached `side`: how many bytes of transfers came with it. Tells

@@ -209,6 +209,19 @@ impl Endpoint {
         self.sender.acked()
     }
 
+    /// Whether the application has been given so many bytes.
+    #[inline]
+    pub fn has_delivered(&self, bytes: u64) -> bool {
+        // The first comparison says no most of the time, and does not have to know of a FIN.
+        bytes < self.receiver.rcv_nxt() && bytes <= self.receiver.delivered()
+    }
+
+    /// Whether so many bytes are acknowledged by the other end.
+    #[inline]
+    pub fn has_acked(&self, bytes: u64) -> bool {
+        bytes < self.sender.snd_una() && bytes <= self.sender.acked()
+    }
+
     /// Whether data may flow.
     pub fn is_established(&self) -> bool {
         matches!(self.state, State::Established | State::Marked)

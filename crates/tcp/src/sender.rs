@@ -190,6 +190,12 @@ impl Sender {
         (self.snd_una + 1..=self.snd_max).contains(&ack)
     }
 
+    /// SND.UNA.
+    #[inline]
+    pub(crate) fn snd_una(&self) -> u64 {
+        self.snd_una
+    }
+
     /// Payload bytes acknowledged.
     #[inline]
     pub(crate) fn acked(&self) -> u64 {
