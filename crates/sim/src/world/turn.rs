@@ -65,6 +65,14 @@ impl World<'_> {
         }
         let deadline = connection.arm(side);
         let is_over = connection.is_over() && connection.open;
+        if deadline.is_some() || is_over || network.recorder.is_some() {
+            self.end_eventful_turn(id, side, deadline, is_over);
+        }
+    }
+
+    /// A timer is set, or nothing is left to happen on the connection, or somebody watches.
+    #[inline(never)]
+    fn end_eventful_turn(&mut self, id: u32, side: Side, deadline: Option<Time>, is_over: bool) {
         self.end_turn(id, side, deadline);
         if is_over {
             self.close(id);
