@@ -131,32 +131,47 @@ impl World<'_> {
         id: ContenderId,
         packet: &Packet,
     ) -> (Option<NodeId>, bool) {
-        let mut transmitter = &mut self.transmitters[id as usize];
+        let transmitter = &mut self.transmitters[id as usize];
+        let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
+        let access_point = at_access_point.then_some(node);
         let before = transmitter.queue.len();
         transmitter.queue.done(self.now, packet, &mut self.drops);
-        let mut after = transmitter.queue.len();
-        if packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty() {
-            self.wait_for_room(id, packet);
-            self.refill(id);
-            transmitter = &mut self.transmitters[id as usize];
-            if transmitter.queue.has_room() && !transmitter.blocked.is_empty() {
-                // A place that was lost to a drop.
-                self.refill(id);
-                transmitter = &mut self.transmitters[id as usize];
-            }
-            after = transmitter.queue.len();
+        let fills_places = packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty();
+        if fills_places || !self.drops.is_empty() {
+            return (access_point, self.fill_place(id, packet, before));
         }
-        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
-        let access_point = transmitter.at_access_point.then_some(transmitter.node);
-        let mut has_next = transmitter.queue.has_next();
-        if access_point.is_none() {
+        let has_next = transmitter.queue.has_next();
+        let is_empty = transmitter.queue.is_empty();
+        self.measures.packet_left(self.now, at_access_point, &mut self.nodes[node as usize], is_empty);
+        if !at_access_point {
             self.leave_station(packet);
         }
-        if !self.drops.is_empty() {
-            self.settle_drops(Drop::Queue(id));
-            has_next = self.transmitters[id as usize].queue.has_next();
-        }
         (access_point, has_next)
+    }
+
+    /// A packet of queue `id`, which had `before` packets, has left it, and others may go or come for
+    /// that: whether it has another one for the MAC then.
+    #[inline(always)]
+    fn fill_place(&mut self, id: ContenderId, packet: &Packet, before: usize) -> bool {
+        self.wait_for_room(id, packet);
+        self.refill(id);
+        let mut transmitter = &self.transmitters[id as usize];
+        if transmitter.queue.has_room() && !transmitter.blocked.is_empty() {
+            // A place that was lost to a drop.
+            self.refill(id);
+            transmitter = &self.transmitters[id as usize];
+        }
+        let after = transmitter.queue.len();
+        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
+        let has_next = transmitter.queue.has_next();
+        if !transmitter.at_access_point {
+            self.leave_station(packet);
+        }
+        if self.drops.is_empty() {
+            return has_next;
+        }
+        self.settle_drops(Drop::Queue(id));
+        self.transmitters[id as usize].queue.has_next()
     }
 
     /// A packet has left the queue of a station, and its MAC. If its connection waits for that it sends on, once
