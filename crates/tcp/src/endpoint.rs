@@ -191,6 +191,15 @@ impl Endpoint {
         Some((segment, more))
     }
 
+    /// Whether it is sure that nothing is to be sent: all that was written is acknowledged, and no
+    /// acknowledgment is due.
+    #[inline]
+    pub fn has_nothing_to_send(&self) -> bool {
+        self.sender.has_nothing_out()
+            && matches!(self.receiver.ack_owed(), AckOwed::None | AckOwed::Until(_))
+            && self.state == State::Established
+    }
+
     /// When [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn poll_timer(&self) -> Time {

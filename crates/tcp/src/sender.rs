@@ -190,6 +190,12 @@ impl Sender {
         (self.snd_una + 1..=self.snd_max).contains(&ack)
     }
 
+    /// Whether all that was written is acknowledged.
+    #[inline]
+    pub(crate) fn has_nothing_out(&self) -> bool {
+        self.snd_una == self.written
+    }
+
     /// SND.UNA.
     #[inline]
     pub(crate) fn snd_una(&self) -> u64 {

@@ -59,7 +59,9 @@ impl World<'_> {
                 return;
             }
         }
-        if let Some(place) = send_all(config, flow, connection, id, side, &mut network) {
+        if !connection.end(side).has_nothing_to_send()
+            && let Some(place) = send_all(config, flow, connection, id, side, &mut network)
+        {
             self.settle_drops_then_drain(id, side, place);
             return;
         }
