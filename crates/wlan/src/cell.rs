@@ -33,7 +33,7 @@ pub use events::{Began, CfFrame, MacEvent, Supply};
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::contention::{Access, Contention};
 use crate::counters::CellCounters;
-use crate::frame::{Mpdu, Psdu};
+use crate::frame::{Frames, Mpdu};
 use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
@@ -422,8 +422,7 @@ impl<P: Clone> Cell<P> {
     /// Whom the frame of `by` is for that is on the air, or was to be.
     fn sends_to(&self, by: ContenderId) -> Option<StationId> {
         let request = self.aggregates.as_ref().and_then(|one| one.request_to(by));
-        let psdu = &self.originators[by as usize].psdu;
-        request.or_else(|| psdu.as_ref().map(Psdu::receiver))
+        request.or_else(|| self.originators[by as usize].frames().map(Frames::receiver))
     }
 
     /// `by` has got at the medium with others.
@@ -442,7 +441,7 @@ impl<P: Clone> Cell<P> {
             return aggregates.times(by);
         }
         let originator = &self.originators[by as usize];
-        let psdu = originator.psdu.as_ref().expect("who sends has a frame");
+        let psdu = originator.frames().expect("who sends has a frame");
         let class = rate_class(&self.rate_classes, originator.station, psdu.receiver());
         self.frames.times(class, psdu.bits())
     }

@@ -8,4 +8,4 @@ mod mpdu;
 mod psdu;
 
 pub use mpdu::{Mpdu, Msdu};
-pub use psdu::Psdu;
+pub use psdu::{Frames, Psdu};

@@ -4,7 +4,7 @@
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    ACCESS_POINT, Began, CfFrame, ContenderId, FrameTimes, MacEvent, Mpdu, Msdu, Psdu, StationId,
+    ACCESS_POINT, Began, CfFrame, ContenderId, FrameTimes, Frames, MacEvent, Mpdu, Msdu, StationId,
     Supply,
 };
 
@@ -129,7 +129,7 @@ impl Supply<Packet> for World<'_> {
 
 /// What a PSDU is for: TCP ACKs, if there is nothing else in it.
 #[inline]
-fn cargo(psdu: &Psdu<Packet>) -> Cargo {
+fn cargo(psdu: Frames<'_, Packet>) -> Cargo {
     let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.segment.len > 0;
     if carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries) {
         Cargo::Data
@@ -151,7 +151,7 @@ impl World<'_> {
         by: ContenderId,
         start: Time,
         (times, class): (&FrameTimes, u32),
-        psdu: &Psdu<Packet>,
+        psdu: Frames<'_, Packet>,
     ) {
         let packet = &psdu.first().payload;
         let cargo = cargo(psdu);
@@ -173,7 +173,7 @@ impl World<'_> {
         by: ContenderId,
         start: Time,
         sent: (&FrameTimes, u32),
-        psdu: &Psdu<Packet>,
+        psdu: Frames<'_, Packet>,
         collides: bool,
     ) {
         let group = self.flow_of(&psdu.first().payload).rate_class;

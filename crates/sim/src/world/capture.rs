@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    ACCESS_POINT, AccessCategory, ContenderId, Format, FrameTimes, Modulation, Mpdu, Psdu, Rate,
+    ACCESS_POINT, AccessCategory, ContenderId, Format, FrameTimes, Frames, Modulation, Mpdu, Rate,
     StationId,
 };
 
@@ -169,7 +169,7 @@ impl World<'_> {
         by: ContenderId,
         start: Time,
         (times, class): (&FrameTimes, u32),
-        psdu: &Psdu<Packet>,
+        psdu: Frames<'_, Packet>,
     ) {
         let Some(mut capture) = self.capture.take() else { return };
         capture.settle(|_| true);
@@ -203,7 +203,7 @@ impl World<'_> {
 
     /// What came through of the data PPDU on the air: its receiver answers if anything did.
     #[cold]
-    pub(super) fn capture_outcome(&mut self, psdu: &Psdu<Packet>) {
+    pub(super) fn capture_outcome(&mut self, psdu: Frames<'_, Packet>) {
         if let Some(capture) = &mut self.capture {
             let came = |id| psdu.mpdus().iter().any(|mpdu| mpdu.id == id && mpdu.is_received);
             capture.settle(came);
@@ -224,7 +224,7 @@ impl World<'_> {
         by: ContenderId,
         start: Time,
         (times, class): (&FrameTimes, u32),
-        psdu: &Psdu<Packet>,
+        psdu: Frames<'_, Packet>,
     ) {
         let Some(mut capture) = self.capture.take() else { return };
         capture.settle(|_| true);
@@ -255,7 +255,7 @@ impl World<'_> {
         &self,
         capture: &mut Capture,
         by: ContenderId,
-        psdu: &Psdu<Packet>,
+        psdu: Frames<'_, Packet>,
         rate: Rate,
         duration: u16,
         contention_free: Option<Cf>,
@@ -269,7 +269,7 @@ impl World<'_> {
         let window_start = psdu.first().id;
         let mut frames = Vec::with_capacity(count);
         let mut sendings = Vec::with_capacity(count);
-        for (place, packets) in psdu.frames().enumerate() {
+        for (place, packets) in psdu.each().enumerate() {
             let announced = (duration, contention_free);
             let frame = self.data_frame(capture, by, packets, window_start, announced);
             frames.push((packets[0].id, frame));

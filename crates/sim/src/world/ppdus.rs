@@ -3,7 +3,7 @@
 
 use std::ops::AddAssign;
 
-use airtcp_wlan::{ContenderId, Psdu};
+use airtcp_wlan::{ContenderId, Frames};
 
 use super::metrics::fraction;
 use crate::outcome::Metrics;
@@ -42,7 +42,7 @@ impl Ppdus {
         by: ContenderId,
         group: u32,
         from_access_point: bool,
-        psdu: &Psdu<Packet>,
+        psdu: Frames<'_, Packet>,
     ) {
         let counts = PpduCounts::of(psdu);
         self.contenders[by as usize] += counts;
@@ -67,7 +67,7 @@ impl Ppdus {
 }
 
 impl PpduCounts {
-    fn of(psdu: &Psdu<Packet>) -> Self {
+    fn of(psdu: Frames<'_, Packet>) -> Self {
         let mpdus = psdu.mpdus();
         let is_ack = |packet: &Packet| packet.body.class() == TrafficClass::TcpAck;
         if mpdus.iter().all(|mpdu| is_ack(&mpdu.payload)) {

@@ -6,7 +6,7 @@
 
 use airtcp_kernel::{Duration, Log, Ticks, Time};
 use airtcp_tcp::{Counters, Endpoint};
-use airtcp_wlan::{ContenderId, FrameTimes, Psdu};
+use airtcp_wlan::{ContenderId, FrameTimes, Frames};
 
 use super::World;
 use super::measure::Drop;
@@ -185,7 +185,7 @@ impl World<'_> {
         by: ContenderId,
         start: Time,
         (times, class): (&FrameTimes, u32),
-        psdu: &Psdu<Packet>,
+        psdu: Frames<'_, Packet>,
         collides: bool,
     ) {
         let Some(recorder) = &mut self.recorder else { return };

@@ -142,7 +142,12 @@ impl World<'_> {
         }
         let has_next = transmitter.queue.has_next();
         let is_empty = transmitter.queue.is_empty();
-        self.measures.packet_left(self.now, at_access_point, &mut self.nodes[node as usize], is_empty);
+        self.measures.packet_left(
+            self.now,
+            at_access_point,
+            &mut self.nodes[node as usize],
+            is_empty,
+        );
         if !at_access_point {
             self.leave_station(packet);
         }

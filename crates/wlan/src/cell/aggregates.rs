@@ -12,7 +12,7 @@ use airtcp_kernel::{Duration, Time};
 use super::{Began, Cell, MacEvent, OnAir, Supply};
 use crate::config::{Delivery, FailedBlockAck, MacConfig};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
-use crate::frame::{Mpdu, Psdu};
+use crate::frame::{Frames, Mpdu, Psdu};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
@@ -195,7 +195,7 @@ impl<P: Clone> Aggregates<P> {
     pub(super) fn check_laws(
         &self,
         by: ContenderId,
-        on_air: Option<&Psdu<P>>,
+        on_air: Option<Frames<'_, P>>,
     ) -> Result<(), String> {
         if let Some(law) = &self.broken_law {
             return Err(law.clone());
@@ -203,7 +203,7 @@ impl<P: Clone> Aggregates<P> {
         for Agreement { window, recipient, books, .. } in &self.queues[by as usize].agreements {
             let sent = on_air.filter(|psdu| psdu.receiver() == window.receiver);
             let waiting = window.iter().filter(|mpdu| !mpdu.is_further).count();
-            let held = (waiting + sent.map_or(0, Psdu::count)) as u64;
+            let held = (waiting + sent.map_or(0, Frames::count)) as u64;
             books.check(window.next_id(), held, recipient.received())?;
         }
         Ok(())
@@ -231,7 +231,7 @@ impl<P: Clone> Aggregates<P> {
 
     /// So many frames of `psdu` of `by` were acknowledged: where its rate is found by sending, that
     /// counts.
-    fn report(&mut self, by: ContenderId, psdu: &Psdu<P>, acknowledged: usize) {
+    fn report(&mut self, by: ContenderId, psdu: Frames<'_, P>, acknowledged: usize) {
         let queue = &mut self.queues[by as usize];
         if let Some(choice) = queue.choice.take()
             && let Some(minstrel) = &mut queue.agreement(psdu.receiver()).rate_control
@@ -400,7 +400,7 @@ impl<P: Clone> Cell<P> {
                 Began::Request { by, times: &times, receiver, window_start, collides: false }
             }
             Sends::Data => {
-                let psdu = self.originators[by as usize].psdu.as_ref().expect("it is assembled");
+                let psdu = self.originators[by as usize].frames().expect("it is assembled");
                 if aggregates.delivery == Delivery::Mpdu && psdu.count() > 1 {
                     let queue = &aggregates.queues[by as usize];
                     let received = start + times.data_received;
@@ -420,11 +420,11 @@ impl<P: Clone> Cell<P> {
 
 /// When the frames of an A-MPDU have arrived, the last of them at `received`: the Data field, which
 /// lasts `data`, carries them one after the other. Packets of one frame arrive with it.
-fn set_arrivals<P>(arrivals: &mut Vec<Time>, received: Time, data: Duration, psdu: &Psdu<P>) {
+fn set_arrivals<P>(arrivals: &mut Vec<Time>, received: Time, data: Duration, psdu: Frames<'_, P>) {
     let size = |frame: &[Mpdu<P>]| frame.iter().map(|mpdu| mpdu.bits).sum();
-    let all = psdu.frames().fold(Growing::default(), |psdu, frame| psdu.with(size(frame)));
+    let all = psdu.each().fold(Growing::default(), |psdu, frame| psdu.with(size(frame)));
     let mut so_far = Growing::default();
-    for frame in psdu.frames() {
+    for frame in psdu.each() {
         so_far = so_far.with(size(frame));
         let rest = u128::from(data.as_nanos()) * u128::from(all.bits() - so_far.bits())
             / u128::from(all.bits());

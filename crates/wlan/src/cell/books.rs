@@ -4,7 +4,7 @@
 use super::originator::Originator;
 use super::{Cell, OnAir};
 use crate::counters::{CellCounters, MacCounters};
-use crate::frame::{Mpdu, Psdu};
+use crate::frame::{Frames, Mpdu};
 use crate::phy::PhyConfig;
 use crate::station::ContenderId;
 
@@ -27,9 +27,9 @@ impl<P: Clone> Cell<P> {
 
     /// The frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.
     pub fn held(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
-        let psdu = self.originators[contender as usize].psdu.as_ref();
+        let psdu = self.originators[contender as usize].frames();
         let waiting = self.aggregates.iter().flat_map(move |one| one.waiting(contender));
-        psdu.map_or(&[][..], Psdu::mpdus).iter().chain(waiting)
+        psdu.map_or(&[][..], Frames::mpdus).iter().chain(waiting)
     }
 
     /// The frames of `contender`'s queue that have come to their receivers and wait there for earlier
@@ -52,7 +52,7 @@ impl<P: Clone> Cell<P> {
         self.counters(contender).check_attempts(self.is_on_air(contender))?;
         let Originator { next_id: handed_over, done, .. } = self.originators[contender as usize];
         if let Some(aggregates) = &self.aggregates {
-            aggregates.check_laws(contender, self.originators[contender as usize].psdu.as_ref())?;
+            aggregates.check_laws(contender, self.originators[contender as usize].frames())?;
         }
         let held = self.held(contender).count() as u64;
         if handed_over == done + held {

@@ -2,7 +2,7 @@
 
 use airtcp_kernel::Time;
 
-use crate::frame::{Mpdu, Msdu, Psdu};
+use crate::frame::{Frames, Mpdu, Msdu};
 use crate::sequence::dcf::FrameTimes;
 use crate::station::{ContenderId, StationId};
 
@@ -83,7 +83,7 @@ pub enum MacEvent<'a, P> {
         /// Who has sent it.
         by: ContenderId,
         /// The data.
-        psdu: &'a Psdu<P>,
+        psdu: Frames<'a, P>,
         /// From when to when the answer would have been on the air.
         answer: (Time, Time),
     },
@@ -92,7 +92,7 @@ pub enum MacEvent<'a, P> {
         /// Who has sent it.
         by: ContenderId,
         /// The data, of which each frame tells whether it was received.
-        psdu: &'a Psdu<P>,
+        psdu: Frames<'a, P>,
     },
     /// The receiver of a frame of `by` hands it on: at once, or when all that it waited for has come.
     Received {
@@ -129,7 +129,7 @@ pub struct CfFrame<'a, P> {
     /// Whom it is for; everybody, if it ends the period.
     pub receiver: StationId,
     /// The data, if it has any.
-    pub psdu: Option<&'a Psdu<P>>,
+    pub psdu: Option<Frames<'a, P>>,
     /// Whether it acknowledges the data frame that came just before (CF-Ack).
     pub acknowledges: bool,
     /// Whether it polls its receiver (CF-Poll).
@@ -156,7 +156,7 @@ pub enum Began<'a, P> {
         /// At which of the cell's rates the data go.
         class: u32,
         /// The data.
-        psdu: &'a Psdu<P>,
+        psdu: Frames<'a, P>,
     },
     /// A beacon.
     Beacon {
@@ -212,6 +212,6 @@ pub enum Began<'a, P> {
         /// At which of the cell's rates the data were to go.
         class: u32,
         /// The data that it was to carry.
-        psdu: &'a Psdu<P>,
+        psdu: Frames<'a, P>,
     },
 }

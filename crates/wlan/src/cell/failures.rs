@@ -55,9 +55,9 @@ impl<P: Clone> Cell<P> {
         }
         let originator = &mut self.originators[by as usize];
         let station = originator.station;
-        let psdu = originator.hold(by, now, &self.frames, supply);
-        let class = rate_class(&self.rate_classes, station, psdu.receiver());
-        self.frames.times(class, psdu.bits()).first()
+        let mpdu = originator.hold(by, now, &self.frames, supply);
+        let class = rate_class(&self.rate_classes, station, mpdu.receiver);
+        self.frames.times(class, mpdu.bits).first()
     }
 
     #[inline(never)]
@@ -70,7 +70,7 @@ impl<P: Clone> Cell<P> {
             let began =
                 Began::Request { by, times: &times, receiver, window_start, collides: true };
             supply.on_event(start, MacEvent::Began(began));
-        } else if let Some(psdu) = &self.originators[by as usize].psdu {
+        } else if let Some(psdu) = self.originators[by as usize].frames() {
             let class = self.class_on_air(by, psdu.receiver());
             let began = Began::Collider { by, times: &times, class, psdu };
             supply.on_event(start, MacEvent::Began(began));
@@ -140,7 +140,7 @@ impl<P: Clone> Cell<P> {
         let ack = self.frame_times(by).ack;
         let to = end.as_nanos() - self.frames.phy().propagation_delay.as_nanos();
         let answer = (Time::from_nanos(to - ack.as_nanos()), Time::from_nanos(to));
-        let psdu = self.originators[by as usize].psdu.as_ref().expect("it was sent");
+        let psdu = self.originators[by as usize].frames().expect("it was sent");
         supply.on_event(end, MacEvent::Lost { by, psdu, answer });
     }
 

@@ -3,7 +3,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::{Began, MacEvent, Supply, rate_class};
-use crate::frame::{Mpdu, Msdu, Psdu};
+use crate::frame::{Frames, Mpdu, Msdu, Psdu};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
 
@@ -43,13 +43,19 @@ impl<P> Originator<P> {
         supply: &mut S,
     ) -> (&mut Mpdu<P>, Milestones) {
         let station = self.station;
-        let psdu = self.hold(by, start, frames, supply);
-        let class = rate_class(rate_classes, station, psdu.receiver());
-        let times = frames.times(class, psdu.bits());
+        let mpdu = self.hold(by, start, frames, supply);
+        let class = rate_class(rate_classes, station, mpdu.receiver);
+        let times = frames.times(class, mpdu.bits);
+        let psdu = Frames::only(mpdu);
         supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, class, psdu }));
         let times =
             Milestones { sent: times.first(), received: times.data_received, total: times.total };
-        (psdu.only(), times)
+        (mpdu, times)
+    }
+
+    /// The frames that it holds.
+    pub(super) fn frames(&self) -> Option<Frames<'_, P>> {
+        self.psdu.as_ref().map(Psdu::frames)
     }
 
     /// What it holds is acknowledged.
@@ -68,11 +74,11 @@ impl<P> Originator<P> {
         now: Time,
         frames: &FrameTable,
         supply: &mut S,
-    ) -> &mut Psdu<P> {
+    ) -> &mut Mpdu<P> {
         if self.psdu.is_none() {
             supply.next(by, now, |_| true, |msdu| self.take(msdu, frames));
         }
-        self.psdu.as_mut().expect("who contends has a frame")
+        self.psdu.as_mut().expect("who contends has a frame").only()
     }
 
     /// Holds a frame that its queue has handed over.

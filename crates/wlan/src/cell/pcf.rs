@@ -27,7 +27,7 @@ use super::originator::Originator;
 use super::txop_ends::CF_END_BITS;
 use super::{Began, Cell, CfFrame, MacEvent, OnAir, Supply, loses};
 use crate::config::{MacConfig, PollOrder};
-use crate::frame::Psdu;
+use crate::frame::Frames;
 use crate::phy::{Modulation, PhyConfig};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, EVERYBODY, StationId};
@@ -289,10 +289,10 @@ impl<P: Clone> Cell<P> {
 
     fn send_without_contention<S: Supply<P>>(&mut self, sending: &Sending, supply: &mut S) {
         let Sending { by, receiver, has_data, polls, acknowledges, class, start } = *sending;
-        let psdu = self.originators[by as usize].psdu.as_ref().filter(|_| has_data);
+        let psdu = self.originators[by as usize].frames().filter(|_| has_data);
         let Some(pcf) = &mut self.pcf else { return };
         pcf.sent_from = start;
-        let bits = psdu.map_or(pcf.empty_bits, Psdu::bits);
+        let bits = psdu.map_or(pcf.empty_bits, Frames::bits);
         let sent = start + self.frames.times(class, bits).data;
         let end = sent + self.frames.phy().propagation_delay;
         let frame =
@@ -403,7 +403,7 @@ impl<P: Clone> Cell<P> {
     }
 
     fn tell_of_cf_loss<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        if let Some(psdu) = &self.originators[by as usize].psdu {
+        if let Some(psdu) = self.originators[by as usize].frames() {
             // There was no time kept for an answer alone.
             supply.on_event(now, MacEvent::Lost { by, psdu, answer: (now, now) });
         }

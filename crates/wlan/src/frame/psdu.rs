@@ -44,13 +44,10 @@ impl<P> Psdu<P> {
         }
     }
 
-    /// The oldest of its frames.
+    /// The same, to be asked.
     #[inline]
-    pub fn first(&self) -> &Mpdu<P> {
-        match &self.0 {
-            Mpdus::One([mpdu]) => mpdu,
-            Mpdus::Several(several) => &several[0],
-        }
+    pub fn frames(&self) -> Frames<'_, P> {
+        Frames(self.mpdus())
     }
 
     /// Its only frame, where frames go one by one.
@@ -72,29 +69,58 @@ impl<P> Psdu<P> {
             Mpdus::Several(several) => several,
         }
     }
+}
 
-    /// Its frames, each with all packets that it carries.
-    pub fn frames(&self) -> impl Iterator<Item = &[Mpdu<P>]> {
-        self.mpdus().chunk_by(|_, next| next.is_further)
+/// The MPDUs of a PSDU, the oldest first; there is at least one.
+// A view, so that where frames go one by one nobody asks how they are kept.
+#[derive(Debug)]
+pub struct Frames<'a, P>(&'a [Mpdu<P>]);
+
+impl<P> Clone for Frames<'_, P> {
+    fn clone(&self) -> Self {
+        *self
     }
+}
 
-    /// How many frames it has.
-    pub fn count(&self) -> usize {
-        self.mpdus().iter().filter(|mpdu| !mpdu.is_further).count()
-    }
+impl<P> Copy for Frames<'_, P> {}
 
-    /// The bits of all its frames.
+impl<'a, P> Frames<'a, P> {
+    /// A frame that goes alone.
     #[inline]
-    pub fn bits(&self) -> u64 {
-        match &self.0 {
-            Mpdus::One([mpdu]) => mpdu.bits,
-            Mpdus::Several(several) => several.iter().map(|mpdu| mpdu.bits).sum(),
-        }
+    pub(crate) fn only(mpdu: &'a Mpdu<P>) -> Self {
+        Self(std::slice::from_ref(mpdu))
     }
 
-    /// Whom it is for.
+    /// All of them. Packets that share a frame follow one another.
     #[inline]
-    pub fn receiver(&self) -> StationId {
+    pub fn mpdus(self) -> &'a [Mpdu<P>] {
+        self.0
+    }
+
+    /// The oldest.
+    #[inline]
+    pub fn first(self) -> &'a Mpdu<P> {
+        &self.0[0]
+    }
+
+    /// Each frame with all packets that it carries.
+    pub fn each(self) -> impl Iterator<Item = &'a [Mpdu<P>]> {
+        self.0.chunk_by(|_, next| next.is_further)
+    }
+
+    /// How many frames there are.
+    pub fn count(self) -> usize {
+        self.0.iter().filter(|mpdu| !mpdu.is_further).count()
+    }
+
+    /// The bits of all of them.
+    pub fn bits(self) -> u64 {
+        self.0.iter().map(|mpdu| mpdu.bits).sum()
+    }
+
+    /// Whom they are for.
+    #[inline]
+    pub fn receiver(self) -> StationId {
         self.first().receiver
     }
 }
@@ -132,7 +158,7 @@ mod tests {
 
         let seen: Vec<_> = psdu.mpdus().iter().map(|mpdu| (mpdu.id, mpdu.failures)).collect();
         assert_eq!(seen, [(0, 0), (1, 1), (2, 0)]);
-        assert_eq!(psdu.receiver(), 7);
+        assert_eq!(psdu.frames().receiver(), 7);
     }
 
     #[test]
@@ -140,8 +166,8 @@ mod tests {
         let further = Mpdu { is_further: true, ..mpdu(0, 7) };
         let psdu = Psdu::of(vec![mpdu(0, 7), further, mpdu(1, 7)]);
 
-        assert_eq!(psdu.count(), 2);
-        assert_eq!(psdu.frames().map(<[_]>::len).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(psdu.frames().count(), 2);
+        assert_eq!(psdu.frames().each().map(<[_]>::len).collect::<Vec<_>>(), [2, 1]);
     }
 
     #[test]

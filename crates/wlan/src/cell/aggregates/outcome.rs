@@ -34,7 +34,7 @@ impl<P: Clone> Cell<P> {
         }
         let station = self.originators[by as usize].station;
         let psdu = self.originators[by as usize].psdu.as_mut().expect("it was sent");
-        let receiver = psdu.receiver();
+        let receiver = psdu.frames().receiver();
         let far = if station == ACCESS_POINT { receiver } else { station };
         let all = psdu.mpdus().len();
         let choice = aggregates.queues[by as usize].choice;
@@ -122,12 +122,13 @@ impl<P: Clone> Cell<P> {
             self.aggregates().queues[by as usize].update_pending(receiver);
         } else {
             let psdu = self.originators[by as usize].psdu.take().expect("it was sent");
-            receiver = psdu.receiver();
-            supply.on_event(now, MacEvent::Answered { by, psdu: &psdu });
-            let received = psdu.frames().filter(|frame| frame[0].is_received).count();
+            let frames = psdu.frames();
+            receiver = frames.receiver();
+            supply.on_event(now, MacEvent::Answered { by, psdu: frames });
+            let received = frames.each().filter(|frame| frame[0].is_received).count();
             self.aggregates().agreement(by, receiver).books.acknowledged += received as u64;
-            self.aggregates().report(by, &psdu, received);
-            for mpdu in psdu.mpdus().iter().filter(|mpdu| mpdu.is_received) {
+            self.aggregates().report(by, frames, received);
+            for mpdu in frames.mpdus().iter().filter(|mpdu| mpdu.is_received) {
                 self.originators[by as usize].done += 1;
                 supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
             }
@@ -167,7 +168,7 @@ impl<P: Clone> Cell<P> {
         supply: &mut S,
     ) {
         let limit = self.aggregates().retry_limit;
-        let receiver = psdu.receiver();
+        let receiver = psdu.frames().receiver();
         let mut mpdus = psdu.into_mpdus();
         let mut given_up = 0;
         for mpdu in mpdus.iter_mut().filter(|mpdu| !mpdu.is_received) {
@@ -238,12 +239,12 @@ impl<P: Clone> Cell<P> {
             return Retry::Dropped;
         }
         let psdu = self.originators[by as usize].psdu.take().expect("it was to be sent");
-        let receiver = psdu.receiver();
+        let receiver = psdu.frames().receiver();
         if data_sent {
-            self.aggregates().report(by, &psdu, 0);
+            self.aggregates().report(by, psdu.frames(), 0);
         }
         let asks = data_sent
-            && psdu.count() > 1
+            && psdu.frames().count() > 1
             && self.failed_block_ack() == FailedBlockAck::BlockAckRequest;
         if asks {
             let queue = &mut self.aggregates().queues[by as usize];

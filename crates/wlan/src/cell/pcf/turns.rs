@@ -124,8 +124,8 @@ impl<P: Clone> Cell<P> {
         let access_point = &mut originators[FIRST_OF_ACCESS_POINT as usize];
         let mut taken = None;
         let to = if let Some(psdu) = &access_point.psdu {
-            let to = psdu.receiver();
-            (round.takes_data(to, next) && fits(to, psdu.bits())).then_some(to)
+            let to = psdu.frames().receiver();
+            (round.takes_data(to, next) && fits(to, psdu.frames().bits())).then_some(to)
         } else {
             let goes = |msdu: &Msdu<P>| {
                 let to = msdu.receiver;
@@ -170,7 +170,7 @@ impl<P: Clone> Cell<P> {
         let class = rate_classes[originator.station as usize];
         let mut fits = |bits| start + frames.times(class, bits).data + propagation <= latest;
         if let Some(psdu) = &originator.psdu {
-            return fits(psdu.bits());
+            return fits(psdu.frames().bits());
         }
         let mut taken = None;
         supply.next(by, now, |msdu| fits(headers + msdu.bits), |msdu| taken = Some(msdu));
