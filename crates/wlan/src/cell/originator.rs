@@ -84,7 +84,7 @@ impl<P> Originator<P> {
     /// Holds a frame that its queue has handed over.
     #[inline(always)]
     pub(super) fn take(&mut self, msdu: Msdu<P>, frames: &FrameTable) {
-        self.psdu = Some(Psdu::from(Mpdu {
+        let held = self.psdu.replace(Psdu::from(Mpdu {
             id: self.next_id,
             receiver: msdu.receiver,
             bits: frames.mpdu_bits(msdu.bits),
@@ -94,6 +94,9 @@ impl<P> Originator<P> {
             is_received: false,
             payload: msdu.payload,
         }));
+        debug_assert!(held.is_none(), "one frame at a time is handed over");
+        // Nothing was held: that nobody asks whether it has to be freed saves a copy of the frame.
+        std::mem::forget(held);
         self.next_id += 1;
     }
 }
