@@ -212,8 +212,18 @@ impl<P: Clone> Cell<P> {
     /// exchange for what it cannot have.
     #[inline(always)]
     fn step<const PLAIN: bool, S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        if let OnAir::Silence = self.on_air {
+            self.access_medium::<PLAIN, S>(now, supply);
+        } else {
+            self.go_on::<PLAIN, S>(now, supply);
+        }
+    }
+
+    /// What is on the air goes on.
+    #[inline(always)]
+    fn go_on<const PLAIN: bool, S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         match self.on_air {
-            OnAir::Silence => self.access_medium::<PLAIN, S>(now, supply),
+            OnAir::Silence => unreachable!("something is on the air"),
             OnAir::Sending { end } => self.transmissions_ended(now, end, supply),
             OnAir::Acknowledging { by, .. } => {
                 if !PLAIN && self.aggregates.is_some() && !self.beacons.is_on_air(by) {
