@@ -271,12 +271,12 @@ impl<P: Clone> Cell<P> {
     /// frame goes on to its end at once.
     #[inline(always)]
     fn access_medium<const PLAIN: bool, S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let by = match self.contention.begin_in::<PLAIN>() {
-            Access::Alone(by) if PLAIN || !self.beacons.is_due(by) && self.aggregates.is_none() => {
-                by
-            }
-            access => return self.other_access(access, now, supply),
+        let Some(by) = self.contention.begin_alone::<PLAIN>() else {
+            return self.several_begin(now, supply);
         };
+        if !PLAIN && (self.aggregates.is_some() || self.beacons.is_due(by)) {
+            return self.sends_alone(by, now, supply);
+        }
         let Self { originators, frames, rate_classes, beacons, errors, .. } = self;
         // Looked up once: this is most of what a run does.
         let originator = &mut originators[by as usize];
@@ -319,19 +319,18 @@ impl<P: Clone> Cell<P> {
         }
     }
 
-    /// What begins is no exchange of one frame, or not alone.
+    /// Several backoffs end at the same instant.
     #[inline(never)]
-    fn other_access<S: Supply<P>>(&mut self, access: Access, now: Time, supply: &mut S) {
-        match access {
+    fn several_begin<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+        match self.contention.begin_together() {
             Access::Alone(by) | Access::Ahead(by) => self.sends_alone(by, now, supply),
             Access::Collision => self.collision_begins(now, supply),
         }
-        if !matches!(access, Access::Alone(_)) {
-            self.settle_internal_collisions(now, supply);
-        }
+        self.settle_internal_collisions(now, supply);
     }
 
-    /// `by` begins a beacon or an exchange, which nothing disturbs.
+    /// `by` begins a beacon, a PPDU of several frames, or an exchange, which nothing disturbs.
+    #[inline(never)]
     fn sends_alone<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
         if self.beacons.is_due(by) {
             self.beacon_begins(by, now, supply);

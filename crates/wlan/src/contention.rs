@@ -156,12 +156,16 @@ impl Contention {
     /// the air. The caller settles internal collisions before anything else happens.
     #[inline]
     pub fn begin(&mut self) -> Access {
-        self.begin_in::<false>()
+        match self.begin_alone::<false>() {
+            Some(id) => Access::Alone(id),
+            None => self.begin_together(),
+        }
     }
 
-    /// The same; in a `PLAIN` cell nobody sends in bursts.
+    /// The same, if one is alone on the air; if not, [`Self::begin_together`] goes on. In a `PLAIN` cell
+    /// nobody sends in bursts.
     #[inline(always)]
-    pub(crate) fn begin_in<const PLAIN: bool>(&mut self) -> Access {
+    pub(crate) fn begin_alone<const PLAIN: bool>(&mut self) -> Option<ContenderId> {
         let now = self.next_access;
         debug_assert!(!self.busy && now != Time::NEVER);
         self.busy = true;
@@ -178,9 +182,8 @@ impl Contention {
         } else {
             self.freeze_all(now)
         };
-        let Some(id) = alone else { return self.begin_together() };
-        self.contenders[id as usize].begin();
-        Access::Alone(id)
+        self.contenders[alone? as usize].begin();
+        alone
     }
 
     /// The medium became busy at `now`, and all have counted: who is alone, or several are in
@@ -209,7 +212,7 @@ impl Contention {
 
     /// Several backoffs end at the same instant.
     #[cold]
-    fn begin_together(&mut self) -> Access {
+    pub(crate) fn begin_together(&mut self) -> Access {
         debug_assert!(!self.together.is_empty());
         self.together.sort_unstable();
         if self.has_shared_stations {
