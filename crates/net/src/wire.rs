@@ -220,40 +220,62 @@ impl<B: Content> Wires<B> {
         self.next
     }
 
-    /// What is due at [`Self::next_time`] happens: on which wire, and the packet that arrives over it,
-    /// if one does. What a queue drops when it is asked for its next packet goes to `drops`.
+    /// Whether what is due at [`Self::next_time`] is that a packet has left: [`Self::next_departs`]. Else
+    /// one arrives: [`Self::next_arrives`].
+    ///
+    /// # Panics
+    /// If nothing is on its way.
+    #[inline]
+    pub fn is_departure_next(&self) -> bool {
+        let Reverse(first) = self.due.peek().expect("something is on its way");
+        first.is_departure()
+    }
+
+    /// A packet arrives: on which wire. It is [`Self::arrived`], to be taken with [`Self::take_arrived`]
+    /// before anything else happens.
     ///
     /// # Panics
     /// If nothing is on its way.
     #[inline(always)]
-    pub fn advance(&mut self, drops: &mut Vec<Packet<B>>) -> (u32, Option<Packet<B>>) {
-        let Reverse(first) = self.due.peek().expect("something is on its way");
-        if first.is_departure() {
-            return (self.next_departs(drops), None);
-        }
-        let (wire, packet) = self.next_arrives();
-        (wire, Some(packet))
-    }
-
-    /// Takes the packet off its wire that arrives next.
-    #[inline(always)]
-    fn next_arrives(&mut self) -> (u32, Packet<B>) {
+    pub fn next_arrives(&mut self) -> u32 {
         let mut first = self.due.peek_mut().expect("something is on its way");
         let wire = first.0.wire();
-        let travelling = &mut self.wires[wire].travelling;
-        let (_, packet) = travelling.pop_front().expect("it was to arrive");
-        if let Some(&(next, _)) = travelling.front() {
+        if let Some(&(next, _)) = self.wires[wire].travelling.get(1) {
             *first = Reverse(due(next, &mut self.scheduled, What::Arrival, wire));
             drop(first);
         } else {
             PeekMut::pop(first);
         }
         self.update_next();
-        (wire as u32, packet)
+        wire as u32
     }
 
+    /// The packet that has arrived on `wire`.
+    ///
+    /// # Panics
+    /// If nothing travels on it.
+    #[inline]
+    pub fn arrived(&self, wire: u32) -> &Packet<B> {
+        &self.wires[wire as usize].travelling.front().expect("it has arrived").1
+    }
+
+    /// Takes the packet off `wire` that has arrived on it.
+    ///
+    /// # Panics
+    /// If nothing travels on it.
+    // Apart from what arrives where: so it is copied once, to where it goes.
+    #[inline(always)]
+    pub fn take_arrived(&mut self, wire: u32) -> Packet<B> {
+        self.wires[wire as usize].travelling.pop_front().expect("it has arrived").1
+    }
+
+    /// The transmitter of a wire has sent a packet, and takes the next: which wire that is. What its
+    /// queue drops when it is asked goes to `drops`.
+    ///
+    /// # Panics
+    /// If nothing is on its way.
     #[cold]
-    fn next_departs(&mut self, drops: &mut Vec<Packet<B>>) -> u32 {
+    pub fn next_departs(&mut self, drops: &mut Vec<Packet<B>>) -> u32 {
         let Reverse(first) = self.due.pop().expect("something is on its way");
         self.update_next();
         self.departs(first.time, first.wire(), drops);

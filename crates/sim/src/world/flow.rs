@@ -160,11 +160,19 @@ impl Links {
         self.names.len() as u32 / 2 - 1
     }
 
-    /// Whether a packet that comes to the end of `wire` is lost there.
+    /// Whether the packet that has come to the end of `wire` is lost there.
     #[inline]
-    pub(super) fn loses(&mut self, wire: u32, packet: &Packet) -> bool {
-        let loss = &mut self.losses[wire as usize];
-        loss.as_mut().is_some_and(|loss| loss.loses(packet.body.segment.len > 0))
+    pub(super) fn loses(&mut self, wire: u32) -> bool {
+        let arrived = || self.wires.arrived(wire).body.segment.len > 0;
+        self.losses[wire as usize].as_mut().is_some_and(|loss| loss.loses(arrived()))
+    }
+
+    /// Takes the packet that has come to the end of `wire`.
+    #[inline(always)]
+    pub(super) fn take(&mut self, wire: u32) -> Packet {
+        let mut packet = self.wires.take_arrived(wire);
+        packet.body.hop += 1;
+        packet
     }
 }
 

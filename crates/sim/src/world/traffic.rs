@@ -28,19 +28,20 @@ impl World<'_> {
 
     /// What is due on a wire happens: mostly, a packet arrives.
     pub(super) fn wire_event(&mut self) {
-        let (wire, packet) = self.links.wires.advance(&mut self.drops);
-        let Some(mut packet) = packet else {
+        if self.links.wires.is_departure_next() {
+            let wire = self.links.wires.next_departs(&mut self.drops);
             self.settle_drops(Drop::Wire(wire));
             return;
-        };
-        if self.links.loses(wire, &packet) {
-            self.packet_dropped(&packet, Drop::Link(wire));
-            return;
         }
-        packet.body.hop += 1;
-        if wire.is_multiple_of(2) {
+        let wire = self.links.wires.next_arrives();
+        if self.links.loses(wire) {
+            let packet = self.links.take(wire);
+            self.packet_dropped(&packet, Drop::Link(wire));
+        } else if wire.is_multiple_of(2) {
+            let packet = self.links.take(wire);
             self.forward_to_server(&packet);
         } else {
+            let packet = self.links.take(wire);
             let Parts { flows, mut network, .. } = self.split();
             let place = network.forward_to_ap(&flows[packet.flow as usize], packet);
             self.settle_drops(place);
