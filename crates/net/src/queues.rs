@@ -466,15 +466,18 @@ impl<B: Content> Queue<B> {
     }
 
     /// The MAC has `packet` acknowledged that it had taken, or has given it up. What the discipline
-    /// drops now goes to `drops`.
+    /// drops now goes to `drops`. Whether there is another packet that the MAC may take.
     ///
     /// # Panics
     /// If the MAC has none.
     #[inline]
-    pub fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
+    pub fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) -> bool {
         assert!(self.taken > 0, "the MAC is done with a packet that it never took");
         self.taken -= 1;
         self.len -= 1;
+        if let Discipline::Fifo(_) = self.discipline {
+            return self.len > self.taken;
+        }
         if let Discipline::Ring(ring) = &mut self.discipline {
             let before = drops.len();
             ring.done(now, packet, drops);
@@ -483,6 +486,7 @@ impl<B: Content> Queue<B> {
         if self.len == 0 {
             self.discipline.on_empty(now);
         }
+        self.has_next()
     }
 
     /// An exchange that carries packets of this queue to node `to` takes `airtime`, whether they come

@@ -88,7 +88,7 @@ impl Supply<Packet> for World<'_> {
 
     #[inline(always)]
     fn acknowledged(&mut self, _: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
-        self.frame_acknowledged(by, &mpdu.payload)
+        self.packet_acknowledged(by, &mpdu.payload)
     }
 
     // Each call has one kind of event: inlined, nothing is left of asking which.
@@ -113,14 +113,14 @@ impl Supply<Packet> for World<'_> {
                 self.capture_outcome(psdu);
             }
             MacEvent::Acknowledged { by, mpdu } => {
-                self.frame_acknowledged(by, &mpdu.payload);
+                self.packet_acknowledged(by, &mpdu.payload);
             }
             MacEvent::GivenUp { by, mpdu } => {
                 // It may have come all the same, and only that was not known.
                 if !mpdu.is_received {
                     self.packet_dropped(&mpdu.payload, Drop::Mac(by));
                 }
-                self.remove_sent(by, &mpdu.payload);
+                self.packet_given_up(by, &mpdu.payload);
                 self.frame_given_up(by, &mpdu.payload);
             }
         }
@@ -283,20 +283,5 @@ impl World<'_> {
         } else {
             self.arrive(packet, Side::Station);
         }
-    }
-
-    /// A packet of queue `by` has got through: whether the queue has another one for the MAC.
-    #[inline(always)]
-    fn frame_acknowledged(&mut self, by: ContenderId, packet: &Packet) -> bool {
-        let (access_point, has_next) = self.remove_sent(by, packet);
-        if let Some(access_point) = access_point {
-            let is_backlogged = self.nodes[access_point as usize].backlogged_queues > 0;
-            self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
-            let delay = self.now - packet.arrived;
-            self.measures.scopes[packet.body.scope as usize].latency.ap_queue.add(delay);
-        } else if self.tells_tcp {
-            self.frame_answered(packet);
-        }
-        has_next
     }
 }

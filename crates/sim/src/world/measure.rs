@@ -239,26 +239,9 @@ impl Measures {
         }
     }
 
-    /// A packet has left a queue of `node`, which is empty then or not.
-    #[inline]
-    pub(super) fn packet_left(
-        &mut self,
-        now: Time,
-        at_access_point: bool,
-        node: &mut Node,
-        is_empty: bool,
-    ) {
-        if at_access_point {
-            self.ap_queue.decrement(now);
-        }
-        if is_empty {
-            self.backlog_changed(now, node, false);
-        }
-    }
-
     /// A queue of `node` is no longer empty, or is.
     #[inline]
-    fn backlog_changed(&mut self, now: Time, node: &mut Node, grows: bool) {
+    pub(super) fn backlog_changed(&mut self, now: Time, node: &mut Node, grows: bool) {
         if grows {
             node.backlogged_queues += 1;
             if node.backlogged_queues == 1 {

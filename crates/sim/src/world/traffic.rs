@@ -123,36 +123,59 @@ impl World<'_> {
         }
     }
 
-    /// The MAC is done with a packet of queue `id`, which has one less then: whose node that is, if it
-    /// is an access point, and whether the queue has another one for the MAC. A flow of datagrams puts
-    /// its next one in.
+    /// The MAC is done with a packet of queue `id`, which has one less then: whether the queue has
+    /// another one for the MAC.
     #[inline(always)]
-    pub(super) fn remove_sent(
-        &mut self,
-        id: ContenderId,
-        packet: &Packet,
-    ) -> (Option<NodeId>, bool) {
+    pub(super) fn packet_acknowledged(&mut self, id: ContenderId, packet: &Packet) -> bool {
         let transmitter = &mut self.transmitters[id as usize];
-        let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
-        let access_point = at_access_point.then_some(node);
         let before = transmitter.queue.len();
-        transmitter.queue.done(self.now, packet, &mut self.drops);
+        let has_next = transmitter.queue.done(self.now, packet, &mut self.drops);
         let fills_places = packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty();
         if fills_places || !self.drops.is_empty() {
-            return (access_point, self.fill_place(id, packet, before));
+            let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
+            let has_next = self.fill_place(id, packet, before);
+            if at_access_point {
+                self.access_point_succeeded(node, packet);
+            } else if self.tells_tcp {
+                self.frame_answered(packet);
+            }
+            return has_next;
         }
-        let has_next = transmitter.queue.has_next();
-        let is_empty = transmitter.queue.is_empty();
-        self.measures.packet_left(
-            self.now,
-            at_access_point,
-            &mut self.nodes[node as usize],
-            is_empty,
-        );
-        if !at_access_point {
+        // Nearly always, with what the access point and stations have each apart.
+        let (node, is_empty) = (transmitter.node, before == 1);
+        if transmitter.at_access_point {
+            self.measures.ap_queue.decrement(self.now);
+            if is_empty {
+                self.measures.backlog_changed(self.now, &mut self.nodes[node as usize], false);
+            }
+            self.access_point_succeeded(node, packet);
+        } else {
+            if is_empty {
+                self.measures.backlog_changed(self.now, &mut self.nodes[node as usize], false);
+            }
             self.leave_station(packet);
+            if self.tells_tcp {
+                self.frame_answered(packet);
+            }
         }
-        (access_point, has_next)
+        has_next
+    }
+
+    /// The MAC has given a packet of queue `id` up.
+    pub(super) fn packet_given_up(&mut self, id: ContenderId, packet: &Packet) {
+        let queue = &mut self.transmitters[id as usize].queue;
+        let before = queue.len();
+        queue.done(self.now, packet, &mut self.drops);
+        self.fill_place(id, packet, before);
+    }
+
+    /// A packet of an access point's queue has got through.
+    #[inline(always)]
+    fn access_point_succeeded(&mut self, node: NodeId, packet: &Packet) {
+        let is_backlogged = self.nodes[node as usize].backlogged_queues > 0;
+        self.measures.ap_success(self.measures.backlogged.value() - u64::from(is_backlogged));
+        let delay = self.now - packet.arrived;
+        self.measures.scopes[packet.body.scope as usize].latency.ap_queue.add(delay);
     }
 
     /// A packet of queue `id`, which had `before` packets, has left it, and others may go or come for
