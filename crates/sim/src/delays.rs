@@ -22,7 +22,7 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, delay: Duration) {
         let nanos = delay.as_nanos();
         let interval = interval(nanos);

@@ -205,7 +205,7 @@ impl World<'_> {
 
     /// A packet has left the queue of a station, and its MAC. If its connection waits for that it sends on, once
     /// the MAC has done all that it does now.
-    #[inline]
+    #[inline(always)]
     fn leave_station(&mut self, packet: &Packet) {
         let bytes = packet.body.segment.len;
         if let Some(id) = packet.body.owner.connection().filter(|_| bytes > 0)
