@@ -2,9 +2,9 @@
 
 Instructions are counted by cachegrind for two lengths of each scenario: the difference holds
 neither the start of Python nor the set-up, and comes out the same on any load (to 0.1 %). CPU time
-is that of the same scenarios without cachegrind, the best of some runs, in turns with the bare loop
-(`bare_contention.rs`): the quotient means something on another machine and on a busy one. Needs
-valgrind and rustc.
+is counted in the same way, without cachegrind, from the best of some runs of each length, in turns
+with the bare loop (`bare_contention.rs`): the quotient means something on another machine and on a
+busy one. Needs valgrind and rustc.
 
     .venv/bin/python benches/instructions.py                  # this checkout, built
     .venv/bin/python benches/instructions.py --checkout DIR   # another, its core in python/airtcp
@@ -82,9 +82,10 @@ CASES = (
     ),
 )
 
-#: Simulated seconds of the two runs whose difference counts, and of the runs that are timed; of
+#: Simulated seconds of the two runs whose difference counts, of instructions and of CPU time; of
 #: what is counted by segments a tenth, for there are many more of them.
-SHORT_S, LONG_S, TIMED_S = 20, 60, 60
+COUNTED_S = (20, 220)
+TIMED_S = (60, 660)
 ROUNDS = 5
 
 #: A process that has nothing but the core: file of the core, scenario, seconds, what is counted.
@@ -102,6 +103,20 @@ answer = simulation.run(1, 0, control)[0]
 spent = time.process_time() - begin
 print(json.loads(answer)["counts"][sys.argv[4]], spent)
 """
+
+
+class Timed(NamedTuple):
+    """Of a short and a long run: how much was counted, and the CPU seconds."""
+
+    short: tuple[int, float]
+    long: tuple[int, float]
+
+
+def cpu_ns(rounds: list[Timed]) -> float:
+    """CPU nanoseconds for what is counted, from the fastest run of each length."""
+    (few, _), (many, _) = rounds[0]
+    spent = min(one.long[1] for one in rounds) - min(one.short[1] for one in rounds)
+    return 1e9 * spent / (many - few)
 
 
 class Checkout:
@@ -125,13 +140,17 @@ class Checkout:
         resolved.write_text(self._python(["-c", code, str(path)]), encoding="utf-8")
         return resolved
 
-    def cpu_ns(self, resolved: Path, counted: str, length_s: int = TIMED_S) -> float:
-        """CPU nanoseconds for what is counted."""
-        count, spent = self._run(resolved, seconds(length_s, counted), counted)
-        return 1e9 * spent / count
+    def timed(
+        self, resolved: Path, counted: str, lengths_s: tuple[int, int] = TIMED_S
+    ) -> Timed:
+        """A run of each length."""
+        short, long = (
+            self._run(resolved, seconds(length, counted), counted) for length in lengths_s
+        )
+        return Timed(short, long)
 
     def instructions(
-        self, resolved: Path, counted: str, lengths_s: tuple[int, int] = (SHORT_S, LONG_S)
+        self, resolved: Path, counted: str, lengths_s: tuple[int, int] = COUNTED_S
     ) -> float:
         """Instructions for what is counted, by two runs of these lengths."""
         (few, short), (many, long) = (
@@ -184,7 +203,7 @@ def table(checkout: Checkout) -> str:
     bare = bare_loop()
     floor = float("inf")
     instructions: dict[str, float] = {}
-    cpu: dict[str, float] = {}
+    rounds: dict[str, list[Timed]] = {case.name: [] for case in CASES}
     with tempfile.TemporaryDirectory() as work:
         for case in CASES:
             resolved = checkout.resolved(case, Path(work))
@@ -193,8 +212,9 @@ def table(checkout: Checkout) -> str:
         for _ in range(ROUNDS):
             floor = min(floor, float(subprocess.check_output([str(bare)])))
             for case in CASES:
-                spent = checkout.cpu_ns(Path(work) / f"{case.name}.json", case.counted)
-                cpu[case.name] = min(cpu.get(case.name, spent), spent)
+                resolved = Path(work) / f"{case.name}.json"
+                rounds[case.name].append(checkout.timed(resolved, case.counted))
+    cpu = {name: cpu_ns(timed) for name, timed in rounds.items()}
     lines = [
         "| MAC exchange of | instructions | CPU time | over the bare loop |",
         "| --- | --- | --- | --- |",
