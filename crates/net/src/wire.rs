@@ -106,15 +106,12 @@ pub struct Wires<B> {
 
 /// What happens next on a wire. Of several at one instant, that comes first which was the next on its
 /// wire first.
+// One number, so that one comparison tells which of two is first: the time in the upper half, and then
+// how many events had been put into order before it, whether it is a departure, and the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Due {
-    time: Time,
-    /// How many events had been put into order before it, above whether it is an arrival and the
-    /// number of the wire.
-    rank: u64,
-}
+struct Due(u128);
 
-/// Bits of the number of a wire in [`Due::rank`].
+/// Bits of the number of a wire in [`Due`].
 const WIRE_BITS: u32 = 24;
 
 #[derive(Clone, Copy)]
@@ -124,12 +121,16 @@ enum What {
 }
 
 impl Due {
+    fn time(self) -> Time {
+        Time::from_nanos((self.0 >> 64) as u64)
+    }
+
     fn wire(self) -> usize {
-        (self.rank & ((1 << WIRE_BITS) - 1)) as usize
+        (self.0 & ((1 << WIRE_BITS) - 1)) as usize
     }
 
     fn is_departure(self) -> bool {
-        self.rank >> WIRE_BITS & 1 == What::Departure as u64
+        self.0 >> WIRE_BITS & 1 == What::Departure as u128
     }
 }
 
@@ -278,7 +279,7 @@ impl<B: Content> Wires<B> {
     pub fn next_departs(&mut self, drops: &mut Vec<Packet<B>>) -> u32 {
         let Reverse(first) = self.due.pop().expect("something is on its way");
         self.update_next();
-        self.departs(first.time, first.wire(), drops);
+        self.departs(first.time(), first.wire(), drops);
         first.wire() as u32
     }
 
@@ -318,7 +319,7 @@ impl<B: Content> Wires<B> {
 
     #[inline]
     fn update_next(&mut self) {
-        self.next = self.due.peek().map_or(Time::NEVER, |Reverse(first)| first.time);
+        self.next = self.due.peek().map_or(Time::NEVER, |Reverse(first)| first.time());
     }
 
     /// How many events there were, those included that are still to come next on their wires.
@@ -348,7 +349,7 @@ impl<B: Content> Wires<B> {
 fn due(time: Time, scheduled: &mut u64, what: What, wire: usize) -> Due {
     let rank = (*scheduled << 1 | what as u64) << WIRE_BITS | wire as u64;
     *scheduled += 1;
-    Due { time, rank }
+    Due(u128::from(time.as_nanos()) << 64 | u128::from(rank))
 }
 
 impl<B> Wire<B> {
