@@ -380,8 +380,13 @@ impl<B> Wire<B> {
     /// Whether no more packets may wait. Those that have left and not arrived do not count.
     #[inline]
     fn is_full(&self, now: Time) -> bool {
-        self.travelling.len() >= self.limit
-            && self.rate_bps.is_some()
+        self.travelling.len() >= self.limit && self.is_full_of_waiting(now)
+    }
+
+    /// The same where so many travel: they may have left.
+    #[inline(never)]
+    fn is_full_of_waiting(&self, now: Time) -> bool {
+        self.rate_bps.is_some()
             && self.behind(|arrival| arrival <= now + self.delay) >= self.limit
     }
 

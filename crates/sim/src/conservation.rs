@@ -17,13 +17,27 @@ pub(crate) struct Tally {
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) dropped: u64,
-    /// In a queue or on a wire when the run ended.
-    pub(crate) waiting: u64,
 }
 
 impl Tally {
-    fn balances(&self) -> bool {
-        self.sent == self.received + self.dropped + self.waiting
+    fn balances(&self, waiting: u64) -> bool {
+        self.sent == self.received + self.dropped + waiting
+    }
+}
+
+/// What of one flow is in a queue or on a wire when the run ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    packets: u64,
+    /// Of payload.
+    bytes: u64,
+}
+
+impl Waiting {
+    /// One more packet, with so many bytes of payload.
+    pub(crate) fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
     }
 }
 
@@ -48,23 +62,17 @@ impl Books {
         self.bytes.dropped += u64::from(bytes);
     }
 
-    /// One is on its way at the end.
-    pub(crate) fn wait(&mut self, bytes: u32) {
-        self.packets.waiting += 1;
-        self.bytes.waiting += u64::from(bytes);
-    }
-
     /// Packets sent of which nothing is known yet.
     pub(crate) fn under_way(&self) -> u64 {
         self.packets.sent - self.packets.received - self.packets.dropped
     }
 
     /// Everything sent was received or dropped, or still waits.
-    pub(crate) fn balance(&self, flow: &str) -> Result<(), String> {
-        if self.packets.balances() && self.bytes.balances() {
+    pub(crate) fn balance(&self, waiting: Waiting, flow: &str) -> Result<(), String> {
+        if self.packets.balances(waiting.packets) && self.bytes.balances(waiting.bytes) {
             Ok(())
         } else {
-            Err(format!("what flow {flow} has sent was not found again: {self:?}"))
+            Err(format!("what flow {flow} has sent was not found again: {self:?}, {waiting:?}"))
         }
     }
 }
@@ -92,14 +100,17 @@ mod tests {
         books.receive(1460);
         books.drop(1460);
         assert_eq!(books.under_way(), 1);
-        assert!(books.balance("laptop/0").unwrap_err().contains("laptop/0"));
+        let none = Waiting::default();
+        assert!(books.balance(none, "laptop/0").unwrap_err().contains("laptop/0"));
 
         // As many packets, but not as much payload.
-        let mut short = books;
-        short.wait(1459);
-        assert!(short.balance("laptop/0").is_err());
-        books.wait(1460);
-        assert_eq!(books.balance("laptop/0"), Ok(()));
+        let waiting = |bytes| {
+            let mut waiting = Waiting::default();
+            waiting.add(bytes);
+            waiting
+        };
+        assert!(books.balance(waiting(1459), "laptop/0").is_err());
+        assert_eq!(books.balance(waiting(1460), "laptop/0"), Ok(()));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub struct TcpConfig {
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct PacketConfig {
     /// TCP and IP headers.
-    pub(crate) header_bits: u64,
+    pub(crate) header_bits: u32,
     /// Whether the last segment of a transfer is filled up to the MSS.
     pub(crate) pad_last_segment: bool,
     /// Whether little of a connection waits in the queue of its station, as in Linux.

@@ -11,7 +11,7 @@ use super::node::{Node, Transmitter};
 use super::ppdus::PpduCounts;
 use crate::airtime::Parts;
 use crate::connection::Connection;
-use crate::conservation::options_kept;
+use crate::conservation::{Waiting, options_kept};
 use crate::control::RunError;
 use crate::outcome::{AirtimeShares, Counts, FlowRecord, Metrics, Outcome, StationRecord};
 use crate::packet::Packet;
@@ -77,11 +77,12 @@ impl World<'_> {
         let has_option = |packet: &&Packet| packet.body.segment.has_kept_options();
         let options = waiting.iter().filter(has_option).count();
         options_kept(self.connections.iter().map(Connection::sacks_in_network).sum(), options)?;
+        let mut of_flows = vec![Waiting::default(); self.flows.len()];
         for packet in waiting {
-            self.flows[packet.flow as usize].books.wait(packet.body.segment.len);
+            of_flows[packet.flow as usize].add(packet.body.segment.len);
         }
-        for flow in &self.flows {
-            flow.books.balance(&flow.name)?;
+        for (flow, waiting) in self.flows.iter().zip(of_flows) {
+            flow.books.balance(waiting, &flow.name)?;
         }
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let name = &self.nodes[transmitter.node as usize].name;

@@ -21,9 +21,10 @@ use crate::scenario::{FlowConfig, PathElement, Scenario, TcpConfig};
 pub(super) struct Flow<'a> {
     /// The settings of its connections; `None`: it has none.
     tcp: Option<&'a TcpConfig>,
+    /// Links from the access point to the server.
+    pub(super) path: Box<[u32]>,
     /// TCP and IP headers, or UDP and IP headers.
-    header_bits: u64,
-    pub(super) books: Books,
+    header_bits: u32,
     /// Station group and direction, as [`scope`] numbers them.
     pub(super) scope: u32,
     /// Where its packets wait in the two, by [`TrafficClass`](crate::packet::TrafficClass).
@@ -32,8 +33,7 @@ pub(super) struct Flow<'a> {
     /// What their cell knows the two by.
     pub(super) station_address: StationId,
     pub(super) access_point_address: StationId,
-    /// Links from the access point to the server.
-    pub(super) path: Vec<u32>,
+    pub(super) books: Books,
     pub(super) measured: Measured,
     pub(super) app: App,
     pub(super) draws: Draws,
@@ -177,10 +177,10 @@ impl Links {
 }
 
 /// Headers of the packets of a flow: TCP and IP, or UDP and IP.
-fn header_bits(config: &FlowConfig) -> u64 {
+fn header_bits(config: &FlowConfig) -> u32 {
     match &config.tcp {
         Some(tcp) => tcp.packets.header_bits,
-        None => u64::from(UDP_HEADER_BYTES) * 8,
+        None => UDP_HEADER_BYTES * 8,
     }
 }
 
@@ -194,7 +194,7 @@ impl<'a> Flow<'a> {
     /// A packet of this flow, the number `id`, that node `to` is to receive from the air.
     #[inline]
     pub(super) fn packet(&self, id: u32, to: StationId, owner: Owner, segment: Segment) -> Packet {
-        let bits = self.header_bits + u64::from(segment.len + segment.option_bytes()) * 8;
+        let bits = u64::from(self.header_bits) + u64::from(segment.len + segment.option_bytes()) * 8;
         let body = Body { segment, owner, scope: self.scope, hop: 0 };
         Packet { bits, arrived: Time::ZERO, flow: id, to, body }
     }

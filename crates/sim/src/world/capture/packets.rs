@@ -153,7 +153,8 @@ impl World<'_> {
         let segment = &packet.body.segment;
         let timestamps = self.connections[place as usize].timestamps(segment);
         let told = 320 + if timestamps.is_some() { 8 * TIMESTAMPS_BYTES } else { 0 };
-        let filling = (config.packets.header_bits.saturating_sub(told) / 8) as usize;
+        let header_bits = u64::from(config.packets.header_bits);
+        let filling = (header_bits.saturating_sub(told) / 8) as usize;
         let (shift, window) = scaled_window(config);
         let mut option_bytes = Vec::new();
         if let Some(Timestamps { value, echo }) = timestamps {
