@@ -48,8 +48,8 @@ pub(crate) struct Connection {
     abandoned: bool,
     /// Whether this place holds a connection.
     pub(crate) open: bool,
-    /// The end to which payload of transfers comes, if any does.
-    receiver: Option<Side>,
+    /// Whether what the other end gets is payload of transfers.
+    carries_transfers: bool,
     /// When the timer event of each end is pending that counts; others are stale.
     armed: [Time; 2],
     /// The application is told once so many bytes of its transfer have come, or are acknowledged.
@@ -94,7 +94,7 @@ impl Connection {
             sacks: SegmentOptions::new(),
             armed: [Time::NEVER; 2],
             in_network: 0,
-            receiver: carries_transfers.then(|| sender.other()),
+            carries_transfers,
             awaited: 0,
             small_queue: None,
             abandoned: false,
@@ -213,7 +213,7 @@ impl Connection {
         };
         let came = endpoint.on_segment(config, now, segment, &self.sacks);
         self.leave_network(segment);
-        if self.receiver == Some(side) { came } else { 0 }
+        if self.carries_transfers && side != self.sender { came } else { 0 }
     }
 
     /// A segment has arrived, or is lost.
