@@ -140,11 +140,14 @@ impl Network<'_> {
         let before = transmitter.queue.len();
         match transmitter.queue.push(self.now, packet) {
             Ok(()) => {
+                if transmitter.at_access_point {
+                    self.measures.ap_queue.increment(self.now);
+                }
                 if before == 0 {
                     self.ready.push(id);
+                    let node = &mut self.nodes[transmitter.node as usize];
+                    self.measures.backlog_changed(self.now, node, true);
                 }
-                let after = before + 1;
-                self.measures.queue_changed(self.now, transmitter, self.nodes, before, after);
             }
             Err(packet) => self.enqueue_by_discipline(id, packet),
         }
