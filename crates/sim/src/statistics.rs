@@ -26,12 +26,14 @@ impl Level {
 
     #[inline]
     pub(crate) fn increment(&mut self, now: Time) {
-        self.change(now, 1);
+        self.moment += i128::from(now.as_nanos());
+        self.value += 1;
     }
 
     #[inline]
     pub(crate) fn decrement(&mut self, now: Time) {
-        self.change(now, -1);
+        self.moment -= i128::from(now.as_nanos());
+        self.value -= 1;
     }
 
     /// Forgets the integral so far; the value stays.
