@@ -48,18 +48,20 @@ pub(crate) struct Connection {
     abandoned: bool,
     /// Whether this place holds a connection.
     pub(crate) open: bool,
+    /// Whether it is asked what of the station's segments is below TCP.
+    keeps_queue_small: bool,
     /// Whether what the other end gets is payload of transfers.
     carries_transfers: bool,
     /// When the timer event of each end is pending that counts; others are stale.
     armed: [Time; 2],
     /// The application is told once so many bytes of its transfer have come, or are acknowledged.
     awaited: u64,
-    /// What of the station's segments is below TCP; `None`: nobody asks.
-    small_queue: Option<SmallQueue>,
     station: Endpoint,
     server: Endpoint,
     /// The round trips of the segments of `sender`.
     round_trips: RoundTrips,
+    /// What of the station's segments is below TCP, if that is asked.
+    small_queue: SmallQueue,
     /// SACK options of the packets on their way.
     sacks: SegmentOptions,
     /// What the ends had counted when measuring began.
@@ -96,7 +98,8 @@ impl Connection {
             in_network: 0,
             carries_transfers,
             awaited: 0,
-            small_queue: None,
+            keeps_queue_small: false,
+            small_queue: SmallQueue::default(),
             abandoned: false,
             baseline: Default::default(),
             open: true,
@@ -140,17 +143,13 @@ impl Connection {
             Side::Station => &mut self.station,
             Side::Server => &mut self.server,
         };
-        if side == Side::Station
-            && let Some(small_queue) = &mut self.small_queue
-            && small_queue.must_wait(endpoint, config)
-        {
+        let keeps_queue_small = side == Side::Station && self.keeps_queue_small;
+        if keeps_queue_small && self.small_queue.must_wait(endpoint, config) {
             return None;
         }
         let (segment, mut more) = endpoint.poll_one(config, now, &mut self.sacks)?;
-        if side == Side::Station
-            && let Some(small_queue) = &mut self.small_queue
-        {
-            small_queue.below += u64::from(segment.len);
+        if keeps_queue_small {
+            self.small_queue.below += u64::from(segment.len);
             // Only when it is asked does the small queue know that somebody waits for it.
             more = true;
         }
@@ -163,17 +162,18 @@ impl Connection {
 
     /// Little of what the station sends may wait below TCP from now on.
     pub(crate) fn keep_queue_small(&mut self) {
-        self.small_queue = Some(SmallQueue::default());
+        self.keeps_queue_small = true;
     }
 
     /// So much of the station's payload has left its queue and its MAC: whether it waits for that to
     /// send more.
     pub(crate) fn leave_station(&mut self, bytes: u32) -> bool {
         // What is left over of a connection that had this place before is not this one's.
-        self.small_queue.as_mut().is_some_and(|small_queue| {
-            small_queue.below = small_queue.below.saturating_sub(u64::from(bytes));
-            std::mem::take(&mut small_queue.waits)
-        })
+        if !self.keeps_queue_small {
+            return false;
+        }
+        self.small_queue.below = self.small_queue.below.saturating_sub(u64::from(bytes));
+        std::mem::take(&mut self.small_queue.waits)
     }
 
     /// The application needs not be told of anything before so many bytes of its transfer have come to

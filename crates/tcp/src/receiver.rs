@@ -24,24 +24,26 @@ use crate::{AckSkip, Block, Config};
 pub(crate) const FIRST_BYTE: u64 = 1;
 
 /// The receiving half of an endpoint.
+// In this order, what most segments look at lies together, next to what they look at of the sender.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
+    /// The number of the other end's FIN; `None` until it has come.
+    fin: Option<NonZeroU64>,
+    /// `None` until it is needed.
+    adaptive: Option<Box<Adaptive>>,
+    ack_owed: AckOwed,
     /// RCV.NXT: everything before it is delivered.
     rcv_nxt: u64,
     /// The acknowledgment number last sent; `rcv_nxt - acknowledged` bytes are not acknowledged.
     acknowledged: u64,
-    ack_owed: AckOwed,
+    /// What arrived beyond a gap; `None`: nothing.
+    ahead: Option<Box<Reassembly>>,
     /// How many acknowledgments have been left out since the last one.
     skipped: u32,
     /// After how many bytes the next one is due; zero where that is not always the same.
     due_after: u32,
-    /// The number of the other end's FIN; `None` until it has come.
-    fin: Option<NonZeroU64>,
-    /// What arrived beyond a gap; `None`: nothing.
-    ahead: Option<Box<Reassembly>>,
     /// `None` until it is needed.
-    adaptive: Option<Box<Adaptive>>,
-    /// Likewise.
     thinning: Option<Box<Thinning>>,
 }
 

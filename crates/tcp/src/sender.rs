@@ -46,9 +46,9 @@ pub(crate) struct Sender {
     scoreboard: Option<Box<Scoreboard>>,
     /// What recovery by time knows; `None` with another variant.
     rack: Option<Box<Rack>>,
-    phase: Phase,
     /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
     deadline: Time,
+    phase: Phase,
     /// The application has closed, so `written - 1` is the number of the FIN.
     closing: bool,
     pub(crate) counters: Counters,
