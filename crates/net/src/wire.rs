@@ -386,8 +386,7 @@ impl<B> Wire<B> {
     /// The same where so many travel: they may have left.
     #[inline(never)]
     fn is_full_of_waiting(&self, now: Time) -> bool {
-        self.rate_bps.is_some()
-            && self.behind(|arrival| arrival <= now + self.delay) >= self.limit
+        self.rate_bps.is_some() && self.behind(|arrival| arrival <= now + self.delay) >= self.limit
     }
 
     /// How many packets come after those whose arrivals are so.

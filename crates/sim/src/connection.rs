@@ -30,8 +30,9 @@ impl Side {
 }
 
 /// Two endpoints, and what is on its way between them.
-// In this order, what is looked at whenever something arrives shares a cache line, and the two ends
-// begin at one: where there are many connections, a run waits for little else than for these lines.
+// In this order, what is looked at whenever something arrives shares a cache line, and so does what most
+// segments look at of each end: where there are many connections, a run waits for little else than for
+// these lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Connection {

@@ -194,7 +194,8 @@ impl<'a> Flow<'a> {
     /// A packet of this flow, the number `id`, that node `to` is to receive from the air.
     #[inline]
     pub(super) fn packet(&self, id: u32, to: StationId, owner: Owner, segment: Segment) -> Packet {
-        let bits = u64::from(self.header_bits) + u64::from(segment.len + segment.option_bytes()) * 8;
+        let bits =
+            u64::from(self.header_bits) + u64::from(segment.len + segment.option_bytes()) * 8;
         let body = Body { segment, owner, scope: self.scope, hop: 0 };
         Packet { bits, arrived: Time::ZERO, flow: id, to, body }
     }
