@@ -211,6 +211,22 @@ impl<'a> World<'a> {
         self.find_next();
     }
 
+    /// What is due here up to `time` happens, as long as no queue gets something to send that had
+    /// nothing: whether that is all, and the cell needs not be told of anything.
+    #[inline(never)]
+    fn plays_until(&mut self, time: Time) -> bool {
+        while self.next <= time {
+            if self.next >= self.horizon {
+                return false;
+            }
+            self.step(self.next);
+            if !self.ready.is_empty() {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn check(&mut self) -> Result<(), RunError> {
         self.failure.take().map_or(Ok(()), Err)

@@ -79,7 +79,7 @@ impl Supply<Packet> for World<'_> {
     #[inline(always)]
     fn passes(&mut self, time: Time) -> bool {
         debug_assert!(self.ready.is_empty());
-        let passes = time < self.next;
+        let passes = time < self.next || self.plays_until(time);
         if passes {
             self.now = time;
         }
