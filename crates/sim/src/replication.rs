@@ -136,7 +136,7 @@ impl<'a> Replication<'a> {
                 if world_at >= stop {
                     break;
                 }
-                self.world.step(world_at);
+                self.world.plays_until(world_at);
             }
             self.cell.frames_ready(self.world.now(), &mut self.world);
             countdown -= 1;

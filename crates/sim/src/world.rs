@@ -192,7 +192,8 @@ impl<'a> World<'a> {
 
     /// What is due at `now`, that is [`Self::next_time`], happens: what is due on wires, then what is
     /// pending.
-    pub(crate) fn step(&mut self, now: Time) {
+    #[inline(always)]
+    fn step(&mut self, now: Time) {
         self.now = now;
         #[cfg(test)]
         self.log.begin_step();
@@ -214,7 +215,7 @@ impl<'a> World<'a> {
     /// What is due here up to `time` happens, as long as no queue gets something to send that had
     /// nothing: whether that is all, and the cell needs not be told of anything.
     #[inline(never)]
-    fn plays_until(&mut self, time: Time) -> bool {
+    pub(crate) fn plays_until(&mut self, time: Time) -> bool {
         while self.next <= time {
             if self.next >= self.horizon {
                 return false;
