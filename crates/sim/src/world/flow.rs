@@ -139,6 +139,8 @@ pub(super) struct Links {
     pub(super) names: Vec<String>,
     /// What is lost on each wire.
     losses: Vec<Option<Loss>>,
+    /// Whether anything is lost on any.
+    has_losses: bool,
     seed: u64,
     replication: u64,
 }
@@ -146,10 +148,18 @@ pub(super) struct Links {
 impl Links {
     fn new(seed: u64, replication: u64) -> Self {
         let wires = Wires::default();
-        Self { wires, names: Vec::new(), losses: Vec::new(), seed, replication }
+        Self {
+            wires,
+            names: Vec::new(),
+            losses: Vec::new(),
+            has_losses: false,
+            seed,
+            replication,
+        }
     }
 
     fn add(&mut self, name: &str, config: &LinkConfig) -> u32 {
+        self.has_losses |= config.loss.is_some();
         for direction in ["to server", "to ap"] {
             let name = format!("{name} {direction}");
             let stream = |purpose| RandomStream::new(self.seed, self.replication, &name, purpose);
@@ -163,8 +173,13 @@ impl Links {
     /// Whether the packet that has come to the end of `wire` is lost there.
     #[inline]
     pub(super) fn loses(&mut self, wire: u32) -> bool {
-        let arrived = || self.wires.arrived(wire).body.segment.len > 0;
-        self.losses[wire as usize].as_mut().is_some_and(|loss| loss.loses(arrived()))
+        self.has_losses && self.loses_some(wire)
+    }
+
+    #[inline(never)]
+    fn loses_some(&mut self, wire: u32) -> bool {
+        let has_payload = || self.wires.arrived(wire).body.segment.len > 0;
+        self.losses[wire as usize].as_mut().is_some_and(|loss| loss.loses(has_payload()))
     }
 
     /// Takes the packet that has come to the end of `wire`.
