@@ -232,42 +232,44 @@ impl<B: Content> Wires<B> {
         first.is_departure()
     }
 
-    /// A packet arrives: on which wire. It is [`Self::arrived`], to be taken with [`Self::take_arrived`]
-    /// before anything else happens.
+    /// The wire on which a packet arrives next: [`Self::arriving`], which who was told takes with
+    /// [`Self::take_arriving`] before anything else happens.
     ///
     /// # Panics
     /// If nothing is on its way.
-    #[inline(always)]
-    pub fn next_arrives(&mut self) -> u32 {
-        let mut first = self.due.peek_mut().expect("something is on its way");
-        let wire = first.0.wire();
-        if let Some(&(next, _)) = self.wires[wire].travelling.get(1) {
-            *first = Reverse(due(next, &mut self.scheduled, What::Arrival, wire));
-            drop(first);
-        } else {
-            PeekMut::pop(first);
-        }
-        self.update_next();
-        wire as u32
+    #[inline]
+    pub fn next_arrives(&self) -> u32 {
+        let Reverse(first) = self.due.peek().expect("something is on its way");
+        first.wire() as u32
     }
 
-    /// The packet that has arrived on `wire`.
+    /// The packet that arrives next on `wire`.
     ///
     /// # Panics
     /// If nothing travels on it.
     #[inline]
-    pub fn arrived(&self, wire: u32) -> &Packet<B> {
-        &self.wires[wire as usize].travelling.front().expect("it has arrived").1
+    pub fn arriving(&self, wire: u32) -> &Packet<B> {
+        &self.wires[wire as usize].travelling.front().expect("it arrives").1
     }
 
-    /// Takes the packet off `wire` that has arrived on it.
+    /// Takes the packet off `wire`, on which one arrives next of all.
     ///
     /// # Panics
     /// If nothing travels on it.
     // Apart from what arrives where: so it is copied once, to where it goes.
     #[inline(always)]
-    pub fn take_arrived(&mut self, wire: u32) -> Packet<B> {
-        self.wires[wire as usize].travelling.pop_front().expect("it has arrived").1
+    pub fn take_arriving(&mut self, wire: u32) -> Packet<B> {
+        let travelling = &mut self.wires[wire as usize].travelling;
+        let (_, packet) = travelling.pop_front().expect("it arrives");
+        let mut first = self.due.peek_mut().expect("it was the first");
+        if let Some(&(next, _)) = travelling.front() {
+            *first = Reverse(due(next, &mut self.scheduled, What::Arrival, wire as usize));
+            drop(first);
+        } else {
+            PeekMut::pop(first);
+        }
+        self.update_next();
+        packet
     }
 
     /// The transmitter of a wire has sent a packet, and takes the next: which wire that is. What its

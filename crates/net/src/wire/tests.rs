@@ -43,8 +43,8 @@ fn advance(wires: &mut Wires<u32>) -> Option<(u32, u32)> {
         return None;
     }
     let wire = wires.next_arrives();
-    let arrived = wires.arrived(wire).body;
-    assert_eq!(wires.take_arrived(wire).body, arrived);
+    let arrived = wires.arriving(wire).body;
+    assert_eq!(wires.take_arriving(wire).body, arrived);
     Some((wire, arrived))
 }
 
