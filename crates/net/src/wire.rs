@@ -371,12 +371,19 @@ impl<B> Wire<B> {
     /// How long the transmitter takes.
     #[inline]
     fn sending_time(&mut self, packet: &Packet<B>) -> Duration {
-        let Some(rate_bps) = self.rate_bps else { return Duration::ZERO };
         if self.last.0 != packet.bits {
-            let nanos = (packet.bits * 1_000_000_000).div_ceil(rate_bps.get());
-            self.last = (packet.bits, Duration::from_nanos(nanos));
+            self.time_to_send(packet.bits);
         }
         self.last.1
+    }
+
+    #[cold]
+    fn time_to_send(&mut self, bits: u64) {
+        let nanos = match self.rate_bps {
+            Some(rate_bps) => (bits * 1_000_000_000).div_ceil(rate_bps.get()),
+            None => 0,
+        };
+        self.last = (bits, Duration::from_nanos(nanos));
     }
 
     /// Whether no more packets may wait. Those that have left and not arrived do not count.
