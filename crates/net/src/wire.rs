@@ -139,6 +139,7 @@ impl Due {
 struct Wire<B> {
     rate_bps: Option<NonZeroU64>,
     delay: Duration,
+    /// With fewer on their way one more packet is simply taken; zero where a `line` decides.
     limit: usize,
     free_at: Time,
     /// The size of the packet that was sent last, and how long that took: most are as large.
@@ -175,7 +176,7 @@ impl<B: Content> Wires<B> {
             } => (limit.unwrap_or(usize::MAX), None),
             _ => {
                 let queue = Queue::new(&config.queue, Service::default(), stream);
-                (usize::MAX, Some(Box::new(Line { queue, sending: None })))
+                (0, Some(Box::new(Line { queue, sending: None })))
             }
         };
         self.wires.push(Wire {
@@ -196,16 +197,16 @@ impl<B: Content> Wires<B> {
     #[inline]
     pub fn offer(&mut self, now: Time, wire: u32, packet: Packet<B>, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire as usize];
-        if let Some(line) = &mut it.line {
-            line.queue.enqueue(now, packet, drops);
-            self.send_next(now, wire as usize, drops);
+        if it.travelling.len() >= it.limit && it.keeps_back(now, packet, drops) {
+            if it.line.is_some() {
+                self.send_next(now, wire as usize, drops);
+            }
             return;
         }
         let was_idle = it.travelling.is_empty();
-        match it.offer(now, packet) {
-            Err(packet) => drops.push(packet),
-            Ok(arrival) if was_idle => self.schedule(arrival, What::Arrival, wire as usize),
-            Ok(_) => {}
+        let arrival = it.take(now, packet);
+        if was_idle {
+            self.schedule(arrival, What::Arrival, wire as usize);
         }
     }
 
@@ -355,17 +356,14 @@ fn due(time: Time, scheduled: &mut u64, what: What, wire: usize) -> Due {
 }
 
 impl<B> Wire<B> {
-    /// Takes a packet if it fits: when it arrives.
+    /// Takes a packet: when it arrives.
     #[inline]
-    fn offer(&mut self, now: Time, mut packet: Packet<B>) -> Result<Time, Packet<B>> {
-        if self.is_full(now) {
-            return Err(packet);
-        }
+    fn take(&mut self, now: Time, mut packet: Packet<B>) -> Time {
         self.free_at = self.free_at.max(now) + self.sending_time(&packet);
         let arrival = self.free_at + self.delay;
         packet.arrived = now;
         self.travelling.push_back((arrival, packet));
-        Ok(arrival)
+        arrival
     }
 
     /// How long the transmitter takes.
@@ -386,16 +384,23 @@ impl<B> Wire<B> {
         self.last = (bits, Duration::from_nanos(nanos));
     }
 
-    /// Whether no more packets may wait. Those that have left and not arrived do not count.
-    #[inline]
-    fn is_full(&self, now: Time) -> bool {
-        self.travelling.len() >= self.limit && self.is_full_of_waiting(now)
-    }
-
-    /// The same where so many travel: they may have left.
-    #[inline(never)]
-    fn is_full_of_waiting(&self, now: Time) -> bool {
-        self.rate_bps.is_some() && self.behind(|arrival| arrival <= now + self.delay) >= self.limit
+    /// Whether `packet` goes into a line, or no more may wait and it goes to `drops`. Those that have
+    /// left and not arrived do not wait.
+    #[cold]
+    fn keeps_back(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) -> bool
+    where
+        B: Content,
+    {
+        if let Some(line) = &mut self.line {
+            line.queue.enqueue(now, packet, drops);
+            return true;
+        }
+        let is_past = |arrival| arrival <= now + self.delay;
+        let is_full = self.rate_bps.is_some() && self.behind(is_past) >= self.limit;
+        if is_full {
+            drops.push(packet);
+        }
+        is_full
     }
 
     /// How many packets come after those whose arrivals are so.

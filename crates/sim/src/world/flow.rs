@@ -148,14 +148,7 @@ pub(super) struct Links {
 impl Links {
     fn new(seed: u64, replication: u64) -> Self {
         let wires = Wires::default();
-        Self {
-            wires,
-            names: Vec::new(),
-            losses: Vec::new(),
-            has_losses: false,
-            seed,
-            replication,
-        }
+        Self { wires, names: Vec::new(), losses: Vec::new(), has_losses: false, seed, replication }
     }
 
     fn add(&mut self, name: &str, config: &LinkConfig) -> u32 {
