@@ -144,9 +144,7 @@ class Checkout:
         resolved.write_text(self._python(["-c", code, str(path)]), encoding="utf-8")
         return resolved
 
-    def timed(
-        self, resolved: Path, counted: str, lengths_s: tuple[int, int] = TIMED_S
-    ) -> Timed:
+    def timed(self, resolved: Path, counted: str, lengths_s: tuple[int, int] = TIMED_S) -> Timed:
         """A run of each length."""
         short, long = (
             self._run(resolved, seconds(length, counted), counted) for length in lengths_s
