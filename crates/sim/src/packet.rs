@@ -19,7 +19,7 @@ pub(crate) struct Body {
     pub(crate) owner: Owner,
     /// Which flows it is counted with: its flow's scope.
     pub(crate) scope: u32,
-    /// How many wired links of its path it has behind it.
+    /// How many wired links of its path it has behind it, with the one on which it is.
     pub(crate) hop: u8,
 }
 

@@ -21,8 +21,9 @@ use crate::world::World;
 /// How often a long run reports how far it is, and looks whether it is cancelled.
 const STEPS: u64 = 100;
 
-/// After so many steps of the loop it is looked whether the run is cancelled, at the latest.
-const STEPS_BETWEEN_LOOKS: u32 = 1 << 20;
+/// After so many steps of the loop it is looked whether the run is cancelled, at the latest. A step may have
+/// some dozens of events.
+const STEPS_BETWEEN_LOOKS: u32 = 1 << 16;
 
 /// One replication of a scenario.
 #[derive(Debug)]

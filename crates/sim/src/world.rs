@@ -89,6 +89,9 @@ pub(crate) struct World<'a> {
     pub(crate) log: log::Log,
 }
 
+/// Events that are played in one go.
+const MOST_AT_ONCE: u32 = 64;
+
 /// What can be pending.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -213,19 +216,23 @@ impl<'a> World<'a> {
     }
 
     /// What is due here up to `time` happens, as long as no queue gets something to send that had
-    /// nothing: whether that is all, and the cell needs not be told of anything.
+    /// nothing: whether that is all, and the cell needs not be told of anything. Not too much at once,
+    /// so that who runs both can look now and then whether he is to go on.
     #[inline(never)]
     pub(crate) fn plays_until(&mut self, time: Time) -> bool {
-        while self.next <= time {
-            if self.next >= self.horizon {
-                return false;
+        if time >= self.horizon {
+            return false;
+        }
+        for _ in 0..MOST_AT_ONCE {
+            if time < self.next {
+                return true;
             }
             self.step(self.next);
             if !self.ready.is_empty() {
                 return false;
             }
         }
-        true
+        false
     }
 
     /// Why the run cannot go on, if it cannot.

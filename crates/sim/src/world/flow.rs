@@ -174,14 +174,6 @@ impl Links {
         let has_payload = || self.wires.arriving(wire).body.segment.len > 0;
         self.losses[wire as usize].as_mut().is_some_and(|loss| loss.loses(has_payload()))
     }
-
-    /// Takes the packet that has come to the end of `wire`.
-    #[inline(always)]
-    pub(super) fn take(&mut self, wire: u32) -> Packet {
-        let mut packet = self.wires.take_arriving(wire);
-        packet.body.hop += 1;
-        packet
-    }
 }
 
 /// Headers of the packets of a flow: TCP and IP, or UDP and IP.

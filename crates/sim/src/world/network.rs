@@ -117,7 +117,8 @@ impl Network<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn offer_to_wire(&mut self, wire: u32, packet: Packet) -> Drop {
+    pub(super) fn offer_to_wire(&mut self, wire: u32, mut packet: Packet) -> Drop {
+        packet.body.hop += 1;
         offer_to_wire(&mut self.links.wires, self.now, wire, packet, self.drops);
         *self.next = (*self.next).min(self.links.wires.next_time());
         Drop::Wire(wire)

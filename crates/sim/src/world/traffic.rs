@@ -35,13 +35,13 @@ impl World<'_> {
         }
         let wire = self.links.wires.next_arrives();
         if self.links.loses(wire) {
-            let packet = self.links.take(wire);
+            let packet = self.links.wires.take_arriving(wire);
             self.packet_dropped(&packet, Drop::Link(wire));
         } else if wire.is_multiple_of(2) {
-            let packet = self.links.take(wire);
+            let packet = self.links.wires.take_arriving(wire);
             self.forward_to_server(&packet);
         } else {
-            let packet = self.links.take(wire);
+            let packet = self.links.wires.take_arriving(wire);
             let Parts { flows, mut network, .. } = self.split();
             let place = network.forward_to_ap(&flows[packet.flow as usize], packet);
             self.settle_drops(place);
