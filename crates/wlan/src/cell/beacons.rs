@@ -62,7 +62,8 @@ impl Beacons {
         self.next_target
     }
 
-    /// Whether no beacon is due and nothing else happens up to `time`, which has come then.
+    /// Whether no beacon is due up to `time`, nor anything else that the cell is to be told of; `time`
+    /// has come then.
     #[inline(always)]
     pub(super) fn pass<const PLAIN: bool, P, S: Supply<P>>(
         &self,

@@ -63,8 +63,8 @@ pub trait Supply<P> {
         None
     }
 
-    /// Lets time pass until `time`, if nothing happens up to then but in the cell. Who never lets it
-    /// pass is told everything step by step.
+    /// Lets time pass until `time`, with all that happens up to then outside the cell, unless the cell
+    /// is to be told of any of it. Who never lets it pass is told everything step by step.
     fn passes(&mut self, _time: Time) -> bool {
         false
     }
