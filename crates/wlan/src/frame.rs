@@ -1,5 +1,5 @@
 //! Frames on their way through the MAC: what a queue holds ([`Msdu`]), what is sent, acknowledged and
-//! sent again ([`Mpdu`]), and what goes on the air at once ([`Psdu`]).
+//! sent again ([`Mpdu`]), and what goes on the air at once ([`Frames`]).
 //!
 //! Knows identities and sizes. What a frame carries is the caller's, of any type.
 
@@ -8,4 +8,5 @@ mod mpdu;
 mod psdu;
 
 pub use mpdu::{Mpdu, Msdu};
-pub use psdu::{Frames, Psdu};
+pub use psdu::Frames;
+pub(crate) use psdu::Psdu;

@@ -27,7 +27,7 @@ pub use config::{
 };
 pub use contention::{Access, AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
-pub use frame::{Frames, Mpdu, Msdu, Psdu};
+pub use frame::{Frames, Mpdu, Msdu};
 pub use medium::{AudibilityClass, FrameErrors};
 pub use phy::{
     Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind, Rate,

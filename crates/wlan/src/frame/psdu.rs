@@ -6,7 +6,7 @@ use crate::station::StationId;
 /// One or more MPDUs for one receiver. A single one, by far the most frequent case, needs no memory
 /// of its own.
 #[derive(Clone, Debug)]
-pub struct Psdu<P>(Mpdus<P>);
+pub(crate) struct Psdu<P>(Mpdus<P>);
 
 #[derive(Clone, Debug)]
 enum Mpdus<P> {
@@ -37,7 +37,7 @@ impl<P> Psdu<P> {
     /// Its frames, the oldest first; there is at least one. Packets that share a frame follow one
     /// another.
     #[inline]
-    pub fn mpdus(&self) -> &[Mpdu<P>] {
+    pub(crate) fn mpdus(&self) -> &[Mpdu<P>] {
         match &self.0 {
             Mpdus::One(one) => one,
             Mpdus::Several(several) => several,
@@ -46,7 +46,7 @@ impl<P> Psdu<P> {
 
     /// The same, to be asked.
     #[inline]
-    pub fn frames(&self) -> Frames<'_, P> {
+    pub(crate) fn frames(&self) -> Frames<'_, P> {
         Frames(self.mpdus())
     }
 
