@@ -86,7 +86,7 @@ CASES = (
 #: what is counted by segments a tenth, for there are many more of them.
 COUNTED_S = (20, 220)
 TIMED_S = (60, 660)
-ROUNDS = 5
+ROUNDS = 9
 
 #: A process that has nothing but the core: file of the core, scenario, seconds, what is counted.
 #: Prints the count and the CPU time in seconds.
