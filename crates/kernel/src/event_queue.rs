@@ -97,16 +97,8 @@ impl<E> PartialOrd for Entry<E> {
         self.key <= other.key
     }
 
-    fn lt(&self, other: &Self) -> bool {
-        self.key < other.key
-    }
-
     fn ge(&self, other: &Self) -> bool {
         self.key >= other.key
-    }
-
-    fn gt(&self, other: &Self) -> bool {
-        self.key > other.key
     }
 }
 

@@ -142,17 +142,14 @@ impl World<'_> {
             return has_next;
         }
         // Nearly always, with what the access point and stations have each apart.
-        let (node, is_empty) = (transmitter.node, before == 1);
-        if transmitter.at_access_point {
+        let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
+        if before == 1 {
+            self.measures.backlog_changed(self.now, &mut self.nodes[node as usize], false);
+        }
+        if at_access_point {
             self.measures.ap_queue.decrement(self.now);
-            if is_empty {
-                self.measures.backlog_changed(self.now, &mut self.nodes[node as usize], false);
-            }
             self.access_point_succeeded(node, packet);
         } else {
-            if is_empty {
-                self.measures.backlog_changed(self.now, &mut self.nodes[node as usize], false);
-            }
             self.leave_station(packet);
             if self.tells_tcp {
                 self.frame_answered(packet);
