@@ -411,3 +411,22 @@ def test_ctrl_c_keeps_what_is_known(
     assert len(rounds) == 3
     assert found.runs >= 4
     assert found.answer is not None
+
+
+def test_calls_are_planned_for() -> None:
+    call = {"stations": "phone", "direction": "download", "application": {"kind": "call"}}
+    scenario = airtcp.load(
+        {
+            "phy": {"standard": "802.11b", "data_rate": "11 Mb/s"},
+            "stations": [{"name": "phone", "count": 1}],
+            "flows": [call],
+            "ap": {"queue": {"limit": 50}},
+            "run": {"warmup": "0 s", "duration": "1 s", "replications": 2},
+        }
+    )
+    found = airtcp.plan(scenario, vary="stations", until="p90 packet_delay > 20 ms")
+
+    # Each takes 1.3 Mb/s of some 6 that 802.11b carries.
+    assert found.answer is not None
+    assert 2 <= found.answer.value <= 6
+    assert found.remedies

@@ -50,6 +50,21 @@ AGGREGATES = cell(
 CELLS = (PLAIN, OFDM, AGGREGATES)
 
 
+@pytest.mark.parametrize("direction", ["download", "both"])
+def test_a_call_goes_by_the_name_of_its_entry_in_every_remedy(direction: str) -> None:
+    call = {"stations": "laptop", "direction": direction, "application": {"kind": "call"}}
+    scenario = cell("802.11g", call, UPLOAD)
+
+    assert [one["name"] for one in scenario.written["flows"]] == ["laptop", "laptop-2"]
+    parts = [(name, [flow.name for flow in flows]) for name, flows in scenario.flow_entries]
+    ways = [""] if direction == "download" else ["-down", "-up"]
+    speech_and_video = [f"laptop-{part}{way}" for part in ("speech", "video") for way in ways]
+    assert parts == [("laptop", speech_and_video), ("laptop-2", ["laptop-2"])]
+    for one in catalogue():
+        new = changed(scenario, one)
+        assert isinstance(new, str) or len(new.scenario.flows) == len(scenario.flows)
+
+
 def remedy(name: str) -> Remedy:
     return next(one for one in catalogue() if one.name == name)
 

@@ -117,3 +117,50 @@ def test_any_row_of_choices_is_a_scenario(seed: int) -> None:
         field = chance.choice([one for one in told if one["kind"] == "choice"])
         source = moved(source, field, chance.choice(field["options"]))
         told = controls(source)
+
+
+SPEECH = """
+[phy]
+standard = "802.11g"
+data_rate = "54 Mb/s"
+
+[[stations]]
+name = "phone"
+count = 2
+
+[[flows]]
+stations = "phone"
+direction = "%s"
+application = %s
+
+[run]
+duration = "1 s"
+"""
+OVER_UDP = (
+    '{ kind = "call" }',
+    '{ profile = "call", codec = "G.729A" }',
+    '{ kind = "call", video = "none" }',
+    '{ kind = "udp", packet = "500 B", rate = "400 kb/s" }',
+)
+
+
+@pytest.mark.parametrize(
+    ("direction", "application"), list(product(("download", "both"), OVER_UDP))
+)
+def test_an_entry_that_stands_for_several_flows_has_its_controls_once(
+    direction: str, application: str
+) -> None:
+    source = Source(text=SPEECH % (direction, application))
+    found = controls(source)
+    mine = {one["path"]: one for one in found if one["path"].startswith("flows.phone.")}
+
+    assert len(mine) == sum(one["path"].startswith("flows.") for one in found)
+    assert mine["flows.phone.direction"]["value"] == direction
+    assert mine["flows.phone.application"]["text"] == ("udp" if "udp" in application else "call")
+    # Every choice, and every choice after it.
+    for field in mine.values():
+        for option in field["options"]:
+            then = moved(source, field, option)
+            for other in controls(then):
+                for second in other["options"] if other["path"].startswith("flows.") else ():
+                    controls(moved(then, other, second))

@@ -72,8 +72,8 @@ def catalogue() -> tuple[Remedy, ...]:
 def named(scenario: Scenario) -> Scenario:
     """The same scenario with a name for every flow, so that each has a key path."""
     data = scenario.written
-    pairs = zip(data["flows"], scenario.flows, strict=True)
-    data["flows"] = [entry | {"name": flow.name} for entry, flow in pairs]
+    pairs = zip(data["flows"], scenario.flow_entries, strict=True)
+    data["flows"] = [entry | {"name": name} for entry, (name, _) in pairs]
     return scenario.rewritten(data)
 
 

@@ -38,7 +38,7 @@ from .requests import read_requests
 from .resolve_queue import Network, on_wire_ns, resolve_queue
 from .resolve_tcp import resolve_tcp
 
-__all__ = ["resolve_flows", "resolve_link"]
+__all__ = ["entries", "resolve_flows", "resolve_link"]
 
 #: As measured with ProFTPD in paper H, Table II: 48, 392, 272, 704 and 184 bits.
 PROFTPD = FtpMessages(
@@ -100,6 +100,12 @@ def resolve_flows(
                 )
     _check_names(flows, scenario)
     return tuple(flows)
+
+
+def entries(flows: list[Written]) -> list[tuple[str, int]]:
+    """The name of each entry of `[[flows]]`, and how many resolved flows it stands for."""
+    counts = [len(_parts(flow.application)) * len(_SIDES[flow.direction]) for flow in flows]
+    return list(zip(_flow_names(flows), counts, strict=True))
 
 
 #: What a flow in a direction is called beside its name, and where its data go.
@@ -220,14 +226,14 @@ def _applications(
 ) -> Iterator[tuple[str, Application]]:
     """What the flows of an entry send, each with what it is called beside the entry's name."""
     here: Path = (*flow, "application")
+    speech, *video = _parts(application)
     if application.kind != "call":
-        yield "", _application(application, stations, here, base)
+        yield speech, _application(application, stations, here, base)
         return
     packet = SPEECH_PACKET_BYTES[application.codec]
     speech_bps = 8 * packet * SPEECH_PACKETS_PER_S
-    video = application.video != "none"
     yield (
-        "-speech" if video else "",
+        speech,
         Udp(
             kind="udp",
             packet_bytes=packet,
@@ -235,10 +241,10 @@ def _applications(
             voice=_voice(application.codec, packet, speech_bps),
         ),
     )
-    if video:
+    for ending in video:
         _check_packet(application.video_packet, (*here, "video_packet"))
         yield (
-            "-video",
+            ending,
             Udp(
                 kind="udp",
                 packet_bytes=application.video_packet,
@@ -246,6 +252,13 @@ def _applications(
                 voice=None,
             ),
         )
+
+
+def _parts(application: Written) -> list[str]:
+    """What the flows of an application are called beside the name of their entry."""
+    if application.kind == "call" and application.video != "none":
+        return ["-speech", "-video"]
+    return [""]
 
 
 def _voice(codec: str, packet_bytes: int, rate_bps: int) -> Voice:

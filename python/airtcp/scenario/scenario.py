@@ -16,7 +16,8 @@ from ..exceptions import ScenarioError
 from .declare import written
 from .errors import InvalidError, scenario_error
 from .resolve import resolve_scenario
-from .resolved import ResolvedScenario
+from .resolve_traffic import entries
+from .resolved import Flow, ResolvedScenario
 from .vary import varied
 
 __all__ = ["Scenario"]
@@ -32,6 +33,7 @@ class Scenario(ResolvedScenario):
     """
 
     _written: dict[str, Any] | None = PrivateAttr(default=None)
+    _entries: list[tuple[str, int]] = PrivateAttr(default_factory=list)
     _name: str = PrivateAttr(default="scenario")
     _base: Path = PrivateAttr(default=Path())
 
@@ -57,6 +59,7 @@ class Scenario(ResolvedScenario):
             form = written(ResolvedScenario).model_validate(given)
             resolved = resolve_scenario(form, title=_title(name), base=base)
             scenario = cls.model_validate(dict(resolved))
+            scenario._entries = entries(form.flows)
         except (ValidationError, InvalidError) as error:
             raise scenario_error(name, given, error) from None
         scenario._written, scenario._name, scenario._base = given, name, base
@@ -76,6 +79,23 @@ class Scenario(ResolvedScenario):
         if self._written is None:
             raise ValueError("a scenario that was read from its resolved form has no written one")
         return copy.deepcopy(self._written)
+
+    @property
+    def flow_entries(self) -> list[tuple[str, tuple[Flow, ...]]]:
+        """The name of each entry of `[[flows]]` as it is written, and the flows it stands for.
+
+        A call with video stands for two, and any entry in both directions for twice as many.
+
+        With the `cafe` of `airtcp.load`:
+
+        >>> [(name, len(flows)) for name, flows in cafe.flow_entries]
+        [('laptop', 1)]
+        """
+        found, begin = [], 0
+        for name, count in self._entries:
+            found.append((name, self.flows[begin : begin + count]))
+            begin += count
+        return found
 
     def rewritten(self, data: Mapping[str, Any]) -> Self:
         """The scenario of another written form in the place of this one. Raises ScenarioError."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.scenario.keys.profiles import PROFILES
 from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.standards import STANDARDS
 from airtcp.units import format_rate, format_size, format_time_ns
@@ -58,6 +59,8 @@ _APPLICATION_NAMES: Final = {
     "udp": "UDP",
 }
 
+#: Applications over UDP, which alone have flows in both directions.
+_OVER_UDP: Final = ("udp", "call")
 #: Schedulers that go with every discipline.
 _TURNS: Final = ("oldest", "round-robin")
 _COUNTS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 100)
@@ -231,51 +234,69 @@ def _group_rate(
 
 
 def _flows(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
-    for entry, flow in zip(written["flows"], scenario.flows, strict=True):
-        name = _name(scenario, entry, flow)
+    for entry, flow in _entries(scenario, written):
+        name = _name(written, entry)
         if name is None:
             continue  # it has no key path before it has a name
         path = f"flows.{name}"
         section = f"Traffic: {name}"
         directions = [("download", "download"), ("upload", "upload")]
-        if flow.direction in ("download", "upload"):
-            yield choice(
-                section, f"{path}.direction", "Direction", entry.get("direction"),
-                flow.direction, directions,
-            )  # fmt: skip
+        if _kind(entry, flow) in _OVER_UDP:
+            directions.append(("both", "both"))
+        direction = entry.get("direction")
+        yield choice(
+            section, f"{path}.direction", "Direction", direction, f"{direction}", directions
+        )
         yield from _application(entry, flow, section, f"{path}.application")
         if flow.tcp is not None:
             marked = any(map(_marks, _queues(scenario, flow)))
             yield from tcp_fields(entry, flow, f"TCP: {name}", f"{path}.tcp", marked=marked)
 
 
-def _name(scenario: Scenario, entry: Mapping[str, Any], flow: Flow) -> str | None:
-    """What a flow goes by in key paths."""
-    alike = [one for one in scenario.flows if one.stations == flow.stations]
-    return entry.get("name") or (flow.stations if len(alike) == 1 else None)
+def _entries(
+    scenario: Scenario, written: Mapping[str, Any]
+) -> Iterator[tuple[Mapping[str, Any], Flow]]:
+    """Each entry of `[[flows]]` as it is written, with the first of the flows it stands for.
+
+    These differ in direction and packets alone.
+    """
+    for entry, (_, flows) in zip(written["flows"], scenario.flow_entries, strict=True):
+        yield entry, flows[0]
+
+
+def _name(written: Mapping[str, Any], entry: Mapping[str, Any]) -> str | None:
+    """What an entry of `[[flows]]` goes by in key paths."""
+    alike = [one for one in written["flows"] if one["stations"] == entry["stations"]]
+    return entry.get("name") or (entry["stations"] if len(alike) == 1 else None)
+
+
+def _kind(entry: Mapping[str, Any], flow: Flow) -> str:
+    """The kind of an application as a file has it: a call is resolved to flows of UDP."""
+    now = entry["application"]
+    return str({**PROFILES.get(now.get("profile"), {}), **now}.get("kind", flow.application.kind))
 
 
 def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) -> Iterator[Field]:
     app = flow.application
-    now = entry.get("application")
+    now = entry["application"]
+    present = _kind(entry, flow)
     options = [
-        (now if kind == app.kind else value, _APPLICATION_NAMES[kind])
+        (now if kind == present else value, _APPLICATION_NAMES[kind])
         for kind, value in _APPLICATIONS.items()
+        if kind in _OVER_UDP or entry["direction"] != "both"
     ]
-    if app.kind not in _APPLICATIONS:
-        options.append((now, _APPLICATION_NAMES.get(app.kind, app.kind)))
-    field = choice(section, path, "Application", now, app.kind, options)
+    if present not in _APPLICATIONS:
+        options.append((now, _APPLICATION_NAMES.get(present, present)))
+    field = choice(section, path, "Application", now, present, options)
     tcp = f"{path.removesuffix('.application')}.tcp"
     for option in field["options"]:
         # A flow of UDP has no TCP; what the file says of it comes back with another application.
-        over_udp = isinstance(option["value"], Mapping) and option["value"].get("kind") == "udp"
-        if not over_udp:
+        kind = present if option["value"] is now else option["value"]["kind"]
+        if kind not in _OVER_UDP:
             option["back"] = [tcp]
         elif "tcp" in entry:
             option["also"] = [tcp]
     yield field
-    if not isinstance(now, Mapping):
-        return
     laws = (
         ("size", "Mean size", _SIZES),
         ("think_time", "Mean think time", _TIMES),
@@ -323,8 +344,8 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
     # Flows with ECN that no other queue marks: they have it no longer where none does.
     marked = [
         f"flows.{name}.tcp.ecn"
-        for entry, flow in zip(written["flows"], scenario.flows, strict=True)
-        if (name := _name(scenario, entry, flow)) is not None
+        for entry, flow in _entries(scenario, written)
+        if (name := _name(written, entry)) is not None
         and flow.tcp is not None
         and flow.tcp.ecn
         and not any(map(_marks, _queues(scenario, flow)[1:]))
