@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
@@ -48,14 +49,21 @@ autocomplete="current-password" required></label> <button>Open</button></p></for
 """
 
 
+#: A Host header: a name or an IPv4 address, or an IPv6 address in brackets, and a port (RFC 9110,
+#: 7.2; RFC 3986, 3.2.2). Neither user nor zone nor escape is part of one here.
+_HOST: Final = re.compile(r"(?:\[([0-9A-Fa-f]*:[0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+))(?::[0-9]{1,5})?")
+
+
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, as seen from itself."""
-    if host.rstrip(".").lower() == "localhost":
+    """Whether a name or an address, without brackets and port, is this machine to itself."""
+    if host.lower() in ("localhost", "localhost."):
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]").partition("%")[0]).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    # A zone is of this machine alone, and no loopback address has one.
+    return address.is_loopback and "%" not in host
 
 
 class Guard:
@@ -126,16 +134,14 @@ def _own(headers: Headers) -> bool:
     """Whether a request comes from a page of this server, or from no page at all."""
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
-    origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host", "")
+    origin, host = headers.get("origin"), headers.get("host", "")
+    return origin is None or origin in (f"http://{host}", f"https://{host}")
 
 
 def _host(value: str) -> str:
-    """The host of a Host header, without its port."""
-    try:
-        return urlsplit(f"//{value}").hostname or ""
-    except ValueError:
-        return ""
+    """The host of a Host header, without its port; nothing where it is not just a host."""
+    found = _HOST.fullmatch(value)
+    return "" if found is None else found[1] or found[2]
 
 
 def _same(one: str, other: str) -> bool:
