@@ -57,6 +57,15 @@ class Web:
         """How a run ended."""
         return self.until(job, lambda state: state not in ("waiting", "running"), seconds)
 
+    def far(self, job: str, seconds: float = 20.0) -> None:
+        """Wait until a run has begun, and has something to show for it."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.ask(f"api/jobs/{job}")[1]["progress"] > 0:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"no progress after {seconds} s")
+
     def until(self, job: str, there: Any, seconds: float = 60.0) -> dict[str, Any]:
         """How a run stands as soon as its state is such."""
         until = time.monotonic() + seconds

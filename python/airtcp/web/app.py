@@ -170,7 +170,7 @@ class Server:
                 "progress": job.progress,
                 "words": job.words,
                 "place": self.jobs.place(job),
-                "messages": job.messages[first:],
+                "messages": [json.loads(one) for one in job.messages[first:]],
                 "seen": len(job.messages),
             }
         )

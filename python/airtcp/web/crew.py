@@ -1,13 +1,14 @@
 """Worker processes as the server sees them: started, asked, given up, ended.
 
-Knows processes and lines of JSON. Does not know what is asked. A worker that dies or takes too long
-costs the one question that it had.
+Knows processes and lines of JSON. Does not know what is asked. A worker that dies costs nothing:
+the question that it had is asked once more. One that takes too long costs that question.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -16,17 +17,23 @@ import signal
 import sys
 import tempfile
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from airtcp.web.limits import Limits
 
-__all__ = ["Crew", "Worker"]
+__all__ = ["Crew", "Known", "Worker"]
 
 #: The longest line of a worker: all points of a plan, and more.
 _LONGEST_LINE: Final = 64 * 2**20
-_MOST_KNOWN: Final = 4000
+#: What an answer takes beside its bytes: its hash, and its place among the others.
+_BESIDE: Final = 400
+#: How often a question is asked whose worker dies, and how many workers may die one after the
+#: other, none of which has answered anything, before the next waits for a question.
+_MOST_TRIES: Final = 2
+_MOST_DEATHS: Final = 3
 #: Which questions come first; all others are in the middle.
 _URGENCY: Final = {"predict": 0, "figure": 0, "point": 2}
 
@@ -45,7 +52,10 @@ class Worker:
 
     def __init__(self, process: asyncio.subprocess.Process, scratch: str) -> None:
         self._process, self._scratch = process, scratch
-        self._began = False
+        #: Whether it has begun with what it was sent, after which nobody may be asked again.
+        self.began = False
+        #: Done as soon as the process has ended.
+        self.gone = asyncio.ensure_future(process.wait())
 
     @classmethod
     async def start(
@@ -88,24 +98,22 @@ class Worker:
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         await self._process.stdin.drain()
 
-    async def messages(self) -> AsyncIterator[dict[str, Any]]:
-        """What it tells, until it ends."""
+    async def line(self) -> bytes:
+        """The next line of JSON that it tells, nothing when it has ended.
+
+        Raises ValueError for a line longer than any that it should tell.
+        """
         assert self._process.stdout is not None  # as it was started
-        while line := await self._process.stdout.readline():
-            message = json.loads(line)
-            if "began" in message:
-                self._began = True
-            else:
-                yield message
+        return await self._process.stdout.readline()
 
     def interrupt(self) -> None:
         """Ask it to stop with what it has; end it where it has nothing yet."""
-        self._signal(signal.SIGINT if self._began else signal.SIGKILL)
+        self._signal(signal.SIGINT if self.began else signal.SIGKILL)
 
     async def end(self) -> int:
         """End it now, and wait until it is gone; its status."""
         self._signal(signal.SIGKILL)
-        status = await self._process.wait()
+        status = await asyncio.shield(self.gone)
         shutil.rmtree(self._scratch, ignore_errors=True)
         return status
 
@@ -116,6 +124,42 @@ class Worker:
                 os.kill(self.pid, number)
 
 
+class Known:
+    """Answers by the hash of their question: of so many bytes, the latest used."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._lines: OrderedDict[bytes, bytes] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, key: bytes) -> dict[str, Any] | None:
+        """The answer to a question, taken apart; None where it is not known."""
+        line = self._lines.get(key)
+        if line is None:
+            return None
+        self._lines.move_to_end(key)
+        return dict(json.loads(line))
+
+    def keep(self, key: bytes, line: bytes) -> None:
+        """Keep an answer, and let go those that were not asked for longest."""
+        if key in self._lines:
+            self.bytes -= len(self._lines.pop(key)) + _BESIDE
+        self._lines[key] = line
+        self.bytes += len(line) + _BESIDE
+        while self.bytes > self._most:
+            _, first = self._lines.popitem(last=False)
+            self.bytes -= len(first) + _BESIDE
+
+
+@dataclass(slots=True)
+class _Question:
+    """A question as a worker reads it, and whoever waits for its answer."""
+
+    key: bytes
+    message: dict[str, Any]
+    future: asyncio.Future[dict[str, Any]]
+
+
 class Crew:
     """Workers that answer questions of models: the urgent ones first, known ones at once."""
 
@@ -124,11 +168,9 @@ class Crew:
     ) -> None:
         self._size, self._folder, self._limits = size, folder, limits
         self._stores = stores or {}
-        self._queue: asyncio.PriorityQueue[
-            tuple[int, int, str, dict[str, Any], asyncio.Future[dict[str, Any]]]
-        ] = asyncio.PriorityQueue()
+        self._queue: asyncio.PriorityQueue[tuple[int, int, _Question]] = asyncio.PriorityQueue()
         self._order = itertools.count()
-        self._known: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._known = Known(limits.known_bytes)
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -147,64 +189,92 @@ class Crew:
         What one looks at while a slider moves comes first, points of curves come last. Who is
         cancelled while waiting takes the question back.
         """
-        key = json.dumps([name, body], sort_keys=True)
-        if key in self._known:
-            self._known.move_to_end(key)
-            return self._known[key]
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[dict[str, Any]] = loop.create_future()
-        urgency = _URGENCY.get(name, 1)
-        entry = (urgency, next(self._order), key, {"name": name, "body": body}, future)
-        self._queue.put_nowait(entry)
+        message = {"name": name, "body": body}
+        # Not with sorted keys: changes of a scenario are made in their order.
+        key = hashlib.sha256(json.dumps(message).encode()).digest()
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        question = _Question(key, message, asyncio.get_running_loop().create_future())
+        self._queue.put_nowait((_URGENCY.get(name, 1), next(self._order), question))
         try:
-            return await future
-        except asyncio.CancelledError:
-            future.cancel()
-            raise
+            return await question.future
+        finally:
+            # Taken back, it waits for its turn without what it was about.
+            question.future.cancel()
+            question.message = {}
 
     async def _work(self) -> None:
+        """Answer one question after the other, with a worker that is there before it is needed."""
         worker: Worker | None = None
-        messages: AsyncIterator[dict[str, Any]] | None = None
+        next_one: asyncio.Task[tuple[int, int, _Question]] | None = None
+        deaths = 0
         try:
             while True:
-                if worker is None:
-                    # Before there is a question, so that the first one need not wait for it.
-                    worker = await Worker.start(
-                        "models", self._folder, self._limits.memory_mib, self._stores
-                    )
-                    messages = worker.messages()
-                _, _, key, request, future = await self._queue.get()
-                if future.done():
-                    continue
-                if key in self._known:
-                    future.set_result(self._known[key])
-                    continue
-                assert messages is not None  # there is a worker
-                said = await self._answer(worker, messages, request)
-                if said is None:
+                next_one = next_one or asyncio.create_task(self._queue.get())
+                if worker is None and deaths >= _MOST_DEATHS:
+                    await asyncio.wait([next_one])
+                worker = worker or await self._start()
+                await asyncio.wait([next_one, worker.gone], return_when=asyncio.FIRST_COMPLETED)
+                if not worker.alive:
                     await worker.end()
-                    worker = None
-                    said = {"failed": "no answer: it takes too long, or too much memory"}
-                elif "failed" not in said:
-                    self._keep(key, said)
-                if not future.done():
-                    future.set_result(said)
+                    worker, deaths = None, deaths + 1
+                if not next_one.done():
+                    continue
+                _, _, question = next_one.result()
+                next_one = None
+                if question.future.done():
+                    continue
+                said = self._known.get(question.key)
+                if said is None:
+                    worker, said = await self._answer(worker or await self._start(), question)
+                    deaths = 0 if worker is not None else deaths
+                if not question.future.done():
+                    question.future.set_result(said)
         finally:
+            if next_one is not None:
+                next_one.cancel()
             if worker is not None:
                 await worker.end()
 
-    async def _answer(
-        self, worker: Worker, messages: AsyncIterator[dict[str, Any]], request: dict[str, Any]
-    ) -> dict[str, Any] | None:
-        """What a worker says; None for one that has died or does not come to an end."""
-        try:
-            async with asyncio.timeout(self._limits.answer_s):
-                await worker.send(request)
-                return await anext(messages)
-        except (TimeoutError, ConnectionError, StopAsyncIteration, ValueError):
-            return None
+    async def _start(self) -> Worker:
+        return await Worker.start("models", self._folder, self._limits.memory_mib, self._stores)
 
-    def _keep(self, key: str, said: dict[str, Any]) -> None:
-        self._known[key] = said
-        while len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
+    async def _answer(
+        self, worker: Worker, question: _Question
+    ) -> tuple[Worker | None, dict[str, Any]]:
+        """What is said to a question, and the worker for the next one, None where it has ended.
+
+        A worker that dies, by whatever hand, is followed by another that is asked again.
+        """
+        status = 0
+        for tries in range(_MOST_TRIES):
+            if tries and question.future.done():
+                break  # nobody waits for it any more
+            if tries:
+                worker = await self._start()
+            try:
+                async with asyncio.timeout(self._limits.answer_s):
+                    await worker.send(question.message)
+                    line = await worker.line()
+                if line:
+                    said = dict(json.loads(line))
+                    # A refusal is soon found again, and who sends nonsense has much of it.
+                    if "answer" in said:
+                        self._known.keep(question.key, line)
+                    return worker, said
+            except TimeoutError:
+                await worker.end()
+                why = f"no answer within {self._limits.answer_s:g} s, which is the most here"
+                return None, {"failed": why}
+            except ConnectionError:
+                pass  # it has ended, as it has where it told nothing
+            except ValueError:
+                await worker.end()
+                return None, {"failed": "no answer: it is longer than any should be"}
+            status = await worker.end()
+        why = (
+            f"no answer: the process that works it out has ended {_MOST_TRIES} times (status "
+            f"{status}); it may need more memory than there is"
+        )
+        return None, {"failed": why}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import secrets
 import time
 from collections.abc import Callable
@@ -32,18 +33,22 @@ class FullError(Exception):
 
 @dataclass
 class Job:
-    """One run, what it has told so far, and how it stands."""
+    """One run, what it has told so far, as JSON, and how it stands."""
 
     id: str
     body: dict[str, Any]
     state: State = "waiting"
     progress: float = 0.0
     words: str = ""
-    messages: list[dict[str, Any]] = field(default_factory=list)
+    messages: list[bytes] = field(default_factory=list)
     asked_at: float = 0.0
     ended_at: float | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    pid: int | None = None
+
+    @property
+    def bytes(self) -> int:
+        """What its messages take."""
+        return sum(map(len, self.messages))
 
     @property
     def ended(self) -> bool:
@@ -114,34 +119,44 @@ class Jobs:
                 if not spare.alive:
                     spare = await Worker.start("runs", self._folder, self._limits.memory_mib)
                 worker, spare = spare, None
-                try:
-                    await self._do(job, worker)
-                finally:
-                    await worker.end()
+                await self._do(job, worker)
         finally:
             if spare is not None:
                 await spare.end()
 
     async def _do(self, job: Job, worker: Worker) -> None:
-        job.state, job.pid = "running", worker.pid
+        """Do a run to its end; a worker that dies before it has begun is followed by another."""
+        job.state = "running"
+        try:
+            status = await self._attend(job, worker)
+            if not (job.ended or worker.began or job.stop.is_set()):
+                worker = await Worker.start("runs", self._folder, self._limits.memory_mib)
+                status = await self._attend(job, worker)
+            if not job.ended:
+                # It said nothing to the end, as a process does that was killed.
+                self._fail(job, f"the run has ended by itself (status {status})")
+        finally:
+            if not job.ended:
+                self._fail(job, "the server stopped")
+
+    async def _attend(self, job: Job, worker: Worker) -> int:
+        """Hear what a worker tells of a run until it ends; its status."""
         stopper = asyncio.create_task(self._stop_when_told(job, worker))
         try:
             async with asyncio.timeout(self._limits.run_s):
-                await worker.send({"body": job.body, "limit_s": self._limits.run_s})
-                async for message in worker.messages():
-                    self._take(job, message)
-            if not job.ended:
-                # It said nothing to the end, as a process does that was killed.
-                status = await worker.end()
-                self._fail(job, f"the run has ended by itself (status {status})")
+                # Where it has ended already it has nothing to tell.
+                with contextlib.suppress(ConnectionError):
+                    await worker.send({"body": job.body, "limit_s": self._limits.run_s})
+                while line := await worker.line():
+                    self._take(job, worker, line)
         except TimeoutError:
             self._fail(job, f"it took longer than {self._limits.run_s:g} s, which is the most here")
-        except (ConnectionError, ValueError):
-            self._fail(job, "the run has ended by itself")
+        except ValueError:
+            self._fail(job, "the run told more than any should")
         finally:
             stopper.cancel()
-            if not job.ended:
-                self._fail(job, "the server stopped")
+            status = await worker.end()
+        return status
 
     async def _stop_when_told(self, job: Job, worker: Worker) -> None:
         await job.stop.wait()
@@ -151,10 +166,13 @@ class Jobs:
             self._end(job, "stopped")
         await worker.end()
 
-    def _take(self, job: Job, message: dict[str, Any]) -> None:
+    def _take(self, job: Job, worker: Worker, line: bytes) -> None:
         if job.ended:
             return
-        if "progress" in message:
+        message = json.loads(line)
+        if "began" in message:
+            worker.began = True
+        elif "progress" in message:
             job.progress = float(message["progress"])
         elif "words" in message:
             job.words = str(message["words"])
@@ -163,7 +181,7 @@ class Jobs:
         elif "stopped" in message:
             self._end(job, "stopped")
         else:
-            job.messages.append(message)
+            job.messages.append(line)
             if "problem" in message:
                 self._end(job, "failed")
             elif "result" in message:
@@ -173,12 +191,13 @@ class Jobs:
         if job.stop.is_set():
             self._end(job, "stopped")
         elif not job.ended:
-            job.messages.append({"problem": {"message": why, "key": "", "field": "", "more": []}})
+            problem = {"message": why, "key": "", "field": "", "more": []}
+            job.messages.append(json.dumps({"problem": problem}).encode())
             self._end(job, "failed")
 
     def _end(self, job: Job, state: State) -> None:
         if not job.ended:
-            job.state, job.ended_at = state, self._clock()
+            job.state, job.ended_at, job.body = state, self._clock(), {}
 
     async def _sweep(self) -> None:
         """Stop runs that nobody watches, and forget those that ended long ago."""
@@ -195,6 +214,9 @@ class Jobs:
             if job.ended_at is not None and now - job.ended_at > self._limits.kept_s:
                 del self._jobs[job.id]
         ended = [job for job in self._jobs.values() if job.ended]
-        for job in ended[: max(0, len(ended) - self._limits.most_kept)]:
-            with contextlib.suppress(KeyError):
+        kept, size = 0, 0
+        for job in reversed(ended):
+            kept, size = kept + 1, size + job.bytes
+            # Whoever asked for the last one still has to be told.
+            if kept > 1 and (kept > self._limits.most_kept or size > self._limits.known_bytes):
                 del self._jobs[job.id]

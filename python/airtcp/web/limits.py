@@ -19,7 +19,9 @@ class Limits:
     `workers` are runs under way at a time, `queue` how many more may wait, `run_s` the longest that
     one may take (wall clock), `memory_mib` the address space of a worker. `answer_s` is the longest
     for an answer of the models. `body_bytes` bounds what a request may hold, `upload_bytes` one
-    uploaded file, and `uploads_bytes` all of them. A run that no page has asked about for
+    uploaded file, and `uploads_bytes` all of them; `held_bytes` is what all requests that are read
+    or answered may hold together. Of answers of the models that are known, and of what runs that
+    ended have told, `known_bytes` are kept each, as JSON. A run that no page has asked about for
     `forgotten_s` is stopped; how one ended is kept for `kept_s`, of at most `most_kept` runs.
     """
 
@@ -31,6 +33,8 @@ class Limits:
     body_bytes: int = 2 * _MIB
     upload_bytes: int = 16 * _MIB
     uploads_bytes: int = 256 * _MIB
+    held_bytes: int = 64 * _MIB
+    known_bytes: int = 64 * _MIB
     forgotten_s: float = 60.0
     kept_s: float = 900.0
     most_kept: int = 200

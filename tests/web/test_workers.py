@@ -1,0 +1,256 @@
+"""Workers that die, and what is known of their answers: the page's crew without a page."""
+
+import asyncio
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.web.crew import Crew, Known, Worker
+from airtcp.web.jobs import Job, Jobs
+from airtcp.web.limits import Limits
+from serving import LONG, QUICK
+
+
+def source(**changes: Any) -> dict[str, Any]:
+    return {"source": {"example": "saturated-stations", "changes": changes}}
+
+
+@pytest.fixture
+def folder() -> Any:
+    with tempfile.TemporaryDirectory() as name:
+        for part in ("uploads", "scratch"):
+            (Path(name) / part).mkdir()
+        yield Path(name)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Worker]:
+    """All workers that were started, in turn."""
+    found: list[Worker] = []
+    start = Worker.start
+
+    async def noted(*arguments: Any) -> Worker:
+        found.append(await start(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(Worker, "start", noted)
+    return found
+
+
+def crew_of(size: int, folder: Path, ask: Callable[[Crew], Awaitable[Any]], **limits: Any) -> Any:
+    """What is asked of a crew, which then ends."""
+
+    async def whole() -> Any:
+        crew = Crew(size, folder, Limits(**limits))
+        crew.start()
+        try:
+            return await ask(crew)
+        finally:
+            await crew.stop()
+
+    return asyncio.run(whole())
+
+
+async def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def test_workers_that_died_idle_cost_no_question(folder: Path, started: list[Worker]) -> None:
+    async def ask(crew: Crew) -> list[dict[str, Any]]:
+        said = [await crew.ask("predict", source())]
+        for seed in range(1, 4):
+            for worker in started:
+                if worker.alive:
+                    os.kill(worker.pid, signal.SIGKILL)
+            # At once, before anyone can have heard of it; and then the second worker's turn.
+            said += [
+                await crew.ask("predict", source(**{"run.seed": seed + 10 * one})) for one in (1, 2)
+            ]
+        return said
+
+    said = crew_of(2, folder, ask)
+    assert all("answer" in one for one in said), said
+    # Without seeds in them, the answers are one and the same.
+    assert len({json.dumps(one) for one in said}) == 1
+
+
+def test_a_worker_that_died_idle_has_a_successor_before_a_question(
+    folder: Path, started: list[Worker]
+) -> None:
+    async def ask(crew: Crew) -> None:
+        await crew.ask("predict", source())
+        os.kill(started[0].pid, signal.SIGKILL)
+        await until(lambda: len(started) == 2)
+
+    crew_of(1, folder, ask)
+
+
+def test_a_worker_killed_over_a_question_is_asked_again(
+    folder: Path, started: list[Worker]
+) -> None:
+    async def ask(crew: Crew) -> dict[str, Any]:
+        await crew.ask("predict", source())
+        # The list of all papers takes longer than it does to kill.
+        asked = asyncio.create_task(crew.ask("papers", {}))
+        await asyncio.sleep(0.02)
+        assert not asked.done()
+        os.kill(started[0].pid, signal.SIGKILL)
+        return await asked
+
+    assert "answer" in crew_of(1, folder, ask)
+    assert len(started) == 2
+
+
+def test_a_question_whose_workers_die_ends_with_the_reason(
+    folder: Path, started: list[Worker]
+) -> None:
+    async def ask(crew: Crew) -> dict[str, Any]:
+        asked = asyncio.create_task(crew.ask("predict", source()))
+        for number in (1, 2):
+            await until(lambda number=number: len(started) == number)
+            os.kill(started[-1].pid, signal.SIGKILL)
+        said = await asked
+        # The next question is none the worse for it.
+        assert "answer" in await crew.ask("predict", source())
+        return said
+
+    failed = crew_of(1, folder, ask)["failed"]
+    assert "has ended 2 times (status -9)" in failed
+    assert "too long" not in failed
+
+
+def test_workers_that_cannot_live_are_not_started_for_ever(
+    folder: Path, started: list[Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airtcp.web.crew.sys.executable", "/bin/false")
+
+    async def ask(crew: Crew) -> dict[str, Any]:
+        await asyncio.sleep(1.0)
+        assert len(started) == 3
+        return await crew.ask("predict", source())
+
+    assert "has ended 2 times (status 1)" in crew_of(1, folder, ask)["failed"]
+    assert len(started) < 8
+
+
+def test_an_answer_that_takes_too_long_says_so(folder: Path) -> None:
+    said = crew_of(1, folder, lambda crew: crew.ask("papers", {}), answer_s=0.01)
+    assert said == {"failed": "no answer within 0.01 s, which is the most here"}
+
+
+def test_answers_are_known_by_their_bytes_and_refusals_are_not(
+    folder: Path, started: list[Worker]
+) -> None:
+    most = 200_000
+
+    async def ask(crew: Crew) -> None:
+        for seed in range(40):
+            assert "answer" in await crew.ask("scenario", source(**{"run.seed": seed + 1}))
+            assert 0 < crew._known.bytes <= most
+        full = crew._known.bytes
+        for seed in range(40):
+            assert "problem" in await crew.ask("scenario", source(**{"run.seed": -1 - seed}))
+        assert crew._known.bytes == full
+        # The last of all is known still: nobody is asked.
+        await started[0].end()
+        assert "answer" in await crew.ask("scenario", source(**{"run.seed": 40}))
+
+    crew_of(1, folder, ask, known_bytes=most)
+
+
+def test_known_answers_go_by_when_they_were_asked_for_last() -> None:
+    known = Known(3000)
+    for name in b"abc":
+        known.keep(bytes([name]), json.dumps({"answer": chr(name) * 500}).encode())
+    assert known.get(b"a") == {"answer": "a" * 500}
+    known.keep(b"d", b'{"answer": 1}')
+    assert known.get(b"b") is None
+    assert [known.get(bytes([name])) is not None for name in b"acd"] == [True] * 3
+    # The same again counts once, and what is larger than all is not kept.
+    size = known.bytes
+    known.keep(b"d", b'{"answer": 2}')
+    assert known.bytes == size
+    known.keep(b"e", b'{"answer": "' + b"e" * 3000 + b'"}')
+    assert known.get(b"e") is None
+    assert known.bytes == 0
+
+
+def test_changes_are_made_in_their_order(folder: Path) -> None:
+    """Two questions with the same changes in another order are two questions."""
+    table = {"kind": "udp", "packet": "500 B", "rate": "1 Mb/s"}
+    one = {"flows.sensor.application": table, "flows.sensor.application.packet": "900 B"}
+    other = dict(reversed(one.items()))
+
+    async def ask(crew: Crew) -> list[str]:
+        said = [await crew.ask("scenario", source(**changes)) for changes in (one, other)]
+        return ["; ".join(each["answer"]["subject"]) for each in said]
+
+    first, second = crew_of(1, folder, ask)
+    assert "900 bytes" in first
+    assert "500 bytes" in second
+
+
+def jobs_of(folder: Path, do: Callable[[Jobs], Awaitable[Any]], **limits: Any) -> Any:
+    async def whole() -> Any:
+        jobs = Jobs(folder, Limits(workers=1, **limits))
+        jobs.start()
+        try:
+            return await do(jobs)
+        finally:
+            await jobs.close()
+
+    return asyncio.run(whole())
+
+
+def test_a_run_whose_worker_died_before_it_began_is_not_lost(
+    folder: Path, started: list[Worker]
+) -> None:
+    async def do(jobs: Jobs) -> Job:
+        await until(lambda: len(started) == 1)
+        job = jobs.add({"kind": "run"} | source(**QUICK))
+        # Whether it knows of the run or not.
+        os.kill(started[0].pid, signal.SIGKILL)
+        await until(lambda: job.ended, 60.0)
+        return job
+
+    job = jobs_of(folder, do)
+    assert job.state == "done", job.messages
+    assert job.body == {}
+
+
+def test_a_run_that_was_killed_is_lost_alone(folder: Path, started: list[Worker]) -> None:
+    async def do(jobs: Jobs) -> list[Job]:
+        first = jobs.add({"kind": "run"} | source(**LONG))
+        second = jobs.add({"kind": "run"} | source(**QUICK))
+        await until(lambda: bool(started) and started[0].began)
+        os.kill(started[0].pid, signal.SIGKILL)
+        await until(lambda: first.ended and second.ended, 60.0)
+        return [first, second]
+
+    first, second = jobs_of(folder, do)
+    assert (first.state, second.state) == ("failed", "done")
+    assert b"ended by itself (status -9)" in first.messages[-1]
+
+
+def test_what_ended_runs_have_told_is_kept_up_to_its_bytes(folder: Path) -> None:
+    jobs = Jobs(folder, Limits(known_bytes=10_000), clock=lambda: 0.0)
+    for _ in range(30):
+        job = Job(str(len(jobs._jobs)), {}, messages=[b"x" * 1000])
+        jobs._jobs[job.id] = job
+        jobs._end(job, "done")
+    jobs.forget()
+    assert list(jobs._jobs) == [str(number) for number in range(20, 30)]
+
+    large = Job("large", {}, messages=[b"x" * 20_000])
+    jobs._jobs["large"] = large
+    jobs._end(large, "done")
+    jobs.forget()
+    # Whoever asked for the last one is still to be told.
+    assert list(jobs._jobs) == ["large"]
