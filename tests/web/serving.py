@@ -57,6 +57,13 @@ class Web:
         """How a run ended."""
         return self.until(job, lambda state: state not in ("waiting", "running"), seconds)
 
+    def memory_mib(self, *kinds: str) -> float:
+        """What the server's own process holds, or its workers of some kinds, in private memory."""
+        pids = [pid for kind in kinds for pid in self.workers(kind)] or [self.process.pid]
+        rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
+        lines = [line.split() for text in rollups for line in text.splitlines()]
+        return sum(int(line[1]) for line in lines if line[0].startswith("Private_")) / 1024
+
     def far(self, job: str, seconds: float = 20.0) -> None:
         """Wait until a run has begun, and has something to show for it."""
         until = time.monotonic() + seconds
@@ -97,11 +104,12 @@ def taken(content: bytes, headers: Any) -> Any:
     return content.decode()
 
 
-def started(*options: str, folder: Path) -> Web:
-    """`airtcp web` with options, on a free port."""
+def started(*options: str, folder: Path, descriptors: int | None = None) -> Web:
+    """`airtcp web` with options, on a free port, and with no more descriptors than so many."""
+    bounded = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"] if descriptors else []
     with (folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "airtcp", "web", "--port", "0", *options],
+            [*bounded, sys.executable, "-m", "airtcp", "web", "--port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,

@@ -21,6 +21,7 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from airtcp.web.bodies import Ask, Curve, Figure, Job, Look, Nothing, first_problem
 from airtcp.web.crew import Crew
@@ -63,6 +64,30 @@ class _RefusedError(Exception):
         super().__init__(message)
         self.status = status
         self.problem = {"message": message, "key": "", "field": "", "more": []} | more
+
+
+class Holding:
+    """Bodies of requests, counted until these are answered: so many bytes at a time."""
+
+    def __init__(self, app: ASGIApp, *, most: int) -> None:
+        self._app, self._left = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request hold what `scope["airtcp.hold"]` is told, and let go of it at the end."""
+        held = 0
+
+        def hold(size: int) -> None:
+            nonlocal held
+            if size > self._left:
+                raise _RefusedError(503, "too much is being sent at a time; try again in a moment")
+            self._left -= size
+            held += size
+
+        scope["airtcp.hold"] = hold
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._left += held
 
 
 class Server:
@@ -248,7 +273,10 @@ def create(
             Route("/api/jobs/{id}/stop", server.stop_job, methods=["POST"]),
             Route("/api/uploads", server.upload, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, token=token)],
+        middleware=[
+            Middleware(Guard, token=token),
+            Middleware(Holding, most=server.limits.held_bytes),
+        ],
         exception_handlers={
             _RefusedError: _refused,
             HTTPException: _http_refused,
@@ -267,6 +295,7 @@ async def _content(request: Request, most: int) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size <= most:
+            request.scope["airtcp.hold"](len(part))
             content += part
         elif size > _MOST_DRAINED * most:
             break

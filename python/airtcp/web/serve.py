@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -42,6 +41,8 @@ def serve(
     import uvicorn
 
     from airtcp.web.app import create
+    from airtcp.web.connections import Connections, Server, descriptors, protocol, room
+    from airtcp.web.folders import temporary
     from airtcp.web.guard import is_loopback
     from airtcp.web.stores import named
 
@@ -51,19 +52,25 @@ def serve(
             "is then required for everything"
         )
     known = named(stores)
+    limits = limits or Limits()
+    # Each run has a worker, and the next one is there before it is needed.
+    most = room(descriptors(), models + 2 * limits.workers)
     listener = _listener(host, port)
-    with listener, tempfile.TemporaryDirectory(prefix="airtcp-web-") as folder:
+    with listener, temporary() as folder:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}/"
         config = uvicorn.Config(
-            create(Path(folder), token=token, limits=limits, models=models, stores=known),
+            create(folder, token=token, limits=limits, models=models, stores=known),
+            http=protocol(Connections(most)),
+            loop="asyncio",
+            ws="none",
             log_level="warning",
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=2,
             h11_max_incomplete_event_size=64 * 1024,
         )
-        server = uvicorn.Server(config)
+        server = Server(config)
         if ready is not None:
             ready(address)
         # Ctrl-C is how it ends.
