@@ -15,6 +15,8 @@ from airtcp.web.jobs import Job, Jobs
 from airtcp.web.limits import Limits
 from serving import LONG, QUICK
 
+_STARTED: list[Worker] = []
+
 
 def source(**changes: Any) -> dict[str, Any]:
     return {"source": {"example": "saturated-stations", "changes": changes}}
@@ -28,10 +30,11 @@ def folder() -> Any:
         yield Path(name)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Worker]:
     """All workers that were started, in turn."""
-    found: list[Worker] = []
+    found = _STARTED
+    found.clear()
     start = Worker.start
 
     async def noted(*arguments: Any) -> Worker:
@@ -52,6 +55,7 @@ def crew_of(size: int, folder: Path, ask: Callable[[Crew], Awaitable[Any]], **li
             return await ask(crew)
         finally:
             await crew.stop()
+            await closed()
 
     return asyncio.run(whole())
 
@@ -60,6 +64,11 @@ async def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)
+
+
+async def closed() -> None:
+    """Wait until the pipes of all workers are closed: a loop that ends before leaves them open."""
+    await until(lambda: all(one._process._transport.is_closing() for one in _STARTED))
 
 
 def test_workers_that_died_idle_cost_no_question(folder: Path, started: list[Worker]) -> None:
@@ -205,6 +214,7 @@ def jobs_of(folder: Path, do: Callable[[Jobs], Awaitable[Any]], **limits: Any) -
             return await do(jobs)
         finally:
             await jobs.close()
+            await closed()
 
     return asyncio.run(whole())
 
