@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from airtcp.high_rate import Format, HighRate, HighRateRules, NoSuchRateError
+from airtcp.high_rate import HighRate, HighRateRules, NoSuchRateError
 
 SIMULATOR = HighRateRules(vht_sig_b=False, he_ltf_ns=8_000, short_gi_rounding=False, he_tail=True)
 """What ns-3 sends."""
 
 
-def rate(amendment: Format, mcs: int, streams: int, width: int, guard: int) -> HighRate:
+def rate(amendment: str, mcs: int, streams: int, width: int, guard: int) -> HighRate:
     return HighRate(
         format=amendment,
         mcs=mcs,
@@ -49,7 +49,7 @@ def test_rates_are_those_of_the_tables(key: Any, mbps: float) -> None:
     ],
 )
 def test_what_comes_before_the_data(
-    amendment: Format, streams: int, guard: int, standard_us: float, simulator_us: float
+    amendment: str, streams: int, guard: int, standard_us: float, simulator_us: float
 ) -> None:
     one = rate(amendment, 0, streams, 20, guard)
 

@@ -13,6 +13,7 @@ MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__main__.p
 GROUND = {
     "_version",
     "airtime",
+    "amendments",
     "amounts",
     "conditions",
     "distributions",
@@ -45,7 +46,7 @@ BOTH_DEPTHS = ANSWERS | {
 }
 
 ROOMS = {
-    "models": {"airtime", "exceptions", "high_rate", "standards"},
+    "models": {"airtime", "amendments", "exceptions", "high_rate", "standards"},
     "scenario": GROUND,
     "results": GROUND | {"scenario"},
     "predict": ANSWERS | {"models"},

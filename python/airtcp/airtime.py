@@ -13,15 +13,13 @@ Clauses are those of IEEE Std 802.11-2020: 15 (DSSS), 16 (HR/DSSS), 17 (OFDM), 1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from .high_rate import HighRate
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from .high_rate import Format
 
     Bits = TypeVar("Bits", int, NDArray[np.int64])
     """One size, or an array of sizes; times have the same shape."""
@@ -172,7 +170,7 @@ def ppdu_ns(phy: PhyTiming, bits: Bits, rate: RateTiming) -> Bits:
 def _high_ns(timing: HighRateTiming, bits: Bits, modulation: str, parts: HighRateParts) -> Bits:
     """A PPDU of 802.11n or later (`airtcp.high_rate`)."""
     rate = HighRate(
-        format=cast("Format", modulation),
+        format=modulation,
         mcs=parts.mcs,
         spatial_streams=parts.spatial_streams,
         channel_width_mhz=parts.channel_width_mhz,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from .high_rate import code_rate, coded_bits
+from .amendments import SCHEMES
 
 __all__ = ["packet_error_rate"]
 
@@ -55,8 +55,8 @@ def raw_bit_error_rate(bits_per_symbol: int, snr: float) -> float:
 
 def packet_error_rate(mcs: int, *, snr_db: float, bits: int) -> float:
     """The share of packets of so many `bits` that is lost at an MCS of 802.11n, ac or ax."""
-    raw = raw_bit_error_rate(coded_bits(mcs), 10.0 ** (snr_db / 10.0))
-    rate = code_rate(mcs)
+    raw = raw_bit_error_rate(SCHEMES[mcs].coded_bits, 10.0 ** (snr_db / 10.0))
+    rate = SCHEMES[mcs].coding
     distance, step, weights = _WEIGHTS[rate.numerator, rate.denominator]
     base = math.sqrt(4.0 * raw * (1.0 - raw))
     union = sum(weight * base ** (distance + step * place) for place, weight in enumerate(weights))

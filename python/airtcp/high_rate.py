@@ -1,7 +1,8 @@
-"""PPDUs of 802.11n, ac and ax: which rates there are, and how long a frame at one lasts.
+"""PPDUs of 802.11n and later: which rates there are, and how long a frame at one lasts.
 
-Knows MCS, spatial streams, channel width and guard interval, the fields before the Data field, and
-whole symbols. Does not know scenarios, MPDUs or who sends. Written from the standard's tables and
+Knows what MCS, spatial streams, channel width and guard interval make together, and whole symbols.
+What distinguishes the amendments is in `airtcp.amendments`. Does not know scenarios, MPDUs or who
+sends. Written from the standard's tables and
 sharing no line with the Rust core, so that a test can hold the two equal.
 
 Clauses are those of IEEE Std 802.11-2020, 19 (HT) and 21 (VHT), and of IEEE Std 802.11ax-2021, 27
@@ -19,98 +20,18 @@ Clauses are those of IEEE Std 802.11-2020, 19 (HT) and 21 (VHT), and of IEEE Std
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Final, Literal
 
-__all__ = ["Format", "HighRate", "HighRateRules", "HighRateTiming", "NoSuchRateError"]
-__all__ += ["code_rate", "coded_bits"]
+from .amendments import BY_FORMAT, LONG_TRAINING_FIELDS, SCHEMES, Amendment
 
-Format = Literal["ht", "vht", "he"]
+__all__ = ["HighRate", "HighRateRules", "HighRateTiming", "NoSuchRateError"]
 
 _US = 1_000
 _LEGACY_PREAMBLE_NS = 20 * _US
 """L-STF, L-LTF and L-SIG, with which every format begins so that older stations wait."""
 _TAIL_BITS = 6
-
-_CODED_BITS: Final = (1, 2, 2, 4, 4, 6, 6, 6, 8, 8, 10, 10)
-"""N_BPSCS by MCS (Tables 19-27, 21-29, 27-111): BPSK, QPSK twice, 16-QAM twice, 64-QAM three
-times, 256-QAM twice, 1024-QAM twice."""
-_CODING: Final = tuple(
-    Fraction(*parts)
-    for parts in (
-        (1, 2),
-        (1, 2),
-        (3, 4),
-        (1, 2),
-        (3, 4),
-        (2, 3),
-        (3, 4),
-        (5, 6),
-        (3, 4),
-        (5, 6),
-        (3, 4),
-        (5, 6),
-    )
-)
-"""R by MCS."""
-
-
-@dataclass(frozen=True)
-class _Amendment:
-    """What distinguishes a format: N_SD by width in MHz (Tables 19-6, 21-5, 27-13), symbols."""
-
-    subcarriers: dict[int, int]
-    highest_mcs: int
-    most_streams: int
-    guard_intervals_ns: tuple[int, ...]
-    symbol_ns: int
-
-
-_AMENDMENTS: Final[dict[Format, _Amendment]] = {
-    "ht": _Amendment({20: 52, 40: 108}, 7, 4, (400, 800), 3_200),
-    "vht": _Amendment({20: 52, 40: 108, 80: 234, 160: 468}, 9, 8, (400, 800), 3_200),
-    "he": _Amendment({20: 234, 40: 468, 80: 980, 160: 1960}, 11, 8, (800, 1_600, 3_200), 12_800),
-}
-
-_NOT_IN_VHT: Final = frozenset(
-    {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)}
-    | {(80, 3, 6), (80, 7, 6), (80, 6, 9), (160, 3, 9)}
-)
-"""(width, streams, MCS) that the tables of 21.5 leave out."""
-
-_MORE_ENCODERS: Final = {
-    (80, 7, 2): 3,
-    (80, 7, 7): 6,
-    (80, 7, 8): 6,
-    (80, 8, 7): 6,
-    (160, 4, 7): 6,
-    (160, 5, 8): 8,
-    (160, 6, 7): 8,
-    (160, 7, 3): 4,
-    (160, 7, 4): 6,
-    (160, 7, 5): 7,
-    (160, 7, 7): 9,
-    (160, 7, 8): 12,
-    (160, 7, 9): 12,
-    (160, 8, 5): 8,
-    (160, 8, 8): 12,
-}
-"""(width, streams, MCS) whose N_ES in the tables of 21.5 is more than one for each 540 Mb/s (long
-guard interval): fewer could not share the bits of a symbol evenly."""
-
-
-def coded_bits(mcs: int) -> int:
-    """N_BPSCS: coded bits in a subcarrier of one stream."""
-    return _CODED_BITS[mcs]
-
-
-def code_rate(mcs: int) -> Fraction:
-    """R: the share of coded bits that is data."""
-    return _CODING[mcs]
-
-
-_LONG_TRAINING_FIELDS: Final = (0, 1, 2, 4, 4, 6, 6, 8, 8)
-"""N_LTF by number of streams (Tables 19-13, 21-13, 27-14)."""
+_SIGNAL_SYMBOL_NS = 4 * _US
+_SIGNAL_BITS = (26, 52)
+"""Data bits of a symbol of 20 MHz with 52 subcarriers at MCS 0 and 1, for further signal fields."""
 
 
 @dataclass(frozen=True)
@@ -152,19 +73,19 @@ class NoSuchRateError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class HighRate:
-    """A rate of 802.11n and later; `mcs` counts within one stream (0 to 7, 9, 11).
+    """A rate of 802.11n and later; `format` is that of its PPDU, `mcs` counts within one stream.
 
     Raises `NoSuchRateError` where the standard has no such rate.
     """
 
-    format: Format
+    format: str
     mcs: int
     spatial_streams: int
     channel_width_mhz: int
     guard_interval_ns: int
 
     def __post_init__(self) -> None:
-        amendment = _AMENDMENTS[self.format]
+        amendment = self.amendment
         if self.channel_width_mhz not in amendment.subcarriers:
             widths = ", ".join(f"{width} MHz" for width in amendment.subcarriers)
             raise NoSuchRateError("channel_width", f"{self.channel_width_mhz} MHz", widths)
@@ -177,8 +98,7 @@ class HighRate:
         missing = {
             mcs
             for mcs in range(amendment.highest_mcs + 1)
-            if self.format == "vht"
-            and (self.channel_width_mhz, self.spatial_streams, mcs) in _NOT_IN_VHT
+            if (self.channel_width_mhz, self.spatial_streams, mcs) in amendment.missing
         }
         if self.mcs in missing or not 0 <= self.mcs <= amendment.highest_mcs:
             of = f" at {self.channel_width_mhz} MHz with {self.spatial_streams} spatial streams"
@@ -186,28 +106,26 @@ class HighRate:
             raise NoSuchRateError("mcs", f"MCS {self.mcs}", f"0 to {amendment.highest_mcs}{but}")
 
     @property
-    def _key(self) -> tuple[int, int, int]:
-        return self.channel_width_mhz, self.spatial_streams, self.mcs
+    def amendment(self) -> Amendment:
+        """The amendment that brought the format."""
+        return BY_FORMAT[self.format]
 
     @property
     def data_bits_per_symbol(self) -> int:
-        """N_DBPS, rounded down as in Table 27-12 (only HE has fractions)."""
-        subcarriers = _AMENDMENTS[self.format].subcarriers[self.channel_width_mhz]
-        coded = subcarriers * _CODED_BITS[self.mcs] * self.spatial_streams
-        return int(coded * _CODING[self.mcs])
+        """N_DBPS, rounded down as in Tables 27-12 and 36-18 (HT and VHT have no fractions)."""
+        scheme = SCHEMES[self.mcs]
+        subcarriers = self.amendment.subcarriers[self.channel_width_mhz]
+        return int(subcarriers * scheme.coded_bits * self.spatial_streams * scheme.coding)
 
     @property
     def encoders(self) -> int:
-        """N_ES: convolutional encoders, each with a tail of its own; 1 in HE."""
-        match self.format:
-            case "he":
-                return 1
-            case "ht":
-                # 19.3.11.4: two above 300 Mb/s, with the long guard interval.
-                return 1 if self._long_gi_bps() <= 300_000_000 else 2
-            case "vht":
-                even = -(-self._long_gi_bps() // 540_000_000)
-                return _MORE_ENCODERS.get(self._key, even)
+        """N_ES: convolutional encoders, each with a tail of its own; 1 from HE on."""
+        amendment = self.amendment
+        if amendment.encoder_bps is None:
+            return 1
+        even = -(-self._long_gi_bps() // amendment.encoder_bps)
+        key = self.channel_width_mhz, self.spatial_streams, self.mcs
+        return amendment.more_encoders.get(key, even)
 
     def _long_gi_bps(self) -> int:
         return self.data_bits_per_symbol * 250_000
@@ -215,7 +133,7 @@ class HighRate:
     @property
     def symbol_time_ns(self) -> int:
         """A symbol of the Data field with its guard interval."""
-        return _AMENDMENTS[self.format].symbol_ns + self.guard_interval_ns
+        return self.amendment.symbol_ns + self.guard_interval_ns
 
     @property
     def bps(self) -> int:
@@ -230,20 +148,17 @@ class HighRate:
         4 us, HE-SIG-A of 8 us, HE-STF of 4 us, HE-LTFs.
         """
         rules = rules or HighRateRules()
-        fields = _LONG_TRAINING_FIELDS[self.spatial_streams]
-        signal = _LEGACY_PREAMBLE_NS + 8 * _US
-        match self.format:
-            case "ht":
-                return signal + 4 * _US + fields * 4 * _US
-            case "vht":
-                sig_b = 4 * _US if rules.vht_sig_b else 0
-                return signal + 4 * _US + fields * 4 * _US + sig_b
-            case "he":
-                # The 2x LTF of 6.4 us with the guard intervals 0.8 and 1.6 us, the 4x LTF of
-                # 12.8 us with 3.2 us.
-                by_guard = {800: 7_200, 1_600: 8_000, 3_200: 16_000}
-                ltf = rules.he_ltf_ns or by_guard[self.guard_interval_ns]
-                return signal + 4 * _US + 4 * _US + fields * ltf
+        amendment = self.amendment
+        signal = _LEGACY_PREAMBLE_NS + amendment.signal_ns
+        if amendment.signal_bits:
+            bits = _SIGNAL_BITS[min(self.mcs, len(_SIGNAL_BITS) - 1)]
+            signal += -(-amendment.signal_bits // bits) * _SIGNAL_SYMBOL_NS
+        long_training = amendment.long_training_ns[self.guard_interval_ns]
+        if rules.he_ltf_ns is not None and amendment.has_long_symbols:
+            long_training = rules.he_ltf_ns
+        training = LONG_TRAINING_FIELDS[self.spatial_streams] * long_training
+        sig_b = amendment.sig_b_ns if rules.vht_sig_b else 0
+        return signal + amendment.training_ns + training + sig_b
 
     def timing(self, rules: HighRateRules | None = None, *, band_ghz: float) -> HighRateTiming:
         """What the Data field has beside the PSDU, in the band of 2.4, 5 or 6 GHz.
@@ -251,7 +166,7 @@ class HighRate:
         In 2.4 GHz 6 us of silence (aSignalExtension) count as part of the frame.
         """
         rules = rules or HighRateRules()
-        has_tail = self.format != "he" or rules.he_tail
+        has_tail = self.amendment.has_tail or rules.he_tail
         return HighRateTiming(
             service_bits=16,
             tail_bits=_TAIL_BITS if has_tail else 0,

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from .amendments import AMENDMENTS
+
 __all__ = [
     "DSSS",
     "EDCA_CATEGORIES",
@@ -186,7 +188,7 @@ STANDARDS: Mapping[str, Standard] = MappingProxyType(
             lowest_mandatory=(DSSS, 1 * _MBPS),
             ofdm=OfdmFormat(signal_extension_ns=6 * _US),
         ),
-        # HT, VHT and HE at 5 GHz have the characteristics of 802.11a (Tables 19-25, 21-28; 27.4.4),
+        # HT and later at 5 GHz have the characteristics of 802.11a (Tables 19-25, 21-28; 27.4.4),
         # whose rates their control frames have, and MCSs in place of data rates
         # (`airtcp.high_rate`).
         **{
@@ -202,7 +204,7 @@ STANDARDS: Mapping[str, Standard] = MappingProxyType(
                 lowest_mandatory=(OFDM, 6 * _MBPS),
                 ofdm=OfdmFormat(),
             )
-            for name in ("802.11n", "802.11ac", "802.11ax")
+            for name in AMENDMENTS
         },
     }
 )

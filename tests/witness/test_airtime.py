@@ -7,11 +7,14 @@ bound is equality. The numbers of the standard are worked out beside them.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
 import pytest
 from airtcp import _core
+from airtcp.amendments import AMENDMENTS, GUARD_INTERVALS_NS, HIGHEST_MCS, WIDTHS_MHZ, Amendment
+from airtcp.high_rate import HighRate, HighRateRules, NoSuchRateError
 from airtcp.models.airtime import Phy, Rate, exchange_time_ns, ppdu_time_ns
 from airtcp.scenario import loads
 from hypothesis import given, settings
@@ -124,6 +127,43 @@ def test_both_meet_the_standard(
 
     assert _core.airtime_ns(text, 8 * size_bytes, at.bps) == microseconds * 1000
     assert model == microseconds * 1000
+
+
+@pytest.mark.parametrize("amendment", AMENDMENTS.values(), ids=list(AMENDMENTS))
+def test_core_and_models_have_the_same_amendments(amendment: Amendment) -> None:
+    """Each MCS, number of streams, width and guard interval that any amendment has, and one more.
+
+    Both have it and count equal bits and symbols, or both say that there is none.
+    """
+    text = loads(
+        UDP.format(standard=amendment.standard, phy="", mac="", packet=1500, run="")
+    ).to_json()
+    scenario = json.loads(text)
+    bits = 8 * 40_000
+    for width in (*WIDTHS_MHZ, 30):
+        for streams in range(10):
+            for mcs in range(HIGHEST_MCS + 1):
+                for guard in GUARD_INTERVALS_NS:
+                    rate: HighRate | None = None
+                    parts = {
+                        "mcs": mcs,
+                        "spatial_streams": streams,
+                        "channel_width_mhz": width,
+                        "guard_interval_ns": guard,
+                    }
+                    with contextlib.suppress(NoSuchRateError):
+                        rate = HighRate(format=amendment.format, **parts)
+                    bps = 1_000_000 if rate is None else rate.bps
+                    high = {**parts, "preamble_time_ns": 40_000}
+                    for place in (scenario["phy"], scenario["stations"][0]):
+                        place["data_rate"] |= {"bps": bps, "high": high}
+                    if rate is None:
+                        with pytest.raises(ValueError, match="the standard has no"):
+                            _core.airtime_ns(json.dumps(scenario), bits, bps)
+                        continue
+                    timing = rate.timing(HighRateRules(), band_ghz=5.0)
+                    expected = rate.ppdu_time_ns(bits, timing, preamble_time_ns=40_000)
+                    assert _core.airtime_ns(json.dumps(scenario), bits, bps) == expected, parts
 
 
 @pytest.mark.parametrize("delay", ["0 ns", "333 ns"])

@@ -30,7 +30,8 @@ pub use counters::{CellCounters, MacCounters};
 pub use frame::{Frames, Mpdu, Msdu};
 pub use medium::{AudibilityClass, FrameErrors};
 pub use phy::{
-    Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind, Rate,
+    Amendment, Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind,
+    Rate,
 };
 pub use rate_control::RateControlConfig;
 pub use sequence::dcf::{FrameTable, FrameTimes};

@@ -1,16 +1,15 @@
 //! The settings of the PHY, and how long a PPDU occupies the medium. Knows rates and bits, not what
 //! the bits mean.
 
-mod he;
+mod amendment;
 mod high_rate;
-mod ht;
 mod mcs;
-mod vht;
 
 use airtcp_kernel::Duration;
 use serde::Deserialize;
 
-pub use high_rate::{Format, HighRate, HighRateTiming};
+pub use amendment::{Amendment, Format};
+pub use high_rate::{HighRate, HighRateTiming};
 
 /// Timings and sizes of the PHY and of the frames that it carries.
 #[derive(Clone, Debug, Deserialize)]
@@ -112,18 +111,8 @@ pub enum Modulation {
 #[serde(deny_unknown_fields)]
 struct ResolvedRate {
     bps: u64,
-    modulation: ModulationName,
+    modulation: String,
     high: Option<ResolvedHighRate>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ModulationName {
-    Dsss,
-    Ofdm,
-    Ht,
-    Vht,
-    He,
 }
 
 #[derive(Deserialize)]
@@ -141,13 +130,12 @@ impl TryFrom<ResolvedRate> for Rate {
 
     fn try_from(resolved: ResolvedRate) -> Result<Self, String> {
         let ResolvedRate { bps, modulation, high } = resolved;
-        let (format, high) = match (modulation, high) {
-            (ModulationName::Dsss, None) => return Ok(Self { bps, modulation: Modulation::Dsss }),
-            (ModulationName::Ofdm, None) => return Ok(Self { bps, modulation: Modulation::Ofdm }),
-            (ModulationName::Ht, Some(high)) => (Format::Ht, high),
-            (ModulationName::Vht, Some(high)) => (Format::Vht, high),
-            (ModulationName::He, Some(high)) => (Format::He, high),
-            (name, _) => return Err(format!("a rate contradicts its modulation {name:?}")),
+        let (format, high) = match (modulation.as_str(), high) {
+            ("dsss", None) => return Ok(Self { bps, modulation: Modulation::Dsss }),
+            ("ofdm", None) => return Ok(Self { bps, modulation: Modulation::Ofdm }),
+            (name, high) => Format::named(name)
+                .zip(high)
+                .ok_or_else(|| format!("a rate contradicts its modulation {name:?}"))?,
         };
         let high = HighRate {
             format,

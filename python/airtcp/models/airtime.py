@@ -14,12 +14,13 @@ array([ 503819, 1565637])
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Self, TypeAlias, cast
+from typing import Final, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp import airtime
+from airtcp.amendments import BY_FORMAT
 from airtcp.high_rate import HighRateTiming
 from airtcp.models import _checks
 
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 Nanoseconds: TypeAlias = NDArray[np.int64]
-_Modulation: TypeAlias = Literal["dsss", "ofdm", "ht", "vht", "he"]
+_MODULATIONS: Final = ("dsss", "ofdm", *BY_FORMAT)
 
 _MOST_BITS = 8 * 10**9
 """Well beyond this `bits * 10^9` would leave 64 bits."""
@@ -60,16 +61,17 @@ class HighRate:
 class Rate:
     """A PHY rate: `bps` in bits per second, and the modulation that carries it.
 
-    A rate of 802.11n ("ht"), ac ("vht") or ax ("he") has what it is made of in `high`.
+    A rate of 802.11n or later, whose modulation is its PPDU format ("ht", "vht", ...), has what it
+    is made of in `high`.
     """
 
     bps: int
-    modulation: _Modulation
+    modulation: str
     high: HighRate | None = None
 
     def __post_init__(self) -> None:
         _checks.scalar("bps", self.bps, above=0, at_most=10**12, whole=True)
-        _checks.choice("modulation", self.modulation, ("dsss", "ofdm", "ht", "vht", "he"))
+        _checks.choice("modulation", self.modulation, _MODULATIONS)
         if (self.high is None) != (self.modulation in ("dsss", "ofdm")):
             raise ValueError(f"high must be given for 802.11n and later alone, not {self.high!r}")
 
@@ -187,7 +189,7 @@ def rate_from_resolved(value: object) -> Rate:
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"rate must be a section with bps and modulation, not {value!r}")
-    modulation = cast(_Modulation, _checks.section_value(value, "modulation"))
+    modulation = cast(str, _checks.section_value(value, "modulation"))
     high = value.get("high")
     parts = None if high is None else HighRate(**_integers(high, "high", HighRate))
     return Rate(bps=_checks.section_integer(value, "bps"), modulation=modulation, high=parts)

@@ -18,6 +18,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from airtcp.amendments import BY_FORMAT
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import _checks
 from airtcp.models._checks import Values
@@ -123,14 +124,14 @@ class Exchange:
         """Bits of a PSDU of so many MPDUs that carry MSDUs of `msdu_bits` each (9.7.1, 10.12.7).
 
         Each MPDU but the last is padded to whole words behind its delimiter; a single one has a
-        delimiter in VHT and HE alone.
+        delimiter from VHT on.
 
         Raises `ValueError` unless both are whole, `mpdus` >= 1 and `msdu_bits` >= 0.
         """
         count, bits = self._numbers(mpdus, msdu_bits)
         subframe = _DELIMITER_BITS + bits
         padded = -(-subframe // _ALIGNMENT_BITS) * _ALIGNMENT_BITS
-        lone = subframe if self.data_rate.modulation in ("vht", "he") else bits
+        lone = subframe if BY_FORMAT[self.data_rate.modulation].lone_delimiter else bits
         return np.where(count == 1, lone, (count - 1) * padded + subframe)[()]
 
     def data_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
 from airtcp.units import parse_rate_bps
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Changed", "Remedy", "catalogue", "changed", "named", "together"]
 
 _NONE: Final = "none"
+_MODERN: Final = "802.11n and later"
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Remedy:
     set: Mapping[str, Any] = field(default_factory=dict)
     scale: Mapping[str, float] = field(default_factory=dict)
     otherwise: Mapping[str, Any] = field(default_factory=dict)
-    next: Mapping[str, list[Any]] = field(default_factory=dict)
+    next: Mapping[str, str] = field(default_factory=dict)
     least: Mapping[str, str] = field(default_factory=dict)
     standards: tuple[str, ...] = ()
     direction: str = ""
@@ -120,7 +122,8 @@ def _meet(one: str, other: str) -> bool:
 
 def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     standard = scenario.phy.standard
-    if remedy.standards and standard not in remedy.standards:
+    named = {*remedy.standards, *(AMENDMENTS if _MODERN in remedy.standards else ())}
+    if named and standard not in named:
         raise CannotBeAppliedError(f"{standard} has no such thing")
     directions = {flow.direction for flow in scenario.flows}
     if remedy.direction and remedy.direction not in directions | {"both"} | ({"both"} & directions):
@@ -170,13 +173,13 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes = {}
-    for path, values in remedy.next.items():
-        present = _at(scenario.written, path)
-        if present is None:
-            present = f"{scenario.phy.data_rate.high.channel_width_mhz} MHz"  # type: ignore[union-attr]
-        if present not in values or present == values[-1]:
+    for path in remedy.next:
+        amendment, high = AMENDMENTS[scenario.phy.standard], scenario.phy.data_rate.high
+        assert high is not None, "a standard with channel widths has MCSs"
+        wider = [mhz for mhz in amendment.subcarriers if mhz > high.channel_width_mhz]
+        if not wider:
             raise CannotBeAppliedError("there is none wider")
-        changes[path] = values[values.index(present) + 1]
+        changes[path] = f"{wider[0]} MHz"
     return changes
 
 

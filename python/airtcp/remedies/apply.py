@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from airtcp.amendments import AMENDMENTS
 from airtcp.remedies import Changed, Remedy
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _QUEUES: Final = {
     "AC_BE": ("data2", "be"),
     "AC_BK": ("data3", "bk"),
 }
+#: What hostapd calls the widths of channels, in MHz.
+_CHWIDTH: Final = {20: 0, 40: 0, 80: 1, 160: 2, 320: 9}
 _MOST_EXPONENT: Final = 15
 #: What Linux calls a congestion control otherwise than we do.
 _CONGESTION: Final = {"bbr1": "bbr"}
@@ -195,14 +198,14 @@ def _width(lines: Lines, new: Scenario, _: Scenario) -> None:
     high = new.phy.data_rate.high
     assert high is not None
     width = high.channel_width_mhz
-    mode = {"ht": "HT", "vht": "VHT", "he": "HE"}[new.phy.data_rate.modulation]
+    mode = new.phy.data_rate.modulation.upper()
     lines.add("uci", f"uci set {RADIO}.htmode='{mode}{width}'")
     lines.add("hostapd", "ht_capab=[HT40+]")
-    chwidth = {20: 0, 40: 0, 80: 1, 160: 2}[width]
-    if mode in ("VHT", "HE"):
-        lines.add("hostapd", f"vht_oper_chwidth={chwidth}")
-    if mode == "HE":
-        lines.add("hostapd", f"he_oper_chwidth={chwidth}")
+    # Each amendment up to that of the cell announces its own width, 802.11n by ht_capab.
+    place = list(AMENDMENTS).index(new.phy.standard)
+    for one in list(AMENDMENTS.values())[1 : place + 1]:
+        announced = _CHWIDTH[min(width, max(one.subcarriers))]
+        lines.add("hostapd", f"{one.format}_oper_chwidth={announced}")
     lines.notes.append("hostapd also wants the centre frequency of the channel")
 
 

@@ -6,8 +6,8 @@ which keys a scenario has; `errors` turns what is refused here into messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -42,6 +42,7 @@ __all__ = [
     "in_any_case",
     "needed",
     "number_or_table",
+    "one_of",
     "optional",
     "positive",
     "rate_or",
@@ -154,6 +155,12 @@ def text_or_table(value: object) -> str:
 def number_or_table(value: object) -> str:
     """Which of the two forms a value has that may be a number or a table."""
     return "table" if isinstance(value, dict | Written) else "number"
+
+
+def one_of(values: Iterable[int], unit: str) -> Any:
+    """What a key takes that holds one of a few quantities: "80 MHz" of a file is 80."""
+    words = tuple(f"{value} {unit}" for value in values)
+    return Annotated[Literal.__getitem__(words), AfterValidator(lambda text: int(text.split()[0]))]
 
 
 def needed(description: str) -> Any:

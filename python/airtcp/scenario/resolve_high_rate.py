@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..amendments import AMENDMENTS, HIGHEST_MCS, SCHEMES, Amendment, block_ack_bits
 from ..error_rates import packet_error_rate
-from ..high_rate import Format, HighRate, HighRateRules, HighRateTiming, NoSuchRateError
+from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..units import format_time_ns
 from .errors import InvalidError, Path
 from .keys import phy as keys
@@ -18,7 +19,6 @@ from .keys.phy import HighRatePhy, Phy, Rate
 from .quantities import Written
 
 __all__ = [
-    "FORMATS",
     "check_keys",
     "error_rates",
     "high_rate_phy",
@@ -29,27 +29,6 @@ __all__ = [
     "rules_of",
 ]
 
-#: PPDU format by standard.
-FORMATS: Final[dict[str, Format]] = {"802.11n": "ht", "802.11ac": "vht", "802.11ax": "he"}
-
-_HIGHEST_MCS: Final[dict[Format, int]] = {"ht": 7, "vht": 9, "he": 11}
-_WIDTH_MHZ: Final[dict[Format, int]] = {"ht": 20, "vht": 80, "he": 80}
-_GUARD_INTERVAL_NS: Final[dict[Format, int]] = {"ht": 400, "vht": 400, "he": 800}
-_BANDS: Final[dict[Format, tuple[str, ...]]] = {
-    "ht": ("2.4 GHz", "5 GHz"),
-    "vht": ("5 GHz",),
-    "he": ("2.4 GHz", "5 GHz", "6 GHz"),
-}
-#: Longest A-MPDU that a receiver may announce, bytes.
-_AMPDU_BYTES: Final[dict[Format, int]] = {"ht": 65_535, "vht": 1_048_575, "he": 6_500_631}
-#: Longest A-MSDU that a receiver may announce; in ac and ax the longest MPDU is what limits it.
-_AMSDU_BYTES: Final[dict[Format, int]] = {"ht": 7_935, "vht": 11_454, "he": 11_454}
-_MPDU_BYTES: Final = 11_454
-_HT_MPDU_BYTES_IN_AMPDU: Final = 4_095
-_WINDOW: Final[dict[Format, int]] = {"ht": 64, "vht": 64, "he": 256}
-#: The rate of 802.11a with the modulation and coding of each MCS, Mb/s (10.6.11); from 256-QAM on
-#: the highest.
-_REFERENCE_MBPS: Final = (6, 12, 18, 24, 36, 48, 54, 54, 54, 54, 54, 54)
 _MBPS: Final = 1_000_000
 #: Keys that only 802.11n and later have, in `[phy]` and in stations.
 _HIGH_KEYS: Final = ("band", "channel_width", "mcs", "spatial_streams", "guard_interval")
@@ -66,7 +45,7 @@ def check_keys(phy: Written, groups: list[Written]) -> None:
     Raises:
         InvalidError: `mcs` and the like before 802.11n, `data_rate` from there on.
     """
-    modern = phy.standard in FORMATS
+    modern = phy.standard in AMENDMENTS
     tables: list[tuple[Path, Written]] = [(("phy",), phy)]
     tables += [(("stations", index), group) for index, group in enumerate(groups)]
     for path, table in tables:
@@ -104,20 +83,21 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
     Raises:
         InvalidError: a combination that the standard does not have.
     """
-    ppdu = FORMATS[phy.standard]
-    width = _number(_chosen(phy, group, "channel_width")) or _WIDTH_MHZ[ppdu]
+    amendment = AMENDMENTS[phy.standard]
+    widest = _channel_width_mhz(phy, amendment)
+    width = _chosen(phy, group, "channel_width") or widest
     streams = _chosen(phy, group, "spatial_streams") or 1
-    guard = _number(phy.guard_interval) or _GUARD_INTERVAL_NS[ppdu]
+    guard = phy.guard_interval or amendment.default_guard_interval_ns
     mcs = _chosen(phy, group, "mcs")
     where: Path = ("phy",) if group is None else path
     rate: HighRate | None = None
-    for highest in range(_HIGHEST_MCS[ppdu], -1, -1):
-        index = highest if mcs is None else int(mcs)
+    for highest in range(amendment.highest_mcs, -1, -1):
+        index = highest if mcs is None else mcs
         try:
             rate = HighRate(
-                format=ppdu,
+                format=amendment.format,
                 mcs=index,
-                spatial_streams=int(streams),
+                spatial_streams=streams,
                 channel_width_mhz=width,
                 guard_interval_ns=guard,
             )
@@ -131,7 +111,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
                     f"{error.found} is not in {phy.standard}; allowed: {error.allowed}",
                 ) from None
     assert rate is not None
-    if group is not None and width > (_number(phy.channel_width) or _WIDTH_MHZ[ppdu]):
+    if group is not None and width > widest:
         raise InvalidError(
             (*where, "channel_width"),
             f"is {width} MHz, wider than the cell's channel; allowed: that of [phy] or less",
@@ -143,7 +123,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
         preamble = times.preamble_time + times.plcp_header_time
     return Rate(
         bps=rate.bps,
-        modulation=ppdu,
+        modulation=amendment.format,
         high=keys.HighRate(
             mcs=rate.mcs,
             spatial_streams=rate.spatial_streams,
@@ -165,25 +145,25 @@ def error_rates(group: Written, path: Path) -> dict[int, float]:
         raise InvalidError(
             (*path, sources[-1]), f"stands beside {sources[0]}; allowed: one of the two"
         )
-    most = max(_HIGHEST_MCS.values())
     if group.snr is not None:
         return {
             mcs: packet_error_rate(mcs, snr_db=group.snr, bits=_TABLE_BITS)
-            for mcs in range(most + 1)
+            for mcs in range(HIGHEST_MCS + 1)
         }
     if group.error_table is None:
         return {}
     listed: dict[int, float] = {}
     for name, share in group.error_table.items():
-        if not (name.isascii() and name.isdecimal() and int(name) <= most):
-            raise InvalidError((*path, "error_table", name), f"is no MCS; allowed: 0 to {most}")
+        if not (name.isascii() and name.isdecimal() and int(name) <= HIGHEST_MCS):
+            allowed = f"0 to {HIGHEST_MCS}"
+            raise InvalidError((*path, "error_table", name), f"is no MCS; allowed: {allowed}")
         if share > 1.0:
             raise InvalidError(
                 (*path, "error_table", name), f"is {share:.0%}; allowed: 100 % at most"
             )
         listed[int(name)] = share
     table: dict[int, float] = {}
-    for mcs in range(most + 1):
+    for mcs in range(HIGHEST_MCS + 1):
         table[mcs] = listed.get(mcs, table.get(mcs - 1, 0.0))
     return table
 
@@ -206,7 +186,7 @@ def rates_up_to(phy: Written, rules: Written, group: Written, path: Path) -> lis
 def reference_bps(rate: Rate) -> int:
     """The rate of 802.11a whose modulation and coding an MCS has (10.6.11)."""
     assert rate.high is not None
-    return _REFERENCE_MBPS[rate.high.mcs] * _MBPS
+    return SCHEMES[rate.high.mcs].reference_mbps * _MBPS
 
 
 def high_rate_phy(phy: Written, rules: Written) -> HighRatePhy:
@@ -215,17 +195,12 @@ def high_rate_phy(phy: Written, rules: Written) -> HighRatePhy:
     Raises:
         InvalidError: a band that the standard does not have.
     """
-    ppdu = FORMATS[phy.standard]
-    band = phy.band or "5 GHz"
-    if band not in _BANDS[ppdu]:
-        allowed = ", ".join(f'"{one}"' for one in _BANDS[ppdu])
-        raise InvalidError(
-            ("phy", "band"), f'"{band}" is no band of {phy.standard}; allowed: {allowed}'
-        )
+    amendment = AMENDMENTS[phy.standard]
+    band = _band(phy, amendment)
     rate = rate_of(phy, rules).high
     assert rate is not None
     timing: HighRateTiming = HighRate(
-        format=ppdu,
+        format=amendment.format,
         mcs=rate.mcs,
         spatial_streams=rate.spatial_streams,
         channel_width_mhz=rate.channel_width_mhz,
@@ -245,9 +220,9 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
     Raises:
         InvalidError: aggregation before 802.11n, or more than a receiver can announce.
     """
-    ppdu = FORMATS.get(phy.standard)
+    amendment = AMENDMENTS.get(phy.standard)
     here: Path = ("mac", "aggregation")
-    if ppdu is None:
+    if amendment is None:
         if mac.given("aggregation"):
             raise InvalidError(
                 here,
@@ -256,22 +231,17 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
             )
         return None
     table = mac.aggregation if mac.aggregation is not None else Aggregation.written_default()
-    table = table.filled(ampdu=_AMPDU_BYTES[ppdu], block_ack_window=_WINDOW[ppdu])
-    if table.ampdu > _AMPDU_BYTES[ppdu]:
-        raise InvalidError(
-            (*here, "ampdu"),
-            f"is {table.ampdu} B; allowed: {_AMPDU_BYTES[ppdu]} B at most in {phy.standard}",
-        )
-    if table.amsdu > _AMSDU_BYTES[ppdu]:
-        raise InvalidError(
-            (*here, "amsdu"),
-            f"is {table.amsdu} B; allowed: {_AMSDU_BYTES[ppdu]} B at most in {phy.standard}",
-        )
-    if table.block_ack_window > _WINDOW[ppdu]:
-        raise InvalidError(
-            (*here, "block_ack_window"),
-            f"is {table.block_ack_window}; allowed: {_WINDOW[ppdu]} at most in {phy.standard}",
-        )
+    table = table.filled(ampdu=amendment.ampdu_bytes, block_ack_window=amendment.window)
+    for name, found, most, unit in (
+        ("ampdu", table.ampdu, amendment.ampdu_bytes, " B"),
+        ("amsdu", table.amsdu, amendment.amsdu_bytes, " B"),
+        ("block_ack_window", table.block_ack_window, amendment.window, ""),
+    ):
+        if found > most:
+            raise InvalidError(
+                (*here, name),
+                f"is {found}{unit}; allowed: {most}{unit} at most in {phy.standard}",
+            )
     least = phy.data_rate.high.preamble_time_ns if phy.data_rate.high else 0
     if table.ppdu_time <= least:
         raise InvalidError(
@@ -279,27 +249,51 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
             f"is {format_time_ns(table.ppdu_time)}, and preamble and signal fields alone last "
             f"{format_time_ns(least)}; allowed: more than that",
         )
-    long = table.block_ack_window > 64
-    bits = written_phy.filled(block_ack_bits=448 if long else 256).block_ack_bits
+    bits = written_phy.filled(block_ack_bits=block_ack_bits(table.block_ack_window)).block_ack_bits
     rate_bps = written_phy.block_ack_rate or phy.control_rate.bps
     limited = mac.rules.filled(ht_mpdu_limit=mac.rules.preset != "ns-3").ht_mpdu_limit
-    is_limited = ppdu == "ht" and limited and table.ampdu > 0
+    in_ampdu = table.ampdu > 0 and limited
     return Aggregation.of(
         table,
-        mpdu_bytes=_HT_MPDU_BYTES_IN_AMPDU if is_limited else _MPDU_BYTES,
+        mpdu_bytes=amendment.mpdu_bytes_in_ampdu if in_ampdu else amendment.mpdu_bytes,
         block_ack_bits=bits,
         block_ack_rate=Rate(bps=rate_bps, modulation="ofdm", high=None),
         block_ack_request_bits=_BLOCK_ACK_REQUEST_BITS,
     )
 
 
-def _chosen(phy: Written, group: Written | None, name: str) -> int | str | None:
+def _band(phy: Written, amendment: Amendment) -> str:
+    """The frequency band of the cell; 5 GHz unless only a higher one has the channel's width.
+
+    Raises:
+        InvalidError: a band that the standard does not have, or that has no channel so wide.
+    """
+    width = phy.channel_width or 0
+    fit = [band for band, widest in amendment.widest_mhz.items() if width <= widest]
+    band: str = phy.band or ("5 GHz" if "5 GHz" in fit or not fit else fit[-1])
+    if band not in amendment.bands:
+        allowed = ", ".join(f'"{one}"' for one in amendment.bands)
+        raise InvalidError(
+            ("phy", "band"), f'"{band}" is no band of {phy.standard}; allowed: {allowed}'
+        )
+    if width in amendment.subcarriers and band not in fit:
+        raise InvalidError(
+            ("phy", "channel_width"),
+            f"is {width} MHz; allowed: {amendment.widest_mhz[band]} MHz at most in the band of "
+            f"{band} in {phy.standard}",
+        )
+    return band
+
+
+def _channel_width_mhz(phy: Written, amendment: Amendment) -> int:
+    """The width of the cell's channel: the one given, or the common one if the band has it."""
+    widest = amendment.widest_mhz[_band(phy, amendment)]
+    width: int = phy.channel_width or min(amendment.default_width_mhz, widest)
+    return width
+
+
+def _chosen(phy: Written, group: Written | None, name: str) -> int | None:
     """A key of a group, or that of the cell."""
     own = None if group is None else getattr(group, name)
-    value: int | str | None = own if own is not None else getattr(phy, name)
+    value: int | None = own if own is not None else getattr(phy, name)
     return value
-
-
-def _number(text: int | str | None) -> int:
-    """The number of a text such as "80 MHz"; 0 for none."""
-    return int(str(text).split()[0]) if text is not None else 0

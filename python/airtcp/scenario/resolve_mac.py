@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .. import standards
 from ..airtime import exchange_ns, needs_rts, ppdu_ns
+from ..amendments import AMENDMENTS
 from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
 from .declare import written
@@ -17,7 +18,7 @@ from .keys.phy import Phy
 from .keys.queue import Access, AdaptiveBurst, AirtimeScheduler, Scheduler, StandardAccess
 from .packets import Side, packets
 from .quantities import Written
-from .resolve_high_rate import FORMATS, resolve_aggregation
+from .resolve_high_rate import resolve_aggregation
 from .resolve_pcf import resolve_pcf, with_beacons
 from .resolve_phy import beacon_rate
 from .resolved import ResolvedScenario
@@ -59,7 +60,7 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
 
 def with_categories(mac: Written, standard: str) -> Written:
     """`[mac]` with the access categories that 802.11n and later have without being told."""
-    if standard not in FORMATS:
+    if standard not in AMENDMENTS:
         return mac
     return mac.filled(edca=Edca.written_default())
 
@@ -73,7 +74,7 @@ def resolve_scheduler(ap: Written, phy: Phy) -> Scheduler | AirtimeScheduler | N
     """
     if ap.scheduler == "airtime" or isinstance(ap.scheduler, Written):
         return _airtime(ap)
-    if phy.standard in FORMATS:
+    if phy.standard in AMENDMENTS:
         return Scheduler(kind=ap.scheduler or "oldest")
     if ap.scheduler is not None:
         raise InvalidError(
@@ -200,7 +201,7 @@ def _category(
     )
     if given.given("aifs") and given.given("aifsn"):
         raise InvalidError((*here, "aifs"), "stands beside aifsn; allowed: one of the two")
-    announced = edca.preset or ("wmm" if phy.standard in FORMATS else "standard")
+    announced = edca.preset or ("wmm" if phy.standard in AMENDMENTS else "standard")
     no_limit = announced == "wmm" and category in ("AC_BE", "AC_BK")
     given = given.filled(
         aifsn=default.aifsn,

@@ -7,12 +7,12 @@ what is sent in them.
 from __future__ import annotations
 
 from ..airtime import exchange_ns, mpdu_bits, needs_rts, ppdu_ns
+from ..amendments import AMENDMENTS
 from ..units import format_time_ns
 from .errors import InvalidError, Path
 from .keys.mac import Beacon, Pcf
 from .packets import packets
 from .quantities import Written
-from .resolve_high_rate import FORMATS
 from .resolved import Phy, ResolvedScenario
 
 __all__ = ["check_pcf", "resolve_pcf", "with_beacons"]
@@ -66,7 +66,7 @@ def check_pcf(mac: Written, scenario: ResolvedScenario) -> None:
     if pcf is None:
         return
     assert beacon is not None, "they begin with beacons"
-    if phy.standard in FORMATS:
+    if phy.standard in AMENDMENTS:
         raise InvalidError(
             _HERE,
             f"{phy.standard} has no contention-free periods here; allowed: 802.11b, a, g and "

@@ -11,13 +11,13 @@ from typing import Literal
 
 from .. import standards
 from ..airtime import dsss_ns, ofdm_ns
+from ..amendments import AMENDMENTS
 from ..standards import DSSS, OFDM, Modulation, Standard
 from ..units import format_rate, format_time_ns
 from .errors import InvalidError, Path
 from .keys.phy import DsssPhy, OfdmPhy, Phy, Protection, Rate
 from .quantities import Written
 from .resolve_high_rate import (
-    FORMATS,
     check_keys,
     high_rate_phy,
     rate_of,
@@ -42,7 +42,7 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
     """
     check_keys(phy, groups)
     standard = standards.STANDARDS[phy.standard]
-    modern = phy.standard in FORMATS
+    modern = phy.standard in AMENDMENTS
     header_bits = standards.MAC_HEADER_BITS + (standards.QOS_CONTROL_BITS if edca else 0)
     beside_dsss = any(is_dsss_station(phy, group) for group in groups)
     slot = standards.STANDARDS["802.11b"] if beside_dsss else standard
@@ -126,7 +126,7 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
 def is_dsss_station(phy: Written, group: Written) -> bool:
     """Whether a station of an 802.11g cell is one of 802.11b: its data have a DSSS rate."""
     standard = standards.STANDARDS[phy.standard]
-    if OFDM not in standard.rates_bps or phy.standard in FORMATS:
+    if OFDM not in standard.rates_bps or phy.standard in AMENDMENTS:
         return False
     return standard.modulation(group.data_rate or _data_rate(phy)) == DSSS
 
@@ -163,7 +163,7 @@ def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Prote
 
 def cell_rates(phy: Written, rules: Written) -> tuple[Rate, Rate]:
     """Data rate and control rate of the cell; a rate given for the latter has been checked."""
-    if phy.standard in FORMATS:
+    if phy.standard in AMENDMENTS:
         return _with_responses(phy, rate_of(phy, rules))
     standard = standards.STANDARDS[phy.standard]
     control_rate = standards.response_rate_bps(standard, _data_rate(phy), phy.control_rate)
@@ -185,7 +185,7 @@ def station_rates(
     Raises:
         InvalidError: an MCS that the standard does not have.
     """
-    if phy.standard in FORMATS:
+    if phy.standard in AMENDMENTS:
         return _with_responses(phy, rate_of(phy, rules, group, path))
     standard = standards.STANDARDS[phy.standard]
     data_rate = group.data_rate or _data_rate(phy)
@@ -289,7 +289,7 @@ def _ofdm(phy: Written, standard: Standard, modulation: Modulation) -> OfdmPhy |
     if ofdm is None:
         return None
     # In 802.11n and later the keys are of data PPDUs, and these times of legacy control frames.
-    overridden = modulation == OFDM and phy.standard not in FORMATS
+    overridden = modulation == OFDM and phy.standard not in AMENDMENTS
     times = _preamble_times(phy, overridden, ofdm.preamble_time_ns, ofdm.plcp_header_time_ns)
     return OfdmPhy(
         preamble_time_ns=times[0],

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.amendments import AMENDMENTS
 from airtcp.scenario.keys.profiles import PROFILES
 from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.standards import STANDARDS
@@ -27,19 +28,13 @@ _PHY: Final[Mapping[str, dict[str, Any]]] = {
     "802.11b": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "2 Mb/s"},
     "802.11g": {"standard": "802.11g", "data_rate": "54 Mb/s", "control_rate": "24 Mb/s"},
     "802.11a": {"standard": "802.11a", "data_rate": "54 Mb/s", "control_rate": "24 Mb/s"},
-    "802.11n": {"standard": "802.11n", "channel_width": "20 MHz", "mcs": 7, "spatial_streams": 2},
-    "802.11ac": {"standard": "802.11ac", "channel_width": "80 MHz", "mcs": 7, "spatial_streams": 2},
-    "802.11ax": {"standard": "802.11ax", "channel_width": "80 MHz", "mcs": 9, "spatial_streams": 2},
+    **{
+        name: {"standard": name, **one.sold, "channel_width": f"{one.sold['channel_width']} MHz"}
+        for name, one in AMENDMENTS.items()
+    },
 }
 """What a scenario has that changes its standard on the page: equipment as it is sold."""
 
-_MARKETING: Final = {"802.11n": "Wi-Fi 4", "802.11ac": "Wi-Fi 5", "802.11ax": "Wi-Fi 6"}
-_MOST_MCS: Final = {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}
-_WIDTHS: Final = {
-    "802.11n": ("20 MHz", "40 MHz"),
-    "802.11ac": ("20 MHz", "40 MHz", "80 MHz", "160 MHz"),
-    "802.11ax": ("20 MHz", "40 MHz", "80 MHz", "160 MHz"),
-}
 _APPLICATIONS: Final[Mapping[str, Any]] = {
     "bulk": {"kind": "bulk"},
     "web": {
@@ -131,7 +126,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
     phy = scenario.phy
     standard = str(phy.standard)
     choices = [
-        (value, f"{name} ({_MARKETING[name]})" if name in _MARKETING else name)
+        (value, f"{name} ({AMENDMENTS[name].generation})" if name in AMENDMENTS else name)
         for name, value in _PHY.items()
     ]
     present = written.get("phy")
@@ -148,14 +143,14 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
         path for path in (*also, "mac.aggregation", "ap.scheduler") if is_there(written, path)
     ]
     yield field
-    if standard in _MOST_MCS:
+    if standard in AMENDMENTS:
         yield slider(
             "Network",
             "phy.mcs",
             "MCS",
             at(written, "phy", "mcs"),
             f"{phy.data_rate.high.mcs}" if phy.data_rate.high is not None else "",
-            range(_MOST_MCS[standard] + 1),
+            range(AMENDMENTS[standard].highest_mcs + 1),
             present=None if phy.data_rate.high is None else phy.data_rate.high.mcs,
         )
         streams = None if phy.data_rate.high is None else phy.data_rate.high.spatial_streams
@@ -175,7 +170,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
             "Channel width",
             at(written, "phy", "channel_width") or width,
             width,
-            [(one, one) for one in _WIDTHS[standard]],
+            [(one, one) for one in (f"{mhz} MHz" for mhz in AMENDMENTS[standard].subcarriers)],
         )
     else:
         rate = format_rate(phy.data_rate.bps)
@@ -221,7 +216,7 @@ def _group_rate(
     high = group.data_rate.high
     if high is not None:
         text = f"{high.mcs} ({format_rate(group.data_rate.bps, 3)})"
-        values = range(_MOST_MCS[standard] + 1)
+        values = range(AMENDMENTS[standard].highest_mcs + 1)
         return slider(
             section, f"{path}.mcs", "MCS", entry.get("mcs"), text, values, present=high.mcs
         )

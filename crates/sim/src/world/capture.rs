@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    ACCESS_POINT, AccessCategory, ContenderId, Format, FrameTimes, Frames, Modulation, Mpdu, Rate,
+    ACCESS_POINT, AccessCategory, ContenderId, FrameTimes, Frames, Modulation, Mpdu, Rate,
     StationId,
 };
 
@@ -263,7 +263,7 @@ impl World<'_> {
         let count = psdu.count();
         // VHT and HE PPDUs carry A-MPDUs alone (10.12.7).
         let is_ampdu = count > 1
-            || matches!(rate.modulation, Modulation::High(high) if high.format != Format::Ht);
+            || matches!(rate.modulation, Modulation::High(high) if high.format.amendment().lone_delimiter);
         capture.ampdus += u32::from(is_ampdu);
         let is_uplink = psdu.receiver() == ACCESS_POINT;
         let window_start = psdu.first().id;

@@ -1,38 +1,27 @@
-//! PPDUs of 802.11n, ac and ax: how long the Data field of one lasts.
+//! PPDUs of 802.11n and later: how long the Data field of one lasts.
 //!
-//! The three amendments share the arithmetic: whole symbols, each with the data bits that MCS,
-//! streams and width allow. What differs stands in [`ht`](super::ht), [`vht`](super::vht) and
-//! [`he`](super::he). How long everything before the Data field takes depends on rules that peers
-//! see differently, and is given. Knows nothing of MPDUs.
+//! The amendments share the arithmetic: whole symbols, each with the data bits that MCS, streams and
+//! width allow. What distinguishes them stands in [`amendment`](super::amendment). How long everything
+//! before the Data field takes depends on rules that peers see differently, and is given. Knows
+//! nothing of MPDUs.
 
 use airtcp_kernel::Duration;
 use serde::Deserialize;
 
-use super::{he, ht, vht};
-
-/// The PPDU format of a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// HT mixed, 802.11n.
-    Ht,
-    /// VHT, 802.11ac.
-    Vht,
-    /// HE to one user, 802.11ax.
-    He,
-}
+use super::amendment::{Format, Symbol};
 
 /// A rate of 802.11n and later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HighRate {
     /// The amendment that it belongs to.
     pub format: Format,
-    /// Modulation and coding of each stream: 0 to 7 (HT), 9 (VHT), 11 (HE).
+    /// Modulation and coding of each stream, from 0 on.
     pub mcs: u8,
     /// N_SS.
     pub spatial_streams: u8,
-    /// 20, 40, 80 or 160 MHz.
+    /// The width of the channel.
     pub channel_width_mhz: u16,
-    /// Between symbols: 400 or 800 ns (HT, VHT), 800, 1600 or 3200 ns (HE).
+    /// The time between symbols.
     pub guard_interval: Duration,
     /// Everything before the Data field: preambles and signal fields.
     pub preamble_time: Duration,
@@ -54,18 +43,6 @@ pub struct HighRateTiming {
     pub signal_extension: Duration,
 }
 
-/// What a symbol of the Data field holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Symbol {
-    /// N_DBPS.
-    pub(super) data_bits: u64,
-    /// N_ES: convolutional encoders, each with a tail of its own.
-    pub(super) encoders: u64,
-}
-
-/// A symbol without its guard interval: 1 / (312.5 kHz) in HT and VHT, four times that in HE.
-const SYMBOL: Duration = Duration::from_nanos(3_200);
-const HE_SYMBOL: Duration = Duration::from_nanos(12_800);
 /// A symbol of HT or VHT with the long guard interval.
 const LONG_SYMBOL: u64 = 4_000;
 const SHORT_GUARD_INTERVAL: Duration = Duration::from_nanos(400);
@@ -73,10 +50,7 @@ const SHORT_GUARD_INTERVAL: Duration = Duration::from_nanos(400);
 impl HighRate {
     /// Whether the standard has this combination of MCS, streams, width and guard interval.
     pub fn exists(self) -> bool {
-        let guard_intervals: &[u64] = match self.format {
-            Format::Ht | Format::Vht => &[400, 800],
-            Format::He => &[800, 1_600, 3_200],
-        };
+        let guard_intervals = self.format.amendment().guard_intervals;
         self.symbol().is_some() && guard_intervals.contains(&self.guard_interval.as_nanos())
     }
 
@@ -122,20 +96,11 @@ impl HighRate {
 
     /// A symbol of the Data field with its guard interval.
     pub fn symbol_time(self) -> Duration {
-        let symbol = match self.format {
-            Format::Ht | Format::Vht => SYMBOL,
-            Format::He => HE_SYMBOL,
-        };
-        symbol + self.guard_interval
+        self.format.amendment().symbol + self.guard_interval
     }
 
     fn symbol(self) -> Option<Symbol> {
-        let of = match self.format {
-            Format::Ht => ht::symbol,
-            Format::Vht => vht::symbol,
-            Format::He => he::symbol,
-        };
-        of(self.mcs, self.spatial_streams, self.channel_width_mhz)
+        self.format.amendment().symbol(self.mcs, self.spatial_streams, self.channel_width_mhz)
     }
 
     fn known_symbol(self) -> Symbol {
@@ -237,10 +202,13 @@ mod tests {
             (8, 7, 160, 12),
             (9, 7, 160, 12),
         ] {
-            assert_eq!(vht::symbol(mcs, streams, width).unwrap().encoders, encoders);
+            assert_eq!(
+                rate(Format::Vht, mcs, streams, width, 800).known_symbol().encoders,
+                encoders
+            );
         }
-        assert_eq!(ht::symbol(7, 2, 40).unwrap().encoders, 1);
-        assert_eq!(ht::symbol(7, 3, 40).unwrap().encoders, 2);
+        assert_eq!(rate(Format::Ht, 7, 2, 40, 800).known_symbol().encoders, 1);
+        assert_eq!(rate(Format::Ht, 7, 3, 40, 800).known_symbol().encoders, 2);
     }
 
     /// 31 MPDUs of 1538 bytes: 30 subframes of 4 + 1538 + 2 bytes and a last one without padding

@@ -1,7 +1,7 @@
-//! Modulation and coding schemes of 802.11n, ac and ax: bits on a subcarrier and how many of them
-//! are data.
+//! Modulation and coding schemes of 802.11n and later: bits on a subcarrier and how many of them are
+//! data.
 //!
-//! The three amendments number them alike as far as each goes (IEEE 802.11-2020, Tables 19-27 ff.
+//! The amendments number them alike as far as each goes (IEEE 802.11-2020, Tables 19-27 ff.
 //! and 21-29 ff.; 802.11ax-2021, Tables 27-111 ff.); 802.11n counts the streams into the number
 //! and is written here with the number of one stream. Knows no channel and no symbol.
 

@@ -8,7 +8,7 @@ use airtcp_kernel::Duration;
 
 use super::dcf::FrameTimes;
 use crate::config::{AggregationConfig, MacConfig};
-use crate::phy::{Format, Modulation, PhyConfig, Rate};
+use crate::phy::{Modulation, PhyConfig, Rate};
 use crate::rate_control::Cost;
 
 /// Before each MPDU of an A-MPDU (9.7.1), in bits.
@@ -31,7 +31,7 @@ pub(crate) struct HtExchange {
     ack: Duration,
     block_ack: Duration,
     request: Duration,
-    /// A lone MPDU has a delimiter in VHT and HE, whose PPDUs carry A-MPDUs alone (10.12.7).
+    /// A lone MPDU has a delimiter from VHT on, where PPDUs carry A-MPDUs alone (10.12.7).
     lone_delimiter: bool,
 }
 
@@ -137,7 +137,7 @@ impl HtExchange {
             request: control(aggregation.block_ack_request_bits),
             lone_delimiter: matches!(
                 data_rate.modulation,
-                Modulation::High(rate) if rate.format != Format::Ht
+                Modulation::High(rate) if rate.format.amendment().lone_delimiter
             ),
             phy: phy.clone(),
         }
@@ -266,7 +266,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::config::AggregationConfig;
     use crate::phy::tests::ofdm;
-    use crate::phy::{HighRate, HighRateTiming, OfdmTiming};
+    use crate::phy::{Format, HighRate, HighRateTiming, OfdmTiming};
     use crate::testing::{dot11b, standard_mac};
 
     /// 802.11n at 20 MHz with the rules of ns-3: legacy control frames at 24 Mb/s.

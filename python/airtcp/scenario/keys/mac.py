@@ -8,10 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ...amendments import LARGEST_WINDOW
 from ...standards import AccessCategory
 from ..declare import Key, Table, by_preset, derived, file_only, follows, key, none, written
 from ..quantities import ExchangeTimeNs, RateBps, SizeBytes, Written, optional
-from .phy import Rate
+from .phy import Rate, amended
 
 __all__ = [
     "AccessParameters",
@@ -306,7 +307,7 @@ class Aggregation(Table):
 
     ampdu_bytes: int = key(
         "Most bytes of an A-MPDU; 0: each frame alone.",
-        default=follows("65535 B (n), 1048575 B (ac), 6500631 B (ax)"),
+        default=follows(amended(lambda one: f"{one.ampdu_bytes} B")),
         reads=SizeBytes,
         source="IEEE 802.11-2020, 9.4.2.55.3, 9.4.2.157.3; 802.11ax-2021, 26.6.1",
     )
@@ -318,8 +319,9 @@ class Aggregation(Table):
         source="IEEE 802.11-2020, 9.3.2.2, Table 9-25",
     )
     mpdu_bytes: int = derived(
-        "Longest MPDU that carries several packets: 4095 B in an A-MPDU of 802.11n, 11454 B in ac "
-        "and ax."
+        "Longest MPDU that carries several packets; in an A-MPDU "
+        + amended(lambda one: f"{one.mpdu_bytes_in_ampdu} B")
+        + "."
     )
     ppdu_time_ns: int = key(
         "Most time of a PPDU.",
@@ -329,9 +331,9 @@ class Aggregation(Table):
     )
     block_ack_window: int = key(
         "Frames that may be outstanding for one receiver.",
-        default=follows("64; 256 in 802.11ax"),
+        default=follows(amended(lambda one: f"{one.window}")),
         ge=1,
-        le=256,
+        le=LARGEST_WINDOW,
         unit="frames",
         source="IEEE 802.11-2020, 10.25.6; 802.11ax-2021, 26.4",
     )

@@ -8,6 +8,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ...amendments import (
+    AMENDMENTS,
+    BANDS,
+    GUARD_INTERVALS_NS,
+    HIGHEST_MCS,
+    MOST_STREAMS,
+    WIDTHS_MHZ,
+    Amendment,
+)
 from ...standards import (
     DSSS_PREAMBLES,
     MAC_HEADER_BITS,
@@ -19,7 +28,7 @@ from ...standards import (
 )
 from ...units import format_time_ns
 from ..declare import Default, Key, Table, derived, file_only, follows, key
-from ..quantities import ExchangeTimeNs, RateBps, in_any_case
+from ..quantities import ExchangeTimeNs, RateBps, in_any_case, one_of
 
 __all__ = ["DsssPhy", "HighRate", "HighRatePhy", "OfdmPhy", "Phy", "Protection", "Rate"]
 
@@ -38,6 +47,19 @@ def _standards(number: Callable[[Standard], int], show: Callable[[int], str] = s
     return follows(
         ", ".join(f"{show(value)} ({', '.join(have)})" for value, have in having.items())
     )
+
+
+def amended(text: Callable[[Amendment], str]) -> str:
+    """What each amendment has: "20 MHz (n), 80 MHz (ac, ax)"."""
+    having: dict[str, list[str]] = {}
+    for name, amendment in AMENDMENTS.items():
+        having.setdefault(text(amendment), []).append(name.removeprefix("802.11"))
+    return ", ".join(f"{value} ({', '.join(have)})" for value, have in having.items())
+
+
+def _guard_intervals(amendment: Amendment) -> str:
+    *most, last = amendment.guard_intervals_ns
+    return f"{', '.join(map(str, most))} or {last} ns"
 
 
 def _formats(time_ns: Callable[[DsssPreamble | OfdmFormat], int]) -> Default:
@@ -64,7 +86,7 @@ def _bits(meaning: str, *, default: Default | int, source: str) -> Any:
 class HighRate(Table):
     """What makes a rate of 802.11n and later."""
 
-    mcs: int = derived("Modulation and coding of each stream: 0 to 7 (n), 9 (ac), 11 (ax).")
+    mcs: int = derived("Modulation and coding of each stream, from 0 on.")
     spatial_streams: int = derived("Spatial streams.")
     channel_width_mhz: int = derived("Channel width in MHz.")
     guard_interval_ns: int = derived("Guard interval.")
@@ -77,8 +99,10 @@ class Rate(Table):
     """A PHY rate in bits per second with the modulation that it belongs to."""
 
     bps: int = derived("Bits per second.")
-    modulation: Literal["dsss", "ofdm", "ht", "vht", "he"] = derived(
-        "DSSS and CCK, OFDM, or the PPDU format of 802.11n (HT), ac (VHT) or ax (HE)."
+    modulation: str = derived(
+        "DSSS and CCK, OFDM, or the PPDU format of 802.11n and later: "
+        + amended(lambda one: one.format.upper())
+        + ".",
     )
     high: HighRate | None = derived("What makes it a rate of 802.11n and later; none: before.")
 
@@ -124,29 +148,32 @@ class Phy(Table):
         "The standard.", reads=Annotated[StandardName, in_any_case(*STANDARDS)]
     )
     band: ClassVar[Key] = file_only(
-        Literal["2.4 GHz", "5 GHz", "6 GHz"],
-        "Frequency band, for 802.11n (2.4 or 5 GHz), 802.11ac (5 GHz) and 802.11ax.",
-        default=follows("5 GHz"),
+        Literal.__getitem__(BANDS),
+        f"Frequency band: {amended(lambda one: ', '.join(one.bands))}.",
+        default=follows("5 GHz; 6 GHz with a channel that only it has"),
     )
     channel_width: ClassVar[Key] = file_only(
-        Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"],
-        "Width of the channel; 802.11n has up to 40 MHz, 802.11ac and ax up to 160 MHz.",
-        default=follows("20 MHz (n), 80 MHz (ac, ax)"),
+        one_of(WIDTHS_MHZ, "MHz"),
+        f"Width of the channel: up to {amended(lambda one: f'{max(one.subcarriers)} MHz')}; 40 MHz "
+        "in the band of 2.4 GHz.",
+        default=follows(amended(lambda one: f"{one.default_width_mhz} MHz")),
     )
     mcs: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=0, le=11)],
-        "Modulation and coding scheme of each spatial stream, in 802.11n (0 to 7), ac (to 9) and "
-        "ax (to 11), which have it instead of `data_rate`.",
+        Annotated[int, Field(ge=0, le=HIGHEST_MCS)],
+        "Modulation and coding scheme of each spatial stream, which 802.11n and later have instead "
+        f"of `data_rate`: 0 to {amended(lambda one: f'{one.highest_mcs}')}.",
         default=follows("the highest that width and streams have"),
         source="IEEE 802.11-2020, 19.5, 21.5; 802.11ax-2021, 27.5",
     )
     spatial_streams: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=1, le=8)], "Spatial streams: 1 to 4 (n) or 8.", default=1
+        Annotated[int, Field(ge=1, le=MOST_STREAMS)],
+        f"Spatial streams: 1 to {amended(lambda one: f'{one.most_streams}')}.",
+        default=1,
     )
     guard_interval: ClassVar[Key] = file_only(
-        Literal["400 ns", "800 ns", "1600 ns", "3200 ns"],
-        "Guard interval: 400 or 800 ns (n, ac), 800, 1600 or 3200 ns (ax).",
-        default=follows("400 ns (n, ac), 800 ns (ax)"),
+        one_of(GUARD_INTERVALS_NS, "ns"),
+        f"Guard interval: {amended(_guard_intervals)}.",
+        default=follows(amended(lambda one: f"{one.default_guard_interval_ns} ns")),
     )
     data_rate: Rate = key(
         "Rate of data frames, one of the standard's; 802.11n and later have `mcs` instead.",

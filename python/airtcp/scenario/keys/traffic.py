@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
 from ... import distributions
+from ...amendments import HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
 from ..declare import Key, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
     Decibels,
@@ -21,6 +22,7 @@ from ..quantities import (
     SizeBytes,
     TimeS,
     Written,
+    one_of,
     rate_or,
     text_or_table,
 )
@@ -377,17 +379,17 @@ class StationGroup(Table):
         reads=RateBps,
     )
     mcs: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=0, le=11)],
+        Annotated[int, Field(ge=0, le=HIGHEST_MCS)],
         "The same in 802.11n and later: MCS of data frames from and to these stations.",
         default=follows("that of `[phy]`"),
     )
     spatial_streams: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=1, le=8)],
+        Annotated[int, Field(ge=1, le=MOST_STREAMS)],
         "Spatial streams of these stations.",
         default=follows("those of `[phy]`"),
     )
     channel_width: ClassVar[Key] = file_only(
-        Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"],
+        one_of(WIDTHS_MHZ, "MHz"),
         "Channel width of these stations.",
         default=follows("that of `[phy]`"),
     )

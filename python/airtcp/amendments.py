@@ -1,0 +1,241 @@
+"""The amendments of 802.11 from 802.11n on, one record each: all that a new one has to say.
+
+Knows channel widths, MCSs, guard intervals, the fields before the Data field, and the limits of
+aggregation. Does not know scenarios, nor how long a frame lasts: `airtcp.high_rate` makes that of
+it. The core has its own records in `crates/wlan/src/amendment`, and a test holds the two equal.
+
+Clauses are those of IEEE Std 802.11-2020, 19 (HT) and 21 (VHT), of IEEE Std 802.11ax-2021, 27 (HE),
+and of IEEE Std 802.11be-2024, 36 (EHT). Times are integer nanoseconds, sizes bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Final
+
+_US: Final = 1_000
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A modulation and coding scheme: what one subcarrier of one stream carries.
+
+    `coded_bits` is N_BPSCS and `coding` R, the share of coded bits that is data. `reference_mbps`
+    is the rate of 802.11a with this modulation and coding (10.6.11); from 256-QAM on the highest.
+    """
+
+    coded_bits: int
+    coding: Fraction
+    reference_mbps: int
+
+
+def _scheme(coded_bits: int, data: int, coded: int, reference_mbps: int) -> Scheme:
+    return Scheme(coded_bits, Fraction(data, coded), reference_mbps)
+
+
+SCHEMES: Final = (
+    _scheme(1, 1, 2, 6),
+    _scheme(2, 1, 2, 12),
+    _scheme(2, 3, 4, 18),
+    _scheme(4, 1, 2, 24),
+    _scheme(4, 3, 4, 36),
+    _scheme(6, 2, 3, 48),
+    _scheme(6, 3, 4, 54),
+    _scheme(6, 5, 6, 54),
+    _scheme(8, 3, 4, 54),
+    _scheme(8, 5, 6, 54),
+    _scheme(10, 3, 4, 54),
+    _scheme(10, 5, 6, 54),
+    _scheme(12, 3, 4, 54),
+    _scheme(12, 5, 6, 54),
+)
+"""By MCS of one stream (Tables 19-27, 21-29, 27-111, 36-71): BPSK, QPSK twice, 16-QAM twice, 64-QAM
+three times, then 256-, 1024- and 4096-QAM twice each."""
+
+LONG_TRAINING_FIELDS: Final = (0, 1, 2, 4, 4, 6, 6, 8, 8)
+"""N_LTF by number of streams (Tables 19-13, 21-13, 27-14, 36-43)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amendment:
+    """What distinguishes an amendment.
+
+    Of the radio: `subcarriers` is N_SD by width in MHz (Tables 19-6, 21-5, 27-13, 36-20), and
+    `widest_mhz` the widest channel by band. Before the Data field come, after 20 us that every
+    format begins with: `signal_ns`, further signal fields of a fixed length; `signal_bits`, those
+    that go at the lower of the data's MCS and MCS 1, in symbols of 4 us; `training_ns`, the short
+    training field; `long_training_ns`, each long training field by guard interval; `sig_b_ns`.
+    `has_tail`: data end with the tail bits of a convolutional code, or have an LDPC code.
+
+    Of the MAC: `ampdu_bytes` and `amsdu_bytes` are the longest that a receiver may announce,
+    `mpdu_bytes` is the longest MPDU with several packets, alone or in an A-MPDU, and `window` the
+    most MPDUs that may be outstanding for one receiver. `lone_delimiter`: a single MPDU goes as an
+    A-MPDU too.
+
+    Of the market: `generation` is the name on the box, and `sold` what equipment commonly has.
+    """
+
+    standard: str
+    format: str
+    generation: str
+    widest_mhz: Mapping[str, int]
+    subcarriers: Mapping[int, int]
+    default_width_mhz: int
+    highest_mcs: int
+    most_streams: int
+    guard_intervals_ns: tuple[int, ...]
+    default_guard_interval_ns: int
+    symbol_ns: int
+    signal_ns: int
+    signal_bits: int = 0
+    training_ns: int = 4 * _US
+    long_training_ns: Mapping[int, int]
+    sig_b_ns: int = 0
+    has_tail: bool
+    encoder_bps: int | None = None
+    more_encoders: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
+    missing: frozenset[tuple[int, int, int]] = frozenset()
+    ampdu_bytes: int
+    amsdu_bytes: int = 11_454
+    mpdu_bytes: int = 11_454
+    mpdu_bytes_in_ampdu: int = 11_454
+    window: int
+    lone_delimiter: bool = True
+    sold: Mapping[str, int]
+
+    @property
+    def bands(self) -> tuple[str, ...]:
+        """The frequency bands, as they are written in a scenario."""
+        return tuple(self.widest_mhz)
+
+    @property
+    def has_long_symbols(self) -> bool:
+        """Whether symbols last four times as long as before, as from HE on."""
+        return self.symbol_ns == 12_800
+
+
+_HT: Final = Amendment(
+    standard="802.11n",
+    format="ht",
+    generation="Wi-Fi 4",
+    widest_mhz={"2.4 GHz": 40, "5 GHz": 40},
+    subcarriers={20: 52, 40: 108},
+    default_width_mhz=20,
+    highest_mcs=7,
+    most_streams=4,
+    guard_intervals_ns=(400, 800),
+    default_guard_interval_ns=400,
+    symbol_ns=3_200,
+    signal_ns=8 * _US,  # HT-SIG (19.3.2)
+    long_training_ns={400: 4 * _US, 800: 4 * _US},
+    has_tail=True,
+    # 19.3.11.4: a second encoder above 300 Mb/s with the long guard interval.
+    encoder_bps=300_000_000,
+    ampdu_bytes=65_535,
+    amsdu_bytes=7_935,
+    mpdu_bytes_in_ampdu=4_095,
+    window=64,
+    lone_delimiter=False,
+    sold={"channel_width": 20, "mcs": 7, "spatial_streams": 2},
+)
+
+_VHT: Final = Amendment(
+    standard="802.11ac",
+    format="vht",
+    generation="Wi-Fi 5",
+    widest_mhz={"5 GHz": 160},
+    subcarriers={20: 52, 40: 108, 80: 234, 160: 468},
+    default_width_mhz=80,
+    highest_mcs=9,
+    most_streams=8,
+    guard_intervals_ns=(400, 800),
+    default_guard_interval_ns=400,
+    symbol_ns=3_200,
+    signal_ns=8 * _US,  # VHT-SIG-A (21.3.2)
+    long_training_ns={400: 4 * _US, 800: 4 * _US},
+    sig_b_ns=4 * _US,
+    has_tail=True,
+    # N_ES of the tables of 21.5: one encoder for each 540 Mb/s with the long guard interval; more
+    # by (width, streams, MCS) where fewer could not share the bits of a symbol evenly.
+    encoder_bps=540_000_000,
+    more_encoders={
+        (80, 7, 2): 3,
+        (80, 7, 7): 6,
+        (80, 7, 8): 6,
+        (80, 8, 7): 6,
+        (160, 4, 7): 6,
+        (160, 5, 8): 8,
+        (160, 6, 7): 8,
+        (160, 7, 3): 4,
+        (160, 7, 4): 6,
+        (160, 7, 5): 7,
+        (160, 7, 7): 9,
+        (160, 7, 8): 12,
+        (160, 7, 9): 12,
+        (160, 8, 5): 8,
+        (160, 8, 8): 12,
+    },
+    # (width, streams, MCS) that the tables of 21.5 leave out.
+    missing=frozenset(
+        {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)}
+        | {(80, 3, 6), (80, 7, 6), (80, 6, 9), (160, 3, 9)}
+    ),
+    ampdu_bytes=1_048_575,
+    window=64,
+    sold={"channel_width": 80, "mcs": 7, "spatial_streams": 2},
+)
+
+# The 2x LTF of 6.4 us with the guard intervals 0.8 and 1.6 us, the 4x LTF of 12.8 us with 3.2 us.
+_LONG_TRAINING_NS: Final = {800: 7_200, 1_600: 8_000, 3_200: 16_000}
+
+_HE: Final = Amendment(
+    standard="802.11ax",
+    format="he",
+    generation="Wi-Fi 6",
+    widest_mhz={"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160},
+    subcarriers={20: 234, 40: 468, 80: 980, 160: 1_960},
+    default_width_mhz=80,
+    highest_mcs=11,
+    most_streams=8,
+    guard_intervals_ns=(800, 1_600, 3_200),
+    default_guard_interval_ns=800,
+    symbol_ns=12_800,
+    signal_ns=12 * _US,  # RL-SIG and HE-SIG-A (27.3.4)
+    long_training_ns=_LONG_TRAINING_NS,
+    has_tail=False,
+    ampdu_bytes=6_500_631,
+    window=256,
+    sold={"channel_width": 80, "mcs": 9, "spatial_streams": 2},
+)
+
+AMENDMENTS: Final[Mapping[str, Amendment]] = MappingProxyType(
+    {one.standard: one for one in (_HT, _VHT, _HE)}
+)
+"""By the name of the standard, in the order of their years."""
+
+BY_FORMAT: Final[Mapping[str, Amendment]] = MappingProxyType(
+    {one.format: one for one in AMENDMENTS.values()}
+)
+"""By the PPDU format of a rate."""
+
+WIDTHS_MHZ: Final = tuple(sorted({mhz for one in AMENDMENTS.values() for mhz in one.subcarriers}))
+HIGHEST_MCS: Final = max(one.highest_mcs for one in AMENDMENTS.values())
+MOST_STREAMS: Final = max(one.most_streams for one in AMENDMENTS.values())
+LARGEST_WINDOW: Final = max(one.window for one in AMENDMENTS.values())
+GUARD_INTERVALS_NS: Final = tuple(
+    sorted({ns for one in AMENDMENTS.values() for ns in one.guard_intervals_ns})
+)
+BANDS: Final = tuple(sorted({band for one in AMENDMENTS.values() for band in one.bands}))
+
+BLOCK_ACK_BITS: Final[Mapping[int, int]] = MappingProxyType(
+    {64: 256, 256: 448, 512: 704, 1_024: 1_216}
+)
+"""The size of a compressed Block ACK by the bits of its bitmap (9.3.1.8, with 802.11be's)."""
+
+
+def block_ack_bits(window: int) -> int:
+    """The Block ACK whose bitmap is the shortest that has a bit for each MPDU of the window."""
+    return next(bits for frames, bits in BLOCK_ACK_BITS.items() if window <= frames)
