@@ -211,8 +211,30 @@ _HE: Final = Amendment(
     sold={"channel_width": 80, "mcs": 9, "spatial_streams": 2},
 )
 
+_EHT: Final = Amendment(
+    standard="802.11be",
+    format="eht",
+    generation="Wi-Fi 7",
+    widest_mhz={"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 320},
+    subcarriers={20: 234, 40: 468, 80: 980, 160: 1_960, 320: 3_920},
+    default_width_mhz=80,
+    highest_mcs=13,
+    most_streams=8,
+    guard_intervals_ns=(800, 1_600, 3_200),
+    default_guard_interval_ns=800,
+    symbol_ns=12_800,
+    signal_ns=12 * _US,  # RL-SIG and U-SIG (36.3.12)
+    # EHT-SIG to one user: 20 common bits, 22 of the user, 4 of CRC and 6 of tail (36.3.12.8).
+    signal_bits=52,
+    long_training_ns=_LONG_TRAINING_NS,
+    has_tail=False,
+    ampdu_bytes=15_523_200,
+    window=1_024,
+    sold={"channel_width": 160, "mcs": 11, "spatial_streams": 2},
+)
+
 AMENDMENTS: Final[Mapping[str, Amendment]] = MappingProxyType(
-    {one.standard: one for one in (_HT, _VHT, _HE)}
+    {one.standard: one for one in (_HT, _VHT, _HE, _EHT)}
 )
 """By the name of the standard, in the order of their years."""
 

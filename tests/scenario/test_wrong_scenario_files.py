@@ -210,7 +210,7 @@ def test_a_problem_is_one_line_whatever_is_written() -> None:
 
     assert str(caught.value).splitlines()[0] == (
         r'scenario: phy.standard: "802.11b\n\x07" is unknown (did you mean "802.11b"?); '
-        'allowed: "802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"'
+        'allowed: "802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"'
     )
 
 

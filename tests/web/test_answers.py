@@ -182,7 +182,9 @@ def test_the_command_on_the_page_gives_the_scenario_of_the_page(web: Web, tmp_pa
     assert airtcp.load(told["toml"]).hash() == told["hash"]
 
 
-@pytest.mark.parametrize("standard", ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax"])
+@pytest.mark.parametrize(
+    "standard", ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"]
+)
 @pytest.mark.parametrize("example", ["web-hotspot", "home-wifi6", "office-uploads"])
 def test_every_standard_of_the_choice_makes_a_scenario(
     web: Web, example: str, standard: str

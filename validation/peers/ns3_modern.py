@@ -1,6 +1,7 @@
-"""The points of ns-3 3.48 on 802.11n, ac and ax: what scenario each is here, under ns-3's rules.
+"""The points of ns-3 on 802.11n, ac, ax and be: what scenario each is here, under ns-3's rules.
 
-Knows the groups of tests/reference/ns3_modern.csv and how they were made (the README there).
+Knows the groups of tests/reference/ns3_modern.csv and ns3_be.csv, and how they were made (the
+README there).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from math import isnan
 from statistics import fmean
 
+from airtcp.amendments import AMENDMENTS
 from airtcp.amounts import percent
 
 from peers.references import REFERENCE, Point, Reference, by_point, read
@@ -48,7 +50,7 @@ def scenario(point: Point) -> str:
         [
             _phy(settings, standard),
             '[mac]\nrules = { preset = "ns-3" }\n',
-            _mac(settings) if standard in ("n", "ac", "ax") else "",
+            _mac(settings) if f"802.11{standard}" in AMENDMENTS else "",
             _queue(settings.get("ap_queue"), settings.get("queue")),
             *_stations(settings),
             *_flows(settings),
@@ -76,6 +78,12 @@ def _phy(settings: dict[str, str], standard: str) -> str:
         lines.append(f'control_rate = "{control}"\n')
     if "width" in settings:
         lines.append(f'channel_width = "{settings["width"]} MHz"\n')
+    if "links" in settings:
+        band, _, width = settings["links"].partition(":")
+        lines.append(f'band = "{band} GHz"\nchannel_width = "{width} MHz"\n')
+        lines.append(f"mcs = {settings['mode'].removeprefix('EhtMcs')}\n")
+    if "streams" in settings:
+        lines.append(f"spatial_streams = {settings['streams']}\n")
     if settings.get("short_gi") == "0":
         lines.append('guard_interval = "800 ns"\n')
     return "".join(lines)
@@ -116,8 +124,9 @@ def _stations(settings: dict[str, str]) -> list[str]:
         least = 40 if settings.get("per_acks") == "1" else 500
         rate = 100 * float(settings["per"])
         errors = f'frame_errors = {{ rate = "{rate:g} %", least = "{least} B" }}\n'
+    queue = f"queue = {{ limit = {settings.get('station_queue', '1000')} }}\n"
     return [
-        f'[[stations]]\nname = "{name}"\ncount = {count}\nqueue = {{ limit = 1000 }}\n{errors}'
+        f'[[stations]]\nname = "{name}"\ncount = {count}\n{queue}{errors}'
         + ("mcs = 0\n" if name == "slow" else "")
         for name, count in _groups(settings)
     ]
@@ -164,6 +173,7 @@ def at(point: Point) -> list[Answer]:
 
 
 ROWS = by_point(read(REFERENCE / "ns3_modern.csv"))
+ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
 
 #: How near each metric of theirs has to be to ours of another name, beside the interval of the row:
 #: relatively, and in itself.

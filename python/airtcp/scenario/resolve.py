@@ -111,7 +111,7 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
             data_rate=data_rate,
             control_rate=control_rate,
             cw_min=station_cw_min(scenario.phy, group),
-            frame_errors=_frame_errors(group, data_rate, ("stations", index)),
+            frame_errors=_frame_errors(scenario.phy, group, data_rate, ("stations", index)),
             rate_control=_rate_control(scenario, group, ("stations", index)),
             queue=resolve_queue(
                 group.queue,
@@ -122,9 +122,9 @@ def _groups(scenario: Written, phy: Phy) -> tuple[StationGroup, ...]:
     return tuple(groups.values())
 
 
-def _frame_errors(group: Written, data_rate: Rate, path: Path) -> FrameErrors | None:
+def _frame_errors(phy: Written, group: Written, data_rate: Rate, path: Path) -> FrameErrors | None:
     """What is lost at a fixed rate, or at every rate alike."""
-    by_mcs = error_rates(group, path)
+    by_mcs = error_rates(phy, group, path)
     errors = group.frame_errors
     if by_mcs and group.rate_control == "fixed":
         assert data_rate.high is not None, "errors by MCS are those of 802.11n and later"
@@ -151,7 +151,7 @@ def _frame_errors(group: Written, data_rate: Rate, path: Path) -> FrameErrors | 
 def _rate_control(scenario: Written, group: Written, path: Path) -> RateControl | None:
     if group.rate_control == "fixed":
         return None
-    by_mcs = error_rates(group, path)
+    by_mcs = error_rates(scenario.phy, group, path)
     if not by_mcs:
         raise InvalidError(
             (*path, "rate_control"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..amendments import AMENDMENTS, HIGHEST_MCS, SCHEMES, Amendment, block_ack_bits
+from ..amendments import AMENDMENTS, SCHEMES, Amendment, block_ack_bits
 from ..error_rates import packet_error_rate
 from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..units import format_time_ns
@@ -134,7 +134,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
     )
 
 
-def error_rates(group: Written, path: Path) -> dict[int, float]:
+def error_rates(phy: Written, group: Written, path: Path) -> dict[int, float]:
     """By MCS, the share of frames with 1500 bytes that a group loses; empty if nothing is said.
 
     Raises:
@@ -145,25 +145,30 @@ def error_rates(group: Written, path: Path) -> dict[int, float]:
         raise InvalidError(
             (*path, sources[-1]), f"stands beside {sources[0]}; allowed: one of the two"
         )
+    if phy.standard not in AMENDMENTS:
+        return {}  # `check_keys` has refused the keys
+    highest = AMENDMENTS[phy.standard].highest_mcs
     if group.snr is not None:
         return {
             mcs: packet_error_rate(mcs, snr_db=group.snr, bits=_TABLE_BITS)
-            for mcs in range(HIGHEST_MCS + 1)
+            for mcs in range(highest + 1)
         }
     if group.error_table is None:
         return {}
     listed: dict[int, float] = {}
     for name, share in group.error_table.items():
-        if not (name.isascii() and name.isdecimal() and int(name) <= HIGHEST_MCS):
-            allowed = f"0 to {HIGHEST_MCS}"
-            raise InvalidError((*path, "error_table", name), f"is no MCS; allowed: {allowed}")
+        if not (name.isascii() and name.isdecimal() and int(name) <= highest):
+            raise InvalidError(
+                (*path, "error_table", name),
+                f"is no MCS of {phy.standard}; allowed: 0 to {highest}",
+            )
         if share > 1.0:
             raise InvalidError(
                 (*path, "error_table", name), f"is {share:.0%}; allowed: 100 % at most"
             )
         listed[int(name)] = share
     table: dict[int, float] = {}
-    for mcs in range(HIGHEST_MCS + 1):
+    for mcs in range(highest + 1):
         table[mcs] = listed.get(mcs, table.get(mcs - 1, 0.0))
     return table
 

@@ -37,8 +37,9 @@ const AMSDU_PRESENT: u8 = 0x80;
 const AMSDU_ALIGNMENT: usize = 4;
 /// 9.3.1.7 and 9.3.1.8: BAR Type and BA Type of the compressed variant.
 const COMPRESSED: u16 = 2 << 1;
-/// 9.3.1.8.3: the Fragment Number subfield of a Block ACK whose bitmap has 256 bits (802.11ax-2021).
-const BITMAP_OF_256: u16 = 4;
+/// 9.3.1.8.3: the bits of the bitmap of a Block ACK, and the Fragment Number subfield that says so
+/// (802.11ax-2021; 512 and 1024 bits in 802.11be-2024).
+const BITMAPS: [(u64, u16); 4] = [(64, 0), (256, 4), (512, 8), (1024, 10)];
 /// 9.4.1.4: part of an infrastructure network.
 const CAPABILITY_ESS: u16 = 1;
 /// Elements (9.4.2.1).
@@ -54,6 +55,11 @@ const CAPABILITY_POLLS: u16 = 1 << 2;
 const LEAST_VENDOR_SPECIFIC: usize = 5;
 /// RFC 1042: SNAP with EtherType IPv4.
 const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
+
+/// Returns the bits of the shortest bitmap that tells of a window of so many frames.
+pub(crate) fn bitmap_bits(window: u64) -> u64 {
+    BITMAPS.into_iter().map(|(bits, _)| bits).find(|bits| window <= *bits).unwrap_or(window)
+}
 
 /// A frame without its FCS: some bytes, and then so many zeros.
 #[derive(Debug, Default)]
@@ -208,7 +214,7 @@ impl Frame {
         self.head.extend((start << 4).to_le_bytes());
     }
 
-    /// The Block ACK of the frames of `tid` from `start` on: a bit for each, of 8 or 32 octets.
+    /// The Block ACK of the frames of `tid` from `start` on: a bit for each, in one of [`BITMAPS`].
     pub(crate) fn block_ack(
         &mut self,
         addresses: [Address; 2],
@@ -219,7 +225,8 @@ impl Frame {
         self.begin(BLOCK_ACK, 0, 0);
         self.head.extend(addresses.as_flattened());
         self.head.extend((COMPRESSED | u16::from(tid) << 12).to_le_bytes());
-        let fragment = if bitmap.len() > 8 { BITMAP_OF_256 } else { 0 };
+        let bits = 8 * bitmap.len() as u64;
+        let (_, fragment) = BITMAPS.into_iter().find(|(most, _)| bits <= *most).unwrap_or_default();
         self.head.extend((start << 4 | fragment).to_le_bytes());
         self.head.extend(bitmap);
     }
@@ -398,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn block_acks_have_32_octets_and_with_256_frames_56() {
+    fn block_acks_have_32_octets_and_with_larger_bitmaps_more() {
         let mut frame = Frame::default();
         frame.block_ack_request(60, [AP, STATION], 5, 0x123);
         assert_eq!(frame.len() + FCS_BYTES, 24);
@@ -411,6 +418,12 @@ mod tests {
         frame.block_ack([STATION, AP], 0, 0, &[1; 32]);
         assert_eq!(frame.len() + FCS_BYTES, 56);
         assert_eq!(frame.head()[18..20], [0x04, 0]);
+        for (octets, fragment) in [(64, 0x08), (128, 0x0a)] {
+            frame.block_ack([STATION, AP], 0, 0, &vec![1; octets]);
+            assert_eq!(frame.len() + FCS_BYTES, 24 + octets);
+            assert_eq!(frame.head()[18..20], [fragment, 0]);
+        }
+        assert_eq!([64, 65, 257, 1024].map(bitmap_bits), [64, 256, 512, 1024]);
         frame.cf_end(AP, false);
         assert_eq!(frame.len() + FCS_BYTES, 20);
     }

@@ -12,6 +12,10 @@ const PRESENT_MCS: u32 = 1 << 19;
 const PRESENT_AMPDU: u32 = 1 << 20;
 const PRESENT_VHT: u32 = 1 << 21;
 const PRESENT_HE: u32 = 1 << 23;
+/// Fields beyond these follow as type, length and value.
+const PRESENT_TLV: u32 = 1 << 28;
+const TLV_USIG: u16 = 33;
+const TLV_EHT: u16 = 34;
 const FLAG_SHORT_PREAMBLE: u8 = 0x02;
 const FLAG_FCS_AT_END: u8 = 0x10;
 const FLAG_BAD_FCS: u8 = 0x40;
@@ -40,6 +44,14 @@ const HE_DATA1: u16 = 0x0010 | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
 const HE_DATA2: u16 = 0x0002;
 const HE_UPLINK: u16 = 0x0080;
 const HE_LDPC: u16 = 0x2000;
+/// U-SIG: PHY version (0: EHT), bandwidth and direction are known.
+const USIG_KNOWN: u32 = 0x0007;
+const USIG_UPLINK: u32 = 1 << 18;
+/// EHT: the guard interval is known, and of the only user MCS, coding and streams; the data are this
+/// user's.
+const EHT_KNOWN_GI: u32 = 0x0004;
+const EHT_USER_KNOWN: u32 = 0x0002 | 0x0004 | 0x0010 | 0x0080;
+const EHT_USER_LDPC: u32 = 1 << 19;
 
 /// What the headers of a cell have in common.
 #[derive(Clone, Copy, Debug)]
@@ -161,6 +173,11 @@ impl Radio {
                     align(record, begin, 2);
                     he(record, &high, self.ldpc, sending.is_uplink);
                 }
+                Format::Eht => {
+                    present |= PRESENT_TLV;
+                    align(record, begin, 4);
+                    eht(record, &high, self.ldpc, sending.is_uplink);
+                }
             }
         }
         let len = (record.len() - begin) as u16;
@@ -220,11 +237,6 @@ fn he(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
         80 => 2,
         _ => 3,
     };
-    let guard: u16 = match high.guard_interval.as_nanos() {
-        800 => 0,
-        1_600 => 1,
-        _ => 2,
-    };
     let data = [
         HE_DATA1,
         HE_DATA2,
@@ -232,10 +244,46 @@ fn he(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
             | if is_uplink { HE_UPLINK } else { 0 }
             | if ldpc { HE_LDPC } else { 0 },
         0,
-        bandwidth | guard << 4,
+        bandwidth | (guard(high) as u16) << 4,
         high.spatial_streams.into(),
     ];
     record.extend(data.iter().flat_map(|word| word.to_le_bytes()));
+}
+
+fn eht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
+    let bandwidth: u32 = match high.channel_width_mhz {
+        20 => 0,
+        40 => 1,
+        80 => 2,
+        160 => 3,
+        _ => 4,
+    };
+    let direction = if is_uplink { USIG_UPLINK } else { 0 };
+    tlv(record, TLV_USIG, &[USIG_KNOWN | bandwidth << 15 | direction, 0, 0]);
+    let coding = if ldpc { EHT_USER_LDPC } else { 0 };
+    let streams = u32::from(high.spatial_streams - 1);
+    let user = EHT_USER_KNOWN | coding | u32::from(high.mcs) << 20 | streams << 24;
+    let mut words = [0; 11];
+    words[0] = EHT_KNOWN_GI;
+    words[1] = guard(high) << 7;
+    words[10] = user;
+    tlv(record, TLV_EHT, &words);
+}
+
+/// Appends a field with its type and its length, at a multiple of four octets.
+fn tlv(record: &mut Vec<u8>, kind: u16, words: &[u32]) {
+    record.extend(kind.to_le_bytes());
+    record.extend((4 * words.len() as u16).to_le_bytes());
+    record.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+}
+
+/// Returns the guard interval as HE and EHT number it.
+fn guard(high: &HighRate) -> u32 {
+    match high.guard_interval.as_nanos() {
+        800 => 0,
+        1_600 => 1,
+        _ => 2,
+    }
 }
 
 fn has_short_gi(high: &HighRate) -> bool {
@@ -301,5 +349,20 @@ mod tests {
         let found = header(&Sending { rate, is_uplink: true, subframe });
         assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x90, 0]);
         assert_eq!(found[32..], [0xf0, 0x42, 2, 0, 0x80, 0x2b, 0, 0, 0x13, 0, 1, 0]);
+    }
+
+    /// U-SIG of 12 octets: bandwidth 4 from bit 15 on, uplink at bit 18. EHT of 44: guard interval 1
+    /// from bit 7 of the first word of data on; of the user MCS 13 from bit 20 on, one stream less
+    /// than two from bit 24 on, LDPC at bit 19.
+    #[test]
+    fn eht_comes_with_types_and_lengths() {
+        let subframe = Some(Subframe { reference: 9, is_last: true, is_alone: true });
+        let rate = rate(Format::Eht, 13, 2, 320, 1_600);
+        let found = header(&Sending { rate, is_uplink: true, subframe });
+
+        assert_eq!(found[2..8], [96, 0, 0x0b, 0, 0x10, 0x10]);
+        assert_eq!(found[32..48], [33, 0, 12, 0, 0x07, 0, 0x06, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(found[48..60], [34, 0, 44, 0, 4, 0, 0, 0, 0x80, 0, 0, 0]);
+        assert_eq!(found[92..], [0x96, 0, 0xd8, 1]);
     }
 }

@@ -25,7 +25,7 @@ use crate::app::Service;
 use crate::connection::Side;
 use crate::control::RunError;
 use crate::packet::Packet;
-use crate::pcap::frame::{Address, Cf, DataHeader, Frame};
+use crate::pcap::frame::{Address, Cf, DataHeader, Frame, bitmap_bits};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
@@ -103,7 +103,7 @@ impl World<'_> {
             ids: BTreeMap::new(),
             ampdus: 0,
             // 9.3.1.8.3: bitmaps have 64 bits or 256.
-            window: aggregation.map(|one| if one.block_ack_window > 64 { 256 } else { 64 }),
+            window: aggregation.map(|one| bitmap_bits(one.block_ack_window.into())),
         }));
     }
 
@@ -261,7 +261,7 @@ impl World<'_> {
         contention_free: Option<Cf>,
     ) -> (Vec<(u64, Frame)>, Vec<Sending>) {
         let count = psdu.count();
-        // VHT and HE PPDUs carry A-MPDUs alone (10.12.7).
+        // From VHT on PPDUs carry A-MPDUs alone (10.12.7).
         let is_ampdu = count > 1
             || matches!(rate.modulation, Modulation::High(high) if high.format.amendment().lone_delimiter);
         capture.ampdus += u32::from(is_ampdu);

@@ -6,6 +6,7 @@
 
 mod ac;
 mod ax;
+mod be;
 mod n;
 
 use airtcp_kernel::Duration;
@@ -21,11 +22,13 @@ pub enum Format {
     Vht,
     /// HE to one user, 802.11ax.
     He,
+    /// EHT to one user, 802.11be.
+    Eht,
 }
 
 impl Format {
     /// All formats, in the order of their years.
-    pub const ALL: [Self; 3] = [Self::Ht, Self::Vht, Self::He];
+    pub const ALL: [Self; 4] = [Self::Ht, Self::Vht, Self::He, Self::Eht];
 
     /// The amendment that brought the format.
     pub fn amendment(self) -> &'static Amendment {
@@ -33,6 +36,7 @@ impl Format {
             Self::Ht => &n::AMENDMENT,
             Self::Vht => &ac::AMENDMENT,
             Self::He => &ax::AMENDMENT,
+            Self::Eht => &be::AMENDMENT,
         }
     }
 

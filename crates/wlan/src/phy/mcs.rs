@@ -14,7 +14,7 @@ pub(super) struct Scheme {
     pub(super) coding: (u64, u64),
 }
 
-const SCHEMES: [Scheme; 12] = [
+const SCHEMES: [Scheme; 14] = [
     Scheme { coded_bits: 1, coding: (1, 2) },
     Scheme { coded_bits: 2, coding: (1, 2) },
     Scheme { coded_bits: 2, coding: (3, 4) },
@@ -27,6 +27,8 @@ const SCHEMES: [Scheme; 12] = [
     Scheme { coded_bits: 8, coding: (5, 6) },
     Scheme { coded_bits: 10, coding: (3, 4) },
     Scheme { coded_bits: 10, coding: (5, 6) },
+    Scheme { coded_bits: 12, coding: (3, 4) },
+    Scheme { coded_bits: 12, coding: (5, 6) },
 ];
 
 /// The scheme `index`, if it is at most `highest`.

@@ -137,11 +137,11 @@ class Rules(Table):
     )
     he_ltf: ClassVar[Key] = file_only(
         ExchangeTimeNs,
-        "One HE-LTF with its guard interval.",
+        "One HE-LTF or EHT-LTF with its guard interval.",
         default=follows(
             "7.2 us, 8 us, 16 us with a guard interval of 800, 1600, 3200 ns (ns-3: 8 us)"
         ),
-        source="IEEE 802.11ax-2021, 27.3.11.10",
+        source="IEEE 802.11ax-2021, 27.3.11.10; 802.11be-2024, 36.3.12.10",
     )
     short_gi_rounding: ClassVar[Key] = file_only(
         bool,
@@ -158,7 +158,7 @@ class Rules(Table):
     )
     he_tail: ClassVar[Key] = file_only(
         bool,
-        "HE data end with tail bits, as with a convolutional code; LDPC has none.",
+        "HE and EHT data end with tail bits, as with a convolutional code; LDPC has none.",
         default=by_preset({"standard": False, "ns-2": False, "ns-3": True, "bianchi": False}),
         source="IEEE 802.11ax-2021, 27.3.12.5",
     )

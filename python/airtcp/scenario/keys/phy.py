@@ -11,6 +11,7 @@ from pydantic import Field
 from ...amendments import (
     AMENDMENTS,
     BANDS,
+    BLOCK_ACK_BITS,
     GUARD_INTERVALS_NS,
     HIGHEST_MCS,
     MOST_STREAMS,
@@ -32,7 +33,9 @@ from ..quantities import ExchangeTimeNs, RateBps, in_any_case, one_of
 
 __all__ = ["DsssPhy", "HighRate", "HighRatePhy", "OfdmPhy", "Phy", "Protection", "Rate"]
 
-StandardName = Literal["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"]
+StandardName = Literal[
+    "802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"
+]
 
 _CHARACTERISTICS = "IEEE 802.11-2020, Tables 16-4, 17-21, 18-5"
 
@@ -55,6 +58,11 @@ def amended(text: Callable[[Amendment], str]) -> str:
     for name, amendment in AMENDMENTS.items():
         having.setdefault(text(amendment), []).append(name.removeprefix("802.11"))
     return ", ".join(f"{value} ({', '.join(have)})" for value, have in having.items())
+
+
+def _block_acks() -> str:
+    sizes = (f"{bits} with a window of {window}" for window, bits in BLOCK_ACK_BITS.items())
+    return f"the least of {', '.join(sizes)}"
 
 
 def _guard_intervals(amendment: Amendment) -> str:
@@ -284,7 +292,7 @@ class Phy(Table):
     block_ack_bits: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=0, le=10**6)],
         "Block ACK frame.",
-        default=follows("256; 448 with a window above 64"),
+        default=follows(_block_acks()),
         unit="bits",
         source="IEEE 802.11-2020, 9.3.1.8; 802.11ax-2021, 9.3.1.8",
     )
