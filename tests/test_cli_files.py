@@ -2,9 +2,11 @@
 
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from airtcp.cli.captures import is_own_capture
 from airtcp.cli.commands import app
 from airtcp.run.replications import Runner
 from typer.testing import CliRunner, Result
@@ -121,17 +123,109 @@ def test_only_files_of_airtcp_are_overwritten(
     assert call("simulate", scenario, option, path).exit_code == 0
 
 
-def test_a_capture_of_someone_else_is_kept(scenario: Path, tmp_path: Path) -> None:
-    """The same format, from a card in monitor mode: its addresses are those of makers."""
+#: What a capture may begin with: each format of a frame, beacons and polls to all, RTS, short cuts.
+ON_AIR = {
+    "802.11b": "",
+    "802.11a": "",
+    "802.11g": "",
+    "802.11n": "",
+    "802.11ac": "",
+    "802.11ax": "",
+    "802.11g with beacons": "[mac]\nbeacon = {}",
+    "802.11b with polls": "[mac]\npcf = {}",
+    "802.11n with RTS": '[mac]\nrts_threshold = "0 B"',
+    "802.11ac without aggregates": '[mac.aggregation]\nampdu = "0 B"',
+    "802.11ax with A-MSDUs": '[mac.aggregation]\namsdu = "7935 B"',
+}
+
+
+@pytest.mark.parametrize("snaplen", ["64", "65535"])
+@pytest.mark.parametrize("name", ON_AIR)
+def test_own_captures_are_overwritten(name: str, snaplen: str, tmp_path: Path) -> None:
+    """Whatever the length of the radiotap headers, which differs by standard and by frame."""
+    standard = name.partition(" ")[0]
+    scenario = tmp_path / "s.toml"
+    text = SHORT.replace("802.11b", standard).replace('"1 s"', '"0.2 s"')
+    scenario.write_text(f"{text}\n{ON_AIR[name]}\n")
     path = tmp_path / "a.pcap"
+    made = ("simulate", scenario, "--pcap", path, "--snaplen", snaplen)
+
+    first = call(*made)
+    assert first.exit_code == 0, first.stderr
+    content = path.read_bytes()
+    assert len(content) > 1000
+    again = call(*made)
+
+    assert again.exit_code == 0, again.stderr
+    assert path.read_bytes() == content
+
+
+def records(content: bytes) -> Iterator[int]:
+    """Where the records of a pcap file begin."""
+    place = 24
+    while place < len(content):
+        yield place
+        place += 16 + int.from_bytes(content[place + 8 : place + 12], "little")
+
+
+def of_makers(content: bytearray) -> None:
+    """From a card in monitor mode: the addresses are those of makers."""
+    for place in records(content):
+        first = place + 16 + content[place + 18] + 4
+        assert content[first : first + 2] == b"\x02\x00"
+        content[first : first + 6] = bytes.fromhex("b827eb000001")
+
+
+def of_one_maker(content: bytearray) -> None:
+    """The first frame is of stations with addresses of their own making, others are not."""
+    *_, last = (place for place in records(content) if place < 60_000)
+    first = last + 16 + content[last + 18] + 4
+    content[first : first + 6] = bytes.fromhex("b827eb000001")
+
+
+def of_simulated_radios(content: bytearray) -> None:
+    """From Linux's mac80211_hwsim: addresses 02:00:00:00:00:00 and on, and the time of the wall."""
+    for place in records(content):
+        content[place : place + 4] = (1_790_000_000).to_bytes(4, "little")
+
+
+def of_another_clock(content: bytearray) -> None:
+    """The radio's clock is not that of the capture."""
+    for place in records(content):
+        content[place + 24 : place + 32] = (7_000_000_000).to_bytes(8, "little")
+
+
+def of_wires(content: bytearray) -> None:
+    """Ethernet, in pcap with nanoseconds."""
+    content[20:24] = (1).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("standard", ["802.11b", "802.11n", "802.11ax"])
+@pytest.mark.parametrize(
+    "change", [of_makers, of_one_maker, of_simulated_radios, of_another_clock, of_wires]
+)
+def test_a_capture_of_someone_else_is_kept(change, standard: str, tmp_path: Path) -> None:
+    """In the same format."""
+    scenario, path = tmp_path / "s.toml", tmp_path / "a.pcap"
+    scenario.write_text(SHORT.replace("802.11b", standard).replace('"1 s"', '"0.1 s"'))
     assert call("simulate", scenario, "--pcap", path).exit_code == 0
     content = bytearray(path.read_bytes())
-    first = 24 + 16 + 22 + 4
-    assert content[first : first + 2] == b"\x02\x00"
-    content[first : first + 12] = bytes.fromhex("b827eb000001 001122334455")
+    change(content)
     path.write_bytes(content)
 
     assert refused(FOREIGN, "simulate", scenario, "--pcap", path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(("writer", "ours"), [("airtcp testbed", True), ("Dumpcap (W.rk)", False)])
+def test_a_capture_of_a_testbed_is_told_by_its_writer(writer: str, ours: bool) -> None:
+    """pcapng: a section that begins with its writer, and has a comment here."""
+    body = bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff 0400 0e00")
+    body += writer.encode() + b"\0\0"
+    body += bytes.fromhex("0100 0e00") + b"airtcp testbed\0\0" + bytes(4)
+    length = (len(body) + 12).to_bytes(4, "little")
+
+    assert is_own_capture(bytes.fromhex("0a0d0d0a") + length + body + length) is ours
 
 
 def test_only_a_report_of_airtcp_is_overwritten(scenario: Path, tmp_path: Path) -> None:

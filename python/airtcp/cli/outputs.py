@@ -2,8 +2,8 @@
 
 A file that is there is overwritten if airtcp has written it; with `--force`, whatever it is. The
 scenario is never overwritten, and no two outputs are one file. Knows by what a file of airtcp is
-told from others; how one is written is the business of `results.trace_file`, `present.report` and
-the core.
+told from others (a capture: `captures`); how one is written is the business of
+`results.trace_file`, `present.report` and the core.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from airtcp.cli.captures import is_own_capture
 from airtcp.exceptions import OutputError
 from airtcp.files import prepare
 
@@ -23,16 +24,6 @@ _LOOK: Final = 65_536
 _TRACE_COLUMN: Final = b"ssthresh_bytes"
 #: Columns that transfers have; together they are in no other table of ours.
 _TRANSFER_COLUMNS: Final = (b"flow", b"start_s", b"size_bytes", b"time_s")
-#: pcap with nanoseconds, little-endian, version 2.4.
-_PCAP_HEADER: Final = bytes.fromhex("4d3cb2a1 0200 0400")
-_PCAP_HEADER_BYTES: Final = 24
-#: From the record of a frame to its first two addresses, and how our own addresses begin.
-_ADDRESSES: Final = (16 + 22 + 4, 16 + 22 + 10)
-_OUR_ADDRESS: Final = b"\x02\x00"
-#: pcapng of a testbed: the type of a section, and who has written it.
-_PCAPNG: Final = bytes.fromhex("0a0d0d0a")
-_TESTBED: Final = b"airtcp testbed"
-_SECTION_BYTES: Final = 64
 
 
 def check(
@@ -138,12 +129,7 @@ def _is_page(path: Path) -> bool:
 
 
 def _is_capture(path: Path) -> bool:
-    head = _head(path)
-    if head.startswith(_PCAPNG):
-        return _TESTBED in head[:_SECTION_BYTES]
-    frame = head[_PCAP_HEADER_BYTES:]
-    ours = not frame or any(frame[at:].startswith(_OUR_ADDRESS) for at in _ADDRESSES)
-    return head.startswith(_PCAP_HEADER) and ours
+    return is_own_capture(_head(path))
 
 
 def _head(path: Path) -> bytes:
