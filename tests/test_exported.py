@@ -1,11 +1,16 @@
 """The public face: what it exports, and that importing it is cheap."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import airtcp
 import airtcp.results
+import pytest
 from airtcp import _core
+
+API = (Path(__file__).parent.parent / "docs" / "api.md").read_text(encoding="utf-8")
 
 
 def test_everything_exported_is_there_and_sorted() -> None:
@@ -33,6 +38,17 @@ def test_the_face_is_what_is_promised() -> None:
         "simulate",
         "sweep",
     }
+
+
+@pytest.mark.parametrize(
+    "name", re.findall(r"^\.\. auto\w+:: (airtcp\.(?!exceptions)\w+\.\w+)", API, re.MULTILINE)
+)
+def test_what_the_documentation_names_is_there_after_one_import(name: str) -> None:
+    """In a fresh Python, which has imported no room of the package yet."""
+    code = f"import airtcp\nassert {name} is not None"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
 
 
 def test_verbs_stay_functions_whatever_is_imported() -> None:

@@ -14,7 +14,8 @@ compiled core are imported by what needs them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.compare import compare
 from airtcp.exceptions import (
@@ -32,6 +33,7 @@ from airtcp.predict import predict
 from airtcp.sweep import sweep
 
 if TYPE_CHECKING:
+    from airtcp import models, results, scenario, stats  # noqa: F401  # `airtcp.results.open`
     from airtcp._version import __version__
     from airtcp.difference import diff
     from airtcp.run.simulate import simulate
@@ -55,6 +57,9 @@ __all__ = [
     "sweep",
 ]
 
+#: Packages and modules of the public face: `airtcp.results.open` needs no import of its own.
+_ROOMS: Final = ("models", "results", "scenario", "stats")
+
 
 def _figure(result: Any, /, **options: Any) -> Any:
     """What results are drawn by; Matplotlib is imported when somebody wants a picture."""
@@ -77,6 +82,8 @@ def __getattr__(name: str) -> Any:
         from airtcp.run.simulate import simulate as value
     elif name == "__version__":
         from airtcp._version import __version__ as value
+    elif name in _ROOMS:
+        value = import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -84,4 +91,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})

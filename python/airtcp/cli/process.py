@@ -16,7 +16,7 @@ from typing import NoReturn, Self
 
 from airtcp.exceptions import AirtcpError, one_line
 
-__all__ = ["Status", "StdoutError", "forget_stdout", "note", "run"]
+__all__ = ["Status", "StdoutError", "end_at_once", "forget_stdout", "note", "run"]
 
 
 class Status(IntEnum):
@@ -96,6 +96,12 @@ def note(message: str) -> None:
     """A line on stderr that is not part of a result."""
     for line in message.split("\n"):
         print(f"airtcp: {one_line(line)}", file=sys.stderr)
+
+
+def end_at_once(status: Status) -> NoReturn:
+    """End the process with what threads of it are doing, which may listen to nobody."""
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def forget_stdout() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json as json_
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from airtcp.cli.answers import Force, Json
-from airtcp.cli.outcome import outcome
+from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.process import end_at_once
 from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
@@ -18,15 +21,32 @@ if TYPE_CHECKING:
 Store = Annotated[Path, typer.Argument(metavar="DIR", help="The store of a sweep.")]
 Sql = Annotated[
     str | None,
-    typer.Option("--sql", metavar="QUERY", help="A question to the view `results`, in SQL."),
+    typer.Option(
+        "--sql",
+        metavar="QUERY",
+        help="A question to the view `results`, in SQL. It reads this store and the --file alone, "
+        "and writes nothing.",
+    ),
+]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--file",
+        metavar="FILE",
+        help="A table (.csv, .parquet) that the question may read by this name: FROM 'FILE'.",
+    ),
 ]
 
 #: Steps of an axis that are told one by one.
 _MOST_STEPS = 8
+#: Rows of an answer that are taken from Arrow in one go.
+_PIECE = 10_000
 
 
-def results(store: Store, sql: Sql = None, json: Json = False) -> None:
+def results(store: Store, sql: Sql = None, file: Files = None, json: Json = False) -> None:
     """Ask the results of a sweep; without --sql, say what there is."""
+    if file and sql is None:
+        raise typer.BadParameter("it is for a question; allowed: with --sql", param_hint="--file")
     with outcome():
         from airtcp.cli.rows import as_json, tell
         from airtcp.results.query import open as opened
@@ -38,12 +58,30 @@ def results(store: Store, sql: Sql = None, json: Json = False) -> None:
             else:
                 _tell(found)
             return
-        answer = found.sql(sql)
-        if json:
-            print(as_json(answer.to_pylist()))
-        elif answer.num_columns:
-            columns = [column.to_pylist() for column in answer.columns]
-            tell(answer.column_names, list(zip(*columns, strict=True)))
+        with _ending_at_once():
+            answer = found.sql(sql, file or ())
+            # Piece by piece: Arrow listens to no signal. Names of columns may be there twice.
+            pieces = answer.to_batches(max_chunksize=_PIECE)
+            columns = [[one.to_pylist() for one in piece.columns] for piece in pieces]
+            rows = [row for piece in columns for row in zip(*piece, strict=True)]
+            names = answer.column_names
+            if json:
+                print(as_json([dict(zip(names, row, strict=True)) for row in rows]))
+            elif names:
+                tell(names, rows)
+
+
+@contextmanager
+def _ending_at_once() -> Iterator[None]:
+    """End the process when a question is interrupted: DuckDB may still be at work on it.
+
+    A question writes nothing, so nothing is lost.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        note("interrupted")
+        end_at_once(Status.INTERRUPTED)
 
 
 def _about(found: Results) -> dict[str, Any]:
@@ -119,7 +157,9 @@ def plot(
         check_picture(out, force=force)
         found = opened(store)
         if where is not None:
-            found = replace(found, table=found.sql(f"SELECT * FROM results WHERE {where}"))
+            with _ending_at_once():
+                asked = found.sql(f"SELECT * FROM results WHERE {where}")
+            found = replace(found, table=asked)
         figure, caption = picture(found, x=x, y=y, by=by, kind=cast("Kind", kind))
         content = drawing.png(figure) if out.suffix == ".png" else drawing.svg(figure).encode()
         write_files(out.parent, {out.name: content})

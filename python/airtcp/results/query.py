@@ -94,24 +94,27 @@ class Results:
         return self.pandas()
 
     def duckdb(self) -> duckdb.DuckDBPyConnection:
-        """A connection to a database in memory that has the view `results`."""
+        """A connection to a database in memory that has the view `results`.
+
+        It may do all that DuckDB does; `sql` is for questions of others.
+        """
         connection = _needed("duckdb").connect()
         connection.register("results", self.table)
         return connection  # type: ignore[no-any-return]
 
-    def sql(self, query: str) -> pa.Table:
+    def sql(self, query: str, files: Sequence[str | Path] = ()) -> pa.Table:
         """The answer to a question in SQL about the view `results`.
 
-        Raises QuestionError with what DuckDB says against it.
+        The question reads this view, and the tables in `files` (CSV, Parquet) under the names that
+        they are given here (`FROM 'measured.csv'`), nothing else; it writes no file, loads no
+        extension and changes no setting. Raises QuestionError with what DuckDB says against it.
         """
-        duckdb = _needed("duckdb")
-        try:
-            with self.duckdb() as connection:
-                found = connection.sql(query)
-                # A statement that asks nothing (COPY ... TO) has done what it says.
-                return _nothing() if found is None else found.to_arrow_table()
-        except duckdb.Error as error:
-            raise QuestionError(f"--sql: {' '.join(str(error).split())}") from error
+        from airtcp.results.sql import answer, files_as_tables
+
+        connection = self.duckdb()
+        for name, table in files_as_tables(files).items():
+            connection.register(name, table)
+        return answer(connection, query)
 
     def pandas(self) -> pandas.DataFrame:
         """All rows as a pandas frame."""
@@ -234,12 +237,6 @@ def _within(wanted: Sequence[str], path: Sequence[str]) -> bool:
     """Whether the steps stand one behind the other in a path."""
     steps = range(len(path) - len(wanted) + 1)
     return any(list(path[at : at + len(wanted)]) == list(wanted) for at in steps)
-
-
-def _nothing() -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table({})
 
 
 def _needed(name: str) -> Any:

@@ -1,0 +1,238 @@
+"""Questions in SQL: what they may reach, and that they end when they are told to."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import QuestionError
+from airtcp.results.query import Results
+from airtcp.results.query import open as opened
+from airtcp.results.table import AxisColumn, Contents, Writer
+from pyarrow import parquet
+from typer.testing import CliRunner, Result
+
+#: A cross join that would take days, and a function that listens to no interruption for a minute.
+LONG = (
+    "SELECT count(*) FROM range(100000000) a, range(1000000000) b WHERE a.range * b.range % 7 = 3"
+)
+DEAF = "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))"
+#: From a signal to the end of the process.
+SOON_S = 2.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "store"
+    about = Contents(
+        version="1.0",
+        core="abc",
+        axes=(AxisColumn("count", "count"),),
+        metrics=("goodput_bps",),
+        confidence=0.95,
+        base="{}",
+    )
+    with Writer.open(folder, about) as writer:
+        writer.add_points(pa.table({"point": ["a", "b"], "count": [1, 2]}))
+        for point, goodput in (("a", 3.0), ("b", 5.0)):
+            row = {"point": [point], "replication": [0], "seed": [1], "goodput_bps": [goodput]}
+            writer.add(row)
+    return folder
+
+
+@pytest.fixture
+def found(store: Path) -> Results:
+    return opened(store)
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(one) for one in arguments], prog_name="airtcp")
+
+
+def everything(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "COPY results TO 'new.csv'",
+        "COPY (SELECT * FROM results) TO 'store/new.parquet'",
+        "COPY results TO 'mine.txt'",
+        "EXPLAIN ANALYZE COPY results TO 'new.csv'",
+        "EXPORT DATABASE 'new'",
+        "ATTACH 'new.db'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "LOAD './new.duckdb_extension'",
+        "FROM 'https://localhost:9/new.parquet'",
+        "FROM read_csv('/etc/passwd')",
+        "FROM read_text('mine.txt')",
+        "FROM glob('*')",
+        "FROM 'other.csv'",
+        "FROM 'store/rows-000001.parquet'",
+        "SET threads = 1",
+        "SET enable_external_access = true",
+        "RESET temp_directory",
+        "PRAGMA enable_profiling = 'json'",
+        "SELECT 1; COPY results TO 'new.csv'; SELECT 2",
+    ],
+)
+def test_a_question_reaches_nothing_but_the_store(
+    query: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text("mine")
+    Path("other.csv").write_text("a\n1\n")
+    before = everything(tmp_path)
+
+    done = call("results", store, "--sql", query)
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("airtcp: --sql: ")
+    assert done.stderr.count("\n") == 1
+    assert "allowed: to read the view results, and files that are named with --file" in done.stderr
+    assert done.stdout == ""
+    assert everything(tmp_path) == before
+
+
+def test_tables_in_memory_are_no_files(found: Results) -> None:
+    """What SQL needs on the way to an answer stays allowed."""
+    query = "CREATE TABLE t AS SELECT max(goodput_bps) AS most FROM results; SELECT * FROM t"
+
+    assert found.sql(query).to_pylist() == [{"most": 5.0}]
+    assert found.sql("PIVOT results ON count USING avg(goodput_bps)").num_rows == 2
+
+
+def test_what_does_not_fit_into_memory_goes_to_no_file(found: Results) -> None:
+    asked = "SELECT value FROM duckdb_settings() WHERE name = 'temp_directory'"
+
+    assert found.sql(asked).to_pylist() == [{"value": ""}]
+
+
+@pytest.mark.parametrize("name", ["measured.csv", "measured.csv.gz", "measured.parquet"])
+def test_files_that_are_named_are_read(
+    name: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gzip
+
+    monkeypatch.chdir(tmp_path)
+    content = b"count,measured\n1,30.5\n2,50.5\n"
+    if name.endswith(".parquet"):
+        parquet.write_table(pa.table({"count": [1, 2], "measured": [30.5, 50.5]}), name)
+    else:
+        Path(name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    before = everything(tmp_path)
+    query = f"SELECT count, measured - goodput_bps AS more FROM results JOIN '{name}' USING (count)"
+
+    done = call("results", store, "--file", name, "--sql", f"{query} ORDER BY count")
+    refused = call("results", store, "--file", name, "--sql", f"COPY results TO '{name}'")
+
+    assert done.stdout == "count  more\n    1  27.5\n    2  45.5\n", done.stderr
+    assert refused.exit_code == 2
+    assert everything(tmp_path) == before
+
+
+def test_files_that_cannot_be_read_are_named(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_text("no table")
+    (tmp_path / "a.txt").write_text("no table")
+    for name, said in (
+        ("a.parquet", "cannot be read as .parquet"),
+        ("a.txt", "is no table; allowed: .csv, .csv.gz, .parquet"),
+        ("nowhere.csv", "there is no such file"),
+    ):
+        done = call("results", store, "--file", tmp_path / name, "--sql", "SELECT 1")
+        assert done.exit_code == 2
+        assert name in done.stderr
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert call("results", store, "--file", tmp_path / "a.parquet").exit_code == 2
+
+
+def test_columns_of_one_name_are_all_shown(store: Path) -> None:
+    assert call("results", store, "--sql", "SELECT 1 AS a, 2 AS a").stdout.split()[-2:] == [
+        "1",
+        "2",
+    ]
+
+
+def test_a_signal_ends_a_question(found: Results) -> None:
+    """In the process that asks; the connection takes no more time afterwards."""
+    timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
+    # Whoever runs the tests may ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    began = time.monotonic()
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            found.sql(LONG)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        timer.join()
+
+    assert 0.5 <= time.monotonic() - began < 0.5 + SOON_S
+    asked = [one for one in threading.enumerate() if one.name == "airtcp query"]
+    assert not any(one.is_alive() for one in asked)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("results", "--sql", LONG),
+        ("results", "--sql", DEAF),
+        ("results", "--json", "--sql", "SELECT * FROM range(30000000)"),
+        ("plot", "--y", "goodput_bps", "--where", f"({LONG}) > 0"),
+    ],
+    ids=["long", "deaf", "much", "plot"],
+)
+def test_a_command_that_is_interrupted_ends_without_a_traceback(
+    arguments: tuple[str, ...], number: signal.Signals, store: Path, tmp_path: Path
+) -> None:
+    verb, *rest = arguments
+    command = [sys.executable, "-m", "airtcp", verb, str(store), *rest]
+    started = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
+    try:
+        # The query runs: it has a thread, and the process is at work.
+        wait_for_work(started.pid)
+        started.send_signal(number)
+        sent = time.monotonic()
+        _, said = started.communicate(timeout=20)
+        taken = time.monotonic() - sent
+    finally:
+        started.kill()
+        started.wait()
+
+    assert started.returncode == 130, said
+    assert said == "airtcp: interrupted\n"
+    assert taken < SOON_S
+
+
+def wait_for_work(pid: int) -> None:
+    """Wait until a process has used a second and a half of CPU time: imports take half of one."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        if (int(fields[11]) + int(fields[12])) / ticks > 1.5:
+            return
+        time.sleep(0.02)
+    raise AssertionError("it does not work")
+
+
+def test_an_error_in_a_question_is_one(found: Results) -> None:
+    with pytest.raises(QuestionError, match=r"^--sql: Parser Error: [^\n]*$"):
+        found.sql("SELECT 1 +")
