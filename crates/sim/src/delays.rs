@@ -13,11 +13,16 @@ const DROPPED_BITS: u32 = 16;
 /// The interval of 1 ns, less one: 0 has the first interval of all.
 const BEFORE_FIRST: u32 = (1.0_f32.to_bits() >> DROPPED_BITS) - 1;
 
+/// Intervals that the histogram grows by: those of a doubling.
+const DOUBLING: usize = 128;
+
 /// Delays that were seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delays {
-    /// By interval, up to the longest delay seen.
+    /// By interval, from `first` on, as far as delays were seen: a scenario of many groups has thousands
+    /// of these histograms, and few delays are near a nanosecond.
     counts: Vec<u64>,
+    first: usize,
     sum_ns: u128,
 }
 
@@ -27,16 +32,31 @@ impl Delays {
         let nanos = delay.as_nanos();
         let interval = interval(nanos);
         self.sum_ns += u128::from(nanos);
-        match self.counts.get_mut(interval) {
+        // Of an interval before the first one the difference is larger than any length.
+        match self.counts.get_mut(interval.wrapping_sub(self.first)) {
             Some(count) => *count += 1,
-            None => self.add_longest(interval),
+            None => self.add_outside(interval),
         }
     }
 
     #[cold]
-    fn add_longest(&mut self, interval: usize) {
-        self.counts.resize(interval + 1, 0);
-        self.counts[interval] = 1;
+    fn add_outside(&mut self, interval: usize) {
+        let from = interval / DOUBLING * DOUBLING;
+        self.cover(from, from + DOUBLING);
+        self.counts[interval - self.first] = 1;
+    }
+
+    /// Has counts for the intervals `from .. to`, without room for more.
+    fn cover(&mut self, from: usize, to: usize) {
+        if self.counts.is_empty() {
+            self.first = from;
+        }
+        let (begin, end) = (self.first.min(from), (self.first + self.counts.len()).max(to));
+        let mut counts = Vec::with_capacity(end - begin);
+        counts.resize(self.first - begin, 0);
+        counts.extend_from_slice(&self.counts);
+        counts.resize(end - begin, 0);
+        (self.counts, self.first) = (counts, begin);
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -55,7 +75,7 @@ impl Delays {
         let mut sum = 0;
         self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(move |(at, count)| {
             sum += count;
-            (bounds_ns(at).1 / 1e9, sum)
+            (bounds_ns(self.first + at).1 / 1e9, sum)
         })
     }
 
@@ -75,7 +95,7 @@ impl Delays {
                 count = self.counts[interval];
             }
             let part = (rank - below as f64 + 0.5) / count as f64;
-            let (from, to) = bounds_ns(interval);
+            let (from, to) = bounds_ns(self.first + interval);
             Some((from + (to - from) * part.min(1.0)) / 1e9)
         })
     }
@@ -83,10 +103,12 @@ impl Delays {
 
 impl AddAssign<&Self> for Delays {
     fn add_assign(&mut self, other: &Self) {
-        let len = self.counts.len().max(other.counts.len());
-        self.counts.resize(len, 0);
-        for (count, &more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
+        if !other.counts.is_empty() {
+            self.cover(other.first, other.first + other.counts.len());
+            let own = self.counts.iter_mut().skip(other.first - self.first);
+            for (count, &more) in own.zip(&other.counts) {
+                *count += more;
+            }
         }
         self.sum_ns += other.sum_ns;
     }
@@ -177,6 +199,23 @@ mod tests {
         sum += &of([6, 9_000]);
         let all = of([6, 5, 9_000, 8_000_000, 70_000]);
 
-        assert_eq!((&sum.counts, sum.sum_ns), (&all.counts, all.sum_ns));
+        let all_of = |delays: &Delays| (delays.until().collect::<Vec<_>>(), delays.sum_ns);
+        assert_eq!(all_of(&sum), all_of(&all));
+    }
+
+    #[test]
+    fn room_is_for_the_delays_that_were_seen() {
+        // From 100 us to 1 s there are 14 doublings.
+        for order in [[100_000, 1_000_000_000, 5_000_000], [1_000_000_000, 5_000_000, 100_000]] {
+            let delays = of(order);
+
+            assert!(delays.counts.capacity() <= 15 * DOUBLING, "{}", delays.counts.capacity());
+            assert_eq!(delays.count(), 3);
+        }
+        let mut sum = of([1_000_000_000]);
+        sum += &of([100_000]);
+        assert!(sum.counts.capacity() <= 15 * DOUBLING);
+        sum += &Delays::default();
+        assert_eq!(sum.count(), 2);
     }
 }
