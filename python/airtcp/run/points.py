@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
 from airtcp.run.interruption import Interruption
+from airtcp.run.memory import refuse_too_large
 from airtcp.run.processors import processors
 from airtcp.run.replications import Replications, Runner
 from airtcp.run.warmup import with_warmup
@@ -101,11 +102,17 @@ class Points(Generic[_Key]):
         return found.run.warmup_ns or 0
 
     def add(self, key: _Key, scenario: ResolvedScenario) -> None:
-        """Let a scenario, which has a warm-up, go by `key`. Raises SimulationError."""
+        """Let a scenario, which has a warm-up, go by `key`.
+
+        Raises SimulationError, and QuestionError if it may need more memory than there is.
+        """
         from airtcp import _core
 
         if key in self._cores:
             return
+        refuse_too_large(
+            scenario, threads=self._threads, replications=scenario.run.replications or 1
+        )
         try:
             core = _core.Simulation(scenario.to_json())
         except ValueError as error:

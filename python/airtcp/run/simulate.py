@@ -20,6 +20,7 @@ from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.run import HEADLINES, LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 from airtcp.run.interruption import Interruption
+from airtcp.run.memory import refuse_too_large
 from airtcp.run.processors import processors
 from airtcp.run.replications import Capture, Replications, Runner
 from airtcp.scenario.load import load
@@ -76,10 +77,10 @@ def simulate(
     writes them there, too. None of them changes a number of the result.
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
-    the scenario, ValueError for a number of replications or threads below one or an interval that
-    is not positive, OutputError if a file cannot be written (if that shows only on the way, the
-    error has the `result`), and KeyboardInterrupt if interrupted before the first replication
-    ended.
+    the scenario, QuestionError if it may need more memory than there is (`airtcp.run.memory`),
+    ValueError for a number of replications or threads below one or an interval that is not
+    positive, OutputError if a file cannot be written (if that shows only on the way, the error has
+    the `result`), and KeyboardInterrupt if interrupted before the first replication ended.
 
     With the `cafe` of `airtcp.load`:
 
@@ -115,6 +116,12 @@ def simulate(
                 raise SimulationError(
                     f"the simulator does not take this scenario: {error}"
                 ) from error
+            refuse_too_large(
+                scenario,
+                threads=threads,
+                replications=_planned(scenario),
+                sample_s=trace_interval_s if trace else None,
+            )
             run = scenario.run
             simulated_ns = (run.warmup_ns or 0) + run.duration_ns
             interval_ns = _interval_ns(scenario, simulated_ns, trace_interval_s) if trace else None
@@ -206,6 +213,12 @@ def _transfers_file(
         yield into_file
         if failure:
             raise failure[0]
+
+
+def _planned(scenario: ResolvedScenario) -> int:
+    """The replications that a simulation begins with, and has to keep."""
+    run = scenario.run
+    return run.replications or min(FIRST_ROUND, run.max_replications)
 
 
 def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: float) -> int:

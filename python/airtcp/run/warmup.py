@@ -17,6 +17,7 @@ import numpy as np
 
 from airtcp.exceptions import SimulationError
 from airtcp.run.interruption import Interruption
+from airtcp.run.memory import refuse_too_large
 from airtcp.run.replications import Replications, Runner
 from airtcp.units import format_time_ns
 
@@ -123,6 +124,7 @@ def _pilots(
     from airtcp import _core
 
     pilot = scenario.with_run(warmup_ns=0, duration_ns=length_ns)
+    refuse_too_large(pilot, threads=threads, replications=PILOTS, sample_s=interval_ns / 1e9)
     runner = Runner(
         core=_core.Simulation(pilot.to_json()),
         seed=scenario.run.seed,

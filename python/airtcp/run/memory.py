@@ -1,0 +1,245 @@
+"""How much memory a simulation may need, and how much there is.
+
+Knows what grows with which key of a scenario: an upper estimate from bytes that were measured for
+each station, flow, segment and record (`tests/test_memory.py` holds them to what processes take).
+Knows the machine as Linux tells of it; elsewhere nothing is refused. Does not know how long a run
+takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from airtcp.exceptions import QuestionError
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+
+__all__ = ["Cost", "available_bytes", "costs", "refuse_too_large"]
+
+#: Python with what a command imports, and the scenario itself.
+_PROCESS: Final = 100_000_000
+#: In a run under way: a node with its queues, more where each access category has one.
+_STATION: Final = 2_500
+_CATEGORIES: Final = 1_500
+#: A flow with both ends of a connection, and its record as JSON and as a dictionary.
+_FLOW: Final = 4_000
+#: A segment in flight, with its packet, at most twice its record while a table grows.
+_SEGMENT: Final = 250
+#: A packet in a queue that no window limits.
+_PACKET: Final = 200
+#: A station group: histograms of delays in both directions, metrics as JSON and dictionaries.
+_GROUP: Final = 120_000
+#: A transfer that has ended, and one that still has its connection.
+_TRANSFER: Final = 100
+_OPEN_TRANSFER: Final = 3_000
+#: A sample of a trace, and a PPDU in it; in Rust and in Python.
+_SAMPLE: Final = 250
+_PPDU: Final = 120
+#: Samples that a trace of one replication has at most.
+_MOST_ROWS: Final = 2e7
+#: A cell has no more PPDUs in a second: the shortest exchange takes 100 us.
+_PPDUS_A_SECOND: Final = 10_000
+#: Less than this share of the data rate is served as it comes.
+_SERVED: Final = 0.3
+#: Bits that a packet has beside its payload: headers, and its share of an access.
+_OVERHEAD_BITS: Final = 1_600
+#: More datagrams that wait, or transfers of one flow under way, end a run (`world/sockets.rs`).
+_MOST_DATAGRAMS: Final = 4_000_000
+_MOST_TRANSFERS: Final = 100_000
+#: What is kept of a replication that has ended: its records of flows, stations and groups.
+_KEPT_RECORD: Final = 150
+_KEPT_GROUP: Final = 20_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The bytes that a key of the scenario asks for, or None for what any scenario needs."""
+
+    key: str | None
+    size: float
+
+
+def costs(
+    scenario: ResolvedScenario, *, threads: int, replications: int, sample_s: float | None = None
+) -> list[Cost]:
+    """What a simulation may need at most, in bytes, by the keys that ask for it.
+
+    `threads` replications are under way at a time, if there are so many; `sample_s` is the interval
+    of a trace, if there is one.
+    """
+    under_way = min(threads, replications)
+    counts = {group.name: group.count for group in scenario.stations}
+    stations, groups = sum(counts.values()), len(counts)
+    flows = sum(counts[flow.stations] for flow in scenario.flows)
+    station = _STATION + (_CATEGORIES if scenario.mac.edca else 0)
+    found = [
+        Cost(None, _PROCESS),
+        Cost("stations.count", (stations * station + flows * _FLOW) * under_way),
+        Cost("stations", groups * _GROUP * under_way),
+        Cost(
+            "run.replications",
+            replications * ((flows + stations) * _KEPT_RECORD + groups * _KEPT_GROUP),
+        ),
+    ]
+    found += _of_flows(scenario, counts, under_way, replications)
+    # An interval that is none is refused by who samples, and so is one with more rows.
+    if sample_s is not None and 1e-9 <= sample_s < math.inf:
+        run = scenario.run
+        simulated_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+        series = flows + (1 + stations) * (4 if scenario.mac.edca else 1) + 2 * len(scenario.links)
+        rows = min(simulated_s / sample_s * series, _MOST_ROWS)
+        ppdus = simulated_s * _PPDUS_A_SECOND
+        # One that has ended is kept for pictures.
+        traces = under_way + 1
+        found.append(Cost("the trace", (rows * _SAMPLE + ppdus * _PPDU) * traces))
+    return found
+
+
+def _of_flows(
+    scenario: ResolvedScenario, counts: dict[str, int], under_way: int, replications: int
+) -> Iterator[Cost]:
+    """Yield what the windows, packets and transfers of each flow of the scenario need."""
+    run = scenario.run
+    simulated_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+    rates = {group.name: group.data_rate.bps for group in scenario.stations}
+    offered = sum(
+        counts[flow.stations] * _arrivals(flow)[0] * _arrivals(flow)[1] / rates[flow.stations]
+        for flow in scenario.flows
+    )
+    for flow in scenario.flows:
+        count = counts[flow.stations]
+        where = f"flows.{flow.name}"
+        if flow.tcp is not None:
+            segments = flow.tcp.receive_window_bytes / flow.tcp.mss_bytes
+            yield Cost(f"{where}.tcp.receive_window", count * segments * _SEGMENT * under_way)
+        a_second, _ = _arrivals(flow)
+        number = count * a_second * simulated_s
+        if flow.application.kind == "udp":
+            limits = (scenario.ap.queue.limit, *(one.queue.limit for one in scenario.stations))
+            most = max((limit for limit in limits if limit is not None), default=0)
+            piled = number if None in limits and offered > _SERVED else min(number, count * most)
+            if flow.application.rate_bps is None:
+                # A saturated sender has the next A-MPDU ready beside that on the air.
+                aggregation = scenario.mac.aggregation
+                piled = count * 2 * (1 if aggregation is None else aggregation.block_ack_window)
+            piled = min(piled, _MOST_DATAGRAMS)
+            yield Cost(f"{where}.application", piled * _PACKET * under_way)
+        else:
+            is_open = flow.application.kind == "ftp" and offered > _SERVED
+            each = _OPEN_TRANSFER if is_open else _TRANSFER
+            ended = min(number, simulated_s * _PPDUS_A_SECOND * count)
+            yield Cost(f"{where}.application", number * each * under_way + ended * 8 * replications)
+
+
+def _arrivals(flow: object) -> tuple[float, float]:
+    """How many packets or transfers of a flow come in a second, and of how many bits."""
+    application = flow.application  # type: ignore[attr-defined]
+    if application.kind == "udp":
+        bits = 8 * application.packet_bytes + _OVERHEAD_BITS
+        return (application.rate_bps or 0) / (8 * application.packet_bytes), bits
+    if application.kind == "ftp":
+        gap, size = application.interarrival, application.size
+    elif application.kind == "web":
+        gap, size = application.think_time, application.size
+    else:
+        return 0.0, 0.0
+    if size is None:
+        return 0.0, 0.0
+    # A page of no think time takes an access at least.
+    return 1 / max(gap.mean(), 1e-4), 8 * size.mean() + _OVERHEAD_BITS
+
+
+def refuse_too_large(
+    scenario: ResolvedScenario, *, threads: int, replications: int, sample_s: float | None = None
+) -> None:
+    """Raise QuestionError for a simulation that may need more memory than there is.
+
+    The message names the key that asks for most of it.
+    """
+    there = available_bytes()
+    if there is None:
+        return
+    found = costs(scenario, threads=threads, replications=replications, sample_s=sample_s)
+    total = sum(cost.size for cost in found)
+    if total <= there:
+        return
+    most = max(found[1:], key=lambda cost: cost.size)
+    fewer = ", or fewer threads" if min(threads, replications) > 1 else ""
+    raise QuestionError(
+        f"the simulation may need {_gigabytes(total)} of memory, and {_gigabytes(there)} are free; "
+        f"most of it, {_gigabytes(most.size)}, is for {most.key}; allowed: less of that{fewer}"
+    )
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.2g} GB" if size < 1e10 else f"{size / 1e9:,.0f} GB"
+
+
+def available_bytes() -> int | None:
+    """The memory that this process may still take, in bytes; None where nobody says.
+
+    The least of what the machine has free, what its control groups allow (versions 1 and 2) and
+    what is left of its own limit (`ulimit -v`).
+    """
+    found = [size for size in (_of_machine(), *_of_groups(), _of_limit()) if size is not None]
+    return max(0, min(found)) if found else None
+
+
+def _of_machine() -> int | None:
+    return _field(Path("/proc/meminfo"), "MemAvailable:", 1024)
+
+
+def _of_limit() -> int | None:
+    try:
+        import resource
+    except ImportError:
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    taken = _field(Path("/proc/self/status"), "VmSize:", 1024)
+    return None if limit == resource.RLIM_INFINITY or taken is None else limit - taken
+
+
+def _of_groups() -> Iterator[int]:
+    """Yield what the control group of the process, and each that it is in, has left."""
+    for line in _text(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, own = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        version_2 = not controllers
+        root = Path("/sys/fs/cgroup") if version_2 else Path("/sys/fs/cgroup/memory")
+        most, taken = (
+            ("memory.max", "memory.current")
+            if version_2
+            else ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        )
+        folder = root / own.lstrip("/")
+        for group in (folder, *folder.parents):
+            if not group.is_relative_to(root):
+                break
+            limit, used = _text(group / most).strip(), _text(group / taken).strip()
+            if limit.isdigit() and used.isdigit():
+                # What only caches files gives way.
+                cached = _field(group / "memory.stat", "inactive_file", 1) or 0
+                yield int(limit) - int(used) + cached
+
+
+def _field(path: Path, name: str, unit: int) -> int | None:
+    """The number in the line of a file that begins with `name`."""
+    for line in _text(path).splitlines():
+        first, *rest = line.split()
+        if first == name:
+            return int(rest[0]) * unit
+    return None
+
+
+def _text(path: Path) -> str:
+    """The text of a file of the kernel; nothing where there is none."""
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return ""
