@@ -14,6 +14,7 @@ from pathlib import Path
 import tables
 from airtcp import predict, simulate
 from airtcp.scenario import loads
+from airtcp.stats import Interval
 
 PAGE = Path(__file__).parent / "aggregation.md"
 PHY = {
@@ -25,6 +26,9 @@ PHY = {
 COUNTS = (1, 2, 5, 10, 20)
 EVERY = (1, 2, 4, 8)
 WINDOWS = {"small-windows": '"65535 B"', "large-windows": "{ segments = 256 }"}
+WIRED = (16, 32, 64, 128, 256, 512, 1024)
+DELAYS_MS = (0, 0.1, 0.5, 1, 2, 5, 20)
+"""Windows in segments and delays each way on which (A10) is judged, with d = 1 and 2."""
 SCENARIO = """
 [phy]
 {phy}
@@ -50,14 +54,20 @@ seed = 1
 
 def cell(standard: str, count: int, every: int, window: str) -> str:
     """Simulated goodput in Mb/s, and the model less that in per cent."""
-    scenario = loads(SCENARIO.format(phy=PHY[standard], count=count, every=every, window=window))
+    scenario = SCENARIO.format(phy=PHY[standard], count=count, every=every, window=window)
+    simulated, off = beside(scenario)
+    return f"{tables.shown(simulated, 1, 1e6)}, {off:+.1f}"
+
+
+def beside(text: str) -> tuple[Interval, float]:
+    """Simulated goodput, and the model less that in per cent."""
+    scenario = loads(text)
     simulated = simulate(scenario).metrics["goodput_bps"]
     model = predict(scenario).best("goodput_bps")
     assert model is not None
     assert not isinstance(model.value, list)
     assert simulated.mean is not None
-    off = 100.0 * (model.value / simulated.mean - 1.0)
-    return f"{tables.shown(simulated, 1, 1e6)}, {off:+.1f}"
+    return simulated, 100.0 * (model.value / simulated.mean - 1.0)
 
 
 def row(name: str, standard: str, count: int) -> list[str]:
@@ -73,7 +83,33 @@ def table(name: str) -> str:
     return tables.markdown(head, rows)
 
 
-TABLES = {name: (lambda name=name: table(name)) for name in WINDOWS}
+def wired_cell(standard: str, window: int, delay_ms: float) -> str:
+    """The model less the simulation of one download over a wire in per cent: d = 1, d = 2."""
+    offs = [beside(wired(standard, window, delay_ms, every))[1] for every in (1, 2)]
+    return ", ".join(f"{off:+.1f}" for off in offs)
+
+
+def wired(standard: str, window: int, delay_ms: float, every: int) -> str:
+    """The scenario of one download over a wire."""
+    segments = f"{{ segments = {window} }}"
+    text = SCENARIO.format(phy=PHY[standard], count=1, every=every, window=segments)
+    path = f'path = [{{ delay = "{delay_ms:g} ms" }}]\n' if delay_ms else ""
+    return text.replace("[flows.tcp]", f"{path}[flows.tcp]")
+
+
+def wired_row(standard: str, window: int) -> list[str]:
+    """A row of the grid of wires: all delays of one window."""
+    cells = [wired_cell(standard, window, delay_ms) for delay_ms in DELAYS_MS]
+    return [f"{standard}, {window}", *cells]
+
+
+def wires() -> str:
+    """The grid of wires."""
+    head = ["window", *(f"{delay_ms:g} ms" for delay_ms in DELAYS_MS)]
+    return tables.markdown(head, [wired_row(phy, window) for phy in PHY for window in WIRED])
+
+
+TABLES = {name: (lambda name=name: table(name)) for name in WINDOWS} | {"wires": wires}
 
 if __name__ == "__main__":
     tables.remake(PAGE, TABLES, sys.argv[1:])

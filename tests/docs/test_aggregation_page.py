@@ -5,6 +5,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from airtcp import predict
+from airtcp.scenario import loads
 
 PAGE = (Path(__file__).parents[2] / "docs" / "aggregation.md").read_text(encoding="utf-8")
 
@@ -42,3 +44,31 @@ def test_the_model_is_within_3_per_cent(make_aggregation: ModuleType, name: str)
         assert len(cells) == len(make_aggregation.EVERY)
         for cell in cells:
             assert abs(float(cell.split(",")[1])) <= 3.0, (first, cell)
+
+
+def test_a_row_of_wires_is_up_to_date(make_aggregation: ModuleType) -> None:
+    first, *cells = make_aggregation.wired_row("802.11ac", 64)
+
+    assert rows("wires")[first] == cells, "run: python docs/make_aggregation.py wires"
+
+
+def test_over_wires_the_model_is_within_2_per_cent_or_says_that_it_is_too_high(
+    make_aggregation: ModuleType,
+) -> None:
+    told = rows("wires")
+
+    assert len(told) == len(make_aggregation.PHY) * len(make_aggregation.WIRED)
+    for first, cells in told.items():
+        standard, window = first.split(", ")
+        # Without a wire it is (A9), which is at most 3.5 % low where a window is A and a little.
+        for delay_ms, cell in zip(make_aggregation.DELAYS_MS[1:], cells[1:], strict=True):
+            for every, off in zip((1, 2), map(float, cell.split(",")), strict=True):
+                if abs(off) <= 2.0:
+                    continue
+                text = make_aggregation.wired(standard, int(window), delay_ms, every)
+                best = predict(loads(text)).best("goodput_bps")
+                assert best is not None
+                said = [text for text in best.broken if "without waiting for each other" in text]
+                assert said, (first, delay_ms)
+                assert "goodput is too high, by up to 11 %" in said[0]
+                assert 0.0 < off <= 11.0, (first, delay_ms)

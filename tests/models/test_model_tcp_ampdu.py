@@ -18,7 +18,7 @@ def times(segments: int = 64, acks: int = 64, ack_s: float = 1e-6) -> Times:
     return Times(data, data + 60e-6, ack, ack + 60e-6)
 
 
-def ask(n: int, window: int, d: int, of: Times | None = None, **keys: str) -> Throughput:
+def ask(n: int, window: int, d: int, of: Times | None = None, **keys: str | float) -> Throughput:
     return throughput(n, window, d, of or times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES, **keys)  # type: ignore[arg-type]
 
 
@@ -93,17 +93,49 @@ def test_more_segments_for_an_ack_never_cost_goodput_where_they_divide_the_windo
     assert rates[-1] < float(ask(5, 64, 1, acks="none").segments_per_s)
 
 
-def test_a_path_holds_what_passes_in_its_round_trip() -> None:
-    """With one station whose window fits: 44 segments in a cycle of 1589 us and the path's."""
-    said = ask(1, 64, 2, path_s=1e-3)  # type: ignore[arg-type]
+def test_a_window_that_fits_into_a_ppdu_goes_round_its_path_as_one() -> None:
+    """Its segments are sent together, acknowledged together, and come back together: 64 of them in
+    100 + 28 * 64 us, 100 + 32 us for 32 ACKs, and the path's 1 ms. What meets an idle channel is
+    sent without a backoff, the data without AIFS too; else there are two backoffs of 7.5 slots.
+    """
+    path = {"path_s": 1e-3, "aifs_s": 43e-6}
+    cycle = 100 + 28 * 64 + 100 + 32 + 1000
 
-    # 100 + 28 w + 100 + w / 2 + 135 us for w segments; 64 - w are what passes in 1 ms.
-    on_air = float(said.segments_per_ppdu)
-    rate = on_air / (335 + 28.5 * on_air) * 1e6
-    assert float(said.segments_per_s) == pytest.approx(rate)
-    assert 0 <= 64 - on_air - rate * 1e-3 < 3
-    with pytest.raises(ValueError, match="path holds"):
-        ask(1, 64, 2, path_s=1.0)  # type: ignore[arg-type]
+    said = ask(1, 64, 2, **path, at_once=True)  # type: ignore[arg-type]
+    waits = ask(1, 64, 2, **path)  # type: ignore[arg-type]
+
+    assert float(said.segments_per_s) == pytest.approx(64 / (cycle - 43) * 1e6)
+    assert float(waits.segments_per_s) == pytest.approx(64 / (cycle + 2 * 7.5 * 9) * 1e6)
+    assert float(said.segments_per_ppdu) == 64
+    assert float(said.acks_per_ppdu) == 32
+    assert float(said.collision_probability) == 0.0
+
+
+def test_windows_of_two_ppdus_pass_each_other_where_the_path_is_long() -> None:
+    """128 segments are two PPDUs of 64. In 5 ms on the wire and 2 ms on the air neither meets the
+    other again once they are apart, and nothing brings them back together.
+    """
+    said = ask(1, 128, 2, path_s=5e-3, at_once=True)  # type: ignore[arg-type]
+
+    cycle = 100 + 28 * 64 + 100 + 32 + 5000
+    assert float(said.segments_per_s) == pytest.approx(128 / cycle * 1e6, rel=2e-3)
+
+
+@pytest.mark.parametrize("direction", ["download", "upload"])
+@pytest.mark.parametrize("path_s", [1e-5, 1e-3, 1e-2, 1.0])
+@pytest.mark.parametrize(("window", "d"), [(1, 1), (44, 3), (100, 2), (300, 1), (2000, 4)])
+@pytest.mark.parametrize("n", [1, 2, 20])
+def test_no_path_lets_more_pass_than_the_windows_in_its_round_trip(
+    n: int, window: int, d: int, path_s: float, direction: str
+) -> None:
+    said = ask(n, window, d, path_s=path_s, direction=direction)  # type: ignore[arg-type]
+
+    assert 0 < float(said.segments_per_s) < n * window / path_s
+    # The path lets nothing pass that the air does not, but for windows that it keeps from waiting.
+    assert float(said.segments_per_s) < 1.1 * float(
+        ask(n, window, d, direction=direction).segments_per_s
+    )
+    assert 0 <= float(said.collision_probability) < 0.5
 
 
 def test_arrays_are_single_numbers_side_by_side() -> None:

@@ -3,7 +3,7 @@
 Knows how long aggregates get, how many accesses TCP ACKs take, and who collides with whom. Knows
 durations of PPDUs (`airtcp.models.ampdu` makes them), no scenarios; no packet is lost but in
 collisions, and these are repeated until they get through. docs/aggregation.md derives it; equation
-numbers (A1) to (A10) are those of that page. Symbols: n stations with a transfer each, W segments
+numbers (A1) to (A11) are those of that page. Symbols: n stations with a transfer each, W segments
 of window, an ACK for d segments, A segments in a PPDU at most, C segments that the ACKs of a PPDU
 acknowledge at most.
 
@@ -18,9 +18,9 @@ acknowledge at most.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import _checks
 from airtcp.models._checks import Values
+from airtcp.models._rounds import Rounds, rounds
 from airtcp.models._solve import increasing_root
 from airtcp.models.ampdu import Exchange
 from airtcp.models.bianchi import fixed_point
@@ -39,6 +40,8 @@ AckAccess = Literal["contends", "none"]
 _MOST_PPDUS = 40
 """A window of more PPDUs than this is taken for one of so many: by then it changes nothing."""
 _MOST_NODES = 4096
+_PLENTY = 3.0
+"""A wire whose windows could pass so many times as fast as the air lets them changes nothing."""
 _FEW = 1e-9
 _RARE = 1e-15
 
@@ -105,7 +108,9 @@ class Throughput:
     `segments_per_s` of all; `segments_per_ppdu` and `acks_per_ppdu` what PPDUs carry on average;
     `ack_accesses` successful PPDUs of ACKs for each of data; collision probabilities of attempts of
     the access point and of stations, and of all; `backlogged` nodes with something to send, on
-    average over slots of contention.
+    average over slots of contention. `undisturbed` is what windows would get that never wait for
+    each other, by (A11), over what the air carries without the wire; infinite where (A11) has
+    nothing to say. Where it is less than 1 the nodes of the air are not those told of.
     """
 
     n: Values
@@ -117,6 +122,7 @@ class Throughput:
     collision_probability_stations: Values
     collision_probability: Values
     backlogged: Values
+    undisturbed: Values
 
 
 def throughput(
@@ -132,18 +138,22 @@ def throughput(
     direction: Literal["download", "upload"] = "download",
     acks: AckAccess = "contends",
     path_s: float = 0.0,
+    aifs_s: float = 0.0,
+    at_once: bool = False,
 ) -> Throughput:
     """Endless transfers of `n` stations, (A9); `w0`, `m`, `retries` as in `bianchi.fixed_point`.
 
-    `path_s` is the round trip on the wires behind the access point, which hold as many segments of
-    a window as pass in it (Little's law); the rest goes round on the air.
+    `path_s` is the round trip on the wires behind the access point. One station is then followed
+    from PPDU to PPDU, (A10). Several stations, and one whose window and wire hold too many PPDUs
+    for that, get the lesser of (A9) without the wire and of windows that all go round undisturbed,
+    (A11). With a wire, packets that meet an idle channel wait for no backoff if `at_once`, and for
+    no AIFS, which is `aifs_s` of the `times`.
 
     `acks` "none" is the bound without any access for ACKs: they take no time and nobody contends
     with the data. Vectorised over `n`, `window` and `d`.
 
     Raises `ValueError` naming an argument out of range (n, d >= 1, window >= d: with less the
-    delayed-ACK timer moves the window on) or where the path holds all windows,
-    `ConvergenceError`.
+    delayed-ACK timer moves the window on), `ConvergenceError`.
 
     >>> from airtcp.models.ampdu import HT_20MHZ
     >>> both = {"segment_bits": 12000, "ack_bits": 416}
@@ -162,41 +172,81 @@ def throughput(
         raise ValueError("window must be at least d: an ACK waits for so many segments")
     slot = _checks.scalar("slot_s", slot_s, above=0.0)
     path = _checks.scalar("path_s", path_s, at_least=0.0)
-    told = np.empty((8, *nodes.shape))
+    aifs = _checks.scalar("aifs_s", aifs_s, at_least=0.0, at_most=float(min(times.data_s)))
+    told = np.empty((9, *nodes.shape))
     for place in np.ndindex(nodes.shape):
         count, w, each = int(nodes[place]), int(windows[place]), int(every[place])
         if acks == "none":
-            told[(slice(None), *place)] = _without_acks(w, times, slot, w0)
+            told[(slice(None), *place)] = (*_without_acks(w, times, slot, w0), math.inf)
             continue
-
-        def loop(own: int, count: int = count, each: int = each) -> tuple[float, ...]:
-            shared = _share(_Loop.of(own, each, times, direction), count)
-            return _slots(shared, count, times, direction, slot_s=slot, w0=w0, m=m, retries=retries)
-
-        told[(slice(None), *place)] = loop(_on_air(w, each, count, path, loop))
+        shared = _share(_Loop.of(w, each, times, direction), count)
+        on_air = _slots(shared, count, times, direction, slot_s=slot, w0=w0, m=m, retries=retries)
+        wire = _Wire(path, aifs, slot, w0, at_once)
+        told[(slice(None), *place)] = _with_wire(on_air, count, w, each, times, direction, wire)
     return Throughput(nodes[()], *(np.asarray(row)[()] for row in told))
 
 
-def _on_air(
-    window: int, every: int, n: int, path_s: float, loop: Callable[[int], tuple[float, ...]]
-) -> int:
-    """The part of a window that is on the air, the rest being on its path: (A10)."""
-    if path_s == 0.0:
-        return window
+class _Wire(NamedTuple):
+    """The round trip behind the access point, and what nodes wait for when the channel is idle."""
 
-    def fits(own: int) -> bool:
-        return own + loop(own)[0] / n * path_s <= window
+    path_s: float
+    aifs_s: float
+    slot_s: float
+    w0: int
+    at_once: bool
 
-    if not fits(every):
-        raise ValueError(
-            "window must be more than the path holds: goodput is near a window for each round trip "
-            "of the wires, and aggregates are as long as what arrives together"
+
+def _with_wire(
+    on_air: tuple[float, ...],
+    n: int,
+    window: int,
+    every: int,
+    times: Times,
+    direction: str,
+    wire: _Wire,
+) -> tuple[float, ...]:
+    """(A10), (A11): what `on_air`, the answer without a wire, becomes; and undisturbed windows."""
+    if wire.path_s == 0.0:
+        return (*on_air, math.inf)
+    size = min(window, len(times.data_s))
+    acked = max(1, min(size // every, len(times.ack_s)))
+    waits_s = -wire.aifs_s if wire.at_once else (wire.w0 - 1) * wire.slot_s
+    trip_s = wire.path_s + float(times.data_s[size - 1]) + float(times.ack_s[acked - 1]) + waits_s
+    undisturbed = n * window / trip_s
+    if n == 1 and undisturbed < _PLENTY * on_air[0]:
+        said = rounds(
+            window,
+            every,
+            times,
+            wire.path_s,
+            slot_s=wire.slot_s,
+            aifs_s=wire.aifs_s,
+            w0=wire.w0,
+            download=direction == "download",
+            at_once=wire.at_once,
         )
-    low, high = every, window
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+        if said is not None:
+            return (*_of_rounds(said, every), math.inf)
+    share = undisturbed / on_air[0]
+    if share >= 1.0:
+        return (*on_air, share)
+    # Each PPDU has been acknowledged when the next one comes: nobody's ACKs wait for others.
+    per_ppdu = window / math.ceil(window / size)
+    return (undisturbed, per_ppdu, per_ppdu / every, 1.0, *on_air[4:], share)
+
+
+def _of_rounds(said: Rounds, every: int) -> tuple[float, ...]:
+    met = said.collisions
+    return (
+        said.segments_per_s,
+        said.segments_per_ppdu,
+        said.acks_per_ppdu,
+        said.segments_per_ppdu / (said.acks_per_ppdu * every),
+        met / (said.by_ap + met),
+        met / (said.by_station + met),
+        2.0 * met / (said.by_ap + said.by_station + 2.0 * met),
+        said.backlogged,
+    )
 
 
 @dataclass(frozen=True, slots=True)
