@@ -70,5 +70,5 @@ def test_over_wires_the_model_is_within_2_per_cent_or_says_that_it_is_too_high(
                 assert best is not None
                 said = [text for text in best.broken if "without waiting for each other" in text]
                 assert said, (first, delay_ms)
-                assert "goodput is too high, by up to 11 %" in said[0]
-                assert 0.0 < off <= 11.0, (first, delay_ms)
+                assert "goodput is too high, by up to 25 %" in said[0]
+                assert 0.0 < off <= 25.0, (first, delay_ms)

@@ -21,6 +21,7 @@ scenario is none of its business it gives none.
 - `lossy_path`: windows that losses on wired links allow; RFC 9438, Mathis et al.
 - `lone`: the one transfer of a scenario, paper M (14)
 - `transfers`: sizes and segments of transfers that end
+- `limits`: what no answer passes, whatever a model says: windows a round trip, rates of links
 - `access`: whether access categories are as good as a DCF, which is what most models have
 - `senders`, `facts`, `air`, `assumptions`: what models ask of a scenario, and what it breaks
 - `card`, `keys`, `cards`: what each model says of itself, and of which resolved keys
@@ -56,7 +57,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     >>> best.source, round(best.value / 1e6, 2)
     ('M (12), corrected', 24.46)
     """
-    from airtcp.predict import access, ampdu, assumptions, effective, lossy_path
+    from airtcp.predict import access, ampdu, assumptions, effective, limits, lossy_path
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction, Provenance
 
@@ -74,6 +75,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     answers.add_broken(list(assumptions.filtered_acks(scenario)), but_by=[lossy_path.BY])
     answers.add_broken(access.protection(scenario), but_by=[lossy_path.BY])
     answers.add_broken(access.rate_control(scenario), but_by=[lossy_path.BY])
+    limits.apply(scenario, answers)
     if families:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason

@@ -243,7 +243,7 @@ def _lone(air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], answers: Answe
         if len(receivers) == 1 and origin.by != BY:
             continue
         said = _shares(receivers, sharing)
-        hints = [*broken, *wired(air.scenario, said.total_bps)]
+        hints = [*broken, *wired(air.scenario)]
         values: dict[str, float | list[float]] = {
             "goodput_bps": said.total_bps,
             "flow_goodput_bps": said.total_bps / flow_count(air.scenario),
@@ -289,7 +289,7 @@ def _contending(
     by_station = np.concatenate(rates)
     goodput = float(by_station.sum())
     broken = [*air.broken, *_broken([*up, *down]), *crowded(float(point.p), air.w0)]
-    broken += [*head_start(air.as_dcf, nodes), *air.rules(), *wired(air.scenario, goodput)]
+    broken += [*head_start(air.as_dcf, nodes), *air.rules(), *wired(air.scenario)]
     values: dict[str, float | list[float]] = {
         "goodput_bps": goodput,
         "flow_goodput_bps": goodput / flow_count(air.scenario),

@@ -15,9 +15,9 @@ from airtcp.models.miorandi import CORRECTED, contention
 from airtcp.predict.card import Assumption
 from airtcp.predict.facts import Connections, lossy, tcp_of
 from airtcp.predict.keys import ALL_ACKS, FRAMES, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
-from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, UNKNOWN, segments
+from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, UNKNOWN, OfDelay, segments
 from airtcp.scenario import ResolvedScenario
-from airtcp.units import format_rate, format_time_ns
+from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import Flow
@@ -320,20 +320,12 @@ def path(connections: Connections) -> Iterator[str]:
     paths = [connections.scenario.path_links(flow) for flow in connections.flows]
     delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
     if delay:
-        yield (
+        yield OfDelay(
             f"the server is at the access point; here a wired path takes up to "
             f"{format_time_ns(delay)} each way: windows are under way longer, and transfers wait "
             f"for round trips; {OPTIMISTIC}"
         )
     yield from lossy(connections.scenario, "the server is at the access point")
-    rates = [link.rate_bps for links in paths for link in links if link.rate_bps is not None]
-    slowest = min(rates, default=None)
-    air = connections.parameters.data_rate_bps
-    if slowest is not None and slowest < air:
-        yield (
-            f"the channel is the bottleneck; here a wired link has {format_rate(slowest)}: it may "
-            f"be the bottleneck instead; {OPTIMISTIC}"
-        )
 
 
 def _acknowledgments(connections: Connections) -> Iterator[str]:

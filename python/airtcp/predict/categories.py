@@ -151,7 +151,7 @@ def _classes(
     broken = [
         *_broken(access),
         *head_start(scenario, sum(counts_of(senders))),
-        *wired(scenario, goodput),
+        *wired(scenario),
     ]
     answers.add(_CARD.origin(_SOURCE, broken), values)
 

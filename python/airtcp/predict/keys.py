@@ -73,6 +73,11 @@ ALL_ACKS: Final = Assumption(
     "an ACK that was sent is not taken out of a queue for a newer one",
     ("ap.queue.ack_filter", "stations.queue.ack_filter"),
 )
+#: What bounds an answer, whatever the model has of it (`limits`).
+BOUNDED: Final = Assumption(
+    "no more than windows in a round trip of their paths, and than wired links carry",
+    ("flows.path", "links", "flows.tcp.receive_window_bytes"),
+)
 #: What no model has but paper H's.
 NO_BEACONS: Final = Assumption("the access point sends no beacons", ("mac.beacon",))
 

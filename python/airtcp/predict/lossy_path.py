@@ -29,6 +29,7 @@ _CARD: Final = Card(
         "flows.path",
         "links",
         "flows.tcp.mss_bytes",
+        "flows.tcp.header_bits",
         "flows.tcp.congestion",
         "flows.tcp.aimd",
         "flows.tcp.receive_window_bytes",

@@ -26,7 +26,7 @@ from airtcp.predict.senders import (
     jain_index,
     senders_of,
 )
-from airtcp.units import format_rate, format_time_ns
+from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -195,7 +195,7 @@ def _contending(
     for said, source, hints in told:
         goodput = float(said.success_rate_per_s) * payload
         answers.add(
-            _CARD.origin(source, [*hints, *wired(scenario, goodput)]),
+            _CARD.origin(source, [*hints, *wired(scenario)]),
             {"goodput_bps": goodput, "flow_goodput_bps": goodput / flow_count(scenario)},
         )
 
@@ -226,7 +226,7 @@ def _lone(scenario: ResolvedScenario, phy: Phy, sender: Sender, answers: Answers
     cycle = sender.exchange_s(scenario, phy)
     goodput = float(maximum_throughput(sender.payload_bits, 0.0, backoff, cycle))
     answers.add(
-        _LONE_CARD.origin("Jun et al. (2003)", wired(scenario, goodput)),
+        _LONE_CARD.origin("Jun et al. (2003)", wired(scenario)),
         {
             "goodput_bps": goodput,
             "flow_goodput_bps": goodput / flow_count(scenario),
@@ -262,7 +262,7 @@ def _anomaly(
         values["collision_probability"] = float(said.p_c)
     label = ", whole backoff" if whole else ""
     broken = list(_anomaly_broken(scenario, sum(counts), phy.cw_min, whole=whole))
-    broken += [*head_start(scenario, sum(counts)), *wired(scenario, goodput)]
+    broken += [*head_start(scenario, sum(counts)), *wired(scenario)]
     drop = float(said.p_c) ** scenario.mac.short_retry_limit
     if drop > _DROPS:
         broken.append(
@@ -316,20 +316,9 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
         yield f"{here}after those who heard it; goodput is off by little"
 
 
-def wired(scenario: ResolvedScenario, goodput_bps: float) -> Iterator[str]:
-    """What becomes of packets that have crossed the air where a wired link is slower."""
+def wired(scenario: ResolvedScenario) -> Iterator[str]:
+    """What becomes of packets that have crossed the air where a wired link loses some."""
     yield from lossy(scenario, "wired links carry all that crosses the air")
-    rates = [
-        link.rate_bps
-        for flow in scenario.flows
-        for link in scenario.path_links(flow)
-        if link.rate_bps is not None
-    ]
-    if rates and min(rates) < goodput_bps:
-        yield (
-            "wired links carry all that crosses the air; here one has "
-            f"{format_rate(min(rates))}: packets are dropped before it; goodput is too high"
-        )
 
 
 def crowded(p: float, w0: int) -> Iterator[str]:

@@ -18,8 +18,6 @@ _NO_TIME: Final = (
     "stations.control_rate",
     "stations.queue",
     "flows.tcp",
-    "flows.path",
-    "links",
 )
 
 _CARD: Final = Card(
@@ -31,7 +29,7 @@ _CARD: Final = Card(
     assumes=(
         Assumption(
             "every node has a packet, and all draw a backoff from CWmin at once",
-            ("flows.application", "flows.tcp.receive_window_bytes"),
+            ("flows.application", "flows.tcp.receive_window_bytes", "flows.path", "links"),
         ),
         Assumption("no backoff is left over from before, and CW does not double", ()),
         NO_BEACONS,

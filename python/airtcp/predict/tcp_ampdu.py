@@ -19,10 +19,18 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import lossy, tcp_of
-from airtcp.predict.keys import ALIKE, ALL_ACKS, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
+from airtcp.predict.keys import (
+    ALIKE,
+    ALL_ACKS,
+    BOUNDED,
+    NEVER_ENDS,
+    NO_BEACONS,
+    NO_ERRORS,
+    RENO,
+    SEGMENTS,
+)
 from airtcp.predict.senders import flow_count
 from airtcp.predict.wording import OPTIMISTIC, UNKNOWN
-from airtcp.units import format_rate
 
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
@@ -113,6 +121,7 @@ _BOUND_CARD: Final = Card(
     reads=_READS,
     assumes=(
         Assumption("one sender with all windows, full PPDUs, and nothing else on the air", ()),
+        BOUNDED,
         NO_BEACONS,
         NO_ERRORS,
         RENO,
@@ -123,8 +132,6 @@ _BOUND_CARD: Final = Card(
         **NO_COLLISIONS,
         "ap.queue": "a bound: what is lost or waits leaves goodput below it",
         "stations.queue": "as ap.queue",
-        "flows.path": "as ap.queue",
-        "links": "as ap.queue",
         "flows.tcp.min_rto_ns": "as ap.queue",
         "flows.tcp.initial_rto_ns": "as ap.queue",
         "flows.tcp.ack_skip": "there are no ACKs",
@@ -188,7 +195,8 @@ def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
     said = [_ask(air, kind, sum(counts)) for kind in kinds]
     shared = _together(air, said, kinds)
     goodput = shared.total_bps
-    broken = [*_broken(air, kinds, goodput), *_near(said), *air.broken, *air.rules()]
+    down = kinds[0].flows[0].direction == "download"
+    broken = [*_broken(air, kinds, goodput), *_near(said, down=down), *air.broken, *air.rules()]
     values: dict[str, float | list[float]] = {
         "goodput_bps": goodput,
         "flow_goodput_bps": goodput / flow_count(air.scenario),
@@ -205,7 +213,7 @@ def _contending(air: Air, kinds: Sequence[_Kind], answers: Answers) -> None:
         return float(np.dot(weights, single) / weights.sum())
 
     sides = ("ap", "stations")
-    data, acks = sides if kinds[0].flows[0].direction == "download" else sides[::-1]
+    data, acks = sides if down else sides[::-1]
     values[f"mpdus_per_ppdu_{data}"] = mean("segments_per_ppdu")
     accesses = visits * [float(one.ack_accesses) for one in said]
     values[f"mpdus_per_ack_ppdu_{acks}"] = mean("acks_per_ppdu", accesses)
@@ -292,7 +300,7 @@ def _together(air: Air, said: Sequence[Throughput], kinds: Sequence[_Kind]) -> S
 def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
     yield from _alike(air.scenario, kinds)
     yield from _losses(air.scenario, kinds, goodput)
-    yield from _path(air.scenario, kinds, goodput)
+    yield from _path(air.scenario, kinds)
     yield from skipped_acks([flow for kind in kinds for flow in kind.flows])
     rules = air.scenario.mac.rules
     spared = [
@@ -310,14 +318,13 @@ def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
         )
 
 
-def _near(said: Sequence[Throughput]) -> Iterator[str]:
+def _near(said: Sequence[Throughput], *, down: bool) -> Iterator[str]:
     """What becomes of windows that never wait for each other where they nearly fill the air."""
     if not any(1.0 / _NEAR < float(one.undisturbed) < _NEAR for one in said):
         return
-    effect = {
-        1: "goodput is too high, by up to 11 %",
-        2: "goodput is off, with downloads too high by up to 20 %",
-    }.get(int(said[0].n), "goodput is off by up to 10 %")
+    effect = "goodput is off by up to 10 %"
+    if down and int(said[0].n) <= 2:
+        effect = "goodput is too high, by up to 25 %"
     yield (
         "windows pass wires and air without waiting for each other, or fill the air; here both "
         f"would give nearly as much, so that at times they wait and at times the air does; {effect}"
@@ -392,8 +399,7 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
         )
 
 
-def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
-    paths = [scenario.path_links(flow) for kind in kinds for flow in kind.flows]
+def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
     trips = [kind.path_s for kind in kinds]
     if max(trips) > 0.0 and min(trips) < max(trips):
         yield (
@@ -401,9 +407,3 @@ def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) ->
             f"air for longer or shorter; {UNKNOWN}"
         )
     yield from lossy(scenario, "no packet is lost")
-    rates = [link.rate_bps for links in paths for link in links if link.rate_bps is not None]
-    if rates and min(rates) < goodput:
-        yield (
-            f"the air is the bottleneck; here a wired link has {format_rate(min(rates))}; "
-            f"{OPTIMISTIC}"
-        )

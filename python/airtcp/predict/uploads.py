@@ -32,7 +32,8 @@ from airtcp.predict.facts import (
 from airtcp.predict.keys import ALL_ACKS, BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
-from airtcp.units import format_rate, format_time_ns
+from airtcp.predict.wording import OfDelay
+from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.scenario import AccessParameters, Flow, ResolvedScenario
@@ -281,14 +282,14 @@ def _not_alike(uploads: Uploads) -> Iterator[str]:
 
 
 def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
-    each_bps, slowest = float(said.flow_goodput_bps), None
+    each_bps = float(said.flow_goodput_bps)
     for flow in uploads.flows:
         links = uploads.scenario.path_links(flow)
         delay_s = 2.0 * sum(link.delay_ns for link in links) / 1e9
         away = each_bps * delay_s / (8 * tcp_of(flow).mss_bytes) + uploads.every
         window = window_segments(flow)
         if window <= away:
-            yield (
+            yield OfDelay(
                 f"stations always have data; here {away:.3g} segments are on their way at the "
                 f"model's rate, and the window is {window}: goodput is too high, collisions too"
             )
@@ -298,14 +299,7 @@ def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
                 "the stations' queues hold what path and TCP's pauses need; here "
                 f"{limit} packets at {flow.stations}; goodput is too high"
             )
-        rates = [link.rate_bps for link in links if link.rate_bps is not None]
-        slowest = min([*rates, *([slowest] if slowest else [])], default=None)
     yield from lossy(uploads.scenario, "the stations always have data")
-    if slowest is not None and slowest < float(said.goodput_bps):
-        yield (
-            f"the channel is the bottleneck; here a wired link has {format_rate(slowest)}; goodput "
-            "is too high, and shared by TCP rather than by the MAC"
-        )
 
 
 def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:

@@ -9,6 +9,12 @@ PESSIMISTIC: Final = "the model is too pessimistic: goodput too low, times too h
 UNKNOWN: Final = "the effect is unknown"
 
 
+class OfDelay(str):
+    """A sentence about the delay of a path, of which a window a round trip takes account."""
+
+    __slots__ = ()
+
+
 def segments(window: float) -> str:
     """So many segments, in words."""
     return f"{window:g} segment{'s' if window != 1 else ''}"

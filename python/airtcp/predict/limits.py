@@ -1,0 +1,239 @@
+"""What no answer can pass: windows in a round trip of their path, and the rates of wired links.
+
+Knows receive windows, delays and rates of paths, and which flows share a link in which direction.
+Knows no model: whatever a card has said, `apply` takes the least of that and of these bounds, and
+names the bound in source and assumptions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from airtcp.predict.answers import Answers
+from airtcp.predict.facts import tcp_of, window_segments
+from airtcp.predict.transfers import size_of
+from airtcp.predict.wording import UNKNOWN, OfDelay
+from airtcp.standards import UDP_IP_HEADER_BYTES
+from airtcp.units import format_rate, format_time_ns
+
+if TYPE_CHECKING:
+    from airtcp.results import Predicted
+    from airtcp.scenario import Flow, Link, ResolvedScenario
+
+__all__ = ["Most", "apply", "least_time_s", "most_goodput"]
+
+#: Bounds that are met but for rounding name no source.
+_ROUNDING: Final = 1e-9
+#: What becomes of metrics of nodes that have something to send less often than a model has them.
+_OF_BUSY_NODES: Final = {
+    "collision_probability": UNKNOWN,
+    "drop_probability_mac": UNKNOWN,
+    "mean_backlogged_nodes": "the value is too high",
+    "mpdus_per_": "the value is too high",
+}
+_LOW: Final = re.compile(r"goodput (is )?(a little )?too low")
+_TIMES: Final = ("transfer_time_s", "transfer_time_to_last_ack_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The most payload that all flows get together, in bits per second, and what bounds it.
+
+    `source` stands behind that of the model, `why` among its assumptions; `by_window` where no link
+    is in it.
+    """
+
+    bps: float
+    source: str
+    why: str
+    by_window: bool
+
+
+def apply(scenario: ResolvedScenario, answers: Answers) -> None:
+    """Bound what models have said of goodput, and of times, by what paths let pass."""
+    most = most_goodput(scenario)
+    flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
+    if most is not None and answers.model.get("goodput_bps"):
+        best = answers.model["goodput_bps"][0].value
+        bound = isinstance(best, float) and best > most.bps * (1.0 + _ROUNDING)
+        for metric, share in (("goodput_bps", 1), ("flow_goodput_bps", flows)):
+            entries = answers.model.get(metric, [])
+            entries[:] = [_at_most(entry, most, share) for entry in entries]
+        if bound and all(flow.tcp is not None for flow in scenario.flows):
+            _busy_nodes(scenario, answers, most)
+    least_s = least_time_s(scenario)
+    for metric in _TIMES:
+        entries = answers.model.get(metric, [])
+        entries[:] = [_at_least(entry, least_s) for entry in entries]
+
+
+def most_goodput(scenario: ResolvedScenario) -> Most | None:
+    """The least bound on the goodput of all flows; None where windows and links leave it open.
+
+    Each flow gets a window in a round trip at most, and what its own links carry; flows that name a
+    link share its rate in each direction. A flow that names several counts at the slowest of them.
+    """
+    windows = [_window_bps(scenario, flow) for flow in scenario.flows]
+    counts = [scenario.group(flow.stations).count for flow in scenario.flows]
+    own = [_own_links_bps(flow) for flow in scenario.flows]
+    each = [min(pair) for pair in zip(windows, own, strict=True)]
+    shared: dict[tuple[str, str] | int, list[int]] = {}
+    for i, flow in enumerate(scenario.flows):
+        named = {name: scenario.links[name].rate_bps for name in flow.path if isinstance(name, str)}
+        finite = {name: rate for name, rate in named.items() if rate is not None}
+        slowest = min(sorted(finite), key=finite.__getitem__, default=None)
+        shared.setdefault((slowest, flow.direction) if slowest else i, []).append(i)
+    total, links = 0.0, []
+    for place, members in shared.items():
+        bound = sum(counts[i] * each[i] for i in members)
+        if isinstance(place, tuple):
+            rate = scenario.links[place[0]].rate_bps
+            assert rate is not None
+            # Of flows that share it those with the largest packets leave most room for payload.
+            carries = rate * max(_payload_share(scenario.flows[i]) for i in members)
+            if carries < bound:
+                bound, here = carries, rate
+                links.append(here)
+        links += [
+            rate
+            for i in members
+            if own[i] < windows[i] and bound == sum(counts[j] * each[j] for j in members)
+            for rate in _own_rates(scenario.flows[i])
+        ]
+        total += bound
+    if total == float("inf"):
+        return None
+    if links:
+        what = f"links carry no more than their rate; here one has {format_rate(min(links))}"
+        return Most(total, "at most the rate of a link", f"{what}: {_shown(total)}", False)
+    trips = [2 * _delay_ns(scenario, flow) for flow in scenario.flows]
+    what = (
+        "a flow gets no more than its window in a round trip of its path; here round trips take "
+        f"{format_time_ns(max(trips))}"
+    )
+    return Most(total, "at most a window a round trip", f"{what}: {_shown(total)}", True)
+
+
+def least_time_s(scenario: ResolvedScenario) -> float:
+    """The least mean time of a transfer: what links take for its bytes, and whole windows."""
+    return min((_least_time_s(scenario, flow) for flow in scenario.flows), default=0.0)
+
+
+def _least_time_s(scenario: ResolvedScenario, flow: Flow) -> float:
+    app = flow.application
+    if flow.tcp is None or app.kind not in ("bulk", "web", "ftp") or app.size is None:
+        return 0.0
+    mean_bits = 8.0 * size_of(flow).mean()
+    rates = [link.rate_bps for link in scenario.path_links(flow) if link.rate_bps is not None]
+    through = mean_bits / (min(rates) * _payload_share(flow)) if rates else 0.0
+    window_bits = 8.0 * window_segments(flow) * tcp_of(flow).mss_bytes
+    # The last window comes before its round trip is over.
+    rounds = max(0.0, mean_bits / window_bits - 1.0)
+    return max(through, rounds * _round_trip_s(scenario.path_links(flow), flow))
+
+
+def _window_bps(scenario: ResolvedScenario, flow: Flow) -> float:
+    """A window in a round trip of the path; infinite without a window or without a path."""
+    if flow.tcp is None or flow.application.kind not in ("bulk", "web"):
+        # Transfers of FTP do not wait for each other, and have a window each.
+        return float("inf")
+    trip = _round_trip_s(scenario.path_links(flow), flow)
+    bits = 8.0 * window_segments(flow) * tcp_of(flow).mss_bytes
+    return bits / trip if trip > 0.0 else float("inf")
+
+
+def _round_trip_s(links: tuple[Link, ...], flow: Flow) -> float:
+    """The delays of the wires, and what they take for a segment and for its ACK."""
+    tcp = tcp_of(flow)
+    bits = 8 * tcp.mss_bytes + 2 * tcp.header_bits
+    return sum(
+        2.0 * link.delay_ns / 1e9 + (bits / link.rate_bps if link.rate_bps else 0.0)
+        for link in links
+    )
+
+
+def _delay_ns(scenario: ResolvedScenario, flow: Flow) -> int:
+    return sum(link.delay_ns for link in scenario.path_links(flow))
+
+
+def _own_rates(flow: Flow) -> list[int]:
+    return [
+        link.rate_bps
+        for link in flow.path
+        if not isinstance(link, str) and link.rate_bps is not None
+    ]
+
+
+def _own_links_bps(flow: Flow) -> float:
+    """What the links carry that one flow alone has."""
+    rates = _own_rates(flow)
+    return min(rates) * _payload_share(flow) if rates else float("inf")
+
+
+def _payload_share(flow: Flow) -> float:
+    """Payload over IP packet."""
+    if flow.tcp is not None:
+        payload = 8.0 * flow.tcp.mss_bytes
+        return payload / (payload + flow.tcp.header_bits)
+    size = flow.application.packet_bytes if flow.application.kind == "udp" else 0
+    return max(0, size - UDP_IP_HEADER_BYTES) / size if size else 1.0
+
+
+def _shown(bps: float) -> str:
+    return f"{format_rate(round(bps, -4) or round(bps))} of payload"
+
+
+def _at_most(entry: Predicted, most: Most, flows: int) -> Predicted:
+    if isinstance(entry.value, list) or entry.value * flows <= most.bps * (1.0 + _ROUNDING):
+        return entry
+    # A bound holds whatever makes the model's own value too low.
+    left = [
+        text
+        for text in entry.broken
+        if not (most.by_window and isinstance(text, OfDelay)) and not _LOW.search(text)
+    ]
+    return replace(
+        entry,
+        value=most.bps / flows,
+        source=f"{entry.source}, {most.source}",
+        assumes=[*entry.assumes, most.why],
+        broken=left,
+    )
+
+
+def _at_least(entry: Predicted, least_s: float) -> Predicted:
+    if isinstance(entry.value, list) or entry.value >= least_s * (1.0 - _ROUNDING):
+        return entry
+    why = (
+        "a transfer takes at least what links take for its bytes, and a round trip for each window "
+        f"but the last; here {least_s:.3g} s"
+    )
+    return replace(
+        entry,
+        value=least_s,
+        source=f"{entry.source}, at least what the path takes",
+        assumes=[*entry.assumes, why],
+    )
+
+
+def _busy_nodes(scenario: ResolvedScenario, answers: Answers, most: Most) -> None:
+    """Say of what nodes do that they have less to send than the models have them send."""
+    for metric, entries in answers.model.items():
+        for text in _of_metric(scenario, metric, most):
+            for entry in entries:
+                entry.broken.append(text)
+
+
+def _of_metric(scenario: ResolvedScenario, metric: str, most: Most) -> Iterator[str]:
+    what = "a wired link" if not most.by_window else "a window a round trip"
+    for begins, effect in _OF_BUSY_NODES.items():
+        if metric.startswith(begins):
+            yield (
+                f"the air is the bottleneck; here {what} is: nodes have something to send less "
+                f"often than the model has them; {effect}"
+            )
+    if metric == "jain_index" and len(scenario.flows) > 1:
+        yield f"the air is the bottleneck; here {what} is, and shares are its own; {UNKNOWN}"

@@ -1,0 +1,149 @@
+"""No answer passes a window a round trip, or the rates of wired links; it says what bounded it."""
+
+from typing import Any
+
+import pytest
+from airtcp import predict, simulate
+from airtcp.predict.limits import least_time_s, most_goodput
+from airtcp.scenario import ResolvedScenario, loads
+
+BULK = '{ kind = "bulk" }'
+UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
+SENT = {"application": UDP, "direction": "upload"}
+#: The payload of a segment of 1460 bytes, and of a datagram, in 1500 bytes.
+TCP_SHARE, UDP_SHARE = 1460 / 1500, 1472 / 1500
+
+
+def scenario(
+    *flows: dict[str, Any], standard: str = "802.11g", count: int = 1, links: str = ""
+) -> ResolvedScenario:
+    mcs = "mcs = 7\n" if standard == "802.11n" else ""
+    text = f'[phy]\nstandard = "{standard}"\n{mcs}{links}'
+    for i, flow in enumerate(flows):
+        text += f'[[stations]]\nname = "g{i}"\ncount = {count}\n[[flows]]\nstations = "g{i}"\n'
+        text += f'direction = "{flow.get("direction", "download")}"\n'
+        text += f"application = {flow.get('application', BULK)}\n"
+        if "path" in flow:
+            text += f"path = [{flow['path']}]\n"
+        if "window" in flow:
+            text += f"tcp = {{ receive_window = {{ segments = {flow['window']} }} }}\n"
+    return loads(text + '[run]\nwarmup = "3 s"\nduration = "6 s"\nreplications = 2\nseed = 1\n')
+
+
+CAPPED = {
+    "802.11g over 50 ms": (
+        scenario({"path": '{ delay = "50 ms" }'}),
+        "at most a window a round trip",
+        0.02,
+    ),
+    "a wire of 30 Mb/s under 802.11n": (
+        scenario({"path": '{ rate = "30 Mb/s" }'}, standard="802.11n"),
+        "at most the rate of a link",
+        0.01,
+    ),
+    "links of their own": (
+        scenario({"path": '{ rate = "2 Mb/s" }', "direction": "upload"}, count=3),
+        "at most the rate of a link",
+        0.01,
+    ),
+    "a link that saturated datagrams share": (
+        scenario(
+            {"path": '"up"', "application": UDP, "direction": "upload"},
+            count=3,
+            links='[links.up]\nrate = "9 Mb/s"\n',
+        ),
+        "at most the rate of a link",
+        0.01,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CAPPED)
+def test_an_answer_that_paths_bound_is_near_the_simulation_and_says_so(name: str) -> None:
+    asked, source, off = CAPPED[name]
+
+    said, measured = predict(asked), simulate(asked).metrics
+
+    for metric in ("goodput_bps", "flow_goodput_bps"):
+        for entry in said.model[metric]:
+            assert entry.source.endswith(source)
+            assert entry.value == pytest.approx(measured[metric].mean, rel=off)
+            assert entry.assumes[-1].startswith(("a flow gets no more", "links carry no more"))
+            assert not [text for text in entry.broken if "wired path takes" in text]
+
+
+def test_a_window_that_bounds_802_11n_is_answered_by_its_rounds() -> None:
+    asked = scenario({"path": '{ delay = "10 ms" }', "window": 60}, standard="802.11n")
+
+    best, measured = predict(asked).best("goodput_bps"), simulate(asked).metrics["goodput_bps"]
+
+    assert best is not None
+    assert best.source == "TCP over A-MPDUs (A9)"
+    assert best.value == pytest.approx(measured.mean, rel=0.02)
+
+
+def test_windows_of_flows_add_up() -> None:
+    """10 segments in 20 ms, and 20 in 50 ms: 2 stations each."""
+    asked = scenario(
+        {"path": '{ delay = "10 ms" }', "window": 10},
+        {"path": '{ delay = "25 ms" }', "window": 20},
+        count=2,
+    )
+
+    most = most_goodput(asked)
+
+    assert most is not None
+    assert most.bps == pytest.approx(2 * 1460 * 8 * (10 / 0.02 + 20 / 0.05))
+    assert most.by_window
+
+
+def test_a_link_is_shared_by_all_that_name_it_in_each_direction_for_itself() -> None:
+    """2 stations down and 2 up: 8 Mb/s each way. The third pair of downloads has 1 Mb/s each."""
+    links = '[links.up]\nrate = "8 Mb/s"\n'
+    flows = [{"path": '"up"'}, {"path": '"up"', "direction": "upload"}]
+
+    both = most_goodput(scenario(*flows, count=2, links=links))
+    more = most_goodput(scenario(*flows, {"path": '{ rate = "1 Mb/s" }'}, count=2, links=links))
+    alike = most_goodput(scenario(flows[0], flows[0], count=2, links=links))
+
+    assert both is not None
+    assert more is not None
+    assert alike is not None
+    assert both.bps == pytest.approx(16e6 * TCP_SHARE)
+    assert more.bps == pytest.approx(18e6 * TCP_SHARE)
+    assert alike.bps == pytest.approx(8e6 * TCP_SHARE)
+
+
+def test_datagrams_have_no_window() -> None:
+    assert most_goodput(scenario({**SENT, "path": '{ delay = "50 ms" }'})) is None
+    most = most_goodput(scenario({**SENT, "path": '{ rate = "3 Mb/s" }'}))
+    assert most is not None
+    assert most.bps == pytest.approx(3e6 * UDP_SHARE)
+
+
+def test_nothing_is_bounded_without_a_path() -> None:
+    assert most_goodput(scenario({})) is None
+    assert all(
+        "at most" not in entry.source for entry in predict(scenario({})).model["goodput_bps"]
+    )
+
+
+def test_a_transfer_takes_what_its_link_takes() -> None:
+    """1 MB at 1 Mb/s: 8 s and the headers, where the air alone would take half a second."""
+    size = '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }'
+    asked = scenario({"application": size, "path": '{ rate = "1 Mb/s" }'})
+
+    best, measured = predict(asked).best("transfer_time_s"), 8.0 / TCP_SHARE
+
+    assert least_time_s(asked) == pytest.approx(measured)
+    assert best is not None
+    assert best.value == pytest.approx(measured)
+    assert best.source.endswith("at least what the path takes")
+
+
+def test_what_busy_nodes_do_is_said_to_be_another() -> None:
+    said = predict(CAPPED["802.11g over 50 ms"][0])
+
+    entry = said.best("collision_probability")
+    assert entry is not None
+    assert any("a window a round trip is" in text for text in entry.broken)
