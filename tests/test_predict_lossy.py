@@ -85,3 +85,14 @@ def test_without_a_delay_nothing_is_told() -> None:
     asked = loads(text.format(loss='"1 %"', congestion="reno", standard="n", count=1))
 
     assert "need losses and a delay" in predict(asked).unanswered["losses on wired links"]
+
+
+def test_a_window_grows_by_an_ack_for_d_segments() -> None:
+    """With an ACK for two segments a window grows half as fast: sqrt(1.5 / 2 / 0.001)."""
+    text = SCENARIO.replace("every = 1 }", "every = 2 }")
+    asked = loads(text.format(loss="{ every = 1000 }", congestion="reno", standard="ac", count=1))
+
+    best = predict(asked).best("goodput_bps")
+
+    assert best is not None
+    assert best.value == pytest.approx(math.sqrt(0.75 / 0.001) * 8000 / 0.05)

@@ -87,7 +87,7 @@ def test_windows_that_open_wide_give_long_files_more_than_their_share() -> None:
 
     said, measured = predict(asked), simulate(asked).metrics
 
-    assert "the median is too low, high" in broken(said, "H (26)", "transfer_time_p90_s")
+    assert "the 99th percentile is too high" in broken(said, "H (26)", "transfer_time_p90_s")
     median, last = "transfer_time_p50_s", "transfer_time_p99_s"
     assert values(said, median)["H (26)"] < measured[median].mean
     assert values(said, last)["H (26)"] > measured[last].mean
@@ -112,7 +112,7 @@ def test_paper_m_comes_first_where_each_segment_waits_for_its_ack() -> None:
 
     assert said.model["transfer_time_s"][0].source == "M (17), corrected"
     sentences = broken(said, "H (19), few sources")
-    assert "an ACK for every second segment; here for every 1; times are too low" in sentences
+    assert "an ACK for every second segment; here for every 1: there are more" in sentences
     assert "the window is 1 segment" in sentences
 
 

@@ -43,7 +43,7 @@ def lone_window(connections: Connections) -> Iterator[str]:
         yield (
             f"W* is much larger than d = {d:g}; here W* is {segments(window)}: access point and "
             "station do not always contend, there are fewer collisions but more backoff is waited "
-            "out alone; goodput and collision probability are too high"
+            "out alone; the collision probability is too high, goodput off by little"
         )
 
 

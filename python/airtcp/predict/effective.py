@@ -332,7 +332,7 @@ def _open(
                 *broken,
                 f"transfers share the channel equally; here windows open up to {windows} segments, "
                 "so that long files get more than their share of the access point's queue: the "
-                "median is too low, high percentiles are too high",
+                "99th percentile is too high, the median off either way",
             ]
         p50, p90, p99 = sojourn_quantile([0.5, 0.9, 0.99], rho, service.est_s).tolist()
         answers.add(
@@ -420,11 +420,11 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     if parameters.rts_before_data:
         yield "basic access; here RTS/CTS before data: exchanges take longer; times are too low"
     if connections.every != 2.0:
-        effect = "too low" if connections.every < 2.0 else "too high"
-        yield (
-            f"an ACK for every second segment; here for every {connections.every:.3g}; times are "
-            f"{effect}"
-        )
+        here = f"an ACK for every second segment; here for every {connections.every:.3g}"
+        if connections.every < 2.0:
+            yield f"{here}: there are more of them; times are too low"
+        else:
+            yield f"{here}: fewer take less time, and windows open more slowly; {wording.UNKNOWN}"
     if connections.smallest_window < 2:
         yield (
             "two segments at a time; here the window is 1 segment: each waits for its ACK; times "

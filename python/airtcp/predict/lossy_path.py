@@ -32,6 +32,7 @@ _CARD: Final = Card(
         "flows.tcp.header_bits",
         "flows.tcp.congestion",
         "flows.tcp.aimd",
+        "flows.tcp.delayed_ack",
         "flows.tcp.receive_window_bytes",
         "stations.count",
         "flows.stations",
@@ -96,7 +97,9 @@ def _rate_bps(flow: Flow, links: Sequence[Link]) -> float:
         window = float(average_window(p, rtt_s))
     else:
         aimd = tcp.aimd
-        window = float(square_root_window(p, increase=aimd.increase, decrease=aimd.decrease))
+        # A window grows with each ACK, and there is one for d segments.
+        increase = aimd.increase / tcp.delayed_ack.every
+        window = float(square_root_window(p, increase=increase, decrease=aimd.decrease))
     most = max(1.0, tcp.receive_window_bytes / tcp.mss_bytes)
     return min(window, most) * 8 * tcp.mss_bytes / rtt_s
 
@@ -119,7 +122,10 @@ def _round_trip_s(links: Sequence[Link]) -> float:
 
 
 def _broken(scenario: ResolvedScenario) -> Iterator[str]:
-    if any(link.loss is not None and not link.loss.every for link in scenario.links.values()):
+    losses = [
+        link.loss for flow in scenario.flows for link in scenario.path_links(flow) if link.loss
+    ]
+    if any(not loss.every for loss in losses):
         yield (
             "losses are regular; here they are drawn: windows are a little larger where losses are "
             "rare, and smaller where timers expire: goodput is off by up to 15 %"
@@ -129,5 +135,5 @@ def _broken(scenario: ResolvedScenario) -> Iterator[str]:
         "it too, and a window does not grow while a loss is mended; goodput is too high, by 15 % "
         "at windows of 20 segments and less at larger ones"
     )
-    if any(link.loss is not None and link.loss.acks for link in scenario.links.values()):
+    if any(loss.acks for loss in losses):
         yield "no ACK is lost; here ACKs are lost too: windows grow a little slower"

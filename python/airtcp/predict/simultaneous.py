@@ -56,7 +56,7 @@ def predict(others: int, w0: int, answers: Answers) -> None:
         )
         next_one = (
             f"{frozen}; and a transmission on the channel counts once, where the metric counts "
-            "each node that takes part; the effect is unknown, with many nodes the value is too low"
+            "each node that takes part: the value is too low with up to 20 nodes"
         )
         any_two = (
             "two equal backoffs are a collision; they are only if they are the smallest, "

@@ -371,6 +371,13 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
             f"the windows let {under_way:,} be under way: packets are dropped, TCP slows down; "
             f"{OPTIMISTIC}"
         )
+    acks = sum(kind.group.count * (kind.window // kind.every) for kind in kinds)
+    if not down and queue.limit is not None and acks > queue.limit:
+        yield (
+            f"a queue that holds all ACKs; here {queue.limit} packets at the access point, and up "
+            f"to {acks:,} ACKs: some are dropped, later ones answer for them, and take fewer "
+            "accesses, or too few come: goodput is off by up to 20 %"
+        )
     if down and queue.discipline != "fifo":
         yield (
             f"one queue in order of arrival; here {queue.discipline}, which may drop packets or "
