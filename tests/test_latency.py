@@ -182,3 +182,37 @@ tcp = {{ receive_window = {{ segments = 1 }}, delayed_ack = {{ every = 1 }} }}
     # All of them: each group by how many segments it has sent, which is as 1 to 4.
     both = simulation.metrics["rtt_s"].mean
     assert both == pytest.approx(2 / (1 / near + 1 / far), rel=0.01)
+
+
+LOSSES = """
+[phy]
+standard = "802.11g"
+[[stations]]
+name = "a"
+count = 1
+[[flows]]
+stations = "a"
+direction = "download"
+application = {{ kind = "bulk" }}
+path = [{{ delay = "20 ms"{loss} }}]
+tcp = {{ variant = "{variant}" }}
+"""
+
+
+def test_the_path_does_not_wait_for_what_was_lost() -> None:
+    """What comes behind a lost segment waits for that to be mended, a round trip of 40 ms and more.
+
+    On the path a trip stays what it is without losses. Without SACK nobody is told before.
+    """
+    rate = ', loss = { rate = "1 %" }'
+    clean = means(LOSSES.format(variant="sack", loss=""))
+    lossy = means(LOSSES.format(variant="sack", loss=rate))
+    blind = means(LOSSES.format(variant="newreno", loss=rate))
+
+    assert clean["path_rtt_s"] == clean["rtt_s"]
+    assert lossy["rtt_s"] > lossy["path_rtt_s"] + 0.003
+    # The wire there and back, and the air; of few segments the last waits for the timer of ACKs.
+    assert 0.04 < lossy["path_rtt_s"] < 1.1 * clean["path_rtt_s"]
+    assert lossy["path_rtt_p50_s"] <= lossy["path_rtt_p90_s"] <= lossy["path_rtt_p99_s"]
+    assert lossy["path_rtt_p99_s"] < lossy["rtt_p99_s"]
+    assert blind["path_rtt_s"] == blind["rtt_s"]

@@ -168,6 +168,13 @@ _CATALOGUE: Final = (
         "own station or of the access point",
     ),
     *_delays(
+        "path_rtt",
+        "round-trip time of the path",
+        "the same until the sender is told that the segment has come, by the TCP ACK that covers "
+        "it or by a SACK block before that: what a packet waits, and not how long TCP needs to "
+        "mend the loss of an earlier one. Without SACK it is `rtt_s`",
+    ),
+    *_delays(
         "ap_queue_delay",
         "AP queue delay",
         "mean time that packets of these flows spend in the queue of the access point, from their "

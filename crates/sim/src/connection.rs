@@ -8,7 +8,7 @@ use airtcp_tcp::{
 };
 
 use crate::app::End;
-use crate::round_trips::RoundTrips;
+use crate::round_trips::{RoundTrips, Trip};
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl Connection {
     }
 
     /// A segment of the other end has reached `side`: how many bytes of transfers came with it. Tells
-    /// `sample` when each segment was sent whose round trip is over.
+    /// `sample` how the round trip of each segment is over for which it is, and when that was sent.
     #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
@@ -203,10 +203,10 @@ impl Connection {
         config: &Config,
         now: Time,
         segment: &Segment,
-        sample: impl FnMut(Time),
+        sample: impl FnMut(Trip, Time),
     ) -> u64 {
         if side == self.sender && segment.flags.contains(Flags::ACK) {
-            self.round_trips.on_ack(segment.ack, sample);
+            self.round_trips.on_ack(segment.ack, self.sacks.blocks(segment), sample);
         }
         let endpoint = match side {
             Side::Station => &mut self.station,

@@ -10,7 +10,7 @@
 mod tests;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::Segment;
+use airtcp_tcp::{Block, Segment};
 
 pub use crate::connection::Side;
 use crate::control::{RunControl, RunError};
@@ -23,7 +23,7 @@ pub use crate::tap::Purpose;
 use crate::world::HandedOut;
 
 /// A packet that comes from outside.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Arrival {
     /// The number of its flow: flows are numbered by the entries of the scenario, and within an entry by
     /// station.
@@ -34,6 +34,8 @@ pub struct Arrival {
     pub connection: Option<u32>,
     /// Numbers, flags and payload; of a datagram the payload alone.
     pub segment: Segment,
+    /// The blocks of its SACK option.
+    pub sacked: Vec<Block>,
     /// Size, with the headers of IP. \[bit\]
     pub bits: u64,
 }
@@ -211,11 +213,10 @@ impl<'a, P> Live<'a, P> {
     /// # Panics
     /// If `now` has passed.
     pub fn packet_in(&mut self, now: Time, arrival: Arrival, payload: P) {
-        let Arrival { flow, side, connection, segment, bits } = arrival;
         let world = &mut self.replication.world;
         assert!(now >= world.now(), "packets come in order");
         world.wait_until(now);
-        let place = world.take_in(flow, side, connection, segment, bits) as usize;
+        let place = world.take_in(arrival) as usize;
         if let Some(bytes) = self.bytes {
             world.capture_foreign(place as u32, bytes(&payload));
         }

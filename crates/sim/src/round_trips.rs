@@ -1,22 +1,40 @@
 //! The round trips of one sender: when each of its segments went, until they are acknowledged.
 //!
+//! The trip of a segment on the path ends when the sender is told that it has come: by the cumulative
+//! acknowledgment, or by a SACK block before that, as long as a segment before it is missing (RFC 2018).
 //! One that was sent again says nothing, for nobody knows which of the two was acknowledged (Karn and
 //! Partridge 1987). Knows numbers and times; what a sender does with its own estimate of the round
 //! trip is its endpoint's business.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use airtcp_kernel::Time;
-use airtcp_tcp::Segment;
+use airtcp_tcp::{Block, Blocks, Segment};
+
+/// How the round trip of a segment that was sent once is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trip {
+    /// Acknowledged, and not SACKed before.
+    Acknowledged,
+    /// SACKed for the first time: the trip on the path is over, and the cumulative acknowledgment is
+    /// to come.
+    Sacked,
+    /// Acknowledged after it was SACKed.
+    Covered,
+}
 
 /// Segments that were sent and not acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
     /// The number behind the payload of each, in order, and when it was sent; [`Time::NEVER`] if more
-    /// than once.
+    /// than once, or if it is in `covered`.
     sent: VecDeque<(u64, Time)>,
     /// The number behind the last payload that was ever sent.
     sent_up_to: u64,
+    /// What SACK blocks have told of, beyond the cumulative acknowledgment.
+    sacked: Blocks,
+    /// Of the segments in `sacked` that were sent once: the number behind each, and when it was sent.
+    covered: BTreeMap<u64, Time>,
 }
 
 impl RoundTrips {
@@ -42,6 +60,7 @@ impl RoundTrips {
         let last = self.sent.partition_point(|&(before, _)| before < end) + 1;
         for one in self.sent.range_mut(first..last.min(self.sent.len())) {
             one.1 = Time::NEVER;
+            self.covered.remove(&one.0);
         }
         if end > self.sent_up_to {
             self.sent.push_back((end, Time::NEVER));
@@ -49,17 +68,55 @@ impl RoundTrips {
         }
     }
 
-    /// All before `ack` has been acknowledged: tells `sample` when each segment of it was sent that was
-    /// sent once.
+    /// All before `ack` has been acknowledged, and these blocks beyond it are SACKed: tells `sample` how
+    /// the round trip of each segment is over for which it is, and when that was sent.
     #[inline]
-    pub(crate) fn on_ack(&mut self, ack: u64, mut sample: impl FnMut(Time)) {
+    pub(crate) fn on_ack(
+        &mut self,
+        ack: u64,
+        blocks: &[Block],
+        mut sample: impl FnMut(Trip, Time),
+    ) {
         while let Some(&(end, at)) = self.sent.front()
             && end <= ack
         {
             self.sent.pop_front();
             if at != Time::NEVER {
-                sample(at);
+                sample(Trip::Acknowledged, at);
             }
+        }
+        if !blocks.is_empty() || !self.sacked.is_empty() {
+            self.on_sack(ack, blocks, &mut sample);
+        }
+    }
+
+    #[cold]
+    fn on_sack(&mut self, ack: u64, blocks: &[Block], sample: &mut dyn FnMut(Trip, Time)) {
+        while let Some(first) = self.covered.first_entry()
+            && *first.key() <= ack
+        {
+            sample(Trip::Covered, first.remove());
+        }
+        while self.sacked.pop_through(ack).is_some() {}
+        for &block in blocks {
+            // What is acknowledged is a duplicate (RFC 2883), and what was not sent is not believed.
+            if block.start <= ack || block.end <= block.start || block.end > self.sent_up_to {
+                continue;
+            }
+            for gap in self.sacked.gaps(block) {
+                let first = self.sent.partition_point(|&(end, _)| end <= gap.start);
+                let last = self.sent.partition_point(|&(end, _)| end <= gap.end);
+                let mut begin = first.checked_sub(1).map_or(ack, |before| self.sent[before].0);
+                for one in self.sent.range_mut(first..last) {
+                    if begin >= gap.start && one.1 != Time::NEVER {
+                        let at = std::mem::replace(&mut one.1, Time::NEVER);
+                        self.covered.insert(one.0, at);
+                        sample(Trip::Sacked, at);
+                    }
+                    begin = one.0;
+                }
+            }
+            self.sacked.insert(block);
         }
     }
 }
@@ -79,9 +136,24 @@ mod tests {
     }
 
     fn samples(trips: &mut RoundTrips, ack: u64) -> Vec<u64> {
-        let mut samples = Vec::new();
-        trips.on_ack(ack, |at| samples.push(at.as_nanos()));
-        samples
+        let told = told(trips, ack, &[]);
+        assert!(told.iter().all(|&(how, _)| how == Trip::Acknowledged));
+        told.into_iter().map(|(_, at)| at).collect()
+    }
+
+    fn told(trips: &mut RoundTrips, ack: u64, blocks: &[(u64, u64)]) -> Vec<(Trip, u64)> {
+        let blocks: Vec<_> = blocks.iter().map(|&(start, end)| Block { start, end }).collect();
+        let mut told = Vec::new();
+        trips.on_ack(ack, &blocks, |how, at| told.push((how, at.as_nanos())));
+        told
+    }
+
+    fn five() -> RoundTrips {
+        let mut trips = RoundTrips::default();
+        for n in 0..5 {
+            trips.on_sent(at(10 * (n + 1)), &segment(1 + 100 * n, 100));
+        }
+        trips
     }
 
     #[test]
@@ -121,5 +193,55 @@ mod tests {
         trips.on_sent(at(60), &segment(351, 100));
 
         assert_eq!(samples(&mut trips, 451), [10, 60]);
+    }
+
+    /// The first of five is missing: the path's trip of each other is over when a block tells of it for the
+    /// first time, once; that of the ACK when all are covered. The first goes again and has none.
+    #[test]
+    fn a_block_ends_the_trip_on_the_path() {
+        let mut trips = five();
+
+        assert_eq!(told(&mut trips, 1, &[(101, 201)]), [(Trip::Sacked, 20)]);
+        let two = [(Trip::Sacked, 30), (Trip::Sacked, 40)];
+        assert_eq!(told(&mut trips, 1, &[(101, 401)]), two);
+        assert!(told(&mut trips, 1, &[(101, 401)]).is_empty());
+        trips.on_sent(at(60), &segment(1, 100));
+        let covered = [20, 30, 40].map(|at| (Trip::Covered, at));
+        assert_eq!(told(&mut trips, 401, &[]), covered);
+        assert_eq!(samples(&mut trips, 501), [50]);
+        assert!(trips.sacked.is_empty() && trips.covered.is_empty() && trips.sent.is_empty());
+    }
+
+    /// Two blocks with a gap between them, which a block that joins them closes; a part of a segment, a
+    /// duplicate, and what was never sent end no trip.
+    #[test]
+    fn what_a_block_does_not_hold_whole_is_under_way() {
+        let mut trips = five();
+
+        let apart = [(301, 401), (101, 201)];
+        assert_eq!(told(&mut trips, 1, &apart), [(Trip::Sacked, 40), (Trip::Sacked, 20)]);
+        assert_eq!(told(&mut trips, 1, &[(101, 401)]), [(Trip::Sacked, 30)]);
+        assert!(told(&mut trips, 1, &[(401, 450)]).is_empty());
+        assert!(told(&mut trips, 1, &[(1, 1), (501, 601)]).is_empty());
+        assert_eq!(
+            told(&mut trips, 501, &[(1, 101)]),
+            [(Trip::Acknowledged, 10), (Trip::Acknowledged, 50)]
+                .into_iter()
+                .chain([20, 30, 40].map(|at| (Trip::Covered, at)))
+                .collect::<Vec<_>>()
+        );
+    }
+
+    /// After a timeout all is sent again, what is SACKed too: nobody knows what the next ACK is for.
+    #[test]
+    fn what_was_sacked_and_goes_again_is_not_covered() {
+        let mut trips = five();
+        told(&mut trips, 1, &[(101, 301)]);
+
+        trips.on_sent(at(90), &segment(1, 100));
+        trips.on_sent(at(91), &segment(101, 100));
+
+        let covered = [(Trip::Acknowledged, 40), (Trip::Acknowledged, 50), (Trip::Covered, 30)];
+        assert_eq!(told(&mut trips, 501, &[]), covered);
     }
 }

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 
 use airtcp_kernel::Time;
-use airtcp_tcp::{Flags, Segment};
+use airtcp_tcp::{Block, Flags, Segment};
 
 use crate::connection::{Side, TcpCounts};
-use crate::round_trips::RoundTrips;
+use crate::round_trips::{RoundTrips, Trip};
 
 /// What a foreign connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,17 +122,18 @@ impl Tap {
         }
     }
 
-    /// A segment that the other end had sent has come to `side`. Tells `sample` when each segment was
-    /// sent whose round trip is over.
+    /// A segment that the other end had sent, with these SACK blocks, has come to `side`. Tells `sample`
+    /// how the round trip of each segment is over for which it is, and when that was sent.
     pub(crate) fn on_arrival(
         &mut self,
         now: Time,
         side: Side,
         segment: &Segment,
-        sample: impl FnMut(Time),
+        sacked: &[Block],
+        sample: impl FnMut(Trip, Time),
     ) -> Came {
         if side == self.sender && segment.flags.contains(Flags::ACK) {
-            self.round_trips.on_ack(segment.ack, sample);
+            self.round_trips.on_ack(segment.ack, sacked, sample);
         }
         let sent = &mut self.ends[side.other() as usize];
         let mut seq = segment.seq;
@@ -187,7 +188,10 @@ mod tests {
         let data = |seq| segment(seq, 1000, Flags::ACK);
         let last = segment(2001, 1000, Flags::ACK | Flags::FIN);
         let mut came = |tap: &mut Tap, millis, side, segment: &Segment| {
-            tap.on_arrival(at(millis), side, segment, |sent| round_trips.push(at(millis) - sent))
+            let blocks = if millis == 8 { &[Block { start: 2001, end: 3001 }][..] } else { &[] };
+            tap.on_arrival(at(millis), side, segment, blocks, |trip, sent| {
+                round_trips.push((trip, at(millis) - sent));
+            })
         };
 
         tap.on_sent(at(0), Side::Station, &segment(0, 0, Flags::SYN));
@@ -209,7 +213,9 @@ mod tests {
         assert_eq!(all, Came { delivered: 2000, completes: true });
         assert_eq!(again, Came::default());
         assert_eq!((tap.last_came, tap.delivered), (at(10), 3000));
-        assert_eq!(round_trips, [at(8) - at(3), at(12) - at(5)]);
+        let acknowledged = (Trip::Acknowledged, at(8) - at(3));
+        let sacked = (Trip::Sacked, at(8) - at(5));
+        assert_eq!(round_trips, [acknowledged, sacked, (Trip::Covered, at(12) - at(5))]);
         assert_eq!((tap.counts.segments, tap.counts.retransmissions), (6, 1));
     }
 }

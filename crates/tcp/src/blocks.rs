@@ -27,12 +27,12 @@ impl Block {
 /// Blocks that do not touch each other, ascending. Data come at the end and holes are filled from the
 /// beginning, so that both ends are where the work is, however many blocks there are.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Blocks(VecDeque<Block>);
+pub struct Blocks(VecDeque<Block>);
 
 impl Blocks {
     /// Adds `new`, which is not empty, joined with the blocks that it overlaps or touches; returns
     /// the block that it lies in now.
-    pub(crate) fn insert(&mut self, new: Block) -> Block {
+    pub fn insert(&mut self, new: Block) -> Block {
         let touched = self.touched(new);
         if touched.is_empty() {
             self.0.insert(touched.start, new);
@@ -46,11 +46,12 @@ impl Blocks {
     }
 
     /// Takes the first block out if it begins at or before `number`.
-    pub(crate) fn pop_through(&mut self, number: u64) -> Option<Block> {
+    pub fn pop_through(&mut self, number: u64) -> Option<Block> {
         if self.0.front()?.start <= number { self.0.pop_front() } else { None }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -67,6 +68,17 @@ impl Blocks {
     /// The blocks that end after `number`, ascending.
     pub(crate) fn after(&self, number: u64) -> Iter<'_, Block> {
         self.0.range(self.0.partition_point(|block| block.end <= number)..)
+    }
+
+    /// The parts of `new` that lie in none of the blocks, ascending.
+    pub fn gaps(&self, new: Block) -> impl Iterator<Item = Block> {
+        let mut start = new.start;
+        let end = Block { start: new.end, end: new.end };
+        self.overlapped(new).copied().chain([end]).filter_map(move |held| {
+            let gap = Block { start, end: held.start };
+            start = start.max(held.end);
+            (gap.start < gap.end).then_some(gap)
+        })
     }
 
     /// How many numbers of `new` lie in none of the blocks.
@@ -129,6 +141,20 @@ mod tests {
         assert_eq!(blocks.missing(Block { start: 15, end: 35 }), 10);
         assert_eq!(blocks.missing(Block { start: 20, end: 30 }), 10);
         assert_eq!(blocks.missing(Block { start: 12, end: 18 }), 0);
+    }
+
+    #[test]
+    fn gaps_are_what_no_block_holds() {
+        let blocks = blocks(&[(10, 20), (30, 40)]);
+        let gaps = |start, end| {
+            let gaps = blocks.gaps(Block { start, end });
+            gaps.map(|gap| (gap.start, gap.end)).collect::<Vec<_>>()
+        };
+
+        assert_eq!(gaps(5, 45), [(5, 10), (20, 30), (40, 45)]);
+        assert_eq!(gaps(15, 30), [(20, 30)]);
+        assert_eq!(gaps(12, 18), []);
+        assert_eq!(gaps(20, 22), [(20, 22)]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ mod sender;
 mod sent;
 mod timers;
 
-pub use blocks::Block;
+pub use blocks::{Block, Blocks};
 pub use config::{
     AckSkip, AdaptiveSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, GiveUp, Handshake,
     Implementation, LossWindow, MacFeedback, Opening, RenoGrowth, RtoFloor, Rules, SlowStart, Tack,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use airtcp_sim::live::{Purpose, Side};
-use airtcp_tcp::{Flags, Segment};
+use airtcp_tcp::{Block, Flags, Segment};
 
 use crate::packet::Tcp;
 
@@ -39,7 +39,7 @@ impl Connections {
         self.opened.get(&(flow, server_port)).copied().unwrap_or(0)
     }
 
-    /// What a segment is that `side` sends: its connection and its numbers. If the connection is new,
+    /// What a segment is that `side` sends: its connection, its numbers, and its SACK blocks. If the connection is new,
     /// `replace` is told of it and of the one in whose place it comes, and gives it a number. One
     /// that was under way before anybody looked counts as a dialogue.
     pub(crate) fn read(
@@ -49,7 +49,7 @@ impl Connections {
         tcp: &Tcp,
         purpose: Purpose,
         mut replace: impl FnMut(Option<u32>, Purpose) -> u32,
-    ) -> (u32, Segment) {
+    ) -> (u32, Segment, Vec<Block>) {
         let opens = tcp.flags.contains(Flags::SYN) && !tcp.flags.contains(Flags::ACK);
         let known = self.known.get(&key);
         let is_known = known.is_some_and(|known| !opens || known.opened == Some(tcp.seq));
@@ -70,8 +70,13 @@ impl Connections {
             0
         };
         let segment = Segment { seq, ack, len: tcp.len, flags: tcp.flags };
-        let segment = if tcp.has_sack { segment.with_unknown_options() } else { segment };
-        (connection.id, segment)
+        let mut highest = connection.highest[side.other() as usize];
+        let mut edge = |number| unwrapped(&mut highest, number);
+        let blocks = tcp.sacked.iter().flatten();
+        let sacked: Vec<_> =
+            blocks.map(|&(start, end)| Block { start: edge(start), end: edge(end) }).collect();
+        let segment = if sacked.is_empty() { segment } else { segment.with_unknown_options() };
+        (connection.id, segment, sacked)
     }
 }
 
@@ -92,7 +97,7 @@ mod tests {
     const KEY: Key = Key { flow: 0, station_port: 40_000, server_port: 80 };
 
     fn segment(seq: u32, ack: u32, flags: Flags) -> Tcp {
-        Tcp { source_port: 1, destination_port: 2, seq, ack, flags, len: 10, has_sack: false }
+        Tcp { source_port: 1, destination_port: 2, seq, ack, flags, len: 10, sacked: [None; 4] }
     }
 
     #[test]
@@ -120,10 +125,10 @@ mod tests {
             })
         };
 
-        let (first, syn) = read(Side::Station, segment(100, 0, Flags::SYN));
-        let (again, _) = read(Side::Station, segment(100, 0, Flags::SYN));
-        let (answer, ack) = read(Side::Server, segment(7, 101, Flags::SYN | Flags::ACK));
-        let (other, _) = read(Side::Station, segment(5000, 0, Flags::SYN));
+        let (first, syn, _) = read(Side::Station, segment(100, 0, Flags::SYN));
+        let (again, ..) = read(Side::Station, segment(100, 0, Flags::SYN));
+        let (answer, ack, _) = read(Side::Server, segment(7, 101, Flags::SYN | Flags::ACK));
+        let (other, ..) = read(Side::Station, segment(5000, 0, Flags::SYN));
 
         assert_eq!((first, again, answer, other), (0, 0, 0, 1));
         assert_eq!(ack.ack, syn.seq + 1);

@@ -148,8 +148,10 @@ impl<'a> Driver<'a> {
             self.strays += 1;
             return;
         };
-        let (connection, segment) = match headers.content {
-            Content::Datagram(len) => (None, Segment { seq: 0, ack: 0, len, flags: Flags::NONE }),
+        let (connection, segment, sacked) = match headers.content {
+            Content::Datagram(len) => {
+                (None, Segment { seq: 0, ack: 0, len, flags: Flags::NONE }, Vec::new())
+            }
             Content::Tcp(tcp) => {
                 let (station_port, server_port) = match side {
                     Side::Station => (tcp.source_port, tcp.destination_port),
@@ -187,13 +189,14 @@ impl<'a> Driver<'a> {
                 {
                     self.live.begin_transfer(flow);
                 }
-                (Some(read.0), read.1)
+                (Some(read.0), read.1, read.2)
             }
         };
         let ect = if headers.knows_ecn { Flags::ECT } else { Flags::NONE };
         let segment = Segment { flags: segment.flags | ect, ..segment };
         let bits = bytes.len() as u64 * 8;
-        self.live.packet_in(now, Arrival { flow, side, connection, segment, bits }, bytes);
+        let arrival = Arrival { flow, side, connection, segment, sacked, bits };
+        self.live.packet_in(now, arrival, bytes);
     }
 
     /// The flow of a packet, the end where it comes in, and its headers.

@@ -52,8 +52,8 @@ pub struct Tcp {
     pub flags: Flags,
     /// Bytes of payload.
     pub len: u32,
-    /// Whether it has a SACK option.
-    pub has_sack: bool,
+    /// The blocks of its SACK option, each from its left edge to its right one; none without it.
+    pub sacked: [Option<(u32, u32)>; 4],
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -97,7 +97,7 @@ fn read_tcp(body: &[u8]) -> Option<Tcp> {
         ack: u32_at(body, 8)?,
         flags: Flags::from_bits(body[13] & CONTROL_BITS),
         len: (body.len() - header) as u32,
-        has_sack: has_option(options, SACK),
+        sacked: sack_blocks(options),
     })
 }
 
@@ -112,20 +112,23 @@ pub fn payload(packet: &[u8]) -> &[u8] {
     header.and_then(|header| body.get(header..)).unwrap_or_default()
 }
 
-/// Whether there is an option of this kind (RFC 9293 section 3.1).
-fn has_option(mut options: &[u8], kind: u8) -> bool {
-    loop {
+/// The blocks of the SACK option among these (RFC 9293 section 3.1, RFC 2018 section 3).
+fn sack_blocks(mut options: &[u8]) -> [Option<(u32, u32)>; 4] {
+    let edges = loop {
         match *options {
-            [first, ..] if first == kind => return true,
             // The end of the list, and padding.
-            [] | [0, ..] => return false,
+            [] | [0, ..] => break &[][..],
             [1, ..] => options = &options[1..],
-            [_, length, ..] if length >= 2 && usize::from(length) <= options.len() => {
+            [kind, length, ..] if length >= 2 && usize::from(length) <= options.len() => {
+                if kind == SACK {
+                    break &options[2..usize::from(length)];
+                }
                 options = &options[usize::from(length)..];
             }
-            _ => return false,
+            _ => break &[],
         }
-    }
+    };
+    std::array::from_fn(|block| Some((u32_at(edges, 8 * block)?, u32_at(edges, 8 * block + 4)?)))
 }
 
 /// Marks a packet that has met congestion. The checksum goes along (RFC 1624).
@@ -215,7 +218,7 @@ pub(crate) mod tests {
             ack: 9,
             flags: Flags::ACK,
             len: 100,
-            has_sack: true,
+            sacked: [Some((1, 2)), None, None, None],
         };
         assert_eq!(content, Content::Tcp(expected));
     }
@@ -223,9 +226,10 @@ pub(crate) mod tests {
     /// Timestamps, kind 8, have a 5 in them that is no option.
     #[test]
     fn an_option_is_not_looked_for_within_others() {
-        assert!(!has_option(&[1, 1, 8, 10, 5, 5, 5, 5, 5, 5, 5, 5], SACK));
-        assert!(!has_option(&[8, 200], SACK));
-        assert!(!has_option(&[0, 5, 2, 0], SACK));
+        for none in [&[1, 1, 8, 10, 5, 5, 5, 5, 5, 5, 5, 5][..], &[8, 200], &[0, 5, 2, 0], &[5, 10]]
+        {
+            assert_eq!(sack_blocks(none), [None; 4]);
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ _SHOWN: Final = {
     "page_time_s": "page time",
     "transfer_time_s": "transfer time",
     "transfer_time_p90_s": "90th percentile",
-    "rtt_s": "round trip",
+    "path_rtt_s": "round trip",
     "packet_delay_s": "delay",
     "packet_loss": "loss",
     "r_factor": "R factor",
@@ -31,7 +31,7 @@ _SHOWN: Final = {
 
 #: More columns than this do not fit side by side; these give way first.
 _MOST: Final = 6
-_GIVE_WAY: Final = ("transfer_time_p90_s", "flow_goodput_bps", "packet_loss", "rtt_s")
+_GIVE_WAY: Final = ("transfer_time_p90_s", "flow_goodput_bps", "packet_loss", "path_rtt_s")
 #: Where there are pages, times of their objects tell less.
 _OF_OBJECTS: Final = ("transfer_time_s", "transfer_time_p90_s")
 

@@ -64,6 +64,23 @@ fn as_read(segment: &Segment) -> Segment {
     if segment.option_bytes() > 0 { read.with_unknown_options() } else { read }
 }
 
+/// What comes in again of `one`, on this connection.
+fn arrival(one: &Sent, connection: Option<u32>) -> Arrival {
+    Arrival {
+        flow: one.flow,
+        side: one.side,
+        connection,
+        segment: as_read(&one.segment),
+        sacked: one.sacked.clone(),
+        bits: one.bits,
+    }
+}
+
+/// A datagram from the server of the first flow.
+fn datagram(segment: Segment, bits: u64) -> Arrival {
+    Arrival { flow: 0, side: Side::Server, connection: None, segment, sacked: Vec::new(), bits }
+}
+
 /// A segment, and as many bytes as its packet has.
 type Sized = (Segment, Vec<u8>);
 
@@ -90,10 +107,8 @@ fn played(scenario: &Scenario, sent: &[Sent], frames: &Frames) -> (Outcome, Vec<
         let connection = one.connection.map(|id| {
             *connections.entry(id).or_insert_with(|| live.open(one.flow, Purpose::Stream))
         });
-        let segment = as_read(&one.segment);
-        let Sent { flow, side, bits, .. } = *one;
-        let payload = (one.segment, vec![0; bits as usize / 8]);
-        live.packet_in(one.at, Arrival { flow, side, connection, segment, bits }, payload);
+        let payload = (one.segment, vec![0; one.bits as usize / 8]);
+        live.packet_in(one.at, arrival(one, connection), payload);
     }
     live.advance(live.end(), &mut deliver).unwrap();
     (live.conclude().unwrap(), arrived)
@@ -152,8 +167,10 @@ fn losses_and_wires_are_the_same() {
             "loss": { "rate": 0.001, "acks": false },
         }]);
         value["flows"][0]["tcp"]["receive_window_bytes"] = json!(64_000);
+        value["flows"][0]["tcp"]["variant"] = json!("sack");
     });
     let (outcome, _) = simulated(&scenario);
+    assert!(outcome.metrics["path_rtt_s"] < outcome.metrics["rtt_s"]);
 
     assert!(outcome.counts.tcp_retransmissions > 0);
     assert!(outcome.counts.ap_queue_drops + outcome.counts.wired_drops > 0);
@@ -183,7 +200,7 @@ fn some_flows_can_be_simulated_beside() {
     let (outcome, log) = simulated(&scenario);
     let mut live: Live<'_, ()> = Live::new(&scenario, 7, 3, |flow| flow.entry == 1);
     let is_foreign = |flow: u32| live.flows()[flow as usize].entry == 1;
-    let sent: Vec<Sent> = log.sent.iter().filter(|one| is_foreign(one.flow)).copied().collect();
+    let sent: Vec<Sent> = log.sent.iter().filter(|one| is_foreign(one.flow)).cloned().collect();
     let mut connections = std::collections::BTreeMap::new();
     for one in &sent {
         if one.is_reaction {
@@ -193,9 +210,7 @@ fn some_flows_can_be_simulated_beside() {
         }
         let open = || live.open(one.flow, Purpose::Stream);
         let id = *connections.entry(one.connection).or_insert_with(open);
-        let (connection, segment) = (Some(id), as_read(&one.segment));
-        let Sent { flow, side, bits, .. } = *one;
-        live.packet_in(one.at, Arrival { flow, side, connection, segment, bits }, ());
+        live.packet_in(one.at, arrival(one, Some(id)), ());
     }
     live.advance(live.end(), |_| ()).unwrap();
     let again = live.conclude().unwrap();
@@ -218,8 +233,7 @@ fn a_single_packet_takes_its_frame() {
     let mut live: Live<'_, &str> = Live::new(&scenario, 1, 0, |_| true);
     let at = Time::ZERO + Duration::from_millis(3);
     let segment = Segment { seq: 0, ack: 0, len: 1472, flags: Flags::NONE };
-    let arrival =
-        Arrival { flow: 0, side: Side::Server, connection: None, segment, bits: 1500 * 8 };
+    let arrival = datagram(segment, 1500 * 8);
     live.advance(at, |_| panic!("nothing has come in")).unwrap();
     live.packet_in(at, arrival, "a datagram");
     let mut came = Vec::new();
@@ -253,7 +267,7 @@ fn a_frame_has_the_packet_that_came_in() {
     });
     let packet: Vec<u8> = (0..100).collect();
     let segment = Segment { seq: 0, ack: 0, len: 72, flags: Flags::NONE };
-    let arrival = Arrival { flow: 0, side: Side::Server, connection: None, segment, bits: 800 };
+    let arrival = datagram(segment, 800);
     live.packet_in(Time::ZERO, arrival, packet.clone());
     live.advance(Time::ZERO + Duration::from_millis(50), |_| ()).unwrap();
 

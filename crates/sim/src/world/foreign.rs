@@ -4,12 +4,12 @@
 //! them is what can be seen from the network ([`Tap`]).
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_tcp::Segment;
+use airtcp_tcp::{Block, Segment};
 
 use super::World;
 use super::network::Parts;
 use crate::connection::Side;
-use crate::live::{LiveCounts, LiveFlow};
+use crate::live::{Arrival, LiveCounts, LiveFlow};
 use crate::packet::{Body, Owner, Packet};
 use crate::scenario::Direction;
 use crate::tap::{Purpose, Tap};
@@ -27,9 +27,11 @@ pub(super) struct Foreign {
 }
 
 /// What is known of a packet on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Kept {
     segment: Segment,
+    /// The blocks of its SACK option.
+    sacked: Vec<Block>,
     connection: Option<u32>,
     sent: Time,
 }
@@ -126,16 +128,9 @@ impl World<'_> {
         self.foreign.taps[id as usize] = None;
     }
 
-    /// `side` of a flow hands over a packet of so many bits, of this connection or of none: where it is
-    /// kept.
-    pub(crate) fn take_in(
-        &mut self,
-        flow_id: u32,
-        side: Side,
-        connection: Option<u32>,
-        segment: Segment,
-        bits: u64,
-    ) -> u32 {
+    /// A packet is handed over, of a connection or of none: where it is kept.
+    pub(crate) fn take_in(&mut self, arrival: Arrival) -> u32 {
+        let Arrival { flow: flow_id, side, connection, segment, sacked, bits } = arrival;
         let now = self.now;
         if let Some(id) = connection
             && let Some(tap) = &mut self.foreign.taps[id as usize]
@@ -146,7 +141,7 @@ impl World<'_> {
             counts.segments += tap.counts.segments - before.segments;
             counts.retransmissions += tap.counts.retransmissions - before.retransmissions;
         }
-        let kept = Kept { segment, connection, sent: now };
+        let kept = Kept { segment, sacked, connection, sent: now };
         let place = self.foreign.keep(kept);
         let owner = connection.map_or(Owner::FOREIGN_DATAGRAM, Owner::foreign);
         let Parts { flows, mut network, .. } = self.split();
@@ -172,7 +167,9 @@ impl World<'_> {
     #[cold]
     pub(super) fn hand_out(&mut self, packet: &Packet, side: Side) {
         let place = packet.body.place();
-        let Kept { segment, connection, sent } = self.foreign.kept[place as usize];
+        let kept = &mut self.foreign.kept[place as usize];
+        let Kept { segment, connection, sent, .. } = *kept;
+        let sacked = std::mem::take(&mut kept.sacked);
         let flow_id = packet.flow;
         let Parts { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
@@ -188,7 +185,7 @@ impl World<'_> {
                     network.deliver(flow, flow_id, u64::from(segment.len));
                 }
             }
-            Some(id) => self.tapped_arrival(id, side, &segment),
+            Some(id) => self.tapped_arrival(id, side, &segment, &sacked),
         }
         let tap = connection.and_then(|id| self.foreign.taps[id as usize].as_ref());
         let in_order = tap.map_or(0, |tap| tap.delivered);
@@ -204,13 +201,14 @@ impl World<'_> {
         });
     }
 
-    fn tapped_arrival(&mut self, id: u32, side: Side, segment: &Segment) {
+    fn tapped_arrival(&mut self, id: u32, side: Side, segment: &Segment, sacked: &[Block]) {
         let Self { foreign, flows, measures, now, .. } = self;
         let Some(tap) = &mut foreign.taps[id as usize] else { return };
         let flow_id = tap.flow;
         let flow = &mut flows[flow_id as usize];
-        let rtt = &mut measures.scopes[flow.scope as usize].latency.rtt;
-        let came = tap.on_arrival(*now, side, segment, |sent| rtt.add(*now - sent));
+        let latency = &mut measures.scopes[flow.scope as usize].latency;
+        let round_trip = |trip, sent| latency.round_trip(trip, sent, *now);
+        let came = tap.on_arrival(*now, side, segment, sacked, round_trip);
         if tap.purpose == Purpose::Dialogue {
             return;
         }

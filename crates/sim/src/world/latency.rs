@@ -9,12 +9,15 @@ use super::metrics::fraction;
 use crate::delays::Delays;
 use crate::e_model::Codec;
 use crate::outcome::Metrics;
+use crate::round_trips::Trip;
 
 /// The delays of the packets of some flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latency {
-    /// At the sender, of segments sent once.
-    pub(super) rtt: Delays,
+    /// At the sender, of segments sent once, by what has ended the round trip.
+    acknowledged: Delays,
+    sacked: Delays,
+    covered: Delays,
     /// From the arrival at the access point's queue to the acknowledgment of the MAC.
     pub(super) ap_queue: Delays,
     /// Of frames that have come, until they are handed on.
@@ -76,6 +79,17 @@ impl Latency {
         self.jitter_sum += u128::from(jitter.next(delay.as_nanos()));
     }
 
+    /// The round trip of a segment that was sent at `sent` is over.
+    #[inline(always)]
+    pub(super) fn round_trip(&mut self, trip: Trip, sent: Time, now: Time) {
+        let delays = match trip {
+            Trip::Acknowledged => &mut self.acknowledged,
+            Trip::Sacked => &mut self.sacked,
+            Trip::Covered => &mut self.covered,
+        };
+        delays.add(now - sent);
+    }
+
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -89,6 +103,7 @@ impl Latency {
         ]);
         let names = [
             ["rtt_s", "rtt_p50_s", "rtt_p90_s", "rtt_p95_s", "rtt_p99_s"],
+            ["path_rtt_s", "path_rtt_p50_s", "path_rtt_p90_s", "path_rtt_p95_s", "path_rtt_p99_s"],
             [
                 "ap_queue_delay_s",
                 "ap_queue_delay_p50_s",
@@ -111,7 +126,11 @@ impl Latency {
                 "packet_delay_p99_s",
             ],
         ];
-        let delays = [&self.rtt, &self.ap_queue, &self.reorder, &self.packet];
+        // Nearly all segments are acknowledged without having been SACKed: they are booked once.
+        let (mut rtt, mut path_rtt) = (self.acknowledged.clone(), self.acknowledged.clone());
+        rtt += &self.covered;
+        path_rtt += &self.sacked;
+        let delays = [&rtt, &path_rtt, &self.ap_queue, &self.reorder, &self.packet];
         for ([mean, quantiles @ ..], delays) in names.into_iter().zip(delays) {
             metrics.insert(mean, delays.mean_s());
             metrics.extend(quantiles.into_iter().zip(delays.quantiles_s([0.5, 0.9, 0.95, 0.99])));
@@ -122,7 +141,9 @@ impl Latency {
 
 impl AddAssign<&Self> for Latency {
     fn add_assign(&mut self, other: &Self) {
-        self.rtt += &other.rtt;
+        self.acknowledged += &other.acknowledged;
+        self.sacked += &other.sacked;
+        self.covered += &other.covered;
         self.ap_queue += &other.ap_queue;
         self.reorder += &other.reorder;
         self.packet += &other.packet;
@@ -145,6 +166,20 @@ impl Jitter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A segment that is acknowledged after 10 ms, and one that is SACKed after 10 ms and covered after 30.
+    #[test]
+    fn a_trip_on_the_path_does_not_wait_for_earlier_segments() {
+        let mut latency = Latency::default();
+        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        latency.round_trip(Trip::Acknowledged, at(0), at(10));
+        latency.round_trip(Trip::Sacked, at(5), at(15));
+        latency.round_trip(Trip::Covered, at(5), at(35));
+
+        let metrics = latency.metrics();
+
+        assert_eq!((metrics["rtt_s"], metrics["path_rtt_s"]), (Some(0.02), Some(0.01)));
+    }
 
     /// Datagrams that take 100, 116, 116 and 84 us: |D| = 16, 0, 32, so J = 0, 1, 1 - 1/16 and
     /// 15/16 + (32 - 15/16) / 16 us.

@@ -1,7 +1,7 @@
 //! Which packets the ends of a simulation sent, and which came to them: for tests that play them again.
 
 use airtcp_kernel::Time;
-use airtcp_tcp::Segment;
+use airtcp_tcp::{Block, Segment};
 
 use crate::connection::Side;
 use crate::packet::Packet;
@@ -15,13 +15,15 @@ pub(crate) struct Log {
 }
 
 /// A packet was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) at: Time,
     pub(crate) side: Side,
     pub(crate) flow: u32,
     pub(crate) connection: Option<u32>,
     pub(crate) segment: Segment,
+    /// The blocks of its SACK option.
+    pub(crate) sacked: Vec<Block>,
     pub(crate) bits: u64,
     /// Whether it answers something that has come over the air at the same instant.
     pub(crate) is_reaction: bool,
@@ -46,9 +48,15 @@ impl Log {
             flow: packet.flow,
             connection: packet.body.owner.connection(),
             segment: packet.body.segment,
+            sacked: Vec::new(),
             bits: packet.bits,
             is_reaction: !self.is_in_step,
         });
+    }
+
+    /// The last one has these blocks.
+    pub(super) fn sacked(&mut self, blocks: &[Block]) {
+        self.sent.last_mut().expect("one was sent").sacked = blocks.to_vec();
     }
 
     pub(super) fn arrived(&mut self, at: Time, side: Side, packet: &Packet) {

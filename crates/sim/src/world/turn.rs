@@ -42,9 +42,10 @@ impl World<'_> {
         };
         let connection = &mut connections[id as usize];
         let config = &flow.tcp().endpoint;
-        let (now, rtt) =
-            (network.now, &mut network.measures.scopes[flow.scope as usize].latency.rtt);
-        let came = connection.arrive(side, config, now, segment, |sent| rtt.add(now - sent));
+        let (now, latency) =
+            (network.now, &mut network.measures.scopes[flow.scope as usize].latency);
+        let round_trip = |trip, sent| latency.round_trip(trip, sent, now);
+        let came = connection.arrive(side, config, now, segment, round_trip);
         if came > 0 {
             network.deliver(flow, packet.flow, came);
         }
@@ -167,6 +168,8 @@ fn send_all(
     let flow_id = connection.flow;
     while let Some((segment, more)) = connection.poll_transmit(side, config, network.now) {
         let place = network.send(flow, flow_id, side, Owner::of(id), segment);
+        #[cfg(test)]
+        network.log.sacked(connection.sack_blocks(&segment));
         if !network.drops.is_empty() {
             return Some(place);
         }
