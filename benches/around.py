@@ -39,6 +39,7 @@ name = "laptop"
 count = 1
 [[flows]]
 stations = "laptop"
+start_spread = "0 s"
 direction = "download"
 application = { kind = "bulk" }
 [run]

@@ -38,6 +38,7 @@ name = "laptop"
 count = {count}
 [[flows]]
 stations = "laptop"
+start_spread = "0 s"
 direction = "download"
 application = {{ kind = "bulk" }}
 {more}

@@ -52,6 +52,7 @@ name = "laptop"
 count = 10
 [[flows]]
 stations = "laptop"
+start_spread = "0 s"
 direction = "download"
 application = { kind = "bulk" }
 [run]

@@ -41,6 +41,7 @@ count = {count}
 queue = {{ limit = 300{queue} }}
 [[flows]]
 stations = "sta"
+start_spread = "0 s"
 direction = "{direction}"
 application = {{ kind = "bulk" }}
 path = ["wire"]

@@ -37,6 +37,7 @@ name = "sta"
 count = {count}
 [[flows]]
 stations = "sta"
+start_spread = "0 s"
 direction = "download"
 application = {{ kind = "bulk" }}
 [flows.tcp]

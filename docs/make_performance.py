@@ -37,6 +37,7 @@ name = "idle"
 count = {idle}
 [[flows]]
 stations = "active"
+start_spread = "0 s"
 direction = "download"
 application = {{ kind = "bulk" }}
 [[flows]]
@@ -64,11 +65,13 @@ count = {stations}
 [[flows]]
 name = "down"
 stations = "active"
+start_spread = "0 s"
 direction = "download"
 application = {{ kind = "bulk" }}
 [[flows]]
 name = "up"
 stations = "active"
+start_spread = "0 s"
 direction = "upload"
 application = {{ kind = "bulk" }}
 [run]

@@ -45,6 +45,7 @@ name = "sender"
 count = {count}
 [[flows]]
 stations = "sender"
+start_spread = "0 s"
 direction = "upload"
 application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
 [run]

@@ -47,6 +47,9 @@ def _group(name: str, count: int, rate: str = "11 Mb/s") -> str:
 
 def _flow(group: str, application: str, direction: str = "download", **keys: str) -> str:
     lines = [f'stations = "{group}"', f'direction = "{direction}"', f"application = {application}"]
+    if '"bulk"' in application or '"saturated"' in application:
+        # Models are of what goes on for ever, and know no beginning.
+        lines.append('start_spread = "0 s"')
     lines += [f"{key} = {value}" for key, value in keys.items()]
     return "[[flows]]\n" + "\n".join(lines) + "\n"
 

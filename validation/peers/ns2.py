@@ -77,6 +77,7 @@ name = "node"
 count = {stations}
 [[flows]]
 stations = "node"
+start_spread = "0 s"
 direction = "download"
 application = {application}
 [flows.tcp]
@@ -121,6 +122,7 @@ count = {stations}
 queue = {{ limit = 50 }}
 [[flows]]
 stations = "node"
+start_spread = "0 s"
 direction = "upload"
 application = {{ kind = "bulk", size = "{size} kB" }}
 path = [{{ rate = "100 Mb/s", delay = "{delay}", queue = 50 }}]

@@ -41,6 +41,7 @@ seed = 1
 TCP = """
 [[flows]]
 stations = "station"
+start_spread = "0 s"
 direction = "{direction}"
 application = {{ kind = "bulk" }}
 path = [{{ rate = "1 Gb/s", delay = "1 us" }}]
@@ -51,11 +52,13 @@ receive_window = "65535 B"
 delayed_ack = {{ every = {every}, timeout = "200 ms" }}
 min_rto = "200 ms"
 """
+#: Theirs begin 10 ms after each other (TCP) or .1 ms (UDP), 4 s before anything is measured.
+AT_ONCE = 'start_spread = "0 s"\n'
 DATAGRAMS = """
 [[flows]]
 name = "{name}"
 stations = "station"
-direction = "{direction}"
+{spread}direction = "{direction}"
 application = {{ kind = "udp", packet = "{packet} B", rate = "{rate}" }}
 """
 CATEGORY = '[mac.edca.{}]\naifsn = {}\ncw_min = {}\ncw_max = {}\ntxop_limit = "0 us"\n'
@@ -83,8 +86,12 @@ def run(
     if group == "udp-both-ways":
         # 600 packets of 1500 bytes a second in all, and stations that always have one of 40.
         rate = f"{600 * 1500 * 8 // n} b/s"
-        flows = DATAGRAMS.format(name="downlink", direction="download", packet=1500, rate=rate)
-        flows += DATAGRAMS.format(name="uplink", direction="upload", packet=40, rate="saturated")
+        flows = DATAGRAMS.format(
+            name="downlink", direction="download", packet=1500, rate=rate, spread=""
+        )
+        flows += DATAGRAMS.format(
+            name="uplink", direction="upload", packet=40, rate="saturated", spread=AT_ONCE
+        )
     else:
         direction = group.split("-")[1]
         flows = TCP.format(direction=direction, every=every)

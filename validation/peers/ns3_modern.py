@@ -139,7 +139,7 @@ def _flows(settings: dict[str, str]) -> list[str]:
         for name, _ in _groups(settings):
             head = (
                 f'[[flows]]\nname = "{name}-{direction}"\nstations = "{name}"\n'
-                f'direction = "{direction}"\n'
+                f'direction = "{direction}"\nstart_spread = "0 s"\n'
             )
             flows.append(head + _application(settings))
     return flows

@@ -136,6 +136,9 @@ pub struct FlowConfig {
     pub stations: String,
     /// Which way the data go.
     pub direction: Direction,
+    /// Each begins at random within this time from the start on.
+    #[serde(rename = "start_spread_ns")]
+    pub start_spread: Duration,
     /// What makes the traffic.
     pub application: ApplicationConfig,
     /// TCP at both ends; `None` for UDP.

@@ -87,6 +87,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "run": "how long and how often is simulated; the models are of the steady state",
         "stations.name": "a name",
         "flows.name": "a name",
+        "flows.start_spread_ns": "when flows begin; the models are of the steady state",
         "flows.application.page": "pages of several objects ask no model",
         "flows.application.transfers": "the transfers of a log ask no model",
         "flows.application.voice": "what the receiver makes of the packets changes none of them",

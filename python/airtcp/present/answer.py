@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import percent, quantity
 from airtcp.metrics import METRICS
+from airtcp.present.silence import silences
 from airtcp.results import Comparison, Simulation, SimulationResult
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ def _airtime(simulation: Simulation) -> str:
 def problems(result: Simulated) -> Iterator[tuple[str, str]]:
     """What is wrong, the worst first, each with what to try against it ("": nothing is known)."""
     scenario, simulation = result.scenario, result.simulation
+    for silence in silences(result):
+        yield str(silence), silence.hint
     yield from _starved(result)
     yield from _overload(scenario, simulation)
     yield from _one_direction(scenario, simulation)
@@ -151,7 +154,7 @@ def problems(result: Simulated) -> Iterator[tuple[str, str]]:
 
 def _starved(result: Simulated) -> Iterator[tuple[str, str]]:
     flows = result.simulation.flows
-    starved = [flow for flow in flows if flow.starved]
+    starved = [flow for flow in flows if flow.starved and flow.goodput_bps > 0]
     uploads = any(flow.direction == "upload" for flow in starved)
     hint = (
         "priority for TCP ACKs, --set mac.classify.tcp_ack=AC_VO (EDCA)"

@@ -9,6 +9,7 @@ from typing import Final
 
 from airtcp.amounts import duration, percent, quantity
 from airtcp.metrics import metric
+from airtcp.present.silence import silences
 from airtcp.results import Comparison, SimulationResult
 from airtcp.stats import WIDE
 
@@ -27,7 +28,10 @@ _ENDING: Final = ("web", "ftp", "replay")
 def cautions(result: Comparison | SimulationResult) -> list[str]:
     """What a reader should know before trusting the simulated numbers; mostly nothing."""
     simulation, run = result.simulation, result.scenario.run
-    sentences = []
+    sentences = [
+        f"{silence}; {silence.hint} may help" if silence.hint else str(silence)
+        for silence in silences(result)
+    ]
     slow = simulation.metrics.get("transfer_time_p99_s")
     measured_s = run.duration_ns / 1e9
     if slow is not None and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:

@@ -52,6 +52,10 @@ CODECS = {"G.711": (0.0, 25.1, 0.0), "G.729A": (11.0, 19.0, 0.005)}
 #: 20 ms of speech with 40 bytes of headers: IP, UDP, RTP.
 SPEECH_PACKET_BYTES = {"G.711": 200, "G.729A": 60}
 SPEECH_PACKETS_PER_S = 50
+#: Flows begin within so long: a hundred times what a frame takes, and little of a run.
+START_SPREAD_NS = 100_000_000
+#: Worlds in which all begin at once.
+_IN_STEP = ("ns-2", "bianchi")
 #: What one replay may hold.
 MOST_TRANSFERS = 1_000_000
 
@@ -76,6 +80,7 @@ def resolve_flows(
             )
         group = scenario.stations[groups.index(flow.stations)]
         path = tuple(_path(flow.path or [], network.links, (*here, "path")))
+        spread_ns = _start_spread_ns(flow, scenario.mac.rules.preset, here)
         for ending, application in _applications(flow.application, group.count, here, base):
             tcp = None
             if isinstance(application, Udp):
@@ -93,6 +98,7 @@ def resolve_flows(
                         flow,
                         name=name,
                         direction=direction,
+                        start_spread_ns=spread_ns,
                         application=application,
                         tcp=tcp,
                         path=path,
@@ -106,6 +112,24 @@ def entries(flows: list[Written]) -> list[tuple[str, int]]:
     """The name of each entry of `[[flows]]`, and how many resolved flows it stands for."""
     counts = [len(_parts(flow.application)) * len(_SIDES[flow.direction]) for flow in flows]
     return list(zip(_flow_names(flows), counts, strict=True))
+
+
+def _start_spread_ns(flow: Written, preset: str, here: Path) -> int:
+    application = flow.application
+    begins_at_zero = (application.kind == "bulk" and not application.given("start")) or (
+        application.kind == "udp" and application.rate == "saturated"
+    )
+    if begins_at_zero:
+        usual = 0 if preset in _IN_STEP else START_SPREAD_NS
+        return usual if flow.start_spread is None else int(flow.start_spread)
+    if flow.start_spread:
+        law = "a start" if application.kind == "bulk" else "times"
+        raise InvalidError(
+            (*here, "start_spread"),
+            f"the application, {application.kind}, has {law} of its own; allowed: with bulk "
+            "without start, and with udp without a rate",
+        )
+    return 0
 
 
 #: What a flow in a direction is called beside its name, and where its data go.

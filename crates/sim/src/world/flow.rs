@@ -1,6 +1,6 @@
 //! The flows of a scenario, one for each station of a group, and the wires of their paths.
 
-use airtcp_kernel::{RandomStream, Time};
+use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_net::{LinkConfig, Loss, Wires};
 use airtcp_tcp::Segment;
 use airtcp_wlan::{ContenderId, StationId};
@@ -37,6 +37,8 @@ pub(super) struct Flow<'a> {
     pub(super) measured: Measured,
     pub(super) app: App,
     pub(super) draws: Draws,
+    /// How long after the start of all it begins.
+    pub(super) start: Duration,
     pub(super) name: String,
     /// The entry of the scenario that it stands for at one station, and which of them that is.
     pub(super) config: &'a FlowConfig,
@@ -101,6 +103,7 @@ pub(super) fn build<'a>(
                         .collect();
                     flows.push(Flow {
                         draws: app.draws(seed, replication, &name),
+                        start: start(config.start_spread, seed, replication, &name),
                         app: app.at_station(index),
                         places: Vec::new(),
                         saturated: None,
@@ -174,6 +177,15 @@ impl Links {
         let has_payload = || self.wires.arriving(wire).body.segment.len > 0;
         self.losses[wire as usize].as_mut().is_some_and(|loss| loss.loses(has_payload()))
     }
+}
+
+/// When the flow of this name begins within `spread`, by a stream that nothing else draws from.
+fn start(spread: Duration, seed: u64, replication: u64, name: &str) -> Duration {
+    if spread == Duration::ZERO {
+        return spread;
+    }
+    let part = RandomStream::new(seed, replication, name, "start").unit();
+    Duration::from_secs_f64(part * spread.as_secs_f64())
 }
 
 /// Headers of the packets of a flow: TCP and IP, or UDP and IP.

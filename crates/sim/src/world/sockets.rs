@@ -34,7 +34,7 @@ impl World<'_> {
             if !of(LiveFlow { entry: flow.entry, station: flow.station }) {
                 continue;
             }
-            flow.app.start(self.now, &mut flow.draws, &mut self.actions);
+            flow.app.start(self.now + flow.start, &mut flow.draws, &mut self.actions);
             self.carry_out(id as u32);
         }
     }

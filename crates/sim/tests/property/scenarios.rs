@@ -459,8 +459,9 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
     );
     let application = prop_oneof![2 => bulk, 2 => web, 1 => page, 1 => replay, 2 => ftp, 1 => udp];
     let direction = prop_oneof![Just("download"), Just("upload")];
-    (0..groups, direction, application, tcp(), path()).prop_map(
-        |(group, direction, application, mut tcp, path)| {
+    let spread = prop_oneof![Just(0_u64), Just(100_000_000)];
+    (0..groups, direction, application, tcp(), path(), spread).prop_map(
+        |(group, direction, application, mut tcp, path, spread)| {
             // A dialogue needs a data connection that the client opens.
             if application["control"].is_object() && tcp["handshake"] == "two-way" {
                 tcp["handshake"] = json!("three-way");
@@ -471,6 +472,7 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
                 "name": "set later", "stations": format!("group{group}"),
                 "direction": direction, "application": application,
                 "tcp": if is_udp { Value::Null } else { tcp }, "path": path,
+                "start_spread_ns": spread,
             })
         },
     )

@@ -311,6 +311,13 @@ class Flow(Table):
         "`call`): a flow each way, with `-down` and `-up` after its name.",
         reads=Literal["download", "upload", "both"],
     )
+    start_spread_ns: int = key(
+        "Each of these flows begins at random within this time, all times alike, drawn for each "
+        "flow of its own. Only where nothing else says when: `bulk` without `start`, and `udp` "
+        "without a rate. A user of the web thinks first, transfers of `ftp` come at random, "
+        "`replay` has its times, and packets of a rate are out of step with others anyway.",
+        default=follows('"100 ms"; "0 s" with mac.rules.preset ns-2 or bianchi, and elsewhere'),
+    )
     application: Application = key(
         "What is sent: `bulk`, `web`, `ftp`, `replay`, `udp` or `call`.",
         reads=Annotated[

@@ -1,0 +1,127 @@
+"""Why flows of a simulation got nothing through, from what was counted.
+
+Knows which counters tell of a cause: attempts, collisions, drops, timeouts. Computes no results,
+and calls nothing a cause that no counter shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from airtcp.amounts import duration
+from airtcp.results import Comparison, SimulationResult
+
+if TYPE_CHECKING:
+    from airtcp.results.averages import Flow, Station
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow as Entry
+
+__all__ = ["Silence", "silences"]
+
+#: Applications that have something to send from their beginning on.
+_AT_ONCE: Final = ("bulk", "udp")
+#: Flows that are told by name.
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """Flows of which nothing arrived in the measured time of any replication.
+
+    `flows` are their names, `why` the cause as far as counters show it, `hint` what helps ("":
+    nothing is known).
+    """
+
+    flows: tuple[str, ...]
+    why: str
+    hint: str
+
+    def __str__(self) -> str:
+        named = ", ".join(self.flows[:_NAMED])
+        if len(self.flows) > _NAMED:
+            named += f" and {len(self.flows) - _NAMED} more"
+        return f"{named} {'gets' if len(self.flows) == 1 else 'get'} nothing through: {self.why}"
+
+
+def silences(result: Comparison | SimulationResult) -> Iterator[Silence]:
+    """The flows that never got anything through, together where the cause is the same."""
+    scenario, simulation = result.scenario, result.simulation
+    entries = {entry.name: entry for entry in scenario.flows}
+    stations = {station.name: station for station in simulation.stations}
+    causes: dict[tuple[str, str], list[Flow]] = {}
+    for flow in simulation.flows:
+        entry = entries[flow.name.rpartition("/")[0]]
+        tried = entry.application.kind in _AT_ONCE or flow.timeouts > 0
+        if flow.goodput_bps > 0 or flow.transfers > 0 or not tried:
+            continue
+        sender = stations[flow.station if flow.direction == "upload" else "ap"]
+        cause = (
+            _too_short(scenario, entry, flow, sender)
+            or _on_the_air(scenario, entry, stations[flow.station], sender)
+            or _elsewhere(simulation.counts, flow, sender)
+        )
+        causes.setdefault(cause, []).append(flow)
+    for (why, hint), flows in causes.items():
+        yield Silence(tuple(flow.name for flow in flows), why, hint)
+
+
+def _too_short(
+    scenario: ResolvedScenario, entry: Entry, flow: Flow, sender: Station
+) -> tuple[str, str] | None:
+    """The run is over before the flow had a chance; None if it had one."""
+    end_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+    latest_s = entry.start_spread_ns / 1e9
+    if entry.application.kind == "bulk":
+        latest_s += entry.application.start.mean()
+    if latest_s >= end_s:
+        return (
+            f"such flows begin up to {duration(latest_s)} after the start, and the run ends after "
+            f"{duration(end_s)}",
+            "a longer run",
+        )
+    if sender.attempts == 0 and flow.timeouts == 0:
+        measured = duration(scenario.run.duration_ns / 1e9)
+        return (
+            f"{sender.name} sent nothing in the {measured} that were measured, and no timer of TCP "
+            "expired: the run may be too short",
+            "a longer run",
+        )
+    return None
+
+
+def _on_the_air(
+    scenario: ResolvedScenario, entry: Entry, station: Station, sender: Station
+) -> tuple[str, str] | None:
+    """No transmission of the sender got through; None if one did."""
+    if sender.attempts == 0 or sender.successes > 0:
+        return None
+    if sender.collisions < sender.attempts:
+        lost = "without a collision" if sender.collisions == 0 else "in collisions or without"
+        return f"no transmission of {sender.name} got through, {lost}", "fewer frame errors"
+    why = "they collide in every attempt"
+    if scenario.mac.short_retry_limit > 1:
+        return why, "fewer senders, or a larger CWmin"
+    why += ": retries are off (short_retry_limit = 1)"
+    if entry.start_spread_ns == 0 and scenario.mac.rules.immediate_access:
+        why += ", and flows begin at the same instant, so that timers keep them in step"
+    return why, "a start_spread, or retries"
+
+
+def _elsewhere(counts: dict[str, int], flow: Flow, sender: Station) -> tuple[str, str]:
+    """Where packets were lost, and what TCP did."""
+    places = {
+        "at the retry limit": counts["mac_drops"],
+        "at the access point's queue": counts["ap_queue_drops"],
+        "at queues of stations": counts["station_queue_drops"],
+        "on wires": counts["wired_drops"],
+    }
+    lost = [f"{count:,} packets {place}" for place, count in places.items() if count]
+    timers = f"TCP's timer expired {flow.timeouts:.3g} times in a run" if flow.timeouts else ""
+    if lost:
+        what = f"of all flows {', '.join(lost)} are lost"
+        return f"{timers}, and {what}" if timers else what, ""
+    if timers:
+        return f"{timers}, and nothing was lost: answers may come later than it waits", ""
+    return "what it sent was still on its way when the run ended", "a longer run"

@@ -1,0 +1,157 @@
+"""When flows begin that have no start of their own: `start_spread`, and why a flow gets nothing."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import airtcp
+import pytest
+from airtcp.present.answer import first_lines
+from airtcp.present.cautions import cautions
+from airtcp.scenario import loads
+
+CELL = """
+[phy]
+standard = "802.11b"
+{mac}
+[[stations]]
+name = "sta"
+count = {count}
+[[flows]]
+stations = "sta"
+direction = "{direction}"
+{spread}
+application = {application}
+{more}
+[run]
+warmup = "{warmup}"
+duration = "{duration}"
+replications = {replications}
+seed = 1
+"""
+BULK = '{ kind = "bulk" }'
+SATURATED = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
+NO_RETRIES = "[mac]\nshort_retry_limit = 1\nlong_retry_limit = 1"
+
+
+def text(application: str = BULK, **keys: object) -> str:
+    usual: dict[str, object] = {
+        "mac": "",
+        "count": 2,
+        "direction": "upload",
+        "spread": "",
+        "more": "",
+        "warmup": "0 s",
+        "duration": "10 s",
+        "replications": 2,
+    }
+    return CELL.format(application=application, **(usual | keys))
+
+
+def starts_s(scenario: str) -> dict[str, list[float]]:
+    """When the first transfer of each flow begins, by replication."""
+    result = airtcp.simulate(loads(scenario), threads=1, transfers=True)
+    assert result.simulation is not None
+    found: dict[str, list[float]] = {}
+    for run in result.simulation.runs:
+        assert run.transfers is not None
+        for flow, start in zip(run.transfers.flow, run.transfers.start_s, strict=True):
+            found.setdefault(str(flow), []).append(float(start))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("preset", "spread_ms"), [("standard", 100), ("ns-3", 100), ("ns-2", 0), ("bianchi", 0)]
+)
+def test_the_default_is_the_worlds(preset: str, spread_ms: int) -> None:
+    mac = f'[mac]\nrules = {{ preset = "{preset}" }}'
+    for application in (BULK, SATURATED):
+        (flow,) = loads(text(application, mac=mac)).flows
+        assert flow.start_spread_ns == spread_ms * 1_000_000
+
+
+@pytest.mark.parametrize(
+    "application",
+    [
+        '{ kind = "bulk", start = "0 s" }',
+        '{ kind = "udp", packet = "1500 B", rate = "1 Mb/s" }',
+        '{ kind = "web", size = "30 kB", think_time = "5 s" }',
+        '{ kind = "ftp", size = "30 kB", interarrival = "5 s" }',
+    ],
+)
+def test_what_has_a_start_of_its_own_has_no_other(application: str) -> None:
+    (flow,) = loads(text(application)).flows
+    assert flow.start_spread_ns == 0
+    with pytest.raises(airtcp.ScenarioError, match=r"start_spread.*of its own; allowed: with bulk"):
+        loads(text(application, spread='start_spread = "10 ms"'))
+
+
+def test_flows_begin_anywhere_in_it_each_by_itself() -> None:
+    """80 starts over 0.2 s: their mean is .1 s, 4 standard errors are 4 * .2 / sqrt(12 * 80)."""
+    sized = '{ kind = "bulk", size = "1 kB" }'
+    spread = 'start_spread = "200 ms"'
+    few = starts_s(text(sized, count=4, spread=spread, replications=10))
+    many = starts_s(text(sized, count=8, spread=spread, replications=10))
+
+    all_of = [start for starts in many.values() for start in starts]
+    assert len(all_of) == len(set(all_of)) == 80
+    assert 0.0 < min(all_of) < 0.02
+    assert 0.18 < max(all_of) <= 0.2
+    assert fmean(all_of) == pytest.approx(0.1, abs=0.026)
+    # More flows change no start.
+    assert few == {name: many[name] for name in few}
+    at_once = starts_s(text(sized, spread='start_spread = "0 s"'))
+    assert at_once == {"sta/0": [0.0, 0.0], "sta/1": [0.0, 0.0]}
+
+
+def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
+    """Without retries each SYN collides with the other's, for both timers are the same."""
+    result = airtcp.simulate(loads(text(mac=NO_RETRIES, spread='start_spread = "0 s"')), threads=1)
+    assert result.simulation is not None
+    assert [flow.goodput_bps for flow in result.simulation.flows] == [0.0, 0.0]
+    for told in (cautions(result)[0], " ".join(first_lines(result))):
+        assert "sta/0, sta/1 get nothing through: they collide in every attempt" in told
+        assert "retries are off (short_retry_limit = 1)" in told
+        assert "begin at the same instant" in told
+
+    apart = airtcp.simulate(loads(text(mac=NO_RETRIES)), threads=1)
+    assert apart.simulation is not None
+    assert all(flow.goodput_bps > 1e5 for flow in apart.simulation.flows)
+    assert not any("nothing through" in line for line in cautions(apart))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "why"),
+    [
+        (
+            text(duration="1 ms"),
+            "begin up to 0.10 s after the start, and the run ends after 1.0 ms",
+        ),
+        (
+            text('{ kind = "bulk", start = "3 s" }', duration="2 s"),
+            "begin up to 3.00 s after the start, and the run ends after 2.00 s",
+        ),
+        (
+            text(
+                direction="download",
+                more='path = [{ delay = "10 ms", loss = { rate = "99.99 %", acks = true } }]',
+            ),
+            "packets on wires are lost",
+        ),
+        (
+            text(
+                direction="download",
+                duration="300 ms",
+                spread='start_spread = "0 s"',
+                more='path = [{ delay = "400 ms" }]',
+            ),
+            "ap sent nothing in the 0.30 s that were measured",
+        ),
+    ],
+    ids=["spread", "start", "loss", "short"],
+)
+def test_why_nothing_comes(scenario: str, why: str) -> None:
+    first = cautions(airtcp.simulate(loads(scenario), threads=1))[0]
+
+    assert "get nothing through" in first
+    assert why in first
