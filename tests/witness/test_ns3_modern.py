@@ -15,10 +15,10 @@ Of ten points with endless windows (group `queue`) nine are met, goodput within 
 within 10 %. Four are of BBR, version 1, which has rules of its own in ns-3 (`rules.bbr1`); its
 round trips come in bunches, so that the mean of one segment at a time, which is what the rows have,
 is not that of all segments (5.3 and 6.0 ms): it is taken of the sender's own clock. Five CUBIC
-downloads over 20 ms at a queue of 100 packets have 7 % more goodput here, with round trips that are
-8 % longer: the queue is fuller on average. Why is not known; neither the start, the scheduler, PRR,
-the least RTO nor the length of the run makes that difference. Five NewReno downloads differ by 5 %
-the same way, within the row's interval.
+downloads over 20 ms at a queue of 100 packets have 7 % more goodput here: in the one run of the row
+a transfer is dead for most of the time, and runs of ns-3 in which none is agree
+(`test_five_cubic_downloads_of_which_none_is_dead`). Round trips of the row are of one segment at a
+time, and so shorter than the mean over segments.
 
 Three more have the goodput and not all the rest:
 
@@ -51,8 +51,8 @@ APART = [
 #: Endless windows at queues that overflow.
 BBR = [point for point in ROWS if point.settings.get("tcp") == "Bbr"]
 QUEUES = [point for point in ROWS if point.group == "queue" and point not in BBR]
-#: One of them is not met, and why is not known.
-UNEXPLAINED = [
+#: One of them is not met: a transfer of the row is dead.
+WITH_A_DEAD_TRANSFER = [
     point
     for point in QUEUES
     if point.settings["stations"] == "5" and point.settings["tcp"] == "Cubic"
@@ -86,7 +86,7 @@ def test_the_table_is_the_one_that_is_meant() -> None:
         "queue": 10,
     }
     assert len(APART) == 2
-    assert (len(SPREAD), len(STALLING), len(UNEXPLAINED)) == (1, 2, 1)
+    assert (len(SPREAD), len(STALLING), len(WITH_A_DEAD_TRANSFER)) == (1, 2, 1)
 
 
 @pytest.mark.parametrize("point", MET, ids="-".join)
@@ -115,10 +115,23 @@ def test_goodput_and_round_trips_at_queues_that_overflow(point: Point) -> None:
     row = ROWS[point]["mean_rtt_s"]
 
     assert abs(fmean(metric(runs, "rtt_s")) - row.mean) <= row.half_width + 0.1 * row.mean
-    if point in UNEXPLAINED:
+    if point in WITH_A_DEAD_TRANSFER:
         assert 0.02 < apart(point, goodput_bps(runs)) < 0.06
     else:
         assert apart(point, goodput_bps(runs)) <= 0.03
+
+
+def test_five_cubic_downloads_of_which_none_is_dead() -> None:
+    """Runs 2 to 5 of ns-3 3.44 at the point: goodput within 1 %, round trips within 2 %.
+
+    Means over all segments, to the ACK that covers them, and to that or a SACK block.
+    """
+    (point,) = WITH_A_DEAD_TRANSFER
+    runs = at(point)
+
+    assert goodput_bps(runs) == pytest.approx(46.47e6, rel=0.01)
+    assert fmean(metric(runs, "rtt_s")) == pytest.approx(0.0531, rel=0.02)
+    assert fmean(metric(runs, "path_rtt_s")) == pytest.approx(0.0514, rel=0.02)
 
 
 @pytest.mark.parametrize("point", BBR, ids="-".join)

@@ -86,12 +86,14 @@ impl RoundTrips {
             }
         }
         if !blocks.is_empty() || !self.sacked.is_empty() {
-            self.on_sack(ack, blocks, &mut sample);
+            self.on_sack(ack, blocks, sample);
         }
     }
 
+    // By value, so that what `sample` knows need not lie in memory for all that come without SACK.
     #[cold]
-    fn on_sack(&mut self, ack: u64, blocks: &[Block], sample: &mut dyn FnMut(Trip, Time)) {
+    #[inline(never)]
+    fn on_sack(&mut self, ack: u64, blocks: &[Block], mut sample: impl FnMut(Trip, Time)) {
         while let Some(first) = self.covered.first_entry()
             && *first.key() <= ack
         {
