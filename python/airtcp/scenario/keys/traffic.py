@@ -316,7 +316,7 @@ class Flow(Table):
         "flow of its own. Only where nothing else says when: `bulk` without `start`, and `udp` "
         "without a rate. A user of the web thinks first, transfers of `ftp` come at random, "
         "`replay` has its times, and packets of a rate are out of step with others anyway.",
-        default=follows('"100 ms"; "0 s" with mac.rules.preset ns-2 or bianchi, and elsewhere'),
+        default=follows('"100 ms"; "0 s" with mac.rules.preset ns-2 or bianchi'),
     )
     application: Application = key(
         "What is sent: `bulk`, `web`, `ftp`, `replay`, `udp` or `call`.",
