@@ -27,11 +27,17 @@ pub(crate) enum Trip {
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
     /// The number behind the payload of each, in order, and when it was sent; [`Time::NEVER`] if more
-    /// than once, or if it is in `covered`.
+    /// than once, or if it is among those that were SACKed.
     sent: VecDeque<(u64, Time)>,
     /// The number behind the last payload that was ever sent.
     sent_up_to: u64,
-    /// What SACK blocks have told of, beyond the cumulative acknowledgment.
+    /// What SACK blocks have told of, until all of it is acknowledged: apart, for it is rare.
+    beyond: Option<Box<Beyond>>,
+}
+
+/// What SACK blocks have told of, beyond the cumulative acknowledgment.
+#[derive(Debug, Default)]
+struct Beyond {
     sacked: Blocks,
     /// Of the segments in `sacked` that were sent once: the number behind each, and when it was sent.
     covered: BTreeMap<u64, Time>,
@@ -60,7 +66,9 @@ impl RoundTrips {
         let last = self.sent.partition_point(|&(before, _)| before < end) + 1;
         for one in self.sent.range_mut(first..last.min(self.sent.len())) {
             one.1 = Time::NEVER;
-            self.covered.remove(&one.0);
+            if let Some(beyond) = &mut self.beyond {
+                beyond.covered.remove(&one.0);
+            }
         }
         if end > self.sent_up_to {
             self.sent.push_back((end, Time::NEVER));
@@ -85,7 +93,7 @@ impl RoundTrips {
                 sample(Trip::Acknowledged, at);
             }
         }
-        if !blocks.is_empty() || !self.sacked.is_empty() {
+        if !blocks.is_empty() || self.beyond.is_some() {
             self.on_sack(ack, blocks, sample);
         }
     }
@@ -94,31 +102,36 @@ impl RoundTrips {
     #[cold]
     #[inline(never)]
     fn on_sack(&mut self, ack: u64, blocks: &[Block], mut sample: impl FnMut(Trip, Time)) {
-        while let Some(first) = self.covered.first_entry()
+        let Self { sent, sent_up_to, beyond } = self;
+        let told = beyond.get_or_insert_default();
+        while let Some(first) = told.covered.first_entry()
             && *first.key() <= ack
         {
             sample(Trip::Covered, first.remove());
         }
-        while self.sacked.pop_through(ack).is_some() {}
+        while told.sacked.pop_through(ack).is_some() {}
         for &block in blocks {
             // What is acknowledged is a duplicate (RFC 2883), and what was not sent is not believed.
-            if block.start <= ack || block.end <= block.start || block.end > self.sent_up_to {
+            if block.start <= ack || block.end <= block.start || block.end > *sent_up_to {
                 continue;
             }
-            for gap in self.sacked.gaps(block) {
-                let first = self.sent.partition_point(|&(end, _)| end <= gap.start);
-                let last = self.sent.partition_point(|&(end, _)| end <= gap.end);
-                let mut begin = first.checked_sub(1).map_or(ack, |before| self.sent[before].0);
-                for one in self.sent.range_mut(first..last) {
+            for gap in told.sacked.gaps(block) {
+                let first = sent.partition_point(|&(end, _)| end <= gap.start);
+                let last = sent.partition_point(|&(end, _)| end <= gap.end);
+                let mut begin = first.checked_sub(1).map_or(ack, |before| sent[before].0);
+                for one in sent.range_mut(first..last) {
                     if begin >= gap.start && one.1 != Time::NEVER {
                         let at = std::mem::replace(&mut one.1, Time::NEVER);
-                        self.covered.insert(one.0, at);
+                        told.covered.insert(one.0, at);
                         sample(Trip::Sacked, at);
                     }
                     begin = one.0;
                 }
             }
-            self.sacked.insert(block);
+            told.sacked.insert(block);
+        }
+        if told.sacked.is_empty() && told.covered.is_empty() {
+            *beyond = None;
         }
     }
 }
@@ -211,7 +224,7 @@ mod tests {
         let covered = [20, 30, 40].map(|at| (Trip::Covered, at));
         assert_eq!(told(&mut trips, 401, &[]), covered);
         assert_eq!(samples(&mut trips, 501), [50]);
-        assert!(trips.sacked.is_empty() && trips.covered.is_empty() && trips.sent.is_empty());
+        assert!(trips.beyond.is_none() && trips.sent.is_empty());
     }
 
     /// Two blocks with a gap between them, which a block that joins them closes; a part of a segment, a
