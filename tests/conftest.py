@@ -1,15 +1,44 @@
-"""What all tests share: properties are not timed, for a busy machine proves nothing wrong.
+"""What all tests share: how properties are tried, and how processes begin and end.
 
-Nor has BLAS a thread for each processor: the tests themselves have them all, and threads that wait
-for each other made 400 equations take a hundred times as long as one does.
+Properties are not timed, for a busy machine proves nothing wrong. Nor has BLAS a thread for each
+processor: the tests themselves have them all, and threads that wait for each other made 400
+equations take a hundred times as long as one does.
 """
 
 import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+if str(Path(__file__).parent) not in sys.path:
+    sys.path.insert(0, str(Path(__file__).parent))
+
+import children
 
 # Before anything imports NumPy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# `nohup make test &` passes on that signals are ignored, to the children of tests too.
+children.stay_deaf_alone()
+
+
+@pytest.fixture
+def started() -> Iterator[children.Children]:
+    """What a test uses to start processes: all have ended when the test has, also if it fails."""
+    with children.children() as mine:
+        yield mine
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Lets SIGINT interrupt the process of the tests itself, in the background too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -3,11 +3,11 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp import _core
@@ -16,6 +16,7 @@ from airtcp.compare import compare
 from airtcp.exceptions import SimulationError
 from airtcp.present import summary
 from airtcp.scenario import load
+from children import Children
 from typer.testing import CliRunner, Result
 
 INVALID = [
@@ -43,6 +44,9 @@ duration = "20 s"
 replications = 4
 """
 #: The time that a run took, the only numbers that may differ between two runs.
+MOMENTS = Path(__file__).with_name("moments.py")
+#: Starts the command with arguments.
+Start = Callable[..., "subprocess.Popen[str]"]
 TIMES = re.compile(r'"(wall|cpu)_s": [^,\n]*')
 
 
@@ -57,12 +61,15 @@ def call(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
-def process(*arguments: str | Path, **options: object) -> "subprocess.Popen[str]":
+@pytest.fixture
+def process(started: Children) -> Start:
     """The command as a process of its own, with pipes for stdout and stderr."""
-    command = [sys.executable, "-m", "airtcp", *map(str, arguments)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )  # type: ignore[call-overload, no-any-return]
+
+    def start(*arguments: str | Path, **options: Any) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "airtcp", *arguments]
+        return started.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    return start
 
 
 def test_run_shows_models_beside_the_simulation(scenario: Path) -> None:
@@ -314,13 +321,15 @@ def test_a_result_is_shown_even_when_it_cannot_be_written(
 
 
 @pytest.mark.parametrize("columns", [None, "80", "200"])
-def test_no_control_codes_and_no_cut_numbers_in_a_pipe(scenario: Path, columns: str | None) -> None:
+def test_no_control_codes_and_no_cut_numbers_in_a_pipe(
+    scenario: Path, columns: str | None, process: Start
+) -> None:
     environment = {**os.environ, "TERM": "xterm-256color"}
     environment.pop("COLUMNS", None)
     if columns is not None:
         environment["COLUMNS"] = columns
-    with process("run", scenario, env=environment) as running:
-        out, err = running.communicate(timeout=120)
+    running = process("run", scenario, env=environment)
+    out, err = running.communicate(timeout=120)
 
     assert running.returncode == 0
     assert "\x1b" not in out
@@ -362,23 +371,23 @@ def test_no_number_is_cut_off_on_a_narrow_terminal(scenario: Path, columns: int)
         assert line.simulation in shown["simulate"]
 
 
-def test_a_terminal_gets_a_progress_bar_on_stderr(scenario: Path) -> None:
+def test_a_terminal_gets_a_progress_bar_on_stderr(scenario: Path, started: Children) -> None:
     pty = pytest.importorskip("pty")
     scenario.write_text(WEB.replace('"20 s"', '"20000 s"'))
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "airtcp", "simulate", str(scenario)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower) as running:
-        os.close(follower)
-        shown = b""
-        while True:
-            try:
-                part = os.read(leader, 4096)
-            except OSError:  # the last writer has closed the terminal
-                break
-            if not part:
-                break
-            shown += part
-        out = running.stdout.read() if running.stdout else b""
+    running = started.start(command, stdout=subprocess.PIPE, stderr=follower, text=False)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            part = os.read(leader, 4096)
+        except OSError:  # the last writer has closed the terminal
+            break
+        if not part:
+            break
+        shown += part
+    out, _ = running.communicate(timeout=120)
     os.close(leader)
 
     assert running.returncode == 0
@@ -392,31 +401,28 @@ def long_scenario(scenario: Path) -> Path:
     return scenario
 
 
-def interrupted(*arguments: str | Path, after_s: float) -> tuple[int, str, str]:
-    with process(*arguments) as running:
-        time.sleep(after_s)
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=120)
-    return running.returncode, out, err
+def test_interruption_reports_what_was_finished(
+    scenario: Path, tmp_path: Path, started: Children
+) -> None:
+    """The signal comes when the third replication has ended: minutes of work are left."""
+    moment = ("airtcp.run.replications:Replications._finish", "3", "SIGINT")
+    asked = ("run", long_scenario(scenario), "--out", tmp_path / "out")
+    running = started.start(
+        [sys.executable, MOMENTS, *moment, *asked],
+        env=os.environ | {"MOMENTS": str(tmp_path / "reached")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = running.communicate(timeout=120)
 
-
-def test_interruption_reports_what_was_finished(scenario: Path, tmp_path: Path) -> None:
-    # Minutes of work; the process itself needs a second to start, on a busy machine several.
-    for after_s in (3.0, 12.0, 30.0):
-        status, out, err = interrupted(
-            "run", long_scenario(scenario), "--out", tmp_path / "out", after_s=after_s
-        )
-        assert status == 130
-        assert "Traceback" not in err
-        if out:
-            break
-
+    assert running.returncode == 130
+    assert "Traceback" not in err
     assert "INTERRUPTED" in out
     assert "goodput, all flows" in out
     assert "interrupted: shown is what" in err
     result = json.loads((tmp_path / "out" / "results.json").read_text())
     assert result["simulation"]["stopped"] == "interrupted"
-    assert 1 <= result["simulation"]["replications"] < 100_000
+    assert 3 <= result["simulation"]["replications"] < 100_000
     assert "Interrupted" in (tmp_path / "out" / "report.html").read_text()
 
 
@@ -435,12 +441,15 @@ def test_interruption_with_nothing_finished_says_so(
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_a_reader_that_leaves_is_no_failure(scenario: Path, flags: list[str]) -> None:
-    with process("run", scenario, *flags) as running:
-        assert running.stdout is not None
-        assert running.stderr is not None
-        running.stdout.close()
-        err = running.stderr.read()
+def test_a_reader_that_leaves_is_no_failure(
+    scenario: Path, flags: list[str], process: Start
+) -> None:
+    running = process("run", scenario, *flags)
+    assert running.stdout is not None
+    assert running.stderr is not None
+    running.stdout.close()
+    err = running.stderr.read()
+    running.wait(timeout=120)
 
     assert err == ""
     assert running.returncode == 0
@@ -455,7 +464,9 @@ def test_a_reader_that_leaves_is_no_failure(scenario: Path, flags: list[str]) ->
         ("airtcp reproduce M.table", ["M.table1", "M.table2", "M.table3"]),
     ],
 )
-def test_a_shell_completes_commands_and_names(words: str, completed: list[str]) -> None:
+def test_a_shell_completes_commands_and_names(
+    words: str, completed: list[str], process: Start
+) -> None:
     """As bash asks, once `airtcp --install-completion` has told it how."""
     environment = {
         **os.environ,
@@ -463,8 +474,7 @@ def test_a_shell_completes_commands_and_names(words: str, completed: list[str]) 
         "COMP_WORDS": words,
         "COMP_CWORD": str(len(words.split()) - 1),
     }
-    with process(env=environment) as running:
-        out, err = running.communicate(timeout=120)
+    out, err = process(env=environment).communicate(timeout=120)
 
     assert (out.split(), err) == (completed, "")
 

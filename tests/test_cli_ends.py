@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from airtcp.cli.commands import app
 from airtcp.results import Simulation
 from airtcp.results.trace_file import TraceFile
 from airtcp.run.interruption import Interruption
+from children import Children
 from typer.testing import CliRunner, Result
 
 SCENARIO = """
@@ -30,6 +33,8 @@ warmup = "0 s"
 duration = "5 s"
 replications = 3
 """
+#: Starts the command with arguments, as a process of its own.
+Start = Callable[..., "subprocess.Popen[str]"]
 ENDLESS = SCENARIO.replace("replications = 3", "replications = 1000000")
 
 
@@ -44,15 +49,20 @@ def call(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
-def process(*arguments: str | Path, **options: object) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "airtcp", *map(str, arguments)]
-    return subprocess.Popen(command, text=True, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload, no-any-return]
+@pytest.fixture
+def process(started: Children) -> Start:
+    def start(*arguments: str | Path, **options: Any) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "airtcp", *arguments]
+        return started.start(command, stderr=subprocess.PIPE, **options)
+
+    return start
 
 
 def left_behind(directory: Path) -> list[str]:
     return [path.name for path in directory.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_signals_are_kept_until_they_are_asked_for() -> None:
     with Interruption() as interruption:
         interruption.check()
@@ -67,6 +77,7 @@ def test_signals_are_kept_until_they_are_asked_for() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_interruption_does_not_lose_what_is_finished(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +102,7 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
     assert "goodput, all flows" in result.stdout
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_is_never_forgotten(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,16 +137,18 @@ def test_an_interruption_while_pictures_are_drawn_leaves_the_answer(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_request_to_end_leaves_no_half_files(number: int, scenario: Path, tmp_path: Path) -> None:
+def test_a_request_to_end_leaves_no_half_files(
+    number: int, scenario: Path, tmp_path: Path, process: Start
+) -> None:
     scenario.write_text(ENDLESS)
     trace, pcap = tmp_path / "a.csv", tmp_path / "a.pcap"
-    with process(
+    running = process(
         "simulate", scenario, "--trace", trace, "--pcap", pcap, stdout=subprocess.PIPE
-    ) as running:
-        while running.poll() is None and not left_behind(tmp_path):
-            pass
-        running.send_signal(number)
-        out, err = running.communicate(timeout=120)
+    )
+    while running.poll() is None and not left_behind(tmp_path):
+        time.sleep(0.001)
+    running.send_signal(number)
+    out, err = running.communicate(timeout=120)
 
     assert running.returncode == 130
     assert err.startswith("airtcp: interrupted")
@@ -200,26 +214,29 @@ def test_a_capture_on_a_full_disk_costs_the_capture_alone(scenario: Path, tmp_pa
 @pytest.mark.parametrize(
     "arguments", [("simulate",), ("simulate", "--json"), ("schema",), ("example",), ("--help",)]
 )
-def test_a_full_disk_behind_stdout_is_said(arguments: tuple[str, ...], scenario: Path) -> None:
+def test_a_full_disk_behind_stdout_is_said(
+    arguments: tuple[str, ...], scenario: Path, process: Start
+) -> None:
     if arguments[0] == "simulate":
         arguments = (*arguments, str(scenario))
-    with open("/dev/full", "w") as full, process(*arguments, stdout=full) as running:
+    with open("/dev/full", "w") as full:
+        running = process(*arguments, stdout=full)
         err = running.communicate(timeout=120)[1]
 
     assert running.returncode == 1
     assert err == "airtcp: cannot write to stdout: No space left on device\n"
 
 
-def test_the_report_is_written_whatever_becomes_of_stdout(scenario: Path, tmp_path: Path) -> None:
-    with (
-        open("/dev/full", "w") as full,
-        process("simulate", scenario, "--out", tmp_path / "a", stdout=full) as running,
-    ):
+def test_the_report_is_written_whatever_becomes_of_stdout(
+    scenario: Path, tmp_path: Path, process: Start
+) -> None:
+    with open("/dev/full", "w") as full:
+        running = process("simulate", scenario, "--out", tmp_path / "a", stdout=full)
         running.wait(timeout=120)
-    with process("simulate", scenario, "--out", tmp_path / "b", stdout=subprocess.PIPE) as left:
-        assert left.stdout is not None
-        left.stdout.close()
-        left.wait(timeout=120)
+    left = process("simulate", scenario, "--out", tmp_path / "b", stdout=subprocess.PIPE)
+    assert left.stdout is not None
+    left.stdout.close()
+    left.wait(timeout=120)
 
     assert (running.returncode, left.returncode) == (1, 0)
     for name in "ab":

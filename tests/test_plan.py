@@ -394,6 +394,7 @@ def test_the_curve_fits_any_terminal(scenario: Scenario, width: int) -> None:
         assert any(point.mean in line for line in lines)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_is_known(
     scenario: Scenario,
 ) -> None:

@@ -16,6 +16,7 @@ from airtcp.remedies import Changed, Remedy, catalogue, changed, named, together
 from airtcp.remedies.apply import Lines, lines_for
 from airtcp.results.plans import Gain
 from airtcp.scenario import Scenario
+from children import children
 
 DOWNLOAD = {"stations": "laptop", "direction": "download", "application": {"kind": "bulk"}}
 UPLOAD = DOWNLOAD | {"direction": "upload"}
@@ -214,12 +215,11 @@ def hostapd_says(lines: list[str], directory: Path) -> str:
     path = directory / "hostapd.conf"
     head = ["interface=airtcp-none", "driver=none", "ssid=airtcp", "hw_mode=g", "channel=1"]
     path.write_text("\n".join([*head, *lines]) + "\n")
-    with subprocess.Popen(
-        ["hostapd", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
+    with children() as started:
+        process = started.start(["hostapd", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         time.sleep(1.0)
         process.terminate()
-        return process.communicate(timeout=30)[0]
+        return str(process.communicate(timeout=30)[0])
 
 
 def test_hostapd_reads_the_lines(tmp_path: Path) -> None:

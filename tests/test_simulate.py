@@ -236,6 +236,7 @@ def test_interruption_with_nothing_finished_is_an_interruption() -> None:
     assert running.is_set()
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_reaches_the_only_replication_in_its_own_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

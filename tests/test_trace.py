@@ -16,6 +16,7 @@ from airtcp.results import SimulationResult
 from airtcp.results.trace import Trace
 from airtcp.results.trace_file import schema
 from airtcp.scenario import ResolvedScenario, loads
+from children import Children
 from pyarrow import parquet
 
 # Losses of every kind: full queues of a link and of the access point, few MAC retries.
@@ -271,12 +272,12 @@ def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_an_interrupted_run_leaves_a_whole_file(file: Path, ending: str) -> None:
+def test_an_interrupted_run_leaves_a_whole_file(file: Path, ending: str, started: Children) -> None:
     """With the replications that had ended, or none if none had."""
     command = [sys.executable, "-m", "airtcp", "simulate", "s.toml", "--quiet"]
     command += ["--replications", "100000", "--threads", "2", "--trace", f"t.{ending}"]
-    running = subprocess.Popen(
-        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    running = started.start(
+        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     aside = file.parent / f".t.{ending}.{running.pid}"
     deadline = time.monotonic() + 60

@@ -19,6 +19,7 @@ from airtcp.results.query import Results
 from airtcp.results.query import open as opened
 from airtcp.scenario import Scenario
 from airtcp.sweep.estimate import MANY_RUNS
+from children import Children
 from typer.testing import CliRunner, Result
 
 AXES: dict[str, Any] = {"stations.laptop.count": [1, 2], "ap.queue.limit": [10, 100]}
@@ -300,12 +301,11 @@ def test_questions_that_are_wrong_are_wrong_input(sweep_file: Path, tmp_path: Pa
     assert done.stderr.count("\n") == 1
 
 
-def started(file: Path, store: Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "airtcp", "sweep", str(file), "--to", str(store), "--threads", "2"],
+def under_way(started: Children, file: Path, store: Path) -> "subprocess.Popen[str]":
+    return started.start(
+        [sys.executable, "-m", "airtcp", "sweep", file, "--to", store, "--threads", "2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
 
 
@@ -328,10 +328,10 @@ def wait_for_rows(store: Path, at_least: int = 1) -> None:
     raise AssertionError("no rows came")
 
 
-def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path, started: Children) -> None:
     store = tmp_path / "store"
     # Far from done when the first rows are seen, on a fast machine too.
-    process = started(long_sweep(sweep_file, "2000 s"), store)
+    process = under_way(started, long_sweep(sweep_file, "2000 s"), store)
     wait_for_rows(store)
 
     process.send_signal(signal.SIGINT)
@@ -343,14 +343,14 @@ def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path) -> None:
     assert 0 < len(found) < 250
 
 
-def kill_and_resume(sweep_file: Path, tmp_path: Path, kills: int) -> None:
+def kill_and_resume(sweep_file: Path, tmp_path: Path, started: Children, kills: int) -> None:
     """Kill a sweep at random moments, go on once, and compare with one that nobody killed."""
     store = tmp_path / "store"
     file = long_sweep(sweep_file)
     draw = random.Random(7)
     killed = 0
     for _ in range(kills):
-        process = started(file, store)
+        process = under_way(started, file, store)
         # From the first moments, in which the store is made, to some files later.
         time.sleep(draw.uniform(0.0, 2.0))
         process.kill()
@@ -376,13 +376,15 @@ def clean(file: Path, store: Path) -> pa.Table:
     return opened(store).table
 
 
-def test_a_killed_sweep_goes_on(sweep_file: Path, tmp_path: Path) -> None:
-    kill_and_resume(sweep_file, tmp_path, kills=3)
+def test_a_killed_sweep_goes_on(sweep_file: Path, tmp_path: Path, started: Children) -> None:
+    kill_and_resume(sweep_file, tmp_path, started, kills=3)
 
 
 @pytest.mark.verify
-def test_a_sweep_that_is_killed_twenty_times_goes_on(sweep_file: Path, tmp_path: Path) -> None:
-    kill_and_resume(sweep_file, tmp_path, kills=20)
+def test_a_sweep_that_is_killed_twenty_times_goes_on(
+    sweep_file: Path, tmp_path: Path, started: Children
+) -> None:
+    kill_and_resume(sweep_file, tmp_path, started, kills=20)
 
 
 def test_a_worker_that_dies_costs_its_chunk(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from children import Children
 
 pytestmark = pytest.mark.usefixtures("machine")
 
@@ -110,12 +111,12 @@ def networks() -> tuple[str, str]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_is_left_of_a_run_that_was_killed(
-    case: int, file: Path, processes: Callable[[str], list[str]]
+    case: int, file: Path, processes: Callable[[str], list[str]], started: Children
 ) -> None:
     """At any moment: while networks are made, while programs begin, while packets fly."""
     before = networks()
     mark = f"airtcp-test-{uuid.uuid4()}"
-    process = subprocess.Popen(
+    process = started.start(
         [*AIRTCP, "testbed", str(file), "--quiet"],
         env=os.environ | {"AIRTCP_TEST_MARK": mark},
         stdout=subprocess.DEVNULL,
@@ -134,16 +135,15 @@ def test_nothing_is_left_of_a_run_that_was_killed(
 
 
 def test_nothing_is_left_after_an_interrupt(
-    file: Path, processes: Callable[[str], list[str]]
+    file: Path, processes: Callable[[str], list[str]], started: Children
 ) -> None:
     before = networks()
     mark = f"airtcp-test-{uuid.uuid4()}"
-    process = subprocess.Popen(
+    process = started.start(
         [*AIRTCP, "testbed", str(file), "--quiet"],
         env=os.environ | {"AIRTCP_TEST_MARK": mark},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        text=True,
     )
     deadline = time.monotonic() + 20
     while not any("keeper.py" in one for one in processes(mark)) and time.monotonic() < deadline:

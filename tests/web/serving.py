@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from children import Children
+
 #: A scenario whose simulation takes a moment only.
 QUICK = {"run.duration": "5 s", "run.warmup": "1 s", "run.replications": 3}
 #: One whose simulation takes minutes.
@@ -25,6 +27,7 @@ class Web:
     url: str
     process: subprocess.Popen[str]
     temporary: Path
+    children: Children
 
     def ask(
         self,
@@ -107,23 +110,28 @@ def taken(content: bytes, headers: Any) -> Any:
 def started(*options: str, folder: Path, descriptors: int | None = None) -> Web:
     """`airtcp web` with options, on a free port, and with no more descriptors than so many."""
     bounded = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"] if descriptors else []
-    with (folder / "stderr").open("w") as stderr:
-        process = subprocess.Popen(
-            [*bounded, sys.executable, "-m", "airtcp", "web", "--port", "0", *options],
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-            cwd=folder,
-            env=os.environ | {"TMPDIR": str(folder)},
-        )
-    assert process.stdout is not None
-    return Web(process.stdout.readline().strip(), process, folder)
+    mine = Children()
+    try:
+        with (folder / "stderr").open("w") as stderr:
+            process = mine.start(
+                [*bounded, sys.executable, "-m", "airtcp", "web", "--port", "0", *options],
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=folder,
+                env=os.environ | {"TMPDIR": str(folder)},
+            )
+        assert process.stdout is not None
+        return Web(process.stdout.readline().strip(), process, folder, mine)
+    except BaseException:
+        mine.end()
+        raise
 
 
 def ended(web: Web) -> str:
     """End a server as Ctrl-C does; what it said on stderr."""
-    web.process.send_signal(signal.SIGINT)
-    assert web.process.wait(timeout=30) == 0
-    assert web.process.stdout is not None
-    web.process.stdout.close()
+    try:
+        web.process.send_signal(signal.SIGINT)
+        assert web.process.wait(timeout=30) == 0
+    finally:
+        web.children.end()
     return (web.temporary / "stderr").read_text()

@@ -21,6 +21,7 @@ import pytest
 from airtcp import OutputError, simulate
 from airtcp.scenario import loads
 from captures import DURATION_S, SCENARIOS, Frame, airtime_ns, capture, read
+from children import Children
 
 Captured = tuple[list[Frame], dict[str, Any], Path]
 
@@ -296,7 +297,9 @@ def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
 
 
 @pytest.mark.parametrize("long_first", [True, False])
-def test_an_interrupted_run_leaves_a_whole_capture_or_none(file: Path, long_first: bool) -> None:
+def test_an_interrupted_run_leaves_a_whole_capture_or_none(
+    file: Path, long_first: bool, started: Children
+) -> None:
     text = SCENARIOS["downloads"]
     if long_first:
         text = text.replace('duration = "4 s"', 'duration = "100000 s"')
@@ -304,8 +307,8 @@ def test_an_interrupted_run_leaves_a_whole_capture_or_none(file: Path, long_firs
         text = text.replace("replications = 2", "replications = 100000")
     file.write_text(text)
     command = [sys.executable, "-m", "airtcp", "simulate", "s.toml", "-q", "--pcap", "air.pcap"]
-    running = subprocess.Popen(
-        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    running = started.start(
+        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     aside = file.parent / f".air.pcap.{running.pid}"
     deadline = time.monotonic() + 60
