@@ -1,62 +1,166 @@
 """Runs `airtcp` and sends it a signal at a moment that is named: when a function is called.
 
-    python moments.py MODULE:FUNCTION NUMBER SIGNAL ARGUMENT ...
+    python moments.py at MODULE:FUNCTION NUMBER SIGNAL ARGUMENT ...
+    python moments.py evenly TIMES FOLDER SIGNAL ARGUMENT ...
 
-The moment is the NUMBERth call of the function in the main thread, so it is hit on any machine
-and however busy that is. With `*` as the function it is the NUMBERth call of any function of
-airtcp, and with the number 0 nothing is sent. How many calls there were, before the signal or in
-all, is in the file that the environment names as MOMENTS. Knows nothing of commands.
+`at`: the moment is the NUMBERth call of the function in the main thread, so it is hit on any
+machine, however busy that is. `evenly`: the command is run once to its end, and then TIMES times
+with the signal at moments that are spread evenly over all that it does: over the first calls
+of functions with which another part of airtcp goes on. Each is a process of its own, forked from
+one that has imported all, in a copy of FOLDER/input with its number as name, beside which
+NUMBER.json says how it ended. Knows nothing of commands.
 """
 
+import json
 import os
+import shutil
 import signal
 import sys
+import traceback
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
+
+#: What the commands import when they need it.
+LATE = (
+    *("airtcp.cli.commands", "airtcp.cli.show", "airtcp.cli.show_plan", "airtcp.cli.outputs"),
+    *("airtcp.compare", "airtcp.plan", "airtcp.present.report", "airtcp.present.plan"),
+    *("airtcp.reproduce.catalogue", "airtcp.reproduce.pages", "airtcp.reproduce.make"),
+    *("airtcp.sweep.execute", "airtcp.sweep.crews", "airtcp.results.query", "pyarrow.parquet"),
+    *("matplotlib.backends.backend_svg", "scipy.stats", "scipy.optimize"),
+)
 
 
-def at(where: str, number: int, signal_number: int) -> None:
-    """Send this process the signal at that moment."""
-    module, _, function = where.partition(":")
-    calls = 0
+#: Parts of airtcp that read a scenario, and that compute models.
+EAGER = ("scenario", "units", "standards", "airtime", "amounts", "predict", "models", "conditions")
+Name = tuple[str, str]
 
-    def watch(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal calls
-        if event != "call":
-            return
-        name = frame.f_globals.get("__name__", "")
-        if function == "*":
-            # Not what runs while a module is imported, which is different the next time.
-            here = name.startswith("airtcp.") and frame.f_code.co_name != "<module>"
+
+def name_of(frame: FrameType) -> Name:
+    """Module and name of the function that is called."""
+    return frame.f_globals.get("__name__", ""), frame.f_code.co_qualname
+
+
+def send_at(name: Name, number: int, signal_number: int, told: Path | None = None) -> None:
+    """Send this process the signal at the NUMBERth call of a function, and tell it in a file."""
+    left = number
+
+    def called(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal left
+        if event == "call" and name_of(frame) == name:
+            left -= 1
+            if left == 0:
+                sys.setprofile(None)
+                if told is not None:
+                    told.write_text("sent")
+                os.kill(os.getpid(), signal_number)
+
+    sys.setprofile(called)
+
+
+def first_calls() -> list[Name]:
+    """A list to which the functions of airtcp are added as they are called for the first time.
+
+    What runs while a module is imported is none of them: it is imported already the next time.
+    """
+    found: dict[Name, None] = {}
+    order: list[Name] = []
+
+    def called(frame: FrameType, event: str, _: Any) -> None:
+        name = name_of(frame)
+        if event == "call" and name[0].startswith("airtcp.") and name not in found:
+            found[name] = None
+            if frame.f_code.co_name != "<module>":
+                order.append(name)
+
+    sys.setprofile(called)
+    return order
+
+
+def evenly(times: int, folder: Path, number: int, arguments: list[str]) -> None:
+    """Run the command to its end, and then with the signal at so many moments."""
+    for late in LATE:
+        __import__(late)
+    in_process(folder, 0, None, number, arguments)
+    names = phases(json.loads((folder / "0.first").read_text()))
+    for index in range(1, times + 1):
+        # The middle of so many equal parts of what it does.
+        module, function = names[len(names) * (2 * index - 1) // (2 * times)]
+        in_process(folder, index, (module, function), number, arguments)
+
+
+def phases(names: list[Name]) -> list[Name]:
+    """Those of the functions with which another part of airtcp goes on.
+
+    Scenarios and models have many small ones that all run in a moment: they count as one part.
+    """
+    found: list[Name] = []
+    part = ""
+    for module, function in names:
+        now = module.split(".")[1]
+        now = "scenario" if now in EAGER else now
+        if now != part:
+            found.append((module, function))
+        part = now
+    return found
+
+
+def in_process(
+    folder: Path, index: int, at: Name | None, number: int, arguments: list[str]
+) -> None:
+    """Run the command in a process, and write down how it ended."""
+    shutil.copytree(folder / "input", folder / str(index))
+    child = os.fork()
+    if child == 0:
+        run_here(folder / str(index), at, number, arguments)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    out, err = ((folder / f"{index}.{name}").read_text() for name in ("out", "err"))
+    sent = at is not None and (folder / f"{index}.sent").exists()
+    told = {"status": status, "at": at and ":".join(at), "sent": sent, "out": out, "err": err}
+    (folder / f"{index}.json").write_text(json.dumps(told))
+
+
+def run_here(work: Path, at: Name | None, number: int, arguments: list[str]) -> NoReturn:
+    """Run the command in this process, and end it."""
+    status: object = 99
+    try:
+        os.chdir(work)
+        for name, descriptor in (("out", 1), ("err", 2)):
+            path = work.with_name(f"{work.name}.{name}")
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+        names: list[Name] = []
+        if at is None:
+            names = first_calls()
         else:
-            here = name == module and frame.f_code.co_qualname == function
-        if not here:
-            return
-        calls += 1
-        if calls == number:
-            sys.setprofile(None)
-            tell(calls)
-            os.kill(os.getpid(), signal_number)
-
-    def tell(count: int) -> None:
-        Path(os.environ["MOMENTS"]).write_text(str(count))
-
-    def told() -> None:
+            send_at(at, 1, number, work.with_name(f"{work.name}.sent"))
+        try:
+            command(arguments)
+        except SystemExit as end:
+            status = end.code
         sys.setprofile(None)
-        if calls < number or number == 0:
-            tell(calls)
+        work.with_name(f"{work.name}.first").write_text(json.dumps(names))
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(status or 0))  # type: ignore[call-overload]
 
-    import atexit
 
-    atexit.register(told)
-    sys.setprofile(watch)
-
-
-if __name__ == "__main__":
-    where, number, name, *arguments = sys.argv[1:]
+def command(arguments: list[str]) -> None:
+    """The command, which exits."""
     sys.argv = ["airtcp", *arguments]
-    at(where, int(number), signal.Signals[name])
     from airtcp.cli import main
 
     main()
+
+
+if __name__ == "__main__":
+    how, first, second, name, *words = sys.argv[1:]
+    if how == "at":
+        module, _, function = first.partition(":")
+        send_at((module, function), int(second), signal.Signals[name])
+        command(words)
+    else:
+        evenly(int(first), Path(second), signal.Signals[name], words)

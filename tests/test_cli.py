@@ -405,11 +405,10 @@ def test_interruption_reports_what_was_finished(
     scenario: Path, tmp_path: Path, started: Children
 ) -> None:
     """The signal comes when the third replication has ended: minutes of work are left."""
-    moment = ("airtcp.run.replications:Replications._finish", "3", "SIGINT")
+    moment = ("at", "airtcp.run.replications:Replications._finish", "3", "SIGINT")
     asked = ("run", long_scenario(scenario), "--out", tmp_path / "out")
     running = started.start(
         [sys.executable, MOMENTS, *moment, *asked],
-        env=os.environ | {"MOMENTS": str(tmp_path / "reached")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -174,6 +174,47 @@ def test_an_interruption_of_the_start_has_no_traceback(scenario: Path) -> None:
     assert done.stderr == "airtcp: interrupted\n"
 
 
+@pytest.mark.parametrize(
+    "where", ["airtcp.cli.commands:_options", "airtcp.cli.answers:predict", "typer.core:_main"]
+)
+def test_an_interruption_while_words_are_read_is_told(
+    where: str, scenario: Path, started: Children
+) -> None:
+    """Typer, which reads them, would end the process without a word."""
+    moments = Path(__file__).with_name("moments.py")
+    running = started.start(
+        [sys.executable, moments, "at", where, "1", "SIGINT", "predict", scenario],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = running.communicate(timeout=120)
+
+    assert (running.returncode, out, err) == (130, "", "airtcp: interrupted\n")
+
+
+def test_an_interruption_does_not_wait_for_a_pile_of_traces(
+    scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interruptible: None
+) -> None:
+    """Of replications that end while one is written, no more wait than there are threads."""
+    scenario.write_text(ENDLESS.replace('"5 s"', '"10 ms"'))
+    written: list[int] = []
+    add = TraceFile.add
+
+    def slow(self: TraceFile, replication: int, trace: Any) -> None:
+        if not written:
+            os.kill(os.getpid(), signal.SIGINT)
+            # All that may be under way meanwhile has ended.
+            time.sleep(1.0)
+        written.append(replication)
+        add(self, replication, trace)
+
+    monkeypatch.setattr(TraceFile, "add", slow)
+    result = call("simulate", scenario, "--threads", "2", "--trace", tmp_path / "a.csv")
+
+    assert result.exit_code == 130
+    assert 1 <= len(written) <= 1 + 2
+
+
 def test_a_trace_on_a_full_disk_costs_the_trace_alone(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,12 @@
 """What the tests of sweeps start from: a scenario of milliseconds."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from airtcp.scenario import Scenario, loads
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 TEXT = """
 title = "Downloads"

@@ -4,8 +4,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from airtcp.results.query import open as opened
 from airtcp.scenario import Scenario
 from airtcp.sweep.estimate import MANY_RUNS
 from children import Children
+from sweeping import long_sweep, under_way, wait_for_rows
 from typer.testing import CliRunner, Result
 
 AXES: dict[str, Any] = {"stations.laptop.count": [1, 2], "ap.queue.limit": [10, 100]}
@@ -299,33 +298,6 @@ def test_questions_that_are_wrong_are_wrong_input(sweep_file: Path, tmp_path: Pa
     assert done.exit_code == 2
     assert done.stderr.startswith("airtcp: --sql: Parser Error")
     assert done.stderr.count("\n") == 1
-
-
-def under_way(started: Children, file: Path, store: Path) -> "subprocess.Popen[str]":
-    return started.start(
-        [sys.executable, "-m", "airtcp", "sweep", file, "--to", store, "--threads", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
-def long_sweep(file: Path, duration: str = "40 s") -> Path:
-    """Seconds of work: 250 points."""
-    file.write_text(
-        'scenario = "base.toml"\nreplications = 1\n[axes]\n'
-        f'"run.duration" = ["{duration}"]\n"run.seed" = {{ from = 1, to = 250, step = 1 }}\n'
-    )
-    return file
-
-
-def wait_for_rows(store: Path, at_least: int = 1) -> None:
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        file = store / "store.json"
-        if file.exists() and len(json.loads(file.read_text())["rows"]) >= at_least:
-            return
-        time.sleep(0.02)
-    raise AssertionError("no rows came")
 
 
 def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path, started: Children) -> None:

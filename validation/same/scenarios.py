@@ -106,7 +106,7 @@ def random_scenario(index: int) -> str:
     for flow in tables["flows"]:
         if flow["application"]["kind"] == "udp" and ("path" in flow or drops_early):
             flow["application"].setdefault("rate", "2 Mb/s")
-    return "".join(f"{key} = {_toml(value)}\n" for key, value in tables.items())
+    return "".join(f"{key} = {toml(value)}\n" for key, value in tables.items())
 
 
 def _phy(draw: Draws, standard: str) -> dict[str, Any]:
@@ -293,11 +293,12 @@ def _flow(draw: Draws, stations: str, links: list[str]) -> dict[str, Any]:
     return flow
 
 
-def _toml(value: object) -> str:
+def toml(value: object) -> str:
+    """A value as a scenario file has it."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+        return "{ " + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml, value)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

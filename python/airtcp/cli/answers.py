@@ -371,6 +371,26 @@ def tell_report(out: Path, *, json: bool, quiet: bool) -> None:
         note(where)
 
 
+def whole(show: Callable[[], None], write: Callable[[], None] | None) -> None:
+    """Show an answer to its end, whatever interrupts that, and then write its report.
+
+    Leaves with the status of an interruption if there was one.
+    """
+    from airtcp.run.interruption import Interruption
+
+    with Interruption() as interruption:
+        show()
+        sys.stdout.flush()
+    try:
+        interruption.check()
+        if write is not None:
+            write()
+    except KeyboardInterrupt:
+        about = "" if write is None else ": the answer is whole, the report is not written"
+        note(f"interrupted{about}")
+        raise typer.Exit(Status.INTERRUPTED) from None
+
+
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float], None] | None]:
     """A progress bar with the time left on stderr, if a person is looking there."""

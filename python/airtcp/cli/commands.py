@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from airtcp.cli import answers, examples, traffic
 from airtcp.cli.diff import diff
+from airtcp.cli.outcome import outcome
 from airtcp.cli.plan import plan
 from airtcp.cli.reproduce import reproduce
 from airtcp.cli.results import plot, results
@@ -15,8 +17,22 @@ from airtcp.cli.sweep import sweep
 from airtcp.cli.testbed import bench, shell
 from airtcp.cli.web import web
 
+
+class _Commands(TyperGroup):
+    """The commands; an interruption while their words are read is told as a later one is."""
+
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        with outcome():
+            return super().make_context(*arguments, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        with outcome():
+            return super().invoke(ctx)
+
+
 app: Final = typer.Typer(
     name="airtcp",
+    cls=_Commands,
     help="How TCP performs over Wi-Fi: models and a packet-level simulation, side by side.",
     no_args_is_help=True,
     # Plain messages: no boxes around an error, nothing that a pipe could not take.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from airtcp.cli.answers import (
     Threads,
     progress_bar,
     tell_report,
+    whole,
 )
 from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.scenarios import Set, scenario_of, settings_of
@@ -68,18 +69,22 @@ def diff(
                 threads=threads,
                 progress=progress,
             )
-        if json:
-            print(found.to_json())
-        else:
-            from airtcp.cli import show
 
-            show.difference(found)
-        sys.stdout.flush()
-        if out is not None:
-            from airtcp.present.difference import write
+        def show() -> None:
+            if json:
+                print(found.to_json())
+            else:
+                from airtcp.cli import show
 
-            write(found, out)
-            tell_report(out, json=json, quiet=quiet)
+                show.difference(found)
+
+        def write(to: Path) -> None:
+            from airtcp.present.difference import write as write_difference
+
+            write_difference(found, to)
+            tell_report(to, json=json, quiet=quiet)
+
+        whole(show, None if out is None else partial(write, out))
         if found.b.simulation.stopped == "interrupted":
             note(f"interrupted: shown is what {found.replications} pairs of replications say")
             raise typer.Exit(Status.INTERRUPTED)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,12 +19,15 @@ from airtcp.cli.answers import (
     Seed,
     Threads,
     tell_report,
+    whole,
 )
 from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of, value_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.progress import ProgressColumn
 
 Vary = Annotated[
@@ -101,18 +104,22 @@ def plan(
                 progress=progress,
                 tell=tell,
             )
-        if json:
-            print(found.to_json())
-        else:
-            from airtcp.cli import show_plan
 
-            show_plan.plan(found)
-        sys.stdout.flush()
-        if out is not None:
-            from airtcp.present.plan import write
+        def show() -> None:
+            if json:
+                print(found.to_json())
+            else:
+                from airtcp.cli import show_plan
 
-            write(found, out)
-            tell_report(out, json=json, quiet=quiet)
+                show_plan.plan(found)
+
+        def write(to: Path) -> None:
+            from airtcp.present.plan import write as write_plan
+
+            write_plan(found, to)
+            tell_report(to, json=json, quiet=quiet)
+
+        whole(show, None if out is None else partial(write, out))
         if found.stopped == "interrupted":
             note("interrupted: shown is what the runs say that had ended")
             raise typer.Exit(Status.INTERRUPTED)

@@ -83,6 +83,7 @@ def run(command: Callable[[], None]) -> NoReturn:
         status = Status.INTERRUPTED
     except StdoutError as error:
         status = _lost(error)
+    _leave_signals()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -137,6 +138,14 @@ def _open_nowhere(number: int, flags: int) -> None:
     if nowhere != number:
         os.dup2(nowhere, number)
         os.close(nowhere)
+
+
+def _leave_signals() -> None:
+    """Let a signal end the process at once, without a traceback: its command has ended."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.default_int_handler:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _prepare_signals() -> None:

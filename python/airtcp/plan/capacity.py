@@ -88,6 +88,8 @@ def capacity(
                 raise KeyboardInterrupt from None
             found = found or search.known()
             stopped = "time" if isinstance(over, TimeIsOver) else "interrupted"
+    if points.interrupted:
+        stopped = "interrupted"
     return Plan(
         scenario=asked,
         provenance=Provenance.of(asked, seed=run.seed, generator=points.generator),

@@ -35,10 +35,9 @@ def locked(file: Path, what: Path) -> Iterator[None]:
             )
         # On a full disk nobody learns who it is, and the lock holds all the same.
         with suppress(OSError):
-            opened.seek(0)
-            opened.truncate()
-            opened.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-            opened.flush()
+            opened.truncate(0)
+            # Past the buffer, which would be written again, and fail again, when it is closed.
+            os.write(opened.fileno(), f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         yield
 
 

@@ -92,6 +92,11 @@ class Points(Generic[_Key]):
         """How many replications have ended."""
         return sum(map(len, self._ended.values()))
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether there was a Ctrl-C, also one that came too late to stop anything."""
+        return self._interruption.asked
+
     def check(self) -> None:
         """Raise KeyboardInterrupt if there was a Ctrl-C."""
         self._interruption.check()

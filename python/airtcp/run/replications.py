@@ -126,8 +126,9 @@ class Replications:
         self._trace_file = trace_file
         # Started when there is work: a sweep makes ten thousand results of one replication each.
         self._threads, self._started = threads, 0
-        # Some more than there are threads, so that none waits for the next to be handed in.
-        self._most_under_way = 4 * threads
+        # Some more than there are threads, so that none waits for the next to be handed in; but
+        # traces take more memory than results, and those who interrupt wait until all are written.
+        self._most_under_way = threads if trace_file is not None else 4 * threads
         self._handed_in: SimpleQueue[tuple[int, _core.RunControl] | None] = SimpleQueue()
         self._ended: SimpleQueue[tuple[int, Replication | BaseException]] = SimpleQueue()
         self._under_way: dict[int, _core.RunControl] = {}

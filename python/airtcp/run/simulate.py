@@ -149,10 +149,10 @@ def simulate(
             stopped=stopped,
         )
         provenance = Provenance.of(scenario, seed=run.seed, generator=_core.GENERATOR, text=text)
-        if interruption.asked:
-            # Also where it came too late to stop anything: who asked is to be told.
-            simulation = replace(simulation, stopped="interrupted")
-        result = SimulationResult(scenario, provenance, simulation)
+    if interruption.asked:
+        # Also where it came too late to stop anything: who asked is to be told.
+        simulation = replace(simulation, stopped="interrupted")
+    result = SimulationResult(scenario, provenance, simulation)
     if lost:
         raise OutputError("\n".join(map(str, lost)), result)
     return result

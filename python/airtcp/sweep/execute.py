@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -118,9 +118,25 @@ def execute(
             outcome.interrupted = True
         finally:
             run.stop()
-        writer.compact()
+        with _kept(folder):
+            writer.compact()
+    # Also where it came too late to stop anything: who asked is to be told.
+    outcome.interrupted |= interruption.asked
     outcome.wall_s = time.perf_counter() - begin
     return outcome
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[None]:
+    """Raises SimulationError if the store cannot be written: the input was right.
+
+    A disk may be full, or somebody has removed the store.
+    """
+    try:
+        yield
+    except OutputError as error:
+        there = "; what came before is in the store" if Contents.read(folder) is not None else ""
+        raise SimulationError(f"{error}{there}") from error
 
 
 def contents_of(sweep: Sweep, points: Points) -> Contents:
@@ -248,7 +264,8 @@ class _Run:
             self._hire(crew)
             self._hand_out()
             # No row is in the store before the name of its point; the workers need not wait for it.
-            self._writer.add_points(_named(self._plan.points, self._plan.hashes))
+            with _kept(self._writer.folder):
+                self._writer.add_points(_named(self._plan.points, self._plan.hashes))
             asked = self._begin
             while self._plan.tasks or self._busy:
                 if self._plan.tasks and time.perf_counter() - asked > _HIRE_EACH_S:
@@ -344,11 +361,8 @@ class _Run:
             "seed": seeds,
             **_columns(self._work.metrics, rows),
         }
-        try:
+        with _kept(self._writer.folder):
             self._writer.add(columns)
-        except OutputError as error:
-            # The input was right: something else failed, such as a disk that is full.
-            raise SimulationError(f"{error}; what came before is in the store") from error
         self._outcome.runs += len(made)
 
     def _lose(self, chunks: Sequence[Chunk], lost: Lost) -> None:

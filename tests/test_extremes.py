@@ -1,0 +1,96 @@
+"""Valid scenarios of extreme mixtures: some of them here, hundreds in `make verify`."""
+
+import copy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.compare import compare
+from airtcp.examples import directory
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import loads
+from children import Children
+from judge import broken_laws, broken_words, parsed
+from mixtures import mixture
+
+EXTREMES = Path(__file__).parents[1] / "validation" / "extremes"
+
+
+def edited(edit: Callable[[dict[str, Any]], None], answer: dict[str, Any]) -> dict[str, Any]:
+    other = copy.deepcopy(answer)
+    edit(other)
+    return other
+
+
+def test_mixtures_are_valid_and_follow_from_their_seed() -> None:
+    assert mixture(1, 7) == mixture(1, 7)
+    assert mixture(1, 7) != mixture(2, 7)
+    assert mixture(1, 7) != mixture(1, 8)
+    texts = [mixture(3, index) for index in range(100)]
+    for word in ("802.11ax", "edca", "ampdu", "fq-codel", "bbr", "path", "red", "adaptive-burst"):
+        assert any(word in text for text in texts), word
+    refused = 0
+    for text in texts:
+        try:
+            loads(text)
+        except ScenarioError:
+            refused += 1
+    # Of 2,000, five are: periods that hold no exchange, and the like.
+    assert refused <= 2
+
+
+def test_laws_that_do_not_hold_are_found() -> None:
+    scenario = airtcp.load(directory() / "office-wifi5.toml").vary(
+        {"run.duration": "500 ms", "run.warmup": "100 ms", "run.replications": 2}
+    )
+    answer = parsed(compare(scenario, threads=1).to_json())
+    assert broken_laws(answer) == []
+
+    def simulation(key: str, name: str, value: float) -> Callable[[dict[str, Any]], None]:
+        def edit(of: dict[str, Any]) -> None:
+            of["simulation"][key][name] = value
+
+        return edit
+
+    edits = [
+        simulation("airtime", "idle", 2.0),
+        simulation("counts", "mac_attempts", -1),
+        simulation("metrics", "jain_index", {"mean": 1.5, "low": 1.5, "high": 1.5}),  # type: ignore[arg-type]
+        simulation("metrics", "goodput_bps", {"mean": 1e10, "low": 1e10, "high": 1e10}),  # type: ignore[arg-type]
+        simulation("metrics", "goodput_bps", {"mean": 1e6, "low": 2e6, "high": 3e6}),  # type: ignore[arg-type]
+    ]
+    for edit in edits:
+        assert broken_laws(edited(edit, answer))
+    with pytest.raises(ValueError, match="NaN in JSON"):
+        parsed('{"a": NaN}')
+    assert broken_words("thread 'x' panicked at y")
+
+
+@pytest.mark.parametrize(
+    ("cases", "interrupted", "compared"),
+    [
+        (8, 2, 3),
+        pytest.param(
+            400, 40, 100, marks=(pytest.mark.verify, pytest.mark.timeout(7200)), id="many"
+        ),
+    ],
+)
+def test_extreme_mixtures(cases: int, interrupted: int, compared: int, started: Children) -> None:
+    """Answered within laws, bounds of memory and time; interrupted; and the same bit for bit."""
+    options = ("--seed", "4", "--interrupted", str(interrupted), "--bits", str(compared))
+    running = started.start(
+        [sys.executable, EXTREMES / "extremes.py", str(cases), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    out, _ = running.communicate(timeout=7000)
+
+    assert running.returncode == 0, out
+    assert f"{cases} tried, " in out
+    assert " 0 broken" in out
+    assert f"compared: {compared} " in out or cases > compared
+    assert started.left(patience_s=5) == []

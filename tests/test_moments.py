@@ -1,0 +1,105 @@
+"""Ctrl-C at ten moments of a command: one message, its status, and whole files."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.cli.commands import app
+from airtcp.results.query import open as opened
+from children import Children
+from typer.testing import CliRunner
+
+SCENARIO = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 2
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "0 s"
+duration = "100 ms"
+replications = 3
+"""
+SWEEP = """
+scenario = "s.toml"
+[axes]
+"stations.laptop.count" = [1, 2, 3, 5]
+"ap.queue.limit" = [10, 100]
+"""
+UNTIL = ("--until", "flow_goodput < 1 Mb/s", "--from", "1", "--to", "8")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "run": ("run", "s.toml", "--json", "--out", "out"),
+    "plan": ("plan", "s.toml", *UNTIL, "--no-remedies", "--json", "--out", "out"),
+    "reproduce": ("reproduce", "M.table1", "--quick", "--json", "--out", "out"),
+    "sweep": ("sweep", "sweep.toml", "--json", "--to", "out"),
+}
+TIMES = 10
+
+
+# Of eleven processes, each does what a command does; the machine may be busy.
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ctrl_c_at_ten_moments(name: str, tmp_path: Path, started: Children) -> None:
+    """Spread over all that the command does, from its first word to the end of its answer."""
+    (tmp_path / "input").mkdir()
+    (tmp_path / "input" / "s.toml").write_text(SCENARIO)
+    (tmp_path / "input" / "sweep.toml").write_text(SWEEP)
+    moments = Path(__file__).with_name("moments.py")
+    how = ["evenly", str(TIMES), tmp_path, "SIGINT"]
+    process = started.start(
+        [sys.executable, moments, *how, *COMMANDS[name], "--threads", "2"],
+        stderr=subprocess.PIPE,
+    )
+    said = process.communicate(timeout=800)[1]
+
+    assert (process.returncode, said) == (0, "")
+    # No thread, no worker and no process of theirs is left.
+    assert started.left(patience_s=5) == []
+    assert ended(tmp_path, 0)["status"] == 0
+    for index in range(1, TIMES + 1):
+        one = ended(tmp_path, index)
+        assert one["sent"], one
+        assert one["status"] == 130, one
+        assert "Traceback" not in one["err"], one
+        assert [line for line in one["err"].splitlines() if "interrupted" in line][1:] == [], one
+        assert "airtcp: interrupted" in one["err"], one
+        if one["out"]:
+            json.loads(one["out"])
+        check_files(tmp_path / str(index))
+    if name == "sweep":
+        goes_on(tmp_path)
+
+
+def ended(folder: Path, index: int) -> dict[str, Any]:
+    return dict(json.loads((folder / f"{index}.json").read_text()))
+
+
+def check_files(folder: Path) -> None:
+    """Whatever is there is whole, and nothing is left aside."""
+    for path in (folder / "out").rglob("*"):
+        assert not path.name.startswith("."), path
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+        if path.suffix == ".html":
+            assert path.read_text().rstrip().endswith("</html>"), path
+
+
+def goes_on(folder: Path) -> None:
+    """The same command makes what a sweep that was interrupted lacks."""
+    expected = opened(folder / "0" / "out").table
+    made = [index for index in range(1, TIMES + 1) if (folder / str(index) / "out").exists()]
+    assert made
+    for index in made:
+        work = folder / str(index)
+        done = CliRunner().invoke(app, ["sweep", str(work / "sweep.toml"), "--to", f"{work}/out"])
+        assert done.exit_code == 0, done.output
+        assert opened(work / "out").table.equals(expected)
+        shutil.rmtree(work)
