@@ -84,7 +84,8 @@ class Found:
     broken: list[str] = field(default_factory=list)
     #: CPU seconds and bytes, with the case.
     costs: list[tuple[float, int, int]] = field(default_factory=list)
-    ends_s: list[float] = field(default_factory=list)
+    #: Seconds from the signal to the end, and how many of them at work.
+    ends_s: list[tuple[float, float]] = field(default_factory=list)
     compared: int = 0
 
 
@@ -129,17 +130,17 @@ def _tell(found: Found, wall_s: float) -> None:
     if found.costs:
         total = sum(cost for cost, _, _ in found.costs)
         longest, _, which = max(found.costs)
-        _, most, widest = max((cost, size, index) for cost, size, index in found.costs)
         most, widest = max((size, index) for _, size, index in found.costs)
         print(
             f"answers: {total / len(found.costs):.2f} s of a processor each, at most {longest:.1f} "
             f"s (case {which}) and {most / 1e6:.0f} MB (case {widest})"
         )
     if found.ends_s:
-        late = sum(one > SOON_S for one in found.ends_s)
+        late = sum(one > SOON_S for one, _ in found.ends_s)
         print(
-            f"interrupted: {len(found.ends_s)}, over after {max(found.ends_s):.2f} s at most, "
-            f"{late} after more than {SOON_S:g} s"
+            f"interrupted: {len(found.ends_s)}, over after {max(found.ends_s)[0]:.2f} s at most, "
+            f"{late} after more than {SOON_S:g} s; at work for at most "
+            f"{max(one for _, one in found.ends_s):.2f} s"
         )
     if found.compared:
         print(f"compared: {found.compared} with 1 and 2 threads, with and without trace")
@@ -191,7 +192,7 @@ def _interrupted(folder: Path, seed: int, index: int, found: Found) -> None:
         bad.append(f"left behind: {sorted(left)}")
     for name in left | {"trace.csv", "air.pcap"}:
         (folder / name).unlink(missing_ok=True)
-    found.ends_s.append(ended.after_s)
+    found.ends_s.append((ended.after_s, ended.after_cpu_s))
     found.broken += [f"case {index}, interrupted at {within_s:.3f} s: {one}" for one in bad]
 
 

@@ -288,7 +288,9 @@ def _application(draw: Draws) -> dict[str, Any]:
     else:
         # Saturated is refused behind a path and before early drops: that is not what this is about.
         application["packet"] = draw.one_of(["29 B", "200 B", "1500 B", "2296 B"])
-        application["rate"] = draw.one_of(["8 kb/s", "2 Mb/s", "40 Mb/s"])
+        # Millions of packets that wait where nothing limits them end a run, with a message.
+        most = "4 Mb/s" if application["packet"] == "29 B" else "40 Mb/s"
+        application["rate"] = draw.one_of(["8 kb/s", "2 Mb/s", most])
     return application
 
 
