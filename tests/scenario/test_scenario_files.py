@@ -414,6 +414,7 @@ def test_rules(written: str, rules: tuple[object, ...]) -> None:
         "delivery",
         "txop_protection",
         "retry_limit_under_block_ack",
+        "cw_reset",
     }
     assert tuple(resolved.model_dump(exclude={"preset", *of_later}).values()) == rules
 

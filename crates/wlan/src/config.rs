@@ -218,8 +218,10 @@ pub struct Rules {
     /// What the frames of a TXOP with a limit announce.
     pub txop_protection: TxopProtection,
     /// Whether a frame under a block ack agreement is given up at the retry limit. Otherwise only
-    /// CW goes back there.
+    /// CW goes back, as [`CwReset::Failures`] says.
     pub retry_limit_under_block_ack: bool,
+    /// What sets CW back beside a success.
+    pub cw_reset: CwReset,
 }
 
 /// The medium as a frame finds it that is queued at the receiver of a data frame after the end of
@@ -234,6 +236,17 @@ pub enum ArrivalBeforeOwnAck {
     /// Idle: nothing is on the air at that instant, so there is no backoff, and the frame goes
     /// DIFS after the MAC ACK (ns-3).
     Idle,
+}
+
+/// What sets CW back to CWmin beside a success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CwReset {
+    /// A frame that is dropped at the retry limit (IEEE 802.11-2020, 10.3.3).
+    Drop,
+    /// One failure more in a row than the retry limit, of whatever frames (QSRC of 10.23.2.2; ns-3
+    /// under the DCF, too).
+    Failures,
 }
 
 /// How long the medium must be idle after a collision for those who heard it.

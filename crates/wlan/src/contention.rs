@@ -100,14 +100,15 @@ impl Contention {
         let bursts = (0..).zip(&contenders).find_map(|(id, config)| {
             config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
         });
+        let settings = Settings::new(phy, mac);
         Self {
-            settings: Settings::new(phy, mac),
             has_shared_stations: contenders.windows(2).any(|two| two[0].station == two[1].station),
             contenders: contenders
                 .into_iter()
-                .map(|config| Contender::new(config, &groups))
+                .map(|config| Contender::new(config, &groups, settings.most_failures))
                 .collect(),
             groups,
+            settings,
             strays: Vec::new(),
             bursts,
             busy_periods: 0,

@@ -22,8 +22,8 @@ pub mod testing;
 pub use cell::{Began, Cell, CellConfig, CfFrame, MacEvent, Supply};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
-    BeaconConfig, Colliders, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PcfConfig, PollOrder,
-    Rules, TxopProtection,
+    BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PcfConfig,
+    PollOrder, Rules, TxopProtection,
 };
 pub use contention::{Access, AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};

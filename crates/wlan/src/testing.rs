@@ -4,8 +4,8 @@
 use airtcp_kernel::Duration;
 
 use crate::config::{
-    AfterCollision, ArrivalBeforeOwnAck, Colliders, Delivery, FailedBlockAck, MacConfig, Rules,
-    TxopProtection,
+    AfterCollision, ArrivalBeforeOwnAck, Colliders, CwReset, Delivery, FailedBlockAck, MacConfig,
+    Rules, TxopProtection,
 };
 use crate::phy::{DsssTiming, Modulation, PhyConfig, Rate};
 
@@ -59,6 +59,7 @@ pub fn standard_mac() -> MacConfig {
             delivery: Delivery::Ppdu,
             txop_protection: TxopProtection::Single,
             retry_limit_under_block_ack: true,
+            cw_reset: CwReset::Drop,
         },
         edca: None,
         beacon: None,

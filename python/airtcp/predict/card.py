@@ -99,6 +99,8 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "mac.rules.failed_block_ack": "as phy.high_rate",
         "mac.rules.delivery": "as phy.high_rate",
         "mac.rules.retry_limit_under_block_ack": "as phy.high_rate",
+        "mac.rules.cw_reset": "tells the few frames apart that fail until the retry limit, or one "
+        "time more",
         "mac.rules.txop_protection": "matters where a TXOP has a limit, which no model has: the "
         "assumption that an access is one exchange says so",
         "mac.cf_end_rate": "as mac.rules.txop_protection",

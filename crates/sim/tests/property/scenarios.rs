@@ -161,7 +161,8 @@ fn mac() -> impl Strategy<Value = Value> {
     let before_own_ack = prop_oneof![Just("busy"), Just("idle")];
     let failed = prop_oneof![Just("resend"), Just("block-ack-request")];
     let protection = prop_oneof![Just("single"), Just("multiple"), Just("multiple+cf-end")];
-    let later = (failed, prop_oneof![Just("ppdu"), Just("mpdu")], protection, any::<bool>());
+    let reset = prop_oneof![Just("drop"), Just("failures")];
+    let later = (failed, prop_oneof![Just("ppdu"), Just("mpdu")], protection, any::<bool>(), reset);
     let limit = prop_oneof![1_u32..3, Just(7)];
     let edca = prop::option::of((edcafs(), edcafs()));
     // 896 us at 1 Mb/s: some intervals are so short that beacons are left out.
@@ -175,7 +176,7 @@ fn mac() -> impl Strategy<Value = Value> {
             (limit, beacons),
             (immediate, post, post_drop),
             after,
-            (colliders, before, (failed, delivery, protection, limited)),
+            (colliders, before, (failed, delivery, protection, limited, cw_reset)),
             edca,
         )| {
             let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
@@ -184,7 +185,7 @@ fn mac() -> impl Strategy<Value = Value> {
                 "post_backoff_after_drop": post_drop, "after_collision": after,
                 "colliders": colliders, "arrival_before_own_ack": before,
                 "failed_block_ack": failed, "delivery": delivery, "txop_protection": protection,
-                "retry_limit_under_block_ack": limited,
+                "retry_limit_under_block_ack": limited, "cw_reset": cw_reset,
             });
             table(
                 "/mac",

@@ -61,8 +61,6 @@ struct AggregatingQueue<P> {
     /// Of the data PPDU, everything before its Data field.
     preamble: Duration,
     txop_limit: Duration,
-    /// How often it failed to get an answer since it last got one, or began anew (QSRC).
-    unanswered: u16,
     /// What rate control chose for the PPDU, if it did.
     choice: Option<Choice>,
 }
@@ -135,7 +133,6 @@ impl<P: Clone> Aggregates<P> {
             class: 0,
             preamble: Duration::ZERO,
             txop_limit: contender.access.txop_limit,
-            unanswered: 0,
         });
         let queues = queues.collect();
         let controlled = rate_controls.into_iter().map(|config| {

@@ -11,8 +11,6 @@ use crate::station::{ContenderConfig, StationId};
 pub enum Retry {
     /// It is sent again.
     Again,
-    /// It is sent again, after as many failures in a row as the retry limit allows.
-    Restart,
     /// It was sent as often as the retry limit allows, and is dropped.
     Dropped,
     /// It was for all: nobody acknowledges it, and it is sent once.
@@ -27,6 +25,10 @@ pub(crate) struct Contender {
     pub(crate) cw: u32,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
+    /// How many failures in a row raise CW before one more sets it back; `None`: a drop does.
+    most_failures: Option<u32>,
+    /// Failures in a row (QSRC) up to now; out of date while CW is CWmin, where it is zero.
+    failures: u32,
     pub(crate) backoffs: RandomStream,
     pub(crate) counters: MacCounters,
 }
@@ -49,7 +51,11 @@ pub(crate) enum State {
 
 impl Contender {
     /// A contender without a frame, of the group of its inter-frame space.
-    pub(crate) fn new(config: ContenderConfig, groups: &[Group]) -> Self {
+    pub(crate) fn new(
+        config: ContenderConfig,
+        groups: &[Group],
+        most_failures: Option<u32>,
+    ) -> Self {
         let group = groups.iter().position(|group| group.has(&config));
         let ContenderConfig { station, access, backoffs, bursts, .. } = config;
         Self {
@@ -59,6 +65,8 @@ impl Contender {
             cw: access.cw_min,
             cw_min: access.cw_min,
             cw_max: access.cw_max,
+            most_failures,
+            failures: 0,
             backoffs,
             counters: MacCounters::default(),
         }
@@ -80,16 +88,29 @@ impl Contender {
 
     /// A transmission failed, and its frame has this fate.
     pub(crate) fn fail(&mut self, retry: Retry) {
-        match retry {
-            // IEEE 802.11-2020, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
-            Retry::Again => self.cw = (2 * (self.cw + 1) - 1).min(self.cw_max),
-            Retry::Dropped => {
-                self.counters.drops += 1;
-                self.cw = self.cw_min;
-            }
-            // 10.23.2.2: QSRC begins anew, though no frame is dropped. Or nobody can tell that it
-            // collided.
-            Retry::Restart | Retry::Broadcast => self.cw = self.cw_min,
+        if retry == Retry::Broadcast {
+            // Nobody can tell that it collided.
+            self.cw = self.cw_min;
+            return;
+        }
+        // IEEE 802.11-2020, 10.3.3: CW takes the next value of 2^k - 1 up to aCWmax.
+        let raised = (2 * (self.cw + 1) - 1).min(self.cw_max);
+        if let Some(most) = self.most_failures {
+            self.failures = if self.cw == self.cw_min { 1 } else { self.failures + 1 };
+            self.cw = if self.failures <= most { raised } else { self.cw_min };
+        } else {
+            self.cw = raised;
+        }
+        if retry == Retry::Dropped {
+            self.drop_frame();
+        }
+    }
+
+    /// A frame is dropped at the retry limit.
+    pub(crate) fn drop_frame(&mut self) {
+        self.counters.drops += 1;
+        if self.most_failures.is_none() {
+            self.cw = self.cw_min;
         }
     }
 }

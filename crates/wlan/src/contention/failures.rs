@@ -108,7 +108,7 @@ impl Contention {
         }
         let post_backoff = match retry {
             Retry::Broadcast => settings.post_backoff,
-            Retry::Again | Retry::Restart | Retry::Dropped => settings.post_backoff_after_drop,
+            Retry::Again | Retry::Dropped => settings.post_backoff_after_drop,
         };
         if !has_frame && !post_backoff {
             debug_assert!(matches!(retry, Retry::Dropped | Retry::Broadcast));

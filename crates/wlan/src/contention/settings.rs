@@ -2,7 +2,7 @@
 
 use airtcp_kernel::Duration;
 
-use crate::config::{AfterCollision, ArrivalBeforeOwnAck, Colliders, MacConfig};
+use crate::config::{AfterCollision, ArrivalBeforeOwnAck, Colliders, CwReset, MacConfig};
 use crate::phy::PhyConfig;
 
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct Settings {
     /// Slots that a backoff counts beyond those that pass: under EDCA one for the boundary at which
     /// AIFS ends (IEEE 802.11-2020, 10.23.2.4).
     pub(crate) boundary_slots: u64,
+    /// How many failures in a row raise CW before one more sets it back; `None`: a drop does.
+    pub(crate) most_failures: Option<u32>,
 }
 
 impl Settings {
@@ -32,8 +34,17 @@ impl Settings {
             colliders: mac.rules.colliders,
             arrival_before_own_ack: mac.rules.arrival_before_own_ack,
             boundary_slots: u64::from(mac.edca.is_some()),
+            most_failures: most_failures(mac),
         }
     }
+}
+
+/// The failures that [`CwReset::Failures`] counts; where no frame is given up, no drop could set CW
+/// back.
+fn most_failures(mac: &MacConfig) -> Option<u32> {
+    let never_drops = mac.aggregation.is_some() && !mac.rules.retry_limit_under_block_ack;
+    let counts = mac.rules.cw_reset == CwReset::Failures || never_drops;
+    counts.then_some(mac.short_retry_limit)
 }
 
 /// What those who heard a collision wait after it, before their DIFS or AIFS begins

@@ -95,7 +95,7 @@ impl Contention {
         contender.counters.attempts += 1;
         contender.counters.failures += 1;
         if retry == Retry::Dropped {
-            contender.fail(retry);
+            contender.drop_frame();
         }
     }
 }

@@ -2,8 +2,8 @@
 //! worked out in comments.
 
 use airtcp_wlan::{
-    AfterCollision, ArrivalBeforeOwnAck, CollidedFrame, Colliders, MacConfig, PhyConfig, Retry,
-    StationId,
+    AfterCollision, ArrivalBeforeOwnAck, CollidedFrame, Colliders, CwReset, MacConfig, PhyConfig,
+    Retry, StationId,
 };
 
 use crate::cell::{ACK_TIMEOUT, Cell, DIFS, EIFS, SLOT, at, phy, standard, with_rules};
@@ -449,6 +449,30 @@ fn the_window_doubles_and_goes_back_after_a_drop() {
     cell.contention.collided(0, Retry::Dropped);
     cell.contention.back_off_after_collision(0, Retry::Dropped, own(at(4_000)), at(4_000), false);
     assert_eq!(cw_sum(&cell, 0), 63 + 127 + 31);
+}
+
+/// Under the rule of ns-3 a drop at the third failure changes nothing: CW goes 31, 63, 127, 255, and
+/// back to 31 at the fourth failure in a row, which is the next frame's first; then it grows anew.
+#[test]
+fn the_window_may_go_back_one_failure_after_the_limit() {
+    let mut mac = MacConfig { short_retry_limit: 3, ..standard() };
+    mac.rules.cw_reset = CwReset::Failures;
+    let mut cell = two_collide(&mac, 0);
+    cell.collide(&[(0, 2_000), (1, 2_000)]);
+
+    let cw_sum = |cell: &Cell| cell.contention.counters(0).cw_sum;
+    let mut sum = 63;
+    assert_eq!(cw_sum(&cell), sum);
+    let fates =
+        [(Retry::Again, 127), (Retry::Dropped, 255), (Retry::Again, 31), (Retry::Again, 63)];
+    for (end, (retry, window)) in (3_000..).step_by(1_000).zip(fates) {
+        cell.contention.collided(0, retry);
+        let own = CollidedFrame { end: at(end), outlasts: false };
+        cell.contention.back_off_after_collision(0, retry, own, at(end), true);
+        sum += window;
+        assert_eq!(cw_sum(&cell), sum);
+    }
+    assert_eq!(cell.contention.counters(0).drops, 1);
 }
 
 #[test]

@@ -125,9 +125,17 @@ class Rules(Table):
     )
     retry_limit_under_block_ack: bool = key(
         "A frame that a Block ACK may acknowledge is given up at `short_retry_limit`; `false`: "
-        "never, and only CW goes back there.",
+        'never, and only CW goes back, as `cw_reset = "failures"` says.',
         default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
         source="IEEE 802.11-2020, 10.23.2.12",
+    )
+    cw_reset: Literal["drop", "failures"] = key(
+        "What sets CW back to CWmin beside a success: a frame that is dropped at the retry limit, "
+        "or one failure more in a row than `short_retry_limit`, whatever frames they were of.",
+        default=by_preset(
+            {"standard": "drop", "ns-2": "drop", "ns-3": "failures", "bianchi": "drop"}
+        ),
+        source="IEEE 802.11-2020, 10.3.3, 10.23.2.2",
     )
     vht_sig_b: ClassVar[Key] = file_only(
         bool,

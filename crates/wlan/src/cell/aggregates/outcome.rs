@@ -109,7 +109,6 @@ impl<P: Clone> Cell<P> {
         supply: &mut S,
     ) {
         let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
-        aggregates.queues[by as usize].unanswered = 0;
         let receiver;
         if let Sends::Request(asked) = aggregates.queues[by as usize].sends {
             receiver = asked;
@@ -215,7 +214,7 @@ impl<P: Clone> Cell<P> {
     }
 
     /// What `by` has sent collided, lost an internal collision, or reached nobody (without
-    /// `data_sent` no data were on the air): what it has assembled waits again. Tells what becomes of its contention window.
+    /// `data_sent` no data were on the air): what it has assembled waits again. Tells whether it is given up.
     #[inline(never)]
     pub(in crate::cell) fn ppdu_failed<S: Supply<P>>(
         &mut self,
@@ -229,7 +228,7 @@ impl<P: Clone> Cell<P> {
             let window = &mut self.aggregates().queues[by as usize].agreement(receiver).window;
             window.request_failures = window.request_failures.saturating_add(1);
             if window.request_failures < limit {
-                return self.begins_anew(by);
+                return Retry::Again;
             }
             window.request_failures = 0;
             window.request_due = false;
@@ -257,25 +256,12 @@ impl<P: Clone> Cell<P> {
             window.missed_block_ack = true;
             queue.update_pending(receiver);
             self.aggregates().spare = mpdus;
-            return self.begins_anew(by);
+            return Retry::Again;
         }
         // The oldest of them has failed most often.
         let dropped = psdu.mpdus()[0].failures.saturating_add(1) >= limit;
         self.put_back(by, psdu, now, supply);
-        if dropped { Retry::Dropped } else { self.begins_anew(by) }
-    }
-
-    /// `by` has got no answer and sends again: whether it has failed so often that CW goes back.
-    fn begins_anew(&mut self, by: ContenderId) -> Retry {
-        let limit = self.retry_limit;
-        let aggregates = self.aggregates();
-        let queue = &mut aggregates.queues[by as usize];
-        if aggregates.retry_limit != u16::MAX {
-            // Where frames are given up, that is when.
-            return Retry::Again;
-        }
-        queue.unanswered = if queue.unanswered < limit { queue.unanswered + 1 } else { 0 };
-        if queue.unanswered == 0 { Retry::Restart } else { Retry::Again }
+        if dropped { Retry::Dropped } else { Retry::Again }
     }
 }
 
