@@ -343,7 +343,7 @@ impl Contention {
         }
         let idle_from = nav.map_or(self.idle_from, |nav| nav.ended);
         let stray = if self.settings.immediate_access {
-            let from = now.max(group.origin(idle_from));
+            let from = self.settings.first_boundary(group.origin(idle_from), now);
             Stray { contender: id, from, slots: 0, has_frame: true, immediate: true }
         } else {
             let from = (now + group.aifs).max(group.origin(idle_from));

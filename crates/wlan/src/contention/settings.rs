@@ -1,6 +1,6 @@
 //! What contention needs of the settings of PHY and MAC, ready to use. Knows no state.
 
-use airtcp_kernel::Duration;
+use airtcp_kernel::{Duration, Time};
 
 use crate::config::{AfterCollision, ArrivalBeforeOwnAck, Colliders, CwReset, MacConfig};
 use crate::phy::PhyConfig;
@@ -36,6 +36,18 @@ impl Settings {
             boundary_slots: u64::from(mac.edca.is_some()),
             most_failures: most_failures(mac),
         }
+    }
+}
+
+impl Settings {
+    /// When a frame may go that came to an idle medium at `now` and needs no backoff, if slots are
+    /// counted from `origin` on: at once under the DCF, and under EDCA at the next slot boundary
+    /// (IEEE 802.11-2020, 10.23.2.4).
+    pub(crate) fn first_boundary(&self, origin: Time, now: Time) -> Time {
+        if now <= origin || self.boundary_slots == 0 {
+            return now.max(origin);
+        }
+        origin + self.slot_time * (now - origin).as_nanos().div_ceil(self.slot_time.as_nanos())
     }
 }
 

@@ -77,6 +77,23 @@ fn stations_hold_after_every_busy_period_and_keep_their_slots() {
     assert_eq!(cell.begin(), (5_000 + LOW_AIFS + SLOT * (slots - 3), vec![1]));
 }
 
+/// 10.23.2.4: an access begins at a slot boundary, counted from the end of AIFS on, also that of a frame
+/// that finds the medium idle. One that comes at a boundary is in time for it, and under the DCF
+/// each goes at once.
+#[test]
+fn a_frame_at_an_idle_medium_waits_for_the_next_slot_boundary() {
+    for (arrival, slots) in [(951, 46), (970, 46), (971, 47), (1_000, 48), (1_010, 48)] {
+        for mac in [edca(), standard()] {
+            let mut cell = Cell::with_contenders(vec![(0, high())], &phy(), &mac);
+            cell.queue(0, arrival);
+
+            let boundary = HIGH_AIFS + SLOT * slots;
+            let start = if mac.edca.is_some() { boundary } else { arrival };
+            assert_eq!(cell.begin(), (start, vec![0]));
+        }
+    }
+}
+
 /// 10.23.2.4: at each boundary, the first of which is the end of AIFS, a backoff that has not ended
 /// counts one. So a backoff of b slots ends after b slots of silence, and one that a busy period
 /// interrupts k slots after AIFS has counted k + 1.
@@ -122,19 +139,19 @@ fn a_collider_counts_the_boundary_at_which_its_space_ends() {
 #[test]
 fn categories_collide_on_the_air_when_their_instants_are_equal() {
     let mut cell = paper_l();
-    cell.queue(1, 1_000);
+    cell.queue(1, 1_010);
 
-    cell.queue(0, 1_000);
+    cell.queue(0, 1_010);
 
-    assert_eq!(cell.begin(), (1_000, vec![0, 1]));
+    assert_eq!(cell.begin(), (1_010, vec![0, 1]));
 }
 
 #[test]
 fn after_a_collision_each_category_adds_its_own_space() {
     let mut cell = paper_l();
-    cell.queue(1, 1_000);
-    cell.queue(2, 1_000);
-    assert_eq!(cell.begin(), (1_000, vec![1, 2]));
+    cell.queue(1, 1_010);
+    cell.queue(2, 1_010);
+    assert_eq!(cell.begin(), (1_010, vec![1, 2]));
     cell.queue(0, 1_500);
     cell.backoff(0, 0);
 
@@ -155,10 +172,10 @@ fn after_a_collision_each_category_adds_its_own_space() {
 fn of_two_queues_of_one_station_the_first_goes_and_the_other_backs_off() {
     let queues = vec![(0, access(50, 31, 1023)), (0, access(50, 31, 1023)), (1, low())];
     let mut cell = Cell::with_contenders(queues, &phy(), &edca());
-    cell.queue(0, 1_000);
-    cell.queue(1, 1_000);
+    cell.queue(0, 1_010);
+    cell.queue(1, 1_010);
 
-    assert_eq!(cell.begin(), (1_000, vec![0]));
+    assert_eq!(cell.begin(), (1_010, vec![0]));
     assert_eq!(cell.contention.internal_collisions(), [1]);
     cell.contention.collided_internally(1, Retry::Again);
     cell.contention.back_off_after_internal_collision(1, true);

@@ -155,13 +155,13 @@ fn a_txop_holds_as_many_exchanges_as_fit() {
     let mac = edca();
     let mut script = Script::with_queues(&[(0, access), (1, access)], &phy(), &mac);
     for _ in 0..3 {
-        script.queue(0, 1, 1_000, 1_000);
+        script.queue(0, 1, 1_000, 1_010);
     }
 
-    let second = 1_000 + EXCHANGE + 10;
+    let second = 1_010 + EXCHANGE + 10;
     let end = second + EXCHANGE;
     let seen = script.seen_before(end + 1);
-    assert_eq!(seen[..3], exchange(1_000, 0, 0, 0));
+    assert_eq!(seen[..3], exchange(1_010, 0, 0, 0));
     assert_eq!(seen[3..], exchange(second, 0, 1, 0));
     let third = end + DIFS + script.backoff(0, 31);
     assert_eq!(script.seen_before(third + 1), exchange(third, 0, 2, 0)[..1]);
@@ -176,15 +176,15 @@ fn an_internal_collision_costs_a_try() {
     let mac = MacConfig { short_retry_limit: 2, ..edca() };
     let mut script = Script::with_queues(&[(0, access), (0, access)], &phy(), &mac);
     for _ in 0..3 {
-        script.queue(0, 0, 1_000, 1_000);
+        script.queue(0, 0, 1_000, 1_010);
     }
-    script.queue(1, 0, 1_000, 1_000);
+    script.queue(1, 0, 1_000, 1_010);
 
-    let seen = script.seen_before(1_001);
-    assert_eq!(seen, exchange(1_000, 0, 0, 0)[..1]);
+    let seen = script.seen_before(1_011);
+    assert_eq!(seen, exchange(1_010, 0, 0, 0)[..1]);
     assert_eq!(script.cell.held(1).map(|mpdu| mpdu.failures).next(), Some(1));
     // The second access follows DIFS after the first exchange.
-    let second = 1_000 + EXCHANGE + DIFS;
+    let second = 1_010 + EXCHANGE + DIFS;
     let seen = script.seen_before(second + 1);
     assert!(seen.contains(&(second, Seen::GivenUp { by: 1, packet: 3 })), "{seen:?}");
     let counters = script.cell.counters(1);

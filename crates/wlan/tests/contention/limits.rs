@@ -17,10 +17,10 @@ fn a_txop_may_end_at_its_limit_and_not_later() {
         let access = AccessParameters { txop_limit, ..AccessParameters::dcf(&phy()) };
         let mut script = Script::with_queues(&[(0, access), (1, access)], &phy(), &edca());
         for _ in 0..2 {
-            script.queue(0, 1, 1_000, 1_000);
+            script.queue(0, 1, 1_000, 1_010);
         }
 
-        let second = 1_000 + EXCHANGE + SIFS;
+        let second = 1_010 + EXCHANGE + SIFS;
         let began = (second, Seen::Exchange { by: 0, packet: 1, failures: 0 });
         assert_eq!(script.seen_before(second + 1).contains(&began), fits, "{limit} us");
     }
