@@ -3,13 +3,15 @@
 `tests/reference/ns3_modern.csv` holds the rows and its README how they were made. The rules are the
 preset `ns-3`. Beside the interval of the row goodput has to be met within 2 %, the mean number of
 MPDUs in the access point's data PPDUs within 3 %, its share of PPDUs without a response within
-0.01, and mean round-trip times and waits in its queue within 10 %. Two points are not, `window=16`
-and `window=32` over 20 ms. The transfer never fills the air, and there are two ways in which it can
-go on for ever. In ns-3 segments travel in pairs, spread over the round trip, because its first ones
-went alone, before any Block ACK agreement. Here agreements stand from the start, the initial window
-goes in one A-MPDU, comes back as one burst of ACKs, and stays together: a round trip is longer by
-the airtime of that A-MPDU. Without A-MPDUs, or over a wire of 30 Mb/s, airtcp gives what ns-3 has
-(`test_a_window_that_is_spread_is_that_of_ns3`).
+0.01, and mean round-trip times and waits in its queue within 10 %. All points are, since a frame
+that finds the medium idle under EDCA waits for the next slot boundary: until then `window=16` and
+`window=32` over 20 ms, and `window=16` over 1 ms, were too low. Segments arrive in pairs, as ACKs
+are of two. The first of a pair, sent at once, went alone; the receiver waited with its ACK for the
+others, and a window that went round in one burst stayed one. Up to a slot later both go, and the
+ACK of this pair sets out before the rest, which spreads the window over the round trip.
+
+`validation/ns3/modern.csv` has rows of ns-3 3.44 whose goodput is known within 1 %: contended UDP
+up and both ways. There ours is within 2 % of theirs.
 
 Of ten points with endless windows (group `queue`) nine are met, goodput within 3 % and round trips
 within 10 %. Four are of BBR, version 1, which has rules of its own in ns-3 (`rules.bbr1`); its
@@ -20,10 +22,10 @@ a transfer is dead for most of the time, and runs of ns-3 in which none is agree
 (`test_five_cubic_downloads_of_which_none_is_dead`). Round trips of the row are of one segment at a
 time, and so shorter than the mean over segments.
 
-Three more have the goodput and not all the rest:
+Four more have the goodput and not all the rest:
 
-- `window=128` over 20 ms: a third more MPDUs in an aggregate at the same goodput, for the reason
-  above; here they travel in fewer and longer bursts.
+- `window=32` and `window=128` over 20 ms: 2.5 MPDUs in an aggregate against 2.0, and 12.2 against
+  12.6 ± .7. How far the first windows spread is a matter of some ACKs.
 - Uploads of five and ten stations with `window=128` have spurious timeouts, here and in ns-3, as
   ACKs come later than the least RTO of 0.2 s. How many says how full the stations' windows are, and
   so how long round trips last and how often PPDUs collide: with a least RTO of 1 s, and so without
@@ -38,16 +40,10 @@ from statistics import fmean
 import airtcp
 import pytest
 from airtcp.scenario import loads
-from peers.ns3_modern import NEAR, ROWS, SETTLED_S, at, beyond, reason, scenario
+from peers.ns3_modern import LONG, NEAR, ROWS, SETTLED_S, at, beyond, reason, scenario
 from peers.references import Point
 from peers.samples import Answer, answers, metric
 
-#: Points that do not meet the goodput, for the reason that stands above.
-APART = [
-    point
-    for point in ROWS
-    if point.settings.get("delay") == "0.02" and point.settings.get("window") in ("16", "32")
-]
 #: Endless windows at queues that overflow.
 BBR = [point for point in ROWS if point.settings.get("tcp") == "Bbr"]
 QUEUES = [point for point in ROWS if point.group == "queue" and point not in BBR]
@@ -57,9 +53,9 @@ WITH_A_DEAD_TRANSFER = [
     for point in QUEUES
     if point.settings["stations"] == "5" and point.settings["tcp"] == "Cubic"
 ]
-MET = [point for point in ROWS if point not in APART + QUEUES + BBR]
+MET = [point for point in ROWS if point not in QUEUES + BBR]
 #: Points that meet the goodput and not all the rest.
-SPREAD = [point for point in MET if reason(point) == "agreements"]
+SPREAD = [point for point in MET if reason(point) == "windows"]
 STALLING = [point for point in MET if reason(point) == "timeouts"]
 
 
@@ -85,8 +81,11 @@ def test_the_table_is_the_one_that_is_meant() -> None:
         "window": 4,
         "queue": 10,
     }
-    assert len(APART) == 2
-    assert (len(SPREAD), len(STALLING), len(WITH_A_DEAD_TRANSFER)) == (1, 2, 1)
+    assert (len(SPREAD), len(STALLING), len(WITH_A_DEAD_TRANSFER)) == (3, 2, 1)
+    assert len(LONG) == 29
+    for rows in LONG.values():
+        # Within 1 %, or 1.1 % where 60 s of ten contenders did not suffice.
+        assert rows["goodput_bps"].half_width <= 0.011 * rows["goodput_bps"].mean
 
 
 @pytest.mark.parametrize("point", MET, ids="-".join)
@@ -162,12 +161,38 @@ def test_bbr_as_linux_has_it_keeps_longer_queues() -> None:
     assert fmean(metric(runs, "rtt_s")) > 2.5 * ROWS[point]["mean_rtt_s"].mean
 
 
-@pytest.mark.parametrize("point", APART, ids="-".join)
-def test_a_window_that_is_spread_is_that_of_ns3(point: Point) -> None:
-    assert apart(point, goodput_bps(at(point))) > 0.02
-    spread = scenario(point).replace("[mac.aggregation]\n", '[mac.aggregation]\nampdu = "0 B"\n')
+@pytest.mark.parametrize("point", LONG, ids="-".join)
+def test_goodput_that_is_known_within_a_per_cent(point: Point) -> None:
+    """Contended UDP of ns-3: goodput within 2 %, PPDUs that failed within the interval and 0.01.
 
-    assert apart(point, goodput_bps(answers(spread))) <= 0.005
+    Both means have intervals of 0.7 to 1 %, so that 2 % is three times the deviation of the
+    difference; shares of the access point alone are of a few hundred PPDUs.
+    """
+    rows, runs = LONG[point], at(point)
+
+    assert abs(goodput_bps(runs) / rows["goodput_bps"].mean - 1) <= 0.02
+    for name in ("failed_ppdu_ratio_ap", "failed_ppdu_ratio_stations"):
+        if name in rows:
+            row = rows[name]
+            assert abs(fmean(metric(runs, name)) - row.mean) <= row.half_width + 0.01, name
+    if (row := rows.get("mpdus_per_data_ppdu_ap")) is not None:
+        found = fmean(metric(runs, "mpdus_per_ppdu_ap"))
+        assert abs(found - row.mean) <= row.half_width + 0.02 * row.mean
+
+
+def test_a_drop_leaves_the_window_where_it_is() -> None:
+    """40 saturated stations: no frame is sent an eighth time, and CW does not go back with it."""
+    point = next(point for point in LONG if point.settings["standard"] == "a")
+    rows = LONG[point]
+    window, failed = (rows[f"{name}_stations"] for name in ("mean_cw", "failed_ppdu_ratio"))
+    reset = scenario(point).replace('preset = "ns-3"', 'preset = "ns-3", cw_reset = "drop"')
+    found, without = at(point), answers(reset)
+    least_failed = failed.mean + 3 * failed.half_width
+
+    assert abs(fmean(metric(found, "mean_cw_stations")) - window.mean) <= window.half_width
+    assert fmean(metric(without, "mean_cw_stations")) < window.mean - 2 * window.half_width
+    assert fmean(metric(without, "failed_ppdu_ratio_stations")) > least_failed
+    assert max(name for name in rows if name.startswith("frames_")).endswith("sent=7")
 
 
 #: What rules of the preset do, and what the row says without them.

@@ -1,7 +1,8 @@
 """The points of ns-3 on 802.11n, ac, ax and be: what scenario each is here, under ns-3's rules.
 
 Knows the groups of tests/reference/ns3_modern.csv and ns3_be.csv, and how they were made (the
-README there).
+README there), and those of validation/ns3/modern.csv, group `long`, of runs that went on until the
+interval of their goodput was 1 %.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from statistics import fmean
 from airtcp.amendments import AMENDMENTS
 from airtcp.amounts import percent
 
-from peers.references import REFERENCE, Point, Reference, by_point, read
+from peers.references import REFERENCE, VALIDATION, Point, Reference, by_point, read
 from peers.samples import Answer, answers
 
 WARMUP_S = 2
@@ -40,6 +41,8 @@ CONGESTION = {"NewReno": "reno", "Cubic": "cubic", "Bbr": "bbr1"}
 BBR = 'rules = { preset = "ns-3" }\n'
 #: Periods of AIMD at a queue last for seconds.
 SETTLED_S, PERIODS_S = 10, 60
+#: What rows of 1 % are compared with.
+LONG_S, LONG_REPLICATIONS = 20, 4
 
 
 def scenario(point: Point) -> str:
@@ -60,13 +63,15 @@ def scenario(point: Point) -> str:
 
 
 def _run(point: Point) -> str:
-    warmup_s, measured_s = WARMUP_S, MEASURED_S
-    if point.group == "queue":
+    warmup_s, measured_s, replications = WARMUP_S, MEASURED_S, REPLICATIONS
+    if point.group == "long":
+        measured_s, replications = LONG_S, LONG_REPLICATIONS
+    elif point.group == "queue":
         warmup_s, measured_s = SETTLED_S, PERIODS_S
     elif point.settings["standard"] == "b":
         measured_s = MEASURED_11B_S
     return (
-        f'[run]\nwarmup = "{warmup_s} s"\nreplications = {REPLICATIONS}\nseed = 1\n'
+        f'[run]\nwarmup = "{warmup_s} s"\nreplications = {replications}\nseed = 1\n'
         f'duration = "{measured_s} s"\n'
     )
 
@@ -174,6 +179,7 @@ def at(point: Point) -> list[Answer]:
 
 ROWS = by_point(read(REFERENCE / "ns3_modern.csv"))
 ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
+LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 
 #: How near each metric of theirs has to be to ours of another name, beside the interval of the row:
 #: relatively, and in itself.
@@ -200,7 +206,7 @@ def reason(point: Point) -> str:
     if point.group == "queue":
         return "queue"
     if settings.get("delay") == "0.02":
-        return "agreements"
+        return "windows"
     full = settings.get("dir") == "up" and settings.get("window") == "128"
     return "timeouts" if full and int(settings["stations"]) >= 5 else ""
 

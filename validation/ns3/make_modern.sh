@@ -1,0 +1,30 @@
+#!/bin/sh
+# Make modern.csv again: a quarter of an hour of one core. Needs `modern`: ./build.sh makes it.
+set -eu
+cd "$(dirname "$0")"
+udp() {
+    for point in "$@"; do
+        python3 modern.py "standard=$point udp=1"
+    done
+}
+{
+    echo "group,parameters,metric,mean,ci95_half_width,runs"
+    udp "ac dir=up stations=3" "ac dir=up stations=5" "ac dir=up stations=7" \
+        "ac dir=both stations=1" "ac dir=both stations=2" "ac dir=both stations=3" \
+        "ac dir=both stations=5"
+    python3 modern.py "standard=ac dir=both stations=1 udp=1 width=40" \
+        "standard=ac dir=both stations=3 udp=1 width=40" \
+        "standard=ac dir=up stations=4 udp=1 width=40"
+    udp "n dir=up stations=3" "n dir=up stations=5" "n dir=up stations=7" "n dir=both stations=1" \
+        "n dir=both stations=2" "n dir=both stations=3" "n dir=both stations=5"
+    python3 modern.py "standard=n dir=both stations=2 udp=1 width=40" \
+        "standard=n dir=up stations=5 udp=1 ampdu=0"
+    udp "ax dir=both stations=1" "ax dir=both stations=2" "ax dir=up stations=3" \
+        "ax dir=both stations=3" "ax dir=up stations=5"
+    python3 modern.py "standard=ax dir=up stations=4 udp=1 width=20" \
+        "standard=ax dir=both stations=2 udp=1 width=40"
+    udp "ax dir=both stations=5" "ax dir=up stations=7"
+    python3 modern.py "standard=a dir=up stations=40 udp=1 within=0.004 most=8" \
+        "standard=n dir=down stations=1 every=2 window=16 ap_queue=2000 delay=0.001 tcp=NewReno"
+} > modern.csv.new
+mv modern.csv.new modern.csv
