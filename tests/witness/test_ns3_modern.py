@@ -82,10 +82,10 @@ def test_the_table_is_the_one_that_is_meant() -> None:
         "queue": 10,
     }
     assert (len(SPREAD), len(STALLING), len(WITH_A_DEAD_TRANSFER)) == (3, 2, 1)
-    assert len(LONG) == 29
+    assert len(LONG) == 30
     for rows in LONG.values():
-        # Within 1 %, or 1.1 % where 60 s of ten contenders did not suffice.
-        assert rows["goodput_bps"].half_width <= 0.011 * rows["goodput_bps"].mean
+        # Within 1 %, but for two points of 802.11ax that ended after 60 s.
+        assert rows["goodput_bps"].half_width <= 0.013 * rows["goodput_bps"].mean
 
 
 @pytest.mark.parametrize("point", MET, ids="-".join)
