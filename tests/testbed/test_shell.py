@@ -92,6 +92,79 @@ def test_a_signal_that_ends_the_command_is_told(file: Path) -> None:
     assert shell(file, "--", "sh", "-c", "kill -TERM $$").returncode == 128 + signal.SIGTERM
 
 
+def asked_to_end(
+    file: Path,
+    number: signal.Signals,
+    command: str,
+    *,
+    times: int = 1,
+    nohup: bool = False,
+    mark: str = "",
+) -> tuple[int, str]:
+    """How `airtcp shell` ends, and what its command says, that gets a signal while that runs."""
+    start = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"'] if nohup else []
+    process = subprocess.Popen(
+        [*start, *AIRTCP, "shell", str(file), "--quiet", "--", "sh", "-c", command],
+        env=os.environ | {"AIRTCP_TEST_MARK": mark},
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in ENDING],
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        for _ in range(times):
+            process.send_signal(number)
+            time.sleep(0.3)
+        said, _ = process.communicate(timeout=20)
+        return process.returncode, said
+    finally:
+        process.kill()
+        process.communicate()
+
+
+ENDING = [signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_signal_ends_the_command_and_all_that_it_has_started(
+    number: signal.Signals, file: Path, processes: Callable[[str], list[str]]
+) -> None:
+    before = networks()
+    mark = f"airtcp-test-{uuid.uuid4()}"
+    # The sleep is a child of the command, and knows of no signal.
+    status, said = asked_to_end(file, number, "echo begun; sleep 60; echo after", mark=mark)
+
+    assert (status, said) == (128 + number, "")
+    assert processes(mark) == []
+    assert networks() == before
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_command_may_end_in_its_own_way(number: signal.Signals, file: Path) -> None:
+    name = number.name.removeprefix("SIG")
+    command = f"trap 'echo tidy; exit 3' {name}; echo begun; while :; do sleep 0.1; done"
+
+    assert asked_to_end(file, number, command) == (3, "tidy\n")
+
+
+@pytest.mark.parametrize(("times", "least_s"), [(1, 4), (2, 0)])
+def test_a_command_that_does_not_listen_is_killed(times: int, least_s: int, file: Path) -> None:
+    """Five seconds later, or when it is asked again."""
+    command = "trap '' TERM; echo begun; while :; do sleep 0.1; done"
+    began = time.monotonic()
+    status, said = asked_to_end(file, signal.SIGTERM, command, times=times)
+
+    assert (status, said) == (128 + signal.SIGTERM, "")
+    assert time.monotonic() - began > least_s
+
+
+def test_what_nohup_ignores_stays_ignored(file: Path) -> None:
+    command = "echo begun; sleep 1; echo after"
+
+    assert asked_to_end(file, signal.SIGHUP, command, nohup=True) == (0, "after\n")
+
+
 def test_a_wrong_node_is_wrong_input(file: Path) -> None:
     ran = shell(file, "--node", "phone/0", "--", "true")
 

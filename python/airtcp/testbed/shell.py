@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError
 from airtcp.results.testbed import Lag
@@ -27,6 +29,10 @@ __all__ = ["Ended", "shell"]
 _FOR_EVER_NS: Final = 10**15
 #: A server that has not begun to listen by then may be one that never does. [s]
 _SERVER_PATIENCE_S: Final = 5.0
+#: A command that goes on for so long after it was asked to end is killed. [s]
+_END_PATIENCE_S: Final = 5
+#: What asks a command to end.
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -85,11 +91,12 @@ def shell(
             Air(core, seed, devices, site.stations, servers, capture) as air,
         ):
             where = SERVER if at_server else netns_name(station)
-            # In our session, so that it has the terminal, and Ctrl-C is for it.
-            process = subprocess.Popen(
-                network.inside(where, command), env=environment() | addresses
-            )
-            status = _wait(process)
+            with _PassedOn() as signals:
+                # In our session, so that it has the terminal, and Ctrl-C is for it.
+                signals.to(
+                    subprocess.Popen(network.inside(where, command), env=environment() | addresses)
+                )
+                status = signals.wait()
             lag = air.lag()
     ended = Ended(status, lag)
     if lost:
@@ -107,15 +114,75 @@ def _check_has_flow(site: Site, station: str, name: str) -> None:
         )
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """How the process ends. An interrupt is for the command, which may go on after it."""
-    while True:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:
-            continue
-        # As a shell says that a signal has ended a command.
-        return status if status >= 0 else 128 - status
+class _PassedOn:
+    """Passes SIGTERM and SIGHUP on to a command, as long as it is entered.
+
+    One that has not ended some seconds after the first of them, or when another comes, is killed.
+    A signal that this process ignores, as under nohup, stays ignored, here and by the command.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._asked: list[int] = []
+        self._has_killed = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _PassedOn:
+        handlers: dict[signal.Signals, Callable[..., None]] = {signal.SIGALRM: self._kill}
+        handlers.update(dict.fromkeys(_ENDING, self._pass_on))
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not signal.SIG_IGN or number not in _ENDING:
+                self._before[number] = signal.signal(number, handler)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.alarm(0)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def to(self, process: subprocess.Popen[bytes]) -> None:
+        """Says which command it is: nsenter, which waits for the command itself."""
+        self._process = process
+        if self._asked:
+            _send(process, self._asked[0])
+
+    def wait(self) -> int:
+        """How the command ends. An interrupt is for the command, which may go on after it."""
+        assert self._process is not None
+        while True:
+            try:
+                status = self._process.wait()
+            except KeyboardInterrupt:
+                continue
+            if self._has_killed:
+                return 128 + self._asked[0]
+            # As a shell says that a signal has ended a command.
+            return status if status >= 0 else 128 - status
+
+    def _pass_on(self, number: int, _: object) -> None:
+        self._asked.append(number)
+        if len(self._asked) > 1:
+            self._kill()
+            return
+        signal.alarm(_END_PATIENCE_S)
+        if self._process is not None:
+            _send(self._process, number)
+
+    def _kill(self, *_: object) -> None:
+        # The command itself goes with its networks.
+        if self._process is not None:
+            self._has_killed = True
+            self._process.kill()
+
+
+def _send(process: subprocess.Popen[bytes], number: int) -> None:
+    """Sends a signal to the command that nsenter waits for; to nsenter if there is none yet."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    with contextlib.suppress(OSError):
+        # Nobody but `process.wait` takes its status: the number is not another's yet.
+        found = [int(child) for child in children.read_text(encoding="ascii").split()]
+        for pid in found or [process.pid]:
+            os.kill(pid, number)
 
 
 def _wait_for_server(network: Network) -> None:
