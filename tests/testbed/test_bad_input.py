@@ -1,5 +1,6 @@
 """What a testbed lacks, and what no kernel does: one message that says what to do, status 2."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> Callabl
 
 
 COMMANDS = [["testbed"], ["run", "--with", "testbed"], ["shell"]]
+#: Those that have nothing to answer without a testbed.
+ALONE = [["testbed"], ["shell"]]
 
 
 def refused(result: Result) -> str:
@@ -35,7 +38,7 @@ def refused(result: Result) -> str:
     return str(line)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ALONE)
 def test_no_device(
     command: list[str],
     call: Callable[..., Result],
@@ -49,7 +52,7 @@ def test_no_device(
     assert "modprobe tun" in line
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ALONE)
 def test_no_program(
     command: list[str], call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,7 +62,31 @@ def test_no_program(
     assert line.endswith("needs no-such-program; on Debian: apt-get install its-package")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def test_the_rest_is_answered_without_a_program(
+    call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The testbed's column says what is missing, and so do result and report."""
+    monkeypatch.setattr(network, "_PROGRAMS", {"no-such-program": "its-package"})
+    why = "a testbed of this scenario needs no-such-program; on Debian: apt-get install its-package"
+    command = ["run", "--with", "testbed", "--quiet", "--set", "run.duration=1s"]
+
+    shown = call(*command)
+    told = call(*command, "--json")
+    reported = call(*command, "--out", str(tmp_path / "report"))
+
+    assert (shown.exit_code, told.exit_code, reported.exit_code) == (0, 0, 0)
+    assert shown.stderr == f"airtcp: no testbed: {why}\n"
+    assert "The testbed: missing" in shown.stdout
+    # A narrow terminal has the column below.
+    _, _, table = shown.stdout.partition("\ngoodput, all")
+    assert table.splitlines()[1].split()[:2] == ["testbed", "missing"]
+    answer = json.loads(told.stdout)
+    assert answer["testbed"] == {"missing": why}
+    assert answer["simulation"]["metrics"]["goodput_bps"]["mean"] > 0
+    assert why in (tmp_path / "report" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("command", ALONE)
 def test_no_privileges(
     command: list[str],
     call: Callable[..., Result],

@@ -85,7 +85,7 @@ def test_it_ends_as_its_command_does(file: Path) -> None:
     ran = shell(file, "--node", "sensor/0", "--", "sh", "-c", "echo $AIRTCP_STATION; exit 7")
 
     assert (ran.returncode, ran.stdout) == (7, "10.77.0.3\n")
-    assert "airtcp: trusted: no packet came through" in ran.stderr
+    assert "airtcp: not trusted: no packet came through" in ran.stderr
 
 
 def test_a_signal_that_ends_the_command_is_told(file: Path) -> None:

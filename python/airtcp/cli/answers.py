@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from airtcp.cli.outcome import Status, note, outcome
 from airtcp.cli.process import forget_stdout
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of
-from airtcp.exceptions import AirtcpError, OutputError, one_line
+from airtcp.exceptions import AirtcpError, OutputError, QuestionError, one_line
 from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
 
 if TYPE_CHECKING:
@@ -123,10 +124,14 @@ def run(
         _check_witnesses(with_, simulated, gro)
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
-        measured = None
+        measured, missing = None, None
         if with_:
             # First: what a kernel cannot do is said before a simulation is waited for.
-            measured = _measured(scenario, loaded, seed, simulated, gro=gro, quiet=quiet)
+            try:
+                measured = _measured(scenario, loaded, seed, simulated, gro=gro, quiet=quiet)
+            except QuestionError as error:
+                missing = str(error)
+                note(f"no testbed: {missing}")
         with progress_bar(quiet) as progress:
             result = compare(
                 loaded if measured is None else measured.scenario,
@@ -137,6 +142,8 @@ def run(
             )
         if measured is not None:
             result = with_testbed(result, measured)
+        elif missing is not None:
+            result = replace(result, missing=missing)
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(result, text, json=json, out=out, quiet=quiet, models=models, explain=explain)
 

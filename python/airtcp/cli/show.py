@@ -98,6 +98,10 @@ def result(
     if testbed is not None:
         trust_in(console, testbed)
         console.print()
+    elif isinstance(result, Comparison) and result.missing is not None:
+        console.print(Text("The testbed: missing", style="bold"))
+        console.print(Padding(Text(one_line(result.missing)), (0, 0, 0, 2)))
+        console.print()
     _subject(console, result)
     _sanity(console, result, real)
 
@@ -191,6 +195,8 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
     head = ["metric", "model", "source", f"simulation, {percent}", "difference", ""]
     if result.testbed is not None:
         head += ["testbed", "difference", ""]
+    elif result.missing is not None:
+        head.append("testbed")
     if not _printed(console, head, _side_by_side(shown)):
         stacked = ("metric", f"simulation, {percent}", "difference", "")
         print_table(console, stacked, _stacked(shown))
@@ -238,7 +244,7 @@ def _side_by_side(result: Comparison) -> list[_Row]:
 def _of_testbed(line: summary.Line, result: Comparison) -> tuple[str | Text, ...]:
     """The cells of a testbed, if there was one."""
     if result.testbed is None:
-        return ()
+        return () if result.missing is None else ("missing" if line.metric else "",)
     return line.testbed, line.testbed_difference, _verdict(line.testbed_verdict)
 
 
@@ -250,6 +256,8 @@ def _stacked(result: Comparison) -> list[_Row]:
             rows.append((line.metric, line.simulation, "", ""))
             if line.testbed:
                 rows.append((Text("  testbed", style="dim"), *_of_testbed(line, result)))
+            elif result.missing is not None:
+                rows.append((Text("  testbed", style="dim"), "missing", "", ""))
         if line.source:
             model = Text(f"  {line.source}", style="dim")
             rows.append((model, line.model, line.difference, _verdict(line.verdict)))

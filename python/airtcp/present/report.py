@@ -126,8 +126,17 @@ def _tables(result: Result) -> list[str]:
     head = ["metric", "model", "source", simulated, "difference", "", *testbed]
 
     def shown(some: Comparison) -> str:
-        rows = [line.columns()[: len(head)] for line in summary.comparison_lines(some)]
+        lines = summary.comparison_lines(some)
+        rows = [line.columns()[: len(head)] for line in lines]
+        if result.missing is not None:
+            rows = [
+                [*row[:-1], "missing" if line.metric else ""]
+                for row, line in zip(rows, lines, strict=True)
+            ]
         return table(head, rows, numbers={1, 3, 4, 6, 7}, verdict={5, 8}, prose=prose)
+
+    if result.missing is not None:
+        head.append("testbed")
 
     best = summary.best_alone(result)
     heading = "Model and simulation"
@@ -146,6 +155,8 @@ def _tables(result: Result) -> list[str]:
                 items((text, []) for text in result.testbed.deviations),
                 "</details>",
             ]
+    if result.missing is not None:
+        parts.append(f"<p class='note'>The testbed is missing: {escape(result.missing)}</p>")
     if len(best.comparison) < len(result.comparison):
         parts += ["<details><summary>All models</summary>", shown(result), "</details>"]
     return parts

@@ -156,7 +156,8 @@ class Row:
 class Comparison(Pictured):
     """The answer of `airtcp.compare`: models beside simulation, and their differences.
 
-    `testbed` is there if the scenario was run on a testbed, too.
+    `testbed` is there if the scenario was run on a testbed, too; `missing` says why it was not
+    although that was asked for.
 
     With the `cafe` of `airtcp.load`:
 
@@ -173,6 +174,7 @@ class Comparison(Pictured):
     comparison: list[Row]
     unanswered: dict[str, str] = field(default_factory=dict)
     testbed: TestbedResult | None = None
+    missing: str | None = None
 
     def __repr__(self) -> str:
         about = f"{self.simulation._in_short()}; {len(self.comparison)} predictions beside it"
@@ -211,7 +213,9 @@ class Comparison(Pictured):
             "simulation": self.simulation.to_dict(),
             "comparison": [row.to_dict() for row in self.comparison],
         }
-        return told if self.testbed is None else told | {"testbed": self.testbed.measured()}
+        if self.testbed is not None:
+            return told | {"testbed": self.testbed.measured()}
+        return told if self.missing is None else told | {"testbed": {"missing": self.missing}}
 
     def to_json(self) -> str:
         """The result as canonical JSON: equal results are equal bytes, `wall_s`, `cpu_s` aside."""

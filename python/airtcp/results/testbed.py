@@ -38,8 +38,8 @@ class Lag:
 
     @property
     def trusted(self) -> bool:
-        """Whether few enough packets were too late."""
-        return self.share_above <= _TRUSTED_SHARE and self.refused == 0
+        """Whether there were packets, and few enough of them too late."""
+        return self.packets > 0 and self.share_above <= _TRUSTED_SHARE and self.refused == 0
 
     @classmethod
     def of(cls, told: dict[str, Any], *, real_time: bool) -> Lag:
