@@ -13,6 +13,7 @@ NAMES = (
     "keeping-up",
     "goodput",
     "uploads",
+    "mixed",
     "aggregates",
     "windows",
     "alone",

@@ -46,6 +46,21 @@ def test_routes_and_settings_say_what_tcp_is_to_do(scenario: Scenario) -> None:
     assert made.nodes[0].routes[0].startswith("10.77.0.1/32 ")
 
 
+def test_segments_leave_alone_where_the_scenario_says_so(scenario: Scenario) -> None:
+    """The laptops have rules of Linux, the sensor those of the RFCs; the server has both."""
+    made = site_of(scenario, name="test")
+
+    assert [node.gso for node in made.nodes] == [True, True, True, False]
+    assert made.nodes[3].asked()["gso"] is False
+
+
+def test_small_queues_are_a_deviation(scenario: Scenario) -> None:
+    told = [one for one in site_of(scenario, name="test").deviations if "small_queue" in one]
+
+    assert [one.split(":")[0] for one in told] == ["download"]
+    assert "a TUN device lets go of a packet's socket at once" in told[0]
+
+
 def test_simulated_flows_have_no_server(scenario: Scenario) -> None:
     made = site_of(scenario, name="test", simulated=["upload"])
 

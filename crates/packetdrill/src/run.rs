@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{
     Aimd, Config, Congestion, CubicGrowth, DelayedAck, Endpoint, Flags, Handshake, Implementation,
     LossState, LossWindow, Opening, RenoGrowth, RtoFloor, Rules, Segment, SegmentOptions,
-    SlowStart, Timers, Timestamps, Variant,
+    Segmentation, SlowStart, Timers, Timestamps, Variant,
 };
 
 use crate::assertion::{self, Variables};
@@ -397,6 +397,7 @@ fn config(script: &Script) -> Result<Config, String> {
         slow_start_limit: 0,
         rto_floor: RtoFloor::Variation,
         timers: Timers::Linux,
+        segmentation: Segmentation::Single,
         reno_growth: RenoGrowth::PerByte,
         cubic_growth: CubicGrowth::Linux,
         hystart: Implementation::Linux,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::feedback::{AdaptiveSkip, GiveUp, MacFeedback};
 pub use self::rules::{
-    CubicGrowth, Implementation, LossWindow, RenoGrowth, RtoFloor, Rules, Timers,
+    CubicGrowth, Implementation, LossWindow, RenoGrowth, RtoFloor, Rules, Segmentation, Timers,
 };
 
 /// The parameters of both ends of a connection, as the resolved form of a scenario has them. There are

@@ -120,7 +120,11 @@ impl Endpoint {
         if segment.flags.contains(Flags::FIN) {
             self.receiver.on_fin(config, now, segment.seq, segment.end())
         } else if segment.len > 0 {
-            self.receiver.on_data(config, now, segment.seq, segment.end())
+            let came = self.receiver.on_data(config, now, segment.seq, segment.end());
+            if segment.flags.contains(Flags::PSH) {
+                self.receiver.on_push(config);
+            }
+            came
         } else {
             0
         }
@@ -185,6 +189,9 @@ impl Endpoint {
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
         let mut segment = self.segment(now, seq, len);
+        if self.sender.takes_push() {
+            segment.flags = segment.flags | Flags::PSH;
+        }
         if len == 0 && self.receiver.has_gap() {
             segment.flags = self.with_sack(config, segment, sacks).flags;
         }

@@ -57,8 +57,8 @@ mod timers;
 pub use blocks::{Block, Blocks};
 pub use config::{
     AckSkip, AdaptiveSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, GiveUp, Handshake,
-    Implementation, LossWindow, MacFeedback, Opening, RenoGrowth, RtoFloor, Rules, SlowStart, Tack,
-    Threshold, Timers, Variant,
+    Implementation, LossWindow, MacFeedback, Opening, RenoGrowth, RtoFloor, Rules, Segmentation,
+    SlowStart, Tack, Threshold, Timers, Variant,
 };
 pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;

@@ -5,6 +5,7 @@
 //! data.
 
 mod adaptive;
+mod opening;
 mod skipping;
 mod tame;
 
@@ -156,6 +157,20 @@ impl Receiver {
         self.tame().on_round_trip(rtt);
     }
 
+    /// A segment with data echoes when an acknowledgment left, so long ago.
+    #[cold]
+    pub(crate) fn on_sender_echo(&mut self, rtt: Duration) {
+        self.adaptive.get_or_insert_default().on_round_trip(rtt);
+    }
+
+    /// The last segment has asked for an acknowledgment: Linux sends one as soon as it is read, which is at once.
+    #[cold]
+    pub(crate) fn on_push(&mut self, config: &Config) {
+        if config.delayed_ack.adaptive && matches!(self.ack_owed, AckOwed::Until(_)) {
+            self.ack_is_due(config);
+        }
+    }
+
     /// A frame of the station was answered, or was not.
     pub(crate) fn on_frame(&mut self, config: &Config, is_answered: bool) {
         if let Some(skip) = config.ack_skip
@@ -250,7 +265,7 @@ impl Receiver {
         let every = config.delayed_ack.every_at(self.delivered(), config.mss);
         let (delay, at_once) = if config.delayed_ack.adaptive {
             // As in Linux.
-            let delay = self.adaptive.get_or_insert_default().on_data(config, now);
+            let delay = self.adaptive.get_or_insert_default().on_data(config, now, self.rcv_nxt);
             (delay, delay == Duration::ZERO)
         } else {
             (config.delayed_ack.timeout, every <= 1)

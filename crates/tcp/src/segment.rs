@@ -96,6 +96,8 @@ impl Flags {
     pub const FIN: Self = Self(0x01);
     /// Synchronise: the first segment of each direction.
     pub const SYN: Self = Self(0x02);
+    /// The sender has no more to add to what has come so far: RFC 9293 section 3.9.1.1.
+    pub const PSH: Self = Self(0x08);
     /// The acknowledgment number counts.
     pub const ACK: Self = Self(0x10);
     /// ECE, the ECN echo: RFC 3168 section 6.1.

@@ -1,11 +1,12 @@
 //! The sending half of an established connection: what may be sent, what must be sent again.
 //!
 //! Knows sequence numbers and the retransmission timer. The loss recovery of RFC 5681 and RFC 6582 is
-//! in `recovery`, what the MAC tells of losses in `feedback`, that of RFC 6675 in `selective`, that of RFC 8985 in `rack`, with RFC 9937 in `prr`. How the window grows is in
+//! in `recovery`, what the MAC tells of losses in `feedback`, that of RFC 6675 in `selective`, that of RFC 8985 in `rack`, with RFC 9937 in `prr`, and in which pieces data leaves in `buffers`. How the window grows is in
 //! [`congestion`](crate::congestion), the arithmetic of the timeout in [`rtt`](crate::rtt), and what is
 //! known of single segments in [`scoreboard`](crate::scoreboard). Does not know the handshake or what
 //! it acknowledges to the other end.
 
+mod buffers;
 mod feedback;
 mod pacing;
 mod prr;

@@ -119,6 +119,11 @@ impl Sent {
         Self { is_ns3, ..Self::default() }
     }
 
+    /// When the oldest segment that is not acknowledged cumulatively was sent last.
+    pub(crate) fn oldest(&self) -> Option<Time> {
+        self.segments.front().map(|segment| segment.sent)
+    }
+
     /// A segment is sent for the first time.
     #[inline]
     pub(crate) fn push(&mut self, now: Time, start: u64, end: u64) {

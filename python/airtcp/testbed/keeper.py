@@ -8,8 +8,9 @@ testbed whose owner was killed, and there is nothing to sweep up.
 
 Told is a JSON object on a line: `nodes`, each with its `name`, `addresses`, `routes` (as `ip route
 add` has them), `mtu`, `queue` (packets that its device holds for us), `flags` of its TUN device,
-and `sysctls`. The answer is a JSON object on a line, with `devices` or with an `error`, and the
-devices as descriptors, the first node's first.
+`gso` (whether TCP may send several segments in one buffer) and `sysctls`. The answer is a JSON
+object on a line, with `devices` or with an `error`, and the devices as descriptors, the first
+node's first.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def _make(node: dict[str, Any]) -> int:
     fd = _tun("air", node["flags"])
     # `ip netns exec` would mount a new /sys: this process is in the network anyway.
     _set(node["sysctls"])
-    lines = ["link set lo up", f"link set air mtu {node['mtu']} txqueuelen {node['queue']}"]
+    gso = "" if node["gso"] else " gso_max_segs 1"
+    lines = ["link set lo up", f"link set air mtu {node['mtu']} txqueuelen {node['queue']}{gso}"]
     lines += [f"address add {one}/32 dev air" for one in node["addresses"]]
     lines += ["link set air up"]
     lines += [f"route add {one}" for one in node["routes"]]

@@ -68,6 +68,8 @@ class Node:
     mtu: int
     sysctls: Mapping[str, str]
     flags: int = 0
+    #: Whether what TCP sends together is one buffer until the device takes it (GSO).
+    gso: bool = True
 
     def asked(self) -> dict[str, Any]:
         """As `keeper` wants it."""
@@ -78,6 +80,7 @@ class Node:
             "mtu": self.mtu,
             "queue": _DEVICE_QUEUE,
             "flags": self.flags,
+            "gso": self.gso,
             "sysctls": dict(self.sysctls),
         }
 
@@ -157,11 +160,13 @@ def site_of(
     real_servers = tuple(address for address in servers if address is not None)
     flags = _IFF_NAPI if gro else 0
     server_routes = tuple(_route(address, _first_tcp(flows, address)) for _, _, address in stations)
-    nodes = [Node(SERVER, real_servers, server_routes, mtu, _sysctls(flows), flags)]
+    every = (real_servers, server_routes, mtu, _sysctls(flows), flags, _has_gso(flows))
+    nodes = [Node(SERVER, *every)]
     for _, station, address in stations:
         own = [one for one in flows if one.station == station]
         routes = tuple(_route(one.server_address, one.flow.tcp) for one in own)
-        nodes.append(Node(netns_name(station), (address,), routes, mtu, _sysctls(own), flags))
+        settings = (routes, mtu, _sysctls(own), flags, _has_gso(own))
+        nodes.append(Node(netns_name(station), (address,), *settings))
     real = {station for _, station, _ in stations}
     addresses = tuple(
         address if station in real else None for _, station, address in _stations(scenario)
@@ -332,6 +337,12 @@ def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
     }
 
 
+def _has_gso(flows: list[RealFlow]) -> bool:
+    """Whether segments leave together: a device says so for all its flows."""
+    tcps = [one.flow.tcp for one in flows if one.flow.tcp is not None]
+    return any(tcp.rules.segmentation == "linux" for tcp in tcps)
+
+
 def _deviations(flow: Flow) -> list[str]:
     """What the kernel does otherwise than an entry says."""
     if flow.tcp is None:
@@ -364,6 +375,12 @@ def _deviations(flow: Flow) -> list[str]:
         told.append("the initial slow-start threshold is the kernel's")
     if tcp["initial_rto_ns"] != 1_000_000_000:
         told.append("the initial retransmission timeout is the kernel's, 1 s")
+    if tcp["small_queue"]:
+        told.append(
+            "a TUN device lets go of a packet's socket at once, so that as much of an upload waits "
+            "in its station's queue as the window allows: its round trip is longer, and its "
+            "receive window opens for longer (small_queue = false is like it)"
+        )
     if tcp["initial_window_bytes"] % tcp["mss_bytes"]:
         told.append("the initial window is a whole number of segments")
     return told

@@ -362,6 +362,7 @@ fn tcp() -> impl Strategy<Value = Value> {
             let feedback = (low != pad).then(|| json!({ "give_up": give_up }));
             let rules = json!({
                 "loss_window": loss_window, "fast_retransmit_once_per_window": once,
+                "segmentation": if once { "linux" } else { "single" },
             });
             table(
                 "/flows/0/tcp",

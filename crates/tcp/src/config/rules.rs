@@ -21,6 +21,8 @@ pub struct Rules {
     pub rto_floor: RtoFloor,
     /// When the sender's timers expire.
     pub timers: Timers,
+    /// In which pieces data is handed to the network.
+    pub segmentation: Segmentation,
     /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
     /// one: RFC 5681 section 4.1.
     pub restart_after_idle: bool,
@@ -88,6 +90,17 @@ pub enum Timers {
     Linux,
 }
 
+/// In which pieces a sender with [`Variant::Rack`](super::Variant::Rack) hands data to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Segmentation {
+    /// Segment by segment, as soon as the window lets them, and none asks for an acknowledgment.
+    Single,
+    /// As in Linux: several segments in one buffer, which waits for more of them, and whose last one asks for an
+    /// acknowledgment.
+    Linux,
+}
+
 /// What a loss halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -109,6 +122,7 @@ impl Rules {
             slow_start_limit: 1,
             rto_floor: RtoFloor::Timeout,
             timers: Timers::Exact,
+            segmentation: Segmentation::Single,
             restart_after_idle: true,
             reno_growth: RenoGrowth::PerAck,
             cubic_growth: CubicGrowth::Standard,

@@ -106,7 +106,11 @@ impl Cubic {
         // than a segment, which no packet shows, is the curve's own flat end.
         self.w_max = if cwnd + 1.0 <= self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         // Section 4.6: ssthresh = flight_size * beta_cubic, at least two segments.
-        window.ssthresh = ((flight_size as f64 * BETA) as u64).max(2 * u64::from(config.mss));
+        let left = match config.rules.cubic_growth {
+            CubicGrowth::Standard => (flight_size as f64 * BETA) as u64,
+            CubicGrowth::Linux => linux::left_of(flight_size, u64::from(config.mss)),
+        };
+        window.ssthresh = left.max(2 * u64::from(config.mss));
         self.end_stage();
         self.fraction = 0.0;
     }
@@ -192,6 +196,17 @@ mod tests {
         assert_eq!(scene(50_000, u64::MAX).timeout(Some(20_000)), 14_000);
         assert_eq!(scene(50_000, 9000).timeout(None), 9000);
         assert_eq!(scene(2000, u64::MAX).loss(2000), 2000);
+    }
+
+    /// `bictcp_recalc_ssthresh`: 5 * 717 / 1024 is 3.5, and 10 * 717 / 1024 is 7.002.
+    #[test]
+    fn linux_is_left_with_whole_segments() {
+        let rules = crate::Rules { cubic_growth: CubicGrowth::Linux, ..crate::Rules::standard() };
+        let config = Config { rules, ..Config::standard() };
+        for (segments, left) in [(2, 2), (5, 3), (6, 4), (10, 7), (100, 70)] {
+            let mut scene = Scene::new(config.clone(), Cubic::default(), segments * 1000, u64::MAX);
+            assert_eq!(scene.loss(segments * 1000), left * 1000);
+        }
     }
 
     #[test]

@@ -82,6 +82,11 @@ impl Endpoint {
             {
                 self.receiver.on_round_trip(rtt);
             }
+            if let Some(rtt) =
+                echoed.filter(|_| config.delayed_ack.adaptive && is_marked && segment.len > 0)
+            {
+                self.receiver.on_sender_echo(rtt);
+            }
         }
         if is_marked {
             return true;
@@ -105,6 +110,7 @@ impl Endpoint {
     fn establish(&mut self, config: &Config, now: Time) {
         if let Some(syn) = self.state.syn_mut() {
             self.sender.rtt.on_ack(config, now, 1);
+            self.sender.note_handshake();
             if let Some(rtt) = self.sender.rtt.srtt().filter(|_| config.tack.is_some()) {
                 self.receiver.on_round_trip(rtt);
             }

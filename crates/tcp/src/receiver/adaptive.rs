@@ -1,10 +1,12 @@
 //! How long Linux delays an acknowledgment: `tcp_event_data_recv` and `tcp_send_delayed_ack`, version 6.
 //!
-//! The first segments, and those after a pause, are acknowledged at once; later the delay follows the gaps
-//! between segments. Without "pingpong", which delays more where an application answers.
+//! The first segments, those after a pause, and those by which the [window](super::opening) opens, are acknowledged
+//! at once; later the delay follows the gaps between segments. Without "pingpong", which delays more where an
+//! application answers.
 
 use airtcp_kernel::{Duration, Time};
 
+use super::opening::Opening;
 use crate::Config;
 use crate::config::LONGEST_ADAPTIVE_DELAY as LONGEST;
 
@@ -22,11 +24,18 @@ pub(crate) struct Adaptive {
     delay: Duration,
     /// When the last segment came.
     last: Time,
+    opening: Opening,
 }
 
 impl Adaptive {
-    /// A segment came in order. Returns the delay of its acknowledgment; zero: none.
-    pub(crate) fn on_data(&mut self, config: &Config, now: Time) -> Duration {
+    /// A segment with data echoes when an acknowledgment left, so long ago.
+    pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
+        self.opening.on_round_trip(rtt);
+    }
+
+    /// A segment came in order, after which all before `next` has come. Returns the delay of its
+    /// acknowledgment; zero: none.
+    pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> Duration {
         let least = config.delayed_ack.timeout;
         let gap = now.saturating_since(self.last);
         self.last = now;
@@ -41,6 +50,10 @@ impl Adaptive {
         } else if gap > config.min_rto {
             // A pause: the other end's window may have fallen to one segment.
             self.be_quick(config);
+        }
+        if self.opening.on_data(config, now, next) {
+            // `tcp_grow_window`.
+            self.quick |= 1;
         }
         if self.quick > 0 {
             self.quick -= 1;
@@ -73,15 +86,32 @@ mod tests {
         Config { delayed_ack, ..Config::standard() }
     }
 
+    /// As much in order as there was before: what opens the window is told in `opening`.
+    fn delay(adaptive: &mut Adaptive, config: &Config, millis: u64) -> Duration {
+        adaptive.on_data(config, at(millis), 1)
+    }
+
     #[test]
     fn sixteen_acknowledgments_are_quick_and_again_after_a_pause() {
-        let (config, mut adaptive) = (config(), Adaptive::default());
+        let config = Config { receive_window: 64_000, ..config() };
+        let mut adaptive = Adaptive::default();
         for millis in 0..16 {
-            assert_eq!(adaptive.on_data(&config, at(millis)), Duration::ZERO);
+            assert_eq!(delay(&mut adaptive, &config, millis), Duration::ZERO);
         }
-        assert_eq!(adaptive.on_data(&config, at(16)), Duration::from_millis(40));
+        assert_eq!(delay(&mut adaptive, &config, 16), Duration::from_millis(40));
         // Longer than the least timeout, 200 ms.
-        assert_eq!(adaptive.on_data(&config, at(217)), Duration::ZERO);
+        assert_eq!(delay(&mut adaptive, &config, 217), Duration::ZERO);
+    }
+
+    /// With segments of 1000 bytes 65000 are offered at first and there is room for 82374: nine segments open the
+    /// window by two each, and leave the sixteen as they are but for the first, which makes them odd.
+    #[test]
+    fn what_opens_the_window_is_acknowledged_at_once() {
+        let config = Config { receive_window: 1_000_000, ..config() };
+        let mut adaptive = Adaptive::default();
+        let quick =
+            (0..100).take_while(|millis| delay(&mut adaptive, &config, *millis) == Duration::ZERO);
+        assert_eq!(quick.count(), 9 + 16);
     }
 
     #[test]
@@ -89,12 +119,12 @@ mod tests {
         let config = Config { receive_window: 1000, ..config() };
         let mut adaptive = Adaptive::default();
         for _ in 0..LEAST_QUICK {
-            assert_eq!(adaptive.on_data(&config, at(0)), Duration::ZERO);
+            assert_eq!(delay(&mut adaptive, &config, 0), Duration::ZERO);
         }
         // 40 / 2 + 30, 50 / 2 + 30, then 55 / 2 + 20 after a short gap.
-        for (millis, delay) in [(30, 50_000), (60, 55_000), (61, 47_500)] {
-            let expected = Duration::from_micros(delay);
-            assert_eq!(adaptive.on_data(&config, at(millis)), expected, "{millis}");
+        for (millis, expected) in [(30, 50_000), (60, 55_000), (61, 47_500)] {
+            let expected = Duration::from_micros(expected);
+            assert_eq!(delay(&mut adaptive, &config, millis), expected, "{millis}");
         }
     }
 }

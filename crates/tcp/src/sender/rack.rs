@@ -8,6 +8,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::buffers::Buffer;
 use super::pacing::{Pacer, rate_of_window};
 use super::prr::Prr;
 use super::{Phase, Sender};
@@ -42,6 +43,7 @@ pub(crate) struct Rack {
     prr: Prr,
     /// How much is delivered how fast; `None` unless the controller asks.
     rates: Option<Box<Rates>>,
+    pub(super) buffer: Buffer,
 }
 
 /// What the timer is for: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" are one.
@@ -75,10 +77,10 @@ impl Rack {
             resend_is_due: false,
             prr: Prr::default(),
             rates: config.congestion.has_model().then(|| Box::new(Rates::new(is_ns3))),
+            buffer: Buffer::default(),
         }
     }
 
-    #[cfg(test)]
     pub(super) fn min_rtt(&self) -> Option<Duration> {
         self.min_rtt
     }
@@ -439,13 +441,14 @@ impl Sender {
         let advertised = config.receive_window.saturating_sub(in_flight);
         let len = self.longest(smss, unsent).min(room).min(advertised);
         let is_silly = len < smss && len < unsent && in_flight > 0;
-        if len == 0 || is_silly {
+        if len == 0 || is_silly || !self.fill_buffer(config, now, room.min(advertised)) {
             return None;
         }
         let start = self.snd_max;
         let sent = self.transmit(config, now, len);
         if let Some(rack) = &mut self.rack {
             rack.sent.push(now, start, start + len);
+            rack.buffer.on_sent(len == unsent);
             rack.prr.out += len;
         }
         self.record(now, start, len);

@@ -285,6 +285,16 @@ class TcpRules(Table):
         default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
         source="Linux 6, tcp_bbr.c; ns-3.44, TcpBbr",
     )
+    segmentation: Literal["single", "linux"] = key(
+        "In which pieces a sender with `rack` hands data on: `linux` has several segments in a "
+        "buffer (GSO), which waits a millisecond for more of them while acknowledgments come, and "
+        "whose last one, as the last of a transfer, asks for an ACK (PSH). A receiver with "
+        "`delayed_ack.adaptive` sends that at once.",
+        default=by_preset(
+            {"standard": "single", "ns-2": "single", "linux": "linux", "ns-3": "single"}
+        ),
+        source="Linux 6, tcp_tso_autosize, tcp_tso_should_defer, __tcp_transmit_skb",
+    )
     restart_after_idle: bool = key(
         "The window falls to the initial one when nothing was sent for a retransmission timeout.",
         default=True,

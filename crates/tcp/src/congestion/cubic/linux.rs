@@ -14,6 +14,15 @@ const MOST_BEFORE_LOSS: u64 = 20;
 /// A segment for two at most: the window grows by half in a round trip.
 const LEAST: u64 = 2;
 
+/// `beta` and its scale.
+const BETA_PARTS: (u64, u64) = (717, 1024);
+
+/// What a loss leaves of a window in bytes: `bictcp_recalc_ssthresh`, in whole segments.
+pub(super) fn left_of(window: u64, mss: u64) -> u64 {
+    let (part, whole) = BETA_PARTS;
+    window / mss * part / whole * mss
+}
+
 /// What Linux keeps beside the curve. Windows are in segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {

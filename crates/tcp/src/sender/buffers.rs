@@ -1,0 +1,126 @@
+//! In which pieces new data leaves: Linux's buffers of several segments, which a device or the last step before it
+//! takes apart (GSO).
+//!
+//! Knows how many segments share a buffer, when one waits for more of them, and that its last segment asks for an
+//! acknowledgment (PSH), as version 6 of Linux has it in `tcp_tso_autosize`, `tcp_tso_should_defer` and
+//! `__tcp_transmit_skb`. Does not know who takes buffers apart, and takes what an application writes for one
+//! piece.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Phase, Sender};
+use crate::{Config, Segmentation};
+
+/// A buffer takes as long as this at the sender's pace: `sk_pacing_shift` 10.
+const BUFFERS_PER_SECOND: u64 = 1 << 10;
+/// The most that a buffer holds, in bytes: `sk_gso_max_size`.
+const LARGEST: u64 = 1 << 16;
+/// Of that a path is given more whose round trip is short: half for each of so many nanoseconds of it
+/// (`tcp_tso_rtt_log` 9).
+const HALVED_EACH_NS: u64 = 512_000;
+/// The least number of segments, `tcp_min_tso_segs`.
+const LEAST_SEGMENTS: u64 = 2;
+/// Who has sent nothing for so long does not wait for more.
+const PATIENCE: Duration = Duration::from_millis(1);
+/// Nor does who may send such a part of a window: `tcp_tso_win_divisor`.
+const PART_OF_WINDOW: u64 = 3;
+
+/// The buffer that leaves at the moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Buffer {
+    /// Segments of it that have not left.
+    left: u64,
+    /// There are several in it.
+    is_shared: bool,
+    /// The segment that has just left asks for an acknowledgment.
+    pushes: bool,
+    /// The round trip of the handshake, which Linux counts among those of which it takes the least.
+    handshake: Option<Duration>,
+}
+
+impl Buffer {
+    /// A segment of new data leaves, after which there is nothing more to send if it is the last.
+    pub(super) fn on_sent(&mut self, is_last: bool) {
+        if self.left > 0 {
+            self.left -= 1;
+            self.pushes = is_last || self.left == 0 && self.is_shared;
+        }
+    }
+
+    fn fill(&mut self, segments: u64) {
+        *self = Self { left: segments, is_shared: segments > 1, pushes: false, ..*self };
+    }
+}
+
+/// How many bytes share a buffer at such a pace, with such a least round trip.
+fn size_at(pace: Option<u64>, min_rtt: Option<Duration>) -> u64 {
+    let Some(pace) = pace else { return LARGEST };
+    let halvings = min_rtt.map_or(u64::from(u64::BITS), |rtt| rtt.as_nanos() / HALVED_EACH_NS);
+    let more = u32::try_from(halvings).ok().and_then(|by| LARGEST.checked_shr(by)).unwrap_or(0);
+    (pace / BUFFERS_PER_SECOND + more).min(LARGEST)
+}
+
+impl Sender {
+    /// Begins a buffer if none is on its way; returns false if it is better to wait until more than `room` bytes may
+    /// leave.
+    pub(super) fn fill_buffer(&mut self, config: &Config, now: Time, room: u64) -> bool {
+        if config.rules.segmentation == Segmentation::Single {
+            return true;
+        }
+        let mss = u64::from(config.mss);
+        let pace = self.pacing_rate();
+        let unsent = (self.written - self.snd_max).div_ceil(mss);
+        let Some(rack) = &self.rack else { return true };
+        if rack.buffer.left > 0 {
+            return true;
+        }
+        let least = rack.min_rtt().into_iter().chain(rack.buffer.handshake).min();
+        let min_rtt = least.filter(|_| !config.pacing);
+        let most = (size_at(pace, min_rtt) / mss).max(LEAST_SEGMENTS);
+        if !config.pacing && unsent > 1 && self.waits_for_more(config, now, room, most * mss) {
+            return false;
+        }
+        // `tcp_cwnd_test`: half a window at most.
+        let half = self.window.cwnd / mss / 2;
+        let segments = (room / mss).min(most).min(half).min(unsent).max(1);
+        if let Some(rack) = &mut self.rack {
+            rack.buffer.fill(segments);
+        }
+        true
+    }
+
+    /// Whether more may soon leave together than `room` bytes, where `most` share a buffer.
+    fn waits_for_more(&self, config: &Config, now: Time, room: u64, most: u64) -> bool {
+        let Some(oldest) = self.rack.as_ref().and_then(|rack| rack.sent.oldest()) else {
+            return false;
+        };
+        let window = self.window.cwnd.min(config.receive_window);
+        let half = Duration::from_nanos(self.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2);
+        matches!(self.phase, Phase::Open { .. })
+            && now.saturating_since(self.last_sent) <= PATIENCE
+            && room < most
+            && room < window / PART_OF_WINDOW
+            // The next acknowledgment comes soon.
+            && now.saturating_since(oldest) >= half
+    }
+
+    /// The connection is established, and its only round trip so far was that of the handshake.
+    pub(crate) fn note_handshake(&mut self) {
+        let rtt = self.rtt.srtt();
+        if let Some(rack) = &mut self.rack {
+            rack.buffer.handshake = rtt;
+        }
+    }
+
+    /// Whether the segment that has just left asks for an acknowledgment; it does so once.
+    #[inline]
+    pub(crate) fn takes_push(&mut self) -> bool {
+        match &mut self.rack {
+            Some(rack) => std::mem::take(&mut rack.buffer.pushes),
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use super::*;
+use crate::config::DelayedAck;
+use crate::{Endpoint, Flags, Opening, Rules, Segment, SegmentOptions, Variant};
+
+const T: Time = Time::from_nanos(1_000_000_000);
+
+/// Both ends as Linux has them, with segments of 1000 bytes, ten of them in the first window.
+fn linux() -> Config {
+    let delayed_ack =
+        DelayedAck { adaptive: true, ..DelayedAck::every(2, Duration::from_millis(40)) };
+    Config {
+        variant: Variant::Rack,
+        rules: Rules { segmentation: Segmentation::Linux, ..Rules::standard() },
+        initial_window: 10_000,
+        // Two quick acknowledgments, and none that opens a window.
+        receive_window: 3000,
+        delayed_ack,
+        ..Config::standard()
+    }
+}
+
+/// Which of the segments that are sent now ask for an acknowledgment.
+fn pushed(endpoint: &mut Endpoint, config: &Config, now: Time) -> Vec<bool> {
+    let mut options = SegmentOptions::new();
+    std::iter::from_fn(|| endpoint.poll_transmit(config, now, &mut options))
+        .map(|segment| segment.flags.contains(Flags::PSH))
+        .collect()
+}
+
+fn ack(endpoint: &mut Endpoint, config: &Config, now: Time, ack: u64) {
+    let segment = Segment { seq: 1, ack, len: 0, flags: Flags::ACK };
+    endpoint.on_segment(config, now, &segment, &SegmentOptions::new());
+}
+
+/// Half of the window of ten at most share a buffer; without buffers none asks.
+#[test]
+fn the_last_segment_of_a_buffer_pushes() {
+    let config = Config { receive_window: 1_000_000, ..linux() };
+    let mut endpoint = Endpoint::new(&config, Opening::Established);
+    endpoint.write(1_000_000);
+    let [no, yes] = [false, true];
+    assert_eq!(pushed(&mut endpoint, &config, T), [no, no, no, no, yes, no, no, no, no, yes]);
+    let single = Config { rules: Rules::standard(), ..config };
+    let mut endpoint = Endpoint::new(&single, Opening::Established);
+    endpoint.write(1_000_000);
+    assert_eq!(pushed(&mut endpoint, &single, T), [no; 10]);
+}
+
+/// In congestion avoidance, at a pace where two segments share a buffer: an acknowledgment of one segment lets another
+/// leave at once, for the last has left long ago. The next one comes half a millisecond later, and what it lets leave
+/// waits for a second one.
+#[test]
+fn what_may_leave_waits_for_more_if_something_has_just_left() {
+    let rules = Rules { segmentation: Segmentation::Linux, ..Rules::standard() };
+    for (rules, expected) in [(rules, [1, 0, 2]), (Rules::standard(), [1, 1, 1])] {
+        let window = Config { receive_window: 1_000_000, initial_ssthresh: Some(2000), ..linux() };
+        let config = Config { rules, ..window };
+        let mut endpoint = Endpoint::new(&config, Opening::Established);
+        endpoint.write(1_000_000);
+        pushed(&mut endpoint, &config, T);
+        let sent = [(0, 1001), (500, 2001), (900, 3001)].map(|(micros, number)| {
+            let now = T + Duration::from_micros(100_000 + micros);
+            ack(&mut endpoint, &config, now, number);
+            pushed(&mut endpoint, &config, now).len()
+        });
+        assert_eq!(sent, expected);
+    }
+}
+
+/// The third segment is the first that does not come in a quick time: alone it waits for another, unless it asks.
+#[test]
+fn a_pushed_segment_is_acknowledged_at_once() {
+    let config = linux();
+    for (flags, expected) in [(Flags::ACK, 0), (Flags::ACK | Flags::PSH, 1)] {
+        let mut endpoint = Endpoint::new(&config, Opening::Established);
+        let mut options = SegmentOptions::new();
+        let mut came = |seq: u64, flags: Flags| {
+            let segment = Segment { seq, ack: 1, len: 1000, flags };
+            endpoint.on_segment(&config, T, &segment, &SegmentOptions::new());
+            let acks = std::iter::from_fn(|| endpoint.poll_transmit(&config, T, &mut options));
+            acks.count()
+        };
+        assert_eq!(came(1, Flags::ACK) + came(1001, Flags::ACK), 2);
+        assert_eq!(came(2001, flags), expected);
+    }
+}
+
+fn millis(count: u64) -> Option<Duration> {
+    Some(Duration::from_millis(count))
+}
+
+#[test]
+fn a_buffer_takes_a_millisecond_and_more_on_a_short_path() {
+    // 10 MB/s for 1/1024 s; and half of 64 KiB less for each 512 us.
+    assert_eq!(size_at(Some(10_240_000), millis(100)), 10_000);
+    assert_eq!(size_at(Some(10_240_000), millis(1)), 10_000 + 32_768);
+    assert_eq!(size_at(Some(10_240_000), millis(3)), 10_000 + 2048);
+    assert_eq!(size_at(Some(10_240_000), None), 10_000);
+    assert_eq!(size_at(None, millis(100)), 65_536);
+    assert_eq!(size_at(Some(1 << 40), millis(100)), 65_536);
+}
+
+#[test]
+fn the_last_of_several_pushes_and_so_does_the_last_of_all() {
+    let mut buffer = Buffer::default();
+    let mut pushes = |segments: u64, is_last: bool| {
+        buffer.fill(segments);
+        (0..segments)
+            .map(|index| {
+                buffer.on_sent(is_last && index + 1 == segments);
+                std::mem::take(&mut buffer.pushes)
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(pushes(3, false), [false, false, true]);
+    assert_eq!(pushes(1, false), [false]);
+    assert_eq!(pushes(1, true), [true]);
+}

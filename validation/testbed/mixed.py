@@ -1,0 +1,84 @@
+"""The testbed beside the simulation at five mixed scenarios: goodput of each direction.
+
+    python validation/testbed/mixed.py run [NAME ...]     measures, and keeps rows in rows.json
+    python validation/testbed/mixed.py table              the table of docs/testbed.md
+
+The scenarios were chosen before anything was measured. Each is run five times on the testbed, with
+seeds from 1 on; a run that is not trusted is made again, three times at most.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import airtcp
+from airtcp.stats import student_interval
+from airtcp.testbed.bench import measure
+
+HERE = Path(__file__).parent
+ROWS = HERE / "rows.json"
+NAMES = ["g-fifo", "g-fifo-wire", "g-fq-codel", "ax-fifo-wire", "ax-fq-codel-wire"]
+RUNS = 5
+TRIES = 3
+#: What both may differ by and still be called equal.
+BOUND = 0.05
+
+
+def directions(simulation: Any) -> dict[str, float]:
+    """The goodput of each direction, in Mb/s: groups are called by it."""
+    return {
+        name: sum(flow.goodput_bps for flow in simulation.flows if flow.name.startswith(name)) / 1e6
+        for name in ("up", "down")
+    }
+
+
+def measured(path: Path) -> list[dict[str, Any]]:
+    """Five runs on the testbed."""
+    runs = []
+    for seed in range(1, RUNS + 1):
+        for _ in range(TRIES):
+            result = measure(airtcp.load(path), seed=seed, name=str(path))
+            if result.lag.trusted:
+                break
+        drops = result.metrics["ap_queue_drop_probability"].mean
+        lag = result.lag.share_above
+        told = {"trusted": result.lag.trusted, "late": lag, "drops": drops}
+        runs.append(directions(result.testbed) | told)
+        print(path.stem, seed, runs[-1], flush=True)
+    return runs
+
+
+def main() -> None:
+    """Measure, or print the table."""
+    rows = json.loads(ROWS.read_text()) if ROWS.exists() else {}
+    if sys.argv[1] == "run":
+        for name in sys.argv[2:] or NAMES:
+            path = HERE / f"{name}.toml"
+            rows[name] = {"runs": measured(path)}
+            ROWS.write_text(json.dumps(rows, indent=1) + "\n")
+        return
+    print("| scenario | direction | simulation | testbed, five runs | difference | trusted |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name in NAMES:
+        path = HERE / f"{name}.toml"
+        scenario = airtcp.load(path)
+        simulated = airtcp.simulate(scenario)
+        runs = rows[name]["runs"]
+        trusted = sum(run["trusted"] for run in runs)
+        for direction, group in (("up", "uploads"), ("down", "downloads")):
+            metric = simulated.simulation.groups[direction]["all"]["goodput_bps"]
+            real = student_interval([run[direction] for run in runs], 0.95)
+            difference = real.mean / (metric.mean / 1e6) - 1
+            print(
+                f"| {scenario.title} | {group} | "
+                f"{metric.mean / 1e6:.2f} ± {(metric.high - metric.mean) / 1e6:.2f} Mb/s | "
+                f"{real.mean:.2f} ± {real.high - real.mean:.2f} Mb/s | {100 * difference:+.1f} % | "
+                f"{trusted} of {len(runs)} |"
+            )
+
+
+if __name__ == "__main__":
+    main()
