@@ -1,8 +1,7 @@
 //! Holds an endpoint to a script in virtual time.
 //!
 //! Knows how the language's segments and calls become those of an endpoint, and what an endpoint of
-//! ours cannot do; that is said, not passed over. The window that the other end advertises is the one
-//! of its first segment after the SYN for the whole connection, as in all of airtcp.
+//! ours cannot do; that is said, not passed over.
 
 use std::collections::VecDeque;
 
@@ -46,6 +45,8 @@ struct Runner {
     /// `None` until the connection is opened.
     endpoint: Option<Endpoint>,
     sacks: SegmentOptions,
+    /// The window scale of the other end's SYN, by which the windows of its other segments are shifted.
+    window_scale: u32,
     now: Time,
     /// The time of the event before.
     script_time: Time,
@@ -76,6 +77,7 @@ impl Runner {
     fn new(script: &Script) -> Result<Self, String> {
         Ok(Self {
             config: config(script)?,
+            window_scale: window_scale(script),
             tolerance: script.tolerance.unwrap_or(TOLERANCE),
             endpoint: None,
             sacks: SegmentOptions::new(),
@@ -181,6 +183,12 @@ impl Runner {
                 ..stamps
             }),
         );
+        let segment = match packet.window {
+            Some(window) if !flags.contains(Flags::SYN) => {
+                self.sacks.say_window(segment, window << self.window_scale)
+            }
+            _ => segment,
+        };
         endpoint.on_segment(&self.config, self.now, &segment, &self.sacks);
         self.sacks.release(&segment);
         // LAST-ACK: there is no TIME-WAIT for the end that was closed second.
@@ -345,6 +353,7 @@ impl Runner {
                 "tcpi_ca_state" => Some(match endpoint.loss_state() {
                     LossState::Open => 0,
                     LossState::Disorder => 1,
+                    LossState::Reducing => 2,
                     LossState::Recovery => 3,
                     LossState::Loss => 4,
                 }),
@@ -364,6 +373,15 @@ impl Runner {
     }
 }
 
+/// Returns the window scale that the first SYN of the other end says: RFC 7323 section 2.
+fn window_scale(script: &Script) -> u32 {
+    let of_syn = |event: &Event| match &event.what {
+        What::Inbound(packet) if packet.flags.contains('S') => Some(packet.options.wscale),
+        What::Inbound(_) | What::Outbound(_) | What::Call(..) | What::Code(_) => None,
+    };
+    script.events.iter().find_map(of_syn).flatten().unwrap_or(0)
+}
+
 /// What the script's SYNs, windows and sysctls say of both ends.
 fn config(script: &Script) -> Result<Config, String> {
     let arriving = |event: &Event| match &event.what {
@@ -376,14 +394,11 @@ fn config(script: &Script) -> Result<Config, String> {
     let mss = options.mss.unwrap_or(536).min(LOCAL_MSS);
     let scaled = |packet: &Packet| match (packet.window, packet.flags.contains('S')) {
         (Some(window), true) => Some(window),
-        (Some(window), false) => Some(window << options.wscale.unwrap_or(0)),
+        (Some(window), false) => Some(window << window_scale(script)),
         (None, _) => None,
     };
     let after_syn = inbound.iter().find(|packet| !packet.flags.contains('S'));
     let window = after_syn.and_then(scaled).or(syn.and_then(scaled)).unwrap_or(65_535);
-    if inbound.iter().any(|packet| packet.window == Some(0)) {
-        return Err("there is no zero window".into());
-    }
     let sysctl = |name: &str| script.sysctls.get(name).map(String::as_str);
     let congestion = match sysctl("tcp_congestion_control") {
         None | Some("cubic") => Congestion::Cubic,

@@ -57,7 +57,7 @@ impl Endpoint {
     }
 
     /// A segment of the other end arrived, whose SACK option, if it has one, is in `sacks`: how many
-    /// bytes of payload the application gets.
+    /// bytes of payload the application gets, or may read.
     #[inline]
     pub fn on_segment(
         &mut self,
@@ -111,10 +111,13 @@ impl Endpoint {
             return 0;
         }
         if segment.flags.contains(Flags::ACK) {
+            let says_another = segment.has_window() && self.on_window(config, segment, sacks);
             if segment.option_bytes() > 0 {
                 self.on_sack(config, now, segment, sacks);
             } else {
-                self.sender.on_ack(config, now, segment.ack, segment.end() == segment.seq);
+                // RFC 5681 section 2, (e): a duplicate ACK says the window that the last one said.
+                let is_bare = segment.end() == segment.seq && !says_another;
+                self.sender.on_ack(config, now, segment.ack, is_bare);
             }
         }
         if segment.flags.contains(Flags::FIN) {
@@ -213,7 +216,8 @@ impl Endpoint {
         self.sender.deadline().min(self.receiver.deadline())
     }
 
-    /// Payload bytes given to the application, in order.
+    /// Payload bytes given to the application, in order; with [`Self::read_late`], those that it has read and
+    /// those that it may.
     #[inline]
     pub fn delivered(&self) -> u64 {
         self.receiver.delivered()

@@ -30,8 +30,9 @@
 //! - A retransmission timeout expunges the scoreboard, as RFC 2018 section 8 says it should.
 //! - The rescue retransmission of RFC 6675 section 4, NextSeg (4), is sent to the letter: it may
 //!   repeat a segment that has only just been sent.
-//! - The application reads at once, so the advertised window is always the configured one and a
-//!   zero window, with its probes, cannot occur.
+//! - The application reads at once, and the advertised window is always the configured one, unless
+//!   [`Endpoint::read_late`] is called: then each segment says its window, which may close. A probe of a zero window has
+//!   no payload.
 //! - A segment whose data is outside the window still has its acknowledgment processed: RFC 9293
 //!   section 3.10.7.4 would discard it, as a protection against strangers, of whom there are none.
 

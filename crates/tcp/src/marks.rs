@@ -6,7 +6,8 @@
 use airtcp_kernel::{Duration, Time};
 
 use crate::ecn::Ecn;
-use crate::{Block, Config, Segment, SegmentOptions, Timestamps};
+use crate::receiver::LateReader;
+use crate::{Block, Config, Flags, Segment, SegmentOptions, Timestamps};
 
 /// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux's and ns-3's tick.
 const TICK: Duration = Duration::from_millis(1);
@@ -19,6 +20,8 @@ pub(crate) struct Marks {
     pub(crate) ecn: Ecn,
     /// What the MAC has given up, and is to be sent again now.
     pub(crate) given_up: Vec<Block>,
+    /// The application, if it does not read at once.
+    pub(crate) reader: Option<LateReader>,
 }
 
 /// TSval at this time.
@@ -28,7 +31,7 @@ fn clock(now: Time) -> u32 {
 
 impl Marks {
     pub(crate) fn new(config: &Config) -> Self {
-        Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new() }
+        Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new(), reader: None }
     }
 
     /// A segment arrived, at an end that had last acknowledged all before `acknowledged`. Returns how
@@ -48,15 +51,21 @@ impl Marks {
         Some(TICK * u64::from(clock(now).saturating_sub(timestamps.echo)))
     }
 
-    /// `segment` with all that goes with it.
+    /// `segment` with all that goes with it, at an end that has everything before `rcv_nxt`.
     pub(crate) fn mark(
-        &self,
+        &mut self,
         config: &Config,
         now: Time,
         segment: Segment,
+        rcv_nxt: u64,
         options: &mut SegmentOptions,
     ) -> Segment {
-        if config.timestamps { options.stamp(segment, self.timestamps(now)) } else { segment }
+        let stamps = config.timestamps.then(|| self.timestamps(now));
+        let marked = stamps.map_or(segment, |stamps| options.stamp(segment, stamps));
+        match self.reader.as_mut().filter(|_| !marked.flags.contains(Flags::SYN)) {
+            None => marked,
+            Some(reader) => options.say_window(marked, reader.window(config, rcv_nxt)),
+        }
     }
 
     /// The option of a segment that is sent now.

@@ -1,4 +1,4 @@
-//! SACK options (RFC 2018) and timestamps (RFC 7323), kept beside the segments that carry them.
+//! SACK options (RFC 2018), timestamps (RFC 7323), and windows that change, kept beside the segments that carry them.
 //!
 //! A segment is copied at every step of its way, and in most connections none has such an option: 32
 //! bytes of blocks in each of them made a simulated exchange 4 to 8 % slower. So a segment holds where
@@ -35,6 +35,7 @@ pub struct Timestamps {
 struct Slot {
     blocks: [Block; MAX_SACK_BLOCKS],
     timestamps: Timestamps,
+    window: u64,
 }
 
 /// The options of all segments under way between two ends.
@@ -78,6 +79,9 @@ impl SegmentOptions {
             Some(_) => MAX_SACK_BLOCKS_WITH_TIMESTAMPS,
         };
         let blocks = &blocks[..blocks.len().min(most)];
+        if blocks.is_empty() && timestamps.is_none() {
+            return segment;
+        }
         match self.keep(blocks, timestamps) {
             None => segment,
             Some(slot) => {
@@ -97,10 +101,22 @@ impl SegmentOptions {
         segment.with_options(Place { blocks, ..place }, true)
     }
 
+    /// The window that a segment under way says, in bytes; `None` if it says none.
+    pub fn window(&self, segment: &Segment) -> Option<u64> {
+        let place = segment.place().filter(|_| segment.has_window())?;
+        Some(self.slots[usize::from(place.slot)].window)
+    }
+
+    /// `segment`, which may have other options, with a window, in bytes.
+    pub fn say_window(&mut self, segment: Segment, window: u64) -> Segment {
+        let kept =
+            segment.place().or_else(|| Some(Place { blocks: 0, slot: self.keep(&[], None)? }));
+        let Some(place) = kept else { return segment };
+        self.slots[usize::from(place.slot)].window = window;
+        segment.with_window(place)
+    }
+
     fn keep(&mut self, blocks: &[Block], timestamps: Option<Timestamps>) -> Option<u16> {
-        if blocks.is_empty() && timestamps.is_none() {
-            return None;
-        }
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None if self.slots.len() < MAX_OPTIONS => {

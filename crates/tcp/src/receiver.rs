@@ -5,6 +5,7 @@
 //! data.
 
 mod adaptive;
+mod late;
 mod opening;
 mod skipping;
 mod tame;
@@ -14,6 +15,7 @@ use std::num::NonZeroU64;
 use airtcp_kernel::{Duration, Time};
 
 use self::adaptive::Adaptive;
+pub(crate) use self::late::LateReader;
 use self::skipping::Skipping;
 use self::tame::Tame;
 use crate::config::DelayedAck;

@@ -40,7 +40,7 @@ impl Segment {
     /// Whether it may have options that are kept somewhere.
     #[inline]
     pub(crate) const fn has_options(&self) -> bool {
-        self.flags.0 & (Flags::OPTION_WORDS | Flags::STAMPED) != 0
+        self.flags.0 & (Flags::OPTION_WORDS | Flags::STAMPED | Flags::WINDOWED) != 0
     }
 
     /// Whether options of it are kept in [`SegmentOptions`](crate::SegmentOptions).
@@ -58,7 +58,7 @@ impl Segment {
     #[inline]
     pub(crate) fn place(&self) -> Option<Place> {
         let blocks = (self.option_bytes() / 8) as u8;
-        (blocks > 0 || self.has_timestamps())
+        (blocks > 0 || self.flags.0 & (Flags::STAMPED | Flags::WINDOWED) != 0)
             .then_some(Place { blocks, slot: (self.flags.0 >> 16) as u16 })
     }
 
@@ -67,8 +67,21 @@ impl Segment {
     pub(crate) fn with_options(self, Place { blocks, slot }: Place, is_stamped: bool) -> Self {
         let sack = if blocks > 0 { 4 + 8 * u32::from(blocks) } else { 0 };
         let stamped = if is_stamped { Flags::STAMPED } else { 0 };
-        let bits = u32::from(slot) << 16 | sack << 6 | stamped;
+        let windowed = self.flags.0 & Flags::WINDOWED;
+        let bits = u32::from(slot) << 16 | sack << 6 | stamped | windowed;
         Self { flags: Flags(self.flags.0 & Flags::SAID | bits), ..self }
+    }
+
+    /// Whether it says a window, which is kept with its options.
+    #[inline]
+    pub const fn has_window(&self) -> bool {
+        self.flags.0 & Flags::WINDOWED != 0
+    }
+
+    /// The same segment with a window that is kept at this place.
+    pub(crate) fn with_window(self, Place { slot, .. }: Place) -> Self {
+        let bits = u32::from(slot) << 16 | Flags::WINDOWED;
+        Self { flags: Flags(self.flags.0 & 0xffff | bits), ..self }
     }
 
     /// The same segment with options that are known to nobody here, such as one that was read from a
@@ -112,8 +125,10 @@ impl Flags {
     const OPTION_WORDS: u32 = 0xf00;
     /// There is a timestamps option.
     const STAMPED: u32 = 1 << 12;
+    /// It says a window. Those that do not say nothing new: the window is what it was.
+    const WINDOWED: u32 = 1 << 15;
     /// All that is not about options.
-    const SAID: u32 = 0xe0ff;
+    const SAID: u32 = 0x60ff;
 
     /// The control bits as they stand in the TCP header (RFC 9293 section 3.1).
     pub const fn bits(self) -> u8 {
@@ -123,6 +138,11 @@ impl Flags {
     /// From the control bits of a TCP header.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits as u32)
+    }
+
+    /// These flags but for those of `other`.
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether all bits of `other` are set in `self`.

@@ -9,6 +9,7 @@
 mod buffers;
 mod feedback;
 mod pacing;
+mod persist;
 mod prr;
 mod rack;
 mod recovery;
@@ -18,6 +19,7 @@ use std::num::NonZeroU32;
 
 use airtcp_kernel::Time;
 
+use self::persist::Persist;
 use self::rack::Rack;
 use crate::congestion::{AnyController, Controller, Delivery, Moment, Window};
 use crate::receiver::FIRST_BYTE;
@@ -62,8 +64,17 @@ pub(crate) struct Sender {
     /// The variable `recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 2, plus one:
     /// the number after the highest one sent before the last recovery began.
     recover: u64,
+    /// What few senders need; `None` until then.
+    rare: Option<Box<Rare>>,
+}
+
+/// What a sender keeps that has heard of a mark, or of a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rare {
     /// The number after the highest one sent when a mark last reduced the window; 0: none has.
     reduced: u64,
+    /// What is known of the other end's window; `None` until it has said one.
+    persist: Option<Persist>,
 }
 
 /// How much of the congestion window is used.
@@ -80,6 +91,8 @@ struct Usage {
 pub enum LossState {
     /// All is well.
     Open,
+    /// A mark has reduced the window, which falls in proportion to what arrives: Linux's CWR.
+    Reducing,
     /// Something is missing, and may be late.
     Disorder,
     /// A loss is being repaired that acknowledgments have told of.
@@ -133,7 +146,7 @@ impl Sender {
             // the fast retransmit of the very first segment. Nothing has been in a recovery yet,
             // so this takes one less, and the comparison of step 2 can stay strict.
             recover: FIRST_BYTE - 1,
-            reduced: 0,
+            rare: None,
             phase: Phase::NO_DUP_ACKS,
             scoreboard: None,
             rack: (config.variant == Variant::Rack).then(|| Box::new(Rack::new(config))),
@@ -218,6 +231,7 @@ impl Sender {
         match self.phase {
             Phase::FastRecovery { .. } => LossState::Recovery,
             Phase::Loss { .. } => LossState::Loss,
+            Phase::Open { .. } if self.is_reducing() => LossState::Reducing,
             Phase::Open { dup_acks: 0, .. }
                 if self.segments().is_none_or(|segments| segments.sacked == 0) =>
             {
@@ -281,6 +295,9 @@ impl Sender {
     /// The retransmission timer expired.
     #[cold]
     pub(crate) fn on_timeout(&mut self, config: &Config, now: Time) {
+        if self.on_persist_timer(now) {
+            return;
+        }
         if self.rack.is_some() {
             self.on_rack_timer(config, now);
             return;
@@ -345,16 +362,16 @@ impl Sender {
             self.restart_if_idle(config, now);
         }
         let window = if is_open {
-            self.window.cwnd.min(config.receive_window)
+            self.window.cwnd.min(self.peer_window(config))
         } else {
             self.send_window(config)
         };
         let room = window.saturating_sub(flight_size);
         let mss = u64::from(config.mss);
         let len = self.longest(mss, unsent).min(room);
-        if len == 0 || (len < mss && len < unsent && flight_size > 0) {
-            // RFC 9293 section 3.8.6.2.1: a full-sized segment, or all there is. Its override timer
-            // is not needed: what is in flight opens the window when it is acknowledged.
+        if len == 0 || (len < mss && len < unsent && (flight_size > 0 || self.is_silly(len))) {
+            // RFC 9293 section 3.8.6.2.1: a full-sized segment, or all there is. While something is in flight its
+            // override timer is not needed: that opens the window when it is acknowledged.
             return None;
         }
         let (seq, len_u32) = self.transmit(config, now, len);
@@ -412,7 +429,7 @@ impl Sender {
             Phase::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
             Phase::FastRecovery { .. } | Phase::Loss { .. } => 0,
         };
-        self.window.cwnd.saturating_add(extra).min(config.receive_window)
+        self.window.cwnd.saturating_add(extra).min(self.peer_window(config))
     }
 
     /// `len` bytes of new data are in flight since now.
@@ -430,10 +447,14 @@ impl Sender {
     /// retransmission timeout" starts again with the restart window.
     #[inline(never)]
     fn restart_if_idle(&mut self, config: &Config, now: Time) {
+        if self.is_shut(config) {
+            return;
+        }
         if config.rules.restart_after_idle
             && self.snd_una == self.snd_max
             && now.saturating_since(self.last_sent) > self.rtt.rto()
         {
+            self.end_reduction();
             let moment = Moment { config, now, rtt: &self.rtt };
             self.controller.on_idle(&mut self.window, &moment);
         } else {

@@ -8,7 +8,8 @@ use airtcp_kernel::{Duration, Time};
 
 use super::Endpoint;
 use crate::handshake::{Answer, State};
-use crate::receiver::AckOwed;
+use crate::marks::Marks;
+use crate::receiver::{AckOwed, LateReader};
 use crate::{Block, Config, Flags, GiveUp, LossState, Segment, SegmentOptions};
 
 impl Endpoint {
@@ -31,13 +32,89 @@ impl Endpoint {
             self.on_echo(config, now, segment.ack);
         }
         let cwnd = self.sender.window.cwnd;
-        let came = self.take(config, now, segment, options);
+        let came = self.take_within_window(config, now, segment, options);
         if is_echo && matches!(self.sender.state(), LossState::Open | LossState::Disorder) {
             // RFC 3168 section 6.1.2: "TCP should not increase the congestion window in response to the
             // receipt of an ECN-Echo ACK packet".
             self.sender.window.cwnd = self.sender.window.cwnd.min(cwnd);
         }
         came
+    }
+
+    /// Takes a segment as far as it lies within the window, which is not open for ever where the application
+    /// reads late. RFC 9293 section 3.10.7.4: "If an incoming segment is not acceptable, an acknowledgment
+    /// should be sent in reply"; that is how a probe is answered.
+    fn take_within_window(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        options: &SegmentOptions,
+    ) -> u64 {
+        let reader = self.marks.as_ref().and_then(|marks| marks.reader);
+        let Some(reader) = reader.filter(|_| !segment.flags.contains(Flags::SYN)) else {
+            return self.take(config, now, segment, options);
+        };
+        let trimmed = reader.trim(segment);
+        let is_beyond = trimmed.end() == trimmed.seq && segment.end() > segment.seq;
+        let came = if is_beyond {
+            self.on_window(config, segment, options);
+            self.sender.on_ack(config, now, segment.ack, false);
+            0
+        } else {
+            self.take(config, now, &trimmed, options)
+        };
+        let is_old = segment.end() == segment.seq && segment.seq < self.receiver.rcv_nxt();
+        if is_beyond || is_old {
+            self.receiver.owe_bare_ack();
+        }
+        came
+    }
+
+    /// From now on the application reads only what [`Self::read`] asks for, and segments say the window that its
+    /// buffer of [`Config::receive_window`] bytes leaves.
+    pub fn read_late(&mut self, config: &Config) {
+        let reader = LateReader::new(config, self.receiver.rcv_nxt());
+        self.marks_of_all_segments(config).reader = Some(reader);
+    }
+
+    /// The application reads at most `bytes` of what has come in order: how many it gets. A window that opens
+    /// enough is told of at once, in a segment from [`Self::poll_transmit`].
+    pub fn read(&mut self, config: &Config, bytes: u64) -> u64 {
+        let (delivered, rcv_nxt) = (self.receiver.delivered(), self.receiver.rcv_nxt());
+        let may_tell = self.is_established() && !self.receiver.has_reached_end();
+        let reader = self.marks.as_mut().and_then(|marks| marks.reader.as_mut());
+        let Some(reader) = reader else { return 0 };
+        let read = reader.read(bytes, delivered);
+        if may_tell
+            && reader.is_update_due(config, rcv_nxt)
+            && self.receiver.ack_owed() != AckOwed::Bare
+        {
+            self.receiver.owe_ack();
+        }
+        read
+    }
+
+    /// Takes the window that a segment says. Returns whether it is another one now.
+    #[cold]
+    pub(super) fn on_window(
+        &mut self,
+        config: &Config,
+        segment: &Segment,
+        options: &SegmentOptions,
+    ) -> bool {
+        let Some(window) = options.window(segment) else { return false };
+        // The persist timer is looked after where marks are.
+        self.marks_of_all_segments(config);
+        self.sender.on_window(config, segment, window)
+    }
+
+    /// From now on all segments go the way of those with marks.
+    fn marks_of_all_segments(&mut self, config: &Config) -> &mut Marks {
+        if self.state == State::Established {
+            self.state = State::Marked;
+        }
+        self.marks.get_or_insert_with(|| Box::new(Marks::new(config)))
     }
 
     /// The other end echoes a mark.
@@ -123,7 +200,7 @@ impl Endpoint {
                 self.sender.rtt.after_syn_timeout(config);
             }
         }
-        self.state = State::established(config);
+        self.state = if self.marks.is_some() { State::Marked } else { State::Established };
         if let Some(marks) = &mut self.marks {
             marks.ecn.begin(&self.sender.counters);
         }
@@ -146,9 +223,10 @@ impl Endpoint {
                 Segment { flags: syn.flags | ecn.unwrap_or(Flags::NONE), ..syn }
             }
         };
-        let marked = match &self.marks {
+        let rcv_nxt = self.receiver.rcv_nxt();
+        let marked = match &mut self.marks {
             None => segment,
-            Some(marks) => marks.mark(config, now, segment, options),
+            Some(marks) => marks.mark(config, now, segment, rcv_nxt, options),
         };
         let is_scaled = config.window_scaling && marked.flags.contains(Flags::SYN);
         Some(if is_scaled { marked.with_window_scale() } else { marked })
@@ -164,10 +242,19 @@ impl Endpoint {
         if let Some(marks) = &mut self.marks {
             marks.ecn.note_losses(&self.sender.counters);
         }
+        if let Some(seq) = self.sender.poll_window_probe() {
+            return Some(self.segment(now, seq, 0));
+        }
         let before = self.sender.counters.retransmissions;
         let given_up = self.poll_given_up(config, now);
         let next = || Some(self.poll_data(config, now, options)?.0);
-        let segment = given_up.or_else(next)?;
+        let Some(segment) = given_up.or_else(next) else {
+            self.sender.watch_window(config, now);
+            return None;
+        };
+        if segment.len > 0 {
+            self.sender.end_override();
+        }
         let is_new = segment.len > 0 && self.sender.counters.retransmissions == before;
         let ecn = self.marks.as_mut().map(|marks| marks.ecn.of_segment(is_new));
         Some(Segment { flags: segment.flags | ecn.unwrap_or(Flags::NONE), ..segment })

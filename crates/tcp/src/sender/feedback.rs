@@ -35,7 +35,7 @@ impl Sender {
         match self.phase {
             Phase::Open { .. } => {
                 // Once for all that was under way when the window last fell.
-                if !keeps_window && start > self.recover.max(self.reduced.saturating_sub(1)) {
+                if !keeps_window && start > self.recover.max(self.reduced().saturating_sub(1)) {
                     self.reduce_at_once(config, now);
                 }
                 // One less than what follows, so that the first segment after it may be found lost.

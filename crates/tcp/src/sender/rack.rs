@@ -41,6 +41,8 @@ pub(crate) struct Rack {
     /// The first lost segment is to be sent now, whatever the window says: the timer has expired.
     resend_is_due: bool,
     prr: Prr,
+    /// A mark has reduced the window, and `prr` is for that: nothing was found lost since.
+    is_reducing: bool,
     /// How much is delivered how fast; `None` unless the controller asks.
     rates: Option<Box<Rates>>,
     pub(super) buffer: Buffer,
@@ -76,6 +78,7 @@ impl Rack {
             probe_is_due: false,
             resend_is_due: false,
             prr: Prr::default(),
+            is_reducing: false,
             rates: config.congestion.has_model().then(|| Box::new(Rates::new(is_ns3))),
             buffer: Buffer::default(),
         }
@@ -181,6 +184,7 @@ impl Sender {
                 let moment = Moment { config, now, rtt: &self.rtt };
                 self.controller.on_loss(&mut self.window, &moment, halved);
                 self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+                self.end_reduction();
             }
         } else if !advances && bare {
             // Both copies have arrived.
@@ -200,6 +204,9 @@ impl Sender {
         let delivered = acked.acked;
         match self.phase {
             Phase::Open { .. } if lost => self.enter_rack_recovery(config, now, delivered),
+            Phase::Open { .. } if self.is_reducing() => {
+                self.move_reduced_window(config, now, acked, advances);
+            }
             Phase::Open { .. } if advances => self.grow_by(config, now, acked),
             Phase::Open { .. } => {}
             Phase::FastRecovery { .. } if self.snd_una >= self.recover => {
@@ -250,15 +257,57 @@ impl Sender {
             self.part_of(config, recover_fs)
         };
         if !self.was_reduced() {
+            self.end_reduction();
             let moment = Moment { config, now, rtt: &self.rtt };
             self.controller.on_loss(&mut self.window, &moment, told);
         }
         self.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
         if let Some(rack) = &mut self.rack {
-            rack.prr = Prr::new(recover_fs);
+            // A mark that has reduced this window began one response to congestion, which goes on.
+            if !std::mem::take(&mut rack.is_reducing) {
+                rack.prr = Prr::new(recover_fs);
+            }
             rack.probe = None;
         }
         self.reduce(config, delivered, false);
+    }
+
+    /// A mark was told of: the window falls to the threshold by RFC 9937, which leaves to the congestion control what
+    /// begins a reduction.
+    #[cold]
+    pub(super) fn begin_reduction(&mut self) {
+        let recover_fs = self.in_network();
+        if let Some(rack) = &mut self.rack {
+            rack.prr = Prr::new(recover_fs);
+            rack.is_reducing = true;
+        }
+    }
+
+    /// The window after an acknowledgment while a mark reduces it. As in Linux that is over when something is
+    /// acknowledged that left after the mark was told of.
+    #[cold]
+    fn move_reduced_window(&mut self, config: &Config, now: Time, acked: Delivery, advances: bool) {
+        if self.snd_una <= self.reduced() {
+            self.reduce(config, acked.acked, advances);
+        } else {
+            self.end_reduction();
+            self.grow_by(config, now, acked);
+        }
+    }
+
+    /// The reduction after a mark is over, if there is one: the window is the threshold.
+    #[inline(never)]
+    pub(super) fn end_reduction(&mut self) {
+        if let Some(rack) = &mut self.rack
+            && std::mem::take(&mut rack.is_reducing)
+        {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_reducing(&self) -> bool {
+        self.rack.as_ref().is_some_and(|rack| rack.is_reducing)
     }
 
     /// RFC 9937: `cwnd` is what is in the network and what may follow now.
@@ -318,6 +367,7 @@ impl Sender {
     /// RFC 8985 section 6.3 and RFC 5681 section 3.1.
     fn on_rack_timeout(&mut self, config: &Config, now: Time) {
         self.counters.timeouts += 1;
+        self.end_reduction();
         let again = self.phase == Phase::Loss { head: self.snd_una };
         let halved = (!again && !self.was_reduced()).then(|| match config.rules.loss_window {
             LossWindow::FlightSize => self.flight_size().min(self.window.cwnd),
@@ -438,9 +488,9 @@ impl Sender {
         let smss = u64::from(config.mss);
         let unsent = self.written - self.snd_max;
         let in_flight = self.snd_max - self.snd_una;
-        let advertised = config.receive_window.saturating_sub(in_flight);
+        let advertised = self.peer_window(config).saturating_sub(in_flight);
         let len = self.longest(smss, unsent).min(room).min(advertised);
-        let is_silly = len < smss && len < unsent && in_flight > 0;
+        let is_silly = len < smss && len < unsent && (in_flight > 0 || self.is_silly(len));
         if len == 0 || is_silly || !self.fill_buffer(config, now, room.min(advertised)) {
             return None;
         }
@@ -476,7 +526,7 @@ impl Sender {
     }
 
     /// The timer of recovery expires then.
-    fn arm(&mut self, due: Time) {
+    pub(super) fn arm(&mut self, due: Time) {
         if let Some(rack) = &mut self.rack {
             rack.due = due;
         }

@@ -62,7 +62,7 @@ impl Sender {
     /// window of data".
     #[cold]
     pub(crate) fn on_congestion_echo(&mut self, config: &Config, now: Time, ack: u64) -> bool {
-        let is_news = ack > self.reduced.max(self.recover);
+        let is_news = ack > self.reduced().max(self.recover);
         let is_open = matches!(self.phase, Phase::Open { .. });
         if is_news && is_open {
             self.reduce_at_once(config, now);
@@ -73,18 +73,29 @@ impl Sender {
     /// The window falls as after a loss, once for all that is under way, and nothing is sent again for it.
     pub(super) fn reduce_at_once(&mut self, config: &Config, now: Time) {
         let Phase::Open { limited_transmit, .. } = self.phase else { return };
-        self.reduced = self.snd_max;
+        self.end_reduction();
+        self.rare.get_or_insert_default().reduced = self.snd_max;
         // RFC 5681 section 3.2, step 2: what limited transmit sent is not in FlightSize.
         let told = self.part_of(config, self.in_network() - limited_transmit);
         let moment = Moment { config, now, rtt: &self.rtt };
         self.controller.on_loss(&mut self.window, &moment, told);
-        self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        if self.rack.is_some() {
+            self.begin_reduction();
+        } else {
+            self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        }
+    }
+
+    /// The number after the highest one sent when a mark last reduced the window; 0: none has.
+    #[inline]
+    pub(super) fn reduced(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.reduced)
     }
 
     /// Whether a mark has reduced the window since the oldest segment under way was sent: its loss is of the same
     /// window then.
     pub(super) fn was_reduced(&self) -> bool {
-        self.snd_una < self.reduced
+        self.snd_una < self.reduced()
     }
 
     /// Returns whether the retransmission timer starts anew.

@@ -116,10 +116,10 @@ impl Sender {
     fn send_unsent(&mut self, config: &Config, now: Time) -> Option<(u64, u32)> {
         let unsent = self.written - self.snd_max;
         let flight_size = self.flight_size();
-        let room = config.receive_window.saturating_sub(flight_size);
+        let room = self.peer_window(config).saturating_sub(flight_size);
         let mss = u64::from(config.mss);
         let len = self.longest(mss, unsent).min(room);
-        let is_silly = len < mss && len < unsent && flight_size > 0;
+        let is_silly = len < mss && len < unsent && (flight_size > 0 || self.is_silly(len));
         (len > 0 && !is_silly).then(|| self.transmit(config, now, len))
     }
 
@@ -135,7 +135,7 @@ impl Sender {
         self.snd_nxt = next;
         let wanted = u64::from(config.mss).min(end - next).min(self.written - next);
         let room = self.window.cwnd.saturating_sub(in_flight);
-        let room = room.min(config.receive_window.saturating_sub(self.flight_size()));
+        let room = room.min(self.peer_window(config).saturating_sub(self.flight_size()));
         let len = wanted.min(room);
         let is_silly = len < wanted && in_flight > 0;
         (len > 0 && !is_silly).then(|| self.transmit(config, now, len))

@@ -1,6 +1,7 @@
 //! Marks instead of drops (RFC 3168). The round trip is 100 ms.
 
-use airtcp_tcp::{Config, Congestion, Flags, Handshake, Variant};
+use airtcp_kernel::Duration;
+use airtcp_tcp::{Config, Congestion, Flags, Handshake, LossState, Variant};
 
 use crate::pair::{End, Fate, Pair, Sent, config};
 
@@ -151,6 +152,49 @@ fn cubic_keeps_its_part_of_a_marked_window() {
     let mut pair = Pair::sending_over(&config, u64::MAX, mark(&[1]));
     pair.run_until(150);
     assert_eq!((pair.a.ssthresh(), pair.a.cwnd()), (14_000, 14_000));
+}
+
+#[test]
+fn a_marked_window_falls_at_once_or_in_proportion_with_rack() {
+    // Sixteen segments, the first of them marked, whose acknowledgments come a millisecond apart. RFC 3168 section 6.1.2 lets
+    // nothing go until eight are under way. RFC 9937 lets half of what arrives go: the first at once, then one after each
+    // two, as soon as these are worth it, and none beyond the eight.
+    let at_once: Vec<u64> = (108..116).collect();
+    let in_proportion = vec![100, 103, 105, 107, 109, 111, 114, 115];
+    for (variant, expected) in [
+        (Variant::NewReno, at_once.clone()),
+        (Variant::Sack, at_once),
+        (Variant::Rack, in_proportion),
+    ] {
+        let rule = |sent: &Sent| match (sent.from, sent.segment.seq) {
+            (End::A, 1) => Fate::Mark,
+            (End::A, _) => Fate::Deliver,
+            (End::B, _) => Fate::Late(vec![Duration::from_millis(sent.index as u64)]),
+        };
+        let config = Config { variant, ..knows(16) };
+        let mut pair = Pair::sending_over(&config, u64::MAX, rule);
+        pair.run_until(115);
+        let state = pair.a.loss_state();
+        assert_eq!(state == LossState::Reducing, variant == Variant::Rack, "{variant:?}");
+        assert_eq!((pair.a.cwnd(), pair.a.ssthresh()), (8000, 8000), "{variant:?}");
+        let sent = pair.log.iter().map(|(sent, _)| sent);
+        let new: Vec<&Sent> =
+            sent.filter(|sent| sent.from == End::A && sent.segment.seq > 16_000).collect();
+        let times: Vec<u64> = new.iter().map(|sent| sent.time.as_nanos() / 1_000_000).collect();
+        assert_eq!(times, expected, "{variant:?}");
+        let told: Vec<bool> =
+            new.iter().map(|sent| sent.segment.flags.contains(Flags::CWR)).collect();
+        assert_eq!(told.iter().position(|told| *told), Some(0), "{variant:?}");
+        assert_eq!(told.iter().filter(|told| **told).count(), 1, "{variant:?}");
+        // What left after the echo is acknowledged: the reduction is over.
+        pair.run_until(280);
+        assert_eq!(
+            (pair.a.loss_state(), pair.a.ssthresh()),
+            (LossState::Open, 8000),
+            "{variant:?}"
+        );
+        assert!(pair.a.cwnd() >= 8000, "{variant:?}");
+    }
 }
 
 #[test]

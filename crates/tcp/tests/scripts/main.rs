@@ -25,3 +25,4 @@ mod timeouts;
 mod timestamps;
 mod wild_segments;
 mod windows;
+mod zero_window;
