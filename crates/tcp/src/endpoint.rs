@@ -167,22 +167,24 @@ impl Endpoint {
         if self.state != State::Established {
             return self.poll_aside(config, now, sacks).map(|segment| (segment, true));
         }
-        self.poll_data(config, now, sacks)
+        // Whoever has heard a window is not in this state.
+        self.poll_data(config, now, config.receive_window, sacks)
     }
 
-    /// The next segment of an established connection, without marks.
+    /// The next segment of an established connection, without marks, to an end with the window `peer_window`.
     #[inline(always)]
     fn poll_data(
         &mut self,
         config: &Config,
         now: Time,
+        peer_window: u64,
         sacks: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
         let owed = self.receiver.ack_owed();
         let data = match owed {
             AckOwed::Bare => None,
             AckOwed::None | AckOwed::Until(_) | AckOwed::Now => {
-                self.sender.poll_transmit(config, now)
+                self.sender.poll_transmit(config, now, peer_window)
             }
         };
         let (seq, len, more) = match (data, owed) {

@@ -332,13 +332,15 @@ impl Sender {
         self.stop_timer();
     }
 
-    /// The next segment to send now: its first number and its length, and whether there may be more.
+    /// The next segment to send now, to an end with the window `peer_window`: its first number and its length, and
+    /// whether there may be more.
     // Inlined, with what is rare left out: most of what is sent goes this way.
     #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
         config: &Config,
         now: Time,
+        peer_window: u64,
     ) -> Option<(u64, NonZeroU32, bool)> {
         if self.rack.is_some() {
             return some_data(self.poll_rack(config, now)?);
@@ -362,9 +364,9 @@ impl Sender {
             self.restart_if_idle(config, now);
         }
         let window = if is_open {
-            self.window.cwnd.min(self.peer_window(config))
+            self.window.cwnd.min(peer_window)
         } else {
-            self.send_window(config)
+            self.send_window(config, peer_window)
         };
         let room = window.saturating_sub(flight_size);
         let mss = u64::from(config.mss);
@@ -420,16 +422,16 @@ impl Sender {
         self.start_timer_if_off(config, now);
     }
 
-    /// The most that may be in flight.
+    /// The most that may be in flight to an end with the window `peer_window`.
     #[inline]
-    fn send_window(&self, config: &Config) -> u64 {
+    fn send_window(&self, config: &Config, peer_window: u64) -> u64 {
         let extra = match self.phase {
             // RFC 3042 section 2: one segment for each of the first two duplicate ACKs, as long as
             // no more than cwnd and two segments are outstanding.
             Phase::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
             Phase::FastRecovery { .. } | Phase::Loss { .. } => 0,
         };
-        self.window.cwnd.saturating_add(extra).min(self.peer_window(config))
+        self.window.cwnd.saturating_add(extra).min(peer_window)
     }
 
     /// `len` bytes of new data are in flight since now.

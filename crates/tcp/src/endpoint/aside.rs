@@ -247,7 +247,8 @@ impl Endpoint {
         }
         let before = self.sender.counters.retransmissions;
         let given_up = self.poll_given_up(config, now);
-        let next = || Some(self.poll_data(config, now, options)?.0);
+        let peer_window = self.sender.peer_window(config);
+        let next = || Some(self.poll_data(config, now, peer_window, options)?.0);
         let Some(segment) = given_up.or_else(next) else {
             self.sender.watch_window(config, now);
             return None;

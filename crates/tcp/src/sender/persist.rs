@@ -48,7 +48,7 @@ impl Persist {
 impl Sender {
     /// SND.WND, the window of the other end. Where that never says one, it is the one of the configuration.
     #[inline]
-    pub(super) fn peer_window(&self, config: &Config) -> u64 {
+    pub(crate) fn peer_window(&self, config: &Config) -> u64 {
         if self.rare.is_none() { config.receive_window } else { self.window_said(config) }
     }
 

@@ -8,7 +8,7 @@ const T: Time = Time::from_nanos(1_000_000_000);
 
 /// Everything that may be sent at `T`, as (number, length).
 fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
-    std::iter::from_fn(|| sender.poll_transmit(config, T))
+    std::iter::from_fn(|| sender.poll_transmit(config, T, config.receive_window))
         .map(|(seq, len, _)| (seq, len.get()))
         .collect()
 }
@@ -236,7 +236,8 @@ fn the_least_round_trip_is_that_of_the_last_segment_that_an_ack_is_for() {
     };
     let mut sender = writing(&config, 1000);
     for millis in 0..8 {
-        let sent = sender.poll_transmit(&config, T + Duration::from_millis(millis));
+        let sent =
+            sender.poll_transmit(&config, T + Duration::from_millis(millis), config.receive_window);
         assert_eq!(sent.map(|(seq, ..)| seq), Some(1 + 1000 * millis));
         sender.write(1000);
     }
