@@ -42,10 +42,6 @@ REASONS = {
     "fast_retransmit/fr-4pkt-fack-last-mss": "A quarter of the least round trip, 25 ms, 2 ms and "
     "a tick. Linux 6.18 with ticks of 4 ms needs 31 ms and fails here, too, by packetdrill's own "
     "tolerance; 40 ms are those of kernels that added two ticks.",
-    "fast_recovery/prr-ss-ack-below-snd_una-cubic": "The last segment was sent before a "
-    "retransmission that has arrived, so it is lost by RFC 8985 and a new loss, after which RFC "
-    "9937 lets two segments go; Linux 6.18 passes: it says 4 of 6 lost, so has the last one still "
-    "under way, and lets three go.",
     "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700": "An acknowledgment "
     "that advances and tells of no loss lets one segment more go: 5 by RFC 9937, and 5 is what "
     "Linux 6.18 says, which fails here, too.",

@@ -22,6 +22,7 @@ fn our_own_scripts_pass() {
         "ecn.pkt",
         "ecn-reduction.pkt",
         "zero-window.pkt",
+        "rack-rtt.pkt",
     ] {
         assert_eq!(check(&script(name)), Ok(()), "{name}");
     }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, Time};
 
 use crate::rate::Record;
-use crate::{Block, Segments};
+use crate::{Block, Segments, Timers};
 
 /// A segment that was sent and is not acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +69,9 @@ pub(crate) struct News {
     /// Of those, the segment that was sent last: RFC 8985 section 6.2, step 2. Without what was sent
     /// again so lately that the acknowledgment must be for another copy.
     pub(crate) latest: Option<Latest>,
+    /// The round-trip time of the one that Linux looks at last, with its end: by number, after those SACKed those
+    /// acknowledged cumulatively.
+    last: Option<(u64, Duration)>,
     /// The round-trip time of the first segment acknowledged that was sent once.
     pub(crate) rtt: Option<Duration>,
     /// The same of the last one.
@@ -87,6 +90,15 @@ impl News {
         self.rtt.get_or_insert(rtt);
         self.newest_rtt = Some(rtt);
     }
+
+    /// RACK.rtt after this: the round trip of what was sent last, RFC 8985 section 6.2, step 2, or, as Linux has it,
+    /// of what it looks at last.
+    pub(crate) fn rack_rtt(&self, timers: Timers) -> Option<Duration> {
+        match timers {
+            Timers::Exact => self.latest.map(|latest| latest.rtt),
+            Timers::Linux => self.last.map(|(_, rtt)| rtt),
+        }
+    }
 }
 
 impl News {
@@ -104,6 +116,7 @@ impl News {
 pub(crate) struct Latest {
     pub(crate) sent: Time,
     pub(crate) end: u64,
+    /// Its round-trip time, or RACK.rtt: that of what has arrived since.
     pub(crate) rtt: Duration,
 }
 
@@ -155,6 +168,7 @@ impl Sent {
         for block in blocks {
             self.sack(now, una, *block, min_rtt, &mut news);
         }
+        let last_sacked = news.last.take();
         while let Some(first) = self.segments.front_mut() {
             if first.start >= una {
                 break;
@@ -186,6 +200,7 @@ impl Sent {
                 }
             }
         }
+        news.last = news.last.or(last_sacked);
         news
     }
 
@@ -236,6 +251,9 @@ impl Sent {
         let is_later = news.latest.is_none_or(|latest| !latest.is_after(segment.sent, segment.end));
         if is_later {
             news.latest = Some(Latest { sent: segment.sent, end: segment.end, rtt });
+        }
+        if news.last.is_none_or(|(end, _)| segment.end > end) {
+            news.last = Some((segment.end, rtt));
         }
     }
 
@@ -369,5 +387,45 @@ impl Sent {
     /// How many segments are under way, SACKed or lost.
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    /// RFC 8985 section 6.2, step 2, goes by when segments were sent; Linux by their numbers, those SACKed first.
+    #[test]
+    fn the_round_trip_of_an_acknowledgment_of_many_is_that_of_the_last_sent_or_in_linux_of_the_last_by_number()
+     {
+        let many = || {
+            let mut sent = Sent::new(false);
+            for start in [1, 1001, 2001] {
+                sent.push(at(0), start, start + 1000);
+            }
+            sent.lose(Block { start: 1, end: 1001 });
+            sent.resend_lost(at(100));
+            sent
+        };
+        let rtts = |news: &News| {
+            [Timers::Exact, Timers::Linux]
+                .map(|timers| news.rack_rtt(timers).expect("something has arrived"))
+        };
+        let (short, long) = (Duration::from_millis(120), Duration::from_millis(220));
+
+        let news = many().on_ack(at(220), 3001, &[], Duration::ZERO);
+        assert_eq!(rtts(&news), [short, long]);
+        let sacked = [Block { start: 2001, end: 3001 }];
+        let news = many().on_ack(at(220), 1001, &sacked, Duration::ZERO);
+        assert_eq!(rtts(&news), [short, short]);
+        let news = many().on_ack(at(220), 1, &sacked, Duration::ZERO);
+        assert_eq!(rtts(&news), [long, long]);
+        // A copy that is acknowledged sooner than anything arrives tells nothing.
+        let news = many().on_ack(at(220), 1001, &sacked, Duration::from_millis(121));
+        assert_eq!(rtts(&news), [long, long]);
     }
 }

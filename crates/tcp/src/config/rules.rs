@@ -86,7 +86,8 @@ pub enum Timers {
     Exact,
     /// As in Linux: with one of its ticks, of
     /// [`Config::clock_granularity`](super::Config::clock_granularity), and those of
-    /// [`Variant::Rack`](super::Variant::Rack) 2 ms later.
+    /// [`Variant::Rack`](super::Variant::Rack) 2 ms later. RACK.rtt, for which that waits, is the round trip of the
+    /// acknowledged segment with the highest number, and not of the one sent last.
     Linux,
 }
 

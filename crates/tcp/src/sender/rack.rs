@@ -122,6 +122,9 @@ impl Sender {
         {
             rack.latest = Some(latest);
         }
+        if let (Some(latest), Some(rtt)) = (&mut rack.latest, news.rack_rtt(config.rules.timers)) {
+            latest.rtt = rtt;
+        }
         if advances {
             self.snd_una = una;
             self.rtt.on_ack(config, now, una);

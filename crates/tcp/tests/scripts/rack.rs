@@ -117,6 +117,25 @@ fn what_is_late_by_less_than_a_quarter_of_a_round_trip_is_not_sent_again() {
     }
 }
 
+/// RFC 8985 section 6.2, step 2: RACK.rtt is the round trip of what has arrived now, although something has arrived
+/// that was sent later. The last of four comes first, the third 20 ms late, and what is before it waits for
+/// 120 + 25 ms and not for 100 + 25.
+#[test]
+fn a_segment_that_is_late_makes_those_before_it_wait_for_as_long() {
+    let late = |sent: &Sent| match (sent.from, sent.segment.seq) {
+        (End::A, 1001 | 2001) if sent.copy == 0 => Fate::Late(vec![Duration::from_millis(40)]),
+        (End::A, 3001) => Fate::Late(vec![Duration::from_millis(20)]),
+        _ => Fate::Deliver,
+    };
+    let mut pair = Pair::sending_over(&rack(5), 1000, late);
+    pair.run();
+    pair.a.write(4000);
+    pair.run();
+
+    assert_eq!(pair.a.counters().retransmissions, 0);
+    assert_eq!(pair.b.delivered(), 5000);
+}
+
 #[test]
 fn a_lost_retransmission_is_found_within_a_round_trip() {
     // Ten in flight, the first lost twice. Three SACKs at 100 make it lost without a wait; it goes again

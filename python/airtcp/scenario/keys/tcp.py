@@ -247,11 +247,14 @@ class TcpRules(Table):
     timers: Literal["exact", "linux"] = key(
         "When a timer of the sender expires: after what the RFCs compute, or as in Linux with a "
         "tick of `clock_granularity`, those for a tail probe and for the reordering window 2 ms "
-        "later (a lone segment's probe: `min_rto` later), and the longer the coarser.",
+        "later (a lone segment's probe: `min_rto` later), and the longer the coarser. Where an ACK "
+        "covers many segments, RACK.rtt is that of the one sent last, or in Linux of the last by "
+        "number.",
         default=by_preset(
             {"standard": "exact", "ns-2": "exact", "linux": "linux", "ns-3": "exact"}
         ),
-        source="RFC 8985, 6.2 and 7.2; Linux 6, tcp_schedule_loss_probe, calc_wheel_index",
+        source="RFC 8985, 6.2 and 7.2; Linux 6, tcp_schedule_loss_probe, tcp_rack_advance, "
+        "calc_wheel_index",
     )
     reno_growth: Literal["per-ack", "per-byte"] = key(
         'What makes the window of `congestion = "reno"` a segment larger in congestion avoidance: '
