@@ -1,5 +1,6 @@
 //! Rules of DCF and EDCA as scripts: who may send when, and whole exchanges.
 
+mod aggregate_limits;
 mod aggregates;
 mod bursts;
 mod cell;
