@@ -1,7 +1,7 @@
-"""From the written flows to the resolved ones: names, applications, distributions, wired paths.
+"""From the written flows to the resolved ones: names, applications, wired paths.
 
-Knows what a flow takes from the rest of the scenario, and the parameters of a law from its moments.
-Does not know TCP's keys (`resolve_tcp`) nor what data files look like (`access_log`).
+Knows what a flow takes from the rest of the scenario. Does not know TCP's keys (`resolve_tcp`), nor
+the parameters of a law (`resolve_laws`), nor what logs look like (`requests`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from pathlib import Path as FilePath
 
 from .. import distributions, standards
 from ..exceptions import QuestionError
-from ..units import SIZE, TIME
-from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError, Path
 from .keys.phy import Phy
 from .keys.queue import PlainQueue, Queue
@@ -33,8 +31,9 @@ from .keys.traffic import (
     Voice,
     Web,
 )
-from .quantities import MOST_COUNTED, Written
+from .quantities import Written
 from .requests import read_requests
+from .resolve_laws import resolve_distribution
 from .resolve_queue import Network, on_wire_ns, resolve_queue
 from .resolve_tcp import resolve_tcp
 
@@ -296,7 +295,7 @@ def _voice(codec: str, packet_bytes: int, rate_bps: int) -> Voice:
 
 def _application(application: Written, stations: int, here: Path, base: FilePath) -> Application:
     def law(key: str, of: str) -> distributions.Distribution:
-        return _distribution(getattr(application, key), (*here, key), base, of=of)
+        return resolve_distribution(getattr(application, key), (*here, key), base, of=of)
 
     match application.kind:
         case "bulk":
@@ -350,8 +349,8 @@ def _page(page: Written | None, here: Path, base: FilePath) -> Page | None:
         return None
     size = None
     if page.size is not None:
-        size = _distribution(page.size, (*here, "size"), base, of="size")
-    objects = _distribution(page.objects, (*here, "objects"), base, of="count")
+        size = resolve_distribution(page.size, (*here, "size"), base, of="size")
+    objects = resolve_distribution(page.objects, (*here, "objects"), base, of="count")
     return Page.of(page, objects=objects, size=size)
 
 
@@ -471,67 +470,6 @@ def _loss(written: float | Written, path: Path) -> Loss:
     if loss.rate is not None and loss.rate >= 1.0:
         raise InvalidError(path, "lets nothing through; allowed: less than 100 %")
     return loss
-
-
-def _distribution(
-    written: Written, here: Path, base: FilePath, *, of: str
-) -> distributions.Distribution:
-    """The resolved distribution of a size (bytes) or a time (seconds)."""
-    match written.distribution:
-        case "deterministic":
-            if (written.value is None) == (written.mean is None):
-                raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
-            value = written.mean if written.value is None else written.value
-            return distributions.Deterministic(value=float(value))
-        case "exponential":
-            return distributions.Exponential(mean=written.mean)
-        case "pareto":
-            mean, shape = written.mean, written.shape
-            return distributions.Pareto(shape=shape, scale=mean * (shape - 1) / shape)
-        case "hyperexponential":
-            # Balanced means: p m1 = (1 - p) m2 = mean / 2. With r = sqrt((scv-1)/(scv+1)) it is
-            # p = (1 + r) / 2, and 1 - p = 1 / ((scv + 1)(1 + r)) without cancellation.
-            mean, scv = written.mean, written.scv
-            root = math.sqrt((scv - 1) / (scv + 1))
-            return distributions.Hyperexponential(
-                probability=(1 + root) / 2,
-                mean_1=mean / (1 + root),
-                mean_2=mean * (scv + 1) * (1 + root) / 2,
-            )
-        case "lognormal":
-            variance = math.log1p(written.scv)
-            return distributions.Lognormal(
-                mu=math.log(written.mean) - variance / 2, sigma=math.sqrt(variance)
-            )
-        case "uniform":
-            if written.low >= written.high:
-                raise InvalidError((*here, "high"), "is not above low; allowed: low < high")
-            return distributions.Uniform(low=float(written.low), high=written.high)
-        case _:
-            return _empirical(written, here, base, of=of)
-
-
-def _empirical(written: Written, here: Path, base: FilePath, *, of: str) -> distributions.Empirical:
-    file = base / written.file
-    try:
-        if written.column is not None:
-            quantity = TIME if of == "time" else SIZE
-            return read_csv_column(
-                file,
-                written.column,
-                zero_allowed=of == "time",
-                most=float(MOST_COUNTED if of == "count" else quantity.most),
-            )
-        if of != "size" or file.name.lower().endswith((".csv", ".csv.gz")):
-            raise InvalidError(
-                (*here, "column"),
-                "is missing: "
-                f"{'a CSV file needs it' if of == 'size' else f'an access log has no {of}s'}; "
-                "allowed: the name of a column of a CSV file",
-            )
-        return read_access_log(file)
-    except DataFileError as error:
-        raise InvalidError((*here, error.key), str(error)) from error
 
 
 def _quoted(names: list[str]) -> str:

@@ -1,7 +1,7 @@
 """Distributions of sizes and times as files have them: by their moments.
 
 Knows their keys, and that a plain quantity is one, too. The resolved form has the parameters of
-their laws (`airtcp.distributions`); `resolve_traffic` knows how those follow.
+their laws (`airtcp.distributions`); `resolve_laws` knows how those follow.
 """
 
 from typing import Annotated, Any, Literal

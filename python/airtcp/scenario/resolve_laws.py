@@ -1,0 +1,83 @@
+"""From a written law of sizes, times or counts to the resolved one.
+
+Knows the parameters of a law from its moments, and which data files a law may come from. Does not
+know who draws from it (`resolve_traffic`), nor what data files look like (`access_log`).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path as FilePath
+
+from .. import distributions
+from ..units import SIZE, TIME
+from .access_log import DataFileError, read_access_log, read_csv_column
+from .errors import InvalidError, Path
+from .quantities import MOST_COUNTED, Written
+
+__all__ = ["resolve_distribution"]
+
+
+def resolve_distribution(
+    written: Written, here: Path, base: FilePath, *, of: str
+) -> distributions.Distribution:
+    """The resolved distribution of a size (bytes), a time (seconds) or a count.
+
+    Raises:
+        InvalidError: parameters that do not fit together, or a data file that cannot be used.
+    """
+    match written.distribution:
+        case "deterministic":
+            if (written.value is None) == (written.mean is None):
+                raise InvalidError((*here, "value"), "must be given; allowed: either value or mean")
+            value = written.mean if written.value is None else written.value
+            return distributions.Deterministic(value=float(value))
+        case "exponential":
+            return distributions.Exponential(mean=written.mean)
+        case "pareto":
+            mean, shape = written.mean, written.shape
+            return distributions.Pareto(shape=shape, scale=mean * (shape - 1) / shape)
+        case "hyperexponential":
+            # Balanced means: p m1 = (1 - p) m2 = mean / 2. With r = sqrt((scv-1)/(scv+1)) it is
+            # p = (1 + r) / 2, and 1 - p = 1 / ((scv + 1)(1 + r)) without cancellation.
+            mean, scv = written.mean, written.scv
+            root = math.sqrt((scv - 1) / (scv + 1))
+            return distributions.Hyperexponential(
+                probability=(1 + root) / 2,
+                mean_1=mean / (1 + root),
+                mean_2=mean * (scv + 1) * (1 + root) / 2,
+            )
+        case "lognormal":
+            variance = math.log1p(written.scv)
+            return distributions.Lognormal(
+                mu=math.log(written.mean) - variance / 2, sigma=math.sqrt(variance)
+            )
+        case "uniform":
+            if written.low >= written.high:
+                raise InvalidError((*here, "high"), "is not above low; allowed: low < high")
+            return distributions.Uniform(low=float(written.low), high=written.high)
+        case _:
+            return _empirical(written, here, base, of=of)
+
+
+def _empirical(written: Written, here: Path, base: FilePath, *, of: str) -> distributions.Empirical:
+    file = base / written.file
+    try:
+        if written.column is not None:
+            quantity = TIME if of == "time" else SIZE
+            return read_csv_column(
+                file,
+                written.column,
+                zero_allowed=of == "time",
+                most=float(MOST_COUNTED if of == "count" else quantity.most),
+            )
+        if of != "size" or file.name.lower().endswith((".csv", ".csv.gz")):
+            raise InvalidError(
+                (*here, "column"),
+                "is missing: "
+                f"{'a CSV file needs it' if of == 'size' else f'an access log has no {of}s'}; "
+                "allowed: the name of a column of a CSV file",
+            )
+        return read_access_log(file)
+    except DataFileError as error:
+        raise InvalidError((*here, error.key), str(error)) from error
