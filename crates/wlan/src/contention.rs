@@ -28,6 +28,7 @@ mod group;
 mod nav;
 mod settings;
 mod slot_ring;
+mod strays;
 mod suspension;
 
 use airtcp_kernel::Time;
@@ -45,6 +46,7 @@ use contender::{Contender, State};
 use group::{Group, groups_of};
 use nav::Nav;
 use settings::Settings;
+use strays::Stray;
 
 /// The state of contention in one cell.
 #[derive(Debug)]
@@ -80,17 +82,6 @@ pub enum Access {
     Ahead(ContenderId),
     /// Several, which collide: see [`Contention::colliders`], and perhaps some that stay behind, too.
     Collision,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Stray {
-    contender: ContenderId,
-    /// When its first slot begins.
-    from: Time,
-    slots: u32,
-    has_frame: bool,
-    /// Its frame found the medium idle and needs a backoff only if that changes before `from`.
-    immediate: bool,
 }
 
 impl Contention {
@@ -370,24 +361,6 @@ impl Contention {
         }
     }
 
-    fn frame_for_stray(&mut self, id: ContenderId, now: Time) {
-        let index = self
-            .strays
-            .iter()
-            .position(|stray| stray.contender == id)
-            .expect("a contender in state Stray has an entry");
-        let ended = !self.busy && self.access_time(&self.strays[index]) < now;
-        if ended {
-            self.strays.swap_remove(index);
-            self.begin_access(id, now, false);
-        } else {
-            self.strays[index].has_frame = true;
-            if !self.busy {
-                self.next_access = self.next_access.min(self.access_time(&self.strays[index]));
-            }
-        }
-    }
-
     /// Whether a post-backoff that ends in slot `until` of its group, drawn in busy period
     /// `since`, has ended before `now`. One that ends at this very instant takes the frame along.
     fn has_ended(&self, id: ContenderId, until: u64, since: u64, now: Time) -> bool {
@@ -399,10 +372,6 @@ impl Contention {
         !self.busy && group.slot_start(until, self.idle_from, self.settings.slot_time) < now
     }
 
-    fn access_time(&self, stray: &Stray) -> Time {
-        stray.from + self.settings.slot_time * u64::from(stray.slots)
-    }
-
     fn enter_ring(&mut self, id: ContenderId, until: u64) {
         let contender = &mut self.contenders[id as usize];
         contender.state = State::Backoff;
@@ -412,43 +381,6 @@ impl Contention {
             let access = group.slot_start(until, self.idle_from, self.settings.slot_time);
             self.next_access = self.next_access.min(access);
         }
-    }
-
-    /// The medium became busy at `now`: strays whose time has come transmit, the others join
-    /// the common count of their group with what is left of their backoff.
-    #[cold]
-    fn settle_strays(&mut self, now: Time) {
-        let mut strays = std::mem::take(&mut self.strays);
-        for stray in strays.drain(..) {
-            let contender = &mut self.contenders[stray.contender as usize];
-            let access = stray.from + self.settings.slot_time * u64::from(stray.slots);
-            if access == now && stray.has_frame {
-                self.together.push(stray.contender);
-                continue;
-            }
-            let counted = if now < stray.from {
-                0
-            } else {
-                (now - stray.from) / self.settings.slot_time + self.settings.boundary_slots
-            };
-            let left = if stray.immediate {
-                // 10.3.4.2: the medium became busy before it was idle for DIFS.
-                u64::from(contender.draw_backoff())
-            } else {
-                u64::from(stray.slots).saturating_sub(counted)
-            };
-            let group = &mut self.groups[contender.group as usize];
-            if stray.has_frame {
-                contender.state = State::Backoff;
-                group.insert(stray.contender, group.slot + left);
-            } else if access > now && (left > 0 || counted == 0) {
-                let since = self.busy_periods;
-                contender.state = State::PostBackoff { until: group.slot + left, since };
-            } else {
-                contender.state = State::Idle;
-            }
-        }
-        self.strays = strays;
     }
 
     /// Of several contenders of one station only the first goes on the air.

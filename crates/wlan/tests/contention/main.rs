@@ -4,6 +4,7 @@ mod aggregate_limits;
 mod aggregates;
 mod bursts;
 mod cell;
+mod collisions;
 mod dcf;
 mod edca;
 mod exchanges;
