@@ -15,6 +15,7 @@ GROUND = {
     "airtime",
     "amendments",
     "amounts",
+    "choices",
     "conditions",
     "distributions",
     "error_rates",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from airtcp.choices import SCHEDULERS
 from airtcp.models.airtime_fairness import Sharing
 from airtcp.models.ampdu import Exchange
 from airtcp.predict.access import as_dcf
@@ -160,8 +161,7 @@ def sharing_of(scenario: ResolvedScenario) -> Sharing:
     not waited so long: long PPDUs get a few per cent more).
     """
     kind = scenario.ap.scheduler.kind if scenario.ap.scheduler is not None else "oldest"
-    by_kind: dict[str, Sharing] = {"round-robin": "ppdus", "airtime": "airtime"}
-    return by_kind.get(kind, "packets")
+    return SCHEDULERS[kind].shares
 
 
 def jain(rates: Values) -> float:

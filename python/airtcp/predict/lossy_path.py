@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from airtcp.choices import CONGESTION
 from airtcp.models.cubic import average_window, square_root_window
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
@@ -73,9 +74,13 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return None
     if not all(_loss(links) and _round_trip_s(links) for links in paths):
         return "windows that losses leave need losses and a delay on the path of each transfer"
-    others = {tcp_of(flow).congestion for flow in flows} - {"reno", "cubic"}
+    known = {word: one.name for word, one in CONGESTION.items() if one.loss_window is not None}
+    others = {tcp_of(flow).congestion for flow in flows} - set(known)
     if others:
-        return f"losses set the windows of Reno and CUBIC; here congestion is {', '.join(others)}"
+        return (
+            f"losses set the windows of {' and '.join(known.values())}; here congestion is "
+            f"{', '.join(sorted(others))}"
+        )
     source = "RFC 9438, 5.1" if _cubic(flows) else "Mathis et al. (1997)"
     with answers.attempt(source):
         counts = [scenario.group(flow.stations).count for flow in flows]
@@ -93,7 +98,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
 
 def _rate_bps(flow: Flow, links: Sequence[Link]) -> float:
     tcp, p, rtt_s = tcp_of(flow), _loss(links), _round_trip_s(links)
-    if tcp.congestion == "cubic":
+    if CONGESTION[tcp.congestion].loss_window == "cubic":
         window = float(average_window(p, rtt_s))
     else:
         aimd = tcp.aimd
@@ -105,7 +110,7 @@ def _rate_bps(flow: Flow, links: Sequence[Link]) -> float:
 
 
 def _cubic(flows: Sequence[Flow]) -> bool:
-    return any(tcp_of(flow).congestion == "cubic" for flow in flows)
+    return any(CONGESTION[tcp_of(flow).congestion].loss_window == "cubic" for flow in flows)
 
 
 def _loss(links: Sequence[Link]) -> float:

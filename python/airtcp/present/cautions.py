@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from airtcp.amounts import duration, percent, quantity
+from airtcp.choices import APPLICATIONS
 from airtcp.metrics import metric
 from airtcp.present.silence import silences
 from airtcp.results import Comparison, SimulationResult
@@ -21,8 +22,6 @@ ONE_RUN: Final = "one replication has no interval: nothing says how far chance g
 LONG_TRANSFERS: Final = 0.05
 #: All transfers take so many times what those take that ended, before that is said.
 _MISSING_TIME: Final = 1.1
-#: Applications whose transfers all end.
-_ENDING: Final = ("web", "ftp", "replay")
 
 
 def cautions(result: Comparison | SimulationResult) -> list[str]:
@@ -69,7 +68,7 @@ def _time_by_littles_law(result: Comparison | SimulationResult) -> float | None:
     Little (1961): as many are in progress as begin in such a time. Flows that never end have none.
     """
     simulation, run = result.simulation, result.scenario.run
-    if any(flow.application.kind not in _ENDING for flow in result.scenario.flows):
+    if any(not APPLICATIONS[flow.application.kind].ends for flow in result.scenario.flows):
         return None
     ended = simulation.metrics.get("transfer_time_s")
     active = simulation.metrics.get("active_flows")

@@ -11,6 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval
+from airtcp.choices import (
+    ACCESS_SCHEMES,
+    APPLICATIONS,
+    CONGESTION,
+    DISCIPLINES,
+    RECOVERY,
+    SCHEDULERS,
+    SLOW_STARTS,
+)
 from airtcp.metrics import METRICS, metric
 from airtcp.results import (
     Comparison,
@@ -51,13 +60,6 @@ HEADLINES: Final = (
     "ap_queue_drop_probability",
 )
 
-_APPLICATIONS: Final = {
-    "bulk": "bulk",
-    "web": "web",
-    "ftp": "FTP",
-    "replay": "replay",
-    "udp": "UDP",
-}
 #: A model's probability that is as good as none.
 NEGLIGIBLE: Final = 1e-6
 
@@ -97,10 +99,11 @@ def subject(scenario: ResolvedScenario) -> list[str]:
         f"{stations} station{'s' if stations > 1 else ''}",
         _queue(scenario.ap.queue),
     ]
-    if scenario.ap.scheduler is not None and scenario.ap.scheduler.kind == "airtime":
-        network.append("stations share airtime")
-    if scenario.ap.access.scheme == "adaptive-burst":
-        network.append("AP sends in bursts")
+    scheduler = scenario.ap.scheduler
+    if scheduler is not None and SCHEDULERS[scheduler.kind].phrase:
+        network.append(SCHEDULERS[scheduler.kind].phrase)
+    if ACCESS_SCHEMES[scenario.ap.access.scheme].phrase:
+        network.append(ACCESS_SCHEMES[scenario.ap.access.scheme].phrase)
     if mac.beacon is not None:
         network.append(f"a beacon every {format_time_ns(mac.beacon.interval_ns)}")
     if mac.pcf is not None:
@@ -338,21 +341,11 @@ def law(distribution: Distribution, unit: str) -> str:
     return f"{shown} on average ({distribution.kind}{detail})"
 
 
-#: Where the name alone would not say it.
-_DISCIPLINES: Final = {
-    "fifo": "",
-    "per-flow": ", flows take turns",
-    "red": " with random early detection",
-    "codel": " with CoDel",
-    "fq-codel": " with FQ-CoDel",
-}
-
-
 def _queue(queue: Queue) -> str:
     words = (
         "AP queue without limit" if queue.limit is None else f"AP queue of {queue.limit} packets"
     )
-    words += _DISCIPLINES.get(queue.discipline, f", {queue.discipline}")
+    words += DISCIPLINES[queue.discipline].phrase
     if queue.mac_limit is not None:
         words += f", {queue.mac_limit} of them in the driver"
     return f"{words}, {queue.ack_filter} ACK filter" if queue.ack_filter is not None else words
@@ -395,7 +388,7 @@ def _access(parameters: AccessParameters) -> str:
 def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
     group = scenario.group(flow.stations)
     app = flow.application
-    what = _APPLICATIONS[app.kind]
+    what = APPLICATIONS[app.kind].name
     words = f"{group.count} x {what} {flow.direction} ({group.name}"
     if group.data_rate != scenario.phy.data_rate:
         words += f" at {format_rate(group.data_rate.bps)}"
@@ -420,7 +413,7 @@ def _flow(scenario: ResolvedScenario, flow: Flow) -> str:
         window = flow.tcp.receive_window_bytes
         segments = window / flow.tcp.mss_bytes
         words += (
-            f"; {_VARIANTS[flow.tcp.variant]}, MSS {flow.tcp.mss_bytes} bytes, window "
+            f"; {RECOVERY[flow.tcp.variant].name}, MSS {flow.tcp.mss_bytes} bytes, window "
             f"{_window(window)} ({segments:.3g} segment{'s' if segments != 1 else ''})"
         )
         words += "".join(f", {what}" for what in _tcp_extras(flow.tcp))
@@ -459,9 +452,9 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
     if tcp.rules.preset != "standard":
         yield f"rules of {tcp.rules.preset}"
     if tcp.congestion != "reno":
-        yield tcp.congestion.upper()
+        yield CONGESTION[tcp.congestion].name
     if tcp.slow_start != "standard":
-        yield {"hystart": "HyStart", "hystart++": "HyStart++"}[tcp.slow_start]
+        yield SLOW_STARTS[tcp.slow_start].name
     if tcp.pacing:
         yield "pacing"
     if tcp.timestamps:
@@ -481,9 +474,6 @@ def _window(size_bytes: int) -> str:
     if size_bytes >= 1024 and size_bytes % 1024 == 0:
         return f"{size_bytes // 1024} KiB"
     return format_size(size_bytes, 3)
-
-
-_VARIANTS: Final = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK", "rack": "RACK"}
 
 
 def _collect(

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amendments import AMENDMENTS
+from airtcp.choices import CONGESTION, DISCIPLINES
 from airtcp.remedies import Changed, Remedy
+from airtcp.scenario.keys.queue import CodelQueue, FqCodelQueue, RedQueue
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
@@ -41,8 +43,6 @@ _QUEUES: Final = {
 #: What hostapd calls the widths of channels, in MHz.
 _CHWIDTH: Final = {20: 0, 40: 0, 80: 1, 160: 2, 320: 9}
 _MOST_EXPONENT: Final = 15
-#: What Linux calls a congestion control otherwise than we do.
-_CONGESTION: Final = {"bbr1": "bbr"}
 _TXOP_UNIT_NS: Final = 32_000
 
 
@@ -237,24 +237,30 @@ def _initcwnd(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 def _congestion(lines: Lines, new: Scenario, _: Scenario) -> None:
     tcp = next(flow.tcp for flow in new.flows if flow.tcp and flow.direction == "download")
-    name = _CONGESTION.get(tcp.congestion, tcp.congestion)
-    lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {name}")
+    control = CONGESTION[tcp.congestion]
+    if control.kernel is None:
+        lines.notes.append(f"Linux has no {control.name}")
+        return
+    lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {control.kernel}")
 
 
 def _queue(lines: Lines, new: Scenario, _: Scenario) -> None:
     queue = new.ap.queue
     root = f"tc qdisc replace dev {INTERFACE} root"
     limit = queue.limit or 1000
+    discipline = DISCIPLINES[queue.discipline]
     if queue.ack_filter is not None:
         lines.add("tc", f"{root} cake unlimited ack-filter")
-    elif queue.discipline in ("codel", "fq-codel"):
+    elif discipline.qdisc is None:
+        lines.notes.append(f"tc has no {discipline.name}")
+    elif isinstance(queue, CodelQueue | FqCodelQueue):
         codel = queue.codel
         times = f"target {codel.target_ns // 1000}us interval {codel.interval_ns // 1000}us"
-        words = f"{queue.discipline.replace('-', '_')} limit {limit} {times}"
-        if queue.discipline == "fq-codel":
+        words = f"{discipline.qdisc} limit {limit} {times}"
+        if isinstance(queue, FqCodelQueue):
             words += f" quantum {queue.fq.quantum_bytes}"
         lines.add("tc", f"{root} {words}")
-    elif queue.discipline == "red":
+    elif isinstance(queue, RedQueue):
         red = queue.red
         packet = 1000
         low, high = (round(one * packet) for one in (red.min_threshold, red.max_threshold))
@@ -266,10 +272,10 @@ def _queue(lines: Lines, new: Scenario, _: Scenario) -> None:
             f"avpkt {packet} burst {burst} probability {red.max_probability:g} "
             f"bandwidth {max(1, round(new.phy.data_rate.bps / 1e6))}Mbit",
         )
-    elif queue.discipline == "per-flow":
-        lines.add("tc", f"{root} sfq limit {limit} perturb 10")
+    elif not discipline.leaves_stations:
+        lines.add("tc", f"{root} {discipline.qdisc} limit {limit} perturb 10")
     else:
-        lines.add("tc", f"{root} pfifo limit {limit}")
+        lines.add("tc", f"{root} {discipline.qdisc} limit {limit}")
         lines.add("ip", f"ip link set dev {INTERFACE} txqueuelen {limit}")
 
 

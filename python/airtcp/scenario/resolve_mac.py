@@ -9,6 +9,7 @@ from __future__ import annotations
 from .. import standards
 from ..airtime import exchange_ns, needs_rts, ppdu_ns
 from ..amendments import AMENDMENTS
+from ..choices import DISCIPLINES
 from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
 from .declare import written
@@ -91,11 +92,11 @@ def _airtime(ap: Written) -> AirtimeScheduler:
         if isinstance(ap.scheduler, Written)
         else AirtimeScheduler.of(written(AirtimeScheduler).model_validate({"kind": "airtime"}))
     )
-    if ap.queue.discipline == "per-flow":
+    if not DISCIPLINES[ap.queue.discipline].leaves_stations:
         raise InvalidError(
             ("ap", "scheduler"),
-            'with discipline = "per-flow" flows take turns, whosever they are; allowed: another '
-            "discipline",
+            f'with discipline = "{ap.queue.discipline}" flows take turns, whosever they are; '
+            "allowed: another discipline",
         )
     if scheduler.aql_ns is not None and ap.queue.mac_limit is not None:
         raise InvalidError(

@@ -12,6 +12,7 @@ from typing import Final
 
 from .. import standards
 from ..airtime import exchange_ns, needs_rts
+from ..choices import DISCIPLINES
 from ..units import format_time_ns
 from .declare import Table, written
 from .errors import InvalidError, Path
@@ -92,19 +93,16 @@ def resolve_queue(
             return PlainQueue.of(queue, **common)
 
 
-#: The tables whose keys mean something to a discipline.
-_TABLES: Final[dict[str, tuple[type[Table], ...]]] = {
-    "red": (Red,),
-    "codel": (Codel,),
-    "fq-codel": (Codel, Fq),
-}
+#: The tables whose keys mean something to some disciplines alone, by their names there.
+_TABLES: Final[dict[str, type[Table]]] = {"red": Red, "codel": Codel, "fq": Fq}
 
 
 def keys_of_disciplines() -> dict[str, set[str]]:
     """The keys of a queue that only some disciplines have, by discipline."""
     return {
-        name: {key for table in tables for key in written(table).allowed_keys()}
-        for name, tables in _TABLES.items()
+        name: {key for table in one.parameters for key in written(_TABLES[table]).allowed_keys()}
+        for name, one in DISCIPLINES.items()
+        if one.parameters
     }
 
 
@@ -112,7 +110,7 @@ def _check_keys(queue: Written, here: Path) -> None:
     """Raises InvalidError for a key of another discipline."""
     known = keys_of_disciplines()
     mine = known.get(queue.discipline, set())
-    for table in (Red, Codel, Fq):
+    for table in _TABLES.values():
         for key in written(table).allowed_keys():
             if key not in mine and queue.given(key):
                 of = " or ".join(f'"{name}"' for name, keys in known.items() if key in keys)

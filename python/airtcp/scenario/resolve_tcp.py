@@ -5,6 +5,10 @@ Knows which keys of a connection depend on each other. Does not know what the co
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from ..choices import CONGESTION, RECOVERY, either
 from ..standards import initial_window_segments
 from .errors import InvalidError, Path
 from .keys.tcp import AckSkip, DelayedAck, Segments, Tcp
@@ -12,7 +16,6 @@ from .quantities import Written
 
 __all__ = ["resolve_tcp"]
 
-MODELS = ("bbr", "bbr1")  # which follow a model of the path, and not losses
 MSS_BYTES = 1460
 TIMESTAMPS_BITS = 96  # with two bytes of padding (RFC 7323, appendix A)
 TIMESTAMPED_MSS_BYTES = MSS_BYTES - TIMESTAMPS_BITS // 8
@@ -28,8 +31,7 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
     """
     _check_timeouts(tcp, here)
     _check_congestion(tcp, here)
-    has_model = tcp.congestion in MODELS
-    tcp = tcp.filled(variant="rack" if has_model else "newreno", pacing=has_model)
+    tcp = tcp.filled(**{"variant": "newreno", "pacing": False, **_needs(tcp)})
     tcp = tcp.filled(
         mss=TIMESTAMPED_MSS_BYTES if tcp.timestamps else MSS_BYTES, slow_start=_slow_start(tcp)
     )
@@ -51,25 +53,31 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
 
 
 def _check_congestion(tcp: Written, here: Path) -> None:
-    if tcp.given("aimd") and tcp.congestion != "reno":
+    if tcp.given("aimd") and not CONGESTION[tcp.congestion].has_aimd:
+        having = either([word for word, one in CONGESTION.items() if one.has_aimd])
         raise InvalidError(
             (*here, "aimd"),
             f'stands beside congestion = "{tcp.congestion}", which has factors of its own; '
-            'allowed: aimd with congestion = "reno"',
+            f"allowed: aimd with congestion = {having}",
         )
+
+
+def _needs(tcp: Written) -> Mapping[str, Any]:
+    """The keys that its congestion control wants beside it, which follows a model of the path."""
+    return CONGESTION[tcp.congestion].needs
 
 
 def _slow_start(tcp: Written) -> str:
     """Where a file does not say. In Linux HyStart is a part of CUBIC."""
-    has_hystart = tcp.preset == "linux" and tcp.congestion == "cubic" and tcp.variant == "rack"
-    return "hystart" if has_hystart else "standard"
+    of_linux = CONGESTION[tcp.congestion].kernel_slow_start
+    if tcp.preset == "linux" and of_linux and RECOVERY[tcp.variant].times_segments:
+        return of_linux
+    return "standard"
 
 
 def _check_model(tcp: Written, here: Path) -> None:
     """BBR sets window and pace itself, by what becomes of each segment."""
-    if tcp.congestion not in MODELS:
-        return
-    for key, wanted in (("variant", "rack"), ("pacing", True), ("slow_start", "standard")):
+    for key, wanted in _needs(tcp).items():
         if getattr(tcp, key) != wanted:
             written = str(wanted).lower() if wanted is True else f'"{wanted}"'
             raise InvalidError(
@@ -79,8 +87,9 @@ def _check_model(tcp: Written, here: Path) -> None:
 
 
 def _check_times_of_segments(tcp: Written, here: Path) -> None:
-    if tcp.variant == "rack":
+    if RECOVERY[tcp.variant].times_segments:
         return
+    timing = either([word for word, one in RECOVERY.items() if one.times_segments])
     for key, plain, written in (
         ("slow_start", "standard", f'"{tcp.slow_start}"'),
         ("pacing", False, "true"),
@@ -89,7 +98,7 @@ def _check_times_of_segments(tcp: Written, here: Path) -> None:
             raise InvalidError(
                 (*here, key),
                 f'{written} needs the times of single segments, which variant = "{tcp.variant}" '
-                'does not keep; allowed: with variant = "rack"',
+                f"does not keep; allowed: with variant = {timing}",
             )
 
 
@@ -113,11 +122,12 @@ def _check_tack(tcp: Written, here: Path) -> None:
 
 
 def _check_ecn(tcp: Written, here: Path) -> None:
-    if tcp.ecn and tcp.congestion in MODELS:
+    if tcp.ecn and _needs(tcp):
+        others = either([word for word, one in CONGESTION.items() if not one.needs])
         raise InvalidError(
             (*here, "ecn"),
             f'tells congestion = "{tcp.congestion}" nothing, which follows a model of the path; '
-            'allowed: with congestion = "reno" or "cubic"',
+            f"allowed: with congestion = {others}",
         )
 
 

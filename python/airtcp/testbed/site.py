@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.choices import CONGESTION, RECOVERY, either
 from airtcp.exceptions import ScenarioError
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ _FIRST_RECEIVE_BYTES: Final = 128 << 10
 _IFF_NAPI: Final = 0x0010
 
 _AVAILABLE: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-#: What the kernel calls the congestion controls of scenarios.
-_CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr", "bbr1": "bbr"}
 
 
 @dataclass(frozen=True)
@@ -258,7 +257,14 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
             "a kernel acknowledges every segment or every second; allowed in a testbed: "
             f"every = 1, every = 2, or {simulated}",
         )
-    congestion = _CONGESTION[asked["congestion"]]
+    congestion = CONGESTION[asked["congestion"]].kernel
+    if congestion is None:
+        known = either([word for word, one in CONGESTION.items() if one.kernel is not None])
+        raise ScenarioError(
+            name,
+            f"{path}.congestion",
+            f"no kernel has it; allowed in a testbed: {known}, or {simulated}",
+        )
     try:
         available = _AVAILABLE.read_text(encoding="ascii").split()
     except OSError:
@@ -302,7 +308,8 @@ def _route(to: str, tcp: Tcp | None) -> str:
     every = tcp.delayed_ack.thresholds[0][1]
     return (
         f"{route} advmss {advertised} initcwnd {segments} rto_min {tcp.min_rto_ns // 1_000_000}ms"
-        f" quickack {int(every == 1)} congctl {_CONGESTION[tcp.congestion]} window {_window(tcp)}"
+        f" quickack {int(every == 1)} congctl {CONGESTION[tcp.congestion].kernel}"
+        f" window {_window(tcp)}"
     )
 
 
@@ -316,14 +323,14 @@ def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
     """Settings of a network. Both ends have to agree on options: who wants one gets it."""
     tcps = [one.flow.tcp.model_dump() for one in flows if one.flow.tcp is not None]
     has = {
-        "tcp_sack": any(tcp["variant"] not in ("reno", "newreno") for tcp in tcps),
+        "tcp_sack": any(RECOVERY[tcp["variant"]].has_sack for tcp in tcps),
         "tcp_timestamps": any(tcp["timestamps"] for tcp in tcps),
         "tcp_window_scaling": any(tcp["window_scaling"] for tcp in tcps),
         "tcp_ecn": any(tcp.get("ecn") for tcp in tcps),
         "tcp_slow_start_after_idle": any(tcp["rules"]["restart_after_idle"] for tcp in tcps),
     }
     # RACK and the tail loss probe are one thing with it (RFC 8985), and none without.
-    has_rack = any(tcp["variant"] == "rack" for tcp in tcps)
+    has_rack = any(RECOVERY[tcp["variant"]].times_segments for tcp in tcps)
     window = max([tcp["receive_window_bytes"] for tcp in tcps], default=_SEND_BYTES)
     receive = max(_LEAST_RECEIVE_BYTES, round(_MEMORY_OVER_PAYLOAD * window))
     return {
@@ -359,17 +366,14 @@ def _deviations(flow: Flow) -> list[str]:
     headers = 8 * (_IP_TCP_BYTES + (_TIMESTAMPS_BYTES if tcp["timestamps"] else 0))
     if tcp["header_bits"] != headers:
         told.append(f"headers have {headers} bits, and more with options, not {tcp['header_bits']}")
-    if tcp["variant"] == "reno":
-        told.append("without SACK the kernel recovers as NewReno")
-    if tcp["variant"] == "sack":
-        told.append("loss recovery is the kernel's own (PRR), not RFC 6675 to the letter")
+    if RECOVERY[tcp["variant"]].kernel_differs:
+        told.append(RECOVERY[tcp["variant"]].kernel_differs)
     if tcp["aimd"] != {"increase": 1.0, "decrease": 0.5}:
         told.append("the kernel's windows grow and shrink as its congestion control says, not aimd")
-    if tcp["congestion"] == "bbr":
-        told.append("the kernel's BBR is version 1, not 3")
-    if tcp["congestion"] == "cubic" and tcp["slow_start"] != "hystart":
-        told.append("the kernel's CUBIC leaves slow start by HyStart")
-    if tcp["pacing"] and not tcp["congestion"].startswith("bbr"):
+    control = CONGESTION[tcp["congestion"]]
+    if control.kernel_differs and tcp["slow_start"] != control.kernel_slow_start:
+        told.append(control.kernel_differs)
+    if tcp["pacing"] and not control.needs:
         told.append("the kernel does not pace")
     if tcp["initial_ssthresh_bytes"] is not None:
         told.append("the initial slow-start threshold is the kernel's")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amendments import AMENDMENTS
+from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS
 from airtcp.scenario.keys.profiles import PROFILES
 from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.standards import STANDARDS
@@ -35,29 +36,8 @@ _PHY: Final[Mapping[str, dict[str, Any]]] = {
 }
 """What a scenario has that changes its standard on the page: equipment as it is sold."""
 
-_APPLICATIONS: Final[Mapping[str, Any]] = {
-    "bulk": {"kind": "bulk"},
-    "web": {
-        "kind": "web",
-        "size": {"distribution": "exponential", "mean": "60 kB"},
-        "think_time": {"distribution": "exponential", "mean": "10 s"},
-        "request": "300 B",
-    },
-    "udp": {"kind": "udp", "packet": "1500 B", "rate": "1 Mb/s"},
-}
-_APPLICATION_NAMES: Final = {
-    "bulk": "endless transfer",
-    "web": "web pages",
-    "ftp": "FTP files",
-    "replay": "transfers of a log",
-    "call": "calls",
-    "udp": "UDP",
-}
-
-#: Applications over UDP, which alone have flows in both directions.
-_OVER_UDP: Final = ("udp", "call")
 #: Schedulers that go with every discipline.
-_TURNS: Final = ("oldest", "round-robin")
+_TURNS: Final = tuple(word for word, one in SCHEDULERS.items() if not one.in_any_standard)
 _COUNTS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 50, 60, 70, 80, 100)
 _SIZES: Final = tuple(
     f"{size} kB" for size in (3, 5, 8, 12, 20, 30, 45, 60, 90, 130, 200, 300, 500, 1000, 2000, 5000)
@@ -236,7 +216,7 @@ def _flows(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
         path = f"flows.{name}"
         section = f"Traffic: {name}"
         directions = [("download", "download"), ("upload", "upload")]
-        if _kind(entry, flow) in _OVER_UDP:
+        if APPLICATIONS[_kind(entry, flow)].over_udp:
             directions.append(("both", "both"))
         direction = entry.get("direction")
         yield choice(
@@ -276,18 +256,18 @@ def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) 
     now = entry["application"]
     present = _kind(entry, flow)
     options = [
-        (now if kind == present else value, _APPLICATION_NAMES[kind])
-        for kind, value in _APPLICATIONS.items()
-        if kind in _OVER_UDP or entry["direction"] != "both"
+        (now if kind == present else one.offered, one.label)
+        for kind, one in APPLICATIONS.items()
+        if one.offered is not None and (one.over_udp or entry["direction"] != "both")
     ]
-    if present not in _APPLICATIONS:
-        options.append((now, _APPLICATION_NAMES.get(present, present)))
+    if APPLICATIONS[present].offered is None:
+        options.append((now, APPLICATIONS[present].label))
     field = choice(section, path, "Application", now, present, options)
     tcp = f"{path.removesuffix('.application')}.tcp"
     for option in field["options"]:
         # A flow of UDP has no TCP; what the file says of it comes back with another application.
         kind = present if option["value"] is now else option["value"]["kind"]
-        if kind not in _OVER_UDP:
+        if not APPLICATIONS[kind].over_udp:
             option["back"] = [tcp]
         elif "tcp" in entry:
             option["also"] = [tcp]
@@ -322,17 +302,10 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
     queue = scenario.ap.queue
     now = at(written, "ap", "queue")
     now = now if isinstance(now, Mapping) else {}
-    names = {
-        "fifo": "first in, first out",
-        "per-flow": "flows take turns",
-        "red": "RED",
-        "codel": "CoDel",
-        "fq-codel": "FQ-CoDel",
-    }
     section = "Access point"
     disciplines = choice(
         section, "ap.queue.discipline", "Queue", now.get("discipline") or queue.discipline,
-        queue.discipline, list(names.items()),
+        queue.discipline, [(word, one.label) for word, one in DISCIPLINES.items()],
     )  # fmt: skip
     known = keys_of_disciplines()
     everything = set().union(*known.values())
@@ -345,6 +318,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         and flow.tcp.ecn
         and not any(map(_marks, _queues(scenario, flow)[1:]))
     ]
+    shares = at(written, "ap", "scheduler") not in (None, *_TURNS)
     for option in disciplines["options"]:
         mine = known.get(option["value"], set())
         others = sorted(everything - mine)
@@ -352,7 +326,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         option["back"] = [f"ap.queue.{key}" for key in sorted(mine)]
         if "ecn" not in mine:
             option["also"] += marked
-        if option["value"] == "per-flow" and at(written, "ap", "scheduler") not in (None, *_TURNS):
+        if not DISCIPLINES[option["value"]].leaves_stations and shares:
             option["also"].append("ap.scheduler")
     yield disciplines
     limit = queue.limit
@@ -361,11 +335,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         "unbounded" if limit is None else f"{limit}", _LIMITS, none="unbounded", present=limit,
     )  # fmt: skip
     if scenario.mac.aggregation is not None:
-        kinds: list[tuple[Any, str]] = [
-            ("oldest", "oldest packet first"),
-            ("round-robin", "stations take turns"),
-            ({"kind": "airtime"}, "equal airtime"),
-        ]
+        kinds: list[tuple[Any, str]] = [(one.written, one.label) for one in SCHEDULERS.values()]
         present = at(written, "ap", "scheduler") or "oldest"
         if present not in [value for value, _ in kinds]:
             kinds.append((present, "as in the file"))
@@ -373,7 +343,8 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         for option in scheduler["options"]:
             if option["value"] not in _TURNS:
                 # Flows that take turns are asked whosever they are; and airtime limits the ring.
-                turns = ["ap.queue.discipline"] if queue.discipline == "per-flow" else []
+                keeps = not DISCIPLINES[queue.discipline].leaves_stations
+                turns = ["ap.queue.discipline"] if keeps else []
                 ring = ["ap.queue.mac_limit"] if "mac_limit" in now else []
                 option["also"] = turns + ring
         yield scheduler

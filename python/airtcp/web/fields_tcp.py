@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.choices import CONGESTION, RECOVERY
 from airtcp.scenario.keys.tcp import Tcp
-from airtcp.scenario.resolve_tcp import MODELS
 from airtcp.units import format_size
 from airtcp.web.controls import Field, choice, slider
 
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["tcp_fields"]
 
-_CONGESTION: Final = {
-    "reno": "Reno",
-    "cubic": "CUBIC",
-    "bbr": "BBR, version 3",
-    "bbr1": "BBR, version 1",
-}
 _WINDOWS: Final = tuple(f"{size} KiB" for size in (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024))
 _SEGMENTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
 #: Of keys that may stand in a congestion control's way what is plain enough for every one.
@@ -57,8 +51,8 @@ def tcp_fields(
     yield rules
     congestion = str(tcp.congestion)
     algorithms: list[tuple[Any, str]] = [
-        (None, default(chosen, _CONGESTION[congestion])),
-        *_CONGESTION.items(),
+        (None, default(chosen, CONGESTION[congestion].label)),
+        *((word, one.label) for word, one in CONGESTION.items()),
     ]
     control = choice(
         section, f"{path}.congestion", "Congestion control", chosen, congestion, algorithms
@@ -112,22 +106,22 @@ def _settle(
 ) -> None:
     """Say of an option which keys do not go with this congestion control under these rules."""
     named = Tcp.presets.get(preset, {})
-    control = congestion or named.get("congestion", "reno")
-    variant = tcp.get("variant") or named.get("variant", "newreno")
+    control = CONGESTION[congestion or named.get("congestion", "reno")]
+    recovery = RECOVERY[tcp.get("variant") or named.get("variant", "newreno")]
     clashing = set()
-    if control in MODELS:
-        wanted = {"variant": "rack", "pacing": True, "slow_start": "standard", "ecn": False}
+    if control.needs:
+        wanted = {**control.needs, "ecn": False}
         clashing |= {key for key, value in wanted.items() if tcp.get(key, value) != value}
-    elif variant != "rack":
+    elif not recovery.times_segments:
         clashing |= {key for key, plain in _PLAIN.items() if tcp.get(key, plain) != plain}
-    if control != "reno" and "aimd" in tcp:
+    if not control.has_aimd and "aimd" in tcp:
         clashing.add("aimd")
     option["also"] = [f"{path}.{key}" for key in _DISPUTED if key in clashing]
     # What was taken out for another control fits again, as far as this one and the variant allow.
     back = set()
-    if control not in MODELS:
+    if not control.needs:
         back |= {"variant"} | ({"ecn"} if marked else set())
-        back |= set(_PLAIN) if variant == "rack" else set()
-    if control == "reno":
+        back |= set(_PLAIN) if recovery.times_segments else set()
+    if control.has_aimd:
         back.add("aimd")
     option["back"] = [f"{path}.{key}" for key in _DISPUTED if key in back]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from ...choices import AccessSchemeName, DisciplineName, SchedulerName
 from ..declare import Table, derived, follows, key, none, written
 from ..quantities import (
     PositiveSizeBytes,
@@ -64,7 +65,7 @@ class AnyQueue(Table):
         "first out, and packets that have waited for too long are dropped; `fq-codel`: flows take "
         "turns by bytes, each with a CoDel queue.",
         default="fifo",
-        reads=Literal["fifo", "red", "per-flow", "codel", "fq-codel"],
+        reads=DisciplineName,
     )
     limit: int | None = key(
         "Packets at most, the one being sent included.",
@@ -253,7 +254,7 @@ class StandardAccess(Table):
         "`standard`: as every station does; `adaptive-burst`: bursts without backoff, and windows "
         "between them that are left to the stations.",
         default="standard",
-        reads=Literal["standard", "adaptive-burst"],
+        reads=AccessSchemeName,
         source="Bruno, Conti, Gregori (2004), 3.2",
     )
 
@@ -313,8 +314,7 @@ class AirtimeScheduler(Table):
 
 AnyScheduler = Annotated[Scheduler | AirtimeScheduler, Field(discriminator="kind")]
 SchedulerForm: Any = Annotated[
-    Annotated[Literal["oldest", "round-robin", "airtime"], Tag("text")]
-    | Annotated[written(AirtimeScheduler), Tag("table")],
+    Annotated[SchedulerName, Tag("text")] | Annotated[written(AirtimeScheduler), Tag("table")],
     Discriminator(text_or_table),
 ]
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
+from ...choices import CongestionName, RecoveryName, SlowStartName
 from ..declare import Key, Table, by_preset, file_only, follows, key, none
 from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
 
@@ -331,13 +332,13 @@ class Tcp(Table):
         "`rfc` is what the other defaults say.",
         default="rfc",
     )
-    variant: Literal["reno", "newreno", "sack", "rack"] = key(
+    variant: RecoveryName = key(
         "Loss recovery of the sender; with `sack` and `rack` the receiver says what it holds.",
         default=follows('"newreno"; "rack" with bbr and bbr1'),
-        reads=Literal["reno", "newreno", "sack", "rack"],
+        reads=RecoveryName,
         source="RFC 5681; RFC 6582; RFC 6675, RFC 2018; RFC 8985, RFC 9937",
     )
-    congestion: Literal["reno", "cubic", "bbr", "bbr1"] = key(
+    congestion: CongestionName = key(
         "How the congestion window grows, and what a loss leaves of it: `reno` (RFC 5681) with the "
         "factors of `aimd`, `cubic` (RFC 9438) with its own; `bbr` (version 3) and `bbr1` "
         "(version 1, as in Linux) follow a model of the path, and want `rack` and `pacing`.",
@@ -345,12 +346,12 @@ class Tcp(Table):
         source="RFC 5681, 3.1; RFC 9438; draft-ietf-ccwg-bbr; "
         "draft-cardwell-iccrg-bbr-congestion-control-00",
     )
-    slow_start: Literal["standard", "hystart", "hystart++"] = key(
+    slow_start: SlowStartName = key(
         "How slow start ends where nothing is lost: at the threshold alone, or when "
         "acknowledgments tell of a queue, as in Linux or by way of a slower growth. All but "
         "`standard` time each segment, as `rack` does.",
         default=follows('"standard"; "hystart" with preset linux, cubic and rack'),
-        reads=Literal["standard", "hystart", "hystart++"],
+        reads=SlowStartName,
         source="RFC 5681, 3.1; Linux 6, tcp_cubic.c; RFC 9406",
     )
     pacing: bool = key(

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from ... import distributions
 from ...amendments import HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
+from ...choices import APPLICATIONS
 from ..declare import Key, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
     Decibels,
@@ -233,7 +234,7 @@ class _ApplicationInput:
         if "profile" in value:
             checked_tag(value, "profile", list(PROFILES))
             value = _over(PROFILES[str(value["profile"])], value)
-        return checked_tag(value, "kind", ["bulk", "web", "ftp", "replay", "udp", "call"])
+        return checked_tag(value, "kind", list(APPLICATIONS))
 
 
 def _over(profile: Mapping[str, Any], value: dict[str, Any]) -> dict[str, Any]:

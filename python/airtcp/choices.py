@@ -1,0 +1,378 @@
+"""The closed sets of a scenario: of each word all that is said of it anywhere, in one record.
+
+Knows words, what texts and lists call them, what Linux calls them and does otherwise, and what they
+need beside them. Does not know keys, nor what the core does at a word. Standards have their records
+in `airtcp.standards` and `airtcp.amendments`; only other names for them are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeVar
+
+from .amendments import AMENDMENTS
+from .standards import STANDARDS
+
+__all__ = [
+    "ACCESS_SCHEMES",
+    "APPLICATIONS",
+    "CLOSED_SETS",
+    "CONGESTION",
+    "DISCIPLINES",
+    "RECOVERY",
+    "SCHEDULERS",
+    "SLOW_STARTS",
+    "AccessScheme",
+    "AccessSchemeName",
+    "Application",
+    "Choice",
+    "Congestion",
+    "CongestionName",
+    "Discipline",
+    "DisciplineName",
+    "Recovery",
+    "RecoveryName",
+    "Scheduler",
+    "SchedulerName",
+    "SlowStartName",
+    "either",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A word of a closed set.
+
+    `name` is what a sentence calls it, `label` what a list on the page does, and `also` are names
+    for it elsewhere, which a scenario does not take and a message understands.
+    """
+
+    word: str
+    name: str
+    label: str = ""
+    also: tuple[str, ...] = ()
+
+
+_Any = TypeVar("_Any", bound=Choice)
+
+
+def _set(*choices: _Any) -> Mapping[str, _Any]:
+    return MappingProxyType({one.word: one for one in choices})
+
+
+CongestionName = Literal["reno", "cubic", "bbr", "bbr1"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Congestion(Choice):
+    """A congestion control.
+
+    `kernel` is its name in Linux, None where Linux has none; `kernel_differs` says how that one
+    differs, and `kernel_slow_start` is the `slow_start` that it has there, if not the standard one.
+    `needs` are the keys of a connection that must have these values beside it, which are their
+    defaults then: those of a model of the path, which sets the pace itself and takes no marks.
+    `has_aimd`: it obeys the table `aimd`. `loss_window` names the closed form of the mean window at
+    a loss probability, None where no model has one.
+    """
+
+    kernel: str | None
+    kernel_differs: str = ""
+    kernel_slow_start: str | None = None
+    needs: Mapping[str, Any] = field(default_factory=dict)
+    has_aimd: bool = False
+    loss_window: Literal["aimd", "cubic"] | None = None
+
+
+_OF_MODELS: Final = MappingProxyType({"variant": "rack", "pacing": True, "slow_start": "standard"})
+
+CONGESTION: Final = _set(
+    Congestion(
+        word="reno",
+        name="Reno",
+        label="Reno",
+        kernel="reno",
+        has_aimd=True,
+        loss_window="aimd",
+    ),
+    Congestion(
+        word="cubic",
+        name="CUBIC",
+        label="CUBIC",
+        kernel="cubic",
+        kernel_differs="the kernel's CUBIC leaves slow start by HyStart",
+        kernel_slow_start="hystart",
+        loss_window="cubic",
+    ),
+    Congestion(
+        word="bbr",
+        name="BBR",
+        label="BBR, version 3",
+        also=("bbr3", "bbrv3"),
+        kernel="bbr",
+        kernel_differs="the kernel's BBR is version 1, not 3",
+        needs=_OF_MODELS,
+    ),
+    Congestion(
+        word="bbr1",
+        name="BBR1",
+        label="BBR, version 1",
+        also=("bbrv1",),
+        kernel="bbr",
+        needs=_OF_MODELS,
+    ),
+)
+
+RecoveryName = Literal["reno", "newreno", "sack", "rack"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recovery(Choice):
+    """A loss recovery.
+
+    `has_sack`: the receiver says what it holds. `times_segments`: it keeps the times of single
+    segments. `kernel_differs` says what Linux does instead.
+    """
+
+    has_sack: bool = False
+    times_segments: bool = False
+    kernel_differs: str = ""
+
+
+RECOVERY: Final = _set(
+    Recovery(
+        word="reno", name="Reno", kernel_differs="without SACK the kernel recovers as NewReno"
+    ),
+    Recovery(word="newreno", name="NewReno", also=("rfc6582",)),
+    Recovery(
+        word="sack",
+        name="SACK",
+        also=("rfc6675",),
+        has_sack=True,
+        kernel_differs="loss recovery is the kernel's own (PRR), not RFC 6675 to the letter",
+    ),
+    Recovery(
+        word="rack",
+        name="RACK",
+        also=("rack-tlp", "rfc8985"),
+        has_sack=True,
+        times_segments=True,
+    ),
+)
+
+SlowStartName = Literal["standard", "hystart", "hystart++"]
+
+SLOW_STARTS: Final = _set(
+    Choice(word="standard", name="the standard slow start"),
+    Choice(word="hystart", name="HyStart"),
+    Choice(word="hystart++", name="HyStart++", also=("hystartpp", "rfc9406")),
+)
+
+DisciplineName = Literal["fifo", "red", "per-flow", "codel", "fq-codel"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discipline(Choice):
+    """A queue discipline.
+
+    `phrase` follows the words "a queue of 50 packets". `qdisc` is its name for tc(8), None where
+    Linux has none. `parameters` are the tables of keys that mean something to it alone.
+    `leaves_stations`: it leaves to a scheduler which station is next.
+    """
+
+    phrase: str
+    qdisc: str | None
+    parameters: tuple[str, ...] = ()
+    leaves_stations: bool = True
+
+
+DISCIPLINES: Final = _set(
+    Discipline(
+        word="fifo",
+        name="first in, first out",
+        label="first in, first out",
+        also=("pfifo", "bfifo", "pfifo_fast", "droptail", "tail-drop"),
+        phrase="",
+        qdisc="pfifo",
+    ),
+    Discipline(
+        word="per-flow",
+        name="flows that take turns",
+        label="flows take turns",
+        also=("sfq", "fq", "drr", "fair-queueing", "flow-queueing"),
+        phrase=", flows take turns",
+        qdisc="sfq",
+        leaves_stations=False,
+    ),
+    Discipline(
+        word="red",
+        name="RED",
+        label="RED",
+        phrase=" with random early detection",
+        qdisc="red",
+        parameters=("red",),
+    ),
+    Discipline(
+        word="codel",
+        name="CoDel",
+        label="CoDel",
+        phrase=" with CoDel",
+        qdisc="codel",
+        parameters=("codel",),
+    ),
+    Discipline(
+        word="fq-codel",
+        name="FQ-CoDel",
+        label="FQ-CoDel",
+        phrase=" with FQ-CoDel",
+        qdisc="fq_codel",
+        parameters=("codel", "fq"),
+    ),
+)
+
+SchedulerName = Literal["oldest", "round-robin", "airtime"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheduler(Choice):
+    """A scheduler of the access point.
+
+    `phrase` says it of a network, empty where it is as always. `written` is its shortest form in a
+    file. `shares` is what it gives all receivers alike. `in_any_standard`: also before 802.11n, and
+    then under disciplines that leave it the stations.
+    """
+
+    phrase: str = ""
+    written: Any
+    shares: Literal["packets", "ppdus", "airtime"]
+    in_any_standard: bool = False
+
+
+SCHEDULERS: Final = _set(
+    Scheduler(
+        word="oldest",
+        name="the oldest packet first",
+        label="oldest packet first",
+        also=("fcfs",),
+        written="oldest",
+        shares="packets",
+    ),
+    Scheduler(
+        word="round-robin",
+        name="stations in turn",
+        label="stations take turns",
+        also=("rr",),
+        written="round-robin",
+        shares="ppdus",
+    ),
+    Scheduler(
+        word="airtime",
+        name="airtime fairness",
+        label="equal airtime",
+        also=("airtime-fairness", "atf"),
+        phrase="stations share airtime",
+        written={"kind": "airtime"},
+        shares="airtime",
+        in_any_standard=True,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Application(Choice):
+    """An application.
+
+    `over_udp`: without TCP, and it may have both directions. `ends`: every transfer ends.
+    `offered` is what the page puts in its place, None where a page cannot: it needs a file, or more
+    than a few words.
+    """
+
+    over_udp: bool = False
+    ends: bool = False
+    offered: Mapping[str, Any] | None = None
+
+
+APPLICATIONS: Final = _set(
+    Application(
+        word="bulk",
+        name="bulk",
+        label="endless transfer",
+        also=("iperf", "iperf3", "greedy", "persistent"),
+        offered={"kind": "bulk"},
+    ),
+    Application(
+        word="web",
+        name="web",
+        label="web pages",
+        also=("http", "https", "on-off"),
+        ends=True,
+        offered={
+            "kind": "web",
+            "size": {"distribution": "exponential", "mean": "60 kB"},
+            "think_time": {"distribution": "exponential", "mean": "10 s"},
+            "request": "300 B",
+        },
+    ),
+    Application(word="ftp", name="FTP", label="FTP files", ends=True),
+    Application(
+        word="replay", name="replay", label="transfers of a log", also=("log", "trace"), ends=True
+    ),
+    Application(
+        word="udp",
+        name="UDP",
+        label="UDP",
+        also=("cbr", "saturated"),
+        over_udp=True,
+        offered={"kind": "udp", "packet": "1500 B", "rate": "1 Mb/s"},
+    ),
+    Application(
+        word="call", name="call", label="calls", also=("voip", "video", "voice"), over_udp=True
+    ),
+)
+
+AccessSchemeName = Literal["standard", "adaptive-burst"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessScheme(Choice):
+    """An access scheme of the access point; `phrase` as of a scheduler."""
+
+    phrase: str = ""
+
+
+ACCESS_SCHEMES: Final = _set(
+    AccessScheme(word="standard", name="the access of every station"),
+    AccessScheme(word="adaptive-burst", name="bursts", phrase="AP sends in bursts"),
+)
+
+
+def _standards() -> Iterable[Choice]:
+    """The standards, with the names of their letters and generations."""
+    for word in STANDARDS:
+        letters = word.removeprefix("802.11")
+        also: tuple[str, ...] = (letters, f"11{letters}", f"IEEE {word}")
+        if word in AMENDMENTS:
+            also = (*also, AMENDMENTS[word].generation, AMENDMENTS[word].format)
+        yield Choice(word=word, name=word, label=word, also=also)
+
+
+CLOSED_SETS: Final[Mapping[str, Mapping[str, Choice]]] = MappingProxyType(
+    {
+        "tcp.variant": RECOVERY,
+        "tcp.congestion": CONGESTION,
+        "tcp.slow_start": SLOW_STARTS,
+        "queue.discipline": DISCIPLINES,
+        "ap.scheduler": SCHEDULERS,
+        "ap.access.scheme": ACCESS_SCHEMES,
+        "application.kind": APPLICATIONS,
+        "phy.standard": _set(*_standards()),
+    }
+)
+"""By the end of the key path that has a word of the set."""
+
+
+def either(words: Sequence[str]) -> str:
+    """The words as a file writes them, any of which is allowed: "a", "b" or "c"."""
+    quoted = [f'"{word}"' for word in words]
+    return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)

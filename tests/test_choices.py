@@ -1,0 +1,288 @@
+"""Closed sets: each word has its record, and goes through every verb that tells it."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args, get_origin
+
+import airtcp
+import pytest
+from airtcp.amendments import AMENDMENTS
+from airtcp.choices import APPLICATIONS, CLOSED_SETS, CONGESTION, RECOVERY, SLOW_STARTS
+from airtcp.exceptions import ScenarioError
+from airtcp.predict import predict
+from airtcp.present.summary import subject
+from airtcp.remedies import Changed, catalogue
+from airtcp.remedies import apply as remedies_apply
+from airtcp.remedies.apply import lines_for
+from airtcp.scenario import Scenario
+from airtcp.scenario.declare import written
+from airtcp.scenario.resolved import ResolvedScenario
+from airtcp.testbed import site
+from airtcp.testbed.site import site_of
+from airtcp.web.fields import axes, fields
+from pydantic import BaseModel
+
+VALID = Path(__file__).parent / "scenarios" / "valid"
+
+#: Ends of key paths whose words have no record: models, page, summary, remedies and testbed do not
+#: look them up. Whoever adds a key of words says here, or in `CLOSED_SETS`, which it is.
+WITHOUT_RECORD = {
+    "ack_filter", "after_collision", "ap", "arrival_before_own_ack", "band", "bbr1",
+    "channel_width", "codec", "colliders", "control_law", "cubic_growth", "delivery", "direction",
+    "distribution", "failed_block_ack", "give_up", "guard_interval", "handshake", "hystart",
+    "loss_window", "poll", "preamble", "preset", "profile", "protection", "rate", "rate_control",
+    "reno_growth", "rto_floor", "stations", "tcp_ack", "tcp_data", "timers", "txop_protection",
+    "udp", "video", "warmup",
+}  # fmt: skip
+#: The same of the resolved form: a key `kind` that is none of an application or a scheduler.
+KINDS = {"interarrival", "objects", "protection", "size", "start", "think_time"}
+
+WEB = {"kind": "web", "size": "30 kB", "think_time": "1 s"}
+FTP = {"kind": "ftp", "size": "30 kB", "interarrival": "1 s"}
+LINK = {"rate": "1 Gb/s", "delay": "10 ms", "loss": "1 %"}
+UDP = {"kind": "udp", "packet": "1500 B", "rate": "1 Mb/s"}
+CALL = {"kind": "call"}
+LAWS: Mapping[str, Mapping[str, Any]] = {
+    "deterministic": {"value": 1},
+    "exponential": {"mean": 1},
+    "pareto": {"mean": 1, "shape": 1.5},
+    "hyperexponential": {"mean": 1, "scv": 4.0},
+    "lognormal": {"mean": 1, "scv": 4.0},
+    "uniform": {"low": 1, "high": 2},
+    "empirical": {"file": "data/sizes.csv", "column": "size"},
+}
+BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "phy.preamble": {"phy.standard": "802.11b"},
+    "phy.protection": {"phy.standard": "802.11g"},
+    "phy.channel_width": {"phy.standard": "802.11be", "phy.band": "6 GHz"},
+    "stations.channel_width": {
+        "phy.standard": "802.11be", "phy.band": "6 GHz", "phy.channel_width": "320 MHz",
+    },
+    "stations.rate_control": {"stations.0.snr": "40 dB"},
+    "ap.access.scheme": {"phy.standard": "802.11b"},
+    "ap.queue.control_law": {"ap.queue.discipline": "codel"},
+    "stations.queue.control_law": {"stations.0.queue.discipline": "codel"},
+    "links.queue.control_law": {"links.wire.queue.discipline": "codel"},
+    "flows.path.queue.control_law": {"flows.0.path.0.queue.discipline": "codel"},
+    "mac.pcf.poll": {
+        "phy.standard": "802.11b", "mac.pcf.interval": "102.4 ms", "mac.pcf.max_duration": "35 ms",
+    },
+    "flows.direction": {"flows.0.application": UDP},
+    "flows.application.codec": {"flows.0.application": CALL},
+    "flows.application.video": {"flows.0.application": CALL},
+    "flows.application.rate": {"flows.0.application": UDP},
+    "flows.tcp.mac_feedback.give_up": {"flows.0.direction": "upload"},
+    "flows.tcp.slow_start": {"flows.0.tcp.variant": "rack"},
+    "flows.application.interarrival.distribution": {"flows.0.application": FTP},
+    "flows.application.size.distribution": {"flows.0.application": WEB},
+}  # fmt: skip
+"""What a word of a key wants beside it in the base scenario, by key path."""
+
+KEYS_OF_KINDS: Mapping[str, Mapping[str, Any]] = {
+    "bulk": {},
+    "web": WEB,
+    "ftp": FTP,
+    "replay": {"file": "data/requests.csv"},
+    "udp": UDP,
+    "call": {},
+}
+
+
+def words(annotation: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Key path and word of every Literal of a form of the scenario, tags of unions among them."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        for name, field in annotation.model_fields.items():
+            yield from words(field.annotation, (*path, field.alias or name))
+    elif get_origin(annotation) is Literal:
+        yield from ((".".join(path), word) for word in get_args(annotation) if word is not None)
+    else:
+        for argument in get_args(annotation):
+            if not isinstance(argument, str):
+                yield from words(argument, path)
+
+
+WRITTEN = sorted(set(words(written(ResolvedScenario))))
+RESOLVED = sorted(set(words(ResolvedScenario)))
+
+
+#: Laws are those of `airtcp.distributions` wherever they stand: sizes and times stand for all.
+TRIED = [
+    (path, word)
+    for path, word in WRITTEN
+    if not path.endswith(".distribution") or path.split(".")[-2] in ("size", "interarrival")
+    if ".page." not in path
+]
+
+
+def closed_set(path: str) -> str:
+    """The key of `CLOSED_SETS` that a key path ends with; "" if none does."""
+    path = path.removesuffix(".kind") if path == "ap.scheduler.kind" else path
+    return next((key for key in CLOSED_SETS if f".{path}".endswith(f".{key}")), "")
+
+
+@pytest.mark.parametrize("form", [WRITTEN, RESOLVED], ids=["written", "resolved"])
+def test_each_word_of_a_closed_set_has_its_record(form: list[tuple[str, str]]) -> None:
+    found: dict[str, set[str]] = {}
+    for path, word in form:
+        key = closed_set(path)
+        *_, table, last = ["", *path.split(".")]
+        if key:
+            found.setdefault(key, set()).add(word)
+        elif last != "kind" or table not in KINDS:
+            assert last in WITHOUT_RECORD, f"{path}: neither in CLOSED_SETS nor in WITHOUT_RECORD"
+
+    known = {key: set(records) for key, records in CLOSED_SETS.items()}
+    if form is RESOLVED:
+        # Calls are resolved to flows of UDP.
+        known["application.kind"] -= {"call"}
+        known["ap.scheduler"] = known.pop("ap.scheduler")
+    assert found == known
+
+
+def test_each_record_is_under_its_word() -> None:
+    for records in CLOSED_SETS.values():
+        assert list(records) == [one.word for one in records.values()]
+
+
+def test_what_a_congestion_control_needs_is_words_of_other_keys() -> None:
+    for one in CONGESTION.values():
+        assert one.needs.get("variant", "rack") in RECOVERY
+        assert one.needs.get("slow_start", "standard") in SLOW_STARTS
+        assert one.kernel_slow_start is None or one.kernel_slow_start in SLOW_STARTS
+
+
+def put(data: Any, path: str, value: Any) -> None:
+    """Put a value at a path in which elements of lists go by their indices."""
+    *way, last = path.split(".")
+    for key in way:
+        data = data[int(key)] if isinstance(data, list) else data.setdefault(key, {})
+    data[last] = copy.deepcopy(value)
+
+
+def with_word(path: str, word: str) -> dict[str, Any]:
+    """A small valid scenario that has a word at a key path."""
+    data: dict[str, Any] = {
+        "phy": {"standard": "802.11n"},
+        "stations": [{"name": "laptop", "count": 2}],
+        "links": {"wire": dict(LINK)},
+        "flows": [
+            {
+                "name": "flow",
+                "stations": "laptop",
+                "direction": "download",
+                "application": {"kind": "bulk"},
+                "path": [dict(LINK)],
+            }
+        ],
+        "run": {"warmup": "1 s", "duration": "2 s", "replications": 2},
+    }
+    if path.startswith("links."):
+        data["flows"][0]["path"] = ["wire"]
+    for beside, value in BESIDE.get(path, {}).items():
+        put(data, beside, value)
+    if path == "flows.application.profile":
+        data["flows"][0]["application"] = {"profile": word}
+    elif path == "flows.application.kind":
+        data["flows"][0]["application"] = {**KEYS_OF_KINDS[word], "kind": word}
+    elif path.endswith(".distribution"):
+        key = path.split(".")[-2]
+        unit = " kB" if key == "size" else " s"
+        law = {
+            name: value if name in ("shape", "scv", "file", "column") else f"{value}{unit}"
+            for name, value in LAWS[word].items()
+        }
+        if word == "empirical" and key != "size":
+            law["column"] = "pause"
+        put(data, _with_indices(path).rpartition(".")[0], {"distribution": word, **law})
+    else:
+        put(data, _with_indices(path), word)
+    if (path, word) in (("phy.band", "6 GHz"), ("phy.guard_interval", "1600 ns")):
+        data["phy"]["standard"] = "802.11ax"
+    if (path, word) == ("phy.guard_interval", "3200 ns"):
+        data["phy"]["standard"] = "802.11ax"
+    if path.startswith("flows.application") or path == "flows.direction":
+        del data["flows"][0]["path"]
+    return data
+
+
+def _with_indices(path: str) -> str:
+    parts = path.split(".")
+    if parts[0] in ("flows", "stations"):
+        parts.insert(1, "0")
+    if parts[0] == "links":
+        parts.insert(1, "wire")
+    if parts[:1] == ["flows"] and parts[2:3] == ["path"]:
+        parts.insert(3, "0")
+    return ".".join(parts)
+
+
+def told(scenario: Scenario) -> list[Any]:
+    """What every verb says of a scenario that it neither runs nor sends through a kernel."""
+    prediction = predict(scenario)
+    assert prediction.model or prediction.uncovered
+    controls = fields(scenario, scenario.written)
+    by_writer = {remedy.apply: remedy for remedy in catalogue()}
+    writers = ["aggregates", "preamble", "rts"]
+    if any(flow.tcp is not None and flow.direction == "download" for flow in scenario.flows):
+        writers += ["congestion", "queue", "initcwnd", "quickack", "window"]
+    if scenario.phy.standard in AMENDMENTS:
+        writers += ["width", "edca"]
+    else:
+        writers.append("rates")
+    lines = [lines_for(by_writer[one], Changed(scenario, {}), scenario) for one in writers]
+    return [subject(scenario), controls, axes(controls), lines]
+
+
+def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    available = tmp_path / "available"
+    available.write_text("reno cubic bbr\n")
+    monkeypatch.setattr(site, "_AVAILABLE", available)
+    monkeypatch.chdir(VALID)
+
+    wrong = {}
+    for path, word in TRIED:
+        try:
+            scenario = airtcp.load(with_word(path, word))
+            subjects, controls, *_ = told(scenario)
+            if ".mac_feedback." in path:
+                with pytest.raises(ScenarioError, match="no kernel hears of the MAC"):
+                    site_of(scenario, name="test")
+                continue
+            made = site_of(scenario, name="test")
+        except Exception as error:
+            wrong[f'{path} = "{word}"'] = repr(error)
+            continue
+        assert subjects
+        assert controls
+        assert made.nodes
+
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("kind", APPLICATIONS)
+def test_what_the_page_offers_is_of_its_kind(kind: str) -> None:
+    offered = APPLICATIONS[kind].offered
+
+    assert offered is None or offered["kind"] == kind
+
+
+def test_a_congestion_control_that_linux_lacks_is_said_and_crashes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As one that is made by the book is at first."""
+    lone = MappingProxyType({**CONGESTION, "cubic": replace(CONGESTION["cubic"], kernel=None)})
+    monkeypatch.setattr(site, "CONGESTION", lone)
+    monkeypatch.setattr(remedies_apply, "CONGESTION", lone)
+    scenario = airtcp.load(with_word("flows.tcp.congestion", "cubic"))
+
+    with pytest.raises(
+        ScenarioError, match='no kernel has it; allowed in a testbed: "reno", "bbr"'
+    ):
+        site_of(scenario, name="test")
+    remedy = next(one for one in catalogue() if one.apply == "congestion")
+    lines = lines_for(remedy, Changed(scenario, {}), scenario)
+    assert lines.by_tool == {}
+    assert lines.notes[-1] == "Linux has no CUBIC"
