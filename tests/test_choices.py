@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 import airtcp
 import pytest
 from airtcp.amendments import AMENDMENTS
-from airtcp.choices import APPLICATIONS, CLOSED_SETS, CONGESTION, RECOVERY, SLOW_STARTS
+from airtcp.choices import APPLICATIONS, CLOSED_SETS, CONGESTION, RECOVERY, SLOW_STARTS, meant
 from airtcp.exceptions import ScenarioError
 from airtcp.predict import predict
 from airtcp.present.summary import subject
@@ -238,7 +238,7 @@ def told(scenario: Scenario) -> list[Any]:
 
 def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     available = tmp_path / "available"
-    available.write_text("reno cubic bbr\n")
+    available.write_text(" ".join(one.kernel or "" for one in CONGESTION.values()))
     monkeypatch.setattr(site, "_AVAILABLE", available)
     monkeypatch.chdir(VALID)
 
@@ -278,11 +278,22 @@ def test_a_congestion_control_that_linux_lacks_is_said_and_crashes_nothing(
     monkeypatch.setattr(remedies_apply, "CONGESTION", lone)
     scenario = airtcp.load(with_word("flows.tcp.congestion", "cubic"))
 
-    with pytest.raises(
-        ScenarioError, match='no kernel has it; allowed in a testbed: "reno", "bbr"'
-    ):
+    with pytest.raises(ScenarioError, match='no kernel has it; allowed in a testbed: "reno", '):
         site_of(scenario, name="test")
     remedy = next(one for one in catalogue() if one.apply == "congestion")
     lines = lines_for(remedy, Changed(scenario, {}), scenario)
     assert lines.by_tool == {}
     assert lines.notes[-1] == "Linux has no CUBIC"
+
+
+@pytest.mark.parametrize("key", CLOSED_SETS)
+def test_each_other_name_means_one_word(key: str) -> None:
+    records = CLOSED_SETS[key]
+    others = {
+        (name, word): meant(key, name, list(records))
+        for word in records
+        for name in records[word].also
+    }
+
+    assert others == {(name, word): f'"{word}"' for name, word in others}
+    assert not {name for name, _ in others} & set(records)

@@ -7,6 +7,7 @@ in `airtcp.standards` and `airtcp.amendments`; only other names for them are her
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -38,6 +39,7 @@ __all__ = [
     "SchedulerName",
     "SlowStartName",
     "either",
+    "meant",
 ]
 
 
@@ -376,3 +378,45 @@ def either(words: Sequence[str]) -> str:
     """The words as a file writes them, any of which is allowed: "a", "b" or "c"."""
     quoted = [f'"{word}"' for word in words]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
+_NEIGHBOURS: Final = (
+    {one: one.rpartition(".")[2] for one in ("tcp.variant", "tcp.congestion", "tcp.slow_start")},
+    {"queue.discipline": "ap.queue.discipline"}
+    | {one: one for one in ("ap.scheduler", "ap.access.scheme")},
+)
+"""Closed sets whose words are taken for each other's, with what a message calls their keys."""
+
+
+def meant(key: str, value: str, allowed: Sequence[str]) -> str:
+    """What an unknown word at a key path probably means, as a file writes it; "" if unknown.
+
+    It is a word of the key itself under a name that others have for it, one of a neighbouring key,
+    which is named then, or an allowed one that is spelt almost so.
+    """
+    own = next((path for path in CLOSED_SETS if f".{key}".endswith(f".{path}")), "")
+    for word in CLOSED_SETS.get(own, ()):
+        if word in allowed and _is(value, CLOSED_SETS[own][word]):
+            return f'"{word}"'
+    for path, name in _neighbours(own).items():
+        for word, choice in CLOSED_SETS[path].items():
+            # "standard" says of no key in particular.
+            if word != "standard" and _is(value, choice):
+                return f'{name} = "{word}"'
+    near = difflib.get_close_matches(value, allowed, n=1)
+    return f'"{near[0]}"' if near else ""
+
+
+def _neighbours(own: str) -> Mapping[str, str]:
+    """The other sets of the group that a set belongs to."""
+    group = next((group for group in _NEIGHBOURS if own in group), {})
+    return {path: name for path, name in group.items() if path != own}
+
+
+def _is(value: str, choice: Choice) -> bool:
+    """Whether a value is a word, or a name for it, but for capitals and how parts are joined."""
+    return _plain(value) in map(_plain, (choice.word, *choice.also))
+
+
+def _plain(text: str) -> str:
+    return "".join(one for one in text.lower() if one not in "-_. ")

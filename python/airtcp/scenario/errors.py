@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from ..choices import meant
 from ..exceptions import ScenarioError, UnitError
 
 __all__ = ["InvalidError", "Path", "key_path", "scenario_error"]
@@ -95,8 +96,9 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
                 )
             ]
         case "bad_tag":
-            message = _not_one_of(context["value"], context["allowed"])
-            return [(key_path(data, (*path, context["key"])), message)]
+            there = (*path, context["key"])
+            message = _not_one_of(there, context["value"], context["allowed"])
+            return [(key_path(data, there), message)]
         case _:
             return [(key_path(data, path), _message(detail, context, path, _value(data, path)))]
 
@@ -107,7 +109,7 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
         case "value_error" if isinstance(context["error"], UnitError):
             return str(context["error"])
         case "literal_error":
-            return _not_one_of(value, _expected(context["expected"]))
+            return _not_one_of(path, value, _expected(context["expected"]))
         case "bool_type":
             return f"{_shown(value)} is neither true nor false; allowed: true, false"
         case "string_type":
@@ -181,9 +183,10 @@ def _unknown(name: str, allowed: Sequence[str]) -> str:
     return f"unknown key{hint}; allowed: {', '.join(allowed)}"
 
 
-def _not_one_of(value: object, allowed: Sequence[str]) -> str:
-    near = difflib.get_close_matches(value, allowed, n=1) if isinstance(value, str) else []
-    hint = f' (did you mean "{near[0]}"?)' if near else ""
+def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
+    key = ".".join(part for part in path if isinstance(part, str))
+    near = meant(key, value, allowed) if isinstance(value, str) else ""
+    hint = f" (did you mean {near}?)" if near else ""
     return f"{_shown(value)} is unknown{hint}; allowed: {_quoted(allowed)}"
 
 
