@@ -8,7 +8,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Phase, Sender};
+use super::{Phase, Sender, Usage};
 use crate::{Config, Segmentation};
 
 /// A buffer takes as long as this at the sender's pace: `sk_pacing_shift` 10.
@@ -78,6 +78,10 @@ impl Sender {
         let min_rtt = least.filter(|_| !config.pacing);
         let most = (size_at(pace, min_rtt) / mss).max(LEAST_SEGMENTS);
         if !config.pacing && unsent > 1 && self.waits_for_more(config, now, room, most * mss) {
+            if self.window.cwnd <= self.peer_window(config) {
+                // A window that is waited for is full: it may grow (`is_cwnd_limited`).
+                self.usage = Usage { most: u64::MAX, until: self.snd_nxt };
+            }
             return false;
         }
         // `tcp_cwnd_test`: half a window at most.
