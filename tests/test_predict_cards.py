@@ -358,7 +358,12 @@ OTHERS: dict[str, list[Any]] = {
     "flows.application.rate_bps": [300_000],
     "flows.application.size": [{"kind": "deterministic", "value": 90_000.0}],
     "flows.application.control": [None],
-    "flows.path": [[], [{**SLOW_LINK, "loss": None}]],
+    # Slower than the air for one, and for all together.
+    "flows.path": [
+        [],
+        [{**SLOW_LINK, "loss": None}],
+        [{**SLOW_LINK, "rate_bps": 90_000, "loss": None}],
+    ],
     "flows.tcp.handshake": ["three-way", "two-way", "none"],
     "flows.tcp.initial_ssthresh_bytes": [None, 4_000],
     "flows.tcp.initial_rto_ns": [3_000_000],

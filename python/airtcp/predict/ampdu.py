@@ -52,6 +52,9 @@ _READS: Final = (
     "ap.scheduler",
     "stations.airtime_weight",
 )
+_CARRIED: Final = Assumption(
+    "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
+)
 _ASSUMES: Final = (
     Assumption("every sender always has packets enough", ("flows.application.rate_bps",)),
     Assumption("one PPDU for each access, to one receiver, and a Block ACK for it", ("mac.edca",)),
@@ -59,9 +62,7 @@ _ASSUMES: Final = (
         "MPDUs are lost one by one, with one probability each, and sent until they arrive",
         ("stations.frame_errors",),
     ),
-    Assumption(
-        "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
-    ),
+    _CARRIED,
     NO_BEACONS,
 )
 _HARMLESS: Final = {
@@ -130,9 +131,14 @@ _FAIR_CARD: Final = replace(
     asked="saturated UDP from the access point to stations of several groups, 802.11n and later",
     answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
     assumes=(
-        *_LONE_CARD.assumes,
+        *(one for one in _LONE_CARD.assumes if one is not _CARRIED),
         Assumption("the access point gives every station as much airtime", ("ap.scheduler",)),
     ),
+    harmless={
+        **_LONE_CARD.harmless,
+        "flows.path": "a saturated source of downloads has none before the access point's queue",
+        "links": "as flows.path",
+    },
 )
 CARDS: Final = (_CARD, _LONE_CARD, _FAIR_CARD)
 

@@ -29,7 +29,13 @@ _CARD: Final = Card(
     assumes=(
         Assumption(
             "every node has a packet, and all draw a backoff from CWmin at once",
-            ("flows.application", "flows.tcp.receive_window_bytes", "flows.path", "links"),
+            (
+                "flows.application",
+                "flows.tcp.receive_window_bytes",
+                "flows.tcp.mss_bytes",
+                "flows.path",
+                "links",
+            ),
         ),
         Assumption("no backoff is left over from before, and CW does not double", ()),
         NO_BEACONS,
