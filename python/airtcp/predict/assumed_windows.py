@@ -10,7 +10,7 @@ from typing import Final
 
 from airtcp.predict.facts import Connections, tcp_of
 from airtcp.predict.transfers import request_bytes
-from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
+from airtcp.predict.wording import OF_HEAVY_TAILS, OPTIMISTIC, PESSIMISTIC, segments
 from airtcp.units import format_size, format_time_ns
 
 #: An interval of the squared coefficient of variation in which W* > 1 matters little.
@@ -65,7 +65,7 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
         yield (
             f"{here}, and sizes are heavy-tailed (variance {spread}): large files fill the access "
             "point's queue, the many small ones wait behind them, and the mean time depends on the "
-            f"law of sizes; {OPTIMISTIC}"
+            f"law of sizes; {OF_HEAVY_TAILS}"
         )
     elif scv < LITTLE_SPREAD:
         yield (

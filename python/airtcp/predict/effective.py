@@ -268,12 +268,18 @@ def not_poisson(transfers: Transfers) -> Iterator[str]:
     if transfers.connections.count >= _MANY:
         yield (
             "transfers begin as a Poisson process; here intervals have another law, but those of "
-            f"{transfers.connections.count} stations together are nearly one; the effect is small"
+            f"{transfers.connections.count} stations together are nearer to one; "
+            f"{wording.UNKNOWN}"
         )
     elif max(law.scv() for law in laws) < 1.0:
         yield (
             "transfers begin as a Poisson process; here intervals are more regular; "
             f"{wording.PESSIMISTIC}"
+        )
+    elif any(law.kind == "pareto" for law in laws):
+        yield (
+            "transfers begin as a Poisson process; here intervals have a least length and a heavy "
+            f"tail: most are more regular, few far longer; {wording.UNKNOWN}"
         )
     else:
         yield (
@@ -464,7 +470,7 @@ def unequal_shares(transfers: Transfers) -> Iterator[str]:
         yield (
             "transfers share the channel equally; here the access point's queue is shared by "
             "windows, and sizes are heavy-tailed: the many small files wait behind the few large "
-            f"ones, and the mean time depends on the law of sizes; {wording.OPTIMISTIC}"
+            f"ones, and the mean time depends on the law of sizes; {wording.OF_HEAVY_TAILS}"
         )
     elif transfers.scv < assumed_windows.LITTLE_SPREAD:
         yield (

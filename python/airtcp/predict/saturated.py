@@ -334,8 +334,8 @@ def crowded(p: float, w0: int) -> Iterator[str]:
         yield (
             f"an attempt collides with the same probability in every backoff stage; here {p:.2f} "
             "collide, most senders wait with the largest window, and the few that got through come "
-            "again with the smallest: goodput is too low: by 2 % where 0.78 collide, by 6 % where "
-            "0.86 or 0.93 do, by 33 % where 0.97 do"
+            "again with the smallest: goodput is too low: by 1 % where 0.78 collide, by 6 % where "
+            "0.93 do, by 24 % where 0.98 do"
         )
 
 

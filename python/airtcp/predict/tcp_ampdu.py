@@ -402,7 +402,7 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
         yield (
             f"TCP's timer never expires; here the windows together take {round_s:.2g} s, and the "
             f"least RTO is {least_s:.2g} s: as round trips grow, timers may expire without a loss; "
-            f"{OPTIMISTIC}"
+            "as they grow step by step the effect is small"
         )
 
 

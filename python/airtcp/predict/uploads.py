@@ -276,8 +276,8 @@ def _not_alike(uploads: Uploads) -> Iterator[str]:
     if uploads.ack.cw_min > 0:
         yield (
             "the access point sends a TCP ACK at once; here it waits a backoff of up to "
-            f"{uploads.ack.cw_min} slots: with many stations ACKs wait and are lost; goodput too "
-            "high, and it is shared less equally"
+            f"{uploads.ack.cw_min} slots: goodput is off by up to 20 %, too high with few stations "
+            "and too low with many, where ACKs wait and it is shared less equally"
         )
 
 
@@ -291,7 +291,8 @@ def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
         if window <= away:
             yield OfDelay(
                 f"stations always have data; here {away:.3g} segments are on their way at the "
-                f"model's rate, and the window is {window}: goodput is too high, collisions too"
+                f"model's rate, and the window is {window}: collisions are too frequent, and "
+                "goodput is off by up to 9 %"
             )
         limit = uploads.scenario.group(flow.stations).queue.limit
         if limit is not None and limit < min(window, away + 2.0):
@@ -306,15 +307,15 @@ def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
     scenario, p = uploads.scenario, float(said.collision_probability)
     if scenario.mac.rts_threshold_bytes is not None:
         yield (
-            "basic access; here RTS/CTS: exchanges take longer (goodput too high) and collisions "
-            "less (too low); the effect is unknown"
+            "basic access; here RTS/CTS: exchanges take longer, and collisions less; the effect is "
+            "unknown"
         )
     drop = p**scenario.mac.short_retry_limit
     if drop > _DROPS:
         yield (
             "a frame is never given up; here about "
             f"{100 * drop:.2g} % are after {scenario.mac.short_retry_limit} attempts, which TCP "
-            "takes for congestion; goodput is too high"
+            "takes for congestion; goodput is off by up to 5 %"
         )
     if p > _TOO_MANY:
         yield (
@@ -349,6 +350,6 @@ def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
     limit = max(uploads.ack.txop_limit_ns, uploads.data.txop_limit_ns)
     if limit:
         yield (
-            f"one frame for each access; here a TXOP may last {format_time_ns(limit)}; goodput is "
-            "too low"
+            f"one frame for each access; here a TXOP may last {format_time_ns(limit)}, and has "
+            "more where they fit; goodput is too low"
         )
