@@ -243,7 +243,7 @@ def test_the_capacities_of_paper_m_are_those_of_the_stations() -> None:
     [
         ('{ distribution = "deterministic", value = "1 s" }', 1, "more regular"),
         ('{ distribution = "hyperexponential", mean = "1 s", scv = 4.0 }', 1, "less regular"),
-        ('{ distribution = "deterministic", value = "30 s" }', 30, "together are nearly one"),
+        ('{ distribution = "deterministic", value = "30 s" }', 30, "together are nearer to one"),
     ],
 )
 def test_arrivals_that_are_no_poisson_process_are_named(
