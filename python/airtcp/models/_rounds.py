@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Labels: TypeAlias = NDArray[np.signedinteger]
 
-_PARTS = (48, 16)
+_PARTS = (96, 48, 16)
 """The parts of the wire's round trip, the finer first, by which times on it are told apart."""
 _MOST_STATES = 3000
 _MOST_LOSSES = 3
