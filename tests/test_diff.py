@@ -33,6 +33,7 @@ application = { kind = "web", size = "30 kB", think_time = "0.5 s" }
 name = "photos"
 stations = "far"
 direction = "upload"
+start_spread = "0 s"
 application = { kind = "bulk" }
 [run]
 warmup = "1 s"

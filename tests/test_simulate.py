@@ -42,6 +42,7 @@ count = 3
 [[flows]]
 stations = "sensor"
 direction = "upload"
+start_spread = "0 s"
 application = { kind = "udp", packet = "1500 B", rate = "saturated" }
 [run]
 duration = "2 s"

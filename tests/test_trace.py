@@ -41,6 +41,7 @@ queue = 5
 [[flows]]
 stations = "a"
 direction = "upload"
+start_spread = "0 s"
 application = { kind = "bulk" }
 path = ["uplink"]
 [[flows]]

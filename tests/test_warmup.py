@@ -165,6 +165,7 @@ def test_a_queue_that_grows_for_ever_has_no_warmup() -> None:
 
 def test_what_is_steady_from_the_start_needs_no_warmup() -> None:
     text = RAMP[: RAMP.index("tcp =")] + "\n"
+    text += 'start_spread = "0 s"\n'
     text += 'application = { kind = "udp", packet = "1500 B", rate = "saturated" }\n'
     text += RAMP[RAMP.index("[run]") :]
 

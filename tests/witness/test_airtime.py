@@ -49,6 +49,7 @@ count = 1
 [[flows]]
 stations = "sender"
 direction = "upload"
+start_spread = "0 s"
 application = {{ kind = "udp", packet = "{packet} B", rate = "saturated" }}
 [run]
 {run}

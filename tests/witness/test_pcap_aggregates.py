@@ -40,11 +40,13 @@ count = 3
 name = "down"
 stations = "a"
 direction = "download"
+start_spread = "0 s"
 application = {{ kind = "bulk" }}
 [[flows]]
 name = "up"
 stations = "a"
 direction = "upload"
+start_spread = "0 s"
 application = {{ kind = "bulk" }}
 [run]
 warmup = "200 ms"

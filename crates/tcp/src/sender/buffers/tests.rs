@@ -67,6 +67,25 @@ fn what_may_leave_waits_for_more_if_something_has_just_left() {
     }
 }
 
+/// Each acknowledgment lets one segment leave, which waits for a second one: the window is in use all the same, and
+/// grows by a segment for each round trip.
+#[test]
+fn a_window_that_waits_for_more_is_full() {
+    let window = Config { receive_window: 1_000_000, initial_ssthresh: Some(2000), ..linux() };
+    let rules = Rules { segmentation: Segmentation::Linux, ..Rules::standard() };
+    let config = Config { rules, ..window };
+    let mut endpoint = Endpoint::new(&config, Opening::Established);
+    endpoint.write(1_000_000);
+    pushed(&mut endpoint, &config, T);
+    for count in 1..=60 {
+        let now = T + Duration::from_micros(100_000 + 700 * count);
+        ack(&mut endpoint, &config, now, 1 + 1000 * count);
+        pushed(&mut endpoint, &config, now);
+    }
+    // 10 + 11 + 12 + 13 + 14 segments make 60.
+    assert!(endpoint.cwnd() >= 14_000, "{}", endpoint.cwnd());
+}
+
 /// The third segment is the first that does not come in a quick time: alone it waits for another, unless it asks.
 #[test]
 fn a_pushed_segment_is_acknowledged_at_once() {
