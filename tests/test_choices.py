@@ -31,11 +31,11 @@ VALID = Path(__file__).parent / "scenarios" / "valid"
 #: look them up. Whoever adds a key of words says here, or in `CLOSED_SETS`, which it is.
 WITHOUT_RECORD = {
     "ack_filter", "after_collision", "ap", "arrival_before_own_ack", "band", "bbr1",
-    "channel_width", "codec", "colliders", "control_law", "cubic_growth", "delivery", "direction",
-    "distribution", "failed_block_ack", "give_up", "guard_interval", "handshake", "hystart",
-    "loss_window", "poll", "preamble", "preset", "profile", "protection", "rate", "rate_control",
-    "reno_growth", "rto_floor", "stations", "tcp_ack", "tcp_data", "timers", "txop_protection",
-    "udp", "video", "warmup",
+    "channel_width", "codec", "colliders", "control_law", "cubic_growth", "cw_reset", "delivery",
+    "direction", "distribution", "failed_block_ack", "give_up", "guard_interval", "handshake",
+    "hystart", "loss_window", "poll", "preamble", "preset", "profile", "protection", "rate",
+    "rate_control", "reno_growth", "rto_floor", "segmentation", "stations", "tcp_ack", "tcp_data",
+    "timers", "txop_protection", "udp", "video", "warmup",
 }  # fmt: skip
 #: The same of the resolved form: a key `kind` that is none of an application or a scheduler.
 KINDS = {"interarrival", "objects", "protection", "size", "start", "think_time"}

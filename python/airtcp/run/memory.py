@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from airtcp.exceptions import QuestionError
+from airtcp.exceptions import ScenarioError
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -157,9 +157,9 @@ def _arrivals(flow: object) -> tuple[float, float]:
 def refuse_too_large(
     scenario: ResolvedScenario, *, threads: int, replications: int, sample_s: float | None = None
 ) -> None:
-    """Raise QuestionError for a simulation that may need more memory than there is.
+    """Raise ScenarioError for a simulation that may need more memory than there is.
 
-    The message names the key that asks for most of it.
+    It names the key that asks for most of it.
     """
     there = available_bytes()
     if there is None:
@@ -170,9 +170,11 @@ def refuse_too_large(
         return
     most = max(found[1:], key=lambda cost: cost.size)
     fewer = ", or fewer threads" if min(threads, replications) > 1 else ""
-    raise QuestionError(
-        f"the simulation may need {_gigabytes(total)} of memory, and {_gigabytes(there)} are free; "
-        f"most of it, {_gigabytes(most.size)}, is for {most.key}; allowed: less of that{fewer}"
+    raise ScenarioError(
+        scenario.called,
+        most.key or "",
+        f"asks for most, {_gigabytes(most.size)}, of the {_gigabytes(total)} of memory that the "
+        f"simulation may need, and {_gigabytes(there)} are free; allowed: less of that{fewer}",
     )
 
 

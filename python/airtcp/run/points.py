@@ -109,7 +109,7 @@ class Points(Generic[_Key]):
     def add(self, key: _Key, scenario: ResolvedScenario) -> None:
         """Let a scenario, which has a warm-up, go by `key`.
 
-        Raises SimulationError, and QuestionError if it may need more memory than there is.
+        Raises SimulationError, and ScenarioError if it may need more memory than there is.
         """
         from airtcp import _core
 

@@ -77,7 +77,7 @@ def simulate(
     writes them there, too. None of them changes a number of the result.
 
     Raises SimulationError if a replication breaks a conservation law or the core does not take
-    the scenario, QuestionError if it may need more memory than there is (`airtcp.run.memory`),
+    the scenario, ScenarioError if it may need more memory than there is (`airtcp.run.memory`),
     ValueError for a number of replications or threads below one or an interval that is not
     positive, OutputError if a file cannot be written (if that shows only on the way, the error has
     the `result`), and KeyboardInterrupt if interrupted before the first replication ended.
@@ -86,7 +86,7 @@ def simulate(
 
     >>> goodput = airtcp.simulate(cafe).metrics["goodput_bps"]
     >>> round(goodput.mean / 1e6, 1), goodput.n
-    (24.6, 3)
+    (24.7, 3)
     """
     from airtcp import _core
     from airtcp.run.warmup import with_warmup

@@ -184,6 +184,11 @@ class ResolvedScenario(Table):
         """The wired links of a flow from the access point to the server, names looked up."""
         return tuple(self.links[link] if isinstance(link, str) else link for link in flow.path)
 
+    @property
+    def called(self) -> str:
+        """The name that messages give it: its title, as no file is known."""
+        return self.title
+
     def with_run(
         self,
         *,

@@ -123,6 +123,11 @@ class Scenario(ResolvedScenario):
             raise scenario_error(self._name, {}, error) from None
         return self.rewritten(data)
 
+    @property
+    def called(self) -> str:
+        """The name that messages give it: that of its file."""
+        return self._name
+
     def with_run(
         self,
         *,
