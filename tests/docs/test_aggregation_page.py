@@ -52,7 +52,7 @@ def test_a_row_of_wires_is_up_to_date(make_aggregation: ModuleType) -> None:
     assert rows("wires")[first] == cells, "run: python docs/make_aggregation.py wires"
 
 
-def test_over_wires_the_model_is_within_2_per_cent_or_says_that_it_is_too_high(
+def test_over_wires_the_model_is_within_two_and_a_half_per_cent_or_says_that_it_is_too_high(
     make_aggregation: ModuleType,
 ) -> None:
     told = rows("wires")
@@ -63,7 +63,7 @@ def test_over_wires_the_model_is_within_2_per_cent_or_says_that_it_is_too_high(
         # Without a wire it is (A9), which is at most 3.5 % low where a window is A and a little.
         for delay_ms, cell in zip(make_aggregation.DELAYS_MS[1:], cells[1:], strict=True):
             for every, off in zip((1, 2), map(float, cell.split(",")), strict=True):
-                if abs(off) <= 2.0:
+                if abs(off) <= 2.5:
                     continue
                 text = make_aggregation.wired(standard, int(window), delay_ms, every)
                 best = predict(loads(text)).best("goodput_bps")

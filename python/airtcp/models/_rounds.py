@@ -204,8 +204,9 @@ class _Walk:
         if ap and station:
             return self._race(state)
         rested, lost = state.rested & (1 if ap else 2), -state.lost if ap else state.lost
-        # At once: AIFS has passed while the access point had nothing; a station is sent to.
-        wait_s = -self.aifs_s if rested and ap else 0.0
+        # At once: AIFS has passed while the access point had nothing, and half a slot is left on
+        # average until the next begins (10.23.2.4); a station is sent to.
+        wait_s = self.slot_s / 2 - self.aifs_s if rested and ap else 0.0
         if not rested:
             wait_s = self.races[max(lost, 0)].old_alone_slots * self.slot_s
         after, mean = self._success(state, wait_s, by_ap=ap, lost=0)

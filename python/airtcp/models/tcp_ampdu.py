@@ -210,7 +210,7 @@ def _with_wire(
         return (*on_air, math.inf)
     size = min(window, len(times.data_s))
     acked = max(1, min(size // every, len(times.ack_s)))
-    waits_s = -wire.aifs_s if wire.at_once else (wire.w0 - 1) * wire.slot_s
+    waits_s = wire.slot_s / 2 - wire.aifs_s if wire.at_once else (wire.w0 - 1) * wire.slot_s
     trip_s = wire.path_s + float(times.data_s[size - 1]) + float(times.ack_s[acked - 1]) + waits_s
     undisturbed = n * window / trip_s
     if n == 1 and undisturbed < _PLENTY * on_air[0]:
