@@ -53,7 +53,7 @@ fn another_segment_time_or_value_is_named_with_its_line() {
     assert_eq!((line, why.as_str()), (22, "tcpi_snd_cwnd == most: it is 22"));
     let (line, why) = fails("ecn.pkt", "[noecn] SE. ", "[noecn] S. ");
     assert_eq!((line, why.as_str()), (8, "SYN 0 ack 1 [] is sent, not 0:0"));
-    // Where the window falls to the threshold at once.
+    // The window falls to the threshold at once here.
     let (line, why) = fails("ecn-reduction.pkt", "tcpi_snd_cwnd == 9", "tcpi_snd_cwnd == 5");
     assert_eq!((line, why.as_str()), (15, "tcpi_snd_cwnd == 5: it is 9"));
     let (line, why) = fails("zero-window.pkt", "+1.2~+1.24 >", "+.6~+.62 >");

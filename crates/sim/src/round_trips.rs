@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use airtcp_kernel::Time;
 use airtcp_tcp::{Block, Blocks, Segment};
 
-/// How the round trip of a segment that was sent once is over.
+/// The end of the round trip of a segment that was sent once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trip {
     /// Acknowledged, and not SACKed before.
@@ -31,11 +31,11 @@ pub(crate) struct RoundTrips {
     sent: VecDeque<(u64, Time)>,
     /// The number behind the last payload that was ever sent.
     sent_up_to: u64,
-    /// What SACK blocks have told of, until all of it is acknowledged: apart, for it is rare.
+    /// The record of SACK blocks, until all of them are acknowledged: apart, for it is rare.
     beyond: Option<Box<Beyond>>,
 }
 
-/// What SACK blocks have told of, beyond the cumulative acknowledgment.
+/// The record of what SACK blocks tell of beyond the cumulative acknowledgment.
 #[derive(Debug, Default)]
 struct Beyond {
     sacked: Blocks,
@@ -111,7 +111,7 @@ impl RoundTrips {
         }
         while told.sacked.pop_through(ack).is_some() {}
         for &block in blocks {
-            // What is acknowledged is a duplicate (RFC 2883), and what was not sent is not believed.
+            // A block below the acknowledgment is a duplicate (RFC 2883); one of unsent bytes is not believed.
             if block.start <= ack || block.end <= block.start || block.end > *sent_up_to {
                 continue;
             }

@@ -64,7 +64,7 @@ fn as_read(segment: &Segment) -> Segment {
     if segment.option_bytes() > 0 { read.with_unknown_options() } else { read }
 }
 
-/// What comes in again of `one`, on this connection.
+/// Returns the part of `one` that comes in again on this connection.
 fn arrival(one: &Sent, connection: Option<u32>) -> Arrival {
     Arrival {
         flow: one.flow,

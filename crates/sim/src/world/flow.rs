@@ -37,7 +37,7 @@ pub(super) struct Flow<'a> {
     pub(super) measured: Measured,
     pub(super) app: App,
     pub(super) draws: Draws,
-    /// How long after the start of all it begins.
+    /// The time from the start of all to its beginning.
     pub(super) start: Duration,
     pub(super) name: String,
     /// The entry of the scenario that it stands for at one station, and which of them that is.
@@ -179,7 +179,7 @@ impl Links {
     }
 }
 
-/// When the flow of this name begins within `spread`, by a stream that nothing else draws from.
+/// Draws when the flow of this name begins within `spread`, from a stream of its own.
 fn start(spread: Duration, seed: u64, replication: u64, name: &str) -> Duration {
     if spread == Duration::ZERO {
         return spread;
