@@ -48,7 +48,30 @@ duration = "1 s"
 replications = 1
 """
 SEGMENTS = "tcp_segments"
+LINUX = 'tcp = { preset = "linux" }'
 WIRED = 'path = [{ rate = "100 Mb/s", delay = "5 ms", queue = 100 }]'
+#: 10 downloads over 802.11ax.
+MODERN = """
+[phy]
+standard = "802.11ax"
+channel_width = "80 MHz"
+mcs = 11
+{ap}
+[[stations]]
+name = "laptop"
+count = 10
+[[flows]]
+stations = "laptop"
+start_spread = "0 s"
+direction = "download"
+application = {{ kind = "bulk" }}
+{more}
+[run]
+warmup = "0 s"
+duration = "1 s"
+replications = 1
+"""
+FQ_CODEL = '[ap]\nqueue = { discipline = "fq-codel" }'
 IDLE = '[[stations]]\nname = "idle"\ncount = 1990'
 
 
@@ -79,6 +102,17 @@ CASES = (
     Case(
         "20 downloads over 802.11n, per MPDU",
         Path("benches/scenarios/downloads-20-n.toml"),
+        SEGMENTS,
+    ),
+    Case("10 downloads, Linux", DOWNLOADS.format(count=10, more=LINUX)),
+    Case(
+        "10 downloads over 802.11ax and a wired link, per MPDU",
+        MODERN.format(ap="", more=WIRED),
+        SEGMENTS,
+    ),
+    Case(
+        "10 downloads over 802.11ax, Linux, FQ-CoDel, per MPDU",
+        MODERN.format(ap=FQ_CODEL, more=LINUX),
         SEGMENTS,
     ),
 )
