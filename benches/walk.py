@@ -1,0 +1,260 @@
+"""The walk of a frame and its ACK: the functions that a TCP segment passes, from a profile.
+
+One station downloads over 802.11b, from a FIFO, with an ACK for each segment. The core is built
+from a copy of its source in which no function may be inlined, callgrind counts calls in two
+lengths of that run, and the difference belongs to segments alone. A *hop* is a function of the
+core that is called for each segment of a kind (data or ACK) and does something: not an operator,
+and not a look at a few values (a function that calls no other of the core, and takes fewer than
+`A_LOOK` instructions in the build without optimisation).
+
+    .venv/bin/python benches/walk.py                  # this checkout
+    .venv/bin/python benches/walk.py --checkout DIR   # the source of another
+    .venv/bin/python benches/walk.py --all            # the looks, too
+
+Needs valgrind and cargo. Knows what is called and how often; not in which order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+SCENARIO = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "laptop"
+count = 1
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+tcp = { delayed_ack = { every = 1 } }
+[run]
+warmup = "0 s"
+duration = "1 s"
+replications = 1
+"""
+
+#: A program that runs a resolved scenario.
+PROGRAM = """
+//! Runs a resolved scenario.
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let json = std::fs::read_to_string(&arguments[1]).unwrap();
+    let simulation = airtcp_sim::Simulation::from_json(&json).unwrap();
+    let outcome = simulation.run(1, 0, &airtcp_sim::RunControl::default()).unwrap();
+    println!("{}", outcome.counts.tcp_segments);
+}
+"""
+
+CRATES = ("airtcp_kernel", "airtcp_tcp", "airtcp_wlan", "airtcp_net", "airtcp_sim")
+
+#: Simulated seconds of the two runs.
+LENGTHS_S = (4, 12)
+
+#: Instructions, without optimisation, below which a function that calls no other is a look.
+A_LOOK = 40
+
+#: The least number of calls for a TCP segment (data or ACK): half of them are of one kind.
+OFTEN = 0.45
+
+
+class Function(NamedTuple):
+    """A function of the core with what it is called for a segment."""
+
+    name: str
+    file: str
+    calls: float
+    instructions: float
+    calls_others: bool
+
+
+class Profile(NamedTuple):
+    """A run as callgrind counted it; by function calls, own instructions and the file."""
+
+    segments: int
+    calls: Counter[str]
+    own: Counter[str]
+    files: dict[str, str]
+    #: The functions that call others of the core.
+    callers: set[str]
+
+
+def copied(checkout: Path, to: Path) -> None:
+    """Copies the source of the core, in which no function may be inlined."""
+    shutil.copytree(checkout / "crates", to / "crates", dirs_exist_ok=True)
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(checkout / name, to)
+    for path in (to / "crates").rglob("*.rs"):
+        text = path.read_text(encoding="utf-8")
+        changed = re.sub(r"#\[inline(\(always\))?\]", "#[inline(never)]", text)
+        if changed != text:
+            path.write_text(changed, encoding="utf-8")
+    example = to / "crates" / "sim" / "examples" / "walk.rs"
+    example.parent.mkdir(exist_ok=True)
+    example.write_text(PROGRAM, encoding="utf-8")
+
+
+def built(source: Path) -> Path:
+    """The program, built from this source without optimisation."""
+    command = ["cargo", "build", "--quiet", "--package", "airtcp-sim", "--example", "walk"]
+    subprocess.run(command, cwd=source, check=True, env=os.environ | {"RUSTFLAGS": "-Copt-level=0"})
+    return source / "target" / "debug" / "examples" / "walk"
+
+
+def resolved(checkout: Path, seconds: int, work: Path) -> Path:
+    """The resolved form of the scenario, as this airtcp has it."""
+    written, path = work / "walk.toml", work / "walk.json"
+    written.write_text(SCENARIO.replace('"1 s"', f'"{seconds} s"'), encoding="utf-8")
+    code = "import airtcp, sys; print(airtcp.load(sys.argv[1]).to_json())"
+    environment = os.environ | {"PYTHONPATH": str(checkout / "python")}
+    command = [sys.executable, "-c", code, str(written)]
+    path.write_bytes(
+        subprocess.run(command, env=environment, check=True, capture_output=True).stdout
+    )
+    return path
+
+
+def profiled(program: Path, scenario: Path, work: Path) -> Profile:
+    """The calls of a run."""
+    out = work / "callgrind.out"
+    tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--log-file=/dev/null"]
+    finished = subprocess.run(
+        [*tool, str(program), str(scenario)], check=True, capture_output=True, text=True
+    )
+    return read(out.read_text(encoding="utf-8"), int(finished.stdout))
+
+
+def read(text: str, segments: int) -> Profile:
+    """Reads callgrind's format, with names that are written once and numbered."""
+    names: dict[str, str] = {}
+    paths: dict[str, str] = {}
+
+    def name_of(value: str, known: dict[str, str]) -> str:
+        number, _, rest = value.partition(" ")
+        return known.setdefault(number, rest) if rest else known[number]
+
+    calls: Counter[str] = Counter()
+    own: Counter[str] = Counter()
+    files: dict[str, str] = {}
+    callers: set[str] = set()
+    function, callee, file = "", "", ""
+    after_calls = False
+    for line in text.splitlines():
+        key, is_key, value = line.partition("=")
+        if is_key and key in ("fl", "fi", "fe"):
+            file = name_of(value, paths)
+        elif is_key and key == "fn":
+            function = name_of(value, names)
+            files[function] = file
+        elif is_key and key in ("cfi", "cfl"):
+            name_of(value, paths)
+        elif is_key and key == "cfn":
+            callee = name_of(value, names)
+        elif is_key and key == "calls":
+            # Calls from itself are no further hops.
+            if callee != function:
+                calls[callee] += int(value.split()[0])
+            if plain(callee) != plain(function) and is_of_core(callee):
+                callers.add(function)
+            after_calls = True
+        elif line[:1].isdigit() or line[:1] in "+-*":
+            parts = line.split()
+            if not after_calls and len(parts) > 1 and parts[1].isdigit():
+                own[function] += int(parts[1])
+            after_calls = False
+    return Profile(segments, calls, own, files, callers)
+
+
+def is_of_core(name: str) -> bool:
+    """Tell whether a function is one of the core's own, or of a trait that the core implements."""
+    return any(crate in name.split("(")[0].split(" as ")[0] for crate in CRATES)
+
+
+def plain(name: str) -> str:
+    """The name of a function without its hash, type arguments and closures."""
+    name = re.sub(r"::h[0-9a-f]{16}$", "", name)
+    name = re.sub(r"(::\{\{closure\}\}|::\{closure[^}]*\})+.*$", "", name)
+    trait = re.match(r"<(.+?)(<.*>)? as (.+?)(<.*>)?>::(\w+)", name)
+    if trait:
+        name = f"{trait[1]}::{trait[5]}"
+    previous = ""
+    while name != previous:
+        previous, name = name, re.sub(r"(::)?<[^<>]*>", "", name)
+    return name
+
+
+#: Traits of std, whose methods are operators, conversions and comparisons.
+OPERATOR = re.compile(r"as (std|core)::|core::ops|PartialEq|PartialOrd")
+
+
+def hops(short: Profile, long: Profile) -> list[Function]:
+    """The functions of the core that are called for a segment, the most frequent first."""
+    segments = long.segments - short.segments
+    calls: Counter[str] = Counter()
+    own: Counter[str] = Counter()
+    files: dict[str, str] = {}
+    callers: set[str] = set()
+    for name in long.calls:
+        if not is_of_core(name) or OPERATOR.search(name):
+            continue
+        if "{{closure}}" not in name and "{closure" not in name:
+            calls[plain(name)] += long.calls[name] - short.calls[name]
+            files[plain(name)] = long.files.get(name, "?")
+        own[plain(name)] += long.own[name] - short.own[name]
+        if name in long.callers:
+            callers.add(plain(name))
+    found = [
+        Function(name, files[name], number / segments, own[name] / max(number, 1), name in callers)
+        for name, number in calls.items()
+        if number >= OFTEN * segments
+    ]
+    return sorted(found, key=lambda one: (one.name.split("::")[0], one.file, one.name))
+
+
+def is_look(function: Function) -> bool:
+    """Tell whether a function only looks at a few values."""
+    return not function.calls_others and function.instructions < A_LOOK
+
+
+def main() -> None:
+    """Count, and print."""
+    parser = argparse.ArgumentParser(description="Count the functions that a segment passes")
+    parser.add_argument("--checkout", type=Path, default=ROOT, help="whose source is built")
+    parser.add_argument("--all", action="store_true", help="looks at a few values, too")
+    args = parser.parse_args()
+    checkout = args.checkout.resolve()
+    source = ROOT / "target" / "walk"
+    with tempfile.TemporaryDirectory() as work:
+        shutil.rmtree(source / "crates", ignore_errors=True)
+        source.mkdir(parents=True, exist_ok=True)
+        copied(checkout, source)
+        program = built(source)
+        profiles = [
+            profiled(program, resolved(checkout, seconds, Path(work)), Path(work))
+            for seconds in LENGTHS_S
+        ]
+    functions = hops(*profiles)
+    walked = [one for one in functions if not is_look(one)]
+    for one in functions if args.all else walked:
+        mark = " " if not is_look(one) else "-"
+        place = one.file.rpartition("crates/")[2]
+        print(f"{mark} {one.calls:5.2f} {one.instructions:6.0f}  {one.name}  {place}")
+    places = {one.file for one in walked}
+    print(f"{len(walked)} hops in {len(places)} files, {len(functions) - len(walked)} looks")
+
+
+if __name__ == "__main__":
+    main()
