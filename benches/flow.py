@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import ciw  # type: ignore[import-untyped]
+from airtcp.distributions import Deterministic, Distribution, Exponential, Hyperexponential, Pareto
 from airtcp.run.flows import processor_sharing
-from airtcp.scenario import Deterministic, Distribution, Exponential, Hyperexponential, Pareto
 from airtcp.stats import Interval, student_interval
 
 LOAD = 0.8

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import tables
-from airtcp.scenario import ResolvedScenario, Rules, TcpRules, resolve, schema
+from airtcp.scenario import ResolvedScenario, resolve, schema
 from airtcp.scenario.declare import Table, declarations, text
+from airtcp.scenario.keys.mac import Rules
+from airtcp.scenario.keys.tcp import TcpRules
 from airtcp.standards import EDCA_CATEGORIES, STANDARDS, edca_defaults
 from airtcp.units import format_time_ns
 

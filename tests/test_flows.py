@@ -15,12 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp import _core
-from airtcp.exceptions import SimulationError
-from airtcp.models import miorandi
-from airtcp.run import flows
-from airtcp.run.flows import FlowResult, Histogram, closed_processor_sharing, processor_sharing
-from airtcp.run.simulate import simulate
-from airtcp.scenario import (
+from airtcp.distributions import (
     Deterministic,
     Distribution,
     Empirical,
@@ -29,8 +24,13 @@ from airtcp.scenario import (
     Lognormal,
     Pareto,
     Uniform,
-    loads,
 )
+from airtcp.exceptions import SimulationError
+from airtcp.models import miorandi
+from airtcp.run import flows
+from airtcp.run.flows import FlowResult, Histogram, closed_processor_sharing, processor_sharing
+from airtcp.run.simulate import simulate
+from airtcp.scenario import loads
 from airtcp.stats import Interval, student_interval
 from scipy import optimize
 
@@ -448,7 +448,7 @@ def test_an_interrupted_run_stops_soon() -> None:
     code = (
         "import _thread, threading\n"
         "from airtcp.run.flows import processor_sharing\n"
-        "from airtcp.scenario import Exponential\n"
+        "from airtcp.distributions import Exponential\n"
         "threading.Timer(0.5, _thread.interrupt_main).start()\n"
         "try:\n"
         "    processor_sharing(Exponential(mean=1.0), capacity=1.0, load=0.5, jobs=10**13)\n"

@@ -8,7 +8,9 @@ from airtcp.present import summary
 from airtcp.present.cautions import cautions
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
-from airtcp.scenario import AdaptiveBurst, Beacon, load, loads
+from airtcp.scenario import load, loads
+from airtcp.scenario.keys.mac import Beacon
+from airtcp.scenario.keys.queue import AdaptiveBurst
 
 WEB = """
 title = "Three laptops"

@@ -6,8 +6,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from airtcp.scenario import Red, loads, schema
+from airtcp.scenario import loads, schema
 from airtcp.scenario.declare import written as form
+from airtcp.scenario.keys.queue import Red
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "scenario-files.md"

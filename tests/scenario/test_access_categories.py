@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from airtcp import standards
 from airtcp.exceptions import ScenarioError
-from airtcp.scenario import AccessParameters, Classify, Edca, ResolvedScenario, load, loads
+from airtcp.scenario import ResolvedScenario, load, loads
+from airtcp.scenario.keys.mac import AccessParameters, Classify, Edca
 from airtcp.standards import STANDARDS, edca_defaults
 from hypothesis import given, settings
 from hypothesis import strategies as st

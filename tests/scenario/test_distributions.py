@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from airtcp.scenario import (
+from airtcp.distributions import (
     Deterministic,
     Distribution,
     Empirical,

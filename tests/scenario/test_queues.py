@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from airtcp.scenario import (
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.scenario.keys.queue import (
     AirtimeScheduler,
     Codel,
     CodelQueue,
@@ -12,8 +13,6 @@ from airtcp.scenario import (
     PlainQueue,
     Red,
     RedQueue,
-    ResolvedScenario,
-    loads,
 )
 
 SCENARIO = """

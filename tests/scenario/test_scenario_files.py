@@ -6,30 +6,21 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from airtcp.exceptions import ScenarioError
-from airtcp.scenario import (
-    AdaptiveBurst,
-    Beacon,
+from airtcp.distributions import (
     Deterministic,
-    DsssPhy,
     Empirical,
     Exponential,
-    FtpMessages,
     Hyperexponential,
-    Link,
     Lognormal,
-    Loss,
-    OfdmPhy,
     Pareto,
-    PlainQueue,
-    Rate,
-    ResolvedScenario,
-    StandardAccess,
     Uniform,
-    load,
-    loads,
-    resolve,
 )
+from airtcp.exceptions import ScenarioError
+from airtcp.scenario import ResolvedScenario, load, loads, resolve
+from airtcp.scenario.keys.mac import Beacon
+from airtcp.scenario.keys.phy import DsssPhy, OfdmPhy, Rate
+from airtcp.scenario.keys.queue import AdaptiveBurst, PlainQueue, StandardAccess
+from airtcp.scenario.keys.traffic import FtpMessages, Link, Loss
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

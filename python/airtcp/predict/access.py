@@ -16,7 +16,9 @@ from airtcp.predict.facts import model_rate
 from airtcp.units import format_rate, format_time_ns
 
 if TYPE_CHECKING:
-    from airtcp.scenario import AccessParameters, Flow, ResolvedScenario
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.mac import AccessParameters
+    from airtcp.scenario.keys.traffic import Flow
     from airtcp.standards import AccessCategory
 
 

@@ -20,7 +20,8 @@ from airtcp.units import format_size
 
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
-    from airtcp.scenario import ResolvedScenario, StationGroup
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import StationGroup
 
 #: How long PPDUs are, and the waits around them.
 READS: Final = (

@@ -20,7 +20,7 @@ from airtcp.scenario import ResolvedScenario
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Flow
+    from airtcp.scenario.keys.traffic import Flow
 
 #: Behind every equation of paper M.
 COMMON: Final = (

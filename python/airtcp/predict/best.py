@@ -21,10 +21,11 @@ from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import rate_of, tcp_of, weighted
 from airtcp.predict.keys import ALL_ACKS, BASIC, NO_BEACONS, NO_ERRORS, RENO
 from airtcp.predict.senders import rts_before
-from airtcp.scenario import StandardAccess
+from airtcp.scenario.keys.queue import StandardAccess
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Flow, ResolvedScenario
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow
 
 _Collision: TypeAlias = Literal["as-success", "difs", "eifs"]
 

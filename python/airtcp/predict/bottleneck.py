@@ -26,7 +26,8 @@ from airtcp.predict.keys import ALL_ACKS, NEVER_ENDS, NO_ERRORS, RENO
 from airtcp.units import format_rate
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Flow, Link, ResolvedScenario
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow, Link
 
 _SOURCE: Final = "L, section 5.1"
 _CARD: Final = Card(

@@ -28,7 +28,8 @@ from airtcp.predict.senders import (
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
-    from airtcp.scenario import AccessParameters, ResolvedScenario
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.mac import AccessParameters
 
 _SOURCE: Final = "Ramaiyan et al. (2008)"
 _CARD: Final = Card(

@@ -40,7 +40,9 @@ from airtcp.predict.transfers import (
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Distribution, Flow, ResolvedScenario
+    from airtcp.distributions import Distribution
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow
 
 #: Where beacons are part of the model (22).
 SERVICE: Final = "models.hoekstra.service_time"

@@ -16,7 +16,8 @@ from airtcp.models.miorandi import Parameters
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.phy import Rate as ResolvedRate
-    from airtcp.scenario.resolved import Flow, StationGroup, Tcp
+    from airtcp.scenario.keys.tcp import Tcp
+    from airtcp.scenario.keys.traffic import Flow, StationGroup
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from airtcp.units import format_rate, format_time_ns
 
 if TYPE_CHECKING:
     from airtcp.results import Predicted
-    from airtcp.scenario import Flow, Link, ResolvedScenario
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow, Link
 
 __all__ = ["Most", "apply", "least_time_s", "most_goodput"]
 

@@ -17,7 +17,8 @@ from airtcp.predict.facts import endless_flows, tcp_of
 from airtcp.predict.keys import NEVER_ENDS
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Flow, Link, ResolvedScenario
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow, Link
 
 #: Windows that losses on wires leave: what happens on the air does not break them.
 BY: Final = "models.cubic"

@@ -34,7 +34,8 @@ from airtcp.predict.wording import OPTIMISTIC, UNKNOWN
 
 if TYPE_CHECKING:
     from airtcp.models._checks import Values
-    from airtcp.scenario import Flow, ResolvedScenario, StationGroup
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.traffic import Flow, StationGroup
 
 SOURCE: Final = "TCP over A-MPDUs (A9)"
 _BOUND: Final = "TCP over A-MPDUs, no ACK access"

@@ -17,7 +17,10 @@ from airtcp.models.miorandi import CORRECTED, Variant
 from airtcp.predict.facts import Connections, tcp_of, weighted
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Distribution, Flow, FtpMessages, ResolvedScenario, Tcp
+    from airtcp.distributions import Distribution
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.tcp import Tcp
+    from airtcp.scenario.keys.traffic import Flow, FtpMessages
 
 
 class Transfers:

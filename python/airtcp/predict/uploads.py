@@ -36,7 +36,9 @@ from airtcp.predict.wording import OfDelay
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
-    from airtcp.scenario import AccessParameters, Flow, ResolvedScenario
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.mac import AccessParameters
+    from airtcp.scenario.keys.traffic import Flow
 
 SOURCE: Final = "L (9)"
 _ASSUMES: Final = (

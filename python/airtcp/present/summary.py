@@ -37,7 +37,10 @@ if TYPE_CHECKING:
     from airtcp.distributions import Distribution
     from airtcp.results.testbed import Beside
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.resolved import AccessParameters, Flow, Page, Queue, Tcp
+    from airtcp.scenario.keys.mac import AccessParameters
+    from airtcp.scenario.keys.queue import Queue
+    from airtcp.scenario.keys.tcp import Tcp
+    from airtcp.scenario.keys.traffic import Flow, Page
     from airtcp.standards import AccessCategory
 
 _Told = TypeVar("_Told", Comparison, Prediction)

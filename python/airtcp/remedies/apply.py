@@ -22,7 +22,7 @@ from airtcp.scenario.keys.queue import CodelQueue, FqCodelQueue, RedQueue
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
-    from airtcp.scenario.resolved import AccessParameters
+    from airtcp.scenario.keys.mac import AccessParameters
     from airtcp.standards import AccessCategory
 
 __all__ = ["Lines", "lines_for"]

@@ -96,7 +96,7 @@ def processor_sharing(
         TypeError: a law is none of `airtcp.scenario`.
         SimulationError: a conservation law was violated; nothing that was counted can be trusted.
 
-    >>> from airtcp.scenario import Pareto
+    >>> from airtcp.distributions import Pareto
     >>> files = Pareto(shape=1.5, scale=10_000)  # bytes
     >>> result = processor_sharing(files, capacity=500_000, load=0.5, jobs=100_000)
     >>> result.slowdown.low < 2.0 < result.slowdown.high
@@ -147,7 +147,7 @@ def closed_processor_sharing(
         TypeError: a law is none of `airtcp.scenario`.
         SimulationError: a conservation law was violated; nothing that was counted can be trusted.
 
-    >>> from airtcp.scenario import Deterministic, Exponential
+    >>> from airtcp.distributions import Deterministic, Exponential
     >>> result = closed_processor_sharing(
     ...     Exponential(mean=1.0), sources=2, think_times=Deterministic(value=1.0),
     ...     capacity=1.0, jobs=100_000,

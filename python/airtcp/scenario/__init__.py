@@ -2,117 +2,16 @@
 
     load, loads, resolve      the written form in, a `Scenario` out, or a `ScenarioError`
     Scenario                  both forms of a scenario, and how it is varied
+    ResolvedScenario          the resolved form; docs/resolved-form.md shows it
     schema                    JSON Schema of the written form
-    resolved.*                the resolved form; docs/resolved-form.md shows it
-    distributions.*           its distributions, with moments and tails
+    keys.*                    the tables of both forms, by the part of a file that they stand in
 
 Knows the scenario format. Does not know models or the simulator, which both start from here.
 """
 
-from ..distributions import (
-    Deterministic,
-    Distribution,
-    Empirical,
-    Exponential,
-    Hyperexponential,
-    Lognormal,
-    Pareto,
-    Uniform,
-)
 from .load import load, loads, resolve
-from .resolved import (
-    AccessParameters,
-    AccessPoint,
-    AdaptiveBurst,
-    AirtimeScheduler,
-    Application,
-    Beacon,
-    Bulk,
-    Classify,
-    Codel,
-    CodelQueue,
-    DelayedAck,
-    DsssPhy,
-    Edca,
-    Flow,
-    Fq,
-    FqCodelQueue,
-    Ftp,
-    FtpMessages,
-    Link,
-    Loss,
-    Mac,
-    OfdmPhy,
-    Pcf,
-    Phy,
-    PlainQueue,
-    Queue,
-    Rate,
-    Red,
-    RedQueue,
-    ResolvedScenario,
-    Rules,
-    Run,
-    StandardAccess,
-    StationGroup,
-    Tcp,
-    TcpRules,
-    Udp,
-    Web,
-)
+from .resolved import ResolvedScenario
 from .scenario import Scenario
 from .schema import schema
 
-__all__ = [
-    "AccessParameters",
-    "AccessPoint",
-    "AdaptiveBurst",
-    "AirtimeScheduler",
-    "Application",
-    "Beacon",
-    "Bulk",
-    "Classify",
-    "Codel",
-    "CodelQueue",
-    "DelayedAck",
-    "Deterministic",
-    "Distribution",
-    "DsssPhy",
-    "Edca",
-    "Empirical",
-    "Exponential",
-    "Flow",
-    "Fq",
-    "FqCodelQueue",
-    "Ftp",
-    "FtpMessages",
-    "Hyperexponential",
-    "Link",
-    "Lognormal",
-    "Loss",
-    "Mac",
-    "OfdmPhy",
-    "Pareto",
-    "Pcf",
-    "Phy",
-    "PlainQueue",
-    "Queue",
-    "Rate",
-    "Red",
-    "RedQueue",
-    "ResolvedScenario",
-    "Rules",
-    "Run",
-    "Scenario",
-    "StandardAccess",
-    "StationGroup",
-    "Tcp",
-    "TcpRules",
-    "Udp",
-    "Uniform",
-    "Web",
-    "load",
-    "loads",
-    "resolve",
-    "schema",
-]
+__all__ = ["ResolvedScenario", "Scenario", "load", "loads", "resolve", "schema"]

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from ..standards import AccessCategory
-from .resolved import Classify, Flow
+from .keys.mac import Classify
+from .keys.traffic import Flow
 
 __all__ = ["Side", "packets"]
 

@@ -11,9 +11,10 @@ from ..amendments import AMENDMENTS
 from ..units import format_time_ns
 from .errors import InvalidError, Path
 from .keys.mac import Beacon, Pcf
+from .keys.phy import Phy
 from .packets import packets
 from .quantities import Written
-from .resolved import Phy, ResolvedScenario
+from .resolved import ResolvedScenario
 
 __all__ = ["check_pcf", "resolve_pcf", "with_beacons"]
 

@@ -13,89 +13,11 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from .declare import Default, Table, derived, follows, key, written
-from .keys.mac import AccessParameters, Beacon, Classify, Edca, Mac, Pcf, Rules
-from .keys.phy import DsssPhy, OfdmPhy, Phy, Rate
-from .keys.queue import (
-    Access,
-    AccessPoint,
-    AdaptiveBurst,
-    AirtimeScheduler,
-    Codel,
-    CodelQueue,
-    Fq,
-    FqCodelQueue,
-    PlainQueue,
-    Queue,
-    Red,
-    RedQueue,
-    StandardAccess,
-)
+from .keys.mac import Classify, Mac
+from .keys.phy import Phy
+from .keys.queue import AccessPoint
 from .keys.run import Run
-from .keys.tcp import AckSkip, AdaptiveSkip, Aimd, DelayedAck, Tcp, TcpRules
-from .keys.traffic import (
-    Application,
-    Bulk,
-    Flow,
-    Ftp,
-    FtpMessages,
-    Link,
-    Loss,
-    Page,
-    Replay,
-    StationGroup,
-    Udp,
-    Voice,
-    Web,
-)
-
-__all__ = [
-    "Access",
-    "AccessParameters",
-    "AccessPoint",
-    "AckSkip",
-    "AdaptiveBurst",
-    "AdaptiveSkip",
-    "Aimd",
-    "AirtimeScheduler",
-    "Application",
-    "Beacon",
-    "Bulk",
-    "Classify",
-    "Codel",
-    "CodelQueue",
-    "DelayedAck",
-    "DsssPhy",
-    "Edca",
-    "Flow",
-    "Fq",
-    "FqCodelQueue",
-    "Ftp",
-    "FtpMessages",
-    "Link",
-    "Loss",
-    "Mac",
-    "OfdmPhy",
-    "Page",
-    "Pcf",
-    "Phy",
-    "PlainQueue",
-    "Queue",
-    "Rate",
-    "Red",
-    "RedQueue",
-    "Replay",
-    "ResolvedScenario",
-    "Rules",
-    "Run",
-    "StandardAccess",
-    "StationGroup",
-    "Tcp",
-    "TcpRules",
-    "Udp",
-    "Voice",
-    "Web",
-    "hash_of",
-]
+from .keys.traffic import Flow, Link, StationGroup
 
 
 def hash_of(canonical: str) -> str:

@@ -15,9 +15,10 @@ from pydantic import PrivateAttr, ValidationError
 from ..exceptions import ScenarioError
 from .declare import written
 from .errors import InvalidError, scenario_error
+from .keys.traffic import Flow
 from .resolve import resolve_scenario
 from .resolve_traffic import entries
-from .resolved import Flow, ResolvedScenario
+from .resolved import ResolvedScenario
 from .vary import varied
 
 __all__ = ["Scenario"]

@@ -16,7 +16,8 @@ from airtcp.exceptions import ScenarioError
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.resolved import Flow, Tcp
+    from airtcp.scenario.keys.tcp import Tcp
+    from airtcp.scenario.keys.traffic import Flow
 
 __all__ = ["Node", "Site", "site_of"]
 

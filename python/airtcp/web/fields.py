@@ -20,8 +20,9 @@ from airtcp.web.controls import Field, at, choice, is_there, slider, stops
 from airtcp.web.fields_tcp import tcp_fields
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Flow, Scenario, StationGroup
+    from airtcp.scenario import Scenario
     from airtcp.scenario.keys.queue import Queue
+    from airtcp.scenario.keys.traffic import Flow, StationGroup
 
 __all__ = ["axes", "fields"]
 

@@ -15,7 +15,7 @@ from airtcp.units import format_size
 from airtcp.web.controls import Field, choice, slider
 
 if TYPE_CHECKING:
-    from airtcp.scenario import Flow
+    from airtcp.scenario.keys.traffic import Flow
 
 __all__ = ["tcp_fields"]
 

@@ -17,7 +17,7 @@ from airtcp.present.drawing import BLUE, GREEN, INK, SKY, VERMILION, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from airtcp.scenario import Phy
+    from airtcp.scenario.keys.phy import Phy
 
 _FILE_HEADER: Final = 24
 _DATA: Final = 0x08
