@@ -9,8 +9,6 @@ import platform
 import sys
 from pathlib import Path
 
-__all__ = ["processor", "replace"]
-
 README = Path(__file__).with_name("README.md")
 
 

@@ -14,8 +14,6 @@ import numpy as np
 from airtcp.present import drawing
 from numpy.typing import NDArray
 
-__all__ = ["Arrivals", "arrivals", "draw_arrivals", "draw_uploads", "draw_windows"]
-
 #: Times in seconds and numbers in segments, of data in the order in which they came.
 Arrivals = tuple[NDArray[np.float64], NDArray[np.float64]]
 

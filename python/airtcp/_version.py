@@ -5,6 +5,4 @@ Written down once more because the package's metadata takes longer to read than 
 
 from typing import Final
 
-__all__ = ["__version__"]
-
 __version__: Final = "0.1.0"

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     Bits = TypeVar("Bits", int, NDArray[np.int64])
     """One size, or an array of sizes; times have the same shape."""
 
-__all__ = ["DsssTiming", "OfdmTiming", "PhyTiming", "RateTiming", "dsss_ns", "exchange_ns"]
-__all__ += ["mpdu_bits", "needs_rts", "ofdm_ns", "ppdu_ns"]
-
 _NS_PER_S = 1_000_000_000
 _US_PER_S = 1_000_000
 _NS_PER_US = 1_000

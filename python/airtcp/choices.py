@@ -16,32 +16,6 @@ from typing import Any, Final, Literal, TypeVar
 from .amendments import AMENDMENTS
 from .standards import STANDARDS
 
-__all__ = [
-    "ACCESS_SCHEMES",
-    "APPLICATIONS",
-    "CLOSED_SETS",
-    "CONGESTION",
-    "DISCIPLINES",
-    "RECOVERY",
-    "SCHEDULERS",
-    "SLOW_STARTS",
-    "AccessScheme",
-    "AccessSchemeName",
-    "Application",
-    "Choice",
-    "Congestion",
-    "CongestionName",
-    "Discipline",
-    "DisciplineName",
-    "Recovery",
-    "RecoveryName",
-    "Scheduler",
-    "SchedulerName",
-    "SlowStartName",
-    "either",
-    "meant",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:

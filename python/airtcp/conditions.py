@@ -17,8 +17,6 @@ from airtcp.exceptions import QuestionError, UnitError
 from airtcp.metrics import METRICS, Metric
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
-__all__ = ["Condition", "parse_condition"]
-
 _STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
 _SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
 #: Parts of a metric's name that say that it lies between 0 and 1.

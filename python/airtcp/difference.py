@@ -15,8 +15,6 @@ from airtcp.run.simulate import simulate
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["diff"]
-
 
 def diff(
     a: ResolvedScenario,

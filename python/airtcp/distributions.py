@@ -20,17 +20,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 # SciPy is imported by the laws that need it: that takes as long as reading a scenario.
 
-__all__ = [
-    "Deterministic",
-    "Distribution",
-    "Empirical",
-    "Exponential",
-    "Hyperexponential",
-    "Lognormal",
-    "Pareto",
-    "Uniform",
-]
-
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 FloatArray = NDArray[np.float64]

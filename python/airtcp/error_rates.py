@@ -21,8 +21,6 @@ from typing import Final
 
 from .amendments import SCHEMES
 
-__all__ = ["packet_error_rate"]
-
 _WEIGHTS: Final[dict[tuple[int, int], tuple[int, int, tuple[int, ...]]]] = {
     (1, 2): (10, 2, (36, 211, 1404, 11633, 77433, 502690, 3322763, 21292910, 134365911)),
     (2, 3): (6, 1, (3, 70, 285, 1276, 6160, 27128, 117019, 498860, 2103891, 8784123)),

@@ -17,18 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = [
-    "AirtcpError",
-    "ConvergenceError",
-    "ModelError",
-    "OutputError",
-    "QuestionError",
-    "ScenarioError",
-    "SimulationError",
-    "UnitError",
-    "one_line",
-]
-
 _PROBLEMS_SHOWN = 3
 #: Longer than any message of ours: only what someone else has written makes it so.
 _LONGEST_LINE = 1000

@@ -23,8 +23,6 @@ from dataclasses import dataclass
 
 from .amendments import BY_FORMAT, LONG_TRAINING_FIELDS, SCHEMES, Amendment
 
-__all__ = ["HighRate", "HighRateRules", "HighRateTiming", "NoSuchRateError"]
-
 _US = 1_000
 _LEGACY_PREAMBLE_NS = 20 * _US
 """L-STF, L-LTF and L-SIG, with which every format begins so that older stations wait."""

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Draws", "Pictured", "drawn_by", "figure_of"]
-
 
 class Draws(Protocol):
     """Draws a picture of a result."""

@@ -18,28 +18,6 @@ from typing import Literal
 
 from .amendments import AMENDMENTS
 
-__all__ = [
-    "DSSS",
-    "EDCA_CATEGORIES",
-    "FQ_CODEL_PACKETS",
-    "MAC_HEADER_BITS",
-    "MAX_MSDU_BYTES",
-    "NS2_ROUND_TRIP_NS",
-    "OFDM",
-    "QOS_CONTROL_BITS",
-    "RED_IDLE_PACKET_BYTES",
-    "STANDARDS",
-    "UDP_IP_HEADER_BYTES",
-    "AccessCategory",
-    "DsssPreamble",
-    "EdcaDefaults",
-    "Modulation",
-    "Standard",
-    "edca_defaults",
-    "initial_window_segments",
-    "response_rate_bps",
-]
-
 Modulation = Literal["dsss", "ofdm"]
 AccessCategory = Literal["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 

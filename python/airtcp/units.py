@@ -18,25 +18,6 @@ from fractions import Fraction
 
 from .exceptions import UnitError
 
-__all__ = [
-    "PERCENT",
-    "RATE",
-    "SIZE",
-    "TIME",
-    "Quantity",
-    "format_rate",
-    "format_size",
-    "format_time_ns",
-    "format_time_s",
-    "parse_decibels",
-    "parse_percent",
-    "parse_rate_bps",
-    "parse_size_bits",
-    "parse_size_bytes",
-    "parse_time_ns",
-    "parse_time_s",
-]
-
 NS_PER_S = 1_000_000_000
 
 

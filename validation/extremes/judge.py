@@ -10,8 +10,6 @@ import math
 import re
 from typing import Any
 
-__all__ = ["broken_laws", "broken_words", "parsed"]
-
 #: Metrics that are shares of something.
 SHARES = re.compile(r"probability|share|jain|utilization|fraction")
 #: What no user is to see.

@@ -14,8 +14,6 @@ sys.path.append(str(Path(__file__).parents[1] / "same"))
 
 from scenarios import Draws, toml
 
-__all__ = ["mixture"]
-
 CATEGORIES = ["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 HIGH = ("802.11n", "802.11ac", "802.11ax")
 #: Widest channel, most streams, highest MCS that every width has, guard intervals.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.outcome import Status, note, outcome
-from airtcp.cli.process import forget_stdout
+from airtcp.cli.outcome import outcome
+from airtcp.cli.process import Status, forget_stdout, note
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of
 from airtcp.exceptions import AirtcpError, OutputError, QuestionError, one_line

@@ -11,8 +11,6 @@ import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-__all__ = ["is_own_capture"]
-
 #: pcap with nanoseconds, little-endian, version 2.4; LINKTYPE_IEEE802_11_RADIOTAP at its end.
 _PCAP: Final = bytes.fromhex("4d3cb2a1 0200 0400 0000000000000000")
 _RADIOTAP: Final = (127).to_bytes(4, "little")

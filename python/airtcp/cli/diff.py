@@ -20,7 +20,8 @@ from airtcp.cli.answers import (
     tell_report,
     whole,
 )
-from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.outcome import outcome
+from airtcp.cli.process import Status, note
 from airtcp.cli.scenarios import Set, scenario_of, settings_of
 
 First = Annotated[

@@ -11,8 +11,6 @@ import typer
 from airtcp.cli.process import Status, forget_stdout, note
 from airtcp.exceptions import AirtcpError, OutputError, QuestionError, ScenarioError
 
-__all__ = ["Status", "note", "outcome"]
-
 
 @contextmanager
 def outcome() -> Iterator[None]:

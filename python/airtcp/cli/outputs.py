@@ -16,8 +16,6 @@ from airtcp.cli.captures import is_own_capture
 from airtcp.exceptions import OutputError
 from airtcp.files import prepare
 
-__all__ = ["check", "check_pages", "check_picture"]
-
 #: Enough of a file to know it by its beginning or its end.
 _LOOK: Final = 65_536
 #: A column of traces that no other table is likely to have.

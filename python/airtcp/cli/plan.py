@@ -21,7 +21,8 @@ from airtcp.cli.answers import (
     tell_report,
     whole,
 )
-from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.outcome import outcome
+from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of, value_of
 

@@ -16,8 +16,6 @@ from typing import NoReturn, Self
 
 from airtcp.exceptions import AirtcpError, one_line
 
-__all__ = ["Status", "StdoutError", "end_at_once", "forget_stdout", "note", "run"]
-
 
 class Status(IntEnum):
     """Exit statuses, the same for every command."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from airtcp.cli.answers import Force, Json
-from airtcp.cli.outcome import Status, note, outcome
-from airtcp.cli.process import end_at_once
+from airtcp.cli.outcome import outcome
+from airtcp.cli.process import Status, end_at_once, note
 from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:

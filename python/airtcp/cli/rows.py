@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from airtcp.exceptions import one_line
 
-__all__ = ["as_json", "lines", "width"]
-
 #: Columns when the output is not a terminal and nothing says how wide it is.
 _PIPE_WIDTH: Final = 120
 _GAP: Final = "  "

@@ -14,8 +14,6 @@ import typer
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-__all__ = ["Set", "scenario_of", "settings_of", "value_of"]
-
 Set = Annotated[
     list[str] | None,
     typer.Option(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from airtcp.cli.answers import Json, Quiet, Replications, Threads
-from airtcp.cli.outcome import Status, note, outcome
+from airtcp.cli.outcome import outcome
+from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars
 from airtcp.cli.scenarios import Set, scenario_of, settings_of
 from airtcp.exceptions import one_line

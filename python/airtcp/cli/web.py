@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.outcome import note, outcome
+from airtcp.cli.outcome import outcome
+from airtcp.cli.process import note
 from airtcp.exceptions import QuestionError
 
 Host = Annotated[

@@ -26,8 +26,6 @@ from airtcp.units import (
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-__all__ = ["STATIONS", "Axis", "axis_of", "shared_out"]
-
 #: What varies the number of all stations, the groups in proportion.
 STATIONS: Final = "stations"
 #: The largest association identifier: stations of one access point (IEEE 802.11-2020, 9.4.1.8).

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
     from airtcp.scenario import Scenario
 
-__all__ = ["capacity"]
-
 
 def capacity(
     scenario: Scenario,

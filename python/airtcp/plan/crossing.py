@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 
 from airtcp.stats import Interval, student_interval
 
-__all__ = ["Crossing", "cross", "monotone_crossing"]
-
 #: Places from which on a curve is a parabola and no line.
 _PARABOLA: Final = 4
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.plan.axis import Axis
 
-__all__ = ["Guess", "guess"]
-
 
 @dataclass
 class Guess:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.plan.axis import Axis
 
-__all__ = ["Ranking"]
-
 #: Replications of the first round of all remedies.
 _FIRST: Final = 4
 #: Remedies that are never dropped for being in the worse half.

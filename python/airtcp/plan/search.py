@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from airtcp.results import Replication
     from airtcp.run.points import Points
 
-__all__ = ["Found", "Search", "sample"]
-
 #: Replications that enclose the end.
 _PILOTS: Final = 2
 #: Replications of the first round at the places around it.

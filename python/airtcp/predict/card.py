@@ -17,8 +17,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["HARMLESS", "Assumption", "Card", "Origin", "covers"]
-
 
 @dataclass(frozen=True, slots=True)
 class Assumption:

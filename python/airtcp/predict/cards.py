@@ -23,8 +23,6 @@ from airtcp.predict import (
 )
 from airtcp.predict.card import Card
 
-__all__ = ["CARDS"]
-
 CARDS: Final[tuple[Card, ...]] = (
     *saturated.CARDS,
     *categories.CARDS,

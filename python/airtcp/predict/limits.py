@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow, Link
 
-__all__ = ["Most", "apply", "least_time_s", "most_goodput"]
-
 #: Bounds that are met but for rounding name no source.
 _ROUNDING: Final = 1e-9
 #: What becomes of metrics of nodes that have something to send less often than a model has them.

@@ -18,8 +18,6 @@ from airtcp.results import Comparison, Simulation, SimulationResult
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["first_lines", "problems"]
-
 Simulated = Comparison | SimulationResult
 
 #: Groups and directions that are told one by one.

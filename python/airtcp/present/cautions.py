@@ -14,8 +14,6 @@ from airtcp.present.silence import silences
 from airtcp.results import Comparison, SimulationResult
 from airtcp.stats import WIDE
 
-__all__ = ["LONG_TRANSFERS", "ONE_RUN", "cautions"]
-
 ONE_RUN: Final = "one replication has no interval: nothing says how far chance goes"
 
 #: From this part of the measured time on, transfers are long: many do not end in it.

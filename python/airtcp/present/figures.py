@@ -15,8 +15,6 @@ from airtcp.results.plans import Plan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["figure"]
-
 #: What a result is best drawn as, where it can be: the first of these.
 _FIRST: Final = ("comparison", "transfer-times", "stations", "airtime")
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from airtcp.results import Results
 
-__all__ = ["KINDS", "Kind", "picture"]
-
 Kind = Literal["line", "scatter", "heat", "cdf"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 

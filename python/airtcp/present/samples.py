@@ -19,17 +19,6 @@ from airtcp.stats import Interval, student_interval
 if TYPE_CHECKING:
     from airtcp.results import Results
 
-__all__ = [
-    "Intervals",
-    "Samples",
-    "Side",
-    "caption",
-    "intervals_of",
-    "samples_of",
-    "side_of",
-    "unit_and_label",
-]
-
 #: Samples by step of `by` and step of `x`.
 Samples = dict[Any, dict[Any, list[float | None]]]
 Intervals = dict[Any, dict[Any, Interval]]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow as Entry
 
-__all__ = ["Silence", "silences"]
-
 #: Applications that have something to send from their beginning on.
 _AT_ONCE: Final = ("bulk", "udp")
 #: Flows that are told by name.

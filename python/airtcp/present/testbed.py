@@ -8,8 +8,6 @@ from airtcp.present.cautions import ONE_RUN, cautions
 from airtcp.results import Comparison, SimulationResult
 from airtcp.results.testbed import Lag, TestbedResult
 
-__all__ = ["cautions_of", "lateness", "sanity_of", "trust"]
-
 
 def trust(lag: Lag) -> str:
     """In a word, whether the air kept up with the clock."""

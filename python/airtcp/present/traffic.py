@@ -16,8 +16,6 @@ from airtcp.units import format_size
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["lines", "picture"]
-
 
 def lines(study: Any) -> list[tuple[str, str]]:
     """Names and texts, the most important first; `study` is that of `airtcp.traffic`."""

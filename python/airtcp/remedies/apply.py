@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.mac import AccessParameters
     from airtcp.standards import AccessCategory
 
-__all__ = ["Lines", "lines_for"]
-
 #: Names that stand for those of the equipment: network interface, next router, UCI sections.
 INTERFACE: Final = "wlan0"
 ROUTER: Final = "192.0.2.1"

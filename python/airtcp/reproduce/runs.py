@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from airtcp.results import Simulation
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["SimulatedPoint", "keep"]
-
 #: Two that reproduce into one folder write in turns, each for a part of a second.
 _TRIES: Final = 100
 _WAIT_S: Final = 0.1

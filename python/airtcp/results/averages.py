@@ -13,8 +13,6 @@ from typing import Any, Final, TypeVar
 
 from airtcp.stats import Interval, student_interval
 
-__all__ = ["Answer", "Flow", "Groups", "Station", "categories", "combined", "groups", "mean_of"]
-
 #: What the core answers for one replication.
 Answer = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]

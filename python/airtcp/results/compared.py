@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from airtcp.results.testbed import TestbedResult
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["Comparison", "Model", "Predicted", "Prediction", "Row"]
-
 
 @dataclass(frozen=True, slots=True)
 class Predicted:

@@ -23,8 +23,6 @@ from airtcp.stats import Interval, student_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Change", "Difference", "Ranked"]
-
 _OF_THE_RUN: Final = ("title", "run.replications", "run.seed", "run.precision")
 
 Samples = Mapping[str, float | None]

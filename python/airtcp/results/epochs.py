@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 
     from airtcp.results.trace import Trace
 
-__all__ = [
-    "Epochs",
-    "convergence_interval",
-    "epochs_of_flow",
-    "epochs_of_queue",
-    "epochs_to_converge",
-]
-
 #: Epochs at the end over which the state that is converged to is averaged, if nobody says.
 _LATE = 20
 #: What is missing is told from noise down to this part of what was missing at first.

@@ -12,8 +12,6 @@ from typing import IO
 
 from airtcp.exceptions import OutputError
 
-__all__ = ["locked"]
-
 
 @contextmanager
 def locked(file: Path, what: Path) -> Iterator[None]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.scenario import Scenario
 
-__all__ = ["Answer", "Evidence", "Gain", "Plan", "PlanStopped", "Verdict"]
-
 #: Why the work ended: it was done, the user interrupted it, or its time was over.
 PlanStopped = Literal["done", "interrupted", "time"]
 

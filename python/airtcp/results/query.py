@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-__all__ = ["Results", "open"]
-
 #: A sweep that is under way may put its files together while they are read.
 _TRIES: Final = 5
 

@@ -12,8 +12,6 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Records", "kept"]
-
 #: What an array of 64-bit integers holds.
 _LEAST, _MOST = -(2**63), 2**63 - 1
 

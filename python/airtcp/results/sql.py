@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["answer", "files_as_tables"]
-
 #: What a connection is told before it gets the question: no spilling to disk, no extension, no
 #: file, and that none of this can be taken back. The order counts.
 _SEALED: Final = (

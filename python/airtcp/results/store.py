@@ -27,8 +27,6 @@ from airtcp.results.objects import Replication, Simulation
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["Store", "code_digest", "core_digest", "key_of"]
-
 _ROOT = Path(__file__).parents[1]
 
 

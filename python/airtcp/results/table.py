@@ -32,8 +32,6 @@ from airtcp.results.lock import locked
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["FORMAT", "AxisColumn", "Contents", "TableFiles", "Writer", "forget"]
-
 #: Of store.json and of the columns. A change that older versions cannot read makes it one more.
 FORMAT: Final = 1
 _CONTENTS: Final = "store.json"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
-__all__ = ["LAG_BOUND_US", "Beside", "Lag", "TestbedResult"]
-
 #: A result is trusted if 99 % of the packets were less late than this: half of what a frame of 1500
 #: bytes takes at 11 Mb/s with its backoff and its MAC ACK. [us]
 LAG_BOUND_US: Final = 500

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from airtcp.results.objects import Replication
 
-__all__ = ["ENDINGS", "Transfers", "check_ending", "table", "write"]
-
 #: The endings of a file of transfers.
 ENDINGS: Final = (".parquet", ".csv")
 

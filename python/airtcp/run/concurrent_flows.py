@@ -29,8 +29,6 @@ from airtcp.run.flow_arguments import law_of, mean_size, positive, replicate, wh
 from airtcp.run.processors import processors
 from airtcp.stats import Interval, student_interval
 
-__all__ = ["ConcurrentResult", "ServerResult", "concurrent_processor_sharing"]
-
 
 @dataclass(frozen=True, slots=True)
 class ServerResult:

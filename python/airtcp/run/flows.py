@@ -34,15 +34,6 @@ from airtcp.run.flow_arguments import law_of, mean_size, positive, replicate, wh
 from airtcp.run.processors import processors
 from airtcp.stats import Interval, student_interval
 
-__all__ = [
-    "FlowReplication",
-    "FlowResult",
-    "Histogram",
-    "SizeClass",
-    "closed_processor_sharing",
-    "processor_sharing",
-]
-
 FloatArray = NDArray[np.float64]
 
 

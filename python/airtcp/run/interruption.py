@@ -9,8 +9,6 @@ import signal
 import threading
 from types import FrameType
 
-__all__ = ["Interruption"]
-
 #: Interrupts, and requests to end that may be handled in the same way; not every system has all.
 _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)

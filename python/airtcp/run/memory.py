@@ -19,8 +19,6 @@ from airtcp.exceptions import ScenarioError
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["Cost", "available_bytes", "costs", "refuse_too_large"]
-
 #: Python with what a command imports, and the scenario itself.
 _PROCESS: Final = 100_000_000
 #: In a run under way: a node with its queues, more where each access category has one.

@@ -15,8 +15,6 @@ from typing import Any, Final
 from airtcp.exceptions import SimulationError
 from airtcp.stats import FIRST_ROUND, is_precise, next_round, student_interval
 
-__all__ = ["Numbers", "metric_names", "wanted"]
-
 #: How the table begins in canonical JSON.
 _RUN: Final = '"run":{'
 #: A row: a number for each metric as float64, little-endian; NaN where one does not exist.

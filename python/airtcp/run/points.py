@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from airtcp import _core
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["Points", "TimeIsOver"]
-
 _Key = TypeVar("_Key", bound=Hashable)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["processors"]
-
 
 def processors() -> int:
     """Processors that this process may use; a container often allows fewer than there are."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["find_warmup_ns", "mser5", "with_warmup"]
-
 #: As Hoad, Robinson and Davies advise, five.
 PILOTS = 5
 #: Far from the numbers of replications that anyone asks for.

@@ -33,8 +33,6 @@ from ..distributions import Empirical
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["DataFileError", "lines_of", "read_access_log", "read_csv_column"]
-
 MOST_BYTES: Final = 2**30
 LONGEST_LINE: Final = 2**20
 MOST_VALUES: Final = 1_000_000

@@ -23,23 +23,6 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
 from .quantities import Name, RateBps, SizeBytes, TimeNs, Written
 
-__all__ = [
-    "NEEDED",
-    "Default",
-    "Key",
-    "Table",
-    "by_preset",
-    "declarations",
-    "derived",
-    "file_only",
-    "follows",
-    "key",
-    "name_in_files",
-    "none",
-    "text",
-    "written",
-]
-
 
 @dataclass(frozen=True)
 class Default:

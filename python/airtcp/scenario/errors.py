@@ -16,8 +16,6 @@ from pydantic_core import ErrorDetails
 from ..choices import meant
 from ..exceptions import ScenarioError, UnitError
 
-__all__ = ["InvalidError", "Path", "key_path", "scenario_error"]
-
 #: Where a key stands: the names of tables, the indices of lists.
 Path = tuple[str | int, ...]
 

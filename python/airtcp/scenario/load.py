@@ -16,8 +16,6 @@ from typing import Any
 from ..exceptions import ScenarioError
 from .scenario import Scenario
 
-__all__ = ["load", "loads", "read", "resolve"]
-
 #: What stands for standard input in the place of a file.
 STDIN = Path("-")
 

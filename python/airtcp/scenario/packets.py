@@ -12,8 +12,6 @@ from ..standards import AccessCategory
 from .keys.mac import Classify
 from .keys.traffic import Flow
 
-__all__ = ["Side", "packets"]
-
 Side = Literal["ap", "stations"]
 
 _SIDES: tuple[Side, ...] = ("ap", "stations")

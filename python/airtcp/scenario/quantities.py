@@ -25,31 +25,6 @@ from pydantic_core import PydanticCustomError
 from .. import units
 from ..exceptions import UnitError
 
-__all__ = [
-    "Decibels",
-    "ExchangeTimeNs",
-    "MeanCount",
-    "MeanSizeBytes",
-    "Name",
-    "Percent",
-    "PositiveCount",
-    "RateBps",
-    "Share",
-    "SizeBytes",
-    "TimeNs",
-    "TimeS",
-    "Written",
-    "in_any_case",
-    "needed",
-    "number_or_table",
-    "one_of",
-    "optional",
-    "positive",
-    "rate_or",
-    "text_or_table",
-    "time_or",
-]
-
 
 def in_any_case(*words: str) -> BeforeValidator:
     """Takes a word for the one that it is but for capitals: "802.11G" is "802.11g"."""

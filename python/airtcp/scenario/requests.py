@@ -20,8 +20,6 @@ from typing import Any, Final
 from ..exceptions import QuestionError
 from .access_log import DataFileError, lines_of
 
-__all__ = ["Requests", "read_requests"]
-
 _LINE: Final = re.compile(
     r'(\S+) \S+ .+? \[([^\[\]]*)\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
 )

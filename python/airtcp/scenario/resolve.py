@@ -30,8 +30,6 @@ from .resolve_queue import Network, on_air_ns, resolve_queue
 from .resolve_traffic import resolve_flows, resolve_link
 from .resolved import ResolvedScenario
 
-__all__ = ["resolve_scenario"]
-
 MAX_STATIONS = 100_000
 MIN_DURATION_NS = 1_000_000
 #: A share of success below which no packet comes through in any run.

@@ -18,17 +18,6 @@ from .keys.mac import Aggregation
 from .keys.phy import HighRatePhy, Phy, Rate
 from .quantities import Written
 
-__all__ = [
-    "check_keys",
-    "error_rates",
-    "high_rate_phy",
-    "rate_of",
-    "rates_up_to",
-    "reference_bps",
-    "resolve_aggregation",
-    "rules_of",
-]
-
 _MBPS: Final = 1_000_000
 #: Keys that only 802.11n and later have, in `[phy]` and in stations.
 _HIGH_KEYS: Final = ("band", "channel_width", "mcs", "spatial_streams", "guard_interval")

@@ -15,8 +15,6 @@ from .access_log import DataFileError, read_access_log, read_csv_column
 from .errors import InvalidError, Path
 from .quantities import MOST_COUNTED, Written
 
-__all__ = ["resolve_distribution"]
-
 
 def resolve_distribution(
     written: Written, here: Path, base: FilePath, *, of: str

@@ -24,15 +24,6 @@ from .resolve_pcf import resolve_pcf, with_beacons
 from .resolve_phy import beacon_rate
 from .resolved import ResolvedScenario
 
-__all__ = [
-    "check_txop_limits",
-    "resolve_access",
-    "resolve_classify",
-    "resolve_mac",
-    "resolve_scheduler",
-    "with_categories",
-]
-
 
 def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
     """The resolved `[mac]`; AIFS and the windows of access categories follow from the PHY.

@@ -16,8 +16,6 @@ from .packets import packets
 from .quantities import Written
 from .resolved import ResolvedScenario
 
-__all__ = ["check_pcf", "resolve_pcf", "with_beacons"]
-
 _HERE: Path = ("mac", "pcf")
 
 #: A beacon with the CF Parameter Set: header and FCS, fixed fields, an empty SSID, the element

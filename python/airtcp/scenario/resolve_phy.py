@@ -25,8 +25,6 @@ from .resolve_high_rate import (
     reference_bps,
 )
 
-__all__ = ["beacon_rate", "controlled_rates", "resolve_phy", "station_cw_min", "station_rates"]
-
 
 def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
     """The resolved `[phy]`.

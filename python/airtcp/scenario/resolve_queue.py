@@ -21,8 +21,6 @@ from .keys.queue import Codel, CodelQueue, Fq, FqCodelQueue, PlainQueue, Queue, 
 from .keys.traffic import Link, StationGroup
 from .quantities import Written
 
-__all__ = ["Network", "on_air_ns", "on_wire_ns", "resolve_queue"]
-
 _IDLE_BITS = 8 * standards.RED_IDLE_PACKET_BYTES
 
 

@@ -14,8 +14,6 @@ from .errors import InvalidError, Path
 from .keys.tcp import AckSkip, DelayedAck, Segments, Tcp
 from .quantities import Written
 
-__all__ = ["resolve_tcp"]
-
 MSS_BYTES = 1460
 TIMESTAMPS_BITS = 96  # with two bytes of padding (RFC 7323, appendix A)
 TIMESTAMPED_MSS_BYTES = MSS_BYTES - TIMESTAMPS_BITS // 8

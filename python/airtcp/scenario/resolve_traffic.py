@@ -37,8 +37,6 @@ from .resolve_laws import resolve_distribution
 from .resolve_queue import Network, on_wire_ns, resolve_queue
 from .resolve_tcp import resolve_tcp
 
-__all__ = ["entries", "resolve_flows", "resolve_link"]
-
 #: As measured with ProFTPD in paper H, Table II: 48, 392, 272, 704 and 184 bits.
 PROFTPD = FtpMessages(
     pasv_bytes=6, reply_227_bytes=49, retr_bytes=34, reply_150_bytes=88, reply_226_bytes=23

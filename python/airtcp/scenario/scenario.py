@@ -21,8 +21,6 @@ from .resolve_traffic import entries
 from .resolved import ResolvedScenario
 from .vary import varied
 
-__all__ = ["Scenario"]
-
 
 class Scenario(ResolvedScenario):
     """A resolved scenario that knows the written form that it comes from.

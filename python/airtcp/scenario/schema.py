@@ -11,8 +11,6 @@ from typing import Any
 from .declare import written
 from .resolved import ResolvedScenario
 
-__all__ = ["schema"]
-
 Schema = dict[str, Any]
 
 

@@ -17,8 +17,6 @@ from .errors import InvalidError
 from .quantities import Written
 from .resolved import ResolvedScenario
 
-__all__ = ["key_paths", "varied"]
-
 
 def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """The written form of a scenario with other values at some key paths.

@@ -21,18 +21,6 @@ from airtcp.exceptions import UnitError
 from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.quantities import Name, Written, needed, optional
 
-__all__ = [
-    "AXIS_FORMS",
-    "Axis",
-    "Bounds",
-    "Column",
-    "Label",
-    "Step",
-    "labels_of",
-    "read_axes",
-    "read_span",
-]
-
 #: What a cell of an axis column holds.
 Label = int | float | str | bool | None
 

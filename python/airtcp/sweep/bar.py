@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from airtcp.sweep.execute import Progress
 
-__all__ = ["columns", "on", "shown"]
-
 
 @contextmanager
 def shown(wanted: bool | Callable[[Progress], None]) -> Iterator[Callable[[Progress], None] | None]:

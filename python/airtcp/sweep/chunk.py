@@ -17,8 +17,6 @@ from airtcp.run import HEADLINES
 from airtcp.run.numbers import Numbers, wanted
 from airtcp.sweep.work import Chunk, Done, Row, Task, Work
 
-__all__ = ["run_chunk", "wanted_of"]
-
 
 def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
     """Make the runs of a chunk. At least one is made, however long it takes.

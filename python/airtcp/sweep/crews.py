@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 from airtcp.sweep.workers import Crew, LocalCrew
 
-__all__ = ["crew_of"]
-
 
 @contextmanager
 def crew_of(workers: int, dask: str | None) -> Iterator[Crew]:

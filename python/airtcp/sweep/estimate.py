@@ -20,8 +20,6 @@ from airtcp.stats import FIRST_ROUND
 from airtcp.sweep.points import Points, count_of
 from airtcp.sweep.spec import Sweep
 
-__all__ = ["MANY_RUNS", "Estimate", "estimate", "runs_of"]
-
 #: More runs than this are asked for on purpose, or by mistake.
 MANY_RUNS: Final = 100_000
 #: Points that are measured, and the time after which no further one is.

@@ -31,8 +31,6 @@ from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Outcome", "Progress", "contents_of", "execute"]
-
 #: What a chunk takes at first, and at most: so much is lost when a worker dies.
 _FIRST_S: Final = 0.2
 _LONGEST_S: Final = 30.0

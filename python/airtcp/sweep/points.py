@@ -38,8 +38,6 @@ from airtcp.units import (
     parse_time_s,
 )
 
-__all__ = ["Points", "count_of", "point_hash", "points_of"]
-
 #: Where a value stands in a resolved form.
 _Path = tuple[str | int, ...]
 

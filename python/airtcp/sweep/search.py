@@ -24,8 +24,6 @@ from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import Sweep, sweep_of
 from airtcp.sweep.workers import Crew
 
-__all__ = ["Found", "Goal", "goal_of", "search"]
-
 #: Points that are asked for at a time, whatever there is to run them on.
 _AT_A_TIME: Final = 8
 

@@ -24,8 +24,6 @@ from airtcp.sweep.axes import Axis, read_axes
 from airtcp.sweep.work import Often
 from airtcp.units import parse_percent
 
-__all__ = ["Sweep", "load_sweep", "sweep_of"]
-
 #: Of a station group, what `GROUP.PART.METRIC` may have as its part.
 PARTS: Final = ("all", "download", "upload")
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Chunk", "Done", "Filling", "Often", "Row", "Task", "Template", "Work"]
-
 #: What the holes of a template are filled with: JSON texts.
 Filling = tuple[str, ...]
 #: The metrics of a run: float64, little-endian; NaN where one does not exist.

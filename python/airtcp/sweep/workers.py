@@ -21,9 +21,6 @@ from typing import IO, Any, Final, Protocol
 from airtcp.sweep.chunk import run_chunk
 from airtcp.sweep.work import Chunk, Done, Work
 
-__all__ = ["Crew", "Ended", "LocalCrew", "Lost", "Process", "Thread", "Worker"]
-
-
 #: Threads of this process. Of a run of a third of a millisecond, the shortest that sweeps are made
 #: for, some 30 us are not the core's: up to here threads seldom wait for each other.
 THREADS: Final = 4

@@ -17,8 +17,6 @@ from airtcp.results.testbed import LAG_BOUND_US, Lag
 if TYPE_CHECKING:
     from airtcp import _core
 
-__all__ = ["Air", "captured"]
-
 #: Above other real-time threads that have not asked for more; the kernel's own have 50.
 _PRIORITY: Final = 20
 

@@ -22,8 +22,6 @@ from airtcp.testbed.site import Site, site_of
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["Progress", "measure"]
-
 _LOOK_EVERY_S: Final = 0.05
 _PATIENCE_S: Final = 20.0
 

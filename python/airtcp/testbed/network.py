@@ -25,8 +25,6 @@ from typing import IO, Any, Final
 from airtcp.exceptions import QuestionError
 from airtcp.testbed.site import Node
 
-__all__ = ["Network", "check_machine", "environment"]
-
 _KEEPER: Final = Path(__file__).with_name("keeper.py")
 _TUN: Final = Path("/dev/net/tun")
 #: A kernel makes some ten networks a second on a slow machine.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from airtcp.testbed.air import Air
     from airtcp.testbed.network import Network
 
-__all__ = ["Program"]
-
 
 class Program(ABC):
     """What makes the traffic of one flow.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from airtcp.testbed.air import Air
     from airtcp.testbed.network import Network
 
-__all__ = ["Program", "program_of"]
-
 _IPERF_PORT: Final = 5201
 _IP_UDP_BYTES: Final = 28
 #: More than the head of any answer of nginx.

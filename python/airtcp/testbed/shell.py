@@ -23,8 +23,6 @@ from airtcp.testbed.site import SERVER, Site, netns_name, site_of
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["Ended", "shell"]
-
 #: Longer than anyone waits. [ns]
 _FOR_EVER_NS: Final = 10**15
 #: A server that has not begun to listen by then may be one that never does. [s]

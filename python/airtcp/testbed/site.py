@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.tcp import Tcp
     from airtcp.scenario.keys.traffic import Flow
 
-__all__ = ["Node", "Site", "site_of"]
-
 #: Each has a network of its own in the kernel; and one machine keeps no more of them busy.
 MOST_STATIONS: Final = 200
 MOST_ENTRIES: Final = 250

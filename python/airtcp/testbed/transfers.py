@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from airtcp.testbed.network import Network
     from airtcp.testbed.site import RealFlow
 
-__all__ = ["Ftp", "Http", "Pages"]
-
 _USERS: Final = Path(__file__).with_name("users.py")
 _HTTP_PORT: Final = 80
 _FTP_PORT: Final = 21

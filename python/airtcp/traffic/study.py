@@ -24,8 +24,6 @@ from airtcp.results import canonical_json
 if TYPE_CHECKING:
     from airtcp.scenario.requests import Requests
 
-__all__ = ["Fit", "Study", "study", "survivals"]
-
 QUANTILES: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999)
 _TAIL: Final = 0.05
 _LEAST_TAIL: Final = 10

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from airtcp.traffic.study import Study
 
-__all__ = ["scenario_text"]
-
 #: What is taken where a log has no pauses: that of the example of a hot spot.
 _THINK_S: Final = 10.0
 

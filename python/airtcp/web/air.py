@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
-__all__ = ["MOST_BEGIN_S", "timeline"]
-
 #: The latest that one may look at: all before it is simulated, and written down, too.
 MOST_BEGIN_S: Final = 5.0
 #: What is looked at beyond the end, to see who sends next.

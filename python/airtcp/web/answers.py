@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from airtcp.results.plans import Plan
     from airtcp.stats import Interval
 
-__all__ = ["changes", "comparison", "interval", "metrics", "plan", "point", "prediction"]
-
 #: Quantiles of the transfer times that are sent for the picture of their distribution.
 _QUANTILES: Final = 200
 _WORDS: Final = (

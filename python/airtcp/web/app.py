@@ -31,8 +31,6 @@ from airtcp.web.limits import Limits
 from airtcp.web.stores import stamp
 from airtcp.web.uploads import UploadError, Uploads
 
-__all__ = ["create"]
-
 _Body = TypeVar("_Body", bound=BaseModel)
 
 _STATIC: Final = Path(__file__).parent / "static"

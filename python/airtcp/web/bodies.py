@@ -9,17 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-__all__ = [
-    "Ask",
-    "Curve",
-    "Figure",
-    "Job",
-    "Look",
-    "Nothing",
-    "Source",
-    "first_problem",
-]
-
 _MOST_VALUES = 64
 _MOST_CHANGES = 200
 

@@ -17,8 +17,6 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["Connections", "Server", "descriptors", "protocol"]
-
 #: How long a request may take to be whole, with so much more for each byte of its body, and how
 #: long an answer may wait before any of it is taken.
 PATIENCE_S: Final = 10.0

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["Field", "at", "choice", "is_there", "slider", "stops"]
-
 Field = dict[str, Any]
 
 

@@ -24,8 +24,6 @@ from typing import Any, Final
 
 from airtcp.web.limits import Limits
 
-__all__ = ["Crew", "Known", "Worker"]
-
 #: The longest line of a worker: all points of a plan, and more.
 _LONGEST_LINE: Final = 64 * 2**20
 #: What an answer takes beside its bytes: its hash, and its place among the others.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.queue import Queue
     from airtcp.scenario.keys.traffic import Flow, StationGroup
 
-__all__ = ["axes", "fields"]
-
 _PHY: Final[Mapping[str, dict[str, Any]]] = {
     "802.11b": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "2 Mb/s"},
     "802.11g": {"standard": "802.11g", "data_rate": "54 Mb/s", "control_rate": "24 Mb/s"},

@@ -17,8 +17,6 @@ from airtcp.web.controls import Field, choice, slider
 if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Flow
 
-__all__ = ["tcp_fields"]
-
 _WINDOWS: Final = tuple(f"{size} KiB" for size in (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024))
 _SEGMENTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
 #: Of keys that may stand in a congestion control's way what is plain enough for every one.

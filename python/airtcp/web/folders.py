@@ -19,8 +19,6 @@ from typing import Final
 from airtcp.exceptions import OutputError
 from airtcp.results.lock import locked
 
-__all__ = ["temporary"]
-
 _PREFIX: Final = "airtcp-web-"
 _LOCK: Final = "lock"
 

@@ -20,8 +20,6 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "is_loopback"]
-
 COOKIE: Final = "airtcp"
 
 _HEADERS: Final = {

@@ -19,8 +19,6 @@ from typing import Any, Final, Literal
 from airtcp.web.crew import Worker
 from airtcp.web.limits import Limits
 
-__all__ = ["FullError", "Job", "Jobs"]
-
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 #: How long a run that was asked to stop may take to say what it has.

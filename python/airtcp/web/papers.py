@@ -17,8 +17,6 @@ from airtcp.reproduce.item import Outcome
 from airtcp.reproduce.sliders import Movable, figures
 from airtcp.stats import Interval
 
-__all__ = ["catalogue", "figure", "points"]
-
 _COLOURS: Final = ("model", "simulated", "third", "fourth")
 #: What a page draws as points: simulations, and numbers that a paper prints.
 _POINTS: Final[tuple[Kind, ...]] = ("simulation", "points", "paper", "marks", "bars")

@@ -13,8 +13,6 @@ from pathlib import Path
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.web.limits import Limits
 
-__all__ = ["PORT", "serve"]
-
 #: Where the page is, if nobody says where.
 PORT = 8765
 

@@ -23,8 +23,6 @@ from airtcp.scenario.errors import InvalidError, scenario_error
 from airtcp.scenario.vary import varied
 from airtcp.web.bodies import Source
 
-__all__ = ["Read", "at", "field_of", "read", "shares"]
-
 _NAME = "scenario"
 _DEEPEST = 40
 

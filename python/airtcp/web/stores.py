@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from airtcp.present.samples import Intervals, Side
     from airtcp.results import Results
 
-__all__ = ["listed", "look", "named", "stamp"]
-
 #: More lines than there are colours say nothing.
 _MOST_LINES: Final = 6
 #: Steps of an axis among which one is chosen; of more, all are averaged.

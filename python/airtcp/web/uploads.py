@@ -15,8 +15,6 @@ from typing import Final
 
 from airtcp.web.limits import Limits
 
-__all__ = ["UploadError", "Uploads"]
-
 #: A compressed file may hold so many times what may be uploaded.
 _MOST_UNPACKED: Final = 8
 _GZIP: Final = b"\x1f\x8b"

@@ -16,8 +16,6 @@ from airtcp.plan.axis import STATIONS
 from airtcp.web import answers, fields, sources, stores, written
 from airtcp.web.bodies import Ask, Curve, Figure, Job, Source
 
-__all__ = ["problem", "question", "run"]
-
 Tell = Callable[[dict[str, Any]], None]
 
 #: Runs of a plan may take this part of the time that a run has, so that it ends by itself.

@@ -19,8 +19,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["main"]
-
 
 def main(arguments: list[str]) -> None:
     """Answer what comes in until there is no more."""

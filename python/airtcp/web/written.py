@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["dumps", "value_text"]
-
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 

@@ -14,8 +14,6 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["Packets", "packets_of"]
-
 #: Of pcapng (draft-ietf-opsawg-pcapng): blocks with a packet, and the flags of one that leaves.
 _ENHANCED_PACKET: Final = 6
 _OUTBOUND: Final = 2

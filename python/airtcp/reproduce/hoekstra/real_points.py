@@ -36,8 +36,6 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario
 from airtcp.stats import Interval, student_interval
 
-__all__ = ["CONFIDENCE", "LINUX", "REAL_LAWS", "REAL_PLACES", "Both", "RealPoint", "measured"]
-
 #: The client of paper H with the kernel's TCP: windows of six segments, as in Table II.
 LINUX: Final[Mapping[str, Any]] = {
     "flows.client.tcp": {

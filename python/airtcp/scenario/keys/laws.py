@@ -23,8 +23,6 @@ from ..quantities import (
     optional,
 )
 
-__all__ = ["CountDistribution", "Empirical", "SizeDistribution", "TimeDistribution", "checked_tag"]
-
 SCV_MAX = 1e6
 
 

@@ -14,19 +14,6 @@ from ..declare import Key, Table, by_preset, derived, file_only, follows, key, n
 from ..quantities import ExchangeTimeNs, RateBps, SizeBytes, Written, optional
 from .phy import Rate, amended
 
-__all__ = [
-    "AccessParameters",
-    "AfterCollision",
-    "Aggregation",
-    "Beacon",
-    "Classify",
-    "Edca",
-    "EdcaCategories",
-    "Mac",
-    "Pcf",
-    "Rules",
-]
-
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 
 _CW_MOST = 2**20 - 1

@@ -31,8 +31,6 @@ from ...units import format_time_ns
 from ..declare import Default, Key, Table, derived, file_only, follows, key
 from ..quantities import ExchangeTimeNs, RateBps, in_any_case, one_of
 
-__all__ = ["DsssPhy", "HighRate", "HighRatePhy", "OfdmPhy", "Phy", "Protection", "Rate"]
-
 StandardName = Literal[
     "802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"
 ]

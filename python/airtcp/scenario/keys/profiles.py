@@ -15,8 +15,6 @@ how long a request is are not in that report: 30 s and 500 B are assumptions.
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["PROFILES"]
-
 PROFILES: Final[Mapping[str, Mapping[str, Any]]] = {
     "web-2025": {
         "kind": "web",

@@ -19,26 +19,6 @@ from ..quantities import (
     text_or_table,
 )
 
-__all__ = [
-    "Access",
-    "AccessPoint",
-    "AdaptiveBurst",
-    "AirtimeScheduler",
-    "AnyQueue",
-    "Codel",
-    "CodelQueue",
-    "Fq",
-    "FqCodelQueue",
-    "LinkQueueForm",
-    "PlainQueue",
-    "Queue",
-    "QueueForm",
-    "Red",
-    "RedQueue",
-    "Scheduler",
-    "StandardAccess",
-]
-
 
 def _filter(value: object) -> object:
     if value in (True, False, "aggressive"):

@@ -5,8 +5,6 @@ from typing import Annotated, Literal
 from ..declare import Table, key, none
 from ..quantities import Percent, time_or
 
-__all__ = ["Run"]
-
 
 class Run(Table):
     """How long, how often, how exactly.

@@ -14,18 +14,6 @@ from ...choices import CongestionName, RecoveryName, SlowStartName
 from ..declare import Key, Table, by_preset, file_only, follows, key, none
 from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
 
-__all__ = [
-    "AckSkip",
-    "AdaptiveSkip",
-    "Aimd",
-    "DelayedAck",
-    "MacFeedback",
-    "Segments",
-    "Tack",
-    "Tcp",
-    "TcpRules",
-]
-
 _LAST_SEGMENT = 10**9
 
 NotNegative = Annotated[int, Field(ge=0)]

@@ -33,24 +33,6 @@ from .profiles import PROFILES
 from .queue import LinkQueueForm, Queue, QueueForm
 from .tcp import Tcp
 
-__all__ = [
-    "Application",
-    "Bulk",
-    "Call",
-    "Flow",
-    "FrameErrors",
-    "Ftp",
-    "FtpMessages",
-    "Link",
-    "Loss",
-    "Page",
-    "Replay",
-    "StationGroup",
-    "Udp",
-    "Voice",
-    "Web",
-]
-
 
 class Bulk(Table):
     """One transfer for each station."""
