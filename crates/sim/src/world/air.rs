@@ -130,7 +130,7 @@ impl Supply<Packet> for World<'_> {
 /// What a PSDU is for: TCP ACKs, if there is nothing else in it.
 #[inline]
 fn cargo(psdu: Frames<'_, Packet>) -> Cargo {
-    let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.segment.len > 0;
+    let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.payload_bytes() > 0;
     if carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries) {
         Cargo::Data
     } else {
@@ -277,7 +277,7 @@ impl World<'_> {
             self.measures.scopes[scope as usize].latency.reorder.add(self.now - came);
         }
         let at = came.unwrap_or(self.now);
-        self.measures.payload_received(at, scope, packet.body.segment.len);
+        self.measures.payload_received(at, scope, packet.body.payload_bytes());
         if mpdu.receiver == ACCESS_POINT {
             self.forward_to_server(packet);
         } else {

@@ -331,13 +331,13 @@ impl World<'_> {
         let mut frame = Frame::default();
         let mut heads = Vec::with_capacity(packets.len());
         for (mpdu, id) in packets.iter().zip(ids) {
-            if mpdu.payload.body.owner.is_foreign() {
-                heads.push(capture.foreign.packet(&mpdu.payload));
+            if let Some(place) = mpdu.payload.body.foreign() {
+                heads.push(capture.foreign.packet(place, mpdu.payload.body.flags()));
                 continue;
             }
             capture.packet.clear();
             self.build_packet(&mut capture.packet, &capture.names, &mpdu.payload, side, id);
-            heads.push((capture.packet.clone(), mpdu.payload.body.segment.len as usize));
+            heads.push((capture.packet.clone(), mpdu.payload.body.payload_bytes() as usize));
         }
         match &heads[..] {
             [(head, zeros)] => frame.data(&header, head, *zeros),

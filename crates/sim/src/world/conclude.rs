@@ -74,12 +74,14 @@ impl World<'_> {
             waiting.extend(transmitter.queue.iter());
         }
         waiting.extend(self.links.wires.travelling());
-        let has_option = |packet: &&Packet| packet.body.segment.has_kept_options();
+        let has_option = |packet: &&Packet| {
+            packet.body.segment().is_some_and(|(_, segment)| segment.has_kept_options())
+        };
         let options = waiting.iter().filter(has_option).count();
         options_kept(self.connections.iter().map(Connection::sacks_in_network).sum(), options)?;
         let mut of_flows = vec![Waiting::default(); self.flows.len()];
         for packet in waiting {
-            of_flows[packet.flow as usize].add(packet.body.segment.len);
+            of_flows[packet.flow as usize].add(packet.body.payload_bytes());
         }
         for (flow, waiting) in self.flows.iter().zip(of_flows) {
             flow.books.balance(waiting, &flow.name)?;

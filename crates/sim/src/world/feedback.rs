@@ -38,7 +38,7 @@ impl World<'_> {
     }
 
     fn tell_of_frame(&mut self, packet: &Packet, is_answered: bool) {
-        let Some(id) = packet.body.owner.connection() else { return };
+        let Some(id) = packet.body.connection() else { return };
         let connection = &mut self.connections[id as usize];
         let config = &self.flows[connection.flow as usize].tcp().endpoint;
         let side = connection.acknowledging();
@@ -49,13 +49,13 @@ impl World<'_> {
     #[cold]
     pub(super) fn frame_given_up(&mut self, by: ContenderId, packet: &Packet) {
         let transmitter = &self.transmitters[by as usize];
-        let Some(id) = packet.body.owner.connection() else { return };
+        let Some((id, segment)) = packet.body.segment() else { return };
         let connection = &mut self.connections[id as usize];
         if !self.tells_tcp || transmitter.at_access_point || !connection.open {
             return;
         }
         let config = &self.flows[connection.flow as usize].tcp().endpoint;
-        let (segment, by_channel) = (&packet.body.segment, !transmitter.collided);
+        let by_channel = !transmitter.collided;
         connection.endpoint(Side::Station).on_given_up(config, self.now, segment, by_channel);
         // It sends once the MAC has done all that it does now.
         self.schedule(self.now, Event::Resume(id));

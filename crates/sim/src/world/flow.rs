@@ -2,7 +2,6 @@
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_net::{LinkConfig, Loss, Wires};
-use airtcp_tcp::Segment;
 use airtcp_wlan::{ContenderId, StationId};
 
 use super::groups::scope;
@@ -11,7 +10,7 @@ use super::node::{Built, NodeId};
 use crate::app::{App, Draws, Setting};
 use crate::connection::{Side, TcpCounts};
 use crate::conservation::Books;
-use crate::packet::{Body, Owner, Packet, UDP_HEADER_BYTES};
+use crate::packet::{Body, Content, Packet, UDP_HEADER_BYTES};
 use crate::scenario::{FlowConfig, PathElement, Scenario, TcpConfig};
 
 /// One flow.
@@ -174,7 +173,7 @@ impl Links {
 
     #[inline(never)]
     fn loses_some(&mut self, wire: u32) -> bool {
-        let has_payload = || self.wires.arriving(wire).body.segment.len > 0;
+        let has_payload = || self.wires.arriving(wire).body.payload_bytes() > 0;
         self.losses[wire as usize].as_mut().is_some_and(|loss| loss.loses(has_payload()))
     }
 }
@@ -203,12 +202,11 @@ impl<'a> Flow<'a> {
         self.tcp.expect("connections are TCP")
     }
 
-    /// A packet of this flow, the number `id`, that node `to` is to receive from the air.
+    /// Makes a packet of this flow, the number `id`, that node `to` is to receive from the air.
     #[inline]
-    pub(super) fn packet(&self, id: u32, to: StationId, owner: Owner, segment: Segment) -> Packet {
-        let bits =
-            u64::from(self.header_bits) + u64::from(segment.len + segment.option_bytes()) * 8;
-        let body = Body { segment, owner, scope: self.scope, hop: 0 };
+    pub(super) fn packet(&self, id: u32, to: StationId, content: Content) -> Packet {
+        let body = Body::new(content, self.scope);
+        let bits = u64::from(self.header_bits) + u64::from(body.payload_and_option_bytes()) * 8;
         Packet { bits, arrived: Time::ZERO, flow: id, to, body }
     }
 }

@@ -10,7 +10,7 @@ use super::World;
 use super::network::Parts;
 use crate::connection::Side;
 use crate::live::{Arrival, LiveCounts, LiveFlow};
-use crate::packet::{Body, Owner, Packet};
+use crate::packet::{Body, Content, Packet};
 use crate::scenario::Direction;
 use crate::tap::{Purpose, Tap};
 
@@ -143,7 +143,6 @@ impl World<'_> {
         }
         let kept = Kept { segment, sacked, connection, sent: now };
         let place = self.foreign.keep(kept);
-        let owner = connection.map_or(Owner::FOREIGN_DATAGRAM, Owner::foreign);
         let Parts { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
         flow.books.send(segment.len);
@@ -151,12 +150,7 @@ impl World<'_> {
             Side::Station => flow.access_point_address,
             Side::Server => flow.station_address,
         };
-        let body = Body {
-            segment: Segment { seq: u64::from(place), ..segment },
-            owner,
-            scope: flow.scope,
-            hop: 0,
-        };
+        let body = Body::new(Content::Foreign { place, connection, segment }, flow.scope);
         let packet = Packet { bits, arrived: Time::ZERO, flow: flow_id, to, body };
         let place_of_drops = network.hand_over(flow, side, packet);
         self.settle_drops(place_of_drops);
@@ -166,7 +160,7 @@ impl World<'_> {
     /// A packet has come to its end.
     #[cold]
     pub(super) fn hand_out(&mut self, packet: &Packet, side: Side) {
-        let place = packet.body.place();
+        let place = packet.body.foreign().expect("only foreign packets are handed out");
         let kept = &mut self.foreign.kept[place as usize];
         let Kept { segment, connection, sent, .. } = *kept;
         let sacked = std::mem::take(&mut kept.sacked);
@@ -189,7 +183,7 @@ impl World<'_> {
         }
         let tap = connection.and_then(|id| self.foreign.taps[id as usize].as_ref());
         let in_order = tap.map_or(0, |tap| tap.delivered);
-        let segment = Segment { seq: segment.seq, ..packet.body.segment };
+        let segment = Segment { flags: packet.body.flags(), ..segment };
         self.foreign.out.push(HandedOut {
             place,
             flow: flow_id,

@@ -46,8 +46,8 @@ impl Log {
             at,
             side,
             flow: packet.flow,
-            connection: packet.body.owner.connection(),
-            segment: packet.body.segment,
+            connection: packet.body.connection(),
+            segment: packet.body.packed(),
             sacked: Vec::new(),
             bits: packet.bits,
             is_reaction: !self.is_in_step,
@@ -60,7 +60,7 @@ impl Log {
     }
 
     pub(super) fn arrived(&mut self, at: Time, side: Side, packet: &Packet) {
-        let Segment { seq, ack, len, .. } = packet.body.segment;
+        let Segment { seq, ack, len, .. } = packet.body.packed();
         self.arrived.push(Arrived { at, side, flow: packet.flow, seq, ack, len });
     }
 

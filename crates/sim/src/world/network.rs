@@ -6,7 +6,6 @@
 
 use airtcp_kernel::Time;
 use airtcp_net::Wires;
-use airtcp_tcp::Segment;
 use airtcp_wlan::ContenderId;
 
 use super::World;
@@ -16,7 +15,7 @@ use super::node::{Node, Transmitter};
 use super::record::Recorder;
 use crate::app::Actions;
 use crate::connection::{Connection, Side};
-use crate::packet::{Body, Owner, Packet};
+use crate::packet::{Body, Content, Packet};
 
 /// Queues and wires at one instant.
 pub(super) struct Network<'w> {
@@ -78,19 +77,19 @@ impl Network<'_> {
         flow: &mut Flow<'_>,
         id: u32,
         side: Side,
-        owner: Owner,
-        segment: Segment,
+        content: Content,
     ) -> Drop {
-        flow.books.send(segment.len);
         #[cfg(test)]
-        self.log.sent(self.now, side, &flow.packet(id, 0, owner, segment));
+        self.log.sent(self.now, side, &flow.packet(id, 0, content));
         match side {
             Side::Station => {
-                let packet = flow.packet(id, flow.access_point_address, owner, segment);
+                let packet = flow.packet(id, flow.access_point_address, content);
+                flow.books.send(packet.body.payload_bytes());
                 self.enqueue(flow.station_queues[packet.body.class() as usize], packet)
             }
             Side::Server => {
-                let packet = flow.packet(id, flow.station_address, owner, segment);
+                let packet = flow.packet(id, flow.station_address, content);
+                flow.books.send(packet.body.payload_bytes());
                 self.forward_to_ap(flow, packet)
             }
         }

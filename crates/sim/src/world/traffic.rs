@@ -8,7 +8,7 @@ use super::network::Parts;
 use super::node::{NodeId, Transmitter};
 use super::{Event, World};
 use crate::connection::Side;
-use crate::packet::{Body, Owner, Packet, TrafficClass};
+use crate::packet::{Content, Packet, TrafficClass};
 
 impl World<'_> {
     /// The next link of a packet on its way from the access point to the server, or the server.
@@ -118,7 +118,7 @@ impl World<'_> {
     #[inline]
     fn wait_for_room(&mut self, id: ContenderId, packet: &Packet) {
         let is_saturated = || self.flows[packet.flow as usize].saturated.is_some();
-        if packet.body.owner == Owner::DATAGRAM && is_saturated() {
+        if packet.body.is_datagram() && is_saturated() {
             self.transmitters[id as usize].blocked.push_back(packet.flow);
         }
     }
@@ -130,7 +130,7 @@ impl World<'_> {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         let has_next = transmitter.queue.done(self.now, packet, &mut self.drops);
-        let fills_places = packet.body.owner == Owner::DATAGRAM || !transmitter.blocked.is_empty();
+        let fills_places = packet.body.is_datagram() || !transmitter.blocked.is_empty();
         if fills_places || !self.drops.is_empty() {
             let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
             let has_next = self.fill_place(id, packet, before);
@@ -204,8 +204,8 @@ impl World<'_> {
     /// the MAC has done all that it does now.
     #[inline(always)]
     fn leave_station(&mut self, packet: &Packet) {
-        let bytes = packet.body.segment.len;
-        if let Some(id) = packet.body.owner.connection().filter(|_| bytes > 0)
+        let bytes = packet.body.payload_bytes();
+        if let Some(id) = packet.body.connection().filter(|_| bytes > 0)
             && self.connections[id as usize].leave_station(bytes)
         {
             self.schedule(self.now, Event::Resume(id));
@@ -255,15 +255,15 @@ impl World<'_> {
             Side::Server => flow.station_address,
             Side::Station => flow.access_point_address,
         };
-        flow.packet(flow_id, to, Owner::DATAGRAM, Body::datagram(bytes, self.now))
+        flow.packet(flow_id, to, Content::Datagram { bytes, sent: self.now })
     }
 
     /// `side` of a flow sends a datagram.
     pub(super) fn send_datagram(&mut self, flow_id: u32, side: Side, bytes: u32) {
-        let datagram = Body::datagram(bytes, self.now);
+        let datagram = Content::Datagram { bytes, sent: self.now };
         let Parts { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
-        let place = network.send(flow, flow_id, side, Owner::DATAGRAM, datagram);
+        let place = network.send(flow, flow_id, side, datagram);
         self.settle_drops(place);
     }
 
@@ -282,20 +282,20 @@ impl World<'_> {
             self.leave_station(packet);
         }
         let flow = &mut self.flows[packet.flow as usize];
-        flow.books.drop(packet.body.segment.len);
-        if let Some(id) = packet.body.owner.connection() {
-            self.connections[id as usize].leave_network(&packet.body.segment);
+        flow.books.drop(packet.body.payload_bytes());
+        if let Some((id, segment)) = packet.body.segment() {
+            self.connections[id as usize].leave_network(segment);
             self.close_if_over(id);
             return;
         }
-        if packet.body.owner.is_datagram() {
+        if packet.body.class() == TrafficClass::Udp {
             self.measures.scopes[flow.scope as usize].latency.lost += 1;
             if let Some(speech) = &mut flow.speech {
                 speech.lost();
             }
         }
-        if packet.body.owner.is_foreign() {
-            self.foreign.lost.push(packet.body.place());
+        if let Some(place) = packet.body.foreign() {
+            self.foreign.lost.push(place);
         }
     }
 }

@@ -14,7 +14,7 @@ use super::network::{Network, Parts};
 use super::{Event, World};
 use crate::app::AppEvent;
 use crate::connection::{Connection, Side};
-use crate::packet::{Owner, Packet};
+use crate::packet::{Content, Packet};
 
 impl World<'_> {
     /// A packet has reached one end.
@@ -22,18 +22,16 @@ impl World<'_> {
     pub(super) fn arrive(&mut self, packet: &Packet, side: Side) {
         #[cfg(test)]
         self.log.arrived(self.now, side, packet);
-        let segment = &packet.body.segment;
         let Parts { flows, connections, actions, mut network } = self.split();
         let flow = &mut flows[packet.flow as usize];
-        flow.books.receive(segment.len);
-        let Some(id) = packet.body.owner.connection() else {
-            if packet.body.owner.is_foreign() {
+        flow.books.receive(packet.body.payload_bytes());
+        let Some((id, segment)) = packet.body.segment() else {
+            let Some(sent) = packet.body.datagram() else {
                 self.hand_out(packet, side);
                 return;
-            }
-            network.deliver(flow, packet.flow, u64::from(segment.len));
+            };
+            network.deliver(flow, packet.flow, u64::from(packet.body.payload_bytes()));
             let latency = &mut network.measures.scopes[flow.scope as usize].latency;
-            let sent = packet.body.sent();
             latency.datagram(sent, network.now, &mut flow.jitter);
             if let Some(speech) = &mut flow.speech {
                 speech.received(network.now - sent);
@@ -167,7 +165,8 @@ fn send_all(
 ) -> Option<Drop> {
     let flow_id = connection.flow;
     while let Some((segment, more)) = connection.poll_transmit(side, config, network.now) {
-        let place = network.send(flow, flow_id, side, Owner::of(id), segment);
+        let content = Content::Segment { connection: id, segment };
+        let place = network.send(flow, flow_id, side, content);
         #[cfg(test)]
         network.log.sacked(connection.sack_blocks(&segment));
         if !network.drops.is_empty() {

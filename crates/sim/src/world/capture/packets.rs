@@ -106,11 +106,12 @@ impl ForeignBytes {
         *more = bytes.len() - first.len();
     }
 
-    /// The first bytes of a packet as it is on the air, and how many more there are.
-    pub(super) fn packet(&self, packet: &Packet) -> (Vec<u8>, usize) {
-        let (head, more) = &self.kept[packet.body.place() as usize];
+    /// Returns the first bytes of the packet that is kept at `place`, as it is on the air with these
+    /// `flags`, and the number of the others.
+    pub(super) fn packet(&self, place: u32, flags: Flags) -> (Vec<u8>, usize) {
+        let (head, more) = &self.kept[place as usize];
         let mut head = head.clone();
-        if packet.body.segment.flags.contains(Flags::CE) {
+        if flags.contains(Flags::CE) {
             (self.mark)(&mut head);
         }
         (head, *more)
@@ -128,8 +129,8 @@ impl World<'_> {
         id: u16,
     ) {
         let flow = self.flow_of(packet);
-        let payload = packet.body.segment.len as usize;
-        let numbers = match packet.body.owner.connection() {
+        let payload = packet.body.payload_bytes() as usize;
+        let numbers = match packet.body.connection() {
             None => Numbers { client_port: DATAGRAM_PORT, server_port: DATAGRAM_PORT, isn: [0; 2] },
             Some(id) => names.connections[id as usize],
         };
@@ -139,9 +140,9 @@ impl World<'_> {
             Side::Station => (station, server),
             Side::Server => (server, station),
         };
-        let ecn = ecn_bits(packet.body.segment.flags);
+        let ecn = ecn_bits(packet.body.flags());
         let ends = Endpoints { from: from.0, to: to.0, from_port: from.1, to_port: to.1, id, ecn };
-        let Some(place) = packet.body.owner.connection() else {
+        let Some((place, segment)) = packet.body.segment() else {
             udp(out, &ends, payload);
             return;
         };
@@ -150,7 +151,6 @@ impl World<'_> {
             Side::Station => (numbers.isn[0], numbers.isn[1]),
             Side::Server => (numbers.isn[1], numbers.isn[0]),
         };
-        let segment = &packet.body.segment;
         let timestamps = self.connections[place as usize].timestamps(segment);
         let told = 320 + if timestamps.is_some() { 8 * TIMESTAMPS_BYTES } else { 0 };
         let header_bits = u64::from(config.packets.header_bits);
@@ -220,25 +220,16 @@ fn window_of_syn(config: &TcpConfig) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use airtcp_kernel::Time;
-    use airtcp_tcp::Segment;
-
     use super::*;
-    use crate::packet::{Body, Owner};
 
     /// The packet at place 1, of which no more than six bytes go into a frame.
     #[test]
     fn a_marked_packet_is_marked_in_its_frame_alone() {
         let mut foreign = ForeignBytes { mark: |bytes| bytes[1] |= 3, ..ForeignBytes::default() };
         foreign.keep(1, &[0x45, 2, 0, 9, 5, 6, 7, 8, 9], 6);
-        let packet = |flags| {
-            let segment = Segment { seq: 1, ack: 0, len: 1, flags };
-            let body = Body { segment, owner: Owner::foreign(0), scope: 0, hop: 0 };
-            Packet { bits: 72, arrived: Time::ZERO, flow: 0, to: 1, body }
-        };
 
-        let marked = foreign.packet(&packet(Flags::ACK | Flags::ECT | Flags::CE));
-        let unmarked = foreign.packet(&packet(Flags::ACK | Flags::ECT));
+        let marked = foreign.packet(1, Flags::ACK | Flags::ECT | Flags::CE);
+        let unmarked = foreign.packet(1, Flags::ACK | Flags::ECT);
         assert_eq!(marked, (vec![0x45, 3, 0, 9, 5, 6], 3));
         assert_eq!(unmarked, (vec![0x45, 2, 0, 9, 5, 6], 3));
     }
