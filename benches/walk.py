@@ -167,7 +167,7 @@ def read(text: str, segments: int) -> Profile:
             # Calls from itself are no further hops.
             if callee != function:
                 calls[callee] += int(value.split()[0])
-            if plain(callee) != plain(function) and is_of_core(callee):
+            if plain(callee) != plain(function) and is_of_core(callee) and not is_operator(callee):
                 callers.add(function)
             after_calls = True
         elif line[:1].isdigit() or line[:1] in "+-*":
@@ -183,6 +183,11 @@ def is_of_core(name: str) -> bool:
     return any(crate in name.split("(")[0].split(" as ")[0] for crate in CRATES)
 
 
+def is_operator(name: str) -> bool:
+    """Tell whether a function is an operator, a conversion or a comparison: of a trait of std."""
+    return OPERATOR.search(name) is not None
+
+
 def plain(name: str) -> str:
     """The name of a function without its hash, type arguments and closures."""
     name = re.sub(r"::h[0-9a-f]{16}$", "", name)
@@ -196,7 +201,6 @@ def plain(name: str) -> str:
     return name
 
 
-#: Traits of std, whose methods are operators, conversions and comparisons.
 OPERATOR = re.compile(r"as (std|core)::|core::ops|PartialEq|PartialOrd")
 
 
@@ -208,7 +212,7 @@ def hops(short: Profile, long: Profile) -> list[Function]:
     files: dict[str, str] = {}
     callers: set[str] = set()
     for name in long.calls:
-        if not is_of_core(name) or OPERATOR.search(name):
+        if not is_of_core(name) or is_operator(name):
             continue
         if "{{closure}}" not in name and "{closure" not in name:
             calls[plain(name)] += long.calls[name] - short.calls[name]
