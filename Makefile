@@ -9,7 +9,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages bench peers docs lite wheel clean
+.PHONY: help build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -136,17 +136,21 @@ peers: build ## Compare with ns-2 and ns-3 on 20 points: what they say, and how 
 	@[ -x validation/ns3/cell ] || sh validation/ns3/build.sh
 	$(BIN)/python benches/side_by_side.py --write
 
-# All of them, or those that are named: make pages PAGES="docs/make_keys.py docs/make_cards.py".
+# All of them, or those that are named: make pages PAGES="docs/make_acks.py docs/make_readme.py".
 PAGES ?= $(wildcard docs/make_*.py)
 
-pages: build ## Make every generated page and table of the documentation again (an hour; PAGES=... for some)
+pages: build ## Make every stored table of the documentation again (an hour; PAGES=... for some)
 	set -e; for page in $(PAGES); do echo $$page; $(BIN)/python $$page; done
+
+pages-check: build ## Check the stored tables that take seconds; make test does, too (LONG=--long for all)
+	$(BIN)/python docs/pages.py --check $(LONG)
 
 $(STAMPS)/docs: $(STAMPS)/build
 	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
-docs: $(STAMPS)/docs ## Build the documentation into docs/_build
+docs: $(STAMPS)/docs ## Build the documentation into docs/_build, with the tables that follow from code
+	$(BIN)/python docs/pages.py
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
 
 # Of its own, for it brings half a Jupyter along.
@@ -167,4 +171,4 @@ wheel: $(STAMPS)/dev ## Build the abi3 wheel into dist
 	@ls dist/*.whl
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) target dist out docs/_build docs/jupyter_execute
+	rm -rf $(VENV) target dist out docs/_build docs/_generated docs/jupyter_execute

@@ -8,7 +8,9 @@ what differs is the way; seeds are fixed, and whoever runs this gets the same ta
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import tables
@@ -213,17 +215,9 @@ def limits() -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     "limits": limits,
     "bbr": with_bbr,
-    **{standard: (lambda standard=standard: gains(standard)) for standard in STANDARDS},  # type: ignore[misc]
+    **{standard: partial(gains, standard) for standard in STANDARDS},
 }
-
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
-
-
-def main() -> None:
-    """Write all tables."""
-    tables.remake(PAGE, TABLES)
 
 
 if __name__ == "__main__":
-    main()
+    tables.remake(PAGE, TABLES, sys.argv[1:])

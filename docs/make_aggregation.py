@@ -9,6 +9,7 @@ same tables.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import tables
@@ -110,7 +111,13 @@ def wires() -> str:
     return tables.markdown(head, [wired_row(phy, window) for phy in PHY for window in WIRED])
 
 
-TABLES = {name: (lambda name=name: table(name)) for name in WINDOWS} | {"wires": wires}
+TABLES = {**{name: partial(table, name) for name in WINDOWS}, "wires": wires}
+#: A row of each that takes seconds: one with few events, one with many stations, one of wires.
+SAMPLES = {
+    "small-windows": partial(row, "small-windows", "802.11ac", 1),
+    "large-windows": partial(row, "large-windows", "802.11n", 5),
+    "wires": partial(wired_row, "802.11ac", 64),
+}
 
 if __name__ == "__main__":
     tables.remake(PAGE, TABLES, sys.argv[1:])

@@ -8,6 +8,7 @@ H.concurrent`, with fewer jobs. Seeds are fixed, so that whoever runs this gets 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -45,14 +46,6 @@ def splits_table() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {"splits": splits_table}
 
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
-
-
-def main() -> None:
-    """Write all tables."""
-    tables.remake(PAGE, TABLES)
-
 
 if __name__ == "__main__":
-    main()
+    tables.remake(PAGE, TABLES, sys.argv[1:])

@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import tables
@@ -112,18 +113,7 @@ def _shown(interval: Interval, unit: str) -> str:
     return quantity_with_interval(interval, unit)
 
 
-def with_table(page: str, name: str) -> str:
-    """The page with the table `name` made again."""
-    return tables.put(page, name, table(GRIDS[name]))
-
-
-def main() -> None:
-    """Write all tables, or those that are named."""
-    page = PAGE.read_text(encoding="utf-8")
-    for name in sys.argv[1:] or GRIDS:
-        page = with_table(page, name)
-    PAGE.write_text(page, encoding="utf-8")
-
+TABLES = {name: partial(table, grid) for name, grid in GRIDS.items()}
 
 if __name__ == "__main__":
-    main()
+    tables.remake(PAGE, TABLES, sys.argv[1:])

@@ -8,6 +8,7 @@ those of `airtcp reproduce B`; seeds are fixed, so that whoever runs this gets t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -161,14 +162,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "bursts": bursts_table,
 }
 
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
-
-
-def main() -> None:
-    """Write all tables."""
-    tables.remake(PAGE, TABLES)
-
 
 if __name__ == "__main__":
-    main()
+    tables.remake(PAGE, TABLES, sys.argv[1:])

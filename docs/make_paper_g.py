@@ -212,14 +212,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "ns-2": ns2_table,
 }
 
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
-
-
-def main() -> None:
-    """Write all tables."""
-    tables.remake(PAGE, TABLES)
-
 
 if __name__ == "__main__":
-    main()
+    tables.remake(PAGE, TABLES, sys.argv[1:])

@@ -178,14 +178,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "variations": variations_table,
 }
 
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
-
-
-def main(names: list[str]) -> None:
-    """Write the tables of these names, or all."""
-    tables.remake(PAGE, TABLES, names)
-
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    tables.remake(PAGE, TABLES, sys.argv[1:])

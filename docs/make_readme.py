@@ -10,6 +10,7 @@ Knows no numbers: scenario and seed decide them, so that whoever runs this gets 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import tables
@@ -19,7 +20,7 @@ from airtcp.present import drawing, plot, summary
 from airtcp.results import Comparison
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+PAGE = ROOT / "README.md"
 PICTURE = ROOT / "docs" / "images" / "web-hotspot.png"
 EXAMPLES = ROOT / "python" / "airtcp" / "examples"
 SCENARIO = EXAMPLES / "web-hotspot.toml"
@@ -29,16 +30,15 @@ SCHEDULERS = ("oldest", "round-robin")
 ACCURACY = ROOT / "docs" / "model-accuracy.md"
 BENCHES = ROOT / "benches" / "README.md"
 
-_TABLE = re.compile(r"(<!-- table: begins -->\n).*?(<!-- table: ends -->)", re.DOTALL)
 
-
+@cache
 def demo() -> Comparison:
-    """What `make demo` computes."""
+    """Computes the result of `make demo`."""
     return compare(load(SCENARIO))
 
 
 def cells(result: Comparison) -> list[list[str]]:
-    """The comparison as the demo prints it: the head, then a list of texts for each line."""
+    """Shows the comparison as the demo does: the head, then a list of texts for each line."""
     head = ["metric", "model", "source", f"simulation, {100 * result.simulation.confidence:g} %"]
     lines = [
         [line.metric, line.model, line.source, line.simulation, line.difference, line.verdict]
@@ -47,20 +47,14 @@ def cells(result: Comparison) -> list[list[str]]:
     return [[*head, "difference", ""], *lines]
 
 
-def table(result: Comparison) -> str:
-    """The comparison in Markdown."""
-    head, *lines = cells(result)
-    rows = [head, ["---"] * len(head), *lines]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-def with_table(readme: str, result: Comparison) -> str:
-    """The README with the table of `result`."""
-    return _TABLE.sub(lambda match: f"{match[1]}\n{table(result)}\n\n{match[2]}", readme)
+def table() -> str:
+    """Writes the comparison of the demo in Markdown."""
+    head, *lines = cells(demo())
+    return tables.markdown(head, lines)
 
 
 def home() -> str:
-    """What each of the home's stations gets, by the access point's scheduler."""
+    """Lists the goodput of each of the home's stations, by the access point's scheduler."""
     rows = []
     for scheduler in SCHEDULERS:
         result = compare(load(HOME).vary({"ap.scheduler": scheduler}))
@@ -77,19 +71,14 @@ def home() -> str:
     return tables.markdown(["scheduler", "model, all", "simulated, all", *names], rows)
 
 
-def with_home(readme: str) -> str:
-    """The README with the table of the home."""
-    return tables.put(readme, "home", home())
-
-
 def holds() -> str:
-    """Where the models hold, as the page about that begins."""
+    """Copies the list of where models hold from the beginning of its page."""
     short = ACCURACY.read_text(encoding="utf-8").partition("In short:")[2].partition("\n## ")[0]
     return short.strip()
 
 
 def peers() -> str:
-    """What ns-2 and ns-3 say and take for the same grid, of the table that `make peers` writes."""
+    """Sums up the table that `make peers` writes: answers and CPU time of ns-2 and ns-3."""
     text = BENCHES.read_text(encoding="utf-8").partition("side by side: begins")[2]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
@@ -112,20 +101,8 @@ def peers() -> str:
     return tables.markdown(head, made)
 
 
-def with_pages(readme: str) -> str:
-    """The README with the tables that are taken from other pages."""
-    return tables.put(tables.put(readme, "holds", holds()), "peers", peers())
-
-
-def main() -> None:
-    """Write all."""
-    result = demo()
-    readme = with_home(with_table(README.read_text(encoding="utf-8"), result))
-    readme = with_pages(readme)
-    README.write_text(readme, encoding="utf-8")
-    PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_bytes(drawing.png(plot.pictures(result)["comparison"]))
-
+TABLES = {"demo": table, "home": home, "holds": holds, "peers": peers}
 
 if __name__ == "__main__":
-    main()
+    tables.remake(PAGE, TABLES)
+    PICTURE.write_bytes(drawing.png(plot.pictures(demo())["comparison"]))

@@ -1,8 +1,8 @@
-"""Make the scoreboard of README.md, the tables of claims, and what fails on each paper's page.
+"""Make the scoreboard of README.md and the failures on each paper's page, which are stored.
 
-Knows the claims, the verdicts that the tests hold them to, the numbers that were found when they
-were last looked at (docs/claims.json), and the markers between which the tables stand. Makes no
-item: `make verify` does, and compares each verdict.
+Knows the claims, the verdicts that the tests hold them to, and the numbers that were found when
+they were last looked at (docs/claims.json). The tables of all claims are built from these with the
+documentation. Makes no item: `make verify` does, and compares each verdict.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE   # keeps the numbers of that run
@@ -15,7 +15,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,13 @@ DIGITS = 6
 
 @cache
 def numbers() -> Mapping[str, Mapping[str, Any]]:
-    """What was found for each claim, by its id: `ours`, and the `reading` if one was needed."""
+    """Reads our number for each claim, by its id: `ours`, and the `reading` if one was needed."""
     kept: Mapping[str, Mapping[str, Any]] = json.loads((DOCS / "claims.json").read_text("utf-8"))
     return kept
 
 
 def keep(answer: Path) -> None:
-    """Keep the numbers of what `airtcp reproduce all claims --json` printed, one claim a line."""
+    """Keeps the numbers that `airtcp reproduce all claims --json` printed, one claim a line."""
     lines = []
     for one in json.loads(answer.read_text("utf-8")):
         found = {"ours": _rounded(one["ours"]), "reading": one["reading"]}
@@ -59,18 +59,18 @@ def _rounded(value: Any) -> Any:
 
 
 def verdict(claim: Claim) -> str:
-    """What the tests hold the claim to."""
+    """Looks up the verdict that the tests hold the claim to."""
     return next((word for word, claims in EXPECTED.items() if claim.id in claims), VERDICTS[0])
 
 
 def ours(claim: Claim) -> str:
-    """Our number for a claim, with its interval."""
+    """Shows our number for a claim, with its interval."""
     kept = numbers()[claim.id]["ours"]
     return words(Interval(**kept) if isinstance(kept, dict) else kept, claim.unit)
 
 
 def scoreboard() -> str:
-    """A row for each paper: how many items, how many claims, how many with each verdict."""
+    """Counts the items, the claims and the verdicts of each paper."""
     claims, known = load_claims(), items()
     rows = []
     for letter in PAPERS:
@@ -82,7 +82,7 @@ def scoreboard() -> str:
 
 
 def exceptions() -> str:
-    """A row for each claim that is not simply met, and how it is read or why it is not."""
+    """Lists the claims that are not simply met, with the reading that meets one, or the reason."""
     rows = []
     for claim in load_claims():
         word = verdict(claim)
@@ -97,7 +97,7 @@ def exceptions() -> str:
 
 
 def every_claim(letter: str) -> str:
-    """A row for each claim of a paper."""
+    """Lists the claims of a paper."""
     rows = [
         [
             claim.id,
@@ -115,7 +115,7 @@ def every_claim(letter: str) -> str:
 
 
 def failures(letter: str) -> str:
-    """What of a paper does not come out, and why: a list."""
+    """Lists the statements of a paper that do not come out, and the reasons."""
     lines = []
     for claim in load_claims():
         word = verdict(claim)
@@ -129,27 +129,18 @@ def failures(letter: str) -> str:
     return _escaped("\n".join(lines))
 
 
-TABLES: Mapping[str, tuple[Path, Callable[[], str]]] = {
-    "scoreboard": (ROOT / "README.md", scoreboard),
-    "claims": (DOCS / "reproduce.md", exceptions),
-    **{
-        f"claims-{letter}": (DOCS / "claims.md", lambda letter=letter: every_claim(letter))  # type: ignore[misc]
-        for letter in PAPERS
-    },
-    **{
-        f"failures-{letter}": (
-            DOCS / f"paper-{letter.lower()}.md",
-            lambda letter=letter: failures(letter),  # type: ignore[misc]
-        )
-        for letter in PAPERS
-    },
+README = ROOT / "README.md"
+#: The stored tables, and the page of each.
+TABLES: Mapping[str, Callable[[], str]] = {
+    "scoreboard": scoreboard,
+    **{f"failures-{letter}": partial(failures, letter) for letter in PAPERS},
 }
-
-
-def with_table(name: str) -> str:
-    """The page of that table with the table made anew."""
-    page, make = TABLES[name]
-    return tables.put(page.read_text(encoding="utf-8"), name, make())
+PAGES = {name: DOCS / f"paper-{name[-1].lower()}.md" for name in TABLES} | {"scoreboard": README}
+#: The tables that are built with the documentation.
+BUILT: Mapping[str, Callable[[], str]] = {
+    "exceptions": exceptions,
+    **{f"claims-{letter}": partial(every_claim, letter) for letter in PAPERS},
+}
 
 
 def _capital(text: str) -> str:
@@ -170,5 +161,5 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         keep(Path(sys.argv[1]))
-    for table, (page, _) in TABLES.items():
-        page.write_text(with_table(table), encoding="utf-8")
+    for table, page in PAGES.items():
+        tables.remake(page, TABLES, [table])

@@ -134,14 +134,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "ns-3-modern": ns3_modern.markdown,
 }
 
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
-
-
-def main() -> None:
-    """Write all tables."""
-    tables.remake(PAGE, TABLES)
-
 
 if __name__ == "__main__":
-    main()
+    tables.remake(PAGE, TABLES, sys.argv[1:])

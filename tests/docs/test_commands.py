@@ -2,7 +2,7 @@
 
 Blocks of a page marked `sh` run, line by line, in one directory, with the airtcp that is tested; so
 do blocks marked `python`, after them. Blocks marked `text` are not run: they need a clone, or take
-minutes. Commands within a sentence must exist, with each option that they name.
+minutes; `json` is shown. Commands within a sentence must exist, with each option that they name.
 """
 
 import os
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pages
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ PAGES = [
 ]
 FENCE = re.compile(r"(?ms)^```(\w+)\n(.*?)^```$")
 SPAN = re.compile(r"`airtcp ([^`]*)`")
-LANGUAGES = {"sh", "python", "text", "toml"}
+LANGUAGES = {"sh", "python", "text", "toml", "json"}
 COMMANDS = {
     "run",
     "predict",
@@ -45,7 +46,7 @@ COMMANDS = {
 
 def blocks(page: Path, language: str) -> list[str]:
     """The blocks of a page in a language."""
-    found = FENCE.findall(page.read_text(encoding="utf-8"))
+    found = FENCE.findall(pages.text(page))
     return [text for name, text in found if name == language]
 
 
@@ -74,7 +75,7 @@ def help_of(*command: str) -> str:
 def mentions() -> Iterator[tuple[str, str]]:
     """Commands within sentences: page, and what follows `airtcp`."""
     for page in PAGES:
-        for text in SPAN.findall(page.read_text(encoding="utf-8")):
+        for text in SPAN.findall(pages.text(page)):
             yield page.name, text
 
 
@@ -88,7 +89,7 @@ def test_something_is_tested() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_blocks_are_in_a_known_language(page: Path) -> None:
-    assert set(re.findall(r"(?m)^```(\w+)$", page.read_text(encoding="utf-8"))) <= LANGUAGES
+    assert set(re.findall(r"(?m)^```(\w+)$", pages.text(page))) <= LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_commands_in_sentences_exist(page: str, text: str) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_in_sentences_exist(page: Path) -> None:
     known = " ".join(help_of(command) for command in COMMANDS)
-    for option in re.findall(r"`(--[a-z]+)[^`]*`", page.read_text(encoding="utf-8")):
+    for option in re.findall(r"`(--[a-z]+)[^`]*`", pages.text(page)):
         assert option in known
 
 
@@ -131,7 +132,7 @@ def test_the_readme_names_every_command() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", pages.text(page)):
         if "://" not in target:
             assert (page.parent / target).exists(), target
 
@@ -139,7 +140,7 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_verbs_of_the_makefile_exist(page: Path) -> None:
     verbs = set(re.findall(r"(?m)^([a-z-]+):.*## ", (ROOT / "Makefile").read_text()))
-    text = page.read_text(encoding="utf-8")
+    text = pages.text(page)
 
     assert set(re.findall(r"`make ([a-z-]+)", text)) <= verbs
 
@@ -148,7 +149,7 @@ def test_verbs_of_the_makefile_exist(page: Path) -> None:
 def test_files_that_pages_name_exist(page: Path) -> None:
     """Paths from the root, such as `tests/witness` or `crates/*/src`."""
     first = "crates|python|tests|docs|validation|benches"
-    text = page.read_text(encoding="utf-8")
+    text = pages.text(page)
     for path in re.findall(rf"[` ]((?:{first})/[\w./*-]+)", text):
         # NAME stands for any.
         assert list(ROOT.glob(path.rstrip("./").replace("NAME", "*"))), path

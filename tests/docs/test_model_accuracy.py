@@ -1,14 +1,12 @@
-"""The tables of docs/model-accuracy.md keep their shape, are current, and bear out what it says."""
+"""The tables of docs/model-accuracy.md keep their shape and bear out its text."""
 
 import re
 from pathlib import Path
-from types import ModuleType
 
+import make_models
 import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model-accuracy.md").read_text(encoding="utf-8")
-#: Tables that take about a second to make; `make verify` makes all of them.
-QUICK = ["saturated", "categories", "uploads", "alone"]
 
 #: Metric, then source, then its differences in per cent, by column.
 Table = dict[str, dict[str, dict[str, float]]]
@@ -46,12 +44,7 @@ def worst(name: str, metric: str, source: str, but: str = "") -> float:
     return max(abs(off) for point, off in differences.items() if point != but)
 
 
-def test_the_page_has_every_table(make_models: ModuleType) -> None:
-    assert re.findall(r"<!-- table (\S+): begins", PAGE) == list(make_models.GRIDS)
-    assert set(QUICK) <= set(make_models.GRIDS)
-
-
-def test_every_table_has_its_shape(make_models: ModuleType) -> None:
+def test_every_table_has_its_shape() -> None:
     for name, grid in make_models.GRIDS.items():
         head, *rows = lines(name)
         assert head == [grid.axis, *grid.points, "within 1 %", "within 5 %", "elsewhere"]
@@ -61,7 +54,7 @@ def test_every_table_has_its_shape(make_models: ModuleType) -> None:
         assert all(told.values()), name
 
 
-def test_a_model_that_is_off_has_a_reason(make_models: ModuleType) -> None:
+def test_a_model_that_is_off_has_a_reason() -> None:
     for name in make_models.GRIDS:
         for row in lines(name)[1:]:
             if not row[0].startswith("**"):
@@ -70,18 +63,7 @@ def test_a_model_that_is_off_has_a_reason(make_models: ModuleType) -> None:
                 assert close != "all" or fair == "all"
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_a_quick_table_is_up_to_date(make_models: ModuleType, name: str) -> None:
-    assert make_models.with_table(PAGE, name) == PAGE, "run: python docs/make_models.py"
-
-
-@pytest.mark.verify
-def test_every_table_is_up_to_date(make_models: ModuleType) -> None:
-    for name in make_models.GRIDS:
-        assert make_models.with_table(PAGE, name) == PAGE, f"run: python docs/make_models.py {name}"
-
-
-def test_a_model_that_is_off_without_a_reason_is_an_error(make_models: ModuleType) -> None:
+def test_a_model_that_is_off_without_a_reason_is_an_error() -> None:
     from dataclasses import replace
 
     grid = replace(make_models.GRIDS["alone"], why={})

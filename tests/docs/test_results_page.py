@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import pages
 import pytest
 from airtcp import compare
 from airtcp.scenario import loads
-from tables import put
 
-PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
+PAGE = pages.text(pages.DOCS / "results.md")
 DEFINED = set(re.findall(r"`([a-z0-9_]+)`", PAGE))
 
 SCENARIO = """
@@ -54,11 +52,6 @@ def test_every_key_is_defined(result: dict[str, Any]) -> None:
     assert set(keys(without_scenario)) - names_of_groups <= DEFINED
 
 
-def test_the_page_says_what_is_declared(make_results: ModuleType) -> None:
-    for name, make in make_results.TABLES.items():
-        assert put(PAGE, name, make()) == PAGE, name
-
-
 def test_airtime_and_counts_are_complete(result: dict[str, Any]) -> None:
     for section in ("airtime", "counts"):
         text = PAGE.split(f"### `{section}`")[1].split("###")[0]
@@ -81,8 +74,3 @@ def test_pairs_are_worth_what_is_told() -> None:
             assert abs(difference) > half_width, change
     # Those of means are at least twice as narrow, in all of them.
     assert min(float(row[-2]) for row in rows) >= 2
-
-
-@pytest.mark.verify
-def test_the_table_of_pairs_is_current(make_diff: ModuleType) -> None:
-    assert put(PAGE, "pairs", make_diff.pairs()) == PAGE

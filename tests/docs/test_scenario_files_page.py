@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import pages
 import pytest
 from airtcp.scenario import loads, schema
 from airtcp.scenario.declare import written as form
@@ -12,14 +12,6 @@ from airtcp.scenario.keys.queue import Red
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "scenario-files.md"
-RESOLVED = ROOT / "docs" / "resolved-form.md"
-
-
-@pytest.mark.parametrize("name", ["keys", "timing", "rules", "tcp-rules", "categories"])
-def test_a_table_is_up_to_date(make_keys: ModuleType, name: str) -> None:
-    page = PAGE.read_text()
-
-    assert page == make_keys.with_table(page, name), "run: python docs/make_keys.py"
 
 
 def test_the_scenarios_of_the_page_resolve() -> None:
@@ -41,7 +33,7 @@ def test_the_scenarios_of_the_page_resolve() -> None:
 
 def test_every_table_of_the_schema_is_on_the_page() -> None:
     """Every key of every table, those of times standing for those of sizes."""
-    page = PAGE.read_text()
+    page = pages.text(PAGE)
     tables = [schema(), *schema()["$defs"].values()]
     assert len(tables) > 20
     for table in tables:
@@ -130,11 +122,3 @@ def test_a_default_may_be_written_and_changes_nothing(table: str) -> None:
         assert loads(head + written + ("" if "flows" in written else "\n" + flows)) == loads(
             head + left_out + flows
         )
-
-
-def test_the_page_of_the_resolved_form_is_up_to_date(make_resolved_form: ModuleType) -> None:
-    page = RESOLVED.read_text()
-
-    made = make_resolved_form.with_table(page, "scenario")
-
-    assert page == made, "run: python docs/make_resolved_form.py"

@@ -1,28 +1,28 @@
-"""Make the tables of docs/resolved-form.md: every field of the resolved form, table by table.
+"""The tables of docs/resolved-form.md: every field of the resolved form, and two whole scenarios.
 
 Knows how JSON shows a type. Does not know fields: they are declared in `airtcp.scenario.keys` and
 `airtcp.distributions`.
-
-    .venv/bin/python docs/make_resolved_form.py
 """
 
 from __future__ import annotations
 
 import inspect
+import json
 import types
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import tables
-from airtcp.scenario import ResolvedScenario
+from airtcp.scenario import ResolvedScenario, load
 from airtcp.scenario.declare import Table, declarations, name_in_files
 from pydantic import BaseModel
 
-PAGE = Path(__file__).parent / "resolved-form.md"
+VALID = Path(__file__).parents[2] / "tests" / "scenarios" / "valid"
 
 
 def scenario() -> str:
-    """All tables, each after the one that first names it."""
+    """Lists the fields of all tables, each table after the one that first names it."""
     known: dict[type[BaseModel], None] = {ResolvedScenario: None}
     queue = [ResolvedScenario]
     while queue:
@@ -53,14 +53,14 @@ def _section(table: type[BaseModel]) -> str:
 
 
 def _tables(kind: Any) -> list[type[BaseModel]]:
-    """The tables in a type."""
+    """Finds the tables in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return [kind]
     return [table for part in get_args(kind) for table in _tables(part)]
 
 
 def _shown(kind: Any) -> str:
-    """A type as JSON has it."""
+    """Names a type as JSON has it."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind in (None, type(None)):
         return "null"
@@ -77,11 +77,13 @@ def _shown(kind: Any) -> str:
     return str(kind.__name__)
 
 
-TABLES = {"scenario": scenario}
+def whole(name: str) -> str:
+    """Shows the resolved form of a scenario file of the tests."""
+    return f"```json\n{json.dumps(load(VALID / name).to_dict(), indent=2)}\n```"
 
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
 
-
-if __name__ == "__main__":
-    tables.remake(PAGE, TABLES)
+TABLES = {
+    "resolved-form": scenario,
+    "resolved-minimal": partial(whole, "minimal.toml"),
+    "resolved-every-key": partial(whole, "every_key.toml"),
+}

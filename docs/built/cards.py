@@ -1,30 +1,25 @@
-"""Make the table of docs/models.md that says of each model what it answers and which keys it knows.
+"""The tables of docs/models.md about the cards: answers and keys of each model.
 
-Takes everything from the cards in `airtcp.predict`.
-
-    .venv/bin/python docs/make_cards.py
+Knows how a card is shown; everything else is in the cards of `airtcp.predict`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import tables
 from airtcp.predict.card import HARMLESS, Card
 from airtcp.predict.cards import CARDS
 
-PAGE = Path(__file__).parent / "models.md"
-
 
 def cards() -> str:
-    """A row for each model."""
+    """Lists the models."""
     head = ["model", "asked about", "answers", "reads", "assumes something about"]
     return tables.markdown(head, [_row(card) for card in CARDS])
 
 
 def harmless() -> str:
-    """A row for each key that no model reads."""
+    """Lists the keys that no model reads."""
     rows = [[f"`{key}`", reason] for key, reason in HARMLESS.items()]
     return tables.markdown(["key", "no model reads it because"], rows)
 
@@ -39,7 +34,4 @@ def _code(keys: Iterable[str]) -> str:
     return ", ".join(f"`{key}`" for key in keys)
 
 
-MAKERS = {"cards": cards, "harmless": harmless}
-
-if __name__ == "__main__":
-    tables.remake(PAGE, MAKERS)
+TABLES = {"models": cards, "keys-without-model": harmless}

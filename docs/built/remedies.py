@@ -1,20 +1,16 @@
-"""Make the table of docs/plan.md: the remedies of the catalogue (at once).
+"""The table of docs/plan.md: the remedies of the catalogue.
 
-.venv/bin/python docs/make_plan.py
+Knows how a remedy is shown, and no remedy.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from airtcp.remedies import catalogue
-from tables import markdown, remake
-
-PAGE = Path(__file__).parent / "plan.md"
+from tables import markdown
 
 
 def remedies() -> str:
-    """What may be tried, in the order of the catalogue."""
+    """Lists the remedies, in the order of the catalogue."""
     rows = [
         [
             f"`{one.name}`",
@@ -29,6 +25,3 @@ def remedies() -> str:
 
 
 TABLES = {"remedies": remedies}
-
-if __name__ == "__main__":
-    remake(PAGE, TABLES)

@@ -1,14 +1,11 @@
-"""Make the tables of docs/scenario-files.md: keys, presets, the standards' numbers.
+"""The tables of docs/scenario-files.md: keys, presets, the standards' numbers.
 
 Knows where each table of the schema stands in a file. Does not know keys: they are declared in
 `airtcp.scenario.keys`.
-
-    .venv/bin/python docs/make_keys.py
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import tables
@@ -18,8 +15,6 @@ from airtcp.scenario.keys.mac import Rules
 from airtcp.scenario.keys.tcp import TcpRules
 from airtcp.standards import EDCA_CATEGORIES, STANDARDS, edca_defaults
 from airtcp.units import format_time_ns
-
-PAGE = Path(__file__).parent / "scenario-files.md"
 
 Schema = dict[str, Any]
 
@@ -73,7 +68,7 @@ SECTIONS = {
 
 
 def keys() -> str:
-    """Every key of the written form as Markdown: what it holds, its default, the source."""
+    """Lists every key of the written form: its type, its default, its source, its meaning."""
     whole = schema()
     known = {"": whole, **whole["$defs"]}
     sections = [
@@ -102,7 +97,7 @@ def _default(name: str, table: Schema) -> str:
 
 
 def _holds(key: Schema, of_size: bool) -> str:
-    """The type of a key in words: its unit, its values, its bounds."""
+    """Names the type of a key: its unit, its values, its bounds."""
     if "x-unit" in key and key.get("type") != "integer":
         units = "a size, or a time" if of_size else f"text in {key['x-unit']}"
         if not key["x-unit"]:
@@ -148,7 +143,7 @@ def _bounds(key: Schema) -> str:
 
 
 def presets(table: type[Table]) -> str:
-    """What each preset of a table of rules stands for."""
+    """Lists the values that each preset of a table of rules stands for."""
     rules = {name: key.default.of_preset for name, key in declarations(table).items()}
     known = {name: values for name, values in rules.items() if values is not None}
     names = next(iter(known.values()))
@@ -163,7 +158,7 @@ def _cell(value: Any) -> str:
 
 
 def timing() -> str:
-    """The numbers of each standard, those included that follow from others."""
+    """Lists the times of each standard, those included that follow from others."""
     rows = []
     for name, preamble in [(name, {}) for name in STANDARDS] + [("802.11b", {"preamble": "short"})]:
         phy = _resolved({"standard": name, **preamble}).phy
@@ -179,7 +174,7 @@ def _resolved(phy: dict[str, Any]) -> ResolvedScenario:
 
 
 def categories() -> str:
-    """The default EDCA parameters of stations and access point in 802.11b, and all TXOP limits."""
+    """Lists the default EDCA parameters in 802.11b, and the TXOP limits of all standards."""
     b, a = STANDARDS["802.11b"], STANDARDS["802.11a"]
     rows = []
     for category in EDCA_CATEGORIES:
@@ -204,10 +199,3 @@ TABLES = {
     "tcp-rules": lambda: presets(TcpRules),
     "keys": keys,
 }
-
-#: The page with the table of a name made again.
-with_table = tables.renewal(TABLES)
-
-
-if __name__ == "__main__":
-    tables.remake(PAGE, TABLES)
