@@ -17,7 +17,7 @@ use crate::{Outcome, Plan, RunError, law};
 
 /// Events between two looks at whether to stop.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
-/// What shares may miss 1 by.
+/// The rounding error that a sum of shares may have.
 const ROUNDING: f64 = 1e-9;
 
 /// Which server a job goes to.
@@ -177,7 +177,7 @@ impl<S: Source> Run<'_, S> {
         Ok(windows)
     }
 
-    /// One event, and whether it was a departure, which comes before an arrival at the same time.
+    /// Plays one event, and tells whether it was a departure, which comes before an arrival at the same time.
     fn step(&mut self, windows: &mut [Window]) -> bool {
         self.events += 1;
         let arrival = self.source.next_arrival();
@@ -205,7 +205,7 @@ impl<S: Source> Run<'_, S> {
         false
     }
 
-    /// The server that a job leaves next, the first of several, and when.
+    /// Returns the server that a job leaves next, the first of several, and the time.
     fn next_departure(&self) -> (usize, f64) {
         let mut first = (0, f64::INFINITY);
         for (place, server) in self.servers.iter().enumerate() {

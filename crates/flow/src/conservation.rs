@@ -2,7 +2,7 @@
 //! seconds that they were present are those that the system counted (Little's law as an identity
 //! of the sample, with what the window cuts off), and the work done is the work brought.
 
-/// What went in, came out and stayed, counted twice wherever there are two ways to count.
+/// The work and the jobs that came in, left and stayed, counted twice wherever there are two ways to count.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Books {
     pub(crate) offered: u64,
@@ -14,11 +14,11 @@ pub(crate) struct Books {
     pub(crate) events: u64,
     /// From the start of the window to its end.
     pub(crate) seconds: f64,
-    /// The same, added up over the numbers of jobs present.
+    /// As `job_seconds`, but added up over the numbers of jobs present.
     pub(crate) state_seconds: f64,
     /// Seconds times jobs present, added up over the numbers of jobs present.
     pub(crate) state_job_seconds: f64,
-    /// The same, added up over the jobs: how long each was present within the window.
+    /// The time within the window for which each job was present, added up over the jobs.
     pub(crate) job_seconds: f64,
     /// Work left at the start of the window.
     pub(crate) unfinished_before: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Books {
     pub(crate) most_work: f64,
 }
 
-/// What sums of exact numbers may differ by.
+/// The relative error that sums of exact numbers may have.
 const TOLERANCE: f64 = 1e-9;
 
 impl Books {
@@ -72,7 +72,7 @@ fn agree(what: &str, by_job: f64, by_state: f64, allowed: f64) -> Result<(), Str
 mod tests {
     use super::*;
 
-    /// One job of size 2 alone from 0 to 2, one of size 3 alone from 4 to the end at 5: two
+    /// Returns the books of a job of size 2 alone from 0 to 2 and of one of size 3 alone from 4 to the end at 5: two
     /// units of it are left.
     fn books() -> Books {
         Books {

@@ -25,7 +25,7 @@ pub struct Bins {
     pub low: Vec<f64>,
     /// Upper ends, which do not.
     pub high: Vec<f64>,
-    /// How many numbers fell in.
+    /// The number of values in each bin.
     pub counts: Vec<u64>,
 }
 

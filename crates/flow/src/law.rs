@@ -1,4 +1,4 @@
-//! What a law must be like to be simulated here, and its mean.
+//! The conditions that a law meets to be simulated here, and its mean.
 //!
 //! Knows the parameters of [`Distribution`]; draws nothing.
 
@@ -47,7 +47,7 @@ pub(crate) fn check(law: &Distribution) -> Result<(), String> {
     }
 }
 
-/// E[X] of a law that passed [`check`].
+/// Returns E[X] of a law that passed [`check`].
 pub(crate) fn mean(law: &Distribution) -> f64 {
     match law {
         Distribution::Deterministic { value } => *value,

@@ -48,14 +48,14 @@ use run::Run;
 use server::{Capacity, Server};
 use source::{ClosedSource, OpenSource};
 
-/// How long a replication is.
+/// The length of a replication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Jobs that leave before anything is measured.
     pub warmup_jobs: u64,
     /// Jobs that leave while it is measured.
     pub jobs: NonZeroU64,
-    /// Whether to keep size and sojourn time of every measured job.
+    /// A flag: keep size and sojourn time of every measured job.
     pub keep_jobs: bool,
 }
 
@@ -139,7 +139,7 @@ impl Simulation {
         })
     }
 
-    /// The system.
+    /// Returns the system.
     pub fn system(&self) -> &System {
         &self.system
     }

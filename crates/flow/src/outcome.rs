@@ -4,11 +4,11 @@ use serde::Serialize;
 
 pub use crate::histogram::Bins;
 
-/// What was measured between the last departure of the warm-up and the last of the run. Times in
+/// The measurements between the last departure of the warm-up and the last of the run. Times in
 /// seconds, work in the unit of the sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// How long it was measured.
+    /// The measured time.
     pub seconds: f64,
     /// Jobs that came, the blocked ones included.
     pub offered: u64,
@@ -30,9 +30,9 @@ pub struct Outcome {
     pub work_per_s: f64,
     /// Fraction of the time with 0, 1, 2, ... jobs present.
     pub active_distribution: Vec<f64>,
-    /// How many completed jobs had which sojourn time.
+    /// The sojourn times of completed jobs.
     pub sojourn_histogram: Bins,
-    /// How many had which slowdown.
+    /// The slowdowns of completed jobs.
     pub slowdown_histogram: Bins,
     /// The completed jobs by size, ascending; classes without a job are left out.
     pub size_classes: Vec<SizeClass>,
@@ -51,7 +51,7 @@ pub struct SizeClass {
     pub low: f64,
     /// The next one, which does not.
     pub high: f64,
-    /// How many jobs there were.
+    /// The number of jobs.
     pub jobs: u64,
     /// Their mean size.
     pub mean_size: f64,

@@ -22,7 +22,7 @@ pub(crate) struct Run<S> {
 }
 
 impl<S: Source> Run<S> {
-    /// At time 0, with a server that is empty.
+    /// Begins at time 0, with a server that is empty.
     pub(crate) fn new(source: S, server: Server) -> Self {
         Self { now: 0.0, events: 0, source, server }
     }
@@ -59,7 +59,7 @@ impl<S: Source> Run<S> {
         Ok(window)
     }
 
-    /// One event. A departure comes before an arrival at the same time, so that the place that
+    /// Plays one event. A departure comes before an arrival at the same time, so that the place that
     /// it leaves is free.
     #[inline]
     fn step(&mut self, window: &mut Window) {

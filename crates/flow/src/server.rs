@@ -11,18 +11,18 @@ use std::collections::BinaryHeap;
 pub(crate) struct Capacity(Vec<f64>);
 
 impl Capacity {
-    /// C_1, C_2, ...; the last value holds for more jobs. At least one value, all positive.
+    /// Takes C_1, C_2, ...; the last value holds for more jobs. At least one value, all positive.
     pub(crate) fn new(table: &[f64]) -> Self {
         Self(table.to_vec())
     }
 
-    /// C_k; nothing is served while k = 0.
+    /// Returns C_k; nothing is served while k = 0.
     #[inline]
     pub(crate) fn of(&self, jobs: usize) -> f64 {
         if jobs == 0 { 0.0 } else { self.0[jobs.min(self.0.len()) - 1] }
     }
 
-    /// The largest C_k.
+    /// Returns the largest C_k.
     pub(crate) fn largest(&self) -> f64 {
         self.0.iter().copied().fold(0.0, f64::max)
     }
@@ -33,7 +33,7 @@ impl Capacity {
 pub(crate) struct Job {
     /// Attained service at which it leaves.
     finish: f64,
-    /// When it came.
+    /// The time of its arrival.
     pub(crate) arrived: f64,
     /// Its work.
     pub(crate) size: f64,
@@ -58,7 +58,7 @@ impl PartialOrd for Job {
     }
 }
 
-/// How fast the clock of the attained service runs; kept, for a division at every event would be
+/// The speed of the clock of the attained service; kept, for a division at every event would be
 /// a good part of its cost.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
@@ -75,20 +75,20 @@ pub(crate) struct Server {
     /// The pace with 0, 1, 2, ... jobs, up to the most that were ever present; 0 is never used.
     paces: Vec<Pace>,
     limit: usize,
-    /// What a job has got that is present since the server was empty last.
+    /// The service that a job has attained that is present since the server was empty last.
     attained: f64,
     jobs: BinaryHeap<Job>,
 }
 
 impl Server {
-    /// An empty server for at most `limit` jobs.
+    /// Makes an empty server for at most `limit` jobs.
     pub(crate) fn new(capacity: Capacity, limit: Option<usize>) -> Self {
         let limit = limit.unwrap_or(usize::MAX);
         let paces = vec![Pace { service_per_s: 0.0, s_per_service: 0.0 }];
         Self { capacity, paces, limit, attained: 0.0, jobs: BinaryHeap::new() }
     }
 
-    /// When the next job leaves if none comes before; infinity if there is none.
+    /// Returns the time at which the next job leaves if none comes before; infinity if there is none.
     #[inline]
     pub(crate) fn next_departure(&self, now: f64) -> f64 {
         match self.jobs.peek() {
@@ -116,7 +116,7 @@ impl Server {
         job
     }
 
-    /// A job of `size` comes at `now`: whether there is room for it.
+    /// Admits a job of `size` at `now`, and tells whether there was room for it.
     #[inline]
     pub(crate) fn admit(&mut self, now: f64, size: f64) -> bool {
         let room = self.jobs.len() < self.limit;
@@ -129,18 +129,18 @@ impl Server {
         room
     }
 
-    /// The number of jobs present.
+    /// Returns the number of jobs present.
     #[inline]
     pub(crate) fn present(&self) -> usize {
         self.jobs.len()
     }
 
-    /// The work that is left to do.
+    /// Returns the work that is left to do.
     pub(crate) fn unfinished(&self) -> f64 {
         self.jobs.iter().map(|job| job.finish - self.attained).sum()
     }
 
-    /// When each of the jobs present came, in no order.
+    /// Returns the times of arrival of the jobs present, in no order.
     pub(crate) fn arrivals(&self) -> impl Iterator<Item = f64> {
         self.jobs.iter().map(|job| job.arrived)
     }
@@ -154,7 +154,7 @@ impl Server {
         self.paces[self.jobs.len()]
     }
 
-    /// The pace with one job more than ever before.
+    /// Adds the pace with one job more than ever before.
     #[cold]
     fn add_pace(&mut self) {
         let jobs = self.jobs.len();

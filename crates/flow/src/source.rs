@@ -1,4 +1,4 @@
-//! Where jobs come from: an open stream of arrivals, or sources that think between jobs.
+//! The sources of jobs: an open stream of arrivals, or users that think between jobs.
 //!
 //! Knows when jobs arrive and how large they are. Does not know how they are served.
 
@@ -7,13 +7,13 @@ use std::collections::BinaryHeap;
 
 use airtcp_kernel::{Distribution, RandomStream, Sampler};
 
-/// What makes jobs arrive.
+/// A source of jobs.
 pub(crate) trait Source {
-    /// When the next job arrives; infinity: not before one leaves.
+    /// Returns the time of the next arrival; infinity: not before a job leaves.
     fn next_arrival(&self) -> f64;
     /// Lets that job arrive, and gives its size, which is positive.
     fn arrive(&mut self) -> f64;
-    /// A job left at `now`.
+    /// Learns that a job left at `now`.
     fn departed(&mut self, now: f64);
     /// Says what is wrong, if anything, when `present` jobs are in the system.
     fn balance(&self, present: usize) -> Result<(), String>;
@@ -34,7 +34,7 @@ impl Draws {
         self.sampler.draw(&mut self.stream)
     }
 
-    /// Positive, so that slowdown has a meaning: a logarithm is zero in one draw of 2^53.
+    /// Draws a size; a positive one, so that slowdown has a meaning: a logarithm is zero in one draw of 2^53.
     fn size(&mut self) -> f64 {
         self.sampler.draw(&mut self.stream).max(f64::MIN_POSITIVE)
     }

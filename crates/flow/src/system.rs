@@ -1,4 +1,4 @@
-//! What is simulated: an open or a closed processor-sharing system.
+//! The simulated system: open or closed processor sharing.
 //!
 //! Knows parameters and what they must be; runs nothing.
 
@@ -32,9 +32,9 @@ pub enum System {
     /// Each of `sources` thinks, sends a job, waits until it is served, and thinks again: the
     /// queueing model of paper M, section 4.2.
     Closed {
-        /// How many sources there are.
+        /// The number of sources.
         sources: usize,
-        /// How long a source thinks.
+        /// The think times of a source.
         think_times: Distribution,
         /// The size of a job.
         sizes: Distribution,
@@ -88,7 +88,7 @@ pub(crate) fn check_service(sizes: &Distribution, capacity: &[f64]) -> Result<()
     Ok(())
 }
 
-/// Only the capacity of ever more jobs decides whether their number stays finite.
+/// Checks stability: only the capacity of ever more jobs decides whether their number stays finite.
 fn check_stable(
     interarrival: &Distribution,
     sizes: &Distribution,

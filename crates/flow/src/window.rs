@@ -1,4 +1,4 @@
-//! What is measured from one moment on, and the books that are kept of it.
+//! The measurements from one moment on, and their books.
 //!
 //! Is told what happens; makes nothing happen.
 
@@ -30,7 +30,7 @@ impl Sums {
 const CLASSES: usize = 1 << 11;
 const EXPONENT_SHIFT: u32 = f64::MANTISSA_DIGITS - 1;
 
-/// What happened since the window was opened.
+/// The events since the window was opened.
 #[derive(Debug)]
 pub(crate) struct Window {
     start: f64,
@@ -79,13 +79,13 @@ impl Window {
         }
     }
 
-    /// Time passes with `present` jobs.
+    /// Lets time pass with `present` jobs.
     #[inline]
     pub(crate) fn pass(&mut self, present: usize, seconds: f64) {
         self.seconds[present] += seconds;
     }
 
-    /// A job came; from now on `present` are there.
+    /// Counts a job that came; from now on `present` are there.
     #[inline]
     pub(crate) fn admitted(&mut self, size: f64, present: usize) {
         self.offered += 1;
@@ -95,14 +95,14 @@ impl Window {
         }
     }
 
-    /// A job came and found no room.
+    /// Counts a job that found no room.
     #[inline]
     pub(crate) fn blocked(&mut self) {
         self.offered += 1;
         self.blocked += 1;
     }
 
-    /// A job left at `now`.
+    /// Counts a job that left at `now`.
     #[inline]
     pub(crate) fn departed(&mut self, now: f64, job: &Job) {
         let sojourn = now - job.arrived;
@@ -119,13 +119,13 @@ impl Window {
         }
     }
 
-    /// How many jobs left.
+    /// Returns the number of jobs that left.
     #[inline]
     pub(crate) fn completed(&self) -> u64 {
         self.all.jobs
     }
 
-    /// The books at `now`.
+    /// Returns the books at `now`.
     pub(crate) fn books(&self, now: f64, server: &Server) -> Books {
         let present = server.arrivals().map(|arrived| now - arrived.max(self.start));
         Books {
@@ -147,7 +147,7 @@ impl Window {
         }
     }
 
-    /// The answer at `now`, after at least one job left; `events` since time 0.
+    /// Returns the answer at `now`, after at least one job left; `events` since time 0.
     pub(crate) fn outcome(self, now: f64, server: &Server, events: u64) -> Outcome {
         let seconds = now - self.start;
         let jobs = self.all.jobs as f64;

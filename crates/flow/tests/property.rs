@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use airtcp_flow::{Distribution, Outcome, Plan, Simulation, System};
 use proptest::prelude::*;
 
-/// Sizes and times over six orders of magnitude.
+/// Draws sizes and times over six orders of magnitude.
 fn magnitude() -> impl Strategy<Value = f64> {
     (-3.0..3.0_f64).prop_map(|exponent| 10_f64.powf(exponent))
 }
@@ -71,7 +71,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// How many arrivals there are for a departure, about: a system that blocks nearly all of them
+/// Estimates the number of arrivals for a departure: a system that blocks nearly all of them
 /// is right but takes long.
 fn arrivals_per_departure(system: &System) -> f64 {
     let System::Open { interarrival, sizes, capacity, .. } = system else { return 1.0 };

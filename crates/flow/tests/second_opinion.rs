@@ -17,7 +17,7 @@ struct Waiting {
     left: f64,
 }
 
-/// Sojourn time and size of the jobs in the order of their end, and how many were blocked.
+/// Returns sojourn time and size of the jobs in the order of their end, and the number of blocked ones.
 fn slow_processor_sharing(system: &System, seed: u64, jobs: u64) -> (Vec<(f64, f64)>, u64) {
     let (pauses, sizes, capacity, limit, sources, purpose) = match system {
         System::Open { interarrival, sizes, capacity, limit, .. } => {

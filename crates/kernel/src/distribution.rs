@@ -55,7 +55,7 @@ pub enum Distribution {
     Empirical {
         /// The values, ascending.
         values: Vec<f64>,
-        /// How often each was seen.
+        /// The number of times that each was seen.
         counts: Vec<u32>,
     },
 }
@@ -84,7 +84,7 @@ impl Sampler {
         Self { law, cumulative }
     }
 
-    /// One draw. Laws but the lognormal and the hyperexponential take one number from `stream`.
+    /// Draws once. Laws but the lognormal and the hyperexponential take one number from `stream`.
     pub fn draw(&self, stream: &mut RandomStream) -> f64 {
         match &self.law {
             Distribution::Deterministic { value } => *value,
@@ -110,7 +110,7 @@ fn exponential(mean: f64, stream: &mut RandomStream) -> f64 {
     -mean * libm::log(stream.unit())
 }
 
-/// Standard normal by Box and Muller (1958); the second of the pair is not kept, so that a
+/// Draws a standard normal number by Box and Muller (1958); the second of the pair is not kept, so that a
 /// draw depends on nothing but the stream.
 fn normal(stream: &mut RandomStream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(stream.unit()));
@@ -121,7 +121,7 @@ fn normal(stream: &mut RandomStream) -> f64 {
 mod tests {
     use super::*;
 
-    /// Kolmogorov-Smirnov distance of 40,000 draws from `cdf`; its 99.9 % point is
+    /// Holds the Kolmogorov-Smirnov distance of 40,000 draws from `cdf`; its 99.9 % point is
     /// 1.95 / sqrt(40000) = 0.00975.
     fn assert_law(law: Distribution, cdf: impl Fn(f64) -> f64) {
         let sampler = Sampler::new(law.clone());

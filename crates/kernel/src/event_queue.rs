@@ -15,7 +15,7 @@ pub struct EventQueue<E> {
     heap: BinaryHeap<Reverse<Entry<E>>>,
     scheduled: u64,
     now: Time,
-    /// When the first event is due.
+    /// The time of the first event.
     next: Time,
 }
 
@@ -30,7 +30,7 @@ struct Entry<E> {
 const SEQUENCE_BITS: u32 = 56;
 
 impl<E> EventQueue<E> {
-    /// An empty queue at the start of time.
+    /// Makes an empty queue at the start of time.
     pub fn new() -> Self {
         Self { heap: BinaryHeap::new(), scheduled: 0, now: Time::ZERO, next: Time::NEVER }
     }
@@ -57,13 +57,13 @@ impl<E> EventQueue<E> {
         Some((self.now, entry.event))
     }
 
-    /// When the first event is due; [`Time::NEVER`] if there is none.
+    /// Returns the time of the first event; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn next_time(&self) -> Time {
         self.next
     }
 
-    /// How many events have been scheduled since the start.
+    /// Returns the number of events that have been scheduled since the start.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }

@@ -23,7 +23,7 @@ pub const TRANSFER_SIZE: &str = "transfer size";
 pub struct RandomStream(Xoshiro256PlusPlus);
 
 impl RandomStream {
-    /// The stream of `entity` (for instance `"laptop/3"`) for `purpose` (`"backoff"`) in one
+    /// Makes the stream of `entity` (for instance `"laptop/3"`) for `purpose` (`"backoff"`) in one
     /// replication of an experiment.
     pub fn new(seed: u64, replication: u64, entity: &str, purpose: &str) -> Self {
         let mut key = SplitMix64(seed);
@@ -37,7 +37,7 @@ impl RandomStream {
         Self(Xoshiro256PlusPlus::from_seed(state))
     }
 
-    /// Uniform over the integers `0 ..= max`, without bias (Lemire 2019).
+    /// Draws uniformly from the integers `0 ..= max`, without bias (Lemire 2019).
     #[inline(always)]
     pub fn up_to(&mut self, max: u32) -> u32 {
         let range = u64::from(max) + 1;
@@ -52,7 +52,7 @@ impl RandomStream {
         }
     }
 
-    /// Uniform over the multiples of 2^-53 in (0, 1]: never zero, so its logarithm is finite.
+    /// Draws uniformly from the multiples of 2^-53 in (0, 1]: never zero, so its logarithm is finite.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 * (1.0 / (1_u64 << 53) as f64)

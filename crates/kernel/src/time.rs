@@ -28,22 +28,22 @@ impl Time {
     /// Later than everything that happens: "no deadline".
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The point `nanos` nanoseconds after the start.
+    /// Makes the point `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns nanoseconds since the start.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start, for reports only: never feed it back into the simulation.
+    /// Returns seconds since the start, for reports only: never feed it back into the simulation.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
 
-    /// The span from `earlier` to `self`, or zero if `earlier` is later.
+    /// Returns the span from `earlier` to `self`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -53,27 +53,27 @@ impl Duration {
     /// No time at all.
     pub const ZERO: Self = Self(0);
 
-    /// A span of `nanos` nanoseconds.
+    /// Makes a span of `nanos` nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A span of `micros` microseconds.
+    /// Makes a span of `micros` microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)
     }
 
-    /// A span of `millis` milliseconds.
+    /// Makes a span of `millis` milliseconds.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
-    /// A span of `secs` seconds.
+    /// Makes a span of `secs` seconds.
     pub const fn from_secs(secs: u64) -> Self {
         Self(secs * 1_000_000_000)
     }
 
-    /// The span nearest to `secs` seconds; a negative or absurdly long one is clipped to
+    /// Makes the span nearest to `secs` seconds; a negative or absurdly long one is clipped to
     /// `0 ..= 2^62` ns, so that adding it to a [`Time`] cannot overflow.
     pub fn from_secs_f64(secs: f64) -> Self {
         const LONGEST: f64 = (1_u64 << 62) as f64;
@@ -81,12 +81,12 @@ impl Duration {
         Self((secs * 1e9 + 0.5).clamp(0.0, LONGEST) as u64)
     }
 
-    /// Nanoseconds in this span.
+    /// Returns nanoseconds in this span.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds in this span, for reports only.
+    /// Returns seconds in this span, for reports only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
@@ -147,7 +147,7 @@ impl Mul<u64> for Duration {
     }
 }
 
-/// How many whole spans of `unit` fit into `self`.
+/// The number of whole spans of `unit` that fit into `self`.
 impl Div for Duration {
     type Output = u64;
     fn div(self, unit: Self) -> u64 {

@@ -1,4 +1,4 @@
-//! Where a run puts what it sees on its way: records with their times, at equal intervals or
+//! Sinks for what a run sees on its way: records with their times, at equal intervals or
 //! whenever something happens, and bytes for a file.
 //!
 //! Knows times and the order of records, not what they say. Nothing here draws a random number or
@@ -16,18 +16,18 @@ pub struct Log<R> {
 }
 
 impl<R> Log<R> {
-    /// Nothing recorded.
+    /// Makes an empty log.
     pub const fn new() -> Self {
         Self { entries: Vec::new() }
     }
 
-    /// Something seen at `at`, which must not be before what was recorded last.
+    /// Records something seen at `at`, which must not be before what was recorded last.
     pub fn record(&mut self, at: Time, record: R) {
         debug_assert!(self.entries.last().is_none_or(|(last, _)| *last <= at));
         self.entries.push((at, record));
     }
 
-    /// All records and their times.
+    /// Returns all records and their times.
     pub fn entries(&self) -> &[(Time, R)] {
         &self.entries
     }
@@ -47,7 +47,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Every `interval`, which must not be zero.
+    /// Makes instants `interval` apart, which must not be zero.
     ///
     /// # Panics
     /// If the interval is zero.
@@ -56,7 +56,7 @@ impl Ticks {
         Self { next: Time::ZERO + interval, interval }
     }
 
-    /// The next instant if it comes no later than `until`, which is then past.
+    /// Returns the next instant if it comes no later than `until`; it is past then.
     pub fn next_until(&mut self, until: Time) -> Option<Time> {
         if self.next > until {
             return None;
@@ -66,7 +66,7 @@ impl Ticks {
         Some(tick)
     }
 
-    /// The time between two instants.
+    /// Returns the time between two instants.
     pub fn interval(&self) -> Duration {
         self.interval
     }
@@ -92,7 +92,7 @@ impl ByteSink {
         }
     }
 
-    /// Why something could not be written, if so.
+    /// Returns the error of the first write that failed, if one did.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }

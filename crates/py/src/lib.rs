@@ -43,16 +43,16 @@ fn failed(error: RunError) -> PyErr {
 #[pyclass(name = "RunControl", frozen)]
 struct PyRunControl {
     control: Arc<RunControl>,
-    /// What `watch` has raised.
+    /// The exception that `watch` has raised.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
-/// How often `watch` is called.
+/// The time between two calls of `watch`.
 const WATCHED_EVERY: StdDuration = StdDuration::from_millis(100);
 
 #[pymethods]
 impl PyRunControl {
-    /// A few times a second the thread of the run handles the signals that have come, if it is
+    /// Makes a control. A few times a second the thread of the run handles the signals that have come, if it is
     /// Python's main thread, and calls `watch`; what either raises ends the run and comes out of it.
     #[new]
     #[pyo3(signature = (watch=None))]
@@ -70,7 +70,7 @@ impl PyRunControl {
         self.control.cancel();
     }
 
-    /// The simulated share of the run, from 0 to 1.
+    /// Returns the simulated share of the run, from 0 to 1.
     #[getter]
     fn progress(&self) -> f64 {
         self.control.progress()
@@ -78,14 +78,14 @@ impl PyRunControl {
 }
 
 impl PyRunControl {
-    /// Why a run with this control has no outcome.
+    /// Returns the exception for a run with this control that has no outcome.
     fn failed(&self, error: RunError) -> PyErr {
         let raised = self.raised.lock().expect("nobody panics with it").take();
         raised.unwrap_or_else(|| failed(error))
     }
 }
 
-/// What asks `watch` whether a run may go on.
+/// Makes the closure that asks `watch` whether a run may go on.
 fn watching(
     watch: Py<PyAny>,
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -156,7 +156,7 @@ impl PySimulation {
         Ok(PyBytes::new(py, &row))
     }
 
-    /// As `run`, with a trace if there is a sample interval, which must not be zero, and with a
+    /// Does as `run`, with a trace if there is a sample interval, which must not be zero, and with a
     /// capture of the first `snaplen` bytes of each frame if there is a file for it. Then the transfers,
     /// if they are asked for.
     #[pyo3(signature = (
@@ -199,21 +199,21 @@ impl PySimulation {
     }
 }
 
-/// Some of the metrics of everything; what JSON has no number for does not exist here either.
+/// Packs some of the metrics of everything; a number that JSON does not have does not exist here either.
 fn named(outcome: &Outcome, names: &[String]) -> Vec<u8> {
     let metric = |name: &String| outcome.metrics.get(name.as_str()).copied().flatten();
     let exists = |name| metric(name).filter(|value| value.is_finite());
     names.iter().flat_map(|name| exists(name).unwrap_or(f64::NAN).to_le_bytes()).collect()
 }
 
-/// An outcome as JSON, and its transfer times as bytes.
+/// Writes an outcome as JSON, and its transfer times as bytes.
 fn written(outcome: &Outcome) -> (String, Vec<u8>) {
     let json = serde_json::to_string(outcome).expect("an outcome is plain data");
     let times = outcome.transfer_times_s.iter().flat_map(|time| time.to_le_bytes()).collect();
     (json, times)
 }
 
-/// Airtime in nanoseconds of a frame of `bits` bits (MAC header and FCS included) at the rate
+/// Returns the airtime in nanoseconds of a frame of `bits` bits (MAC header and FCS included) at the rate
 /// `rate_bps` of the scenario, which must be one of its data or control rates.
 #[pyfunction]
 fn airtime_ns(resolved_json: &str, bits: u64, rate_bps: u64) -> PyResult<u64> {

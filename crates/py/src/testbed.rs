@@ -34,7 +34,7 @@ impl PyTestbedControl {
         self.0.stop();
     }
 
-    /// What has been so far, and how late packets were; shares of those that were later than
+    /// Returns counts so far, and how late packets were; shares of those that were later than
     /// `bound_us` microseconds.
     fn progress<'py>(&self, py: Python<'py>, bound_us: u64) -> PyResult<Bound<'py, PyDict>> {
         let Progress { elapsed, counts, lag, strays, refused } = self.0.progress();
@@ -93,7 +93,7 @@ fn purpose(text: &str) -> PyResult<Purpose> {
     }
 }
 
-/// A device of its own for a descriptor that stays the caller's.
+/// Opens a device of its own for a descriptor that stays the caller's.
 fn device(fd: RawFd) -> PyResult<File> {
     if fd < 0 {
         return Err(PyValueError::new_err("not a file descriptor"));
@@ -172,7 +172,7 @@ fn run_testbed<'py>(
     Ok(outcome.map(|(json, times)| (json, PyBytes::new(py, &times))))
 }
 
-/// So many draws of a law, as JSON, from the stream of a purpose of a flow of a replication: the same
+/// Draws numbers of a law, as JSON, from the stream of a purpose of a flow of a replication: those
 /// that the simulator draws. Little-endian float64 numbers.
 #[pyfunction]
 fn drawn<'py>(
@@ -193,7 +193,7 @@ fn drawn<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// Bytes of the objects of the first pages of a flow, the document of each first, as the simulator draws
+/// Draws bytes of the objects of the first pages of a flow, the document of each first, as the simulator draws
 /// them: `application_json` is its application in the resolved form. ValueError if it has no pages.
 #[pyfunction]
 fn drawn_pages(

@@ -6,7 +6,7 @@ use airtcp_sim::trace::{EventKind, Trace};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// A dictionary of names and of tables; a table is a dictionary of columns of `int64`, in which -1
+/// Makes a dictionary of names and of tables; a table is a dictionary of columns of `int64`, in which -1
 /// stands for what does not exist.
 pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'py, PyDict>> {
     let answer = PyDict::new(py);
@@ -60,7 +60,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, trace: &Trace) -> PyResult<Bound<'
     Ok(answer)
 }
 
-/// A table of transfers: columns of `int64`.
+/// Makes a table of transfers: columns of `int64`.
 pub(crate) fn transfers<'py>(py: Python<'py>, rows: &[Transfer]) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let set = |name: &str, value: fn(&Transfer) -> u64| {

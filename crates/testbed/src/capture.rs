@@ -25,7 +25,7 @@ const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const RAW_IP: u16 = 101;
 /// LINKTYPE_IEEE802_11_RADIOTAP: a radiotap header, and a frame with its FCS.
 const RADIOTAP: u16 = 127;
-/// What the interface of the air is called.
+/// The name of the interface of the air.
 const AIR: &str = "air";
 /// A frame is known when it has come through or not, and stands in the file when it began: so long is
 /// what came later held back. Longer than any PPDU.
@@ -48,7 +48,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Bits 0 and 1 of a packet's flags (section 4.3.1).
+    /// Returns bits 0 and 1 of a packet's flags (section 4.3.1).
     fn flags(self) -> u32 {
         match self {
             Self::In => 1,
@@ -68,7 +68,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// A file of nodes with these names, and of the air; of each packet and frame the first `snaplen`
+    /// Opens a file of nodes with these names, and of the air; of each packet and frame the first `snaplen`
     /// bytes. The thread that writes has the priority of the caller.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Capture {
         Ok(Self { blocks, writer, snaplen, air: nodes.len() as u32 })
     }
 
-    /// Of each packet and frame there are so many bytes at most.
+    /// Returns the greatest number of bytes that is kept of a packet or frame.
     pub fn snaplen(&self) -> u32 {
         self.snaplen
     }
@@ -103,7 +103,7 @@ impl Capture {
         })
     }
 
-    /// A packet of the node with this number: when it left, or when it was due to come.
+    /// Writes a packet of the node with this number: when it left, or when it was due to come.
     pub fn packet(&self, node: usize, way: Way, at: Time, bytes: &[u8]) {
         let kept = &bytes[..bytes.len().min(self.snaplen as usize)];
         let block = packet(node as u32, Some(way), at, kept, bytes.len() as u32);
@@ -149,14 +149,14 @@ fn write_all(
     out.flush()
 }
 
-/// A block (section 3.1): type, length, body, length again. The body is a multiple of four bytes.
+/// Makes a block (section 3.1): type, length, body, length again. The body is a multiple of four bytes.
 fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     debug_assert!(body.len().is_multiple_of(4), "bodies are padded");
     let length = (body.len() as u32 + 12).to_le_bytes();
     [&kind.to_le_bytes()[..], &length, body, &length].concat()
 }
 
-/// An option (section 3.5), padded to a multiple of four bytes.
+/// Makes an option (section 3.5), padded to a multiple of four bytes.
 fn option(code: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     bytes.extend(code.to_le_bytes());
@@ -166,7 +166,7 @@ fn option(code: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What ends a list of options.
+/// The end of a list of options.
 const END_OF_OPTIONS: [u8; 4] = [0; 4];
 
 fn section_header() -> Vec<u8> {
@@ -236,7 +236,7 @@ mod tests {
         u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
     }
 
-    /// Blocks by type, each with its body; they follow one another without a gap.
+    /// Reads blocks by type, each with its body; they follow one another without a gap.
     fn blocks(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let mut found = Vec::new();
         while !bytes.is_empty() {
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(second[20..32], [0x46, 0x46, 0x46, 0, 2, 0, 4, 0, 1, 0, 0, 0]);
     }
 
-    /// What began before others stands before them, however late it is known.
+    /// A frame that began before others stands before them, however late it is known.
     #[test]
     fn blocks_are_in_the_order_of_their_times() {
         let at = |millis| Time::ZERO + Duration::from_millis(millis);

@@ -12,7 +12,7 @@ use crate::packet::Tcp;
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     known: HashMap<Key, Connection>,
-    /// How many have been opened, by flow and the server's port.
+    /// The number of connections opened so far, by flow and the server's port.
     opened: HashMap<(u32, u16), u64>,
 }
 
@@ -34,12 +34,12 @@ struct Connection {
 }
 
 impl Connections {
-    /// How many connections of a flow to a port of its server have been opened so far.
+    /// Returns the number of connections of a flow to a port of its server that have been opened so far.
     pub(crate) fn opened(&self, flow: u32, server_port: u16) -> u64 {
         self.opened.get(&(flow, server_port)).copied().unwrap_or(0)
     }
 
-    /// What a segment is that `side` sends: its connection, its numbers, and its SACK blocks. If the connection is new,
+    /// Places a segment that `side` sends: its connection, its numbers, and its SACK blocks. If the connection is new,
     /// `replace` is told of it and of the one in whose place it comes, and gives it a number. One
     /// that was under way before anybody looked counts as a dialogue.
     pub(crate) fn read(
@@ -80,7 +80,7 @@ impl Connections {
     }
 }
 
-/// The number of 64 bits that is closest to the highest so far and has these lower 32.
+/// Returns the number of 64 bits that is closest to the highest so far and has these lower 32.
 fn unwrapped(highest: &mut Option<u64>, number: u32) -> u64 {
     // Room below for numbers that come late.
     let before = *highest.get_or_insert((1 << 32) + u64::from(number));

@@ -24,7 +24,7 @@ pub enum Node {
     Station(u32),
 }
 
-/// What the connections of an entry of the scenario are for.
+/// The use of the connections of an entry of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UseOf {
     /// All of them, but for dialogues.
@@ -47,7 +47,7 @@ pub enum Dialogues {
     Pages,
 }
 
-/// Where everything is.
+/// The addresses of all ends.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// The addresses of the stations, in order; none if all about a station is simulated.
@@ -60,14 +60,14 @@ pub struct Site {
 /// The transfers that are spoken of on the control connections of FTP, of which each has one at a time.
 #[derive(Debug, Default)]
 struct Ftp {
-    /// When they began, by connection.
+    /// The beginnings of transfers under way, by connection.
     under_way: HashMap<u32, Time>,
     /// Those that have ended: the flow, and how long each took.
     ended: Vec<(u32, Duration)>,
 }
 
 impl Ftp {
-    /// A client has said something: whether a transfer begins with it. What is said again is not new.
+    /// Reads what a client has said, and tells whether a transfer begins with it. Bytes said again are not new.
     fn said(&mut self, connection: u32, now: Time, text: &[u8]) -> bool {
         let begins = (text.starts_with(b"PASV") || text.starts_with(b"EPSV"))
             && !self.under_way.contains_key(&connection);
@@ -77,7 +77,7 @@ impl Ftp {
         begins
     }
 
-    /// A client has heard something.
+    /// Reads what a client has heard.
     fn heard(&mut self, flow: u32, connection: u32, at: Time, text: &[u8]) {
         if let Some(&began) = self.under_way.get(&connection)
             && text.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"226 "))
@@ -102,7 +102,7 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Air at time zero. Flows are simulated of whose ends one has no address.
+    /// Makes the air at time zero. Flows are simulated of whose ends there is no address.
     pub fn new(scenario: &'a Scenario, seed: u64, site: &Site) -> Self {
         let ends = |flow: &LiveFlow| {
             let (server, use_of) = site.servers[flow.entry]?;
@@ -131,17 +131,17 @@ impl<'a> Driver<'a> {
         self.live.capture(AirCapture { frames, snaplen, bytes: Vec::as_slice, mark: packet::mark });
     }
 
-    /// When something happens next, if no packet comes before.
+    /// Returns the time of the next event, if no packet comes before.
     pub fn next_deadline(&mut self) -> Time {
         self.live.next_deadline()
     }
 
-    /// When the scenario ends.
+    /// Returns the end of the scenario.
     pub fn end(&self) -> Time {
         self.live.end()
     }
 
-    /// A packet comes in at `from`, when all that is due by `now` has happened. What is not from there
+    /// Takes a packet that comes in at `from`, after all that is due by `now`. A packet that is not from there
     /// to one of its peers is dropped.
     pub fn packet_in(&mut self, now: Time, from: Node, bytes: Vec<u8>) {
         let Some((flow, use_of, side, headers)) = self.placed(from, &bytes) else {
@@ -199,7 +199,7 @@ impl<'a> Driver<'a> {
         self.live.packet_in(now, arrival, bytes);
     }
 
-    /// The flow of a packet, the end where it comes in, and its headers.
+    /// Returns the flow of a packet, the end where it comes in, and its headers.
     fn placed(&self, from: Node, bytes: &[u8]) -> Option<(u32, UseOf, Side, Headers)> {
         let headers = packet::read(bytes)?;
         let Headers { source, destination, .. } = headers;
@@ -216,7 +216,7 @@ impl<'a> Driver<'a> {
         Some((flow, use_of, side, headers))
     }
 
-    /// All that is due up to `now` happens: `deliver` is told which packets come to which end, and when
+    /// Plays all that is due up to `now`: `deliver` is told which packets come to which end, and when
     /// they do.
     ///
     /// # Errors
@@ -268,17 +268,17 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Packets that came in and were for nobody.
+    /// Returns the number of packets that came in and were for nobody.
     pub fn strays(&self) -> u64 {
         self.strays
     }
 
-    /// What has been so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> LiveCounts {
         self.live.counts()
     }
 
-    /// What was measured, if the end has come.
+    /// Returns what was measured, if the end has come.
     ///
     /// # Errors
     /// See [`Live::conclude`].

@@ -1,4 +1,4 @@
-//! How late packets were.
+//! The lateness of packets.
 
 use airtcp_kernel::Duration;
 
@@ -21,7 +21,7 @@ impl Default for Lag {
 }
 
 impl Lag {
-    /// A packet was so late.
+    /// Counts a packet that was so late.
     pub fn add(&mut self, late: Duration) {
         let micros = (late.as_nanos() / 1000) as usize;
         self.counts[micros.min(LONGEST_US)] += 1;
@@ -29,17 +29,17 @@ impl Lag {
         self.largest = self.largest.max(late);
     }
 
-    /// How many packets there were.
+    /// Returns the number of packets.
     pub fn packets(&self) -> u64 {
         self.total
     }
 
-    /// How late the latest was.
+    /// Returns the lateness of the latest packet.
     pub fn largest(&self) -> Duration {
         self.largest
     }
 
-    /// How late at most the given share of the packets was, rounded up to a microsecond; `None` if
+    /// Returns the lateness that the given share of the packets did not exceed, rounded up to a microsecond; `None` if
     /// there were none.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
@@ -52,7 +52,7 @@ impl Lag {
         Some(if micros < LONGEST_US { bound.min(self.largest) } else { self.largest })
     }
 
-    /// Which share of the packets was later than `bound`, which is a whole number of microseconds.
+    /// Returns the share of packets that was later than `bound`, which is a whole number of microseconds.
     pub fn share_above(&self, bound: Duration) -> f64 {
         let micros = ((bound.as_nanos() / 1000) as usize).min(LONGEST_US);
         let later: u64 = self.counts[micros..].iter().sum();

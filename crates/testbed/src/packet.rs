@@ -1,4 +1,4 @@
-//! What queues, access categories and measures look at in an IPv4 packet (RFC 791, RFC 9293), and the
+//! The headers of an IPv4 packet that queues, access categories and measures read (RFC 791, RFC 9293), and the
 //! one thing that a queue may change in it (RFC 3168).
 
 use std::net::Ipv4Addr;
@@ -18,17 +18,17 @@ const ECT_0: u8 = 0b10;
 /// The headers of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// Who sent it.
+    /// The sender.
     pub source: Ipv4Addr,
-    /// Whom it is for.
+    /// The receiver.
     pub destination: Ipv4Addr,
-    /// What is in it.
+    /// The payload.
     pub content: Content,
-    /// Whether its transport knows ECN.
+    /// A flag: its transport knows ECN.
     pub knows_ecn: bool,
 }
 
-/// What is in a packet.
+/// The payload of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A TCP segment.
@@ -64,7 +64,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// The headers of a packet; `None` if it is none of IPv4, or broken.
+/// Reads the headers of a packet; `None` if it is none of IPv4, or broken.
 pub fn read(packet: &[u8]) -> Option<Headers> {
     let first = *packet.first()?;
     let header = usize::from(first & 0xf) * 4;
@@ -101,7 +101,7 @@ fn read_tcp(body: &[u8]) -> Option<Tcp> {
     })
 }
 
-/// What a TCP segment carries; nothing if the packet is none.
+/// Returns the payload of a TCP segment; nothing if the packet is none.
 pub fn payload(packet: &[u8]) -> &[u8] {
     let header = packet.first().map_or(0, |first| usize::from(first & 0xf) * 4);
     let body = match packet.get(9) {
@@ -112,7 +112,7 @@ pub fn payload(packet: &[u8]) -> &[u8] {
     header.and_then(|header| body.get(header..)).unwrap_or_default()
 }
 
-/// The blocks of the SACK option among these (RFC 9293 section 3.1, RFC 2018 section 3).
+/// Returns the blocks of the SACK option among these (RFC 9293 section 3.1, RFC 2018 section 3).
 fn sack_blocks(mut options: &[u8]) -> [Option<(u32, u32)>; 4] {
     let edges = loop {
         match *options {
@@ -152,7 +152,7 @@ pub fn mark(packet: &mut [u8]) {
 pub(crate) mod tests {
     use super::*;
 
-    /// The sum over the header, with its checksum, of RFC 791: all bits set if that is right.
+    /// Returns the sum over the header, with its checksum, of RFC 791: all bits set if that is right.
     fn header_sum(packet: &[u8]) -> u16 {
         let words = packet[..20].chunks(2).map(|two| u32::from(u16_at(two, 0).unwrap()));
         let mut sum: u32 = words.sum();

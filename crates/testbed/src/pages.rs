@@ -14,11 +14,11 @@ pub(crate) struct Pages {
     connections: HashMap<u32, Connection>,
     /// By flow and number.
     pages: HashMap<(u32, u64), Page>,
-    /// What has come and was not taken away.
+    /// The objects that have come and were not taken away.
     pub(crate) ended: Vec<Ended>,
 }
 
-/// What has come, and how long it took.
+/// An object that has come, and the time that it took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) flow: u32,
@@ -42,11 +42,11 @@ struct Page {
 /// A connection, which has one object at a time.
 #[derive(Debug)]
 struct Connection {
-    /// When the object that is on its way was asked for; of the first, when the connection began.
+    /// The time of the request for the object that is on its way; of the first, the connection's beginning.
     began: Time,
-    /// What was asked for last.
+    /// The target of the last request.
     asked: Option<Target>,
-    /// Whether all of it has come.
+    /// A flag: all of it has come.
     has_come: bool,
     /// Bytes of all answers before.
     before: u64,
@@ -72,7 +72,7 @@ impl Target {
     }
 }
 
-/// Bytes of an answer of which this is the beginning, its head included (RFC 9112 section 6.3).
+/// Returns the bytes of an answer of which this is the beginning, its head included (RFC 9112 section 6.3).
 fn length_of_answer(text: &[u8]) -> Option<u64> {
     const END: &[u8] = b"\r\n\r\n";
     if !text.starts_with(b"HTTP/1.1 ") {
@@ -87,13 +87,13 @@ fn length_of_answer(text: &[u8]) -> Option<u64> {
 }
 
 impl Pages {
-    /// A connection begins, for an object that will be asked for.
+    /// Opens a connection for an object that will be asked for.
     pub(crate) fn open(&mut self, connection: u32, now: Time) {
         let one = Connection { began: now, asked: None, has_come: false, before: 0, until: None };
         self.connections.insert(connection, one);
     }
 
-    /// A client has said something: whether an object is asked for that is not the first of its
+    /// Reads what a client has said, and tells whether it asks for an object that is not the first of its
     /// connection. What is said again is not new.
     pub(crate) fn said(&mut self, flow: u32, connection: u32, now: Time, text: &[u8]) -> bool {
         let Some(target) = Target::read(text) else { return false };
@@ -113,7 +113,7 @@ impl Pages {
         !is_first
     }
 
-    /// A client has heard something, and has so many bytes of all answers in order.
+    /// Reads what a client has heard: so many bytes of all answers, in order.
     pub(crate) fn heard(
         &mut self,
         flow: u32,

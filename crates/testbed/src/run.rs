@@ -28,27 +28,27 @@ const WAKE_EARLY: Duration = Duration::from_micros(60);
 /// Most packets that are taken from a device before time goes on.
 const MOST_AT_ONCE: usize = 16;
 
-/// How often a watcher is told.
+/// The time between two messages to a watcher.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
 /// More than any MTU.
 const LARGEST_PACKET: usize = 65_536;
 
-/// What someone can see of a run, and how he stops it.
+/// The view of a run from outside, by which it can be stopped, too.
 #[derive(Debug, Default)]
 pub struct Board {
     stops: AtomicBool,
     progress: Mutex<Progress>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// Time since the start.
     pub elapsed: Duration,
-    /// What has been so far.
+    /// The counts so far.
     pub counts: LiveCounts,
-    /// How late packets left.
+    /// The lateness of packets that left.
     pub lag: Lag,
     /// Packets that were for nobody.
     pub strays: u64,
@@ -66,25 +66,25 @@ impl Board {
         self.stops.load(Ordering::Relaxed)
     }
 
-    /// How far it was some 100 ms ago at most.
+    /// Returns the progress as it was some 100 ms ago at most.
     pub fn progress(&self) -> Progress {
         self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// Whoever reads may be of a lower priority: he is not waited for.
+    /// Tells the progress, unless a reader holds it: a reader may be of a lower priority, and is not waited for.
     fn tell(&self, progress: impl FnOnce(&mut Progress)) {
         if let Ok(mut told) = self.progress.try_lock() {
             progress(&mut told);
         }
     }
 
-    /// The last time it is worth waiting.
+    /// Tells the progress for the last time, for which it is worth waiting.
     fn tell_at_last(&self, progress: impl FnOnce(&mut Progress)) {
         progress(&mut self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
 }
 
-/// The time of `CLOCK_MONOTONIC`. \[ns\]
+/// Returns the time of `CLOCK_MONOTONIC`. \[ns\]
 fn monotonic() -> u64 {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
     tv_sec.cast_unsigned() * 1_000_000_000 + tv_nsec.cast_unsigned()
@@ -149,7 +149,7 @@ impl Running<'_> {
         Time::from_nanos(monotonic().saturating_sub(self.epoch))
     }
 
-    /// What is due up to `now` happens, and packets leave.
+    /// Plays what is due up to `now`, and sends the packets that leave.
     fn advance(&mut self, driver: &mut Driver<'_>, now: Time) -> Result<(), RunError> {
         driver.advance(now, |node, at, bytes| {
             self.lag.add(Time::from_nanos(monotonic().saturating_sub(self.epoch)) - at);
@@ -185,7 +185,7 @@ impl Running<'_> {
         Ok(!ready.is_empty())
     }
 
-    /// The devices that have a packet, at the latest after so long.
+    /// Returns the devices that have a packet, at the latest after so long.
     fn ready(&self, timeout: Option<Duration>) -> Vec<usize> {
         let mut fds: Vec<PollFd<'_>> =
             self.devices.iter().map(|(_, device)| PollFd::new(device, PollFlags::IN)).collect();
