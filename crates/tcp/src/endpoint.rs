@@ -48,12 +48,12 @@ impl Endpoint {
     /// in all is the same as for ever.
     #[inline]
     pub fn write(&mut self, bytes: u64) {
-        self.sender.write(bytes);
+        self.sender.tcb.write(bytes);
     }
 
     /// The application has written all it had: a FIN follows the last byte, with it if it can.
     pub fn close(&mut self) {
-        self.sender.close();
+        self.sender.tcb.close();
     }
 
     /// A segment of the other end arrived, whose SACK option, if it has one, is in `sacks`: how many
@@ -137,7 +137,7 @@ impl Endpoint {
     #[inline]
     pub fn on_timer(&mut self, config: &Config, now: Time) {
         self.receiver.on_timer(config, now);
-        if self.sender.deadline() <= now {
+        if self.sender.tcb.deadline() <= now {
             self.on_retransmission_timer(config, now);
         }
     }
@@ -189,8 +189,8 @@ impl Endpoint {
         };
         let (seq, len, more) = match (data, owed) {
             (Some((seq, len, more)), _) => (seq, len.get(), more),
-            (None, AckOwed::Bare) => (self.sender.snd_nxt(), 0, true),
-            (None, AckOwed::Now) => (self.sender.snd_nxt(), 0, false),
+            (None, AckOwed::Bare) => (self.sender.tcb.snd_nxt(), 0, true),
+            (None, AckOwed::Now) => (self.sender.tcb.snd_nxt(), 0, false),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
         let mut segment = self.segment(now, seq, len);
@@ -207,7 +207,7 @@ impl Endpoint {
     /// acknowledgment is due.
     #[inline]
     pub fn has_nothing_to_send(&self) -> bool {
-        self.sender.has_nothing_out()
+        self.sender.tcb.has_nothing_out()
             && matches!(self.receiver.ack_owed(), AckOwed::None | AckOwed::Until(_))
             && self.state == State::Established
     }
@@ -215,7 +215,7 @@ impl Endpoint {
     /// When [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn poll_timer(&self) -> Time {
-        self.sender.deadline().min(self.receiver.deadline())
+        self.sender.tcb.deadline().min(self.receiver.deadline())
     }
 
     /// Payload bytes given to the application, in order; with [`Self::read_late`], those that it has read and
@@ -228,7 +228,7 @@ impl Endpoint {
     /// Payload bytes acknowledged by the other end.
     #[inline]
     pub fn acked(&self) -> u64 {
-        self.sender.acked()
+        self.sender.tcb.acked()
     }
 
     /// Whether the application has been given so many bytes.
@@ -241,7 +241,7 @@ impl Endpoint {
     /// Whether so many bytes are acknowledged by the other end.
     #[inline]
     pub fn has_acked(&self, bytes: u64) -> bool {
-        bytes < self.sender.snd_una() && bytes <= self.sender.acked()
+        bytes < self.sender.tcb.snd_una() && bytes <= self.sender.tcb.acked()
     }
 
     /// Whether data may flow.
@@ -257,7 +257,7 @@ impl Endpoint {
 
     /// SND.NXT, the number that a segment without data carries.
     pub fn snd_nxt(&self) -> u64 {
-        self.sender.snd_nxt()
+        self.sender.tcb.snd_nxt()
     }
 
     /// Whether the other end's FIN has come, and all its data: the end of file of its application.
@@ -267,12 +267,12 @@ impl Endpoint {
 
     /// Whether the own FIN is acknowledged.
     pub fn is_close_acknowledged(&self) -> bool {
-        self.sender.is_close_acknowledged()
+        self.sender.tcb.is_close_acknowledged()
     }
 
     /// What was counted since the endpoint was made.
     pub fn counters(&self) -> Counters {
-        self.sender.counters
+        self.sender.tcb.counters
     }
 
     /// What was seen of explicit congestion notification.
@@ -292,29 +292,29 @@ impl Endpoint {
 
     /// The congestion window in bytes; it may exceed the advertised window.
     pub fn cwnd(&self) -> u64 {
-        self.sender.window.cwnd
+        self.sender.tcb.window.cwnd
     }
 
     /// The slow start threshold in bytes; `u64::MAX`: none yet.
     pub fn ssthresh(&self) -> u64 {
-        self.sender.window.ssthresh
+        self.sender.tcb.window.ssthresh
     }
 
     /// At which pace segments leave or would leave, in bytes a second, as soon as a round trip was measured:
     /// what Linux calls the pacing rate, with pacing or without.
     pub fn pace(&self) -> Option<u64> {
-        self.sender.pacing_rate()
+        self.sender.tcb.pacing_rate()
     }
 
     /// The smoothed round-trip time, as soon as one was measured.
     pub fn srtt(&self) -> Option<Duration> {
-        self.sender.rtt.srtt()
+        self.sender.tcb.rtt.srtt()
     }
 
     /// Payload bytes sent and not acknowledged (FlightSize of RFC 5681); what a timeout has given
     /// up for lost counts again when it is sent again.
     pub fn flight_size(&self) -> u64 {
-        self.sender.flight_size()
+        self.sender.tcb.flight_size()
     }
 
     /// `ack` with a SACK option, if the variant has it.
@@ -331,10 +331,10 @@ impl Endpoint {
 
     #[inline]
     fn segment(&mut self, now: Time, seq: u64, len: u32) -> Segment {
-        self.sender.counters.segments_sent += 1;
+        self.sender.tcb.counters.segments_sent += 1;
         self.receiver.on_ack_sent(now);
         let mut segment = Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK };
-        if self.sender.is_closing() {
+        if self.sender.tcb.is_closing() {
             let Segment { len, flags, .. } = self.with_fin(segment);
             (segment.len, segment.flags) = (len, flags);
         }
@@ -344,7 +344,7 @@ impl Endpoint {
     /// `segment`, whose last number may be that of the FIN.
     #[cold]
     fn with_fin(&self, segment: Segment) -> Segment {
-        if segment.len > 0 && self.sender.is_end(segment.end()) {
+        if segment.len > 0 && self.sender.tcb.is_end(segment.end()) {
             Segment { len: segment.len - 1, flags: segment.flags | Flags::FIN, ..segment }
         } else {
             segment
@@ -354,14 +354,8 @@ impl Endpoint {
     /// The acknowledgment of a segment with a SACK option.
     #[cold]
     fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SegmentOptions) {
-        match config.variant {
-            Variant::Reno | Variant::NewReno => {
-                self.sender.on_ack(config, now, segment.ack, segment.end() == segment.seq);
-            }
-            Variant::Sack | Variant::Rack => {
-                self.sender.on_selective_ack(config, now, segment.ack, sacks.blocks(segment));
-            }
-        }
+        let (blocks, is_bare) = (sacks.blocks(segment), segment.end() == segment.seq);
+        self.sender.on_selective_ack(config, now, segment.ack, blocks, is_bare);
     }
 
     #[cold]
@@ -371,9 +365,9 @@ impl Endpoint {
             return;
         };
         syn.on_timeout();
-        self.sender.counters.timeouts += 1;
-        self.sender.rtt.back_off(config);
-        self.sender.stop_timer();
+        self.sender.tcb.counters.timeouts += 1;
+        self.sender.tcb.rtt.back_off(config);
+        self.sender.tcb.stop_timer();
     }
 }
 

@@ -31,12 +31,12 @@ impl Endpoint {
         if is_echo {
             self.on_echo(config, now, segment.ack);
         }
-        let cwnd = self.sender.window.cwnd;
+        let cwnd = self.sender.tcb.window.cwnd;
         let came = self.take_within_window(config, now, segment, options);
         if is_echo && matches!(self.sender.state(), LossState::Open | LossState::Disorder) {
             // RFC 3168 section 6.1.2: "TCP should not increase the congestion window in response to the
             // receipt of an ECN-Echo ACK packet".
-            self.sender.window.cwnd = self.sender.window.cwnd.min(cwnd);
+            self.sender.tcb.window.cwnd = self.sender.tcb.window.cwnd.min(cwnd);
         }
         came
     }
@@ -136,7 +136,7 @@ impl Endpoint {
         options: &SegmentOptions,
     ) -> bool {
         let is_marked = self.state == State::Marked;
-        if is_marked && segment.ack > self.sender.snd_max() {
+        if is_marked && segment.ack > self.sender.tcb.snd_max() {
             // RFC 9293 section 3.10.7.4: it "acks something not yet sent", and is dropped; like Linux
             // without an acknowledgment in reply.
             return false;
@@ -151,8 +151,9 @@ impl Endpoint {
             }
             let acknowledged = self.receiver.acknowledged();
             let echoed = marks.on_segment(now, segment, options, acknowledged);
-            if let Some(rtt) = echoed.filter(|_| is_marked && self.sender.is_news(segment.ack)) {
-                self.sender.rtt.on_echo(config, rtt);
+            if let Some(rtt) = echoed.filter(|_| is_marked && self.sender.tcb.is_news(segment.ack))
+            {
+                self.sender.tcb.rtt.on_echo(config, rtt);
             }
             if let Some(rtt) =
                 echoed.filter(|rtt| config.tack.is_some() && is_marked && *rtt > Duration::ZERO)
@@ -186,23 +187,23 @@ impl Endpoint {
 
     fn establish(&mut self, config: &Config, now: Time) {
         if let Some(syn) = self.state.syn_mut() {
-            self.sender.rtt.on_ack(config, now, 1);
+            self.sender.tcb.rtt.on_ack(config, now, 1);
             self.sender.note_handshake();
-            if let Some(rtt) = self.sender.rtt.srtt().filter(|_| config.tack.is_some()) {
+            if let Some(rtt) = self.sender.tcb.rtt.srtt().filter(|_| config.tack.is_some()) {
                 self.receiver.on_round_trip(rtt);
             }
-            self.sender.stop_timer();
+            self.sender.tcb.stop_timer();
             if syn.was_repeated() {
                 // RFC 5681 section 3.1: the initial window is one segment then.
-                self.sender.window.collapse(config);
+                self.sender.tcb.window.collapse(config);
             }
             if syn.has_timed_out() {
-                self.sender.rtt.after_syn_timeout(config);
+                self.sender.tcb.rtt.after_syn_timeout(config);
             }
         }
         self.state = if self.marks.is_some() { State::Marked } else { State::Established };
         if let Some(marks) = &mut self.marks {
-            marks.ecn.begin(&self.sender.counters);
+            marks.ecn.begin(&self.sender.tcb.counters);
         }
     }
 
@@ -240,23 +241,23 @@ impl Endpoint {
         options: &mut SegmentOptions,
     ) -> Option<Segment> {
         if let Some(marks) = &mut self.marks {
-            marks.ecn.note_losses(&self.sender.counters);
+            marks.ecn.note_losses(&self.sender.tcb.counters);
         }
-        if let Some(seq) = self.sender.poll_window_probe() {
+        if let Some(seq) = self.sender.tcb.poll_window_probe() {
             return Some(self.segment(now, seq, 0));
         }
-        let before = self.sender.counters.retransmissions;
+        let before = self.sender.tcb.counters.retransmissions;
         let given_up = self.poll_given_up(config, now);
-        let peer_window = self.sender.peer_window(config);
+        let peer_window = self.sender.tcb.peer_window(config);
         let next = || Some(self.poll_data(config, now, peer_window, options)?.0);
         let Some(segment) = given_up.or_else(next) else {
             self.sender.watch_window(config, now);
             return None;
         };
         if segment.len > 0 {
-            self.sender.end_override();
+            self.sender.tcb.end_override();
         }
-        let is_new = segment.len > 0 && self.sender.counters.retransmissions == before;
+        let is_new = segment.len > 0 && self.sender.tcb.counters.retransmissions == before;
         let ecn = self.marks.as_mut().map(|marks| marks.ecn.of_segment(is_new));
         Some(Segment { flags: segment.flags | ecn.unwrap_or(Flags::NONE), ..segment })
     }
@@ -303,13 +304,13 @@ impl Endpoint {
         let syn = self.state.syn_mut().filter(|syn| syn.is_due())?;
         syn.on_sent();
         if syn.was_repeated() {
-            self.sender.counters.retransmissions += 1;
-            self.sender.rtt.on_retransmission();
+            self.sender.tcb.counters.retransmissions += 1;
+            self.sender.tcb.rtt.on_retransmission();
         } else {
-            self.sender.rtt.on_sent(now, 1);
+            self.sender.tcb.rtt.on_sent(now, 1);
         }
-        self.sender.start_timer_if_off(config, now);
-        self.sender.counters.segments_sent += 1;
+        self.sender.tcb.start_timer_if_off(config, now);
+        self.sender.tcb.counters.segments_sent += 1;
         let ack = if flags.contains(Flags::ACK) { self.receiver.rcv_nxt() } else { 0 };
         Some(Segment { seq: 0, ack, len: 0, flags })
     }

@@ -8,7 +8,8 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Phase, Sender, Usage};
+use super::rack::Rack;
+use super::tcb::{Tcb, Usage};
 use crate::{Config, Segmentation};
 
 /// A buffer takes as long as this at the sender's pace: `sk_pacing_shift` 10.
@@ -20,26 +21,26 @@ const LARGEST: u64 = 1 << 16;
 const HALVED_EACH_NS: u64 = 512_000;
 /// The least number of segments, `tcp_min_tso_segs`.
 const LEAST_SEGMENTS: u64 = 2;
-/// Who has sent nothing for so long does not wait for more.
+/// A sender that has sent nothing for so long does not wait for more.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// Nor does who may send such a part of a window: `tcp_tso_win_divisor`.
+/// Nor does one that may send such a part of a window: `tcp_tso_win_divisor`.
 const PART_OF_WINDOW: u64 = 3;
 
 /// The buffer that leaves at the moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Buffer {
-    /// Segments of it that have not left.
+    /// The segments of it that have not left.
     left: u64,
-    /// There are several in it.
+    /// A flag: there are several in it.
     is_shared: bool,
-    /// The segment that has just left asks for an acknowledgment.
+    /// A flag: the segment that has just left asks for an acknowledgment.
     pushes: bool,
     /// The round trip of the handshake, which Linux counts among those of which it takes the least.
     handshake: Option<Duration>,
 }
 
 impl Buffer {
-    /// A segment of new data leaves, after which there is nothing more to send if it is the last.
+    /// Counts a segment of new data that leaves, after which there is nothing more to send if it is the last.
     pub(super) fn on_sent(&mut self, is_last: bool) {
         if self.left > 0 {
             self.left -= 1;
@@ -47,12 +48,23 @@ impl Buffer {
         }
     }
 
+    /// Notes the round trip of the handshake.
+    pub(super) fn note_handshake(&mut self, rtt: Option<Duration>) {
+        self.handshake = rtt;
+    }
+
+    /// Tells whether the segment that has just left asks for an acknowledgment; it does so once.
+    #[inline]
+    pub(super) fn takes_push(&mut self) -> bool {
+        std::mem::take(&mut self.pushes)
+    }
+
     fn fill(&mut self, segments: u64) {
         *self = Self { left: segments, is_shared: segments > 1, pushes: false, ..*self };
     }
 }
 
-/// How many bytes share a buffer at such a pace, with such a least round trip.
+/// Returns how many bytes share a buffer at such a pace, with such a least round trip.
 fn size_at(pace: Option<u64>, min_rtt: Option<Duration>) -> u64 {
     let Some(pace) = pace else { return LARGEST };
     let halvings = min_rtt.map_or(u64::from(u64::BITS), |rtt| rtt.as_nanos() / HALVED_EACH_NS);
@@ -60,69 +72,53 @@ fn size_at(pace: Option<u64>, min_rtt: Option<Duration>) -> u64 {
     (pace / BUFFERS_PER_SECOND + more).min(LARGEST)
 }
 
-impl Sender {
+impl Rack {
     /// Begins a buffer if none is on its way; returns false if it is better to wait until more than `room` bytes may
     /// leave.
-    pub(super) fn fill_buffer(&mut self, config: &Config, now: Time, room: u64) -> bool {
+    pub(super) fn fill_buffer(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        room: u64,
+    ) -> bool {
         if config.rules.segmentation == Segmentation::Single {
             return true;
         }
         let mss = u64::from(config.mss);
-        let pace = self.pacing_rate();
-        let unsent = (self.written - self.snd_max).div_ceil(mss);
-        let Some(rack) = &self.rack else { return true };
-        if rack.buffer.left > 0 {
+        if self.buffer.left > 0 {
             return true;
         }
-        let least = rack.min_rtt().into_iter().chain(rack.buffer.handshake).min();
+        let pace = tcb.pacing_rate();
+        let unsent = (tcb.written - tcb.snd_max).div_ceil(mss);
+        let least = self.min_rtt().into_iter().chain(self.buffer.handshake).min();
         let min_rtt = least.filter(|_| !config.pacing);
         let most = (size_at(pace, min_rtt) / mss).max(LEAST_SEGMENTS);
-        if !config.pacing && unsent > 1 && self.waits_for_more(config, now, room, most * mss) {
-            if self.window.cwnd <= self.peer_window(config) {
+        if !config.pacing && unsent > 1 && self.waits_for_more(tcb, config, now, room, most * mss) {
+            if tcb.window.cwnd <= tcb.peer_window(config) {
                 // A window that is waited for is full: it may grow (`is_cwnd_limited`).
-                self.usage = Usage { most: u64::MAX, until: self.snd_nxt };
+                tcb.usage = Usage { most: u64::MAX, until: tcb.snd_nxt };
             }
             return false;
         }
         // `tcp_cwnd_test`: half a window at most.
-        let half = self.window.cwnd / mss / 2;
+        let half = tcb.window.cwnd / mss / 2;
         let segments = (room / mss).min(most).min(half).min(unsent).max(1);
-        if let Some(rack) = &mut self.rack {
-            rack.buffer.fill(segments);
-        }
+        self.buffer.fill(segments);
         true
     }
 
-    /// Whether more may soon leave together than `room` bytes, where `most` share a buffer.
-    fn waits_for_more(&self, config: &Config, now: Time, room: u64, most: u64) -> bool {
-        let Some(oldest) = self.rack.as_ref().and_then(|rack| rack.sent.oldest()) else {
-            return false;
-        };
-        let window = self.window.cwnd.min(config.receive_window);
-        let half = Duration::from_nanos(self.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2);
-        matches!(self.phase, Phase::Open { .. })
-            && now.saturating_since(self.last_sent) <= PATIENCE
+    /// Tells whether more may soon leave together than `room` bytes, where `most` share a buffer.
+    fn waits_for_more(&self, tcb: &Tcb, config: &Config, now: Time, room: u64, most: u64) -> bool {
+        let Some(oldest) = self.sent.oldest() else { return false };
+        let window = tcb.window.cwnd.min(config.receive_window);
+        let half = Duration::from_nanos(tcb.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2);
+        tcb.is_open()
+            && now.saturating_since(tcb.last_sent) <= PATIENCE
             && room < most
             && room < window / PART_OF_WINDOW
             // The next acknowledgment comes soon.
             && now.saturating_since(oldest) >= half
-    }
-
-    /// The connection is established, and its only round trip so far was that of the handshake.
-    pub(crate) fn note_handshake(&mut self) {
-        let rtt = self.rtt.srtt();
-        if let Some(rack) = &mut self.rack {
-            rack.buffer.handshake = rtt;
-        }
-    }
-
-    /// Whether the segment that has just left asks for an acknowledgment; it does so once.
-    #[inline]
-    pub(crate) fn takes_push(&mut self) -> bool {
-        match &mut self.rack {
-            Some(rack) => std::mem::take(&mut rack.buffer.pushes),
-            None => false,
-        }
     }
 }
 

@@ -5,6 +5,9 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::tcb::Tcb;
+use crate::congestion::{Controller, Window};
+
 const SECOND_NS: u128 = 1_000_000_000;
 /// Segments at the beginning of a connection that are not paced: `tcp_update_skb_after_send` of Linux.
 const UNPACED: u64 = 10;
@@ -19,11 +22,11 @@ const SLOW: u64 = 1_200_000 / 8;
 /// Earliest departure times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
-    /// When all that was sent has left at its rate.
+    /// The time at which all that was sent has left at its rate.
     next: Time,
-    /// What may still leave in the burst that has begun, in bytes.
+    /// The rest of the burst that has begun, in bytes.
     burst: u64,
-    /// Each segment is a burst of its own, and who comes late has nothing to its credit: as in ns-3.
+    /// A flag: each segment is a burst of its own, and a late one has nothing to its credit, as in ns-3.
     is_single: bool,
     /// Bytes per second; `None` before a round trip is known.
     pub(super) rate: Option<u64>,
@@ -34,13 +37,13 @@ impl Pacer {
         Self { next: Time::ZERO, burst: 0, is_single, rate: None }
     }
 
-    /// When something may leave, if not now.
+    /// Returns the time at which something may leave, if not now.
     #[inline]
     pub(super) fn wait(&self, now: Time) -> Option<Time> {
         (self.burst == 0 && self.next > now).then_some(self.next)
     }
 
-    /// `len` bytes leave, after so many segments with payload before.
+    /// Charges `len` bytes that leave, after `segments` segments with payload.
     pub(super) fn on_sent(&mut self, now: Time, len: u64, segments: u64, mss: u64) {
         let Some(rate) = self.rate.filter(|_| segments >= UNPACED) else { return };
         if self.burst == 0 && !self.is_single {
@@ -50,22 +53,33 @@ impl Pacer {
         self.burst = self.burst.saturating_sub(len);
         let span = (u128::from(len) * SECOND_NS).div_ceil(u128::from(rate.max(1)));
         let span = u64::try_from(span).unwrap_or(u64::MAX / 4);
-        // Who comes late has a part of the time to its credit, as in Linux.
+        // A late segment has a part of the time to its credit, as in Linux.
         let late = now.saturating_since(self.next).as_nanos();
         let credit = if self.is_single { 0 } else { late.min(span / 2) };
         self.next = self.next.max(now) + Duration::from_nanos(span - credit);
     }
 
-    /// Nothing more leaves now, for another reason than the pace: the burst is over.
+    /// Ends the burst: nothing more leaves now, for another reason than the pace.
     #[inline]
     pub(super) fn end_burst(&mut self) {
         self.burst = 0;
     }
 }
 
-/// The rate of Linux's `tcp_update_pacing_rate`: twice what the window carries in a round trip as long as
+impl Tcb {
+    /// Returns the rate at which segments leave, in bytes a second, or would if they were paced.
+    pub(crate) fn pacing_rate(&self) -> Option<u64> {
+        let Window { cwnd, ssthresh } = self.window;
+        match self.controller.rate() {
+            Some(rate) => Some(rate as u64),
+            None => self.rtt.srtt().map(|srtt| rate_of_window(cwnd, ssthresh, srtt)),
+        }
+    }
+}
+
+/// Returns the rate of Linux's `tcp_update_pacing_rate`: twice what the window carries in a round trip as long as
 /// it may double, then 1.2 times as much (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
-pub(super) fn rate_of_window(cwnd: u64, ssthresh: u64, srtt: Duration) -> u64 {
+fn rate_of_window(cwnd: u64, ssthresh: u64, srtt: Duration) -> u64 {
     let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
     let rate = u128::from(cwnd) * percent / 100 * SECOND_NS / u128::from(srtt.as_nanos().max(1));
     u64::try_from(rate).unwrap_or(u64::MAX)

@@ -4,7 +4,7 @@
 /// Proportional rate reduction: RFC 9937 section 5.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prr {
-    /// RecoverFS: what was in flight when the recovery began.
+    /// RecoverFS: the bytes in flight when the recovery began.
     recover_fs: u64,
     /// prr_delivered.
     delivered: u64,
@@ -13,13 +13,13 @@ pub(super) struct Prr {
 }
 
 impl Prr {
-    /// A recovery begins with so much in flight.
+    /// Begins a recovery with `recover_fs` bytes in flight.
     pub(super) fn new(recover_fs: u64) -> Self {
         Self { recover_fs, ..Self::default() }
     }
 
-    /// RFC 9937 section 5: how much may be sent for an acknowledgment that delivers so much; `safe`: it
-    /// advances and tells of no further loss.
+    /// Returns how much may be sent for an acknowledgment that delivers `delivered` bytes; `safe`: it
+    /// advances and tells of no further loss. RFC 9937 section 5.
     pub(super) fn allowance(
         &mut self,
         delivered: u64,

@@ -3,10 +3,11 @@
 use airtcp_kernel::Duration;
 
 use super::*;
+use crate::Variant;
 
 const T: Time = Time::from_nanos(1_000_000_000);
 
-/// Everything that may be sent at `T`, as (number, length).
+/// Sends everything that may be sent at `T`, as (number, length).
 fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
     std::iter::from_fn(|| sender.poll_transmit(config, T, config.receive_window))
         .map(|(seq, len, _)| (seq, len.get()))
@@ -15,7 +16,7 @@ fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
 
 fn writing(config: &Config, bytes: u64) -> Sender {
     let mut sender = Sender::new(config);
-    sender.write(bytes);
+    sender.tcb.write(bytes);
     sender
 }
 
@@ -52,7 +53,7 @@ fn an_ack_of_what_was_never_sent_is_ignored() {
 
     sender.on_ack(&config, T, 2002, true);
 
-    assert_eq!((sender.acked(), sender.flight_size()), (0, 2000));
+    assert_eq!((sender.tcb.acked(), sender.tcb.flight_size()), (0, 2000));
 }
 
 #[test]
@@ -68,14 +69,14 @@ fn acks_with_data_or_without_data_in_flight_are_no_duplicates() {
         sender.on_ack(&config, T, 1, false);
     }
 
-    assert_eq!(sender.phase, Phase::NO_DUP_ACKS);
+    assert_eq!(sender.tcb.phase, Phase::NO_DUP_ACKS);
 }
 
 #[test]
 fn an_endless_source_never_runs_dry() {
     let config = Config::standard();
     let mut sender = writing(&config, u64::MAX);
-    sender.write(u64::MAX);
+    sender.tcb.write(u64::MAX);
 
     assert_eq!(burst(&mut sender, &config).len(), 2);
 }
@@ -85,10 +86,10 @@ fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
     let config = Config { receive_window: 1000, ..Config::standard() };
     let mut sender = writing(&config, 0);
     for _ in 0..4 {
-        sender.write(100);
+        sender.tcb.write(100);
         burst(&mut sender, &config);
     }
-    sender.write(1000);
+    sender.tcb.write(1000);
     for _ in 0..3 {
         sender.on_ack(&config, T, 1, true);
     }
@@ -112,16 +113,16 @@ fn duplicate_acks_in_a_go_back_n_send_nothing() {
     }
 
     assert_eq!(burst(&mut sender, &config), []);
-    assert_eq!(sender.counters.fast_retransmits, 0);
+    assert_eq!(sender.tcb.counters.fast_retransmits, 0);
 }
 
-/// The sender of the variant with SACK has eight segments in flight, of which the first and the third
+/// Makes a sender of the variant with SACK that has eight segments in flight, of which the first and the third
 /// are lost, and is in a recovery.
 fn recovering(config: &Config) -> Sender {
     let mut sender = writing(config, 8000);
     burst(&mut sender, config);
     let held = [segments(1, 2), segments(3, 8)];
-    sender.on_selective_ack(config, T, 1, &held);
+    sender.on_selective_ack(config, T, 1, &held, true);
     sender
 }
 
@@ -136,11 +137,11 @@ fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
     let mut sender = recovering(&config);
     assert_eq!(burst(&mut sender, &config), [(1, 1000), (2001, 1000)]);
 
-    let rto = sender.rtt.rto();
+    let rto = sender.tcb.rtt.rto();
     for (millis, ack) in [(100, 2001), (200, 2501)] {
         let now = T + Duration::from_millis(millis);
         sender.on_ack(&config, now, ack, true);
-        assert_eq!(sender.deadline(), now + rto);
+        assert_eq!(sender.tcb.deadline(), now + rto);
     }
 }
 
@@ -152,10 +153,10 @@ fn an_old_acknowledgment_still_tells_what_is_held() {
     burst(&mut sender, &config);
     sender.on_ack(&config, T, 1001, true);
 
-    sender.on_selective_ack(&config, T, 1, &[segments(2, 5)]);
+    sender.on_selective_ack(&config, T, 1, &[segments(2, 5)], true);
 
     assert_eq!(burst(&mut sender, &config), [(1001, 1000)]);
-    assert_eq!(sender.counters.fast_retransmits, 1);
+    assert_eq!(sender.tcb.counters.fast_retransmits, 1);
 }
 
 #[test]
@@ -164,9 +165,9 @@ fn an_ack_of_what_was_never_sent_is_ignored_with_its_blocks() {
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
 
-    sender.on_selective_ack(&config, T, 8002, &[segments(2, 5)]);
+    sender.on_selective_ack(&config, T, 8002, &[segments(2, 5)], true);
 
-    assert_eq!((sender.acked(), sender.counters.fast_retransmits), (0, 0));
+    assert_eq!((sender.tcb.acked(), sender.tcb.counters.fast_retransmits), (0, 0));
 }
 
 #[test]
@@ -179,10 +180,10 @@ fn a_duplicate_ack_without_news_is_none_with_sack() {
         sender.on_ack(&config, T, 1, true);
     }
     for _ in 0..4 {
-        sender.on_selective_ack(&config, T, 1, &[segments(1, 2)]);
+        sender.on_selective_ack(&config, T, 1, &[segments(1, 2)], true);
     }
 
-    assert_eq!(sender.phase, Phase::Open { dup_acks: 1, limited_transmit: 0 });
+    assert_eq!(sender.tcb.phase, Phase::Open { dup_acks: 1, limited_transmit: 0 });
 }
 
 #[test]
@@ -191,20 +192,20 @@ fn the_scoreboard_outlives_a_recovery() {
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = recovering(&config);
     burst(&mut sender, &config);
-    sender.write(4000);
+    sender.tcb.write(4000);
     // cwnd is 4 segments, of which one is in the pipe. A second loss, behind the recovery point: the
     // first of the three new ones.
-    sender.on_selective_ack(&config, T, 2001, &[segments(3, 8)]);
+    sender.on_selective_ack(&config, T, 2001, &[segments(3, 8)], true);
     assert_eq!(burst(&mut sender, &config), [(8001, 1000), (9001, 1000), (10_001, 1000)]);
-    sender.on_selective_ack(&config, T, 8001, &[segments(9, 10)]);
-    assert_eq!(sender.phase, Phase::NO_DUP_ACKS);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 10)], true);
+    assert_eq!(sender.tcb.phase, Phase::NO_DUP_ACKS);
     assert_eq!(burst(&mut sender, &config), [(11_001, 1000)]);
 
     // Two segments beyond the hole were told of, in and after the recovery; the third is enough.
-    sender.on_selective_ack(&config, T, 8001, &[segments(9, 11)]);
-    assert_eq!(sender.counters.fast_retransmits, 1);
-    sender.on_selective_ack(&config, T, 8001, &[segments(9, 12)]);
-    assert_eq!(sender.counters.fast_retransmits, 2);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 11)], true);
+    assert_eq!(sender.tcb.counters.fast_retransmits, 1);
+    sender.on_selective_ack(&config, T, 8001, &[segments(9, 12)], true);
+    assert_eq!(sender.tcb.counters.fast_retransmits, 2);
 }
 
 #[test]
@@ -213,9 +214,9 @@ fn a_recovery_has_one_rescue_even_when_nothing_is_sacked_any_more() {
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
-    sender.on_selective_ack(&config, T, 1, &[segments(1, 2), segments(3, 7)]);
+    sender.on_selective_ack(&config, T, 1, &[segments(1, 2), segments(3, 7)], true);
     assert_eq!(burst(&mut sender, &config), [(1, 1000), (2001, 1000)]);
-    sender.on_selective_ack(&config, T, 2001, &[segments(3, 7)]);
+    sender.on_selective_ack(&config, T, 2001, &[segments(3, 7)], true);
     assert_eq!(burst(&mut sender, &config), [(7001, 1000)]);
 
     // All but the last is acknowledged, of which the rescue is under way.
@@ -239,10 +240,10 @@ fn the_least_round_trip_is_that_of_the_last_segment_that_an_ack_is_for() {
         let sent =
             sender.poll_transmit(&config, T + Duration::from_millis(millis), config.receive_window);
         assert_eq!(sent.map(|(seq, ..)| seq), Some(1 + 1000 * millis));
-        sender.write(1000);
+        sender.tcb.write(1000);
     }
-    sender.on_selective_ack(&config, T + Duration::from_millis(17), 8001, &[]);
+    sender.on_selective_ack(&config, T + Duration::from_millis(17), 8001, &[], true);
 
-    let rack = sender.rack.as_ref().unwrap();
+    let Recovery::Rack(rack) = &sender.recovery else { panic!("the variant is Rack") };
     assert_eq!(rack.min_rtt(), Some(Duration::from_millis(10)));
 }

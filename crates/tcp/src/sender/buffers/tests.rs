@@ -4,7 +4,7 @@ use crate::{Endpoint, Flags, Opening, Rules, Segment, SegmentOptions, Variant};
 
 const T: Time = Time::from_nanos(1_000_000_000);
 
-/// Both ends as Linux has them, with segments of 1000 bytes, ten of them in the first window.
+/// Configures both ends as Linux has them, with segments of 1000 bytes, ten of them in the first window.
 fn linux() -> Config {
     let delayed_ack =
         DelayedAck { adaptive: true, ..DelayedAck::every(2, Duration::from_millis(40)) };
@@ -19,7 +19,7 @@ fn linux() -> Config {
     }
 }
 
-/// Which of the segments that are sent now ask for an acknowledgment.
+/// Tells which of the segments that are sent now ask for an acknowledgment.
 fn pushed(endpoint: &mut Endpoint, config: &Config, now: Time) -> Vec<bool> {
     let mut options = SegmentOptions::new();
     std::iter::from_fn(|| endpoint.poll_transmit(config, now, &mut options))

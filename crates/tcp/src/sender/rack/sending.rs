@@ -1,0 +1,136 @@
+//! The segments that leave for RACK: probes, what is lost, then new data, at their pace and in their pieces.
+//!
+//! Knows windows and the pacer. Does not know why a segment is lost: that is in [`rack`](super).
+
+use airtcp_kernel::Time;
+
+use super::{Probe, Rack, Timer};
+use crate::Config;
+use crate::sender::SentData;
+use crate::sender::tcb::Tcb;
+
+impl Rack {
+    /// Sends the next segment: a probe, what is lost, then what was never sent.
+    #[inline(never)]
+    pub(in crate::sender) fn poll(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+    ) -> SentData {
+        if std::mem::take(&mut self.probe_is_due) {
+            return self.send_probe(tcb, config, now);
+        }
+        let Some(pacer) = &self.pacer else { return self.send_next(tcb, config, now) };
+        if let Some(wait) = pacer.wait(now) {
+            tcb.deadline = self.due.min(wait);
+            return None;
+        }
+        let sent = self.send_next(tcb, config, now);
+        if let Some((_, len)) = sent {
+            self.pace(tcb, config, now, u64::from(len));
+        } else if let Some(pacer) = &mut self.pacer {
+            pacer.end_burst();
+        }
+        sent
+    }
+
+    /// Sends what is lost, then what was never sent.
+    fn send_next(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+        let (una, max) = (tcb.snd_una, tcb.snd_max);
+        let smss = u64::from(config.mss);
+        let pipe = self.sent.pipe(una, max);
+        let room = tcb.window.cwnd.saturating_sub(pipe);
+        if self.sent.has_lost() {
+            // RFC 6675: "if cwnd - pipe >= 1 SMSS". A window below a segment still sends one.
+            let resend_is_due = std::mem::take(&mut self.resend_is_due);
+            if room < smss && pipe > 0 && !resend_is_due {
+                return None;
+            }
+            let lost = self.sent.resend_lost(now)?;
+            self.prr.out += lost.end - lost.start;
+            let sent = tcb.retransmit(config, now, lost);
+            self.record(tcb, now, lost.start, lost.end - lost.start);
+            self.restart_timer(tcb, config, now);
+            return Some(sent);
+        }
+        let unsent = tcb.written - max;
+        if unsent == 0 {
+            if room > 0
+                && let Some(rates) = &mut self.rates
+            {
+                rates.on_app_limited(pipe);
+            }
+            return None;
+        }
+        if max == una {
+            tcb.restart_if_idle(config, now);
+        }
+        let room = tcb.window.cwnd.saturating_sub(pipe);
+        self.send_new(tcb, config, now, room)
+    }
+
+    /// Sends a segment that was never sent, as long as both windows allow.
+    fn send_new(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> SentData {
+        let smss = u64::from(config.mss);
+        let unsent = tcb.written - tcb.snd_max;
+        let in_flight = tcb.snd_max - tcb.snd_una;
+        let advertised = tcb.peer_window(config).saturating_sub(in_flight);
+        let len = tcb.longest(smss, unsent).min(room).min(advertised);
+        let is_silly = len < smss && len < unsent && (in_flight > 0 || tcb.is_silly(len));
+        if len == 0 || is_silly || !self.fill_buffer(tcb, config, now, room.min(advertised)) {
+            return None;
+        }
+        let start = tcb.snd_max;
+        let sent = tcb.transmit(config, now, len);
+        self.sent.push(now, start, start + len);
+        self.buffer.on_sent(len == unsent);
+        self.prr.out += len;
+        self.record(tcb, now, start, len);
+        self.restart_timer(tcb, config, now);
+        Some(sent)
+    }
+
+    /// Sends a tail loss probe: new data if there is any and the other end lets it, else the last segment
+    /// again (RFC 8985 section 7.3).
+    fn send_probe(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+        let sent = self.send_new(tcb, config, now, u64::from(config.mss));
+        let is_repeated = sent.is_none();
+        let sent = sent.or_else(|| {
+            let last = self.sent.resend_last(now)?;
+            self.record(tcb, now, last.start, last.end - last.start);
+            Some(tcb.retransmit(config, now, last))
+        });
+        let end = tcb.snd_max;
+        self.probe = sent.map(|_| Probe { end, is_repeated });
+        self.timer = Timer::Retransmission;
+        self.arm(tcb, config.expiry(now, tcb.rtt.rto()));
+        sent
+    }
+
+    /// Sets the rate at which segments leave from now on.
+    pub(super) fn set_pace(&mut self, tcb: &Tcb) {
+        let pace = tcb.pacing_rate();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.rate = pace;
+        }
+    }
+
+    /// Records what is delivered when the segment of `len` bytes from `start` on has just been sent.
+    fn record(&mut self, tcb: &Tcb, now: Time, start: u64, len: u64) {
+        let (una, max) = (tcb.snd_una, tcb.snd_max);
+        if let Some(rates) = &mut self.rates {
+            let before = self.sent.pipe(una, max).saturating_sub(len);
+            let record = rates.on_sent(now, before, len);
+            self.sent.record(start, record);
+        }
+    }
+
+    /// Charges `len` bytes of payload to the pace.
+    fn pace(&mut self, tcb: &Tcb, config: &Config, now: Time, len: u64) {
+        let before = tcb.counters.data_segments_sent - 1;
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(now, len, before, u64::from(config.mss));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Loss recovery with SACK: RFC 6675 sections 5 and 5.1, and limited transmit by its pipe.
+//!
+//! Knows when the scoreboard is asked and what is sent for its answers. Does not know what is said of each
+//! number, and what follows from that: that is in [`scoreboard`](crate::scoreboard).
+
+use airtcp_kernel::Time;
+
+use super::SentData;
+use super::reno::{enter_fast_recovery, on_timeout};
+use super::tcb::{Phase, Tcb};
+use crate::scoreboard::{DUP_THRESH, Scoreboard};
+use crate::{Block, Config};
+
+/// The state of RFC 6675.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sack {
+    /// The data that the other end holds; `None` until it has said so, and when it has nothing more to say.
+    scoreboard: Option<Box<Scoreboard>>,
+}
+
+impl Sack {
+    /// Tells whether the scoreboard has a say in what an acknowledgment means.
+    #[inline]
+    pub(super) fn is_needed(&self) -> bool {
+        self.scoreboard.is_some()
+    }
+
+    /// Takes an acknowledgment with SACK blocks, or after others that had some.
+    #[cold]
+    pub(super) fn on_ack(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        ack: u64,
+        sacked: &[Block],
+    ) {
+        if ack > tcb.snd_max {
+            return;
+        }
+        let una = tcb.snd_una.max(ack);
+        let scoreboard = self.scoreboard_mut();
+        scoreboard.advance(una);
+        let has_news = scoreboard.update(una, tcb.snd_max, sacked);
+        let was_open = tcb.is_open();
+        if ack > tcb.snd_una {
+            tcb.on_new_ack(config, now, ack, |tcb, _, _| self.on_ack_in_fast_recovery(tcb));
+        }
+        // Section 2: news are what makes a duplicate, "even if it ... moves the cumulative
+        // acknowledgment point".
+        if has_news && was_open {
+            self.on_dup_ack(tcb, config, now);
+        }
+        if tcb.phase == Phase::NO_DUP_ACKS && self.scoreboard_mut().is_empty() {
+            self.scoreboard = None;
+        }
+    }
+
+    /// Takes an acknowledgment of new data in a fast recovery. Returns whether the retransmission timer starts anew.
+    pub(super) fn on_ack_in_fast_recovery(&self, tcb: &mut Tcb) -> bool {
+        // A loss that is still on the scoreboard then reveals itself again.
+        if tcb.snd_una >= tcb.recover {
+            tcb.phase = Phase::NO_DUP_ACKS;
+            tcb.window.deflate();
+        }
+        true
+    }
+
+    /// Handles the expiry of the retransmission timer.
+    pub(super) fn on_timeout(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
+        // A recovery goes on for as long as a hole stays open, and all that has arrived beyond it counts in
+        // FlightSize: soon several windows. RFC 5681 means what is in the network, and cwnd bounds that.
+        let most = if self.is_needed() { tcb.window.cwnd } else { u64::MAX };
+        on_timeout(tcb, config, now, most);
+        if let Some(scoreboard) = &mut self.scoreboard {
+            // RFC 2018 section 8, which RFC 6675 section 5.1 leaves as it is: the receiver may have
+            // dropped what it had selectively acknowledged.
+            scoreboard.clear();
+        }
+    }
+
+    /// Sends the segment at SND.UNA again, whatever the window says: section 5, step (4.3). What the other end holds
+    /// is not sent with it.
+    #[cold]
+    pub(super) fn retransmit_first(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+    ) -> (u64, u32) {
+        let (start, end) = (tcb.snd_una, tcb.snd_max.min(tcb.snd_una + u64::from(config.mss)));
+        let scoreboard = self.scoreboard_mut();
+        let end = scoreboard.end_of_hole(start).unwrap_or(end).min(end);
+        scoreboard.begin_recovery(end);
+        tcb.retransmit(config, now, Block { start, end })
+    }
+
+    /// Sends the next segment while the scoreboard has a say: after a duplicate ACK, and until a recovery
+    /// is over.
+    #[cold]
+    pub(super) fn poll(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+        match tcb.phase {
+            Phase::Open { .. } if self.has_room(tcb, config) => send_unsent(tcb, config, now),
+            Phase::FastRecovery { .. } if self.has_room(tcb, config) => {
+                self.send_next(tcb, config, now)
+            }
+            Phase::Open { .. } | Phase::FastRecovery { .. } => None,
+            Phase::Loss { .. } => self.fill_hole(tcb, config, now),
+        }
+    }
+
+    /// Takes a duplicate ACK. Section 5: steps (1) and (2), and (4) if one of them finds a loss.
+    fn on_dup_ack(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
+        let smss = u64::from(config.mss);
+        let is_lost = self.scoreboard_mut().is_lost(tcb.snd_una, smss);
+        let flight_size = tcb.flight_size();
+        if tcb.snd_una < tcb.recover {
+            // What the MAC has given up is on its way again.
+            return;
+        }
+        if let Phase::Open { dup_acks, limited_transmit } = &mut tcb.phase {
+            *dup_acks = dup_acks.saturating_add(1);
+            if *dup_acks >= DUP_THRESH || is_lost {
+                // Step (4.2): what limited transmit sent is not in FlightSize.
+                let flight_size = (flight_size - *limited_transmit).min(tcb.window.cwnd);
+                enter_fast_recovery(tcb, config, now, flight_size, true);
+                tcb.window.deflate();
+            }
+        }
+    }
+
+    /// Tells whether a segment may leave. Steps (3.3) and (C): "if cwnd - pipe >= 1 SMSS".
+    fn has_room(&mut self, tcb: &Tcb, config: &Config) -> bool {
+        let smss = u64::from(config.mss);
+        let pipe = self.scoreboard_mut().pipe(tcb.snd_una, tcb.snd_max, smss);
+        tcb.window.cwnd >= pipe.saturating_add(smss)
+    }
+
+    /// Sends the segment that NextSeg() of section 4 names.
+    fn send_next(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+        let smss = u64::from(config.mss);
+        let (una, max, recover) = (tcb.snd_una, tcb.snd_max, tcb.recover);
+        if let Some(lost) = self.scoreboard_mut().next_lost(una, smss) {
+            return Some(self.send_again(tcb, config, now, lost));
+        }
+        if let Some(sent) = send_unsent(tcb, config, now) {
+            return Some(sent);
+        }
+        if let Some(hole) = self.scoreboard_mut().next_hole(una, smss) {
+            return Some(self.send_again(tcb, config, now, hole));
+        }
+        // Rule (4): "HighRxt MUST NOT be updated".
+        let end = self.scoreboard_mut().rescue(una, max, smss, recover)?;
+        Some(tcb.retransmit(config, now, end))
+    }
+
+    /// Sends what is missing: step (C.2).
+    fn send_again(&mut self, tcb: &mut Tcb, config: &Config, now: Time, hole: Block) -> (u64, u32) {
+        self.scoreboard_mut().raise_high_rxt(hole.end);
+        tcb.retransmit(config, now, hole)
+    }
+
+    /// Sends the next segment after a timeout. Section 5.1: go-back-N as without SACK, except that what the other end
+    /// holds is passed over. It has told so since the timeout.
+    fn fill_hole(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+        let (una, next) = (tcb.snd_una, tcb.snd_nxt);
+        let scoreboard = self.scoreboard_mut();
+        let next = scoreboard.skip(next);
+        scoreboard.raise_high_rxt(next);
+        let in_flight = scoreboard.retransmitted(una);
+        let end = scoreboard.end_of_hole(next).unwrap_or(u64::MAX);
+        tcb.snd_nxt = next;
+        let wanted = u64::from(config.mss).min(end - next).min(tcb.written - next);
+        let room = tcb.window.cwnd.saturating_sub(in_flight);
+        let room = room.min(tcb.peer_window(config).saturating_sub(tcb.flight_size()));
+        let len = wanted.min(room);
+        let is_silly = len < wanted && in_flight > 0;
+        (len > 0 && !is_silly).then(|| tcb.transmit(config, now, len))
+    }
+
+    fn scoreboard_mut(&mut self) -> &mut Scoreboard {
+        self.scoreboard.get_or_insert_default()
+    }
+}
+
+/// Sends "previously unsent data", if the advertised window allows: rule (2). What has been sent is
+/// between SND.UNA and SND.NXT, so that is what a silly window is measured by.
+fn send_unsent(tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+    let unsent = tcb.written - tcb.snd_max;
+    let flight_size = tcb.flight_size();
+    let room = tcb.peer_window(config).saturating_sub(flight_size);
+    let mss = u64::from(config.mss);
+    let len = tcb.longest(mss, unsent).min(room);
+    let is_silly = len < mss && len < unsent && (flight_size > 0 || tcb.is_silly(len));
+    (len > 0 && !is_silly).then(|| tcb.transmit(config, now, len))
+}

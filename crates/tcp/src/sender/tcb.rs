@@ -1,0 +1,432 @@
+//! The send variables of a connection (RFC 9293 section 3.3.1), its window and its retransmission timer: what
+//! every way of [loss recovery](super::recovery) reads and moves.
+//!
+//! Knows how new data and old data leave, and what an acknowledgment of new data does in each [`Phase`]. Does not
+//! know how a loss is found or repaired.
+
+use airtcp_kernel::Time;
+
+use super::persist::Persist;
+use crate::congestion::{AnyController, Controller, Delivery, Moment, Window};
+use crate::receiver::FIRST_BYTE;
+use crate::rtt::RttEstimator;
+use crate::{Block, Config, Counters, LossWindow};
+
+/// More than anybody sends, and small enough that sums of two such numbers do not overflow.
+const END_OF_TIME: u64 = 1 << 62;
+
+/// The sending half's part of a transmission control block.
+// In this order, what a data segment of the other end makes one look at comes first, then what an
+// acknowledgment does: see [`Endpoint`](crate::Endpoint).
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Tcb {
+    /// SND.UNA, the oldest number not acknowledged.
+    pub(super) snd_una: u64,
+    /// SND.NXT, the next number to send. I.e. in an idle sender `snd_nxt == snd_una`.
+    pub(super) snd_nxt: u64,
+    /// The number after the highest one ever sent. I.e. `snd_nxt`, except that a timeout pulls
+    /// `snd_nxt` back and leaves this.
+    pub(super) snd_max: u64,
+    /// The number after the last byte written by the application, and after the FIN if it has closed.
+    pub(super) written: u64,
+    /// The expiry of the retransmission timer; [`Time::NEVER`] while it is off.
+    pub(super) deadline: Time,
+    pub(super) phase: Phase,
+    /// A flag: the application has closed, so `written - 1` is the number of the FIN.
+    closing: bool,
+    pub(crate) counters: Counters,
+    /// The time at which data was last sent.
+    pub(super) last_sent: Time,
+    pub(crate) window: Window,
+    pub(super) usage: Usage,
+    pub(crate) rtt: RttEstimator,
+    pub(super) controller: AnyController,
+    /// The variable `recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 2, plus one:
+    /// the number after the highest one sent before the last recovery began.
+    pub(super) recover: u64,
+    /// The state that few senders need; `None` until then.
+    pub(super) rare: Option<Box<Rare>>,
+}
+
+/// The state of a sender that has heard of a mark, or of a window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rare {
+    /// The number after the highest one sent when a mark last reduced the window; 0: none has.
+    pub(super) reduced: u64,
+    /// A flag: the window falls in proportion to what arrives because of that mark (RFC 9937), and nothing was
+    /// found lost since.
+    pub(super) is_reducing: bool,
+    /// The other end's window as far as it is known; `None` until it has said one.
+    pub(super) persist: Option<Persist>,
+}
+
+/// The used part of the congestion window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    /// Most bytes in flight in a round trip; `u64::MAX` if there was no room for another segment.
+    pub(super) most: u64,
+    /// The round trip ends when all before this is acknowledged.
+    pub(super) until: u64,
+}
+
+/// The state of a sender: all is well, or it recovers from a loss in one of two ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Slow start or congestion avoidance; `dup_acks` duplicate ACKs came in a row, and
+    /// `limited_transmit` bytes were sent beyond `cwnd` because of them.
+    Open { dup_acks: u8, limited_transmit: u64 },
+    /// From the discovery of a loss on. `resend`: the segment at `snd_una` is to be sent again.
+    FastRecovery { resend: bool, partial_acks: u32 },
+    /// From a timeout until all that was sent before it is acknowledged. `head` is the oldest
+    /// segment that the timer has sent again.
+    Loss { head: u64 },
+}
+
+impl Phase {
+    pub(super) const NO_DUP_ACKS: Self = Self::Open { dup_acks: 0, limited_transmit: 0 };
+}
+
+impl Tcb {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            snd_una: FIRST_BYTE,
+            snd_nxt: FIRST_BYTE,
+            snd_max: FIRST_BYTE,
+            written: FIRST_BYTE,
+            closing: false,
+            // RFC 6582 section 3.2, step 1, takes the initial sequence number, which would forbid
+            // the fast retransmit of the very first segment. Nothing has been in a recovery yet,
+            // so this takes one less, and the comparison of step 2 can stay strict.
+            recover: FIRST_BYTE - 1,
+            rare: None,
+            phase: Phase::NO_DUP_ACKS,
+            deadline: Time::NEVER,
+            last_sent: Time::ZERO,
+            window: Window::new(config),
+            usage: Usage { most: 0, until: FIRST_BYTE },
+            controller: AnyController::new(config),
+            rtt: RttEstimator::new(config),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes `bytes` more bytes of the application.
+    #[inline]
+    pub(crate) fn write(&mut self, bytes: u64) {
+        debug_assert!(!self.closing, "written after the close");
+        self.written = self.written.saturating_add(bytes).min(END_OF_TIME);
+    }
+
+    /// Closes this direction. RFC 9293 section 3.10.4: the FIN is sent when all data has been.
+    pub(crate) fn close(&mut self) {
+        if !self.closing {
+            self.written += 1;
+            self.closing = true;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing
+    }
+
+    /// Tells whether `end` is the number after the FIN, if there is to be one.
+    pub(crate) fn is_end(&self, end: u64) -> bool {
+        end == self.written
+    }
+
+    pub(crate) fn is_close_acknowledged(&self) -> bool {
+        self.closing && self.snd_una == self.written
+    }
+
+    /// Returns SND.NXT, the number that a segment without data carries.
+    #[inline]
+    pub(crate) fn snd_nxt(&self) -> u64 {
+        self.snd_nxt
+    }
+
+    /// Returns the number after the highest one ever sent.
+    pub(crate) fn snd_max(&self) -> u64 {
+        self.snd_max
+    }
+
+    /// Tells whether an acknowledgment of all before `ack` is one of new data.
+    pub(crate) fn is_news(&self, ack: u64) -> bool {
+        (self.snd_una + 1..=self.snd_max).contains(&ack)
+    }
+
+    /// Tells whether all that was written is acknowledged.
+    #[inline]
+    pub(crate) fn has_nothing_out(&self) -> bool {
+        self.snd_una == self.written
+    }
+
+    /// Returns SND.UNA.
+    #[inline]
+    pub(crate) fn snd_una(&self) -> u64 {
+        self.snd_una
+    }
+
+    /// Counts the payload bytes acknowledged.
+    #[inline]
+    pub(crate) fn acked(&self) -> u64 {
+        self.snd_una - FIRST_BYTE - u64::from(self.is_close_acknowledged())
+    }
+
+    /// Returns FlightSize of RFC 5681 section 2; after a timeout only what was sent since counts, the rest
+    /// is taken for lost.
+    #[inline]
+    pub(crate) fn flight_size(&self) -> u64 {
+        self.snd_nxt - self.snd_una
+    }
+
+    /// Returns the expiry of the retransmission timer.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Starts the timer "if the timer is not running": RFC 6298 (5.1).
+    #[inline]
+    pub(crate) fn start_timer_if_off(&mut self, config: &Config, now: Time) {
+        if self.deadline == Time::NEVER {
+            self.deadline = config.expiry(now, self.rtt.rto());
+        }
+    }
+
+    pub(crate) fn stop_timer(&mut self) {
+        self.deadline = Time::NEVER;
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open { .. })
+    }
+
+    /// Returns the most numbers that the next segment takes: those of its payload, and of a FIN that is
+    /// all that would be left.
+    #[inline]
+    pub(super) fn longest(&self, mss: u64, unsent: u64) -> u64 {
+        if self.closing && unsent == mss + 1 { unsent } else { mss.min(unsent) }
+    }
+
+    /// Sends the next `len` bytes, new or not: go-back-N.
+    #[inline]
+    pub(super) fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
+        let seq = self.snd_nxt;
+        self.snd_nxt += len;
+        if seq < self.snd_max {
+            self.counters.retransmissions += 1;
+            self.snd_max = self.snd_max.max(self.snd_nxt);
+        } else {
+            self.snd_max = self.snd_nxt;
+            self.rtt.on_sent(now, self.snd_nxt);
+            self.count_limited_transmit(len);
+        }
+        self.on_data_sent(config, now);
+        // `len` is at most one MSS.
+        (seq, len as u32)
+    }
+
+    /// Sends `block`, which was sent before, again.
+    pub(super) fn retransmit(&mut self, config: &Config, now: Time, block: Block) -> (u64, u32) {
+        self.counters.retransmissions += 1;
+        self.rtt.on_retransmission();
+        self.on_data_sent(config, now);
+        // At most one MSS.
+        (block.start, (block.end - block.start) as u32)
+    }
+
+    #[inline]
+    fn on_data_sent(&mut self, config: &Config, now: Time) {
+        self.counters.data_segments_sent += 1;
+        self.last_sent = now;
+        self.start_timer_if_off(config, now);
+    }
+
+    /// Returns the most that may be in flight to an end with the window `peer_window`.
+    #[inline]
+    pub(super) fn send_window(&self, config: &Config, peer_window: u64) -> u64 {
+        let extra = match self.phase {
+            // RFC 3042 section 2: one segment for each of the first two duplicate ACKs, as long as
+            // no more than cwnd and two segments are outstanding.
+            Phase::Open { dup_acks, .. } => u64::from(dup_acks.min(2)) * u64::from(config.mss),
+            Phase::FastRecovery { .. } | Phase::Loss { .. } => 0,
+        };
+        self.window.cwnd.saturating_add(extra).min(peer_window)
+    }
+
+    /// Counts `len` bytes of new data, in flight since now, if limited transmit has sent them.
+    #[inline]
+    fn count_limited_transmit(&mut self, len: u64) {
+        let beyond_cwnd = self.flight_size() > self.window.cwnd;
+        if let Phase::Open { dup_acks: 1.., limited_transmit } = &mut self.phase
+            && beyond_cwnd
+        {
+            *limited_transmit += len;
+        }
+    }
+
+    /// Shrinks the window if it is old. RFC 5681 section 4.1: a TCP that "has not sent data in an interval exceeding
+    /// the retransmission timeout" starts again with the restart window.
+    #[inline(never)]
+    pub(super) fn restart_if_idle(&mut self, config: &Config, now: Time) {
+        if self.is_shut(config) {
+            return;
+        }
+        if config.rules.restart_after_idle
+            && self.snd_una == self.snd_max
+            && now.saturating_since(self.last_sent) > self.rtt.rto()
+        {
+            self.end_reduction();
+            let moment = Moment { config, now, rtt: &self.rtt };
+            self.controller.on_idle(&mut self.window, &moment);
+        } else {
+            let moment = Moment { config, now, rtt: &self.rtt };
+            self.controller.on_resume(&moment, self.last_sent);
+        }
+    }
+
+    /// Takes the acknowledgment of all before `ack`, some of which is new. `repair` says what it does in a fast
+    /// recovery to so many bytes acknowledged, after so many partial acknowledgments, and whether the retransmission
+    /// timer starts anew.
+    #[inline]
+    pub(super) fn on_new_ack(
+        &mut self,
+        config: &Config,
+        now: Time,
+        ack: u64,
+        repair: impl FnOnce(&mut Self, u64, u32) -> bool,
+    ) {
+        let acked = ack - self.snd_una;
+        self.note_usage(config);
+        self.snd_una = ack;
+        // After a timeout the receiver may turn out to hold more than was sent again.
+        self.snd_nxt = self.snd_nxt.max(ack);
+        self.rtt.on_ack(config, now, ack);
+        let restart_timer = match self.phase {
+            Phase::Open { dup_acks, .. } => {
+                self.phase = Phase::NO_DUP_ACKS;
+                // Each duplicate ACK has told of a segment before, at most all but one of them.
+                let told = u64::from(dup_acks) * u64::from(config.mss);
+                let news = acked.saturating_sub(told).max(acked.min(u64::from(config.mss)));
+                self.grow(config, now, news);
+                true
+            }
+            Phase::Loss { .. } => {
+                if ack >= self.recover {
+                    self.phase = Phase::NO_DUP_ACKS;
+                }
+                self.grow(config, now, acked);
+                true
+            }
+            Phase::FastRecovery { partial_acks, .. } => repair(self, acked, partial_acks),
+        };
+        if self.snd_una == self.snd_max {
+            // RFC 6298 (5.2).
+            self.stop_timer();
+        } else if restart_timer {
+            // RFC 6298 (5.3).
+            self.deadline = config.expiry(now, self.rtt.rto());
+        }
+    }
+
+    /// Lets the window grow by `acked` bytes of new data, acknowledged outside of fast recovery.
+    #[inline]
+    fn grow(&mut self, config: &Config, now: Time, acked: u64) {
+        let (una, next) = (self.snd_una, self.snd_max);
+        let delivery = Delivery { acked, most_in_flight: self.usage.most, rtt: None, una, next };
+        self.grow_by(config, now, delivery);
+    }
+
+    #[inline]
+    pub(super) fn grow_by(&mut self, config: &Config, now: Time, delivery: Delivery) {
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_ack(&mut self.window, &moment, delivery);
+    }
+
+    /// Lets the controller set `ssthresh` after a loss with `flight_size` bytes outstanding.
+    pub(super) fn shrink(&mut self, config: &Config, now: Time, flight_size: u64) {
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_loss(&mut self.window, &moment, flight_size);
+    }
+
+    /// Begins the recovery from a timeout, of which the controller halves `halved` if it is `Some`: RFC 5681 section
+    /// 3.1 and RFC 6298 section 5.
+    pub(super) fn begin_loss(&mut self, config: &Config, now: Time, halved: Option<u64>) {
+        let moment = Moment { config, now, rtt: &self.rtt };
+        self.controller.on_timeout(&mut self.window, &moment, halved);
+        self.window.collapse(config);
+        // RFC 6582 section 3.2, step 4; needed for Reno too, because the duplicate ACKs for what
+        // is sent twice now must not start a fast retransmit.
+        self.recover = self.snd_max;
+        self.phase = Phase::Loss { head: self.snd_una };
+        self.rtt.on_retransmission();
+        self.rtt.back_off(config);
+    }
+
+    /// Tells whether the timer that has expired has sent the segment at SND.UNA before.
+    pub(super) fn has_sent_head_again(&self) -> bool {
+        self.phase == Phase::Loss { head: self.snd_una }
+    }
+
+    /// Notes how much of the window is in use, now that an acknowledgment of new data comes.
+    #[inline]
+    pub(super) fn note_usage(&mut self, config: &Config) {
+        let flight_size = self.flight_size();
+        let is_full = flight_size.saturating_add(u64::from(config.mss)) > self.window.cwnd;
+        let used = if is_full { u64::MAX } else { flight_size };
+        if is_full || used > self.usage.most || self.snd_una >= self.usage.until {
+            self.usage = Usage { most: used, until: self.snd_nxt };
+        }
+    }
+
+    /// Returns what a loss leaves a part of, with `in_network` bytes in the network.
+    pub(super) fn part_of(&self, config: &Config, in_network: u64) -> u64 {
+        match config.rules.loss_window {
+            LossWindow::FlightSize => in_network,
+            LossWindow::Cwnd => self.window_to_halve(config),
+        }
+    }
+
+    /// Returns the window of [`LossWindow::Cwnd`], without what duplicate ACKs have added to it in a recovery:
+    /// ns-2 keeps that apart.
+    pub(super) fn window_to_halve(&self, config: &Config) -> u64 {
+        let cwnd = match self.phase {
+            Phase::FastRecovery { .. } => self.window.cwnd.min(self.window.ssthresh),
+            Phase::Open { .. } | Phase::Loss { .. } => self.window.cwnd,
+        };
+        cwnd.min(config.receive_window)
+    }
+
+    /// Returns the number after the highest one sent when a mark last reduced the window; 0: none has.
+    #[inline]
+    pub(super) fn reduced(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.reduced)
+    }
+
+    /// Tells whether a mark has reduced the window since the oldest segment under way was sent: its loss is of that
+    /// window then.
+    pub(super) fn was_reduced(&self) -> bool {
+        self.snd_una < self.reduced()
+    }
+
+    /// Tells whether a mark still reduces the window.
+    #[inline]
+    pub(super) fn is_reducing(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.is_reducing)
+    }
+
+    /// Ends the reduction after a mark, if there is one: the window is the threshold.
+    #[inline(never)]
+    pub(super) fn end_reduction(&mut self) {
+        if self.stop_reducing() {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// Ends the reduction after a mark and leaves the window as it is. Returns whether there was one.
+    pub(super) fn stop_reducing(&mut self) -> bool {
+        self.rare.as_mut().is_some_and(|rare| std::mem::take(&mut rare.is_reducing))
+    }
+}
