@@ -62,7 +62,7 @@ _ROOMS: Final = ("models", "results", "scenario", "stats")
 
 
 def _figure(result: Any, /, **options: Any) -> Any:
-    """What results are drawn by; Matplotlib is imported when somebody wants a picture."""
+    """Say what results are drawn by; Matplotlib is imported when somebody wants a picture."""
     from airtcp.present.figures import figure
 
     return figure(result, **options)

@@ -61,7 +61,7 @@ LONG_TRAINING_FIELDS: Final = (0, 1, 2, 4, 4, 6, 6, 8, 8)
 
 @dataclass(frozen=True, kw_only=True)
 class Amendment:
-    """What distinguishes an amendment.
+    """The facts that distinguish an amendment.
 
     Of the radio: `subcarriers` is N_SD by width in MHz (Tables 19-6, 21-5, 27-13, 36-20), and
     `widest_mhz` the widest channel by band. Before the Data field come, after 20 us that every
@@ -113,7 +113,7 @@ class Amendment:
 
     @property
     def has_long_symbols(self) -> bool:
-        """Whether symbols last four times as long as before, as from HE on."""
+        """Tell whether symbols last four times as long as before, as from HE on."""
         return self.symbol_ns == 12_800
 
 

@@ -1,4 +1,4 @@
-"""How people read amounts: values with their units, intervals, shares and stretches of time.
+"""Amounts as people read them: values with their units, intervals, shares and stretches of time.
 
 Knows prefixes and digits. Does not know what is measured (`metrics`), nor how a user writes a
 quantity (`units`).

@@ -1,4 +1,4 @@
-"""What must not happen yet: `laptop/download p90 transfer_time > 2 s`.
+"""Stop conditions: `laptop/download p90 transfer_time > 2 s` must not happen yet.
 
 Knows the grammar of a condition on a metric, which metrics there are and which unit each has. Does
 not know scenarios: whether a group is there is asked of whoever has one.
@@ -73,7 +73,7 @@ class Condition:
         return mean if mean != self.metric and mean in METRICS else None
 
     def excess(self, value: float) -> float:
-        """How far a value of the metric is beyond the bound; negative where nothing happens."""
+        """Measure how far a value lies beyond the bound; negative where nothing happens."""
         return value - self.bound if self.above else self.bound - value
 
 

@@ -28,7 +28,7 @@ _LOGNORMAL_TERMS = 1_000_000
 
 
 class _Law(BaseModel):
-    """What all distributions share; a subclass gives moments and tail."""
+    """The base of all distributions; a subclass gives moments and tail."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True

@@ -1,4 +1,4 @@
-"""How many frames an OFDM link loses to white noise, by its signal-to-noise ratio.
+"""Losses of frames of an OFDM link to white noise, by its signal-to-noise ratio.
 
 Knows modulation, convolutional codes, and the upper bound on what a hard-decision Viterbi decoder
 lets through. Does not know scenarios, fading or interference.

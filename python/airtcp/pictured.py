@@ -1,4 +1,4 @@
-"""Where results get their pictures from, of which they know nothing.
+"""Pictures of results, of which the results know nothing.
 
 Who draws is told from outside, once, when `airtcp` is imported: so results stay below
 `airtcp.present`, which knows them.

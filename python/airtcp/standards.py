@@ -1,4 +1,4 @@
-"""What the standards say that depends on the PHY, on the category, or on the size of a segment.
+"""Numbers of the standards that depend on the PHY, on the category, or on a segment's size.
 
 Knows the PHYs of IEEE 802.11b, 802.11a and 802.11g, EDCA's parameter sets, and rules of TCP's RFCs,
 as tables of numbers. Does not know scenario files, overrides, or how long a frame is on the air.
@@ -71,7 +71,7 @@ class Standard:
 
     @property
     def has_dsss(self) -> bool:
-        """Whether the PHY sends DSSS and CCK rates, which have a long and a short preamble."""
+        """Tell whether the PHY sends DSSS and CCK rates, which have a long and a short preamble."""
         return DSSS in self.rates_bps
 
     @property
@@ -197,7 +197,7 @@ EDCA_CATEGORIES: tuple[AccessCategory, ...] = ("AC_VO", "AC_VI", "AC_BE", "AC_BK
 
 @dataclass(frozen=True)
 class EdcaDefaults:
-    """How an access category contends.
+    """The contention parameters of an access category.
 
     AIFS is SIFS and `aifsn` slots; a TXOP limit of 0 is one frame exchange.
     """

@@ -85,7 +85,7 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
 
 
 def joint(interval: Interval, confidence: float, intervals: int) -> Interval:
-    """The same interval, so wide that `intervals` of its kind hold their means all at once.
+    """Widen an interval so that `intervals` of its kind hold their means all at once.
 
     Bonferroni: each has the level 1 - (1 - confidence) / intervals instead of `confidence`.
     """
@@ -101,7 +101,7 @@ def joint(interval: Interval, confidence: float, intervals: int) -> Interval:
 
 
 def of_one_more(interval: Interval) -> Interval:
-    """Where one more sample of the same law would lie, at the level of the interval.
+    """Say where one more sample of the same law would lie, at the level of the interval.
 
     The prediction interval of a normal law: the mean of n samples is known to t s / sqrt(n), a
     single one beside it differs from it by t s sqrt(1 + 1/n).
@@ -115,13 +115,13 @@ def of_one_more(interval: Interval) -> Interval:
 
 
 def is_precise(intervals: Sequence[Interval], precision: float) -> bool:
-    """Whether every interval is at most +-`precision` times its mean (0.02 is 2 %)."""
+    """Tell whether every interval is at most +-`precision` times its mean (0.02 is 2 %)."""
     widths = [interval.relative_half_width for interval in intervals]
     return all(width is not None and width <= precision for width in widths)
 
 
 def next_round(intervals: Sequence[Interval], precision: float, n: int, limit: int) -> int:
-    """How many replications there shall be after the next round, when `n` are not enough.
+    """Count how many replications there shall be after the next round, when `n` are not enough.
 
     A half width shrinks as 1/sqrt(n), so the widest interval asks for n (width/precision)^2;
     a tenth is added because the estimate is noisy, and the number at most doubles in one round,

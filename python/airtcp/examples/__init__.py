@@ -34,7 +34,7 @@ def examples() -> list[Example]:
 
 
 def directory() -> Traversable:
-    """Where the examples lie, and the files that they need."""
+    """Say where the examples lie, and the files that they need."""
     from importlib import resources
 
     return resources.files("airtcp") / "examples"

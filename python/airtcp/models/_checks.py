@@ -113,7 +113,7 @@ def section_integer(section: Mapping[str, object], name: str) -> int:
 def _between(
     low: float, high: float, at_least: float | None, above: float | None, at_most: float | None
 ) -> bool:
-    """Whether all from `low` to `high` is allowed. What is not is told in words by `_refuse`."""
+    """Tell whether all from `low` to `high` is allowed. `_refuse` names others in words."""
     return (
         low >= (-_LARGEST if at_least is None else at_least)
         and (above is None or low > above)

@@ -39,7 +39,7 @@ _MOST_LOSSES = 3
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """What a window gets from rates of events: per second, and successes of either node.
+    """The throughput of a window by rates of events: per second, and successes of either node.
 
     `segments_per_s`; data PPDUs carry `segments_per_ppdu`, PPDUs of ACKs `acks_per_ppdu`;
     `collisions`, `by_ap` and `by_station` (successes) per second; `backlogged` nodes with something
@@ -140,7 +140,7 @@ class _Walk:
         self.races = _races(w0)
 
     def from_start(self, window: int) -> Rounds | None:
-        """What follows from all segments waiting at the sender's side of the air."""
+        """Say what follows from all segments waiting at the sender's side of the air."""
         start = _State(*((window, 0) if self.download else (0, window)), (), 0, 0)
         index, order = {self._key(start): 0}, [start]
         source: list[int] = []
@@ -301,7 +301,7 @@ def _races(w0: int) -> list[_Race]:
 def _visits_per_s(
     source: Sequence[int], target: Sequence[int], chances: Sequence[float], lasts_s: Values
 ) -> Values:
-    """How often each state is left in a second of the long run, beginning in state 0."""
+    """Tell how often each state is left in a second of the long run, beginning in state 0."""
     from scipy.sparse import csc_matrix
     from scipy.sparse.csgraph import connected_components
 

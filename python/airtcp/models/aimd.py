@@ -45,7 +45,7 @@ _MOST_EPOCHS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How flows share a wired bottleneck; one value for each flow on the last axis.
+    """The shares of flows of a wired bottleneck; one value for each flow on the last axis.
 
     `window_share` of the mean peak windows, `flow_share` of the throughput; each adds up to 1.
     """

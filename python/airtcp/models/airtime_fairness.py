@@ -1,4 +1,4 @@
-"""What stations at different rates get from one sender of A-MPDUs, with airtime fairness or not.
+"""Shares of stations at different rates of one sender of A-MPDUs, with airtime fairness or not.
 
 Knows aggregates, rates and shares of time. Knows no contention and no queues: how long aggregates
 are is given. (`heusse` is the same anomaly among contending hosts, one frame at a time.)

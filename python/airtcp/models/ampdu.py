@@ -152,7 +152,7 @@ class Exchange:
         return np.asarray(rts + data + delay + self.phy.sifs_ns + answer + delay)[()]
 
     def collision_time_ns(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
-        """How long such a PPDU, or the RTS before it, keeps the medium when it collides.
+        """Tell how long such a PPDU, or the RTS before it, keeps the medium when it collides.
 
         What is waited after that is not included. Errors as `psdu_bits`.
         """
@@ -162,7 +162,7 @@ class Exchange:
         return np.asarray(np.where(has_rts, rts, data) + self.phy.propagation_delay_ns)[()]
 
     def most_mpdus(self, msdu_bits: int) -> int:
-        """How many MPDUs with MSDUs of `msdu_bits` one PPDU carries at most; 1 always fits.
+        """Count how many MPDUs with MSDUs of `msdu_bits` one PPDU carries at most; 1 always fits.
 
         Raises `ValueError` unless `msdu_bits` is whole and >= 0.
         """
@@ -226,14 +226,14 @@ def slot_times(
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """What a PPDU carries on average where MPDUs are lost one by one: `sent`, and `delivered`."""
+    """The mean load of a PPDU where MPDUs are lost one by one: `sent`, and `delivered`."""
 
     sent: Values
     delivered: Values
 
 
 def sent_mpdus(most: ArrayLike, window: ArrayLike, error: ArrayLike) -> Rounds:
-    """How many MPDUs a PPDU has on average, where each is lost with probability `error`.
+    """Count how many MPDUs a PPDU has on average, where each is lost with probability `error`.
 
     The window (10.25.6.3) begins at the first MPDU that is missing, and a PPDU carries the first
     `most` missing ones of its `window` positions; new ones are always there. So a loss near the

@@ -48,7 +48,7 @@ _MOST_STAGES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class SlotTimes:
-    """How long things take, in seconds.
+    """The durations of exchanges and collisions, in seconds.
 
     `slot_s` an empty slot; `success_s` (Ts) and `collision_s` (Tc) the slots with a success and
     with a collision, the waits after them included; `payload_s` the time that the payload itself
@@ -85,7 +85,7 @@ class FixedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """What the channel does in saturation.
+    """The channel in saturation.
 
     `p_transmission` (Ptr) at least one node sends in a slot; `p_success` (Ps) exactly one does,
     given that; `slot_s` the mean duration of a slot; `success_rate_per_s` successes of all nodes

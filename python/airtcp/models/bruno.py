@@ -67,7 +67,7 @@ _TCP_ACK_BITS = 320
 
 @dataclass(frozen=True, slots=True)
 class Overheads:
-    """What the three kinds of slot last, in seconds: t_slot, T_s and T_c.
+    """The durations of the three kinds of slot, in seconds: t_slot, T_s and T_c.
 
     T_s and T_c contain the waits after the frame. A collision lasts a slot at least.
 
@@ -198,7 +198,7 @@ def lemma_1(w: int, m: int) -> Slots:
 
 
 def expected_slots(w: ArrayLike, m: ArrayLike) -> Slots:
-    """What Lemma 1 adds up to, in closed form: N_s = m (1-1/w)^(m-1), N_i = w (1-1/w)^m.
+    """Say what Lemma 1 adds up to, in closed form: N_s = m (1-1/w)^(m-1), N_i = w (1-1/w)^m.
 
     `m` stations fall on `w` slots independently and uniformly, so that each slot has a binomial
     number of them; N_c is w times the probability of two or more.

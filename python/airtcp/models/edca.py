@@ -46,7 +46,7 @@ _NOTHING = np.zeros(())
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """What attempts do to each other; one value for each class.
+    """The effect of attempts on each other; one value for each class.
 
     `p` the probability that what a node of the class sends collides; `share` the fraction of slots
     in which the class may send, its AIFS having passed; `success` the probability that a slot (any
@@ -79,7 +79,7 @@ class FixedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """What the channel does in saturation; the first two have one value for each class.
+    """The channel in saturation; the first two have one value for each class.
 
     `success_rate_per_s` successes per second of all nodes of the class; `utilization` the fraction
     of time that carries their payload; `slot_s` the mean duration of a slot.

@@ -50,7 +50,7 @@ _MOST_HOSTS = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """What hosts of several classes get; the classes are the last axis.
+    """The shares of hosts of several classes; the classes are the last axis.
 
     Per class: `host_throughput_bps` (X) of each host and `host_share` (U), the part of all time
     that its frames take, their waits included. Together: `n` hosts, `p_c`, `contention_s` (t_cont),
@@ -279,7 +279,7 @@ def tcp_downloads(
     collision_s: float | None = None,
     backoff: Backoff = "published",
 ) -> TcpDownloads:
-    """The same reasoning for n_c endless TCP downloads with delayed ACK (d): a form of ours (M17).
+    """Apply Heusse's reasoning to n_c endless TCP downloads with delayed ACK (d): ours (M17).
 
     Paper M compares its Fig. 5 with "a modified" version of this model that it does not give. Here
     a segment (exchange `data_s`, from the access point) and 1/d of a TCP ACK (`tcp_ack_s`, from a

@@ -48,7 +48,7 @@ _RARE = 1e-15
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long PPDUs are, in seconds: of k = 1, 2, ... segments, and of k ACKs.
+    """The durations of PPDUs, in seconds: of k = 1, 2, ... segments, and of k ACKs.
 
     `data_s[k-1]` is the exchange of k segments and AIFS, `data_collision_s[k-1]` their PPDU and
     what is waited after a collision; `ack_s` and `ack_collision_s` the same of k ACKs. The lengths
@@ -103,7 +103,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """What transfers of `n` stations get, and how.
+    """The throughput of `n` stations, and its parts.
 
     `segments_per_s` of all; `segments_per_ppdu` and `acks_per_ppdu` what PPDUs carry on average;
     `ack_accesses` successful PPDUs of ACKs for each of data; collision probabilities of attempts of

@@ -1,4 +1,4 @@
-"""How far a scenario carries: the last value at which no condition holds, and what moves it.
+"""The reach of a scenario: the last value at which no condition holds, and what moves it.
 
     capacity      the order of the work
     axis          what is varied, and its values in the order from good to bad

@@ -1,4 +1,4 @@
-"""What is varied: the number of stations or a key, on a grid of values from good to bad.
+"""The axis of a plan: the number of stations or a key, on a grid of values from good to bad.
 
 Knows how stations are shared out among groups and which values a text with a unit may take between
 two others. Does not know what is asked of the scenarios.
@@ -55,12 +55,12 @@ class Axis:
 
     @property
     def whole(self) -> bool:
-        """Whether the values are whole numbers, each of them on the grid."""
+        """Tell whether the values are whole numbers, each of them on the grid."""
         return isinstance(self.numbers, range)
 
     @property
     def label(self) -> str:
-        """What is varied, for people."""
+        """Say what is varied, for people."""
         return "stations" if self.path == STATIONS else self.path
 
     def text(self, number: float) -> str:
@@ -87,7 +87,7 @@ class Axis:
         )
 
     def of(self, scenario: Scenario) -> Axis:
-        """The same values of another scenario."""
+        """Return the axis with its values for another scenario."""
         return Axis(scenario, self.path, self.unit, self.numbers, self.written)
 
     def nearest(self, number: float) -> int:

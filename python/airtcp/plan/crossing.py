@@ -1,4 +1,4 @@
-"""Where a noisy curve crosses zero: the statistics of a capacity.
+"""The zero of a noisy curve: the statistics of a capacity.
 
 Knows samples of several replications at several places, on common random numbers. Does not know
 what was measured.
@@ -32,7 +32,7 @@ _PARABOLA: Final = 4
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where the mean curve crosses zero from below, and between where it does for sure.
+    """The zero at which the mean curve rises from below, and an interval that holds it for sure.
 
     `low` and `high` are None where no place looked at excludes a crossing beyond it. `parts` has
     for each replication how far it moves the crossing: they sum to zero, and what a crossing and
@@ -117,7 +117,7 @@ def _in_ratios(excess: NDArray[np.float64], bound: float, *, falls: bool) -> NDA
 
 
 def monotone_crossing(means: Mapping[int, float]) -> float | None:
-    """Where means that rise but for chance cross zero: by the nearest isotonic curve, linearly.
+    """Say where means that rise but for chance cross zero: by the nearest isotonic curve, linearly.
 
     None if all of them are on one side.
     """
@@ -132,7 +132,7 @@ def monotone_crossing(means: Mapping[int, float]) -> float | None:
 
 
 def paired(one: Crossing, other: Crossing, confidence: float) -> Interval:
-    """How far `other` lies beyond `one`, with the interval of the paired difference."""
+    """Tell how far `other` lies beyond `one`, with the interval of the paired difference."""
     common = sorted(one.parts.keys() & other.parts.keys())
     moved = [other.at - one.at + other.parts[run] - one.parts[run] for run in common]
     return student_interval(moved, confidence)

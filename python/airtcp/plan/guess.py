@@ -1,4 +1,4 @@
-"""Where models see the end: the first value of an axis at which the best model's answer is beyond.
+"""The end as models see it: the first value of an axis at which the best model is beyond.
 
 Knows how a model is asked about a condition. Does not simulate; what models say is where the
 simulator begins to look, and no more.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Guess:
-    """What models said: the index of the last value without a condition, None if they cannot tell.
+    """The models' guess: the index of the last value without a condition, None if they cannot tell.
 
     `seen` has, by index, the metrics that were predicted and the sources that they come from.
     """
@@ -64,7 +64,7 @@ def guess(axis: Axis, conditions: Sequence[Condition]) -> Guess:
 def _predicted(
     axis: Axis, index: int, conditions: Sequence[Condition]
 ) -> dict[str, tuple[float, str]]:
-    """What the best models say of the metrics that matter, with the sources."""
+    """Say what the best models say of the metrics that matter, with the sources."""
     try:
         model = predict(axis.at(index)).model
     except AirtcpError:

@@ -56,23 +56,23 @@ class _Candidate:
 
     @property
     def score(self) -> float:
-        """How much the excess grows, the less the better."""
+        """Tell how much the excess grows, the less the better."""
         return 0.0 if self.change.mean is None else self.change.mean
 
     @property
     def costs(self) -> bool:
-        """Whether much less gets through."""
+        """Tell whether much less gets through."""
         mean, most = self.carried.mean, self.carried.high
         return mean is not None and mean < -_LOST and most is not None and most < 0.0
 
     @property
     def starves(self) -> bool:
-        """Whether much less gets through where times of transfers that never end are in no mean."""
+        """Tell whether much less gets through and transfers that never end are in no mean."""
         return self.of_survivors and self.costs
 
     @property
     def helps(self) -> bool:
-        """Whether the interval says that it helps where the end was."""
+        """Tell whether the interval says that it helps where the end was."""
         return self.change.high is not None and self.change.high < 0.0 and not self.starves
 
 
@@ -197,7 +197,7 @@ class Ranking:
             raise
 
     def _start(self, one: _Candidate) -> int:
-        """Where the end may be: as much further as the excess at the old one is less, roughly."""
+        """Guess the end: as much further as the excess at the old one is less, roughly."""
         bound = self._condition.bound
         fall = -one.score / bound if bound else 0.0
         axis = self._base.axis
@@ -269,7 +269,7 @@ class Ranking:
         )
 
     def _moved(self, one: _Candidate) -> Interval | None:
-        """How far the end moves, paired; in values of the axis, positive where it helps."""
+        """Tell how far the end moves, paired; in values of the axis, positive where it helps."""
         if one.found is None or one.found.binding is None or self._found.binding is None:
             return None
         before = self._found.crossings[self._found.binding]

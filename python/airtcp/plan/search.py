@@ -139,7 +139,7 @@ class Search:
         return known
 
     def known(self) -> Found | None:
-        """What can be said of the end by what has ended; None if it is not enclosed."""
+        """Say what can be said of the end by what has ended; None if it is not enclosed."""
         counts = {place: len(self.runs(place)) for place in self.places}
         for n in sorted(set(counts.values()), reverse=True):
             places = [place for place in counts if counts[place] >= n]
@@ -150,7 +150,7 @@ class Search:
         return self._enclosed(self._good, self._bad, max(counts.values()))
 
     def samples(self, condition: Condition, place: int) -> dict[int, float]:
-        """How far each replication at an index is beyond a condition."""
+        """Tell how far each replication at an index is beyond a condition."""
         values = {run.index: sample(run, condition) for run in self.runs(place)}
         return {
             index: condition.excess(value) for index, value in values.items() if value is not None
@@ -194,7 +194,7 @@ class Search:
         return min(max(new, 0), len(axis) - 1)
 
     def _beyond(self, place: int) -> bool:
-        """Whether a condition holds in the mean. Raises QuestionError where it has no value."""
+        """Tell whether a condition holds in the mean. Raises QuestionError if it has no value."""
         for condition in self._conditions:
             samples = self.samples(condition, place)
             if not samples:
@@ -210,7 +210,7 @@ class Search:
         return False
 
     def _never_ends(self, condition: Condition, place: int) -> bool:
-        """Whether transfers take so long that none ended, and the bound is shorter than the run."""
+        """Tell whether none of the transfers ended in a run that is longer than the bound."""
         run = self.axis.scenario.run
         return (
             ("transfer_time" in condition.metric or "page_time" in condition.metric)
@@ -259,7 +259,7 @@ class Search:
         return found if moved <= span else None
 
     def _estimate(self) -> float:
-        """Where the end is thought to be, by all samples."""
+        """Say where the end is thought to be, by all samples."""
         assert self._good is not None
         assert self._bad is not None
         known = self.known()
@@ -280,7 +280,7 @@ class Search:
         return min(ends) if ends else (self._good + self._bad) / 2
 
     def _span(self, centre: float) -> float:
-        """How far the places go from the end, in steps of the grid."""
+        """Tell how far the places go from the end, in steps of the grid."""
         if self.axis.whole:
             number = abs(self.axis.numbers[self._clipped(centre)])
             return max(1.5, self._wider * _WINDOW * number)
@@ -377,7 +377,7 @@ class Search:
         return self._of_indices(index, first, last)
 
     def _enclosed(self, good: int, bad: int, n: int) -> Found:
-        """What the enclosure says where no curve can be drawn: nothing for sure."""
+        """Say what the enclosure says where no curve can be drawn: nothing for sure."""
         return Found(self._of_indices(good, None, None), good, {}, n)
 
     def _of_indices(self, index: int, first: int | None, last: int | None) -> Answer:
@@ -413,7 +413,7 @@ class Search:
             searches[0]._points.run(wanted)
 
     def _wanted(self, places: Sequence[int], n: int) -> dict[tuple[str, int], int]:
-        """What the points are asked for; places that are new become known to them."""
+        """Say what the points are asked for; places that are new become known to them."""
         for place in places:
             if place not in self._places:
                 scenario = self.axis.at(place).with_run(warmup_ns=self._warmup_ns)
@@ -430,7 +430,7 @@ class Search:
 
 
 def sample(run: Replication, condition: Condition) -> float | None:
-    """What one replication gave for the metric of a condition; None if it has none.
+    """Say what one replication gave for the metric of a condition; None if it has none.
 
     Raises QuestionError for a group or direction that the scenario has not.
     """

@@ -44,7 +44,7 @@ __all__ = ["predict"]
 
 
 def predict(scenario: ResolvedScenario) -> Prediction:
-    """What the models say about a scenario, best first for each metric, and what they assume.
+    """Say what the models say about a scenario, best first for each metric, and what they assume.
 
     A model with a broken assumption still answers: `broken` names the assumption and what that does
     to the value. A model that has no value for these numbers (a solver without a root, a load of 1

@@ -1,4 +1,4 @@
-"""How the nodes of a scenario contend, as models take it: one way for all, the DCF's.
+"""The contention of a scenario's nodes, as models take it: one way for all, the DCF's.
 
 Knows when access categories are as good as a DCF of their own, and what of them no model has; that
 no model has bursts of the access point.
@@ -90,7 +90,7 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
 
 
 def beacons(scenario: ResolvedScenario) -> list[str]:
-    """What beacons of the access point break in models that have none."""
+    """Say what beacons of the access point break in models that have none."""
     beacon = scenario.mac.beacon
     if beacon is None:
         return []
@@ -110,7 +110,7 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
 
 
 def protection(scenario: ResolvedScenario) -> list[str]:
-    """What frames break that 802.11g sends so that 802.11b stations keep quiet."""
+    """Say what frames break that 802.11g sends so that 802.11b stations keep quiet."""
     if scenario.phy.protection is None:
         return []
     frames = {"cts-to-self": "a CTS", "rts-cts": "RTS and CTS"}[scenario.phy.protection.kind]
@@ -122,7 +122,7 @@ def protection(scenario: ResolvedScenario) -> list[str]:
 
 
 def rate_control(scenario: ResolvedScenario) -> list[str]:
-    """What stations break whose rate is found by sending."""
+    """Say what stations break whose rate is found by sending."""
     groups = [group.name for group in scenario.stations if group.rate_control is not None]
     if not groups:
         return []
@@ -133,7 +133,7 @@ def rate_control(scenario: ResolvedScenario) -> list[str]:
 
 
 def frame_errors(scenario: ResolvedScenario) -> list[str]:
-    """What frames break that are lost without a collision."""
+    """Say what frames break that are lost without a collision."""
     lossy = [group for group in scenario.stations if group.frame_errors is not None]
     if not lossy:
         return []
@@ -151,7 +151,7 @@ def _access_point_sends(scenario: ResolvedScenario) -> bool:
 
 
 def _used(scenario: ResolvedScenario, flow: Flow) -> list[tuple[str, AccessCategory]]:
-    """Who puts packets of a flow into which category."""
+    """Say who puts packets of a flow into which category."""
     classify = scenario.classify
     if flow.tcp is None:
         return [("ap" if flow.direction == "download" else "stations", classify.udp)]

@@ -1,4 +1,4 @@
-"""What models of 802.11n and later ask of a scenario: exchanges of each group, and waits.
+"""The facts that models of 802.11n and later ask for: exchanges of each group, and waits.
 
 Knows one access category whose parameters access point and stations share (`access` finds out), the
 limits of aggregates, and what a frame error costs. Asks no model of contention.
@@ -124,7 +124,7 @@ class Air:
         )
 
     def amsdus(self) -> Iterator[str]:
-        """What becomes of MPDUs of one packet each where several may share one."""
+        """Say what becomes of MPDUs of one packet each where several may share one."""
         aggregation = self.scenario.mac.aggregation
         if aggregation is not None and aggregation.amsdu_bytes:
             yield (
@@ -134,7 +134,7 @@ class Air:
             )
 
     def rules(self) -> Iterator[str]:
-        """What of A-MSDUs and of the rules of Block ACKs no model has."""
+        """Say what of A-MSDUs and of the rules of Block ACKs no model has."""
         yield from self.amsdus()
         if self.scenario.mac.rules.failed_block_ack == "block-ack-request":
             yield (
@@ -146,7 +146,7 @@ class Air:
 
 
 def error_probability(group: StationGroup, packet_bytes: int) -> float:
-    """How likely an MPDU with such an IP packet is lost on its way from or to a group."""
+    """Tell how likely an MPDU with such an IP packet is lost on its way from or to a group."""
     errors = group.frame_errors
     if errors is None or packet_bytes < errors.least_bytes:
         return 0.0
@@ -156,7 +156,7 @@ def error_probability(group: StationGroup, packet_bytes: int) -> float:
 
 
 def sharing_of(scenario: ResolvedScenario) -> Sharing:
-    """What the access point's scheduler gives all receivers alike.
+    """Say what the access point's scheduler gives all receivers alike.
 
     In order of arrival those are packets: each receiver has as many waiting, and the oldest goes
     next, so that all wait equally long (but for the packets that go with the oldest one, which have

@@ -221,7 +221,7 @@ def _of_group(air: Air, group: StationGroup, sizes: Sequence[int]) -> _Ppdus:
 
 
 def _shares(receivers: Sequence[_Ppdus], sharing: Sharing) -> Shares:
-    """What each receiver of one sender gets of its time, station by station."""
+    """Say what each receiver of one sender gets of its time, station by station."""
     counts = [one.count for one in receivers]
 
     def each(value: Callable[[_Ppdus], float]) -> Values:

@@ -1,4 +1,4 @@
-"""What paper M takes for granted of TCP's windows, and what becomes of it where they are others.
+"""Paper M's assumptions about TCP's windows, and the effect of others.
 
 Sentences are as in `assumptions`.
 """
@@ -19,7 +19,7 @@ LITTLE_SPREAD: Final = 0.5
 
 
 def endless_window(connections: Connections) -> Iterator[str]:
-    """What becomes of W* = d with several endless downloads."""
+    """Say what becomes of W* = d with several endless downloads."""
     windows, d = connections.windows, connections.every
     if all(window == d for window in windows):
         return
@@ -37,7 +37,7 @@ def endless_window(connections: Connections) -> Iterator[str]:
 
 
 def lone_window(connections: Connections) -> Iterator[str]:
-    """What becomes of W* >> d with one endless download."""
+    """Say what becomes of W* >> d with one endless download."""
     window, d = connections.windows[0], connections.every
     if window < 10 * d:
         yield (
@@ -48,7 +48,7 @@ def lone_window(connections: Connections) -> Iterator[str]:
 
 
 def web_window(connections: Connections, scv: float) -> Iterator[str]:
-    """What becomes of W* = 1 with web transfers whose sizes have this variation (Var/mean^2)."""
+    """Tell what becomes of W* = 1 for web transfers whose sizes vary so (Var/mean^2)."""
     windows = connections.windows
     if all(window == 1 for window in windows):
         return
@@ -80,7 +80,7 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
 
 
 def web_transfers(connections: Connections) -> Iterator[str]:
-    """What the paper's own reading of (13) to (17) leaves out of a transfer."""
+    """Say what the paper's own reading of (13) to (17) leaves out of a transfer."""
     flows = connections.flows
     waiting = [tcp_of(flow).delayed_ack for flow in flows if tcp_of(flow).delayed_ack.every > 1]
     if waiting:
@@ -104,7 +104,7 @@ def web_transfers(connections: Connections) -> Iterator[str]:
 
 
 def web_first_ack(connections: Connections) -> Iterator[str]:
-    """What becomes of the first segments where the receiver waits for more than may be sent."""
+    """Say what becomes of the first segments where the receiver waits for more than may be sent."""
     stuck = [
         tcp_of(flow)
         for flow in connections.flows
@@ -120,7 +120,7 @@ def web_first_ack(connections: Connections) -> Iterator[str]:
 
 
 def window_opens(connections: Connections) -> Iterator[str]:
-    """What becomes of transfers whose window does not open to W* by slow start."""
+    """Say what becomes of transfers whose window does not open to W* by slow start."""
     slow = [
         flow
         for flow in connections.flows

@@ -1,4 +1,4 @@
-"""What paper M takes for granted, and which of it a scenario breaks.
+"""Paper M's assumptions, and those that a scenario breaks.
 
 Every sentence about a broken assumption names the assumption, what the scenario has instead, and
 what this does to the model's value: too optimistic (goodput too high, times too low), too
@@ -136,7 +136,7 @@ _DROPS: Final = 1e-3
 
 
 def network(connections: Connections) -> Iterator[str]:
-    """What of `COMMON` the scenario breaks."""
+    """Say what of `COMMON` the scenario breaks."""
     yield from alike(connections)
     yield from losses(connections)
     yield from path(connections)
@@ -146,7 +146,7 @@ def network(connections: Connections) -> Iterator[str]:
 
 
 def senders(scenario: ResolvedScenario) -> Iterator[str]:
-    """What becomes of the sender and the receiver that all models of TCP have."""
+    """Say what becomes of the sender and the receiver that all models of TCP have."""
     connections = [flow.tcp for flow in scenario.flows if flow.tcp is not None]
     others = sorted({tcp.congestion for tcp in connections} - {"reno"})
     if others:
@@ -205,7 +205,7 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
 
 
 def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
-    """What becomes of ACKs that leave queues since newer ones cover them."""
+    """Say what becomes of ACKs that leave queues since newer ones cover them."""
     queues = [scenario.ap.queue, *(group.queue for group in scenario.stations)]
     filters = {queue.ack_filter for queue in queues} - {None}
     if filters and any(flow.tcp is not None for flow in scenario.flows):
@@ -217,7 +217,7 @@ def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
 
 
 def alike(connections: Connections) -> Iterator[str]:
-    """What becomes of downloads alone, one for each station, all alike."""
+    """Say what becomes of downloads alone, one for each station, all alike."""
     uploads, count = connections.uploads, connections.count
     if uploads:
         yield (
@@ -255,7 +255,7 @@ def alike(connections: Connections) -> Iterator[str]:
 
 
 def losses(connections: Connections) -> Iterator[str]:
-    """Where packets are lost: at queues that windows can fill, and at the retry limit."""
+    """Say where packets are lost: at queues that windows can fill, and at the retry limit."""
     queue, under_way = connections.scenario.ap.queue, connections.total_window
     only_acks = connections.uploads == connections.count
     if only_acks and queue.limit is not None and under_way / connections.every > queue.limit:
@@ -325,7 +325,7 @@ def _timers(connections: Connections) -> Iterator[str]:
 
 
 def path(connections: Connections) -> Iterator[str]:
-    """What a wired path does to a server that is at the access point."""
+    """Say what a wired path does to a server that is at the access point."""
     paths = [connections.scenario.path_links(flow) for flow in connections.flows]
     delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
     if delay:
@@ -351,7 +351,7 @@ def _acknowledgments(connections: Connections) -> Iterator[str]:
 
 
 def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
-    """What becomes of an ACK for every d segments where paper G leaves some out."""
+    """Say what becomes of an ACK for every d segments where paper G leaves some out."""
     skips = [tcp_of(flow).ack_skip for flow in flows]
     skipping = [skip for skip in skips if skip is not None and skip.skip > 0]
     if skipping:

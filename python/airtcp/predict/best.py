@@ -1,4 +1,4 @@
-"""What to set: the m* of paper B's bursts, and the CWmin that is best for paper L's uploads.
+"""The best settings: the m* of paper B's bursts, and the best CWmin for paper L's uploads.
 
 These answers are no measurements: they are values of keys, at which the papers' models get most
 through. Knows which scenarios have the shape of either paper. What the model says of the scenario

@@ -181,7 +181,7 @@ def _shares(
 
 
 def _air_bps(scenario: ResolvedScenario) -> float:
-    """What the air carries when all always have data, bits of payload per second.
+    """Say what the air carries when all always have data, bits of payload per second.
 
     Raises ModelError where no model tells.
     """

@@ -1,4 +1,4 @@
-"""What a model says of itself: what it answers, which keys it reads, and what it takes for granted.
+"""The card of a model: its answers, the keys that it reads, and its assumptions.
 
 A card is data, one for each model that `predict` may ask; the formulas are in `airtcp.models`. Keys
 are those of the resolved form, written without list indices: `flows.tcp.mss_bytes`. A key covers
@@ -28,7 +28,7 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a value comes from: module, paper and equation, assumptions, those that are broken."""
+    """The origin of a value: module, paper and equation, assumptions, those that are broken."""
 
     by: str
     source: str
@@ -60,7 +60,7 @@ class Card:
         return Origin(by or self.by, source, texts, tuple(broken))
 
     def knows(self, key: str) -> bool:
-        """Whether the model reads the key, assumes something about it, or is not asked by it."""
+        """Tell whether the model reads the key, assumes something about it, or cannot use it."""
         judged = (key for one in (*self.assumes, *self.needs) for key in one.keys)
         return covers(self.reads, key) or covers(judged, key)
 
@@ -74,7 +74,7 @@ class Card:
 
 
 def covers(keys: Iterable[str], key: str) -> bool:
-    """Whether one of `keys` is `key` or a table above it."""
+    """Tell whether one of `keys` is `key` or a table above it."""
     return any(key == known or key.startswith(f"{known}.") for known in keys)
 
 

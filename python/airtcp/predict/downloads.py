@@ -135,7 +135,7 @@ def _goodput(said: Throughput, connections: Connections) -> dict[str, float | li
 
 
 def _state(said: Throughput, connections: Connections, answers: Answers, origin: Origin) -> None:
-    """What the nodes do, where the model's picture of who is backlogged holds."""
+    """Say what the nodes do, where the model's picture of who is backlogged holds."""
     if connections.backlog_as_assumed:
         answers.add(
             replace(origin, by=_CONTENTION),

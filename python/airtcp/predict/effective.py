@@ -193,7 +193,7 @@ class _Service:
 
 
 def fits(scenario: ResolvedScenario) -> bool:
-    """Whether two segments at a time, an ACK for both, and basic access are what flows have.
+    """Tell whether two segments at a time, an ACK for both, and basic access are what flows have.
 
     Then EST is nearer than paper M, whose access point and station never contend.
     """
@@ -263,7 +263,7 @@ def arrival_rate(transfers: Transfers) -> float:
 
 
 def not_poisson(transfers: Transfers) -> Iterator[str]:
-    """What becomes of a Poisson process where intervals are not exponential."""
+    """Say what becomes of a Poisson process where intervals are not exponential."""
     laws = [interarrival(flow) for flow in transfers.connections.flows]
     if all(_exponential(law) for law in laws):
         return
@@ -462,7 +462,7 @@ def _broken(transfers: Transfers) -> Iterator[str]:
 
 
 def unequal_shares(transfers: Transfers) -> Iterator[str]:
-    """What becomes of equal shares where windows share the access point's queue."""
+    """Say what becomes of equal shares where windows share the access point's queue."""
     connections, windows = transfers.connections, transfers.connections.windows
     discipline = connections.scenario.ap.queue.discipline
     turns = discipline in ("per-flow", "fq-codel") or connections.count == 1

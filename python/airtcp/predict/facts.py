@@ -1,4 +1,4 @@
-"""What models of TCP ask of a scenario: connections, windows, frame times.
+"""The facts that models of TCP ask for: connections, windows, frame times.
 
 Knows how several flows become the one kind of connection that paper M has: where they differ, their
 mean over connections stands in, and `differ` says in what. Judges nothing (`assumptions`).
@@ -75,12 +75,12 @@ class Connections:
 
     @property
     def alone(self) -> bool:
-        """Whether the scenario has no other flows."""
+        """Tell whether the scenario has no other flows."""
         return len(self.flows) == len(self.scenario.flows)
 
     @property
     def backlog_as_assumed(self) -> bool:
-        """Whether it is the access point that is backlogged, and stations only with an answer.
+        """Tell whether it is the access point that is backlogged, and stations only with an answer.
 
         Other flows add nodes with packets; an upload with a window of several segments keeps its
         station backlogged whenever the access point is not the only bottleneck.
@@ -93,7 +93,7 @@ class Connections:
 
     @property
     def uploads(self) -> int:
-        """How many of the connections are uploads."""
+        """Count how many of the connections are uploads."""
         return sum(
             n for n, flow in zip(self.counts, self.flows, strict=True) if flow.direction == "upload"
         )

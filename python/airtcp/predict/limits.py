@@ -1,4 +1,4 @@
-"""What no answer can pass: windows in a round trip of their path, and the rates of wired links.
+"""The limits of any answer: windows in a round trip of their path, and the rates of wired links.
 
 Knows receive windows, delays and rates of paths, and which flows share a link in which direction.
 Knows no model: whatever a card has said, `apply` takes the least of that and of these bounds, and
@@ -167,7 +167,7 @@ def _own_rates(flow: Flow) -> list[int]:
 
 
 def _own_links_bps(flow: Flow) -> float:
-    """What the links carry that one flow alone has."""
+    """Say what the links carry that one flow alone has."""
     rates = _own_rates(flow)
     return min(rates) * _payload_share(flow) if rates else float("inf")
 

@@ -31,7 +31,7 @@ CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
-    """How long the transfer takes."""
+    """Tell how long the transfer takes."""
     transfers = Transfers(scenario)
     connections = transfers.connections
     common = [*assumptions.network(connections)]

@@ -283,14 +283,14 @@ def _broken(senders: list[Sender]) -> list[str]:
 
 
 def after_collision_ns(scenario: ResolvedScenario) -> int:
-    """What those wait who heard a collision, from its end to their first slot."""
+    """Say what those wait who heard a collision, from its end to their first slot."""
     phy = scenario.phy
     waits = {"difs": phy.difs_ns, "eifs": phy.eifs_ns, "eifs+difs": phy.eifs_ns + phy.difs_ns}
     return waits[scenario.mac.rules.after_collision]
 
 
 def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
-    """What becomes of all going on together where those who collided wait for an ACK in vain.
+    """Say what becomes of all going on together where those who collided wait for an ACK in vain.
 
     They take up their count after the ACK timeout and DIFS, the others after EIFS: by so much
     earlier do they contend among themselves alone. docs/model-accuracy.md has what that makes.
@@ -317,12 +317,12 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
 
 
 def wired(scenario: ResolvedScenario) -> Iterator[str]:
-    """What becomes of packets that have crossed the air where a wired link loses some."""
+    """Say what becomes of packets that have crossed the air where a wired link loses some."""
     yield from lossy(scenario, "wired links carry all that crosses the air")
 
 
 def crowded(p: float, w0: int) -> Iterator[str]:
-    """Where one collision probability for all stages is not enough."""
+    """Say where one collision probability for all stages is not enough."""
     if w0 < _FEW_SLOTS:
         yield (
             "an attempt collides with the same probability in every backoff stage; here CWmin is "
@@ -340,7 +340,7 @@ def crowded(p: float, w0: int) -> Iterator[str]:
 
 
 def _printed_form(wait: AfterCollision) -> Iterator[str]:
-    """What the printed (13) has otherwise than 802.11, whatever the scenario."""
+    """Say what the printed (13) has otherwise than 802.11, whatever the scenario."""
     yield (
         "every node may use the first slot after a transmission; in 802.11 only the one that just "
         "succeeded can, since the others' counters are frozen; goodput is a little off"
@@ -352,7 +352,7 @@ def _printed_form(wait: AfterCollision) -> Iterator[str]:
 def _anomaly_broken(
     scenario: ResolvedScenario, nodes: int, cw_min: int, *, whole: bool
 ) -> Iterator[str]:
-    """What Heusse's model has otherwise than 802.11."""
+    """Say what Heusse's model has otherwise than 802.11."""
     if not whole:
         yield (
             "the wait before a frame is half of what CWmin makes; goodput is too high, most with "

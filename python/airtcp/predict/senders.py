@@ -1,4 +1,4 @@
-"""What models of saturated nodes ask of a scenario: who sends what, and how long that takes.
+"""The facts that models of saturated nodes ask for: senders, their frames and durations.
 
 A node is saturated when it has UDP that always has a packet: a station with an upload, the access
 point with any download. Knows counts, packets and rates. Asks no model of contention.
@@ -41,7 +41,7 @@ class Sender:
 
     @property
     def payload_bits(self) -> float:
-        """What of a packet counts as goodput, on average."""
+        """Say what of a packet counts as goodput, on average."""
         return self.mean(lambda size, *_: 8.0 * max(0, size - UDP_IP_HEADER_BYTES))
 
     def times(self, scenario: ResolvedScenario, phy: Phy, wait: AfterCollision) -> SlotTimes:
@@ -75,7 +75,7 @@ class Sender:
         return self.mean(of)
 
     def rts_collision_s(self, scenario: ResolvedScenario, phy: Phy) -> float | None:
-        """What a collided RTS takes, with the DIFS before it; None if some frame has no RTS."""
+        """Say what a collided RTS takes, with the DIFS before it; None if some frame has no RTS."""
         if not all(rts_before(scenario, size) for size, _, _ in self.packets):
             return None
 
@@ -131,7 +131,7 @@ def doublings(w0: int, cw_max: int) -> int:
 
 
 def rts_before(scenario: ResolvedScenario, packet_bytes: int) -> bool:
-    """Whether an RTS goes before the frame of such an IP packet."""
+    """Tell whether an RTS goes before the frame of such an IP packet."""
     return needs_rts(scenario.phy, 8 * packet_bytes, scenario.mac.rts_threshold_bytes)
 
 

@@ -281,7 +281,7 @@ def _ask(air: Air, kind: _Kind, n: int, *, acks: bool = True) -> Throughput:
 
 
 def _together(air: Air, said: Sequence[Throughput], kinds: Sequence[_Kind]) -> Shares:
-    """What each station gets, where PPDUs last as long as among stations like its own.
+    """Say what each station gets, where PPDUs last as long as among stations like its own.
 
     In order of arrival windows take turns. Stations with data, which contend alike, have as many
     PPDUs as any other, as they have with a turn each.
@@ -322,7 +322,7 @@ def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
 
 
 def _near(said: Sequence[Throughput], *, down: bool) -> Iterator[str]:
-    """What becomes of windows that never wait for each other where they nearly fill the air."""
+    """Say what becomes of windows that never wait for each other where they nearly fill the air."""
     # The windows of one station come behind each other even on an air that is mostly idle.
     least = 0.0 if int(said[0].n) == 1 else _IDLE
     if not any(least < float(one.undisturbed) < _NEAR for one in said):

@@ -62,7 +62,7 @@ class Transfers:
         return replace(CORRECTED, last_packet="padded" if self.padded else "trimmed")
 
     def service_bits(self, alone_bps: float) -> float:
-        """What a transfer takes of a processor that gives it `alone_bps` when it is alone.
+        """Say what a transfer takes of a processor that gives it `alone_bps` when it is alone.
 
         Whole segments, less the bits that a trimmed last one does not need: they save their time
         at the data rate.
@@ -86,7 +86,7 @@ class Transfers:
 
     @property
     def last_ack_s(self) -> float:
-        """What the last TCP ACK adds to the time of the last byte."""
+        """Say what the last TCP ACK adds to the time of the last byte."""
         parameters = self.connections.parameters
         return parameters.t_tcp_ack_s + parameters.mean_first_backoff_s
 

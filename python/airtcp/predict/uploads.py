@@ -251,7 +251,7 @@ def _values(uploads: Uploads, said: Throughput) -> dict[str, float | list[float]
 
 
 def breaks(uploads: Uploads, said: Throughput) -> Iterator[str]:
-    """What of the paper's assumptions the scenario breaks, where the model says `said` of it."""
+    """Name the paper's assumptions that the scenario breaks, where the model says `said` of it."""
     yield from _not_alike(uploads)
     yield from _empty_queues(uploads, said)
     yield from _medium(uploads, said)

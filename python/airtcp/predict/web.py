@@ -63,7 +63,7 @@ class _Traffic(Transfers):
         self.think_time_s = self.over_flows(lambda flow: think_time(flow).mean())
 
     def broken_in_network(self) -> list[str]:
-        """What the flows break of paper M's assumptions, in every reading."""
+        """Say what the flows break of paper M's assumptions, in every reading."""
         sentences = [
             *assumptions.network(self.connections),
             *assumed_windows.web_window(self.connections, self.scv),
@@ -158,7 +158,7 @@ def _several_paper(traffic: _Traffic, answers: Answers) -> None:
 
 
 def _origin(traffic: _Traffic, source: str) -> Origin:
-    """What the corrected readings take in (delayed ACK, handshake, request) the paper's lack."""
+    """Name the corrected readings (delayed ACK, handshake, request) and what the others lack."""
     broken = traffic.broken_in_network()
     if not source.endswith("corrected"):
         broken += assumed_windows.web_transfers(traffic.connections)

@@ -1,4 +1,4 @@
-"""What a reader should know before trusting simulated numbers.
+"""Cautions for a reader of simulated numbers.
 
 Knows which numbers say that a run was too short or too few; computes no results.
 """
@@ -23,7 +23,7 @@ _MISSING_TIME: Final = 1.1
 
 
 def cautions(result: Comparison | SimulationResult) -> list[str]:
-    """What a reader should know before trusting the simulated numbers; mostly nothing."""
+    """Say what a reader should know before trusting the simulated numbers; mostly nothing."""
     simulation, run = result.simulation, result.scenario.run
     sentences = [
         f"{silence}; {silence.hint} may help" if silence.hint else str(silence)

@@ -71,7 +71,7 @@ class Row:
 
 
 def subject(difference: Difference) -> list[str]:
-    """What is compared, in a few lines: titles, keys that differ, how many pairs."""
+    """Say what is compared, in a few lines: titles, keys that differ, how many pairs."""
     a, b = difference.a.scenario, difference.b.scenario
     lines = [f"A: {a.title}", f"B: {b.title}"] if a.title != b.title else [a.title]
     changed = list(difference.changed.items())
@@ -95,7 +95,7 @@ def rows(difference: Difference) -> list[Row]:
 
 
 def rest(difference: Difference) -> str | None:
-    """What can be said of the metrics that are not separated; None if there are none."""
+    """Say what can be said of the metrics that are not separated; None if there are none."""
     if difference.replications < 2:
         return "One pair of replications has no interval: nothing says what is chance."
     ranked = [one for one in difference.ranked() if not one.change.separated]

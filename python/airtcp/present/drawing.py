@@ -1,4 +1,4 @@
-"""How every picture of airtcp looks, and how it becomes PNG or SVG.
+"""The look of every picture of airtcp, and its way into PNG or SVG.
 
 Knows colours, style and file formats: the same figure gives the same bytes, whatever the user's own
 matplotlibrc says. Colours are those of Okabe and Ito, told apart with any colour vision. Does not

@@ -98,7 +98,7 @@ def depth_line(plan: Plan) -> str:
 
 
 def points(plan: Plan, condition: Condition) -> list[Point]:
-    """What was simulated, in the order of the axis."""
+    """Say what was simulated, in the order of the axis."""
     found = []
     for one in plan.evidence:
         interval = one.metrics.get(condition.text)
@@ -166,7 +166,7 @@ VERDICTS: Final = {"gains": "helps", "loses": "harms", "none": "no gain"}
 
 
 def moved_text(plan: Plan, gain: Interval) -> str:
-    """How far a remedy moves the end: "+12.3 ± 1.1"."""
+    """Tell how far a remedy moves the end: "+12.3 ± 1.1"."""
     unit = "" if plan.answer is None else plan.answer.unit
     return signed(gain, unit if unit in ("s", "b/s") else "")
 
@@ -178,7 +178,7 @@ def signed(interval: Interval, unit: str) -> str:
 
 
 def best_line(plan: Plan) -> str | None:
-    """What helps most, in a sentence; None if no remedy was tried."""
+    """Say what helps most, in a sentence; None if no remedy was tried."""
     if not plan.remedies:
         return None
     best = plan.remedies[0]
@@ -205,7 +205,7 @@ def _further(plan: Plan, gain: Gain) -> str:
 
 
 def remedies_line(plan: Plan) -> str | None:
-    """What was done with the remedies and what was not; None if none was tried."""
+    """Say what was done with the remedies and what was not; None if none was tried."""
     if not plan.remedies:
         return None
     words = (

@@ -1,4 +1,4 @@
-"""How rows of a table of results become what a picture shows: samples, and intervals of them.
+"""The samples of a picture, from rows of a table of results, and intervals of them.
 
 A sample is one replication: what differs beside it in a group is averaged within it, so that
 intervals are those of independent runs. Knows columns, units and labels. Does not know where the
@@ -36,11 +36,11 @@ class Side:
 
     @property
     def is_text(self) -> bool:
-        """Whether its values have no place of their own on an axis."""
+        """Tell whether its values have no place of their own on an axis."""
         return any(isinstance(step, str | bool) or step is None for step in self.steps)
 
     def at(self, value: Any) -> float:
-        """Where a value stands."""
+        """Say where a value stands."""
         return float(self.steps.index(value)) if self.is_text else value / self.factor
 
     def told(self, value: Any) -> str:
@@ -117,7 +117,7 @@ def intervals_of(results: Results, samples: Samples) -> Intervals:
 
 
 def caption(results: Results, kind: str, shown: Sequence[str], samples: Samples) -> str:
-    """What a picture of some kind (`plot_table.KINDS`) shows, in a sentence."""
+    """Say what a picture of some kind (`plot_table.KINDS`) shows, in a sentence."""
     counts = {len(values) for places in samples.values() for values in places.values()}
     least, most = min(counts), max(counts)
     n = str(most) if least == most else f"{least} to {most}"

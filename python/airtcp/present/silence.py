@@ -108,7 +108,7 @@ def _on_the_air(
 
 
 def _elsewhere(counts: dict[str, int], flow: Flow, sender: Station) -> tuple[str, str]:
-    """Where packets were lost, and what TCP did."""
+    """Say where packets were lost, and what TCP did."""
     places = {
         "at the retry limit": counts["mac_drops"],
         "at the access point's queue": counts["ap_queue_drops"],

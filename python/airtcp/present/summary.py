@@ -89,7 +89,7 @@ class Line:
 
 
 def subject(scenario: ResolvedScenario) -> list[str]:
-    """What is looked at, in a few short lines: network, access categories, each kind of flow."""
+    """Describe the scenario in a few short lines: network, access categories, kinds of flow."""
     phy, mac = scenario.phy, scenario.mac
     threshold = mac.rts_threshold_bytes
     rts = "no RTS/CTS" if threshold is None else f"RTS/CTS above {format_size(threshold)}"
@@ -119,7 +119,7 @@ def subject(scenario: ResolvedScenario) -> list[str]:
 
 
 def extent(simulation: Simulation) -> str:
-    """How much was simulated, how fast, and why it ended."""
+    """Tell how much was simulated, how fast, and why it ended."""
     n = simulation.replications
     speed = simulation.simulated_s / max(simulation.wall_s, 1e-9)
     why = {
@@ -223,7 +223,7 @@ def simulation_lines(simulation: Simulation) -> list[Line]:
 
 
 def best_alone(result: _Told) -> _Told:
-    """The same with one model for each metric, the best."""
+    """Keep one model for each metric, the best."""
     model = {name: entries[:1] for name, entries in result.model.items()}
     if isinstance(result, Prediction):
         return replace(result, model=model)
@@ -234,12 +234,12 @@ def best_alone(result: _Told) -> _Told:
 
 
 def in_short(sentence: str) -> str:
-    """What is broken, without what that does: the first part of such a sentence."""
+    """Say what is broken, without what that does: the first part of such a sentence."""
     return sentence.partition("; ")[0]
 
 
 def broken(model: Model) -> list[tuple[str, list[str]]]:
-    """What the scenario breaks of the assumptions: each sentence once.
+    """Say what the scenario breaks of the assumptions: each sentence once.
 
     With it come the sources that it is about, none when it is about all of them.
     """
@@ -247,7 +247,7 @@ def broken(model: Model) -> list[tuple[str, list[str]]]:
 
 
 def assumed(model: Model) -> list[tuple[str, list[str]]]:
-    """What the models assume: each sentence once, with sources as in `broken`."""
+    """Say what the models assume: each sentence once, with sources as in `broken`."""
     return _collect(model, lambda entry: entry.assumes)
 
 
@@ -436,7 +436,7 @@ def _page(page: Page) -> str:
 
 
 def _tcp_extras(tcp: Tcp) -> Iterator[str]:
-    """What of a connection is not as plain as can be."""
+    """Say what of a connection is not as plain as can be."""
     (_, first), *later = tcp.delayed_ack.thresholds
     if first > 1 or later:
         words = f"an ACK for every {first} segments" if first > 1 else "an ACK for every segment"

@@ -1,4 +1,4 @@
-"""What is said of a testbed: how late its packets were, and whether it is to be trusted."""
+"""Words for a testbed: the lateness of its packets, and whether it is to be trusted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def trust(lag: Lag) -> str:
 
 
 def lateness(lag: Lag) -> str:
-    """How late packets were, in a line."""
+    """Tell how late packets were, in a line."""
     if lag.p99_s is None:
         return "no packet came through"
     bound = quantity(lag.bound_s, "s", 2)
@@ -31,7 +31,7 @@ def lateness(lag: Lag) -> str:
 def sanity_of(
     real: TestbedResult, measured: Comparison | SimulationResult
 ) -> list[tuple[str, str]]:
-    """What one looks at to see whether a result makes sense, of what a testbed has measured."""
+    """Say what one looks at to see whether a result makes sense, of what a testbed has measured."""
     run = real.testbed
     told = {
         "run": f"one run of {duration(run.simulated_s)} in real time, "
@@ -45,6 +45,6 @@ def sanity_of(
 
 
 def cautions_of(real: TestbedResult, measured: Comparison | SimulationResult) -> list[str]:
-    """What is to be kept in mind of a result of a testbed."""
+    """Say what is to be kept in mind of a result of a testbed."""
     told = {ONE_RUN: "one run has no interval: nothing says how far chance and this machine go"}
     return [told.get(one, one) for one in cautions(measured)]

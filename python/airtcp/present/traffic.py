@@ -1,4 +1,4 @@
-"""What is in a log, in rows of text and in a picture.
+"""The contents of a log, in rows of text and in a picture.
 
 Knows what of it a reader wants first. Computes no results.
 """

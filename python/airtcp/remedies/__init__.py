@@ -72,7 +72,7 @@ def catalogue() -> tuple[Remedy, ...]:
 
 
 def named(scenario: Scenario) -> Scenario:
-    """The same scenario with a name for every flow, so that each has a key path."""
+    """Give every flow a name, so that each has a key path."""
     data = scenario.written
     pairs = zip(data["flows"], scenario.flow_entries, strict=True)
     data["flows"] = [entry | {"name": name} for entry, (name, _) in pairs]
@@ -116,7 +116,7 @@ def together(scenario: Scenario, remedies: Iterable[Remedy]) -> Changed | str:
 
 
 def _meet(one: str, other: str) -> bool:
-    """Whether one of two key paths leads through the other."""
+    """Tell whether one of two key paths leads through the other."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 

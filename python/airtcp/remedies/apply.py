@@ -1,4 +1,4 @@
-"""How real equipment makes a remedy: lines for hostapd, OpenWrt, tc, ip and sysctl.
+"""The lines by which real equipment makes a remedy: hostapd, OpenWrt, tc, ip and sysctl.
 
 Knows the forms of these programs, not whether a remedy helps. Lines are made from the scenario with
 the remedy in it, so that they say the numbers that were simulated; where a program cannot say one
@@ -102,7 +102,7 @@ def _in_use(scenario: Scenario, category: AccessCategory) -> bool:
 def _told(
     lines: Lines, letters: str, category: str, parameters: AccessParameters, scenario: Scenario
 ) -> None:
-    """What stations are told."""
+    """Say what stations are told."""
     low, high = _exponent(parameters.cw_min), _exponent(parameters.cw_max)
     for name, exponent, window in (
         ("CWmin", low, parameters.cw_min),
@@ -126,7 +126,7 @@ def _told(
 def _done(
     lines: Lines, queue: str, category: str, parameters: AccessParameters, scenario: Scenario
 ) -> None:
-    """What the access point does."""
+    """Say what the access point does."""
     low, high = _window(parameters.cw_min), _window(parameters.cw_max)
     for name, window, wanted in (
         ("CWmin", low, parameters.cw_min),

@@ -1,4 +1,4 @@
-"""What comes out of models and simulation.
+"""The results of models and simulation.
 
     objects                   what was simulated: attributes are the keys of the JSON they write
     compared                  what models say, and that beside simulation

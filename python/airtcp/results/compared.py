@@ -1,4 +1,4 @@
-"""What models say, and models beside simulation: result objects.
+"""Answers of models, and models beside simulation: result objects.
 
 Knows the shape of answers. Computes nothing: numbers come from the models (`airtcp.predict`) and
 from the simulator (`airtcp.run`), and what is between them from `airtcp.compare`.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """What one model says about one metric.
+    """The answer of one model about one metric.
 
     `value` is in the metric's unit (a list for a distribution), `by` the module that computed it,
     `source` paper and equation, `assumes` what the model takes for granted, and `broken` what of

@@ -42,7 +42,7 @@ class Change:
 
     @property
     def separated(self) -> bool:
-        """Whether the interval of the difference does not hold zero."""
+        """Tell whether the interval of the difference does not hold zero."""
         low, high = self.difference.low, self.difference.high
         return low is not None and high is not None and (low > 0.0 or high < 0.0)
 
@@ -80,7 +80,7 @@ class Ranked:
 
     @property
     def verdict(self) -> str:
-        """Whether `b` is "better" or "worse", "different", or "not separated" from `a`."""
+        """Tell whether `b` is "better" or "worse", "different", or "not separated" from `a`."""
         if not self.change.separated:
             return "not separated"
         better = METRICS[self.metric].better
@@ -109,7 +109,7 @@ class Difference(Pictured):
 
     @property
     def replications(self) -> int:
-        """How many pairs there are."""
+        """Count how many pairs there are."""
         return len(self._pairs)
 
     @cached_property

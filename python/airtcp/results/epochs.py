@@ -198,7 +198,7 @@ def _overflows(
     round_trip: NDArray[np.float64],
     interval_s: float,
 ) -> list[int]:
-    """Where each overflow begins in a list of drops."""
+    """Say where each overflow begins in a list of drops."""
     starts: list[int] = []
     for index, time in enumerate(times):
         if index > 0:

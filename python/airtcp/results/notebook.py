@@ -1,4 +1,4 @@
-"""How results look where people compute with them: small HTML tables and pandas frames.
+"""The look of results where people compute with them: small HTML tables and pandas frames.
 
 Knows rows of text and numbers, and not what they mean.
 """

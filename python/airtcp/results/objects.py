@@ -1,4 +1,4 @@
-"""What comes out: result objects whose attributes are the keys of the JSON that they write.
+"""Result objects, whose attributes are the keys of the JSON that they write.
 
 Knows the shape of answers and how replications are put together. Computes no physics: numbers
 come from the simulator (`airtcp.run`) and from the models (`airtcp.predict`).
@@ -52,7 +52,7 @@ def canonical_json(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What is needed to make a result again, beside the scenario that travels with it.
+    """The provenance of a result: with the scenario that travels with it, enough to make it again.
 
     `seed` and `generator` (the random generator's name) are None when nothing was simulated.
     """
@@ -106,7 +106,7 @@ class Replication:
 
 @dataclass(frozen=True, repr=False)
 class Simulation:
-    """What the packet simulator measured, over all replications.
+    """The measurements of the packet simulator, over all replications.
 
     `metrics` has an interval per metric, `counts` sums over replications, `airtime` mean fractions
     of the measured time (sum 1), `active_flows_distribution` the fraction of time with 0, 1, 2,
@@ -194,7 +194,7 @@ class Simulation:
 
     @cached_property
     def groups(self) -> Groups:
-        """What was measured of each station group, from `runs`; put together when asked for.
+        """Say what was measured of each station group, from `runs`; put together when asked for.
 
         Of each group the parts `all` (its flows in both directions, and its stations), `download`
         and `upload` where it has such flows, each with an interval per metric, and `airtime`:
@@ -204,13 +204,13 @@ class Simulation:
 
     @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:
-        """What was measured of the queues of each access category; empty under the DCF."""
+        """Say what was measured of the queues of each access category; empty under the DCF."""
         return categories([run.answer for run in self.runs], self.confidence)
 
     def values(
         self, metric: str, group: str | None = None, part: str = "all"
     ) -> list[float | None]:
-        """What each replication gave for a metric, in the order of `runs`; None where it has none.
+        """Return the metric of each replication, in the order of `runs`; None where it has none.
 
         Of everything, or of a station group and one of its parts as in `groups`: `"all"`,
         `"download"`, `"upload"`, and `"airtime"`, whose names are `data`, `tcp_ack`, `control`.

@@ -46,7 +46,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one depth says at one value: models a number for each metric, the simulator an interval.
+    """The evidence of one depth at one value: of models a number for each metric, else an interval.
 
     `metrics` goes by the texts of the conditions; of models also those of which only a mean is
     known, with `by`, the source.
@@ -68,7 +68,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a remedy does: how far it moves the end, and what it does where the end was.
+    """The gain of a remedy: the move of the end, and the effect where the end was.
 
     `gain` is the paired difference of the ends, in values of the axis and positive where it helps;
     None where it was not sought, because the remedy did not help where the end was. `metric` is the
@@ -116,7 +116,7 @@ class Gain:
 
 @dataclass(frozen=True, repr=False)
 class Plan(Pictured):
-    """How far a scenario carries.
+    """The reach of a scenario.
 
     `answer` is None where an interruption came before the end was enclosed. `guess` is where models
     saw the end (None: they cannot tell) and `guessed_by` the source. `remedies` are ranked, the

@@ -73,7 +73,7 @@ class Results:
 
     @cached_property
     def points(self) -> int:
-        """How many points there are rows of."""
+        """Count how many points there are rows of."""
         return len(self.table.column("point").unique())
 
     def plot(
@@ -88,7 +88,7 @@ class Results:
         return figure_of(self, y=y, x=x, by=by, kind=kind)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The same as `pandas`, by the name that other results have for it."""
+        """Compute as `pandas`, by the name that other results have for it."""
         return self.pandas()
 
     def duckdb(self) -> duckdb.DuckDBPyConnection:
@@ -232,7 +232,7 @@ def _joined(files: TableFiles) -> pa.Table:
 
 
 def _within(wanted: Sequence[str], path: Sequence[str]) -> bool:
-    """Whether the steps stand one behind the other in a path."""
+    """Tell whether the steps stand one behind the other in a path."""
     steps = range(len(path) - len(wanted) + 1)
     return any(list(path[at : at + len(wanted)]) == list(wanted) for at in steps)
 

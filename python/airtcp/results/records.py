@@ -46,7 +46,7 @@ class Records(Sequence[dict[str, Any]]):
         )
 
     def __eq__(self, other: object) -> bool:
-        """Whether `other` has the same records, as dictionaries or like this."""
+        """Tell whether `other` has the same records, as dictionaries or like this."""
         if isinstance(other, Records):
             return self._length == other._length and self._columns == other._columns
         return isinstance(other, list) and list(self) == other

@@ -37,7 +37,7 @@ class Store:
     folder: Path
 
     def answer(self, key: str, compute: Callable[[], Any]) -> Any:
-        """What `compute` gives (plain JSON), from the store if it was computed before.
+        """Say what `compute` gives (plain JSON), from the store if it was computed before.
 
         `key` must name everything that the answer depends on; `key_of` makes one. A file that is
         damaged is made again. Raises OutputError if a file cannot be read or written, and what
@@ -66,7 +66,7 @@ class Store:
         *,
         transfer_times: bool = False,
     ) -> Simulation:
-        """What `simulate` gives for the scenario, from the store if it was simulated before.
+        """Say what `simulate` gives for the scenario, from the store if it was simulated before.
 
         `transfer_times` says that the times of the single transfers are needed, which are not kept
         otherwise. `wall_s` and `cpu_s` are 0, and there are no traces. Raises KeyboardInterrupt if

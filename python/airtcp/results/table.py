@@ -58,7 +58,7 @@ class AxisColumn:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a table is about: the text of store.json.
+    """The contents of a table: the text of store.json.
 
     `version` and `core` are those that made the rows, `base` the resolved form of the scenario that
     was varied, `next` the number of the next file.
@@ -81,7 +81,7 @@ class Contents:
 
     @classmethod
     def read(cls, folder: Path) -> Contents | None:
-        """What a folder says that it has; None if it is no table. Raises OutputError."""
+        """Say what a folder says that it has; None if it is no table. Raises OutputError."""
         file = folder / _CONTENTS
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
@@ -168,7 +168,7 @@ class Writer:
         return found
 
     def files(self) -> TableFiles:
-        """What is there now."""
+        """Say what is there now."""
         return TableFiles(self.folder, self.contents)
 
     def add_points(self, points: pa.Table) -> None:

@@ -1,4 +1,4 @@
-"""What a testbed answers: what was measured, and how far it is to be trusted."""
+"""The answer of a testbed: its measurements, and how far they are to be trusted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRUSTED_SHARE: Final = 0.01
 
 @dataclass(frozen=True)
 class Lag:
-    """How late packets left, against the air's own clock."""
+    """The lateness of packets when they left, against the air's own clock."""
 
     packets: int
     p50_s: float | None
@@ -36,7 +36,7 @@ class Lag:
 
     @property
     def trusted(self) -> bool:
-        """Whether there were packets, and few enough of them too late."""
+        """Tell whether there were packets, and few enough of them too late."""
         return self.packets > 0 and self.share_above <= _TRUSTED_SHARE and self.refused == 0
 
     @classmethod
@@ -57,7 +57,7 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a testbed measured of a metric, beside the simulation.
+    """A metric as a testbed measured it, beside the simulation.
 
     `difference` is testbed over simulation less one; None when the simulated mean is zero.
     """
@@ -107,7 +107,7 @@ class TestbedResult:
         return self.testbed.metrics
 
     def measured(self) -> dict[str, Any]:
-        """What stands under `testbed` in results.json."""
+        """Say what stands under `testbed` in results.json."""
         told = self.testbed.to_dict() | {
             "lag": asdict(self.lag) | {"trusted": self.lag.trusted},
             "deviations": list(self.deviations),

@@ -62,7 +62,7 @@ class QueueSeries:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What happened, in the order of time.
+    """The events of a run, in the order of time.
 
     `event` is one of `Trace.event_names`, `flow` whose it was, `queue` where a packet was lost
     (empty otherwise). What happened to the sender of a flow's data also has its `cwnd_bytes`,
@@ -102,7 +102,7 @@ class Ppdus:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What one replication of a traced simulation saw.
+    """The trace of one replication.
 
     `flow_names`, `queue_names` and `event_names` are what can be asked for. A queue is called
     `ap` or `group/index`, with EDCA `ap AC_BE` and the like; those of wired links `link to server`
@@ -158,7 +158,7 @@ class Trace:
         return _number(name, self.queue_names, "queue")
 
     def events(self, event: str | None = None, *, flow: str | None = None) -> Events:
-        """What happened: all, or what is called `event`, or what happened to a flow.
+        """Say what happened: all, or what is called `event`, or what happened to a flow.
 
         Raises ValueError if there is no such event or flow.
         """

@@ -32,7 +32,7 @@ from airtcp.stats import Interval, student_interval
 
 @dataclass(frozen=True, slots=True)
 class ServerResult:
-    """What one server did: means over replications.
+    """The measurements of one server: means over replications.
 
     `share` of the jobs that left; `sojourn_s` their mean time there, None in replications without
     one; `active` the time average of the jobs present; `work_per_s` the capacity used.
@@ -46,7 +46,7 @@ class ServerResult:
 
 @dataclass(frozen=True, eq=False)
 class ConcurrentResult:
-    """What was measured of all servers together, and of each.
+    """The measurements of all servers together, and of each.
 
     `sojourn_s` is the mean time from arrival to departure in seconds, `active` the time average of
     the jobs present, both over all servers. `sojourns_s` has the mean of each replication.

@@ -1,4 +1,4 @@
-"""What the flow-level simulators share: the laws and numbers they accept, replications on threads.
+"""The arguments of the flow-level simulators: laws, numbers, replications on threads.
 
 Knows arguments and threads; knows no system.
 """
@@ -36,7 +36,7 @@ Answer = TypeVar("Answer")
 def replicate(
     one: Callable[[int], Answer], replications: int, threads: int, control: _core.FlowControl
 ) -> tuple[Answer, ...]:
-    """What `one` gives for replications 0, 1, ..., several at a time; `control` stops them."""
+    """Say what `one` gives for replications 0, 1, ..., several at a time; `control` stops them."""
     with ThreadPoolExecutor(threads, thread_name_prefix="airtcp-flow") as pool:
         futures = [pool.submit(one, index) for index in range(replications)]
         try:

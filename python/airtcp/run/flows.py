@@ -158,7 +158,7 @@ def closed_processor_sharing(
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How many numbers fell between `low` (included) and `high`; empty bins are left out.
+    """The counts of numbers between `low` (included) and `high`; empty bins are left out.
 
     Bins are at most 1/256 of their lower end wide.
     """
@@ -213,7 +213,7 @@ class SizeClass:
 
 @dataclass(frozen=True, eq=False)
 class FlowReplication:
-    """What the core said of one replication, and the jobs in the order of their end if kept."""
+    """The core's answer about one replication, and the jobs in the order of their end if kept."""
 
     index: int
     answer: dict[str, Any]
@@ -223,7 +223,7 @@ class FlowReplication:
 
 @dataclass(frozen=True, eq=False)
 class FlowResult:
-    """What was measured, with intervals over replications.
+    """The measurements, with intervals over replications.
 
     Attributes:
         system: the system as the core ran it: laws, capacities, limit or sources.

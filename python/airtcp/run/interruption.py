@@ -45,7 +45,7 @@ class Interruption:
 
     @property
     def asked(self) -> bool:
-        """Whether there was a signal."""
+        """Tell whether there was a signal."""
         return self._signals > 0
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""How much memory a simulation may need, and how much there is.
+"""The memory that a simulation may need, and the memory that there is.
 
 Knows what grows with which key of a scenario: an upper estimate from bytes that were measured for
 each station, flow, segment and record (`tests/test_memory.py` holds them to what processes take).
@@ -65,7 +65,7 @@ class Cost:
 def costs(
     scenario: ResolvedScenario, *, threads: int, replications: int, sample_s: float | None = None
 ) -> list[Cost]:
-    """What a simulation may need at most, in bytes, by the keys that ask for it.
+    """Say what a simulation may need at most, in bytes, by the keys that ask for it.
 
     `threads` replications are under way at a time, if there are so many; `sample_s` is the interval
     of a trace, if there is one.
@@ -135,7 +135,7 @@ def _of_flows(
 
 
 def _arrivals(flow: object) -> tuple[float, float]:
-    """How many packets or transfers of a flow come in a second, and of how many bits."""
+    """Count how many packets or transfers of a flow come in a second, and of how many bits."""
     application = flow.application  # type: ignore[attr-defined]
     if application.kind == "udp":
         bits = 8 * application.packet_bytes + _OVERHEAD_BITS

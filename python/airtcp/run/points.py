@@ -71,7 +71,7 @@ class Points(Generic[_Key]):
 
     @property
     def deadline(self) -> float:
-        """When, by `time.monotonic`, TimeIsOver is raised; what has ended by then is kept."""
+        """Tell when, by `time.monotonic`, TimeIsOver is raised; what has ended by then is kept."""
         return self._interruption.deadline
 
     @deadline.setter
@@ -87,12 +87,12 @@ class Points(Generic[_Key]):
 
     @property
     def runs(self) -> int:
-        """How many replications have ended."""
+        """Count how many replications have ended."""
         return sum(map(len, self._ended.values()))
 
     @property
     def interrupted(self) -> bool:
-        """Whether there was a Ctrl-C, also one that came too late to stop anything."""
+        """Tell whether there was a Ctrl-C, also one that came too late to stop anything."""
         return self._interruption.asked
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""How many replications to run at a time. Knows the machine, not what runs on it."""
+"""The number of replications to run at a time. Knows the machine, not what runs on it."""
 
 from __future__ import annotations
 

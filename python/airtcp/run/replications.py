@@ -43,7 +43,7 @@ class Work(Protocol):
         """One of them, to its end."""
 
     def name(self, index: int) -> str:
-        """What a message calls it."""
+        """Say what a message calls it."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Runner:
     transfers: bool = False
 
     def name(self, index: int) -> str:
-        """What a message calls a replication."""
+        """Say what a message calls a replication."""
         return f"replication {index} with seed {self.seed}"
 
     def run(self, index: int, control: _core.RunControl) -> Replication:
@@ -201,7 +201,7 @@ class Replications:
                 self._started += 1
 
     def _work(self) -> None:
-        """What a thread does until it is sent away."""
+        """Say what a thread does until it is sent away."""
         while (task := self._handed_in.get()) is not None:
             index, control = task
             try:

@@ -192,7 +192,7 @@ def _capture_file(path: str | Path | None) -> Iterator[Capture | None]:
 def _transfers_file(
     transfers: bool | str | Path,
 ) -> Iterator[Callable[[list[Replication]], None] | None]:
-    """What writes the transfers of replications, if there is a file for them."""
+    """Say what writes the transfers of replications, if there is a file for them."""
     if isinstance(transfers, bool):
         yield None
         return

@@ -1,4 +1,4 @@
-"""How long a scenario needs to reach its steady state: MSER-5 on pilot runs.
+"""The time that a scenario needs to reach its steady state: MSER-5 on pilot runs.
 
 MSER (K. P. White, "An effective truncation heuristic for bias reduction in simulation output",
 Simulation 69(6), 1997) deletes as many observations from the beginning of a series as make the
@@ -44,7 +44,7 @@ _LEAST_LEFT = 5
 
 
 def mser5(series: ArrayLike, *, batch: int = 5) -> int | None:
-    """How many observations to delete from the beginning of a series; a multiple of `batch`.
+    """Count how many observations to delete from the beginning of a series; a multiple of `batch`.
 
     Of z_1 .. z_n, the means of `batch` observations in a row, the first d are deleted that make
     sum over i > d of (z_i - mean of those)^2 / (n - d)^2 least; the smallest d if there are
@@ -137,7 +137,7 @@ def _pilots(
 
 
 def _series(traces: Sequence[Trace]) -> list[NDArray[np.float64]]:
-    """What becomes steady, each in the mean over pilots."""
+    """Say what becomes steady, each in the mean over pilots."""
     means = np.mean([_totals(trace) for trace in traces], axis=0)
     return list(means)
 

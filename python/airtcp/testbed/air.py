@@ -80,15 +80,15 @@ class Air:
         return (time.monotonic_ns() - self.epoch_ns) / 1e9
 
     def is_over(self) -> bool:
-        """Whether the scenario has ended."""
+        """Tell whether the scenario has ended."""
         return not self._thread.is_alive()
 
     def progress(self) -> dict[str, Any]:
-        """What has been so far."""
+        """Say what has been so far."""
         return self._control.progress(LAG_BOUND_US)
 
     def lag(self) -> Lag:
-        """How late packets were so far."""
+        """Tell how late packets were so far."""
         return Lag.of(self.progress(), real_time=self._is_real_time)
 
     def answer(self) -> tuple[str, bytes]:

@@ -115,7 +115,7 @@ def measure(
 
 
 def servers(site: Site, programs: list[Program]) -> list[tuple[str, str, int | None] | None]:
-    """What the core has to know of the server of each entry."""
+    """Say what the core has to know of the server of each entry."""
     by_entry = {one.real.entry: one for one in programs}
     return [
         None if address is None else (address, by_entry[entry].purpose, by_entry[entry].dialogues)

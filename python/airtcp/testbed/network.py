@@ -126,7 +126,7 @@ class Network:
         self._pid = _only_child(self._unshare.pid)
 
     def _line(self) -> bytes:
-        """What the keeper says; not a byte more, for descriptors come with the next."""
+        """Say what the keeper says; not a byte more, for descriptors come with the next."""
         line = bytearray()
         while not line.endswith(b"\n"):
             byte = self._socket.recv(1)
@@ -232,7 +232,7 @@ class Network:
 
 @cache
 def _may_be_prompt() -> bool:
-    """Whether programs may have real-time priority."""
+    """Tell whether programs may have real-time priority."""
     command = ["chrt", "--rr", str(_PROMPT), "true"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Program(ABC):
-    """What makes the traffic of one flow.
+    """The program that makes the traffic of one flow.
 
     `purpose` and `dialogues` say what its connections are for, as `airtcp._core.run_testbed` wants
     it; `packages` are the Debian packages of the programs that it needs.
@@ -39,7 +39,7 @@ class Program(ABC):
 
     @abstractmethod
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Whether the server is there, given where something listens."""
+        """Tell whether the server is there, given where something listens."""
 
     @abstractmethod
     def step(self, network: Network, air: Air) -> None:

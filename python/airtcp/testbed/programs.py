@@ -1,4 +1,4 @@
-"""What makes the traffic: real servers and clients, one pair for each flow that is real.
+"""Programs that make the traffic: real servers and clients, a pair for each flow that is real.
 
 Endless transfers and datagrams are iperf3's, what ends is that of `transfers`. Knows how the
 programs are told what a scenario says, and what their connections are for. Does not know what is
@@ -61,7 +61,7 @@ class Iperf(Program):
         )
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Whether it listens."""
+        """Tell whether it listens."""
         return (self.real.server_address, self._port) in listening
 
     def step(self, network: Network, air: Air) -> None:

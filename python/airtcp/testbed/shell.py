@@ -35,7 +35,7 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, and how late its packets were."""
+    """The end of a command: its status, and the lateness of its packets."""
 
     status: int
     lag: Lag
@@ -145,7 +145,7 @@ class _PassedOn:
             _send(process, self._asked[0])
 
     def wait(self) -> int:
-        """How the command ends. An interrupt is for the command, which may go on after it."""
+        """Tell how the command ends. An interrupt is for the command, which may go on after it."""
         assert self._process is not None
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What a testbed of a scenario looks like: networks, addresses, routes and settings of the kernel.
+"""The site of a testbed: networks, addresses, routes and settings of the kernel.
 
 Knows what Linux lets one set and where. What it does not let one set is in `deviations`, in plain
 words; what would change the air or the programs is an error. Makes nothing (`network` does).
@@ -115,7 +115,7 @@ class Site:
 
     @property
     def names(self) -> list[str]:
-        """What the scenario calls the nodes: the server, and the stations that are real."""
+        """Say what the scenario calls the nodes: the server, and the stations that are real."""
         every = _stations(self.scenario)
         real = [one for (_, one, _), at in zip(every, self.stations, strict=True) if at is not None]
         return [SERVER, *real]
@@ -192,7 +192,7 @@ def _stations(scenario: ResolvedScenario) -> list[tuple[str, str, str]]:
 def _check(
     scenario: ResolvedScenario, name: str, simulated: Collection[str], only: str | None
 ) -> None:
-    """What would change the air or the programs. Raises ScenarioError."""
+    """Say what would change the air or the programs. Raises ScenarioError."""
     known = {flow.name for flow in scenario.flows}
     for one in simulated:
         if one not in known:
@@ -344,13 +344,13 @@ def _sysctls(flows: list[RealFlow]) -> dict[str, str]:
 
 
 def _has_gso(flows: list[RealFlow]) -> bool:
-    """Whether segments leave together: a device says so for all its flows."""
+    """Tell whether segments leave together: a device says so for all its flows."""
     tcps = [one.flow.tcp for one in flows if one.flow.tcp is not None]
     return any(tcp.rules.segmentation == "linux" for tcp in tcps)
 
 
 def _deviations(flow: Flow) -> list[str]:
-    """What the kernel does otherwise than an entry says."""
+    """Say what the kernel does otherwise than an entry says."""
     if flow.tcp is None:
         return _application_deviations(flow)
     tcp = flow.tcp.model_dump()
@@ -415,7 +415,7 @@ def _application_deviations(flow: Flow) -> list[str]:
 
 
 def _conflicts(flows: list[RealFlow]) -> list[str]:
-    """What a route or a network can say only once, and flows of one station say differently."""
+    """Say what a route or a network can say only once, and flows of one station say differently."""
     told = []
     for station in dict.fromkeys(one.station for one in flows):
         tcps = [one.flow.tcp for one in flows if one.station == station and one.flow.tcp]

@@ -116,7 +116,7 @@ class Transfers(Program):
 
     @abstractmethod
     def told(self) -> dict[str, Any]:
-        """What the users have to know."""
+        """Say what the users have to know."""
 
     def step(self, network: Network, air: Air) -> None:
         """Let the users begin, and see that they go on."""
@@ -197,11 +197,11 @@ class Http(Transfers):
             network.start(SERVER, command, promptly=True)
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Whether it listens."""
+        """Tell whether it listens."""
         return (self.real.server_address, _HTTP_PORT) in listening
 
     def told(self) -> dict[str, Any]:
-        """Who thinks, or when what is transferred."""
+        """Say who thinks, or when what is transferred."""
         asked = self._application
         told: dict[str, Any] = {
             "server": [self.real.server_address, _HTTP_PORT],
@@ -239,7 +239,7 @@ class Pages(Http):
     purpose = "pages"
 
     def told(self) -> dict[str, Any]:
-        """Who thinks, and what their pages are."""
+        """Say who thinks, and what their pages are."""
         from airtcp import _core
 
         told = super().told()
@@ -290,7 +290,7 @@ class Ftp(Transfers):
             )
 
     def is_ready(self, listening: set[tuple[str, int]]) -> bool:
-        """Whether it listens."""
+        """Tell whether it listens."""
         return (self.real.server_address, _FTP_PORT) in listening
 
     @property
@@ -298,7 +298,7 @@ class Ftp(Transfers):
         return f"user{self.real.index}"
 
     def told(self) -> dict[str, Any]:
-        """Who they are, and when what is transferred."""
+        """Say who they are, and when what is transferred."""
         control = self._application["control"]
         return {
             "kind": "ftp",

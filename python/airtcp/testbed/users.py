@@ -72,7 +72,7 @@ def fetch(told: dict[str, Any], name: str, size: int) -> None:
 
 
 def read(connection: http.client.HTTPConnection) -> int:
-    """How many bytes an answer has, when all of it has come."""
+    """Count how many bytes an answer has, when all of it has come."""
     answer = connection.getresponse()
     if answer.status not in (http.client.OK, http.client.CREATED):
         raise OSError(f"the server answers {answer.status} {answer.reason}")
@@ -135,7 +135,7 @@ class Page:
             one.join()
 
     def _go_on(self, connection: http.client.HTTPConnection | None = None) -> None:
-        """What is not asked for yet, one object after the other, over one connection."""
+        """Say what is not asked for yet, one object after the other, over one connection."""
         connection = connection or http.client.HTTPConnection(*self._told["server"])
         while self._next(connection):
             pass

@@ -1,4 +1,4 @@
-"""What is in a log: sizes, tails, who asks how often, and a scenario of it.
+"""The contents of a log: sizes, tails, requests of clients, and a scenario of it.
 
     study     quantiles, tail index, fits, think times
     write     a scenario with the sizes and think times of a log

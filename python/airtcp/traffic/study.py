@@ -1,4 +1,4 @@
-"""What the requests of a log are like: quantiles, tail, laws that fit, and pauses of clients.
+"""The requests of a log: quantiles, tail, laws that fit, and pauses of clients.
 
 Knows sizes in bytes and times in seconds. Fits are by maximum likelihood (log-normal, Pareto) or by
 mean and variance (hyperexponential with balanced means, exponential); how near they come is the
@@ -44,7 +44,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Study:
-    """What is in a log. Sizes in bytes, pauses in seconds; None where the log does not say."""
+    """The contents of a log. Sizes in bytes, pauses in seconds; None where the log does not say."""
 
     form: str
     lines: int
@@ -68,7 +68,7 @@ class Study:
 
 
 def study(requests: Requests) -> Study:
-    """What is in the requests, of which there is one at least."""
+    """Say what is in the requests, of which there is one at least."""
     sizes = np.sort(np.array(requests.sizes))
     mean, variance = float(sizes.mean()), float(sizes.var())
     known = {client for client in requests.clients if client}

@@ -1,4 +1,4 @@
-"""What paper H starts from: Tables I and II, any resolved scenario, and which reading to take.
+"""The parameters of paper H: Tables I and II, any resolved scenario, and the readings.
 
 Knows times, lengths and rates; adds nothing up but single frames. The paper's Cw_min is the
 standard's aCWmin (a backoff is uniform over 0 .. Cw_min), so here it is `cw_min` and not `w0`.
@@ -336,7 +336,7 @@ class Parameters:
         dialogue: Dialogue = Dialogue(),
         beacon: Beacon | None = None,
     ) -> Self:
-        """The same fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
+        """Take the fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
 
         LLC counts as the PHY has it. Where the PHY rounds symbols, payloads are rounded up: DSSS to
         whole microseconds, OFDM to whole symbols.
@@ -456,7 +456,7 @@ def frame_time(
 
 
 def _format(phy: Phy, rate: Rate) -> tuple[int, int, int]:
-    """What comes with a frame at `rate`: nanoseconds, bits, and the unit of its payload time, ns.
+    """Return of a frame at `rate`: nanoseconds, bits, the unit of its payload time, ns.
 
     As `airtcp.models.airtime.ppdu_time_ns`, but OFDM's signal extension goes with the preamble.
     """

@@ -124,7 +124,7 @@ def cycle_time(parameters: Parameters) -> float:
 
 
 def ack_time(parameters: Parameters) -> float:
-    """What one more TCP ACK costs while the access point has segments to send, seconds.
+    """Say what one more TCP ACK costs while the access point has segments to send, seconds.
 
     Its frame, by how much the longer of two backoffs exceeds one, and its share of collisions: two
     cycles of one segment each take so much longer than one of two. Beyond the paper.

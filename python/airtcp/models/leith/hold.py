@@ -169,7 +169,7 @@ def transition_matrix(
 def state_distribution_by_chain(
     p: float, p_s: float, p_s1: float, w0: int, m: int, hold_slots: int
 ) -> Values:
-    """The same as `state_distribution`, from the balance equations of `transition_matrix`.
+    """Compute as `state_distribution`, from the balance equations of `transition_matrix`.
 
     Slow, and independent of (1), (5) and L1 to L3: their test. Raises as `state_distribution`, and
     `ConvergenceError` where the solution does not satisfy the equations to 1e-12.

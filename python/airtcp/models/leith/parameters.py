@@ -1,4 +1,4 @@
-"""What paper L starts from: the times of section 4, and which reading of each equation to take.
+"""The parameters of paper L: the times of section 4, and the readings of each equation.
 
 Knows T_s1, T_s2 and T_c and how lengths, a PHY or a resolved scenario fill them. Solves nothing.
 
@@ -150,7 +150,7 @@ class Parameters:
         data_rate: Rate | None = None,
         control_rate: Rate | None = None,
     ) -> Self:
-        """The same times from any PHY of `airtcp.models.airtime`, basic access.
+        """Take the times from any PHY of `airtcp.models.airtime`, basic access.
 
         `aifs_ns` is AIFS_0, the access point's (default: DIFS); rates default to the PHY's own.
 

@@ -23,7 +23,7 @@ _MOST_STEPS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Contention:
-    """What `n_b` backlogged nodes do to each other; seconds and probabilities.
+    """The contention of `n_b` backlogged nodes; seconds and probabilities.
 
     `p_c` P_C, `p_drop` P_drop, `tau` the attempt probability in a slot; `t_b_s` T_b, `t_coll_s`
     T_coll, `t_w_s` T_W, `t_tbo_s` T_tbo: mean backoff, time of a collision, time lost in collisions

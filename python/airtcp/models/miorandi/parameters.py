@@ -1,4 +1,4 @@
-"""What paper M starts from: times, lengths and windows, and which reading of each equation to take.
+"""The parameters of paper M: times, lengths and windows, and the readings of each equation.
 
 Knows Table 1 and section 2.3 of the paper, and how a resolved scenario fills the same fields.
 Solves nothing.
@@ -162,7 +162,7 @@ class Parameters:
         data_rate: Rate | None = None,
         control_rate: Rate | None = None,
     ) -> Self:
-        """The same fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
+        """Take the fields from any PHY of `airtcp.models.airtime`; rates default to the PHY's own.
 
         RTS/CTS precedes the frames whose MPDU is longer than `rts_threshold_bytes` (None: never).
         `retry_limit` is m, the number of transmissions at most.

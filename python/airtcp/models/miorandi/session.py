@@ -31,7 +31,7 @@ __all__ = [
 
 
 class SizeLaw(Protocol):
-    """What (14) asks of a law of file sizes X, in bytes."""
+    """The moments of a law of file sizes X, in bytes, that (14) asks for."""
 
     def mean(self) -> float:
         """E[X]."""
