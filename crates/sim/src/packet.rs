@@ -146,19 +146,19 @@ impl Body {
         is_foreign.then_some(self.packed.seq as u32)
     }
 
-    /// The payload of TCP or UDP. \[byte\]
+    /// Returns the payload of TCP or UDP. \[byte\]
     #[inline]
     pub(crate) fn payload_bytes(&self) -> u32 {
         self.packed.len
     }
 
-    /// The payload and those options of TCP that not each segment of the connection has. \[byte\]
+    /// Returns the payload and those options of TCP that not each segment of the connection has. \[byte\]
     #[inline]
     pub(crate) fn payload_and_option_bytes(&self) -> u32 {
         self.packed.len + self.packed.option_bytes()
     }
 
-    /// The control bits, and the marks of queues.
+    /// Returns the control bits, and the marks of queues.
     pub(crate) fn flags(&self) -> Flags {
         self.packed.flags
     }
@@ -176,7 +176,7 @@ impl Body {
         }
     }
 
-    /// The numbers of its segment, of a foreign packet or a datagram as they are packed.
+    /// Returns the numbers of its segment, or those in which another content is packed.
     #[cfg(test)]
     pub(crate) fn packed(&self) -> Segment {
         self.packed

@@ -16,12 +16,14 @@ mod groups;
 mod latency;
 #[cfg(test)]
 pub(crate) mod log;
+mod lost;
 mod measure;
 mod metrics;
 mod network;
 mod node;
 mod ppdus;
 mod record;
+mod saturated;
 mod sockets;
 mod traffic;
 mod turn;

@@ -9,7 +9,7 @@ use airtcp_wlan::{
 };
 
 use super::World;
-use super::measure::Drop;
+use super::lost::Place;
 use crate::airtime::Cargo;
 use crate::connection::Side;
 use crate::packet::Packet;
@@ -28,7 +28,7 @@ impl Supply<Packet> for World<'_> {
         let fits = |packet: &Packet| fits(&msdu(*packet));
         let is_taken = queue.hand_over(now, fits, |packet| take(msdu(packet)), &mut self.drops);
         if !self.drops.is_empty() {
-            self.queue_has_dropped(contender, before);
+            self.settle_asked(contender, before);
         }
         is_taken
     }
@@ -54,7 +54,7 @@ impl Supply<Packet> for World<'_> {
         let before = queue.len();
         let packet = queue.next_for(receiver, now, |packet| fits(packet.bits), &mut self.drops);
         if !self.drops.is_empty() {
-            self.queue_has_dropped(contender, before);
+            self.settle_asked(contender, before);
         }
         packet.map(msdu)
     }
@@ -118,7 +118,7 @@ impl Supply<Packet> for World<'_> {
             MacEvent::GivenUp { by, mpdu } => {
                 // It may have come all the same, and only that was not known.
                 if !mpdu.is_received {
-                    self.packet_dropped(&mpdu.payload, Drop::Mac(by));
+                    self.lose(&mpdu.payload, Place::Mac(by));
                 }
                 self.packet_given_up(by, &mpdu.payload);
                 self.frame_given_up(by, &mpdu.payload);

@@ -111,7 +111,7 @@ impl World<'_> {
     }
 
     fn counts(&self, mac: &[MacCounters], cell: &Cell<Packet>) -> Counts {
-        let drops = self.measures.drops;
+        let drops = self.measures.losses;
         let in_cell = *cell.cell_counters() - self.measures.cell_baseline;
         let mut counts = Counts {
             mac_exchanges: mac.iter().map(|node| node.successes).sum(),

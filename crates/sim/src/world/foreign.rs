@@ -152,8 +152,8 @@ impl World<'_> {
         };
         let body = Body::new(Content::Foreign { place, connection, segment }, flow.scope);
         let packet = Packet { bits, arrived: Time::ZERO, flow: flow_id, to, body };
-        let place_of_drops = network.hand_over(flow, side, packet);
-        self.settle_drops(place_of_drops);
+        let dropped_at = network.hand_over(flow, side, packet);
+        self.settle_if_any(dropped_at);
         place
     }
 

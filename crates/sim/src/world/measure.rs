@@ -1,4 +1,5 @@
-//! What is counted in the measured time of a run, and forgotten of the warm-up.
+//! The measures of a run: all that is counted in its measured time and belongs to no single flow or node. Knows
+//! what counts of what began before that; does not know what a metric is made of ([`metrics`](super::metrics)).
 
 use std::ops::AddAssign;
 
@@ -7,6 +8,7 @@ use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 
 use super::World;
 use super::groups::{Scope, scopes};
+use super::lost::{LossCounts, Place};
 use super::node::{Node, Transmitter};
 use super::ppdus::Ppdus;
 use crate::outcome::Transfer;
@@ -17,38 +19,11 @@ use crate::statistics::{Histogram, Level, Series};
 /// Intervals of the goodput series.
 const SERIES_BINS: usize = 100;
 
-/// Where a packet was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Drop {
-    /// The queue of this transmitter dropped it.
-    Queue(ContenderId),
-    /// The queue before this wire dropped it.
-    Wire(u32),
-    /// It was a bare TCP ACK in the queue of this transmitter, and a newer one came that covers it.
-    Filter(ContenderId),
-    /// The same in the queue before this wire.
-    WireFilter(u32),
-    /// It was lost on this wire.
-    Link(u32),
-    /// This transmitter gave it up at the retry limit.
-    Mac(ContenderId),
-}
-
-/// How many packets were lost in each kind of place.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Drops {
-    pub(super) ap_queue: u64,
-    pub(super) station_queues: u64,
-    pub(super) wires: u64,
-    pub(super) filtered: u64,
-    pub(super) mac: u64,
-}
-
-/// What a queue counts, or several.
+/// The counts of one queue, or of several.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueCounts {
     pub(super) arrivals: u64,
-    /// Of those that arrived: what goes later without having been sent, as CoDel drops, had come before.
+    /// Of those that arrived, so that what CoDel drops counts if it came in the measured time.
     pub(super) queue_drops: u64,
 }
 
@@ -56,7 +31,7 @@ pub(super) struct QueueCounts {
 #[derive(Debug)]
 pub(super) struct Measures {
     measuring: bool,
-    /// When measuring began.
+    /// The time at which measuring began.
     pub(super) began: Time,
     payload: PayloadFrom,
     /// Nodes whose queue is not empty.
@@ -67,31 +42,31 @@ pub(super) struct Measures {
     pub(super) series: Series,
     pub(super) transfer_times_s: Vec<f64>,
     pub(super) last_ack_times: Mean,
-    /// How long each page took that came in the measured time, and of which scope it was.
+    /// The scope and the time to load of each page that came in the measured time.
     pub(super) page_times_s: Vec<(u32, f64)>,
     /// Sum over the successes of access points, and how many these were.
     active_after_ap_success: (u64, u64),
-    pub(super) drops: Drops,
+    pub(super) losses: LossCounts,
     pub(super) scopes: Vec<Scope>,
-    /// Where frames are aggregated.
+    /// The PPDUs, where frames are aggregated.
     pub(super) ppdus: Option<Box<Ppdus>>,
     /// The scope of each of `transfer_times_s`.
     pub(super) transfer_scopes: Vec<u32>,
-    /// What was transferred in each of `transfer_times_s`, if someone asked for it.
+    /// The transfer of each of `transfer_times_s`, if they are asked for.
     pub(super) transfers: Option<Vec<Transfer>>,
-    /// What each contender had counted when measuring began.
+    /// The counters of each contender when measuring began.
     pub(super) mac_baseline: Vec<MacCounters>,
-    /// What had happened in the cell by then.
+    /// The counters of the cell at that time.
     pub(super) cell_baseline: CellCounters,
-    /// Of the measured time, what was in contention-free periods that have ended.
+    /// The part of the measured time that was in contention-free periods that have ended.
     pub(super) contention_free: Duration,
 }
 
-/// What counts of the payload that crosses the air: of frames on the air when measuring began, as much
-/// of them as was to come.
+/// The part of the payload on the air that counts: of frames on the air when measuring began, as much
+/// as was to come.
 #[derive(Clone, Copy, Debug)]
 struct PayloadFrom {
-    /// Frames count as a whole that came later.
+    /// Frames that came later count as a whole.
     whole_after: Time,
     /// Of frames that came at that time: what was to come, and all of them.
     rest: Duration,
@@ -105,7 +80,7 @@ impl Default for PayloadFrom {
 }
 
 impl PayloadFrom {
-    /// Measuring begins at `now`, when frames are `arriving` from a time until another.
+    /// Begins to count at `now`, when frames are `arriving` from a time until another.
     fn new(now: Time, arriving: Option<(Time, Time)>) -> Self {
         match arriving {
             Some((begin, end)) if begin < now => {
@@ -164,7 +139,7 @@ impl Measures {
             last_ack_times: Mean::default(),
             page_times_s: Vec::new(),
             active_after_ap_success: (0, 0),
-            drops: Drops::default(),
+            losses: LossCounts::default(),
             scopes: (0..scopes(scenario)).map(|_| Scope::default()).collect(),
             ppdus: scenario
                 .mac
@@ -184,7 +159,7 @@ impl Measures {
         self.scopes[scope as usize].active.increment(now);
     }
 
-    /// The receiver has the last byte. Tells whether that counts.
+    /// Counts a transfer whose receiver has the last byte, and tells whether that is in the measured time.
     pub(super) fn transfer_received(&mut self, now: Time, started: Time, scope: u32) -> bool {
         self.active.set(now, self.active.value() - 1);
         self.scopes[scope as usize].active.decrement(now);
@@ -195,14 +170,14 @@ impl Measures {
         self.measuring
     }
 
-    /// A client has all of a page.
+    /// Counts a page of which the client has all.
     pub(super) fn page_loaded(&mut self, now: Time, began: Time, scope: u32) {
         if self.measuring {
             self.page_times_s.push((scope, (now - began).as_secs_f64()));
         }
     }
 
-    /// The sender has the last ACK.
+    /// Counts a transfer whose sender has the last ACK.
     pub(super) fn transfer_acknowledged(&mut self, now: Time, started: Time, scope: u32) {
         if self.measuring {
             let time_s = (now - started).as_secs_f64();
@@ -211,7 +186,7 @@ impl Measures {
         }
     }
 
-    /// Payload reached an application. How much of it counts.
+    /// Counts payload that reached an application, and returns the part that is in the measured time.
     #[inline]
     pub(super) fn delivered(&mut self, now: Time, bytes: u64) -> u64 {
         if !self.measuring {
@@ -221,7 +196,7 @@ impl Measures {
         bytes
     }
 
-    /// The queue of `transmitter`, which is one of `nodes`, had `before` packets and has `after`.
+    /// Follows the queue of `transmitter`, which is one of `nodes`, from `before` packets to `after`.
     #[inline]
     pub(super) fn queue_changed(
         &mut self,
@@ -239,7 +214,7 @@ impl Measures {
         }
     }
 
-    /// A queue of `node` is no longer empty, or is.
+    /// Counts a queue of `node` as one that is no longer empty, or that is empty now.
     #[inline]
     pub(super) fn backlog_changed(&mut self, now: Time, node: &mut Node, grows: bool) {
         if grows {
@@ -255,13 +230,13 @@ impl Measures {
         }
     }
 
-    /// Mean number of stations with a packet after a success of an access point.
+    /// Returns the mean number of stations with a packet after a success of an access point.
     pub(super) fn active_after_ap_success(&self) -> Option<f64> {
         let (sum, count) = self.active_after_ap_success;
         (count > 0).then(|| sum as f64 / count as f64)
     }
 
-    /// An exchange of the access point succeeded and left `active` stations with a packet.
+    /// Counts an exchange of the access point that succeeded and left `active` stations with a packet.
     #[inline]
     pub(super) fn ap_success(&mut self, active: u64) {
         if self.measuring {
@@ -270,7 +245,7 @@ impl Measures {
         }
     }
 
-    /// Payload has crossed the air that came to its receiver at `came`.
+    /// Counts payload that has crossed the air and came to its receiver at `came`.
     #[inline]
     pub(super) fn payload_received(&mut self, came: Time, scope: u32, bytes: u32) {
         let mut bits = u64::from(bytes) * 8;
@@ -280,22 +255,21 @@ impl Measures {
         self.scopes[scope as usize].payload_bits += bits;
     }
 
-    /// A packet was lost, of a queue or a frame of an access point or elsewhere.
-    pub(super) fn dropped(&mut self, place: Drop, at_access_point: bool) {
-        let drops = &mut self.drops;
-        let count = match place {
-            Drop::Queue(_) if at_access_point => &mut drops.ap_queue,
-            Drop::Queue(_) => &mut drops.station_queues,
-            Drop::Wire(_) | Drop::Link(_) => &mut drops.wires,
-            Drop::Filter(_) | Drop::WireFilter(_) => &mut drops.filtered,
-            Drop::Mac(_) => &mut drops.mac,
-        };
-        *count += u64::from(self.measuring);
+    /// Counts a packet that was lost at `place`, which is an access point's or not.
+    pub(super) fn lost(&mut self, place: Place, at_access_point: bool) {
+        *self.losses.of(place, at_access_point) += u64::from(self.measuring);
     }
 }
 
 impl World<'_> {
-    /// The warm-up is over.
+    /// Tells the measures that queue `id` had `before` packets and may have others now.
+    pub(super) fn queue_has_changed(&mut self, id: ContenderId, before: usize) {
+        let transmitter = &self.transmitters[id as usize];
+        let after = transmitter.queue.len();
+        self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
+    }
+
+    /// Begins to measure, as the warm-up is over.
     pub(crate) fn start_measuring(&mut self, cell: &mut Cell<Packet>) {
         let measures = &mut self.measures;
         measures.measuring = true;

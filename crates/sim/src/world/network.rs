@@ -1,8 +1,9 @@
 //! The way of packets from the ends of connections to queues and wires, and what is counted on it.
 //!
-//! A [`Network`] is the part of the world that packets go through, while somebody else looks at flows
-//! and connections: neither has to be looked up again for each packet. So it cannot say to them what
-//! was lost. That stays in `drops`, and whoever handed a packet over settles it before anything else.
+//! A [`Network`] is the part of the world that packets go through, while the caller holds flows and
+//! connections: neither has to be looked up again for each packet. So it can tell neither of a loss. Each
+//! way into it returns the place at which packets were dropped, nearly always none, and the caller has
+//! the whole world settle them ([`World::settle`]) before anything else happens.
 
 use airtcp_kernel::Time;
 use airtcp_net::Wires;
@@ -10,7 +11,8 @@ use airtcp_wlan::ContenderId;
 
 use super::World;
 use super::flow::{Flow, Links};
-use super::measure::{Drop, Measures};
+use super::lost::Place;
+use super::measure::Measures;
 use super::node::{Node, Transmitter};
 use super::record::Recorder;
 use crate::app::Actions;
@@ -25,10 +27,10 @@ pub(super) struct Network<'w> {
     pub(super) links: &'w mut Links,
     pub(super) measures: &'w mut Measures,
     pub(super) recorder: &'w mut Option<Box<Recorder>>,
-    /// When the next thing happens in the world.
+    /// The time of the next event in the world.
     pub(super) next: &'w mut Time,
     pub(super) ready: &'w mut Vec<ContenderId>,
-    /// What was dropped and not settled yet.
+    /// The packets that were dropped and not settled yet.
     pub(super) drops: &'w mut Vec<Packet>,
     #[cfg(test)]
     pub(super) log: &'w mut super::log::Log,
@@ -69,8 +71,9 @@ impl<'s> World<'s> {
 
 // All of it is inlined, so that a packet is made where it waits, not copied there.
 impl Network<'_> {
-    /// `side` of `flow`, the number `id`, hands a packet over. Where it is dropped if it is, or others
-    /// for it.
+    /// Sends a packet from one end of `flow`, the number `id`, and returns the place at which packets were
+    /// dropped for it, if any were.
+    #[must_use]
     #[inline(always)]
     pub(super) fn send(
         &mut self,
@@ -78,7 +81,7 @@ impl Network<'_> {
         id: u32,
         side: Side,
         content: Content,
-    ) -> Drop {
+    ) -> Option<Place> {
         #[cfg(test)]
         self.log.sent(self.now, side, &flow.packet(id, 0, content));
         match side {
@@ -95,8 +98,14 @@ impl Network<'_> {
         }
     }
 
-    /// The same with a packet that was made elsewhere.
-    pub(super) fn hand_over(&mut self, flow: &Flow<'_>, side: Side, packet: Packet) -> Drop {
+    /// Does as [`Self::send`] with a packet that was made elsewhere.
+    #[must_use]
+    pub(super) fn hand_over(
+        &mut self,
+        flow: &Flow<'_>,
+        side: Side,
+        packet: Packet,
+    ) -> Option<Place> {
         match side {
             Side::Station => {
                 self.enqueue(flow.station_queues[packet.body.class() as usize], packet)
@@ -105,25 +114,28 @@ impl Network<'_> {
         }
     }
 
-    /// The next link of a packet of `flow` on its way from the server to the access point, or its
-    /// queue.
+    /// Forwards a packet of `flow` on its way from the server to the access point: to the next link, or the
+    /// access point's queue. Returns as [`Self::send`].
+    #[must_use]
     #[inline(always)]
-    pub(super) fn forward_to_ap(&mut self, flow: &Flow<'_>, packet: Packet) -> Drop {
+    pub(super) fn forward_to_ap(&mut self, flow: &Flow<'_>, packet: Packet) -> Option<Place> {
         match flow.path.len().checked_sub(1 + usize::from(packet.body.hop)) {
             Some(index) => self.offer_to_wire(2 * flow.path[index] + 1, packet),
             None => self.enqueue(flow.access_point_queues[packet.body.class() as usize], packet),
         }
     }
 
+    /// Puts a packet on a wire. Returns as [`Self::send`].
+    #[must_use]
     #[inline(always)]
-    pub(super) fn offer_to_wire(&mut self, wire: u32, mut packet: Packet) -> Drop {
+    pub(super) fn offer_to_wire(&mut self, wire: u32, mut packet: Packet) -> Option<Place> {
         packet.body.hop += 1;
         offer_to_wire(&mut self.links.wires, self.now, wire, packet, self.drops);
         *self.next = (*self.next).min(self.links.wires.next_time());
-        Drop::Wire(wire)
+        (!self.drops.is_empty()).then_some(Place::WireQueue(wire))
     }
 
-    /// Payload has reached an application of `flow`, the number `id`.
+    /// Delivers payload to an application of `flow`, the number `id`.
     #[inline(always)]
     pub(super) fn deliver(&mut self, flow: &mut Flow<'_>, id: u32, bytes: u64) {
         flow.measured.delivered_bytes += self.measures.delivered(self.now, bytes);
@@ -132,9 +144,11 @@ impl Network<'_> {
         }
     }
 
-    /// Puts a packet into the queue of a contender.
+    /// Enqueues a packet at a contender. Returns as [`Self::send`].
+    #[must_use]
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, id: ContenderId, packet: Packet) -> Drop {
+    pub(super) fn enqueue(&mut self, id: ContenderId, packet: Packet) -> Option<Place> {
+        debug_assert!(self.drops.is_empty(), "drops are settled before anything else");
         let transmitter = &mut self.transmitters[id as usize];
         transmitter.counts.arrivals += 1;
         let before = transmitter.queue.len();
@@ -148,15 +162,15 @@ impl Network<'_> {
                     let node = &mut self.nodes[transmitter.node as usize];
                     self.measures.backlog_changed(self.now, node, true);
                 }
+                None
             }
             Err(packet) => self.enqueue_by_discipline(id, packet),
         }
-        Drop::Queue(id)
     }
 
-    /// The same where a discipline has a say.
+    /// Does as [`Self::enqueue`] where a discipline has a say.
     #[inline(always)]
-    fn enqueue_by_discipline(&mut self, id: ContenderId, packet: Packet) {
+    fn enqueue_by_discipline(&mut self, id: ContenderId, packet: Packet) -> Option<Place> {
         let transmitter = &mut self.transmitters[id as usize];
         let before = transmitter.queue.len();
         transmitter.queue.enqueue(self.now, packet, self.drops);
@@ -165,10 +179,11 @@ impl Network<'_> {
             self.ready.push(id);
         }
         self.measures.queue_changed(self.now, transmitter, self.nodes, before, after);
+        (!self.drops.is_empty()).then_some(Place::Queue(id))
     }
 }
 
-/// Apart, for no other than the network itself is passed on: its parts stay in registers.
+/// Puts a packet on a wire, in a call that is given no reference to the network: its parts stay in registers.
 #[inline(never)]
 fn offer_to_wire(
     wires: &mut Wires<Body>,

@@ -9,7 +9,7 @@ use airtcp_tcp::{Counters, Endpoint};
 use airtcp_wlan::{ContenderId, FrameTimes, Frames};
 
 use super::World;
-use super::measure::Drop;
+use super::lost::Place;
 use crate::connection::{Connection, Side};
 use crate::packet::Packet;
 use crate::trace::{Event, EventKind, FlowSample, Ppdu, QueueSample, Trace, Window};
@@ -161,18 +161,18 @@ impl World<'_> {
         }
     }
 
-    /// A packet of `flow` was lost.
-    pub(super) fn record_drop(&mut self, flow: u32, place: Drop) {
+    /// Records that a packet of `flow` was lost.
+    pub(super) fn record_loss(&mut self, flow: u32, place: Place) {
         let Some(recorder) = &mut self.recorder else { return };
         let (kind, queue) = match place {
-            Drop::Queue(id) => (EventKind::QueueDrop, id),
-            Drop::Wire(wire) => (EventKind::QueueDrop, self.transmitters.len() as u32 + wire),
-            Drop::Filter(id) => (EventKind::AckFiltered, id),
-            Drop::WireFilter(wire) => {
+            Place::Queue(id) => (EventKind::QueueDrop, id),
+            Place::WireQueue(wire) => (EventKind::QueueDrop, self.transmitters.len() as u32 + wire),
+            Place::Filter(id) => (EventKind::AckFiltered, id),
+            Place::WireFilter(wire) => {
                 (EventKind::AckFiltered, self.transmitters.len() as u32 + wire)
             }
-            Drop::Link(wire) => (EventKind::LinkLoss, self.transmitters.len() as u32 + wire),
-            Drop::Mac(id) => (EventKind::MacDrop, id),
+            Place::Wire(wire) => (EventKind::LinkLoss, self.transmitters.len() as u32 + wire),
+            Place::Mac(id) => (EventKind::MacDrop, id),
         };
         let event = Event { queue: Some(queue), ..Event::of_flow(kind, flow) };
         recorder.events.record(self.now, event);

@@ -1,15 +1,15 @@
-//! The turn of one end of a connection: it is given what has come, its application hears of that, and
-//! what it has to send goes on its way.
+//! The turn of one end of a connection: TCP receives a segment, the application hears of it, and TCP sends
+//! all that it may.
 //!
 //! Most of what a run does is here, so flow and connection are looked up once. What is rare (an
 //! application wants something, packets are dropped) is the whole [`World`]'s business, and the turn
-//! goes on after it.
+//! goes on after it. Knows neither queues nor wires ([`Network`]).
 
 use airtcp_kernel::Time;
 use airtcp_tcp::Config;
 
 use super::flow::Flow;
-use super::measure::Drop;
+use super::lost::Place;
 use super::network::{Network, Parts};
 use super::{Event, World};
 use crate::app::AppEvent;
@@ -17,7 +17,7 @@ use crate::connection::{Connection, Side};
 use crate::packet::{Content, Packet};
 
 impl World<'_> {
-    /// A packet has reached one end.
+    /// Delivers a packet to one end of its flow.
     #[inline]
     pub(super) fn arrive(&mut self, packet: &Packet, side: Side) {
         #[cfg(test)]
@@ -61,7 +61,7 @@ impl World<'_> {
         if !connection.end(side).has_nothing_to_send()
             && let Some(place) = send_all(config, flow, connection, id, side, &mut network)
         {
-            self.settle_drops_then_drain(id, side, place);
+            self.settle_then_drain(id, side, place);
             return;
         }
         let deadline = connection.arm(side);
@@ -71,7 +71,8 @@ impl World<'_> {
         }
     }
 
-    /// A timer is set, or nothing is left to happen on the connection, or somebody watches.
+    /// Ends a turn after which a timer is to be set, nothing is left to happen on the connection, or a recorder
+    /// looks at it.
     #[inline(never)]
     fn end_eventful_turn(&mut self, id: u32, side: Side, deadline: Option<Time>, is_over: bool) {
         self.end_turn(id, side, deadline);
@@ -90,13 +91,14 @@ impl World<'_> {
         self.close_if_over(id);
     }
 
-    /// Tells an application what has happened, and does what it wants.
+    /// Tells an application of an event, and does what it wants.
     pub(super) fn tell(&mut self, id: u32, event: AppEvent) {
         let flow = &mut self.flows[id as usize];
         flow.app.on_event(self.now, event, &mut flow.draws, &mut self.actions);
         self.carry_out(id);
     }
 
+    /// Does what the application wants, and goes on sending.
     #[inline(never)]
     fn carry_out_then_drain(&mut self, id: u32, side: Side) {
         self.carry_out(self.connections[id as usize].flow);
@@ -104,9 +106,10 @@ impl World<'_> {
         self.close_if_over(id);
     }
 
+    /// Settles what was dropped at `place`, and goes on sending.
     #[cold]
-    fn settle_drops_then_drain(&mut self, id: u32, side: Side, place: Drop) {
-        self.settle_drops(place);
+    fn settle_then_drain(&mut self, id: u32, side: Side, place: Place) {
+        self.settle(place);
         self.drain(id, side);
         self.close_if_over(id);
     }
@@ -120,14 +123,14 @@ impl World<'_> {
             let flow = &mut flows[connection.flow as usize];
             let config = &flow.tcp().endpoint;
             match send_all(config, flow, connection, id, side, &mut network) {
-                Some(place) => self.settle_drops(place),
+                Some(place) => self.settle(place),
                 None => break connection.arm(side),
             }
         };
         self.end_turn(id, side, deadline);
     }
 
-    /// One end has sent all, and its timer is needed at `deadline` if it is not set already.
+    /// Ends the turn of an end that has sent all: its timer is set for `deadline` if that is given.
     #[inline(always)]
     fn end_turn(&mut self, id: u32, side: Side, deadline: Option<Time>) {
         self.record_end_of_turn(id, side);
@@ -146,14 +149,14 @@ impl World<'_> {
     }
 }
 
-/// What the application of `connection` is told of what has come to `side`.
+/// Makes the event by which the application of `connection` hears what `side` has received so far.
 #[inline(always)]
 fn arrived(connection: &Connection, side: Side) -> AppEvent {
     AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) }
 }
 
-/// Sends all that one end of connection `id` has to send, or until packets are dropped: then says
-/// where.
+/// Sends all that one end of connection `id` has to send, or until packets are dropped: then returns the
+/// place.
 #[inline(always)]
 fn send_all(
     config: &Config,
@@ -162,15 +165,15 @@ fn send_all(
     id: u32,
     side: Side,
     network: &mut Network<'_>,
-) -> Option<Drop> {
+) -> Option<Place> {
     let flow_id = connection.flow;
     while let Some((segment, more)) = connection.poll_transmit(side, config, network.now) {
         let content = Content::Segment { connection: id, segment };
-        let place = network.send(flow, flow_id, side, content);
+        let dropped_at = network.send(flow, flow_id, side, content);
         #[cfg(test)]
         network.log.sacked(connection.sack_blocks(&segment));
-        if !network.drops.is_empty() {
-            return Some(place);
+        if dropped_at.is_some() {
+            return dropped_at;
         }
         if !more {
             break;
