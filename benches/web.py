@@ -242,7 +242,9 @@ def browser(web: Web) -> list[Row]:
         paths = page.locator(".controls input[type=range]").evaluate_all(
             "all => all.map((one) => [one.dataset.path, Number(one.max)])"
         )
-        known, others, curves = [], [], []
+        known: list[float] = []
+        others: list[float] = []
+        curves: list[float] = []
         axis = page.locator(".main-slider input").get_attribute("data-path")
         chance = random.Random(1)
         for number in range(24):

@@ -266,12 +266,13 @@ def _forked(folder: Path, work: Callable[[], None], interrupt_s: float | None = 
             os.kill(child, signal.SIGKILL)
         time.sleep(0.002)
     cpu_s, wall_s = usage.ru_utime + usage.ru_stime, time.monotonic() - began
-    told = [path.read_text(encoding="utf-8", errors="replace") for path in (out, err)]
+    told, told_wrong = (path.read_text(encoding="utf-8", errors="replace") for path in (out, err))
     for path in (out, err):
         path.unlink()
     return Ended(
         os.waitstatus_to_exitcode(status),
-        *told,
+        told,
+        told_wrong,
         cpu_s,
         wall_s,
         usage.ru_maxrss * 1024,

@@ -248,15 +248,14 @@ def _link(draw: Draws) -> dict[str, Any]:
 
 
 def _law(draw: Draws, mean: str) -> str | dict[str, Any]:
-    return draw.one_of(
-        [
-            mean,
-            {"distribution": "exponential", "mean": mean},
-            {"distribution": "pareto", "mean": mean, "shape": 1.01},
-            {"distribution": "hyperexponential", "mean": mean, "scv": 100.0},
-            {"distribution": "lognormal", "mean": mean, "scv": 50.0},
-        ]
-    )
+    laws: list[str | dict[str, Any]] = [
+        mean,
+        {"distribution": "exponential", "mean": mean},
+        {"distribution": "pareto", "mean": mean, "shape": 1.01},
+        {"distribution": "hyperexponential", "mean": mean, "scv": 100.0},
+        {"distribution": "lognormal", "mean": mean, "scv": 50.0},
+    ]
+    return draw.one_of(laws)
 
 
 def _application(draw: Draws) -> dict[str, Any]:

@@ -8,13 +8,15 @@ Knows nothing of airtcp. The findings are the ground of README.md beside this fi
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from run import ns_trace, require_ns
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from ns2.run import ns_trace, require_ns
 
 SLOT, DIFS, EIFS = 20.0, 50.0, 364.0
 RTS, CONTROL, SIFS = 272.0, 248.0, 10.0

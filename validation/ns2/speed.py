@@ -14,8 +14,10 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-from run import SCENARIO, require_ns
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from ns2.run import SCENARIO, require_ns
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from ns2.run import PACKET_BYTES, require_ns
 from rows import MOST_RUNS, print_rows
-from run import PACKET_BYTES, require_ns
 
 SCENARIO = Path(__file__).with_name("uploads.tcl")
 PACKETS = 10_000

@@ -129,7 +129,7 @@ def _mac(draw: Draws, edca: bool) -> dict[str, Any]:
     mac: dict[str, Any] = {}
     if draw.chance(0.6):
         mac["rules"] = {"preset": draw.one_of(["standard", "ns-2", "ns-2", "ns-3", "bianchi"])}
-        changes = {
+        changes: dict[str, list[Any]] = {
             "immediate_access": [True, False],
             "post_backoff": [True, False],
             "post_backoff_after_drop": [True, False],
@@ -217,15 +217,14 @@ def _link(draw: Draws) -> dict[str, Any]:
 
 
 def _law(draw: Draws, mean: str) -> str | dict[str, Any]:
-    return draw.one_of(
-        [
-            mean,
-            {"distribution": "exponential", "mean": mean},
-            {"distribution": "pareto", "mean": mean, "shape": 1.5},
-            {"distribution": "hyperexponential", "mean": mean, "scv": 4.0},
-            {"distribution": "lognormal", "mean": mean, "scv": 2.0},
-        ]
-    )
+    laws: list[str | dict[str, Any]] = [
+        mean,
+        {"distribution": "exponential", "mean": mean},
+        {"distribution": "pareto", "mean": mean, "shape": 1.5},
+        {"distribution": "hyperexponential", "mean": mean, "scv": 4.0},
+        {"distribution": "lognormal", "mean": mean, "scv": 2.0},
+    ]
+    return draw.one_of(laws)
 
 
 def _application(draw: Draws) -> dict[str, Any]:

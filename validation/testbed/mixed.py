@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import airtcp
-from airtcp.stats import student_interval
+from airtcp.results import Simulation
+from airtcp.stats import Interval, student_interval
 from airtcp.testbed.bench import measure
 
 HERE = Path(__file__).parent
@@ -27,12 +28,19 @@ TRIES = 3
 BOUND = 0.05
 
 
-def directions(simulation: Any) -> dict[str, float]:
+def directions(simulation: Simulation) -> dict[str, float]:
     """The goodput of each direction, in Mb/s: groups are called by it."""
     return {
         name: sum(flow.goodput_bps for flow in simulation.flows if flow.name.startswith(name)) / 1e6
         for name in ("up", "down")
     }
+
+
+def mean_and_half_width(interval: Interval) -> tuple[float, float]:
+    """Take an interval apart, which several runs always have."""
+    if interval.mean is None or interval.half_width is None:
+        raise ValueError("fewer than two runs have a value")
+    return interval.mean, interval.half_width
 
 
 def measured(path: Path) -> list[dict[str, Any]]:
@@ -45,7 +53,7 @@ def measured(path: Path) -> list[dict[str, Any]]:
                 break
         drops = result.metrics["ap_queue_drop_probability"].mean
         lag = result.lag.share_above
-        told = {"trusted": result.lag.trusted, "late": lag, "drops": drops}
+        told: dict[str, Any] = {"trusted": result.lag.trusted, "late": lag, "drops": drops}
         runs.append(directions(result.testbed) | told)
         print(path.stem, seed, runs[-1], flush=True)
     return runs
@@ -70,12 +78,14 @@ def main() -> None:
         trusted = sum(run["trusted"] for run in runs)
         for direction, group in (("up", "uploads"), ("down", "downloads")):
             metric = simulated.simulation.groups[direction]["all"]["goodput_bps"]
+            simulation, around = (value / 1e6 for value in mean_and_half_width(metric))
             real = student_interval([run[direction] for run in runs], 0.95)
-            difference = real.mean / (metric.mean / 1e6) - 1
+            testbed, around_testbed = mean_and_half_width(real)
             print(
                 f"| {scenario.title} | {group} | "
-                f"{metric.mean / 1e6:.2f} ± {(metric.high - metric.mean) / 1e6:.2f} Mb/s | "
-                f"{real.mean:.2f} ± {real.high - real.mean:.2f} Mb/s | {100 * difference:+.1f} % | "
+                f"{simulation:.2f} ± {around:.2f} Mb/s | "
+                f"{testbed:.2f} ± {around_testbed:.2f} Mb/s | "
+                f"{100 * (testbed / simulation - 1):+.1f} % | "
                 f"{trusted} of {len(runs)} |"
             )
 
