@@ -30,7 +30,7 @@ pub(crate) use transfer::Carried;
 use udp::{Udp, UdpConfig};
 use web::{Web, WebConfig};
 
-/// What makes the traffic of a flow, in the resolved form of a scenario.
+/// The application of a flow, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ApplicationConfig {
@@ -47,7 +47,7 @@ pub enum ApplicationConfig {
 }
 
 impl ApplicationConfig {
-    /// Bytes of the objects of the first pages of a flow, the document of each first: those that the
+    /// Draws the bytes of the objects of the first pages of a flow, the document of each first: those that the
     /// flow of this name has in a replication. `None` if it transfers no pages. Where transfers are
     /// padded, objects are multiples of `pad` bytes.
     pub fn pages(
@@ -66,7 +66,7 @@ impl ApplicationConfig {
         }
     }
 
-    /// What encodes the speech that it carries, if it carries any.
+    /// Returns the codec of the speech that it carries, if it carries any.
     pub(crate) fn voice(&self) -> Option<Codec> {
         match self {
             Self::Udp(udp) => udp.voice(),
@@ -74,7 +74,7 @@ impl ApplicationConfig {
         }
     }
 
-    /// What the types cannot say, given the TCP that it goes over.
+    /// Checks what the types cannot say, given the TCP that it goes over.
     ///
     /// # Errors
     /// Which of its settings contradict each other.
@@ -90,21 +90,21 @@ impl ApplicationConfig {
     }
 }
 
-/// What an application knows of its flow.
+/// The facts of its flow that an application knows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     /// Which end the data come from.
     pub(crate) sender: Side,
     /// Which end opens the connections of transfers.
     pub(crate) opener: Side,
-    /// Whether a connection is not established as soon as it is opened.
+    /// A flag: a connection is not established as soon as it is opened.
     pub(crate) has_handshake: bool,
     /// Transfers are a multiple of so many bytes, if they are padded.
     pub(crate) pad: Option<u32>,
 }
 
 impl Setting {
-    /// That of a flow over `tcp`, or of datagrams.
+    /// Makes the setting of a flow over `tcp`, or of datagrams.
     pub(crate) fn new(direction: Direction, tcp: Option<&TcpConfig>) -> Self {
         let sender = match direction {
             Direction::Download => Side::Server,
@@ -122,7 +122,7 @@ impl Setting {
     }
 }
 
-/// What an application is told.
+/// An event that an application is told of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AppEvent {
     /// The time has come for which it asked.
@@ -131,20 +131,20 @@ pub(crate) enum AppEvent {
     Arrived { tag: u32, side: Side, end: End },
 }
 
-/// What an application sees of an end of a connection.
+/// The view of an end of a connection that an application has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct End {
     /// Bytes that came from the other end, in order.
     pub(crate) delivered: u64,
     /// Bytes that the other end has acknowledged.
     pub(crate) acked: u64,
-    /// Whether data may flow.
+    /// A flag: data may flow.
     pub(crate) is_established: bool,
-    /// Whether the other end has closed, and all that it wrote has come.
+    /// A flag: the other end has closed, and all that it wrote has come.
     pub(crate) has_reached_end: bool,
 }
 
-/// What an application wants.
+/// An action that an application wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Be woken at this time.
@@ -177,28 +177,28 @@ pub(crate) enum Action {
     Acknowledged { began: Time },
 }
 
-/// What a connection is for.
+/// The service of a connection to its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// A transfer.
     Transfer,
-    /// What is said around transfers.
+    /// Messages around transfers.
     Dialogue,
     /// A file, of which a dialogue tells.
     File,
 }
 
 impl Service {
-    /// Whether what comes from the sender of the flow is payload of transfers.
+    /// Tells whether bytes from the sender of the flow are payload of transfers.
     pub(crate) fn carries_transfers(self) -> bool {
         self != Self::Dialogue
     }
 }
 
-/// What an application wants at one time.
+/// The actions that an application wants at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Actions {
-    /// What is to be done, in this order.
+    /// The actions, in this order.
     pub(crate) list: Vec<Action>,
 }
 
@@ -223,7 +223,7 @@ pub(crate) enum App {
 }
 
 impl App {
-    /// One that has not started.
+    /// Makes an application that has not started.
     pub(crate) fn new(config: &ApplicationConfig, setting: Setting) -> Self {
         match config {
             ApplicationConfig::Bulk(config) => Self::Bulk(Bulk::new(config, setting)),
@@ -234,7 +234,7 @@ impl App {
         }
     }
 
-    /// The same application at the station with this number in its group.
+    /// Makes a copy for the station with this number in its group.
     pub(crate) fn at_station(&self, station: u32) -> Self {
         let mut own = self.clone();
         if let Self::Replay(replay) = &mut own {
@@ -243,7 +243,7 @@ impl App {
         own
     }
 
-    /// The flow begins to exist.
+    /// Starts the flow.
     pub(crate) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
         match self {
             Self::Bulk(bulk) => bulk.start(now, draws, actions),
@@ -254,7 +254,7 @@ impl App {
         }
     }
 
-    /// Something has happened.
+    /// Reacts to an event.
     pub(crate) fn on_event(
         &mut self,
         now: Time,
@@ -271,7 +271,7 @@ impl App {
         }
     }
 
-    /// Connection `tag` is over: its tag may be used again.
+    /// Forgets connection `tag`, which is over: its tag may be used again.
     pub(crate) fn on_gone(&mut self, tag: u32) {
         match self {
             Self::Bulk(bulk) => bulk.on_gone(tag),
@@ -282,7 +282,7 @@ impl App {
         }
     }
 
-    /// The transfer whose data connection `tag` carries; `None` if it is there to talk.
+    /// Returns the transfer whose data connection `tag` carries; `None` for messages.
     pub(crate) fn carried(&self, tag: u32) -> Option<&Carried> {
         match self {
             Self::Bulk(bulk) => bulk.carried(tag),
@@ -293,7 +293,7 @@ impl App {
         }
     }
 
-    /// Whether it always wants to send more.
+    /// Tells whether it always wants to send more.
     pub(crate) fn is_endless(&self) -> bool {
         match self {
             Self::Bulk(bulk) => bulk.is_endless(),
@@ -302,7 +302,7 @@ impl App {
         }
     }
 
-    /// The random numbers of a flow with this application.
+    /// Makes the random streams of a flow with this application.
     pub(crate) fn draws(&self, seed: u64, replication: u64, flow: &str) -> Draws {
         let times_are = match self {
             Self::Ftp(_) => ARRIVAL,
@@ -328,7 +328,7 @@ impl Draws {
     }
 }
 
-/// A draw of a time in seconds.
+/// Draws a time in seconds.
 fn pause(law: &Sampler, draws: &mut Draws) -> Duration {
     Duration::from_secs_f64(law.draw(&mut draws.times))
 }

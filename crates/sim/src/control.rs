@@ -1,4 +1,4 @@
-//! How a caller watches and stops a run, from another thread or its own, and why a run can fail.
+//! The watch over a run, from another thread or its own: progress, stop, and the errors that end it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,13 +13,13 @@ pub struct RunControl {
 }
 
 impl RunControl {
-    /// One that asks whether the run may go on, in its thread: for a caller whose thread has other
+    /// Makes a control that asks whether the run may go on, in its thread: for a caller whose thread has other
     /// duties. Asked at each per cent of a run, and where these take long a few times a second.
     pub fn asking(may_go_on: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { may_go_on: Some(Box::new(may_go_on)), ..Self::default() }
     }
 
-    /// The simulated share of the run, from 0 to 1.
+    /// Returns the simulated share of the run, from 0 to 1.
     pub fn progress(&self) -> f64 {
         self.progress.load(Ordering::Relaxed) as f64 / (1_u64 << 32) as f64
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::delays::Delays;
 
-/// What the default parameters give: basic signal-to-noise ratio (7-2) and simultaneous impairment (7-8).
+/// Basic signal-to-noise ratio (7-2) and simultaneous impairment (7-8) of the default parameters.
 /// With No = -61.18 dBm0p and RLR = 2 Roe of (7-20) has the value of Ro.
 const RO: f64 = 94.768_8;
 const IS: f64 = 1.413_6;
@@ -19,7 +19,7 @@ const WEPL: f64 = 110.0;
 /// One-way delays up to so many ms disturb nobody who talks (mT of table 1, default delay sensitivity).
 const UNNOTICED_MS: f64 = 100.0;
 
-/// What encodes and decodes speech, in the resolved form of a scenario.
+/// The codec of speech, in the resolved form of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Codec {
@@ -42,19 +42,19 @@ impl Codec {
         }
     }
 
-    /// R where everything is heard so many seconds after it was said, and this share of the packets is
+    /// Rates speech that is heard so many seconds after it was said, of whose packets this share is
     /// lost.
     fn rating(&self, mouth_to_ear_s: f64, loss: f64) -> f64 {
         RO - IS - delay_impairment(1e3 * mouth_to_ear_s) - self.effective_impairment(loss)
     }
 
-    /// Ie,eff (7-29), the losses being independent.
+    /// Computes Ie,eff (7-29), the losses being independent.
     fn effective_impairment(&self, loss: f64) -> f64 {
         let percent = 100.0 * loss;
         self.impairment + (95.0 - self.impairment) * percent / (percent + self.robustness)
     }
 
-    /// R of a call whose packets took `delays`, or were `lost`, with the playout delay of the receiver
+    /// Rates a call whose packets took `delays`, or were `lost`, with the playout delay of the receiver
     /// that is best for it: a packet that comes later is lost to the ear. `None` without packets, 0 where
     /// nothing comes.
     pub(crate) fn best_rating(&self, delays: &Delays, lost: u64) -> Option<f64> {
@@ -67,7 +67,7 @@ impl Codec {
     }
 }
 
-/// Id (7-18) for a one-way delay T = Ta and a round trip Tr = 2 T, ms: talker echo, listener echo, and the
+/// Computes Id (7-18) for a one-way delay T = Ta and a round trip Tr = 2 T, ms: talker echo, listener echo, and the
 /// delay itself.
 fn delay_impairment(delay: f64) -> f64 {
     let half = |difference: f64, plus: f64| {

@@ -37,14 +37,14 @@ use replication::Replication;
 pub use scenario::{InvalidScenario, Scenario};
 pub use trace::Trace;
 
-/// What a run is asked to write down on its way; by default nothing.
+/// The records that a run is asked for; by default none.
 #[derive(Default)]
 pub struct Recording {
     /// Between two samples of flows and queues in the trace.
     pub sample_interval: Option<Duration>,
-    /// Where a pcap file goes of what is on the air, and how many bytes it has of each frame at most.
+    /// The pcap file of the air, and the greatest number of bytes that it has of each frame.
     pub capture: Option<(Box<dyn Write + Send>, u32)>,
-    /// Whether the outcome has each transfer.
+    /// A flag: the outcome has each transfer.
     pub transfers: bool,
 }
 
@@ -80,7 +80,7 @@ impl Simulation {
         replication.run(control).map(|(outcome, _)| outcome)
     }
 
-    /// The same, and writes down what `recording` asks for: there is a trace if it has a sample
+    /// Does as [`Self::run`], and writes down what `recording` asks for: there is a trace if it has a sample
     /// interval. The outcome is that of [`Self::run`], and has its transfers if they are asked for.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl Simulation {
         replication.run(control)
     }
 
-    /// The scenario.
+    /// Returns the scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }

@@ -51,17 +51,17 @@ pub struct Delivery<P> {
     pub station: u32,
     /// Its connection, as it came in.
     pub connection: Option<u32>,
-    /// When.
+    /// The time.
     pub at: Time,
-    /// What the network knows of it; a queue may have marked it ([`Flags::CE`](airtcp_tcp::Flags::CE)).
+    /// The segment as the network knows it; a queue may have marked it ([`Flags::CE`](airtcp_tcp::Flags::CE)).
     pub segment: Segment,
     /// Payload of the way of its flow that has come in order, on its connection and until now.
     pub in_order: u64,
-    /// What came in with it.
+    /// The bytes that came in with it.
     pub payload: P,
 }
 
-/// What has been so far, from time zero.
+/// The counts from time zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiveCounts {
     /// Payload that has come to either end, by entry of the scenario, what came twice included.
@@ -90,9 +90,9 @@ pub struct LiveFlow {
     pub station: u32,
 }
 
-/// What is written down of the air.
+/// A capture of the air.
 pub struct AirCapture<P> {
-    /// Who gets the frames, each with its radiotap header.
+    /// The reader of the frames, each with its radiotap header.
     pub frames: TakesFrames,
     /// Bytes of a frame and its header that are kept.
     pub snaplen: u32,
@@ -120,7 +120,7 @@ pub struct Live<'a, P> {
 }
 
 impl<'a, P> Live<'a, P> {
-    /// One at time zero. The applications of flows that are `foreign` do nothing: their packets come
+    /// Makes a network at time zero. The applications of flows that are `foreign` do nothing: their packets come
     /// from outside.
     pub fn new(
         scenario: &'a Scenario,
@@ -153,24 +153,24 @@ impl<'a, P> Live<'a, P> {
         self.replication.world.capture_marks(mark);
     }
 
-    /// The flows, by their numbers.
+    /// Returns the flows, by their numbers.
     pub fn flows(&self) -> &[LiveFlow] {
         &self.flows
     }
 
-    /// When the scenario ends: from then on nothing happens any more.
+    /// Returns the end of the scenario: from then on nothing happens any more.
     pub fn end(&self) -> Time {
         self.end
     }
 
-    /// When something happens next, if no packet comes before; at [`Self::end`] at the latest.
+    /// Returns the time of the next event, if no packet comes before; [`Self::end`] at the latest.
     pub fn next_deadline(&mut self) -> Time {
         let Replication { world, cell, .. } = &mut self.replication;
         world.stop_at(if self.is_measuring { self.end } else { self.measure_from });
         world.next_time().min(cell.next_time())
     }
 
-    /// What has been so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> LiveCounts {
         let mut counts = self.replication.world.live_counts();
         for contender in 0..self.replication.world.contenders() {
@@ -181,32 +181,32 @@ impl<'a, P> Live<'a, P> {
         counts
     }
 
-    /// A connection of a flow begins, with the packet that comes next.
+    /// Opens a connection of a flow, with the packet that comes next.
     pub fn open(&mut self, flow: u32, purpose: Purpose) -> u32 {
         self.replication.world.open_foreign(flow, purpose)
     }
 
-    /// A transfer of a flow begins, that the connections of [`Purpose::Part`] are there for.
+    /// Begins a transfer of a flow, that the connections of [`Purpose::Part`] are there for.
     pub fn begin_transfer(&mut self, flow: u32) {
         self.replication.world.begin_foreign_transfer(flow);
     }
 
-    /// One of those transfers has ended, which took so long. It counts as ending now.
+    /// Ends one of those transfers, which took so long. It counts as ending now.
     pub fn end_transfer(&mut self, flow: u32, took: Duration) {
         self.replication.world.end_foreign_transfer(flow, took);
     }
 
-    /// A page of a flow has come, which took so long. It counts as coming now.
+    /// Counts a page of a flow that took so long. It counts as coming now.
     pub fn end_page(&mut self, flow: u32, took: Duration) {
         self.replication.world.end_foreign_page(flow, took);
     }
 
-    /// Nothing more is to be seen of a connection.
+    /// Closes a connection of which nothing more is to be seen.
     pub fn close(&mut self, connection: u32) {
         self.replication.world.close_foreign(connection);
     }
 
-    /// A packet comes in at `now`, when all that is due before has happened. What is due at `now`
+    /// Takes a packet that comes in at `now`, when all that is due before has happened. What is due at `now`
     /// itself may have happened or not: [`Self::advance`] and [`Self::advance_to`] say which is the
     /// case.
     ///
@@ -228,7 +228,7 @@ impl<'a, P> Live<'a, P> {
         self.forget_lost();
     }
 
-    /// All that is due up to `now` happens, and at `now` too: `deliver` is told of the packets that
+    /// Plays all that is due up to `now`, and at `now` too: `deliver` is told of the packets that
     /// come to their ends. Nothing happens after [`Self::end`].
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl<'a, P> Live<'a, P> {
         self.play(now, now + Duration::from_nanos(1), deliver)
     }
 
-    /// The same with all that is due before `now`, and not what is due at `now` itself.
+    /// Plays all that is due before `now`, and not what is due at `now` itself.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -290,7 +290,7 @@ impl<'a, P> Live<'a, P> {
         }
     }
 
-    /// What was measured, if the end has come and the books balance. A capture has its last frames.
+    /// Returns the outcome, if the end has come and the books balance. A capture has its last frames.
     ///
     /// # Errors
     /// [`RunError::LawViolated`] if they do not; [`RunError::Cancelled`] if the end has not come.

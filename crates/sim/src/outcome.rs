@@ -8,14 +8,14 @@ use serde::Serialize;
 /// Numbers by name; `None` where a metric does not apply.
 pub type Metrics = BTreeMap<&'static str, Option<f64>>;
 
-/// What one replication answers.
+/// The outcome of one replication.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// Of everything.
     pub metrics: Metrics,
-    /// What the measured time went to.
+    /// The shares of the measured time.
     pub airtime: AirtimeShares,
-    /// How often things happened in the measured time.
+    /// The counts of the measured time.
     pub counts: Counts,
     /// One record per flow.
     pub flows: Vec<FlowRecord>,
@@ -32,7 +32,7 @@ pub struct Outcome {
     /// Seconds that each transfer took that ended in the measured time, in order of their end.
     #[serde(skip)]
     pub transfer_times_s: Vec<f64>,
-    /// The same transfers, if they were asked for.
+    /// All of these transfers, if they were asked for.
     #[serde(skip)]
     pub transfers: Option<Vec<Transfer>>,
 }
@@ -42,7 +42,7 @@ pub struct Outcome {
 pub struct Transfer {
     /// Whose it was: the place among the records of flows.
     pub flow: u32,
-    /// When it began.
+    /// The time of its beginning.
     pub began: Time,
     /// Payload bytes of its data; none of what was said around them.
     pub bytes: u64,
@@ -63,7 +63,7 @@ pub struct AirtimeShares {
     pub collision: f64,
 }
 
-/// How often things happened.
+/// Counts of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Frame exchanges that ended with a MAC ACK.
@@ -113,7 +113,7 @@ pub struct Counts {
     pub events: u64,
 }
 
-/// What one flow did.
+/// The record of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowRecord {
     /// `flow/index`.
@@ -126,7 +126,7 @@ pub struct FlowRecord {
     pub goodput_bps: f64,
     /// Transfers that ended.
     pub transfers: u64,
-    /// How long they took, to the last byte at the receiver.
+    /// The mean time to the last byte at the receiver.
     pub mean_transfer_time_s: Option<f64>,
     /// TCP segments sent again.
     pub retransmissions: u64,
@@ -136,7 +136,7 @@ pub struct FlowRecord {
     pub starved: bool,
 }
 
-/// What one station did.
+/// The record of one station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StationRecord {
     /// `ap`, or `group/index`.
@@ -157,7 +157,7 @@ pub struct StationRecord {
     pub mean_cw: Option<f64>,
 }
 
-/// What one station group did.
+/// The record of one station group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GroupRecord {
     /// Its name in the scenario.
@@ -168,7 +168,7 @@ pub struct GroupRecord {
     pub download: Option<Metrics>,
     /// Of its uploads, if it has any.
     pub upload: Option<Metrics>,
-    /// What exchanges for its flows took.
+    /// The airtime of exchanges for its flows.
     pub airtime: GroupAirtime,
 }
 
@@ -183,7 +183,7 @@ pub struct GroupAirtime {
     pub control: f64,
 }
 
-/// What the queues of one access category did.
+/// The record of the queues of one access category.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CategoryRecord {
     /// As the standard writes it.

@@ -25,11 +25,11 @@ const LINK_TYPE: u32 = 127;
 /// what is kept of radiotap header, frame and FCS, and how many bytes these have in all.
 pub type TakesFrames = Box<dyn FnMut(Time, &[u8], usize) + Send>;
 
-/// Where frames go.
+/// The sink of frames.
 pub(crate) enum Out {
     /// A pcap file.
     File(ByteSink),
-    /// Somebody who has a file of his own.
+    /// A reader that has a file of its own.
     Taker(TakesFrames),
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct PcapWriter {
 }
 
 impl PcapWriter {
-    /// A file of the frames of a cell; of each the first `snaplen` bytes.
+    /// Opens a file of the frames of a cell; of each the first `snaplen` bytes.
     pub(crate) fn new(mut out: Out, snaplen: u32, phy: &PhyConfig) -> Self {
         if let Out::File(sink) = &mut out {
             sink.write(&file_header(snaplen));
@@ -61,12 +61,12 @@ impl PcapWriter {
         Self { out, radio: Radio::new(phy), snaplen: snaplen as usize, record: Vec::new() }
     }
 
-    /// Bytes of a record that are kept, radiotap header included.
+    /// Returns the bytes of a record that are kept, radiotap header included.
     pub(crate) fn snaplen(&self) -> usize {
         self.snaplen
     }
 
-    /// A frame whose PPDU began at `start`; one that nobody could read is `intact` no more, and has a
+    /// Writes a frame whose PPDU began at `start`; one that nobody could read is `intact` no more, and has a
     /// wrong FCS.
     pub(crate) fn write(&mut self, start: Time, sending: &Sending, intact: bool, frame: &Frame) {
         let record = &mut self.record;
@@ -93,7 +93,7 @@ impl PcapWriter {
         }
     }
 
-    /// Why something could not be written, if so.
+    /// Returns the error of the first write that failed, if one did.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.out {
             Out::File(sink) => sink.failure().map(ToString::to_string),

@@ -1,4 +1,4 @@
-//! What a connection of others does, as it can be seen from the network between its two ends: what has
+//! A connection of others as it can be seen from the network between its two ends: what has
 //! come in order, what was sent again, how long round trips took.
 //!
 //! Knows numbers and times of segments. Does not know what its ends think: windows, estimates and
@@ -12,17 +12,17 @@ use airtcp_tcp::{Block, Flags, Segment};
 use crate::connection::{Side, TcpCounts};
 use crate::round_trips::{RoundTrips, Trip};
 
-/// What a foreign connection is for.
+/// The purpose of a foreign connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// What goes the way of its flow counts as goodput, up to the end of the run.
+    /// Payload that goes the way of its flow counts as goodput, up to the end of the run.
     Stream,
-    /// The same, and it is one transfer from its first segment to its last byte.
+    /// As [`Self::Stream`], and it is one transfer from its first segment to its last byte.
     Transfer,
-    /// What goes the way of its flow counts as goodput; to which transfer it belongs is said by
+    /// Payload that goes the way of its flow counts as goodput; to which transfer it belongs is said by
     /// whoever brings the packets.
     Part,
-    /// What is said around transfers: it counts on the air, and not as goodput.
+    /// Messages around transfers: they count on the air, and not as goodput.
     Dialogue,
 }
 
@@ -31,40 +31,40 @@ pub enum Purpose {
 pub(crate) struct Tap {
     pub(crate) flow: u32,
     pub(crate) purpose: Purpose,
-    /// When its first segment was sent.
+    /// The time at which its first segment was sent.
     pub(crate) began: Time,
     /// Which end sends what its flow is there for.
     sender: Side,
     ends: [Sent; 2],
     round_trips: RoundTrips,
-    /// When payload came last that was next in order.
+    /// The time at which payload came last that was next in order.
     pub(crate) last_came: Time,
-    /// How much of it there was.
+    /// The bytes of it.
     pub(crate) delivered: u64,
     is_complete: bool,
     pub(crate) counts: TcpCounts,
 }
 
-/// What one end has sent.
+/// The segments that one end has sent.
 #[derive(Debug, Default)]
 struct Sent {
     /// The number behind the last that was sent.
     up_to: u64,
     /// The next number that the other end waits for, once it is known.
     next: Option<u64>,
-    /// What came beyond a gap: from each number to another.
+    /// Payload that came beyond a gap: from each number to another.
     beyond: BTreeMap<u64, u64>,
     /// The number of its FIN.
     fin: Option<u64>,
 }
 
 impl Sent {
-    /// All before `first` counts as come.
+    /// Begins: all before `first` counts as come.
     fn begin(&mut self, first: u64) {
         self.next.get_or_insert(first);
     }
 
-    /// Payload came: how many bytes are in order now that were not.
+    /// Takes payload, and returns how many bytes are in order now that were not.
     fn came(&mut self, seq: u64, end: u64) -> u64 {
         let before = *self.next.get_or_insert(seq);
         if end > before {
@@ -82,17 +82,17 @@ impl Sent {
     }
 }
 
-/// What the arrival of a segment means.
+/// The effect of the arrival of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Came {
     /// Bytes of the flow's direction that are in order now.
     pub(crate) delivered: u64,
-    /// Whether the last of them has come, and nothing will come any more.
+    /// A flag: the last of them has come, and nothing will come any more.
     pub(crate) completes: bool,
 }
 
 impl Tap {
-    /// A connection of which nothing was seen yet.
+    /// Makes a connection of which nothing was seen yet.
     pub(crate) fn new(flow: u32, purpose: Purpose, began: Time, sender: Side) -> Self {
         Self {
             flow,
@@ -108,7 +108,7 @@ impl Tap {
         }
     }
 
-    /// `side` has sent a segment.
+    /// Learns that `side` has sent a segment.
     pub(crate) fn on_sent(&mut self, now: Time, side: Side, segment: &Segment) {
         let sent = &mut self.ends[side as usize];
         self.counts.segments += 1;
@@ -122,7 +122,7 @@ impl Tap {
         }
     }
 
-    /// A segment that the other end had sent, with these SACK blocks, has come to `side`. Tells `sample`
+    /// Learns that a segment that the other end had sent, with these SACK blocks, has come to `side`. Tells `sample`
     /// how the round trip of each segment is over for which it is, and when that was sent.
     pub(crate) fn on_arrival(
         &mut self,

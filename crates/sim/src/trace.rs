@@ -1,11 +1,11 @@
-//! What a traced run saw: samples of flows and queues at equal intervals, and what happened when.
+//! The trace of a run: samples of flows and queues at equal intervals, and events with their times.
 //!
 //! Every record tells the state just before its time. Knows what is in a trace, not how it is
 //! taken (`world::record`) and no file.
 
 use airtcp_kernel::{Duration, Log};
 
-/// What one replication saw.
+/// The trace of one replication.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// The time between two samples.
@@ -18,11 +18,11 @@ pub struct Trace {
     pub flows: Log<FlowSample>,
     /// One record per queue and interval.
     pub queues: Log<QueueSample>,
-    /// What happened.
+    /// The events.
     pub events: Log<Event>,
     /// The nodes, by the number that receivers have.
     pub node_names: Vec<String>,
-    /// Where frames are aggregated: one record per data PPDU on the air, at its beginning.
+    /// Records of data PPDUs where frames are aggregated, each at its beginning on the air.
     pub ppdus: Log<Ppdu>,
 }
 
@@ -35,7 +35,7 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
     /// TCP connections whose data sender has something left to send or to be acknowledged.
     pub connections: u32,
-    /// What their senders know; `None` without a connection.
+    /// The windows of their senders; `None` without a connection.
     pub window: Option<Window>,
     /// Smoothed round-trip time of the connection that began last; `None` if not measured yet.
     pub srtt: Option<Duration>,
@@ -68,13 +68,13 @@ pub struct Ppdu {
     pub queue: u32,
     /// The node that it is for.
     pub receiver: u32,
-    /// How many MPDUs it has.
+    /// The number of its MPDUs.
     pub mpdus: u32,
     /// Bytes of these, without delimiters and padding.
     pub bytes: u64,
     /// At which rate its data go, in bits per second.
     pub rate: u64,
-    /// How long it is on the air, from its preamble on.
+    /// Its time on the air, from its preamble on.
     pub airtime: Duration,
     /// Nobody has answered it.
     pub failed: bool,
@@ -83,17 +83,17 @@ pub struct Ppdu {
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What.
+    /// The kind of event.
     pub kind: EventKind,
     /// The flow that it happened to.
     pub flow: u32,
     /// The queue that a packet was lost in.
     pub queue: Option<u32>,
-    /// Where the sender stood that it happened to, and its congestion window afterwards.
+    /// The window of the sender that it happened to, and its congestion window afterwards.
     pub sender: Option<(Window, u64)>,
 }
 
-/// What can happen.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A transfer began.
@@ -130,7 +130,7 @@ impl EventKind {
         Self::AckFiltered,
     ];
 
-    /// As a file calls it.
+    /// Returns the name that a file has for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TransferStart => "transfer_start",

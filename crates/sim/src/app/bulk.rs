@@ -14,7 +14,7 @@ use super::{Actions, AppEvent, Carried, Draws, Setting, pause};
 pub struct BulkConfig {
     /// Bytes to transfer; endless if `None`.
     size: Option<Distribution>,
-    /// When it starts, in seconds.
+    /// The time of its start, in seconds.
     start: Distribution,
 }
 

@@ -24,7 +24,7 @@ pub struct FtpConfig {
     interarrival: Distribution,
     /// Bytes of each transfer.
     size: Distribution,
-    /// What is said around each of them; nothing if `None`.
+    /// The dialogue around each of them; none if `None`.
     control: Option<FtpMessages>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Ftp {
     under_way: UnderWay,
 }
 
-/// What is under way.
+/// A transfer or dialogue that is under way.
 #[derive(Clone, Debug)]
 enum UnderWay {
     Transfers(Transfers),
@@ -97,7 +97,7 @@ impl Ftp {
         Self { laws: Rc::new(laws), under_way }
     }
 
-    /// Sources of a constant rate are not in step with each other.
+    /// Starts at a random phase: sources of a constant rate are not in step with each other.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
         let whole = self.laws.interarrival.draw(&mut draws.times);
         let share = if self.laws.is_constant { draws.times.unit() } else { 1.0 };

@@ -13,15 +13,15 @@ use crate::connection::Side;
 /// More objects than any page has.
 const MOST_OBJECTS: f64 = 100_000.0;
 
-/// What a page is made of, in the resolved form of a scenario.
+/// The parts of a page, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PageConfig {
-    /// How many objects a page has, its document included.
+    /// The number of objects of a page, its document included.
     objects: Distribution,
     /// Bytes of a whole page; the sum of its objects if `None`.
     size: Option<Distribution>,
-    /// How many connections are used at once at most.
+    /// The greatest number of connections at once.
     connections: u32,
 }
 
@@ -35,7 +35,7 @@ impl PageConfig {
     }
 }
 
-/// What a page may be like.
+/// The laws of pages.
 #[derive(Debug)]
 pub(super) struct PageLaws {
     objects: Sampler,
@@ -46,7 +46,7 @@ pub(super) struct PageLaws {
 }
 
 impl PageLaws {
-    /// Pages of objects with sizes by the law `object`.
+    /// Makes the laws of pages whose objects have sizes by the law `object`.
     pub(super) fn new(config: &PageConfig, object: Sampler, request_bytes: u64) -> Self {
         Self {
             objects: Sampler::new(config.objects.clone()),
@@ -57,7 +57,7 @@ impl PageLaws {
         }
     }
 
-    /// The same of so many pages, one after the other.
+    /// Draws the objects of so many pages, one after the other.
     pub(super) fn draw_many(
         &self,
         draws: &mut Draws,
@@ -67,7 +67,7 @@ impl PageLaws {
         (0..count).map(|_| self.draw(draws, pad)).collect()
     }
 
-    /// Bytes of the objects of the next page, the document first. Where the page as a whole has a law,
+    /// Draws the bytes of the objects of the next page, the document first. Where the page as a whole has a law,
     /// its objects share the size of the page in proportion to what they drew.
     fn draw(&self, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {
         let count = self.objects.draw(&mut draws.sizes).round().clamp(1.0, MOST_OBJECTS) as usize;
@@ -90,13 +90,13 @@ impl PageLaws {
 pub(super) struct Pages {
     setting: Setting,
     slots: Slots<Connection>,
-    /// When the page was asked for.
+    /// The time of the request for the page.
     began: Time,
     /// Bytes of the objects that nobody has asked for yet, the next one last.
     unasked: Vec<u64>,
-    /// How many objects have not come yet.
+    /// The number of objects that have not come yet.
     missing: usize,
-    /// Whether the document has come, which names the others.
+    /// A flag: the document has come, which names the others.
     has_document: bool,
 }
 
@@ -106,7 +106,7 @@ struct Connection {
     carried: Carried,
     /// Bytes of all requests on it.
     requested: u64,
-    /// When the object that is on its way was asked for, and its bytes.
+    /// The time of the request for the object that is on its way, and its bytes.
     began: Time,
     bytes: u64,
     /// Bytes of the object that the server has not heard of yet; zero if it has.
@@ -131,7 +131,7 @@ impl Pages {
         }
     }
 
-    /// A page is wanted: its document is asked for.
+    /// Begins a page: asks for its document.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -178,7 +178,7 @@ impl Pages {
         actions.push(Action::Write { tag, side, bytes, last: false });
     }
 
-    /// Something has reached an end: whether the client has all of the page now.
+    /// Reacts to bytes that have reached an end, and tells whether the client has all of the page now.
     pub(super) fn on_arrival(
         &mut self,
         now: Time,
@@ -208,7 +208,7 @@ impl Pages {
         is_loaded
     }
 
-    /// The client has an object: what it asks for next.
+    /// Asks for the next object after the client has one.
     fn go_on(&mut self, now: Time, tag: u32, laws: &PageLaws, actions: &mut Actions) {
         if self.unasked.is_empty() {
             self.slots.get_mut(tag).is_done = true;
@@ -226,7 +226,7 @@ impl Pages {
         }
     }
 
-    /// A request, or an acknowledgment, has come to the server.
+    /// Answers a request, or an acknowledgment, that has come to the server.
     fn serve(&mut self, tag: u32, end: &End, actions: &mut Actions) {
         let connection = self.slots.get_mut(tag);
         if let Some((began, bytes)) = connection.unacknowledged

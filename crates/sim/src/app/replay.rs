@@ -36,7 +36,7 @@ impl ReplayConfig {
     }
 }
 
-/// What one station does of it.
+/// The part of it that one station replays.
 #[derive(Clone, Debug)]
 pub(crate) struct Replay {
     config: Rc<ReplayConfig>,
@@ -44,7 +44,7 @@ pub(crate) struct Replay {
     pad: Option<u32>,
     /// Which station of its group it is.
     station: usize,
-    /// How many of its transfers have begun.
+    /// The number of its transfers that have begun.
     begun: usize,
 }
 
@@ -59,12 +59,12 @@ impl Replay {
         }
     }
 
-    /// That of the station with this number in its group.
+    /// Turns to the part of the station with this number in its group.
     pub(super) fn at_station(&mut self, station: u32) {
         self.station = station as usize;
     }
 
-    /// When the next transfer begins, and its bytes.
+    /// Returns when the next transfer begins, and its bytes.
     fn next(&self) -> Option<(Time, f64)> {
         let (time, bytes) = *self.config.transfers.get(self.station)?.get(self.begun)?;
         Some((Time::ZERO + Duration::from_secs_f64(time), bytes))

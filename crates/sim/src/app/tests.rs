@@ -13,7 +13,7 @@ struct Script {
     draws: Draws,
 }
 
-/// `bytes` of `kind`, which come from `sender`, after a three-way handshake.
+/// Makes a script of `bytes` of `kind`, which come from `sender`, after a three-way handshake.
 fn script(sender: Side, config: Value) -> Script {
     let config: ApplicationConfig = serde_json::from_value(config).expect("it is valid");
     let setting = Setting { sender, opener: Station, has_handshake: true, pad: None };
@@ -41,7 +41,7 @@ fn write(tag: u32, side: Side, bytes: u64) -> Action {
     Write { tag, side, bytes, last: false }
 }
 
-/// A transfer is written, of which nothing needs to be told until all has come, or is acknowledged.
+/// Returns the actions of a written transfer, of which nothing needs to be told until all has come, or is acknowledged.
 fn sent(tag: u32, side: Side, bytes: u64) -> [Action; 2] {
     [Await { tag, bytes }, write(tag, side, bytes)]
 }
@@ -57,7 +57,7 @@ impl Script {
         self.tell(seconds, AppEvent::Woken).list
     }
 
-    /// Something reaches an end: what is wanted then.
+    /// Tells that something reaches an end, and returns the actions wanted then.
     fn arrive(&mut self, seconds: f64, tag: u32, side: Side, end: End) -> Vec<Action> {
         self.tell(seconds, AppEvent::Arrived { tag, side, end }).list
     }

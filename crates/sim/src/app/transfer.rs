@@ -24,13 +24,13 @@ impl Sizes {
         Self { law, pad: setting.pad }
     }
 
-    /// Bytes of the next transfer, whole and at least one.
+    /// Draws the bytes of the next transfer, whole and at least one.
     pub(super) fn draw(&self, draws: &mut Draws) -> u64 {
         whole_bytes(self.law.draw(&mut draws.sizes), self.pad)
     }
 }
 
-/// A drawn size as whole bytes, at least one, and a multiple of `pad` where segments are padded.
+/// Rounds a drawn size to whole bytes, at least one, and a multiple of `pad` where segments are padded.
 pub(super) fn whole_bytes(drawn: f64, pad: Option<u32>) -> u64 {
     let bytes = drawn.ceil().clamp(1.0, LARGEST) as u64;
     pad.map_or(bytes, |pad| bytes.next_multiple_of(u64::from(pad)))
@@ -41,12 +41,12 @@ pub(super) fn whole_bytes(drawn: f64, pad: Option<u32>) -> u64 {
 pub(crate) struct Carried {
     /// Which end they come from.
     pub(crate) sender: Side,
-    /// When the connection was opened for them.
+    /// The time at which the connection was opened for them.
     pub(crate) since: Time,
-    /// Whether the sender knows that all have come.
+    /// A flag: the sender knows that all have come.
     pub(crate) is_acknowledged: bool,
     pub(super) bytes: u64,
-    /// How many of them the receiver has.
+    /// The number of them that the receiver has.
     pub(super) delivered: u64,
 }
 
@@ -55,7 +55,7 @@ impl Carried {
         Self { sender, since, is_acknowledged: false, bytes, delivered: 0 }
     }
 
-    /// What has come to the receiver since it was asked last.
+    /// Counts the bytes that have come to the receiver since the last call.
     #[inline]
     pub(super) fn deliver(&mut self, end: &End) -> u64 {
         let fresh = end.delivered - self.delivered;
@@ -63,7 +63,7 @@ impl Carried {
         fresh
     }
 
-    /// So many bytes more are to come on the same connection.
+    /// Adds so many bytes that are to come on the same connection.
     pub(super) fn ask_for(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.is_acknowledged = false;
@@ -131,7 +131,7 @@ impl Transfers {
         Self { setting, slots: Slots::default() }
     }
 
-    /// A transfer begins, which the client of a download asks for with `request` bytes.
+    /// Begins a transfer, which the client of a download asks for with `request` bytes.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -155,7 +155,7 @@ impl Transfers {
         }
     }
 
-    /// Something has reached an end: whether the receiver has all of the transfer now.
+    /// Reacts to bytes that have reached an end, and tells whether the receiver has all of the transfer now.
     #[inline]
     pub(super) fn on_arrival(
         &mut self,
@@ -181,7 +181,7 @@ impl Transfers {
         is_received
     }
 
-    /// The request for a transfer has come to its sender, or the acknowledgment of all of it.
+    /// Answers the request for a transfer that has come to its sender, or ends one that is acknowledged.
     #[cold]
     fn answer_or_end(
         &mut self,
@@ -203,7 +203,7 @@ impl Transfers {
         }
     }
 
-    /// The last of a transfer has come to its receiver.
+    /// Ends a transfer whose last byte has come to its receiver.
     #[cold]
     fn receive(&mut self, tag: u32, actions: &mut Actions) {
         let &Carried { since: began, bytes, .. } = self.carried(tag);
@@ -227,7 +227,7 @@ impl Transfers {
     }
 }
 
-/// A whole transfer goes: nothing is to be done until it is over at one end.
+/// Sends a whole transfer: nothing is to be done until it is over at one end.
 fn send(tag: u32, side: Side, bytes: u64, actions: &mut Actions) {
     actions.push(Action::Await { tag, bytes });
     actions.push(Action::Write { tag, side, bytes, last: false });

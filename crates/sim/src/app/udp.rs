@@ -16,7 +16,7 @@ pub struct UdpConfig {
     packet_bytes: u32,
     /// Bits of IP packets per second; `None`: there is always one more waiting.
     rate_bps: Option<u64>,
-    /// What the datagrams are the speech of, if they are.
+    /// The codec of the speech that the datagrams carry, if they do.
     voice: Option<Codec>,
 }
 
@@ -39,7 +39,7 @@ impl UdpConfig {
 pub(crate) struct Udp {
     config: UdpConfig,
     side: Side,
-    /// When the first one was sent, and how many were since.
+    /// The time of the first one, and the number of those since.
     first: Time,
     sent: u64,
 }
@@ -49,7 +49,7 @@ impl Udp {
         Self { config: config.clone(), side: setting.sender, first: Time::ZERO, sent: 0 }
     }
 
-    /// Sources of a constant rate are not in step with each other.
+    /// Starts at a random phase: sources of a constant rate are not in step with each other.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
         let pause = match self.config.rate_bps {
             None => Duration::ZERO,
@@ -81,7 +81,7 @@ impl Udp {
         self.config.rate_bps.is_none()
     }
 
-    /// How long `count` datagrams last.
+    /// Returns the time that `count` datagrams take.
     fn time_of(&self, count: u64, rate_bps: u64) -> Duration {
         let bits = u128::from(self.config.packet_bytes) * 8 * u128::from(count);
         let nanos = (bits * 1_000_000_000).div_ceil(u128::from(rate_bps));

@@ -1,4 +1,4 @@
-//! What a simulation's own ends sent, played again from outside, meets the same air.
+//! Segments that a simulation's own ends sent, played again from outside: they meet the same air.
 
 use std::sync::{Arc, Mutex};
 
@@ -30,7 +30,7 @@ fn simulated(scenario: &Scenario) -> (Outcome, Log) {
     simulated_with(scenario, &Frames::default())
 }
 
-/// When each frame on the air began, and its first bytes.
+/// The beginnings of frames on the air, with their first bytes.
 type Frames = Arc<Mutex<Vec<(Time, Vec<u8>)>>>;
 
 /// Radiotap and MAC headers, and no byte of what comes behind them: options of TCP, of which a simulated
@@ -54,7 +54,7 @@ fn simulated_with(scenario: &Scenario, frames: &Frames) -> (Outcome, Log) {
     (run.world.conclude(&run.cell).unwrap(), log)
 }
 
-/// The segment as one reads it from a packet: options are no more than there.
+/// Returns the segment as one reads it from a packet: options are no more than there.
 fn as_read(segment: &Segment) -> Segment {
     let mut flags = Flags::from_bits(segment.flags.bits());
     if segment.flags.contains(Flags::ECT) {
@@ -76,7 +76,7 @@ fn arrival(one: &Sent, connection: Option<u32>) -> Arrival {
     }
 }
 
-/// A datagram from the server of the first flow.
+/// Makes a datagram from the server of the first flow.
 fn datagram(segment: Segment, bits: u64) -> Arrival {
     Arrival { flow: 0, side: Side::Server, connection: None, segment, sacked: Vec::new(), bits }
 }
@@ -114,7 +114,7 @@ fn played(scenario: &Scenario, sent: &[Sent], frames: &Frames) -> (Outcome, Vec<
     (live.conclude().unwrap(), arrived)
 }
 
-/// All but what nobody sees from outside: timeouts, and how many events there were.
+/// Removes what nobody sees from outside: timeouts, and the number of events.
 fn seen(mut outcome: Outcome) -> Outcome {
     let forget = |metrics: &mut Metrics| metrics.remove("tcp_timeouts");
     forget(&mut outcome.metrics);

@@ -68,7 +68,7 @@ pub(crate) struct Frame {
     zeros: usize,
 }
 
-/// What a data frame of a contention-free period does besides.
+/// The other tasks of a data frame of a contention-free period.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cf {
     pub(crate) acknowledges: bool,
@@ -104,7 +104,7 @@ pub(crate) struct DataHeader {
     pub(crate) duration: u16,
     pub(crate) station: Address,
     pub(crate) bssid: Address,
-    /// Who the packet is from or for behind the access point.
+    /// The other end of the packet, behind the access point.
     pub(crate) distant: Address,
     /// Counts MSDUs, modulo 4096.
     pub(crate) sequence_number: u16,
@@ -115,7 +115,7 @@ pub(crate) struct DataHeader {
 }
 
 impl Frame {
-    /// A data frame that carries an IPv4 packet: `head`, and then `zeros` zeros.
+    /// Writes a data frame that carries an IPv4 packet: `head`, and then `zeros` zeros.
     pub(crate) fn data(&mut self, header: &DataHeader, head: &[u8], zeros: usize) {
         let DataHeader { from_ap, station, bssid, distant, .. } = *header;
         let cf = header.contention_free;
@@ -136,7 +136,7 @@ impl Frame {
         self.zeros = zeros;
     }
 
-    /// A data frame of a contention-free period without data.
+    /// Writes a data frame of a contention-free period without data.
     pub(crate) fn without_data(&mut self, from_ap: bool, station: Address, bssid: Address, cf: Cf) {
         let (direction, addresses) = if from_ap {
             (FROM_DS, [station, bssid, bssid])
@@ -149,7 +149,7 @@ impl Frame {
         self.head.extend([0, 0]);
     }
 
-    /// A data frame with several IPv4 packets (9.2.2): of each its head, and how many zeros follow.
+    /// Writes a data frame with several IPv4 packets (9.2.2): of each its head, and the number of zeros that follow.
     pub(crate) fn amsdu<'a>(
         &mut self,
         header: &DataHeader,
@@ -181,26 +181,26 @@ impl Frame {
         }
     }
 
-    /// A request to send, of `transmitter`.
+    /// Writes an RTS of `transmitter`.
     pub(crate) fn rts(&mut self, duration: u16, receiver: Address, transmitter: Address) {
         self.begin(RTS, 0, duration);
         self.head.extend(receiver);
         self.head.extend(transmitter);
     }
 
-    /// The answer to the RTS of `receiver`.
+    /// Writes the answer to the RTS of `receiver`.
     pub(crate) fn cts(&mut self, duration: u16, receiver: Address) {
         self.begin(CTS, 0, duration);
         self.head.extend(receiver);
     }
 
-    /// The acknowledgment of a frame of `receiver`.
+    /// Writes the acknowledgment of a frame of `receiver`.
     pub(crate) fn ack(&mut self, receiver: Address) {
         self.begin(ACK, 0, 0);
         self.head.extend(receiver);
     }
 
-    /// A request for a Block ACK of the frames of `tid` from `start` on.
+    /// Writes a Block ACK request for the frames of `tid` from `start` on.
     pub(crate) fn block_ack_request(
         &mut self,
         duration: u16,
@@ -214,7 +214,7 @@ impl Frame {
         self.head.extend((start << 4).to_le_bytes());
     }
 
-    /// The Block ACK of the frames of `tid` from `start` on: a bit for each, in one of [`BITMAPS`].
+    /// Writes the Block ACK of the frames of `tid` from `start` on: a bit for each, in one of [`BITMAPS`].
     pub(crate) fn block_ack(
         &mut self,
         addresses: [Address; 2],
@@ -231,7 +231,7 @@ impl Frame {
         self.head.extend(bitmap);
     }
 
-    /// The end of a TXOP of `transmitter`, or of a contention-free period; then it may acknowledge a
+    /// Writes the end of a TXOP of `transmitter`, or of a contention-free period; then it may acknowledge a
     /// data frame.
     pub(crate) fn cf_end(&mut self, transmitter: Address, acknowledges: bool) {
         self.begin(if acknowledges { CF_END_AND_CF_ACK } else { CF_END }, 0, 0);
@@ -239,7 +239,7 @@ impl Frame {
         self.head.extend(transmitter);
     }
 
-    /// A beacon of `bytes` in all, FCS included; `timestamp` counts microseconds, `interval` time
+    /// Writes a beacon of `bytes` in all, FCS included; `timestamp` counts microseconds, `interval` time
     /// units (9.3.3.2). What is not said of the network is filled with elements that say nothing.
     pub(crate) fn beacon(
         &mut self,
@@ -273,7 +273,7 @@ impl Frame {
         }
     }
 
-    /// 9.4.2.1: an element of `longest` zeros, or fewer, so that the frame has `bytes` in the end.
+    /// Writes an element (9.4.2.1) of `longest` zeros, or fewer, so that the frame has `bytes` in the end.
     fn element(&mut self, id: u8, bytes: usize, longest: usize) {
         let room = bytes.saturating_sub(self.head.len() + 2 + FCS_BYTES);
         let mut len = room.min(longest);
@@ -291,7 +291,7 @@ impl Frame {
         self.head.extend(duration.to_le_bytes());
     }
 
-    /// The bytes before the zeros.
+    /// Returns the bytes before the zeros.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head
     }
@@ -300,12 +300,12 @@ impl Frame {
         self.zeros
     }
 
-    /// Without FCS.
+    /// Returns the length without FCS.
     pub(crate) fn len(&self) -> usize {
         self.head.len() + self.zeros
     }
 
-    /// 9.2.4.8: the CRC-32 of all before it, sent with the lowest bit of each octet first.
+    /// Computes the CRC-32 of all before it (9.2.4.8), sent with the lowest bit of each octet first.
     pub(crate) fn fcs(&self) -> u32 {
         let zeros = std::iter::repeat_n(&0, self.zeros);
         !self

@@ -20,7 +20,7 @@ const DO_NOT_FRAGMENT: u16 = 0x4000;
 const TIME_TO_LIVE: u8 = 64;
 const NO_OPERATION: u8 = 1;
 
-/// Who sends a packet to whom.
+/// The addresses and ports of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Endpoints {
     pub(crate) from: Ip,
@@ -43,7 +43,7 @@ pub(crate) struct TcpHeader<'a> {
     pub(crate) options: &'a [u8],
 }
 
-/// The headers of a TCP segment with `payload` bytes.
+/// Writes the headers of a TCP segment with `payload` bytes.
 pub(crate) fn tcp(out: &mut Vec<u8>, ends: &Endpoints, header: &TcpHeader<'_>, payload: usize) {
     let tcp_bytes = TCP_BYTES + header.options.len();
     ip(out, ends, PROTOCOL_TCP, tcp_bytes + payload);
@@ -61,7 +61,7 @@ pub(crate) fn tcp(out: &mut Vec<u8>, ends: &Endpoints, header: &TcpHeader<'_>, p
     out[begin + 16..begin + 18].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// The headers of a UDP datagram with `payload` bytes.
+/// Writes the headers of a UDP datagram with `payload` bytes.
 pub(crate) fn udp(out: &mut Vec<u8>, ends: &Endpoints, payload: usize) {
     let len = UDP_BYTES + payload;
     ip(out, ends, PROTOCOL_UDP, len);
@@ -76,17 +76,17 @@ pub(crate) fn udp(out: &mut Vec<u8>, ends: &Endpoints, payload: usize) {
     out[begin + 6..begin + 8].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// What a timestamps option takes, with its padding.
+/// The bytes of a timestamps option, with its padding.
 pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
 
-/// A timestamps option, padded as RFC 7323 appendix A has it.
+/// Writes a timestamps option, padded as RFC 7323 appendix A has it.
 pub(crate) fn timestamps_option(out: &mut Vec<u8>, value: u32, echo: u32) {
     out.extend([NO_OPERATION, NO_OPERATION, 8, 10]);
     out.extend(value.to_be_bytes());
     out.extend(echo.to_be_bytes());
 }
 
-/// The options of a SYN: the MSS, that SACK is understood, and by how much windows are shifted; up to
+/// Writes the options of a SYN: the MSS, that SACK is understood, and by how much windows are shifted; up to
 /// at least `len` bytes.
 pub(crate) fn syn_options(out: &mut Vec<u8>, mss: u16, sack: bool, shift: u8, len: usize) {
     let begin = out.len();
@@ -101,7 +101,7 @@ pub(crate) fn syn_options(out: &mut Vec<u8>, mss: u16, sack: bool, shift: u8, le
     fill(out, begin + len);
 }
 
-/// The options of any other segment: `blocks` of data that have come (RFC 2018), if any, and what
+/// Writes the options of any other segment: `blocks` of data that have come (RFC 2018), if any, and what
 /// makes the header another `len` bytes longer.
 pub(crate) fn options(
     out: &mut Vec<u8>,
@@ -118,7 +118,7 @@ pub(crate) fn options(
     fill(out, out.len() + len);
 }
 
-/// Up to whole words of `len` bytes in all: the end of the options, and padding (RFC 9293 section
+/// Fills up to whole words of `len` bytes in all: the end of the options, and padding (RFC 9293 section
 /// 3.1), which are both zeros.
 fn fill(out: &mut Vec<u8>, len: usize) {
     let len = len.min(MOST_OPTION_BYTES) & !3;
@@ -127,12 +127,12 @@ fn fill(out: &mut Vec<u8>, len: usize) {
     }
 }
 
-/// A block as numbers of a connection that began at `first`.
+/// Returns a block as numbers of a connection that began at `first`.
 pub(crate) fn on_wire(first: u32, block: &Block) -> (u32, u32) {
     (wrapped(first, block.start), wrapped(first, block.end))
 }
 
-/// A number that begins at 0 as one that begins at `first` and wraps.
+/// Turns a number that begins at 0 into one that begins at `first` and wraps.
 pub(crate) fn wrapped(first: u32, number: u64) -> u32 {
     first.wrapping_add(number as u32)
 }
@@ -156,7 +156,7 @@ fn pseudo_header(ends: &Endpoints, protocol: u8, len: usize) -> [u8; 12] {
     [a, b, c, d, e, f, g, h, 0, protocol, high, low]
 }
 
-/// The Internet checksum (RFC 1071) of parts of even length.
+/// Computes the Internet checksum (RFC 1071) of parts of even length.
 fn checksum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks_exact(2));
     let mut sum: u32 = words.map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();

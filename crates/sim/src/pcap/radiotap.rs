@@ -53,7 +53,7 @@ const EHT_KNOWN_GI: u32 = 0x0004;
 const EHT_USER_KNOWN: u32 = 0x0002 | 0x0004 | 0x0010 | 0x0080;
 const EHT_USER_LDPC: u32 = 1 << 19;
 
-/// What the headers of a cell have in common.
+/// The fields that the headers of a cell have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radio {
     megahertz: u16,
@@ -65,7 +65,7 @@ pub(super) struct Radio {
     before_mpdu_ns: [u64; 2],
 }
 
-/// How a frame was sent.
+/// The rate and format of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) rate: Rate,
@@ -86,7 +86,7 @@ pub(crate) struct Subframe {
 }
 
 impl Sending {
-    /// A frame of its own.
+    /// Makes a frame of its own.
     pub(crate) fn alone(rate: Rate) -> Self {
         Self { rate, is_uplink: false, subframe: None }
     }
@@ -186,7 +186,7 @@ impl Radio {
     }
 }
 
-/// Zeros up to a multiple of `size` from `begin` on.
+/// Appends zeros up to a multiple of `size` from `begin` on.
 fn align(record: &mut Vec<u8>, begin: usize, size: usize) {
     let len = (record.len() - begin).next_multiple_of(size);
     record.resize(begin + len, 0);

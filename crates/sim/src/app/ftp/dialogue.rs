@@ -23,7 +23,7 @@ pub(super) struct Dialogues {
     lines: Slots<Line>,
 }
 
-/// What a connection is there for.
+/// The use of a connection.
 #[derive(Clone, Debug)]
 enum Line {
     /// The dialogues of a session; stays open.
@@ -37,7 +37,7 @@ enum Line {
 #[derive(Clone, Debug)]
 struct Session {
     stage: Stage,
-    /// When the transfer began: PASV was handed to the station's queue.
+    /// The beginning of the transfer: PASV was handed to the station's queue.
     began: Time,
     /// Bytes of the file.
     bytes: u64,
@@ -51,7 +51,7 @@ struct Session {
     data_ends: [End; 2],
 }
 
-/// What comes next in the dialogue.
+/// The next step of the dialogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// A transfer, some day.
@@ -82,7 +82,7 @@ impl Dialogues {
         Self { setting, messages, sessions: Vec::new(), idle: Vec::new(), lines: Slots::default() }
     }
 
-    /// A transfer of `bytes` begins: a user who is logged in says PASV.
+    /// Begins a transfer of `bytes`: a user who is logged in says PASV.
     pub(super) fn begin(&mut self, now: Time, bytes: u64, actions: &mut Actions) {
         actions.push(Action::Began { unbidden: true });
         let id = match self.idle.pop() {
@@ -95,7 +95,7 @@ impl Dialogues {
         session.say(Side::Station, self.messages.pasv_bytes, Stage::Passive, actions);
     }
 
-    /// One more session: as paper H assumes, its user has logged in already.
+    /// Adds a session: as paper H assumes, its user has logged in already.
     fn log_in(&mut self, actions: &mut Actions) -> u32 {
         let id = self.sessions.len() as u32;
         let control = self.lines.insert(Line::Control(id));
@@ -114,7 +114,7 @@ impl Dialogues {
         id
     }
 
-    /// Something has reached an end of a connection.
+    /// Reacts to bytes that have reached an end of a connection.
     pub(super) fn on_arrival(
         &mut self,
         now: Time,
@@ -146,7 +146,7 @@ impl Dialogues {
         while self.take_step(now, id, actions) {}
     }
 
-    /// The next step of the dialogue, if it is due.
+    /// Takes the next step of the dialogue, if it is due.
     fn take_step(&mut self, now: Time, id: u32, actions: &mut Actions) -> bool {
         let (sender, messages) = (self.setting.sender, self.messages);
         let session = &mut self.sessions[id as usize];
@@ -215,26 +215,26 @@ impl Dialogues {
 }
 
 impl Session {
-    /// `side` says `bytes` bytes on the control connection; `next` comes when they are heard.
+    /// Lets `side` say `bytes` bytes on the control connection; `next` comes when they are heard.
     fn say(&mut self, side: Side, bytes: u64, next: Stage, actions: &mut Actions) {
         self.stage = next;
         self.said[side as usize] += bytes;
         actions.push(Action::Write { tag: self.control, side, bytes, last: false });
     }
 
-    /// The data sender writes the file, and closes after it.
+    /// Lets the data sender write the file, and close after it.
     fn send_file(&mut self, sender: Side, actions: &mut Actions) {
         self.stage = Stage::Receive;
         let (tag, bytes) = (self.data_tag(), self.bytes);
         actions.push(Action::Write { tag, side: sender, bytes, last: true });
     }
 
-    /// The data connection of a dialogue that has one.
+    /// Returns the data connection of a dialogue that has one.
     fn data_tag(&self) -> u32 {
         self.data.expect("the data connection is open")
     }
 
-    /// Whether `side` has all that the other end has said.
+    /// Tells whether `side` has all that the other end has said.
     fn has_heard(&self, side: Side) -> bool {
         self.control_ends[side as usize].delivered >= self.said[side.other() as usize]
     }
