@@ -24,6 +24,8 @@ mod round_trips;
 pub mod scenario;
 mod statistics;
 mod tap;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod trace;
 mod world;
 

@@ -1,8 +1,10 @@
 //! The loop of one replication: the cell, the world above it, and time.
 //!
-//! Either something happens in the world (an arrival over a wire, a timer, the start of a transfer) or
-//! in the cell (an access, the end of a data frame, the end of an exchange). At one instant that is
-//! their order, so that all frames that start at t are known before anything reacts to one of them.
+//! Either something happens in the world (an arrival over a wire, a timer, the start of a transfer)
+//! or in the cell (an access, the end of a data frame, the end of an exchange). The loop obeys the
+//! laws of `cell/shortcut.rs` in `airtcp-wlan` ("Who plays the world"), of which the first is the
+//! order of an instant, the world before the cell. Much of the world is played not by this loop,
+//! but in the midst of an exchange, by the same laws.
 
 use std::io::Write;
 
@@ -69,18 +71,23 @@ impl<'a> Replication<'a> {
         self
     }
 
-    /// Simulates the warm-up and the measured time.
+    /// Simulates the warm-up and the measured time, and concludes.
     pub(crate) fn run(
         mut self,
         control: &RunControl,
     ) -> Result<(Outcome, Option<Trace>), RunError> {
+        self.run_all(control)?;
+        let trace = self.world.take_trace();
+        Ok((self.world.conclude(&self.cell)?, trace))
+    }
+
+    /// Simulates the warm-up and the measured time.
+    pub(crate) fn run_all(&mut self, control: &RunControl) -> Result<(), RunError> {
         let (from, to) = (self.scenario.measure_from(), self.scenario.end());
         self.run_until(from, from, to, control)?;
         self.start_measuring();
         self.run_until(to, from, to, control)?;
-        self.world.finish_capture()?;
-        let trace = self.world.take_trace();
-        Ok((self.world.conclude(&self.cell)?, trace))
+        self.world.finish_capture()
     }
 
     /// The warm-up is over.
@@ -124,7 +131,7 @@ impl<'a> Replication<'a> {
         if control.is_cancelled() { Err(RunError::Cancelled) } else { Ok(()) }
     }
 
-    /// The loop proper: simulates everything before `stop`.
+    /// Simulates everything before `stop`: the loop proper.
     pub(crate) fn play(&mut self, stop: Time, control: &RunControl) -> Result<(), RunError> {
         self.world.stop_at(stop);
         let mut countdown = STEPS_BETWEEN_LOOKS;
@@ -137,7 +144,7 @@ impl<'a> Replication<'a> {
                 if world_at >= stop {
                     break;
                 }
-                self.world.plays_until(world_at);
+                self.world.play_events(world_at);
             }
             self.cell.frames_ready(self.world.now(), &mut self.world);
             countdown -= 1;

@@ -91,7 +91,7 @@ pub(crate) struct World<'a> {
     pub(crate) log: log::Log,
 }
 
-/// Events that are played in one go.
+/// The number of events that are played in one call at most.
 const MOST_AT_ONCE: u32 = 64;
 
 /// What can be pending.
@@ -217,11 +217,11 @@ impl<'a> World<'a> {
         self.find_next();
     }
 
-    /// What is due here up to `time` happens, as long as no queue gets something to send that had
-    /// nothing: whether that is all, and the cell needs not be told of anything. Not too much at once,
-    /// so that who runs both can look now and then whether he is to go on.
+    /// Plays the events that are due up to `time`, by the laws of `cell/shortcut.rs` in `airtcp-wlan` ("Who
+    /// plays the world"). Returns whether these are all, and no queue that was empty has a packet. Plays at
+    /// most 64 events, so that the caller can check for cancellation.
     #[inline(never)]
-    pub(crate) fn plays_until(&mut self, time: Time) -> bool {
+    pub(crate) fn play_events(&mut self, time: Time) -> bool {
         if time >= self.horizon {
             return false;
         }

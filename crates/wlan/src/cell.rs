@@ -5,7 +5,8 @@
 //! an access ([`sequence`](crate::sequence)), and what of it comes through (`medium`), and keeps the
 //! frames meanwhile: a queue hands a packet over when it has got at the medium, and the MAC holds it,
 //! ahead of the queue, until it is acknowledged or given up. Owns no clock, no queue and no TCP: time
-//! comes with each call, packets come from a [`Supply`].
+//! comes with each call, packets come from a [`Supply`], which also plays the world in the midst of an
+//! exchange (`shortcut`, "Who plays the world").
 //!
 //! ```text
 //!                   access                      its PPDU ends            the MAC ACK ends
@@ -23,6 +24,7 @@ mod failures;
 mod originator;
 mod pcf;
 mod reception;
+mod shortcut;
 mod successes;
 mod txop_ends;
 
@@ -100,6 +102,10 @@ pub struct Cell<P> {
     /// Whether all that goes on the air are exchanges of one frame, each after a backoff of its own:
     /// no beacon, contention-free period, aggregate, burst or TXOP.
     is_plain: bool,
+    /// Whether exchanges may take the straight line; only tests say no.
+    goes_straight: bool,
+    #[cfg(any(test, feature = "testing"))]
+    straight: u64,
 }
 
 /// What the medium does.
@@ -168,6 +174,9 @@ impl<P: Clone> Cell<P> {
             answers_seem_to_find_it_idle: mac.rules.arrival_before_own_ack
                 == ArrivalBeforeOwnAck::Idle,
             is_plain,
+            goes_straight: true,
+            #[cfg(any(test, feature = "testing"))]
+            straight: 0,
         }
     }
 
@@ -267,56 +276,20 @@ impl<P: Clone> Cell<P> {
         }
     }
 
-    /// One or more stations begin to transmit. If nothing else happens meanwhile, an exchange of one
-    /// frame goes on to its end at once.
+    /// Begins what those send who have got at the medium: an exchange of one frame on the straight line
+    /// ([`shortcut`]), anything else as a state.
     #[inline(always)]
     fn access_medium<const PLAIN: bool, S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let Some(by) = self.contention.begin_alone::<PLAIN>() else {
             return self.several_begin(now, supply);
         };
-        if !PLAIN && (self.aggregates.is_some() || self.beacons.is_due(by)) {
+        if !PLAIN && (self.aggregates.is_some() || self.beacons.is_due(by) || !self.goes_straight) {
             return self.sends_alone(by, now, supply);
         }
-        let Self { originators, frames, rate_classes, beacons, errors, .. } = self;
-        // Looked up once: this is most of what a run does.
-        let originator = &mut originators[by as usize];
         if !PLAIN {
-            self.txop = Txop::new(now, originator.txop_limit);
+            self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
         }
-        let station = originator.station;
-        let (mpdu, times) = originator.begin(by, now, frames, rate_classes, supply);
-        let (received, end) = (now + times.received, now + times.total);
-        if !beacons.pass::<PLAIN, P, S>(received, supply) {
-            self.sends(by, now, times);
-            return;
-        }
-        if !self.is_perfect {
-            if mpdu.is_received {
-                self.sends(by, now, times);
-                return;
-            }
-            if loses(errors, frames, station, mpdu) {
-                self.data_lost(by, received, end, supply);
-                return;
-            }
-        }
-        mpdu.is_received = true;
-        supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
-        if let Some(contender) = supply.next_ready() {
-            self.answers(by, received, end);
-            self.frame_ready(contender, received);
-            self.frames_ready(received, supply);
-            if self.beacons.pass::<PLAIN, P, S>(end, supply) {
-                self.ack_ended::<PLAIN, S>(by, end, supply);
-            }
-        } else if beacons.pass::<PLAIN, P, S>(end, supply) {
-            let has_next = supply.acknowledged(end, by, mpdu);
-            let receiver = mpdu.receiver;
-            originator.release();
-            self.exchange_succeeded::<PLAIN, S>(by, (receiver, has_next), end, supply);
-        } else {
-            self.answers(by, received, end);
-        }
+        self.go_straight::<PLAIN, S>(by, now, supply);
     }
 
     /// Several backoffs end at the same instant.

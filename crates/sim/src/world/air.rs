@@ -77,13 +77,13 @@ impl Supply<Packet> for World<'_> {
     }
 
     #[inline(always)]
-    fn passes(&mut self, time: Time) -> bool {
+    fn play_until(&mut self, time: Time) -> bool {
         debug_assert!(self.ready.is_empty());
-        let passes = time < self.next || self.plays_until(time);
-        if passes {
+        let has_come = time < self.next || self.play_events(time);
+        if has_come {
             self.now = time;
         }
-        passes
+        has_come
     }
 
     #[inline(always)]

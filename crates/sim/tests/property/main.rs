@@ -3,6 +3,7 @@
 //! `AIRTCP_CASES` sets how many.
 
 mod scenarios;
+mod straight;
 
 use airtcp_kernel::Duration;
 use airtcp_sim::trace::{EventKind, Trace};
@@ -71,13 +72,15 @@ fn assert_parts_add_up(outcome: &Outcome) {
     close(of_groups(|airtime| airtime.tcp_ack), outcome.airtime.tcp_ack, "airtime of TCP ACKs");
 }
 
-fn cases() -> u32 {
-    std::env::var("AIRTCP_CASES").map_or(2_000, |cases| cases.parse().expect("a number of cases"))
+/// Returns the number of cases that was asked for, or else `otherwise`.
+fn cases(otherwise: u32) -> u32 {
+    std::env::var("AIRTCP_CASES")
+        .map_or(otherwise, |cases| cases.parse().expect("a number of cases"))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(),
+        cases: cases(2_000),
         // A failure prints its scenario; a file of seeds would only hide that it does.
         failure_persistence: None,
         ..ProptestConfig::default()

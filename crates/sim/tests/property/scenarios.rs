@@ -480,8 +480,18 @@ fn flow(groups: usize) -> impl Strategy<Value = Value> {
     )
 }
 
+/// Makes any scenario.
 pub(crate) fn scenario() -> impl Strategy<Value = Value> {
-    (1_usize..4, phy()).prop_flat_map(|(groups, (phy, rates))| {
+    scenario_over(phy())
+}
+
+/// Makes any scenario over 802.11b or 802.11g.
+pub(crate) fn scenario_without_aggregation() -> impl Strategy<Value = Value> {
+    scenario_over(old_phy())
+}
+
+fn scenario_over(phy: impl Strategy<Value = (Value, Vec<Value>)>) -> impl Strategy<Value = Value> {
+    (1_usize..4, phy).prop_flat_map(|(groups, (phy, rates))| {
         let controlled = (any::<bool>(), prop_oneof![Just(0.0_f64), Just(0.2), Just(1.0)]);
         let rates_of_all = rates.clone();
         let group = (1_u32..6, prop::sample::select(rates), queue(), (frame_errors(), controlled));

@@ -62,17 +62,6 @@ impl Beacons {
         self.next_target
     }
 
-    /// Whether no beacon is due up to `time`, nor anything else that the cell is to be told of; `time`
-    /// has come then.
-    #[inline(always)]
-    pub(super) fn pass<const PLAIN: bool, P, S: Supply<P>>(
-        &self,
-        time: Time,
-        supply: &mut S,
-    ) -> bool {
-        (PLAIN || time < self.next_target) && supply.passes(time)
-    }
-
     /// Whether the next frame of `contender` is a beacon.
     #[inline]
     pub(super) fn is_due(&self, contender: ContenderId) -> bool {

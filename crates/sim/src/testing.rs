@@ -1,0 +1,37 @@
+//! Runs with the straight line of the MAC and without it, and how many exchanges took it. Only with the
+//! feature `testing`.
+
+use crate::Simulation;
+use crate::control::{RunControl, RunError};
+use crate::outcome::Outcome;
+use crate::replication::Replication;
+
+/// The numbers of exchanges that succeeded, of the warm-up, too.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Exchanges {
+    /// All of them.
+    pub all: u64,
+    /// Those that took the straight line to their ends.
+    pub straight: u64,
+}
+
+/// Simulates the first replication as [`Simulation::run`] does, and counts exchanges; `in_steps`: none of them
+/// may take the straight line.
+///
+/// # Errors
+/// As [`Simulation::run`].
+pub fn play(
+    simulation: &Simulation,
+    seed: u64,
+    in_steps: bool,
+) -> Result<(Outcome, Exchanges), RunError> {
+    let mut replication = Replication::new(simulation.scenario(), seed, 0);
+    if in_steps {
+        replication.cell.play_in_steps();
+    }
+    replication.run_all(&RunControl::default())?;
+    let Replication { world, cell, .. } = replication;
+    let contended: u64 = (0..world.contenders()).map(|id| cell.counters(id).successes).sum();
+    let all = contended + cell.cell_counters().contention_free_successes;
+    Ok((world.conclude(&cell)?, Exchanges { all, straight: cell.straight() }))
+}

@@ -1,0 +1,125 @@
+//! The straight line: an exchange of one frame that nothing disturbs, from the access to the MAC
+//! ACK in one call.
+//!
+//! The rules of an exchange are those of the states ([`OnAir`]). This is an abbreviation of them
+//! for what most of a run consists of, and never changes an outcome: a property test of the
+//! simulator plays scenarios with it and without it (`Cell::play_in_steps`), and compares bit for
+//! bit. A rule that changes in one of the two has to change in the other.
+//!
+//! **What it assumes.** One contender alone has got at the medium. It sends one frame, and no
+//! beacon. So nothing happens in the cell between three instants: the access, the end of the data
+//! frame, and the end of the MAC ACK.
+//!
+//! **When it gives up.** At the second and the third instant, it stores the state that the cell is
+//! in then, and the states go on, if
+//! - the world is to tell the cell something before that, or is to stop there (see below),
+//! - a beacon is due by then,
+//! - the data frame is lost, or had come before, or
+//! - a queue that was empty has a frame because the data frame has come; the last instant is tried
+//!   again after that.
+//!
+//! **Who plays the world.** The world is all that is not the MAC: queues, wires, endpoints,
+//! applications, and the clock. It is played in two places. Between two calls of [`Cell::advance`]
+//! the caller plays it. In the midst of one, [`Supply::play_until`] plays it, when the straight
+//! line asks for it, up to one of its instants. Both obey these laws, so that nobody can tell which
+//! of the two it was:
+//! 1. *The order of an instant*: at one instant the world comes first, then the cell. All frames
+//!    that are queued at t are known before anything on the air begins or ends at t.
+//! 2. *Nothing is kept from the cell*: playing ends with the event that puts a frame into an empty
+//!    queue, and the cell is told before anything else happens. So the world never plays on
+//!    while a decision of the cell is out of date.
+//! 3. *The cell asks, and is not called*: whoever plays the world from within [`Cell::advance`]
+//!    cannot call the cell, which is borrowed; it answers, and the cell draws its conclusions.
+//! 4. *Time is the world's*: after a "yes" its clock stands at the instant that was asked for,
+//!    after a "no" at the last event played. The cell keeps instants, and no clock.
+
+use airtcp_kernel::Time;
+
+use super::beacons::Beacons;
+use super::{Cell, MacEvent, Supply, loses};
+use crate::station::ContenderId;
+
+impl<P: Clone> Cell<P> {
+    /// Plays the exchange that `by`, alone, begins at `now`, as far as nothing disturbs it.
+    #[inline(always)]
+    pub(super) fn go_straight<const PLAIN: bool, S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let Self { originators, frames, rate_classes, beacons, errors, .. } = self;
+        // Looked up once: this is most of what a run does.
+        let originator = &mut originators[by as usize];
+        let station = originator.station;
+        let (mpdu, times) = originator.begin(by, now, frames, rate_classes, supply);
+        let (received, end) = (now + times.received, now + times.total);
+        if !play_until::<PLAIN, P, S>(beacons, received, supply) {
+            self.sends(by, now, times);
+            return;
+        }
+        if !self.is_perfect {
+            if mpdu.is_received {
+                self.sends(by, now, times);
+                return;
+            }
+            if loses(errors, frames, station, mpdu) {
+                self.data_lost(by, received, end, supply);
+                return;
+            }
+        }
+        mpdu.is_received = true;
+        supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
+        if let Some(contender) = supply.next_ready() {
+            self.answers(by, received, end);
+            self.frame_ready(contender, received);
+            self.frames_ready(received, supply);
+            if play_until::<PLAIN, P, S>(&self.beacons, end, supply) {
+                self.count_straight();
+                self.ack_ended::<PLAIN, S>(by, end, supply);
+            }
+        } else if play_until::<PLAIN, P, S>(beacons, end, supply) {
+            let has_next = supply.acknowledged(end, by, mpdu);
+            let receiver = mpdu.receiver;
+            originator.release();
+            self.count_straight();
+            self.exchange_succeeded::<PLAIN, S>(by, (receiver, has_next), end, supply);
+        } else {
+            self.answers(by, received, end);
+        }
+    }
+
+    /// Counts an exchange that was played to its end here, for tests alone.
+    #[inline(always)]
+    fn count_straight(&mut self) {
+        #[cfg(any(test, feature = "testing"))]
+        {
+            self.straight += 1;
+        }
+    }
+}
+
+/// Has the world played up to `time`, unless a beacon is due by then. Returns whether `time` has come, and
+/// the cell need not be told of anything.
+#[inline(always)]
+fn play_until<const PLAIN: bool, P, S: Supply<P>>(
+    beacons: &Beacons,
+    time: Time,
+    supply: &mut S,
+) -> bool {
+    (PLAIN || time < beacons.next_target()) && supply.play_until(time)
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl<P: Clone> Cell<P> {
+    /// Switches the straight line off: every exchange is played step by step.
+    pub fn play_in_steps(&mut self) {
+        self.is_plain = false;
+        self.goes_straight = false;
+    }
+
+    /// Returns how many exchanges took the straight line to their ends.
+    pub fn straight(&self) -> u64 {
+        self.straight
+    }
+}
