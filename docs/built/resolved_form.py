@@ -9,13 +9,14 @@ from __future__ import annotations
 import inspect
 import json
 import types
+from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import tables
 from airtcp.scenario import ResolvedScenario, load
-from airtcp.scenario.declare import Table, declarations, name_in_files
+from airtcp.scenario.declare import Key, Table, declarations, name_in_files
 from pydantic import BaseModel
 
 VALID = Path(__file__).parents[2] / "tests" / "scenarios" / "valid"
@@ -23,13 +24,13 @@ VALID = Path(__file__).parents[2] / "tests" / "scenarios" / "valid"
 
 def scenario() -> str:
     """Lists the fields of all tables, each table after the one that first names it."""
-    known: dict[type[BaseModel], None] = {ResolvedScenario: None}
-    queue = [ResolvedScenario]
+    known: dict[type, None] = {ResolvedScenario: None}
+    queue: list[type] = [ResolvedScenario]
     while queue:
         found = [
             table
-            for field in queue.pop(0).model_fields.values()
-            for table in _tables(field.annotation)
+            for field in _fields(queue.pop(0))
+            for table in _tables(field.holds)
             if table not in known
         ]
         known |= dict.fromkeys(found)
@@ -37,24 +38,42 @@ def scenario() -> str:
     return "\n\n".join(_section(table) for table in known)
 
 
-def _section(table: type[BaseModel]) -> str:
+class _Field(NamedTuple):
+    """A field of a table or of a dataclass."""
+
+    name: str
+    holds: Any
+    meaning: str
+    key: Key | None = None
+
+
+def _fields(table: type) -> list[_Field]:
+    if not issubclass(table, BaseModel):
+        hints = get_type_hints(table, include_extras=True)
+        return [_Field(name, *get_args(hint)) for name, hint in hints.items()]
     declared = declarations(table) if issubclass(table, Table) else {}
+    return [
+        _Field(field.alias or name, field.annotation, key.meaning if key else "", key)
+        for name, field in table.model_fields.items()
+        for key in [declared.get(name)]
+    ]
+
+
+def _section(table: type) -> str:
     rows = []
-    for name, field in table.model_fields.items():
-        key = declared.get(name)
+    for name, holds, meaning, key in _fields(table):
         in_files = f"`{name_in_files(name)}`" if key and key.forms == "both" else ""
-        meaning = key.meaning if key else ""
-        holds = _shown(field.annotation)
-        if key and key.default.words.startswith("none: ") and holds.endswith("null"):
-            holds += key.default.words.removeprefix("none")
-        rows.append((f"`{field.alias or name}`", holds, in_files, meaning))
+        shown = _shown(holds)
+        if key and key.default.words.startswith("none: ") and shown.endswith("null"):
+            shown += key.default.words.removeprefix("none")
+        rows.append((f"`{name}`", shown, in_files, meaning))
     head = ("field", "holds", "key of files", "meaning")
     return f"### {table.__name__}\n\n{inspect.getdoc(table)}\n\n{tables.markdown(head, rows)}"
 
 
-def _tables(kind: Any) -> list[type[BaseModel]]:
-    """Finds the tables in a type."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
+def _tables(kind: Any) -> list[type]:
+    """Finds the tables in a type, and the dataclasses, whose fields say what they mean."""
+    if isinstance(kind, type) and (issubclass(kind, BaseModel) or is_dataclass(kind)):
         return [kind]
     return [table for part in get_args(kind) for table in _tables(part)]
 

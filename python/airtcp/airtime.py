@@ -1,9 +1,9 @@
 """How long frames and exchanges are on the air: PPDU durations of DSSS and OFDM, in nanoseconds.
 
-Knows timing and sizes of a PHY, under the names of the `[phy]` section of the resolved form. Does
-not know contention, queues or TCP, nor where a PHY comes from: the resolver and the models both
-hand in theirs. Written from the same clauses as the Rust core and sharing no line with it, so that
-a test can hold the two equal.
+Knows rates, and timing and sizes of a PHY, under the names of the `[phy]` section of the resolved
+form. Does not know contention, queues or TCP, nor where a PHY comes from: the resolver and the
+models both hand in theirs, of the same rates and timings. Written from the same clauses as the Rust
+core and sharing no line with it, so that a test can hold the two equal.
 
 All arithmetic is on integers, single ones or NumPy arrays of them: nothing is rounded but where
 the standard rounds. Arguments are taken to be in range: callers check them.
@@ -13,85 +13,49 @@ Clauses are those of IEEE Std 802.11-2020: 15 (DSSS), 16 (HR/DSSS), 17 (OFDM), 1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Annotated, Final, Protocol
 
-from .high_rate import HighRate
+from .amendments import BY_FORMAT, amended
+from .high_rate import HighRate, HighRateParts, HighRateTiming
+from .standards import DsssTiming, OfdmTiming
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Bits = TypeVar("Bits", int, NDArray[np.int64])
-    """One size, or an array of sizes; times have the same shape."""
+    from .high_rate import Bits
 
 _NS_PER_S = 1_000_000_000
 _US_PER_S = 1_000_000
 _NS_PER_US = 1_000
-_SHORT_GUARD_INTERVAL_NS = 400
-_LONG_SYMBOL_NS = 4_000
+_FASTEST_BPS = 10**12
+
+MODULATIONS: Final = ("dsss", "ofdm", *BY_FORMAT)
+"""DSSS and CCK, OFDM, and the PPDU formats of 802.11n and later."""
 
 
-class RateTiming(Protocol):
-    """A PHY rate: `bps` in bits per second, `modulation` "dsss" (CCK included) or "ofdm"."""
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A PHY rate in bits per second with the modulation that it belongs to."""
 
-    @property
-    def bps(self) -> int: ...
-    @property
-    def modulation(self) -> str: ...
+    bps: Annotated[int, "Bits per second."]
+    modulation: Annotated[
+        str,
+        "DSSS and CCK, OFDM, or the PPDU format of 802.11n and later: "
+        + amended(lambda one: one.format.upper())
+        + ".",
+    ]
+    high: Annotated[
+        HighRateParts | None, "What makes it a rate of 802.11n and later; none: before."
+    ] = None
 
-
-class HighRateParts(Protocol):
-    """What makes a rate of 802.11n and later, as the resolved form has it in `high`."""
-
-    @property
-    def mcs(self) -> int: ...
-    @property
-    def spatial_streams(self) -> int: ...
-    @property
-    def channel_width_mhz(self) -> int: ...
-    @property
-    def guard_interval_ns(self) -> int: ...
-    @property
-    def preamble_time_ns(self) -> int: ...
-
-
-class HighRateTiming(Protocol):
-    """What all such rates of a cell have in common (`airtcp.high_rate.HighRateTiming`)."""
-
-    @property
-    def service_bits(self) -> int: ...
-    @property
-    def tail_bits(self) -> int: ...
-    @property
-    def short_gi_rounding(self) -> bool: ...
-    @property
-    def signal_extension_ns(self) -> int: ...
-
-
-class DsssTiming(Protocol):
-    """Preamble and PLCP header of DSSS and HR/DSSS (16.2.2), nanoseconds."""
-
-    @property
-    def preamble_time_ns(self) -> int: ...
-    @property
-    def plcp_header_time_ns(self) -> int: ...
-
-
-class OfdmTiming(Protocol):
-    """Timing of OFDM (Table 17-5) and signal extension of ERP-OFDM (18.5.3), nanoseconds."""
-
-    @property
-    def preamble_time_ns(self) -> int: ...
-    @property
-    def plcp_header_time_ns(self) -> int: ...
-    @property
-    def symbol_time_ns(self) -> int: ...
-    @property
-    def service_bits(self) -> int: ...
-    @property
-    def tail_bits(self) -> int: ...
-    @property
-    def signal_extension_ns(self) -> int: ...
+    def __post_init__(self) -> None:
+        if not (isinstance(self.bps, Integral) and 0 < self.bps <= _FASTEST_BPS):
+            raise ValueError(f"bps must be greater than 0, whole, at most 10^12, not {self.bps!r}")
+        if self.modulation not in MODULATIONS:
+            known = ", ".join(map(repr, MODULATIONS))
+            raise ValueError(f"modulation must be one of {known}, not {self.modulation!r}")
+        if (self.high is None) != (self.modulation not in BY_FORMAT):
+            raise ValueError(f"high must be given for 802.11n and later alone, not {self.high!r}")
 
 
 class PhyTiming(Protocol):
@@ -101,6 +65,8 @@ class PhyTiming(Protocol):
     def dsss(self) -> DsssTiming | None: ...
     @property
     def ofdm(self) -> OfdmTiming | None: ...
+    @property
+    def high_rate(self) -> HighRateTiming | None: ...
     @property
     def symbol_rounding(self) -> bool: ...
     @property
@@ -144,17 +110,17 @@ def ofdm_ns(ofdm: OfdmTiming, bits: Bits, rate_bps: int, *, rounding: bool) -> B
     return payload + (ofdm.preamble_time_ns + ofdm.plcp_header_time_ns + ofdm.signal_extension_ns)
 
 
-def ppdu_ns(phy: PhyTiming, bits: Bits, rate: RateTiming) -> Bits:
+def ppdu_ns(phy: PhyTiming, bits: Bits, rate: Rate) -> Bits:
     """The PPDU that carries an MPDU (or control frame) of `bits` at `rate`.
 
     Raises ValueError if `phy` lacks the rate's modulation.
     """
-    high: HighRateParts | None = getattr(rate, "high", None)
-    if high is not None:
-        timing: HighRateTiming | None = getattr(phy, "high_rate", None)
-        if timing is None:
+    if rate.high is not None:
+        if phy.high_rate is None:
             raise ValueError(f"rate is {rate.modulation.upper()}, but phy has no high_rate section")
-        return _high_ns(timing, bits, rate.modulation, high)
+        high = HighRate.of(rate.modulation, rate.high)
+        preamble_ns = rate.high.preamble_time_ns
+        return high.ppdu_time_ns(bits, phy.high_rate, preamble_time_ns=preamble_ns)
     if rate.modulation == "dsss":
         if phy.dsss is None:
             raise ValueError("rate is DSSS, but phy has no dsss section")
@@ -162,22 +128,6 @@ def ppdu_ns(phy: PhyTiming, bits: Bits, rate: RateTiming) -> Bits:
     if phy.ofdm is None:
         raise ValueError("rate is OFDM, but phy has no ofdm section")
     return ofdm_ns(phy.ofdm, bits, rate.bps, rounding=phy.symbol_rounding)
-
-
-def _high_ns(timing: HighRateTiming, bits: Bits, modulation: str, parts: HighRateParts) -> Bits:
-    """A PPDU of 802.11n or later (`airtcp.high_rate`)."""
-    rate = HighRate(
-        format=modulation,
-        mcs=parts.mcs,
-        spatial_streams=parts.spatial_streams,
-        channel_width_mhz=parts.channel_width_mhz,
-        guard_interval_ns=parts.guard_interval_ns,
-    )
-    coded = bits + (timing.service_bits + timing.tail_bits * rate.encoders)
-    data = _ceil(coded, rate.data_bits_per_symbol) * rate.symbol_time_ns
-    if timing.short_gi_rounding and rate.guard_interval_ns == _SHORT_GUARD_INTERVAL_NS:
-        data = _ceil(data, _LONG_SYMBOL_NS) * _LONG_SYMBOL_NS
-    return data + (parts.preamble_time_ns + timing.signal_extension_ns)
 
 
 def mpdu_bits(phy: PhyTiming, msdu_bits: Bits) -> Bits:
@@ -196,8 +146,8 @@ def needs_rts(phy: PhyTiming, msdu_bits: int, threshold_bytes: int | None) -> bo
 def exchange_ns(
     phy: PhyTiming,
     msdu_bits: Bits,
-    data_rate: RateTiming,
-    control_rate: RateTiming,
+    data_rate: Rate,
+    control_rate: Rate,
     *,
     rts: bool,
 ) -> Bits:

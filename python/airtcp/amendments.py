@@ -10,7 +10,7 @@ and of IEEE Std 802.11be-2024, 36 (EHT). Times are integer nanoseconds, sizes by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
@@ -251,6 +251,15 @@ GUARD_INTERVALS_NS: Final = tuple(
     sorted({ns for one in AMENDMENTS.values() for ns in one.guard_intervals_ns})
 )
 BANDS: Final = tuple(sorted({band for one in AMENDMENTS.values() for band in one.bands}))
+
+
+def amended(text: Callable[[Amendment], str]) -> str:
+    """Tells in words what each amendment has: "20 MHz (n), 80 MHz (ac, ax)"."""
+    having: dict[str, list[str]] = {}
+    for name, amendment in AMENDMENTS.items():
+        having.setdefault(text(amendment), []).append(name.removeprefix("802.11"))
+    return ", ".join(f"{value} ({', '.join(have)})" for value, have in having.items())
+
 
 BLOCK_ACK_BITS: Final[Mapping[int, int]] = MappingProxyType(
     {64: 256, 256: 448, 512: 704, 1_024: 1_216}

@@ -20,8 +20,16 @@ Clauses are those of IEEE Std 802.11-2020, 19 (HT) and 21 (VHT), and of IEEE Std
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Self, TypeVar
 
 from .amendments import BY_FORMAT, LONG_TRAINING_FIELDS, SCHEMES, Amendment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Bits = TypeVar("Bits", int, NDArray[np.int64])
+    """One size, or an array of sizes; times have the same shape."""
 
 _US = 1_000
 _LEGACY_PREAMBLE_NS = 20 * _US
@@ -49,14 +57,27 @@ class HighRateRules:
     he_tail: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HighRateTiming:
-    """What all rates of a cell have in common, as the resolved form has it."""
+    """The parts of a PPDU that all rates of 802.11n and later of a cell have in common."""
 
-    service_bits: int
-    tail_bits: int
-    short_gi_rounding: bool
-    signal_extension_ns: int
+    service_bits: Annotated[int, "The SERVICE field."]
+    tail_bits: Annotated[int, "Tail bits of a convolutional encoder; 0: LDPC."]
+    short_gi_rounding: Annotated[bool, "Data with 400 ns end on a boundary of 4 us."]
+    signal_extension_ns: Annotated[int, "The end of a PPDU in 2.4 GHz, without signal."]
+
+
+@dataclass(frozen=True, slots=True)
+class HighRateParts:
+    """The parts of a rate of 802.11n and later."""
+
+    mcs: Annotated[int, "Modulation and coding of each stream, from 0 on."]
+    spatial_streams: Annotated[int, "Spatial streams."]
+    channel_width_mhz: Annotated[int, "Channel width in MHz."]
+    guard_interval_ns: Annotated[int, "Guard interval."]
+    preamble_time_ns: Annotated[
+        int, "Everything before the Data field, or `preamble_time` + `plcp_header_time`."
+    ]
 
 
 class NoSuchRateError(ValueError):
@@ -102,6 +123,27 @@ class HighRate:
             of = f" at {self.channel_width_mhz} MHz with {self.spatial_streams} spatial streams"
             but = f" but {', '.join(map(str, sorted(missing)))}{of}" if missing else ""
             raise NoSuchRateError("mcs", f"MCS {self.mcs}", f"0 to {amendment.highest_mcs}{but}")
+
+    @classmethod
+    def of(cls, format: str, parts: HighRateParts) -> Self:  # noqa: A002
+        """Returns the rate that `parts` make with PPDUs of a format."""
+        return cls(
+            format=format,
+            mcs=parts.mcs,
+            spatial_streams=parts.spatial_streams,
+            channel_width_mhz=parts.channel_width_mhz,
+            guard_interval_ns=parts.guard_interval_ns,
+        )
+
+    def parts(self, preamble_time_ns: int) -> HighRateParts:
+        """Returns the parts of the rate, with the time that is before the Data field."""
+        return HighRateParts(
+            mcs=self.mcs,
+            spatial_streams=self.spatial_streams,
+            channel_width_mhz=self.channel_width_mhz,
+            guard_interval_ns=self.guard_interval_ns,
+            preamble_time_ns=preamble_time_ns,
+        )
 
     @property
     def amendment(self) -> Amendment:
@@ -173,8 +215,8 @@ class HighRate:
         )
 
     def ppdu_time_ns(
-        self, bits: int, timing: HighRateTiming, *, preamble_time_ns: int | None = None
-    ) -> int:
+        self, bits: Bits, timing: HighRateTiming, *, preamble_time_ns: int | None = None
+    ) -> Bits:
         """Airtime of a PPDU whose PSDU has `bits` bits (19.4.3, 21.4.3, 27.4.3).
 
         `preamble_time_ns` is that of `preamble_time_ns()` if not given.
@@ -194,8 +236,8 @@ class HighRate:
         """
         if preamble_time_ns is None:
             preamble_time_ns = self.preamble_time_ns()
-        coded = timing.service_bits + bits + timing.tail_bits * self.encoders
+        coded = bits + (timing.service_bits + timing.tail_bits * self.encoders)
         data = -(-coded // self.data_bits_per_symbol) * self.symbol_time_ns
         if timing.short_gi_rounding and self.guard_interval_ns == 400:
             data = -(-data // (4 * _US)) * 4 * _US
-        return preamble_time_ns + data + timing.signal_extension_ns
+        return data + (preamble_time_ns + timing.signal_extension_ns)

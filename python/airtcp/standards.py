@@ -12,9 +12,9 @@ rates bits per second, sizes bits or bytes as their names say.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
 from .amendments import AMENDMENTS
 
@@ -28,24 +28,35 @@ _US = 1000
 _MBPS = 1_000_000
 
 
-@dataclass(frozen=True)
-class DsssPreamble:
-    """PLCP preamble and header of the DSSS and CCK rates (16.2.2)."""
+@dataclass(frozen=True, slots=True)
+class DsssTiming:
+    """PPDU of the DSSS and CCK rates: preamble and PLCP header before the payload."""
 
-    preamble_time_ns: int
-    plcp_header_time_ns: int
+    preamble_time_ns: Annotated[int, "Long or short preamble, or `preamble_time`."]
+    plcp_header_time_ns: Annotated[int, "PLCP header, or `plcp_header_time`."]
 
 
-@dataclass(frozen=True)
-class OfdmFormat:
-    """The OFDM PPDU at 20 MHz (17.3.2, 17.4.3; timing parameters in Table 17-5)."""
+@dataclass(frozen=True, slots=True)
+class OfdmTiming:
+    """PPDU of the OFDM rates."""
 
-    preamble_time_ns: int = 16 * _US  # T_PREAMBLE: ten short and two long training symbols
-    plcp_header_time_ns: int = 4 * _US  # T_SIGNAL: the SIGNAL symbol
-    symbol_time_ns: int = 4 * _US  # T_SYM
-    service_bits: int = 16  # the SERVICE field (17.3.5.2)
-    tail_bits: int = 6  # 17.3.5.3
-    signal_extension_ns: int = 0  # see STANDARDS["802.11g"]
+    preamble_time_ns: Annotated[int, "Training symbols, or `preamble_time`."]
+    plcp_header_time_ns: Annotated[int, "SIGNAL, or `plcp_header_time`."]
+    symbol_time_ns: Annotated[int, "A symbol."]
+    service_bits: Annotated[int, "The SERVICE field."]
+    tail_bits: Annotated[int, "Tail bits."]
+    signal_extension_ns: Annotated[int, "The end of an ERP-OFDM PPDU, without signal."]
+
+
+OFDM_TIMING = OfdmTiming(
+    preamble_time_ns=16 * _US,  # T_PREAMBLE: ten short and two long training symbols
+    plcp_header_time_ns=4 * _US,  # T_SIGNAL: the SIGNAL symbol
+    symbol_time_ns=4 * _US,  # T_SYM
+    service_bits=16,  # the SERVICE field (17.3.5.2)
+    tail_bits=6,  # 17.3.5.3
+    signal_extension_ns=0,  # see STANDARDS["802.11g"]
+)
+"""OFDM at 20 MHz (17.3.2, 17.4.3; timing parameters in Table 17-5)."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,7 @@ class Standard:
     basic_rates_bps: Mapping[Modulation, tuple[int, ...]]
     rx_start_margin_ns: Mapping[Modulation, int]
     lowest_mandatory: tuple[Modulation, int]
-    ofdm: OfdmFormat | None
+    ofdm: OfdmTiming | None
 
     @property
     def has_dsss(self) -> bool:
@@ -94,10 +105,10 @@ class Standard:
 
 # 16.2.2.2 (long PPDU): SYNC and SFD 144 us, PLCP header 48 us, both at 1 Mb/s.
 # 16.2.2.3 (short PPDU): 72 us at 1 Mb/s and 24 us at 2 Mb/s.
-DSSS_PREAMBLES: Mapping[Literal["long", "short"], DsssPreamble] = MappingProxyType(
+DSSS_PREAMBLES: Mapping[Literal["long", "short"], DsssTiming] = MappingProxyType(
     {
-        "long": DsssPreamble(preamble_time_ns=144 * _US, plcp_header_time_ns=48 * _US),
-        "short": DsssPreamble(preamble_time_ns=72 * _US, plcp_header_time_ns=24 * _US),
+        "long": DsssTiming(preamble_time_ns=144 * _US, plcp_header_time_ns=48 * _US),
+        "short": DsssTiming(preamble_time_ns=72 * _US, plcp_header_time_ns=24 * _US),
     }
 )
 
@@ -145,7 +156,7 @@ STANDARDS: Mapping[str, Standard] = MappingProxyType(
             basic_rates_bps={OFDM: _OFDM_BASIC},
             rx_start_margin_ns={OFDM: 5 * _US},
             lowest_mandatory=(OFDM, 6 * _MBPS),
-            ofdm=OfdmFormat(),
+            ofdm=OFDM_TIMING,
         ),
         # ERP characteristics (Table 18-5): aSlotTime 9 us (short: no 802.11b station is about; the
         # long slot is 20 us), aSIFSTime 10 us, aCWmin 15 (aCWmin(1); 31 for stations that know
@@ -164,7 +175,7 @@ STANDARDS: Mapping[str, Standard] = MappingProxyType(
             basic_rates_bps={DSSS: _DSSS_BASIC, OFDM: _OFDM_BASIC},
             rx_start_margin_ns={DSSS: 0, OFDM: 4 * _US},
             lowest_mandatory=(DSSS, 1 * _MBPS),
-            ofdm=OfdmFormat(signal_extension_ns=6 * _US),
+            ofdm=replace(OFDM_TIMING, signal_extension_ns=6 * _US),
         ),
         # HT and later at 5 GHz have the characteristics of 802.11a (Tables 19-25, 21-28; 27.4.4),
         # whose rates their control frames have, and MCSs in place of data rates
@@ -180,7 +191,7 @@ STANDARDS: Mapping[str, Standard] = MappingProxyType(
                 basic_rates_bps={OFDM: _OFDM_BASIC},
                 rx_start_margin_ns={OFDM: 5 * _US},
                 lowest_mandatory=(OFDM, 6 * _MBPS),
-                ofdm=OfdmFormat(),
+                ofdm=OFDM_TIMING,
             )
             for name in AMENDMENTS
         },

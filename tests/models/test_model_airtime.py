@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.models.airtime import (
-    Dsss,
-    Ofdm,
+    DsssTiming,
+    OfdmTiming,
     Phy,
     Rate,
     collision_time_ns,
@@ -49,7 +49,7 @@ def test_cck_payloads_round_up_to_microseconds(phy_80211b: Phy) -> None:
 
 
 def test_short_preamble_saves_96_us(phy_80211b: Phy) -> None:
-    short = dataclasses.replace(phy_80211b, dsss=Dsss(72_000, 24_000))
+    short = dataclasses.replace(phy_80211b, dsss=DsssTiming(72_000, 24_000))
     saved = ppdu_time_ns(phy_80211b, DSSS_11, 8184) - ppdu_time_ns(short, DSSS_11, 8184)
 
     assert saved == 96_000
@@ -129,8 +129,8 @@ def test_equal_to_exact_fractions(
         sifs_ns=0,
         difs_ns=0,
         eifs_ns=0,
-        dsss=Dsss(5, 7),
-        ofdm=Ofdm(11, 13, symbol_ns, service, 6, 17),
+        dsss=DsssTiming(5, 7),
+        ofdm=OfdmTiming(11, 13, symbol_ns, service, 6, 17),
         symbol_rounding=rounding,
         propagation_delay_ns=0,
         cw_min=0,

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from airtcp.high_rate import HighRateTiming
-from airtcp.models.airtime import HighRate, Ofdm, Phy, Rate
+from airtcp.models.airtime import HighRateParts, OfdmTiming, Phy, Rate
 from airtcp.models.ampdu import Exchange, sent_mpdus, slot_times
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 
-N = Rate(72_222_222, "ht", HighRate(7, 1, 20, 400, 36_000))
-AC = Rate(433_333_333, "vht", HighRate(9, 1, 80, 400, 36_000))
-AX = Rate(600_490_196, "he", HighRate(11, 1, 80, 800, 44_000))
+N = Rate(72_222_222, "ht", HighRateParts(7, 1, 20, 400, 36_000))
+AC = Rate(433_333_333, "vht", HighRateParts(9, 1, 80, 400, 36_000))
+AX = Rate(600_490_196, "he", HighRateParts(11, 1, 80, 800, 44_000))
 LEGACY_24 = Rate(24_000_000, "ofdm")
 LEGACY_6 = Rate(6_000_000, "ofdm")
 
@@ -34,7 +34,7 @@ def phy(rate: Rate, **keys: int) -> Phy:
         data_rate=rate,
         control_rate=LEGACY_24,
         dsss=None,
-        ofdm=Ofdm(16_000, 4_000, 4_000, 16, 6, 0),
+        ofdm=OfdmTiming(16_000, 4_000, 4_000, 16, 6, 0),
         symbol_rounding=True,
         high_rate=HighRateTiming(
             service_bits=16, tail_bits=6, short_gi_rounding=False, signal_extension_ns=0
@@ -88,7 +88,7 @@ def test_one_mpdu_more_than_the_longest_would_be_too_long() -> None:
     one = exchange(N, 65_535, 64)
 
     assert one.data_time_ns(32, 12_000) == 5_511_600 > 5_484_000
-    forty = exchange(Rate(150_000_000, "ht", HighRate(7, 1, 40, 400, 36_000)), 65_535, 64)
+    forty = exchange(Rate(150_000_000, "ht", HighRateParts(7, 1, 40, 400, 36_000)), 65_535, 64)
     assert forty.most_mpdus(12_000) == 42
     assert forty.psdu_bits([42, 43], 12_000).tolist() == [8 * 64_846, 8 * 66_390]
 
@@ -136,7 +136,7 @@ def komondor() -> SlotTimes:
 
     RTS 52, CTS 44 and Block ACK 32 us. T_c = RTS + SIFS + CTS + DIFS + slot.
     """
-    rate = Rate(97_500_000, "he", HighRate(9, 1, 20, 3_200, 100_000))
+    rate = Rate(97_500_000, "he", HighRateParts(9, 1, 20, 3_200, 100_000))
     own = phy(rate, mac_header_bits=320, llc_bits=0)
     one = Exchange(
         phy=own,

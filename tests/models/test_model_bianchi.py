@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import _solve
-from airtcp.models.airtime import Dsss, Phy, Rate
+from airtcp.models.airtime import DsssTiming, Phy, Rate
 from airtcp.models.bianchi import (
     FHSS_BASIC,
     FHSS_RTS,
@@ -83,7 +83,7 @@ def test_slot_times_of_the_fhss_example() -> None:
         sifs_ns=28_000,
         difs_ns=128_000,
         eifs_ns=0,
-        dsss=Dsss(128_000, 0),
+        dsss=DsssTiming(128_000, 0),
         ofdm=None,
         symbol_rounding=True,
         propagation_delay_ns=1_000,

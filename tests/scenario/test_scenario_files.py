@@ -3,9 +3,11 @@
 import json
 import math
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from airtcp.airtime import Rate
 from airtcp.distributions import (
     Deterministic,
     Empirical,
@@ -18,9 +20,9 @@ from airtcp.distributions import (
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import ResolvedScenario, load, loads, resolve
 from airtcp.scenario.keys.mac import Beacon
-from airtcp.scenario.keys.phy import DsssPhy, OfdmPhy, Rate
 from airtcp.scenario.keys.queue import AdaptiveBurst, PlainQueue, StandardAccess
 from airtcp.scenario.keys.traffic import FtpMessages, Link, Loss
+from airtcp.standards import DsssTiming, OfdmTiming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,9 +63,9 @@ def test_the_scenario_of_the_first_page() -> None:
     (flow,) = scenario.flows
 
     assert scenario.title == "Web users in a hot spot"
-    assert scenario.phy.data_rate == Rate(bps=11_000_000, modulation="dsss", high=None)
-    assert scenario.phy.control_rate == Rate(bps=2_000_000, modulation="dsss", high=None)
-    assert scenario.phy.dsss == DsssPhy(preamble_time_ns=144 * US, plcp_header_time_ns=48 * US)
+    assert scenario.phy.data_rate == Rate(bps=11_000_000, modulation="dsss")
+    assert scenario.phy.control_rate == Rate(bps=2_000_000, modulation="dsss")
+    assert scenario.phy.dsss == DsssTiming(preamble_time_ns=144 * US, plcp_header_time_ns=48 * US)
     assert scenario.phy.ofdm is None
     # DIFS 10 + 2 x 20; EIFS 10 + 192 + 112 + 50; ACK timeout 10 + 20 + 192.
     assert (scenario.phy.difs_ns, scenario.phy.eifs_ns) == (50 * US, 364 * US)
@@ -150,16 +152,16 @@ def test_access_schemes() -> None:
 @pytest.mark.parametrize(
     ("phy", "rate"),
     [
-        ('standard = "802.11b"', Rate(bps=1_000_000, modulation="dsss", high=None)),
-        ('standard = "802.11g"', Rate(bps=1_000_000, modulation="dsss", high=None)),
-        ('standard = "802.11a"', Rate(bps=6_000_000, modulation="ofdm", high=None)),
+        ('standard = "802.11b"', Rate(bps=1_000_000, modulation="dsss")),
+        ('standard = "802.11g"', Rate(bps=1_000_000, modulation="dsss")),
+        ('standard = "802.11a"', Rate(bps=6_000_000, modulation="ofdm")),
         (
             'standard = "802.11b"\npreamble = "short"',
-            Rate(bps=2_000_000, modulation="dsss", high=None),
+            Rate(bps=2_000_000, modulation="dsss"),
         ),
         (
             'standard = "802.11g"\npreamble = "short"',
-            Rate(bps=2_000_000, modulation="dsss", high=None),
+            Rate(bps=2_000_000, modulation="dsss"),
         ),
     ],
 )
@@ -309,7 +311,7 @@ def test_derived_timing(name: str, difs_us: int, eifs_us: int, ack_timeout_us: i
 
 
 def test_ofdm_timing() -> None:
-    ofdm = OfdmPhy(
+    ofdm = OfdmTiming(
         preamble_time_ns=16 * US,
         plcp_header_time_ns=4 * US,
         symbol_time_ns=4 * US,
@@ -320,8 +322,10 @@ def test_ofdm_timing() -> None:
 
     assert valid("ofdm").phy.ofdm == ofdm
     assert valid("ofdm").phy.dsss is None
-    assert valid("erp").phy.ofdm == ofdm.model_copy(update={"signal_extension_ns": 6 * US})
-    assert valid("erp").phy.dsss == DsssPhy(preamble_time_ns=144 * US, plcp_header_time_ns=48 * US)
+    assert valid("erp").phy.ofdm == replace(ofdm, signal_extension_ns=6 * US)
+    assert valid("erp").phy.dsss == DsssTiming(
+        preamble_time_ns=144 * US, plcp_header_time_ns=48 * US
+    )
 
 
 def test_eifs_without_rounding_is_rounded_up_to_nanoseconds() -> None:
@@ -359,12 +363,12 @@ def test_control_rates_of_groups() -> None:
     }
 
     assert rates == {
-        ("ofdm", "near"): Rate(bps=24_000_000, modulation="ofdm", high=None),
-        ("ofdm", "far"): Rate(bps=12_000_000, modulation="ofdm", high=None),
-        ("erp_mixed", "new"): Rate(bps=24_000_000, modulation="ofdm", high=None),
-        ("erp_mixed", "old"): Rate(bps=2_000_000, modulation="dsss", high=None),
-        ("short_preamble", "near"): Rate(bps=2_000_000, modulation="dsss", high=None),
-        ("short_preamble", "far"): Rate(bps=2_000_000, modulation="dsss", high=None),
+        ("ofdm", "near"): Rate(bps=24_000_000, modulation="ofdm"),
+        ("ofdm", "far"): Rate(bps=12_000_000, modulation="ofdm"),
+        ("erp_mixed", "new"): Rate(bps=24_000_000, modulation="ofdm"),
+        ("erp_mixed", "old"): Rate(bps=2_000_000, modulation="dsss"),
+        ("short_preamble", "near"): Rate(bps=2_000_000, modulation="dsss"),
+        ("short_preamble", "far"): Rate(bps=2_000_000, modulation="dsss"),
     }
 
 

@@ -13,23 +13,24 @@ array([ 503819, 1565637])
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Self, TypeAlias, cast
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp import airtime
-from airtcp.amendments import BY_FORMAT
-from airtcp.high_rate import HighRateTiming
+from airtcp.airtime import Rate
+from airtcp.high_rate import HighRateParts, HighRateTiming
 from airtcp.models import _checks
+from airtcp.standards import DsssTiming, OfdmTiming
 
 __all__ = [
     "HOT_SPOT",
-    "Dsss",
-    "HighRate",
+    "DsssTiming",
+    "HighRateParts",
     "HighRateTiming",
-    "Ofdm",
+    "OfdmTiming",
     "Phy",
     "Rate",
     "collision_time_ns",
@@ -40,74 +41,10 @@ __all__ = [
 ]
 
 Nanoseconds: TypeAlias = NDArray[np.int64]
-_MODULATIONS: Final = ("dsss", "ofdm", *BY_FORMAT)
+Part = TypeVar("Part", DsssTiming, OfdmTiming, HighRateTiming, HighRateParts)
 
 _MOST_BITS = 8 * 10**9
 """Well beyond this `bits * 10^9` would leave 64 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class HighRate:
-    """What makes a rate of 802.11n and later, and how long its PPDUs are before the Data field."""
-
-    mcs: int
-    spatial_streams: int
-    channel_width_mhz: int
-    guard_interval_ns: int
-    preamble_time_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A PHY rate: `bps` in bits per second, and the modulation that carries it.
-
-    A rate of 802.11n or later, whose modulation is its PPDU format ("ht", "vht", ...), has what it
-    is made of in `high`.
-    """
-
-    bps: int
-    modulation: str
-    high: HighRate | None = None
-
-    def __post_init__(self) -> None:
-        _checks.scalar("bps", self.bps, above=0, at_most=10**12, whole=True)
-        _checks.choice("modulation", self.modulation, _MODULATIONS)
-        if (self.high is None) != (self.modulation in ("dsss", "ofdm")):
-            raise ValueError(f"high must be given for 802.11n and later alone, not {self.high!r}")
-
-
-@dataclass(frozen=True, slots=True)
-class Dsss:
-    """Preamble and PLCP header of DSSS and HR/DSSS (16.2.2), nanoseconds."""
-
-    preamble_time_ns: int
-    plcp_header_time_ns: int
-
-    def __post_init__(self) -> None:
-        _not_negative(self, "preamble_time_ns", "plcp_header_time_ns")
-
-
-@dataclass(frozen=True, slots=True)
-class Ofdm:
-    """Timing of OFDM (Table 17-5) and signal extension of ERP-OFDM (18.5.3), nanoseconds."""
-
-    preamble_time_ns: int
-    plcp_header_time_ns: int
-    symbol_time_ns: int
-    service_bits: int
-    tail_bits: int
-    signal_extension_ns: int
-
-    def __post_init__(self) -> None:
-        _not_negative(
-            self,
-            "preamble_time_ns",
-            "plcp_header_time_ns",
-            "signal_extension_ns",
-        )
-        _checks.scalar("symbol_time_ns", self.symbol_time_ns, above=0, at_most=10**6, whole=True)
-        _checks.scalar("service_bits", self.service_bits, at_least=0, at_most=10**6, whole=True)
-        _checks.scalar("tail_bits", self.tail_bits, at_least=0, at_most=10**6, whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +60,8 @@ class Phy:
     sifs_ns: int
     difs_ns: int
     eifs_ns: int
-    dsss: Dsss | None
-    ofdm: Ofdm | None
+    dsss: DsssTiming | None
+    ofdm: OfdmTiming | None
     symbol_rounding: bool
     propagation_delay_ns: int
     cw_min: int
@@ -151,6 +88,12 @@ class Phy:
             "mac_header_bits",
             "llc_bits",
         )
+        for part in (self.dsss, self.ofdm, self.high_rate):
+            if part is not None:
+                names = (field.name for field in fields(part))
+                _not_negative(part, *(name for name in names if name not in _NO_INTEGERS))
+        if self.ofdm is not None:
+            _checks.scalar("symbol_time_ns", self.ofdm.symbol_time_ns, above=0)
         _checks.scalar("cw_max", self.cw_max, at_least=self.cw_min, whole=True)
 
     @classmethod
@@ -163,23 +106,30 @@ class Phy:
         >>> Phy.from_resolved(asdict(HOT_SPOT)) == HOT_SPOT
         True
         """
-        dsss, ofdm = _checks.section_value(section, "dsss"), _checks.section_value(section, "ofdm")
         return cls(
             data_rate=rate_from_resolved(_checks.section_value(section, "data_rate")),
             control_rate=rate_from_resolved(_checks.section_value(section, "control_rate")),
-            dsss=None if dsss is None else Dsss(**_integers(dsss, "dsss", Dsss)),
-            ofdm=None if ofdm is None else Ofdm(**_integers(ofdm, "ofdm", Ofdm)),
+            dsss=_part("dsss", _checks.section_value(section, "dsss"), DsssTiming),
+            ofdm=_part("ofdm", _checks.section_value(section, "ofdm"), OfdmTiming),
             symbol_rounding=bool(_checks.section_value(section, "symbol_rounding")),
-            high_rate=_high_rate_timing(section.get("high_rate")),
+            high_rate=_part("high_rate", section.get("high_rate"), HighRateTiming),
             **{
                 name: _checks.section_integer(section, name)
                 for name in cls.__dataclass_fields__
-                if name not in _SECTIONS
+                if name not in _NO_INTEGERS
             },
         )
 
 
-_SECTIONS: Final = {"data_rate", "control_rate", "dsss", "ofdm", "high_rate", "symbol_rounding"}
+_NO_INTEGERS: Final = {
+    "data_rate",
+    "control_rate",
+    "dsss",
+    "ofdm",
+    "high_rate",
+    "symbol_rounding",
+    "short_gi_rounding",
+}
 
 
 def rate_from_resolved(value: object) -> Rate:
@@ -189,23 +139,26 @@ def rate_from_resolved(value: object) -> Rate:
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"rate must be a section with bps and modulation, not {value!r}")
-    modulation = cast(str, _checks.section_value(value, "modulation"))
-    high = value.get("high")
-    parts = None if high is None else HighRate(**_integers(high, "high", HighRate))
-    return Rate(bps=_checks.section_integer(value, "bps"), modulation=modulation, high=parts)
+    return Rate(
+        bps=_checks.section_integer(value, "bps"),
+        modulation=cast(str, _checks.section_value(value, "modulation")),
+        high=_part("high", value.get("high"), HighRateParts),
+    )
 
 
-def _high_rate_timing(section: object) -> HighRateTiming | None:
+def _part(name: str, section: object, of: type[Part]) -> Part | None:
+    """Reads a section within a section; None stands for one that the standard does not have."""
     if section is None:
         return None
     if not isinstance(section, Mapping):
-        raise ValueError(f"high_rate must be a section, not {section!r}")
-    return HighRateTiming(
-        service_bits=_checks.section_integer(section, "service_bits"),
-        tail_bits=_checks.section_integer(section, "tail_bits"),
-        short_gi_rounding=bool(_checks.section_value(section, "short_gi_rounding")),
-        signal_extension_ns=_checks.section_integer(section, "signal_extension_ns"),
-    )
+        raise ValueError(f"{name} must be a section, not {section!r}")
+    values: dict[str, Any] = {
+        field.name: bool(_checks.section_value(section, field.name))
+        if field.name in _NO_INTEGERS
+        else _checks.section_integer(section, field.name)
+        for field in fields(of)
+    }
+    return of(**values)
 
 
 def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:
@@ -309,12 +262,6 @@ def _not_negative(section: object, *names: str) -> None:
         _checks.scalar(name, getattr(section, name), at_least=0, at_most=10**12, whole=True)
 
 
-def _integers(section: object, name: str, of: type[Dsss | Ofdm | HighRate]) -> dict[str, int]:
-    if not isinstance(section, Mapping):
-        raise ValueError(f"{name} must be a section, not {section!r}")
-    return {field: _checks.section_integer(section, field) for field in of.__dataclass_fields__}
-
-
 HOT_SPOT: Final = Phy(
     data_rate=Rate(11_000_000, "dsss"),
     control_rate=Rate(2_000_000, "dsss"),
@@ -322,7 +269,7 @@ HOT_SPOT: Final = Phy(
     sifs_ns=10_000,
     difs_ns=50_000,
     eifs_ns=364_000,
-    dsss=Dsss(preamble_time_ns=144_000, plcp_header_time_ns=48_000),
+    dsss=DsssTiming(preamble_time_ns=144_000, plcp_header_time_ns=48_000),
     ofdm=None,
     symbol_rounding=False,
     propagation_delay_ns=0,

@@ -23,9 +23,9 @@ from airtcp.exceptions import ConvergenceError
 from airtcp.models import _checks
 from airtcp.models._checks import Values
 from airtcp.models.airtime import (
-    HighRate,
+    HighRateParts,
     HighRateTiming,
-    Ofdm,
+    OfdmTiming,
     Phy,
     Rate,
     mpdu_bits,
@@ -89,15 +89,16 @@ class Exchange:
         phy: Mapping[str, object],
         mac: Mapping[str, object],
         *,
-        data_rate: Mapping[str, object],
-        control_rate: Mapping[str, object],
+        data_rate: Rate,
+        control_rate: Rate,
         txop_limit_ns: int = 0,
     ) -> Self:
         """From `phy` and `mac` of a resolved scenario and the rates of a station group.
 
         Raises `ValueError` naming the key that is missing or has a value that cannot be.
 
-        >>> Exchange.from_resolved({}, {"aggregation": None}, data_rate={}, control_rate={})
+        >>> rate = Rate(24_000_000, "ofdm")
+        >>> Exchange.from_resolved({}, {"aggregation": None}, data_rate=rate, control_rate=rate)
         Traceback (most recent call last):
         ValueError: aggregation must be a section, not None
         """
@@ -107,8 +108,8 @@ class Exchange:
         threshold = _checks.section_value(mac, "rts_threshold_bytes")
         return cls(
             phy=Phy.from_resolved(phy),
-            data_rate=rate_from_resolved(data_rate),
-            control_rate=rate_from_resolved(control_rate),
+            data_rate=data_rate,
+            control_rate=control_rate,
             block_ack_rate=rate_from_resolved(_checks.section_value(aggregation, "block_ack_rate")),
             block_ack_bits=_checks.section_integer(aggregation, "block_ack_bits"),
             ampdu_bits=8 * _checks.section_integer(aggregation, "ampdu_bytes"),
@@ -307,14 +308,14 @@ def _fewer_before(missing: Values, most: int) -> Values:
 
 HT_20MHZ: Final = Exchange(
     phy=Phy(
-        data_rate=Rate(72_222_222, "ht", HighRate(7, 1, 20, 400, 36_000)),
+        data_rate=Rate(72_222_222, "ht", HighRateParts(7, 1, 20, 400, 36_000)),
         control_rate=Rate(24_000_000, "ofdm"),
         slot_time_ns=9_000,
         sifs_ns=16_000,
         difs_ns=34_000,
         eifs_ns=94_000,
         dsss=None,
-        ofdm=Ofdm(16_000, 4_000, 4_000, 16, 6, 0),
+        ofdm=OfdmTiming(16_000, 4_000, 4_000, 16, 6, 0),
         symbol_rounding=True,
         propagation_delay_ns=0,
         cw_min=15,
@@ -328,7 +329,7 @@ HT_20MHZ: Final = Exchange(
             service_bits=16, tail_bits=6, short_gi_rounding=False, signal_extension_ns=0
         ),
     ),
-    data_rate=Rate(72_222_222, "ht", HighRate(7, 1, 20, 400, 36_000)),
+    data_rate=Rate(72_222_222, "ht", HighRateParts(7, 1, 20, 400, 36_000)),
     control_rate=Rate(24_000_000, "ofdm"),
     block_ack_rate=Rate(24_000_000, "ofdm"),
     block_ack_bits=256,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from airtcp.amounts import percent
 from airtcp.models.airtime import Phy, ppdu_time_ns
-from airtcp.predict.facts import model_rate
+from airtcp.predict.facts import legacy
 from airtcp.units import format_rate, format_time_ns
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
     frame = int(
         ppdu_time_ns(
             Phy.from_resolved(phy.model_dump()),
-            model_rate(beacon.rate),
+            legacy(beacon.rate),
             beacon.size_bits,
         )
     )

@@ -118,8 +118,8 @@ class Air:
         return Exchange.from_resolved(
             self.scenario.phy.model_dump(),
             self.scenario.mac.model_dump(),
-            data_rate=group.data_rate.model_dump(),
-            control_rate=group.control_rate.model_dump(),
+            data_rate=group.data_rate,
+            control_rate=group.control_rate,
             txop_limit_ns=self.txop_limit_ns,
         )
 

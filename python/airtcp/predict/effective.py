@@ -27,7 +27,7 @@ from airtcp.models.processor_sharing import (
 from airtcp.predict import assumed_windows, assumptions, wording
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import Connections, model_rate, rate_of, tcp_of
+from airtcp.predict.facts import Connections, legacy, rate_of, tcp_of
 from airtcp.predict.keys import ALIKE, ALL_ACKS, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
 from airtcp.predict.transfers import (
     Transfers,
@@ -410,7 +410,7 @@ def _beacon(scenario: ResolvedScenario) -> hoekstra.Beacon | None:
         return None
     return hoekstra.Beacon.from_phy(
         Phy.from_resolved(scenario.phy.model_dump()),
-        model_rate(beacon.rate),
+        legacy(beacon.rate),
         interval_s=beacon.interval_ns / 1e9,
         bits=beacon.size_bits,
     )

@@ -15,7 +15,6 @@ from airtcp.models.miorandi import Parameters
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.keys.phy import Rate as ResolvedRate
     from airtcp.scenario.keys.tcp import Tcp
     from airtcp.scenario.keys.traffic import Flow, StationGroup
 
@@ -122,15 +121,15 @@ def window_segments(flow: Flow) -> int:
 
 
 def rate_of(group: StationGroup) -> tuple[Rate, Rate]:
-    """Data rate and control rate of a group, as the models take them."""
-    return model_rate(group.data_rate), model_rate(group.control_rate)
+    """Returns data rate and control rate of a group; ValueError for those of 802.11n and later."""
+    return legacy(group.data_rate), legacy(group.control_rate)
 
 
-def model_rate(rate: ResolvedRate) -> Rate:
-    """A rate as the models take it; ValueError for one of 802.11n and later."""
-    if rate.modulation not in ("dsss", "ofdm"):
+def legacy(rate: Rate) -> Rate:
+    """Returns a rate that is older than 802.11n; ValueError for any other."""
+    if rate.high is not None:
         raise ValueError(f"the models have no rate of {rate.modulation.upper()}")
-    return Rate(rate.bps, rate.modulation)
+    return rate
 
 
 def lossy(scenario: ResolvedScenario, assumption: str) -> Iterator[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path as FilePath
 
+from ..airtime import Rate
 from .errors import InvalidError, Path
-from .keys.phy import Phy, Rate
+from .keys.phy import Phy
 from .keys.queue import AccessPoint
 from .keys.run import Run
 from .keys.traffic import ControlledRate, FrameErrors, Link, RateControl, StationGroup

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..airtime import Rate
 from ..amendments import AMENDMENTS, SCHEMES, Amendment, block_ack_bits
 from ..error_rates import packet_error_rate
 from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..units import format_time_ns
 from .errors import InvalidError, Path
-from .keys import phy as keys
 from .keys.mac import Aggregation
-from .keys.phy import HighRatePhy, Phy, Rate
+from .keys.phy import Phy
 from .quantities import Written
 
 _MBPS: Final = 1_000_000
@@ -113,13 +113,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
     return Rate(
         bps=rate.bps,
         modulation=amendment.format,
-        high=keys.HighRate(
-            mcs=rate.mcs,
-            spatial_streams=rate.spatial_streams,
-            channel_width_mhz=rate.channel_width_mhz,
-            guard_interval_ns=rate.guard_interval_ns,
-            preamble_time_ns=preamble,
-        ),
+        high=rate.parts(preamble),
     )
 
 
@@ -183,7 +177,7 @@ def reference_bps(rate: Rate) -> int:
     return SCHEMES[rate.high.mcs].reference_mbps * _MBPS
 
 
-def high_rate_phy(phy: Written, rules: Written) -> HighRatePhy:
+def high_rate_timing(phy: Written, rules: Written) -> HighRateTiming:
     """What all rates of the cell have in common.
 
     Raises:
@@ -191,21 +185,10 @@ def high_rate_phy(phy: Written, rules: Written) -> HighRatePhy:
     """
     amendment = AMENDMENTS[phy.standard]
     band = _band(phy, amendment)
-    rate = rate_of(phy, rules).high
-    assert rate is not None
-    timing: HighRateTiming = HighRate(
-        format=amendment.format,
-        mcs=rate.mcs,
-        spatial_streams=rate.spatial_streams,
-        channel_width_mhz=rate.channel_width_mhz,
-        guard_interval_ns=rate.guard_interval_ns,
-    ).timing(rules_of(rules), band_ghz=2.4 if band == "2.4 GHz" else 5.0)
-    return HighRatePhy(
-        service_bits=timing.service_bits,
-        tail_bits=timing.tail_bits,
-        short_gi_rounding=timing.short_gi_rounding,
-        signal_extension_ns=timing.signal_extension_ns,
-    )
+    parts = rate_of(phy, rules).high
+    assert parts is not None
+    rate = HighRate.of(amendment.format, parts)
+    return rate.timing(rules_of(rules), band_ghz=2.4 if band == "2.4 GHz" else 5.0)
 
 
 def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggregation | None:
@@ -251,7 +234,7 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
         table,
         mpdu_bytes=amendment.mpdu_bytes_in_ampdu if in_ampdu else amendment.mpdu_bytes,
         block_ack_bits=bits,
-        block_ack_rate=Rate(bps=rate_bps, modulation="ofdm", high=None),
+        block_ack_rate=Rate(bps=rate_bps, modulation="ofdm"),
         block_ack_request_bits=_BLOCK_ACK_REQUEST_BITS,
     )
 

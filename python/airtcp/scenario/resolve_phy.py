@@ -7,19 +7,20 @@ frames are.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from .. import standards
-from ..airtime import dsss_ns, ofdm_ns
+from ..airtime import Rate, dsss_ns, ofdm_ns
 from ..amendments import AMENDMENTS
-from ..standards import DSSS, OFDM, Modulation, Standard
+from ..standards import DSSS, OFDM, DsssTiming, Modulation, OfdmTiming, Standard
 from ..units import format_rate, format_time_ns
 from .errors import InvalidError, Path
-from .keys.phy import DsssPhy, OfdmPhy, Phy, Protection, Rate
+from .keys.phy import Phy, Protection
 from .quantities import Written
 from .resolve_high_rate import (
     check_keys,
-    high_rate_phy,
+    high_rate_timing,
     rate_of,
     rates_up_to,
     reference_bps,
@@ -116,7 +117,7 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
         control_rate=control,
         dsss=dsss,
         ofdm=ofdm,
-        high_rate=high_rate_phy(phy, rules) if modern else None,
+        high_rate=high_rate_timing(phy, rules) if modern else None,
         protection=_protection(phy, standard, beside_dsss=beside_dsss),
     )
 
@@ -272,31 +273,24 @@ def _check_short(rate_bps: int, path: Path) -> None:
         )
 
 
-def _dsss(phy: Written, standard: Standard, modulation: Modulation) -> DsssPhy | None:
+def _dsss(phy: Written, standard: Standard, modulation: Modulation) -> DsssTiming | None:
     if not standard.has_dsss:
         return None
     preamble = standards.DSSS_PREAMBLES[phy.preamble]
     times = _preamble_times(
         phy, modulation == DSSS, preamble.preamble_time_ns, preamble.plcp_header_time_ns
     )
-    return DsssPhy(preamble_time_ns=times[0], plcp_header_time_ns=times[1])
+    return DsssTiming(preamble_time_ns=times[0], plcp_header_time_ns=times[1])
 
 
-def _ofdm(phy: Written, standard: Standard, modulation: Modulation) -> OfdmPhy | None:
+def _ofdm(phy: Written, standard: Standard, modulation: Modulation) -> OfdmTiming | None:
     ofdm = standard.ofdm
     if ofdm is None:
         return None
     # In 802.11n and later the keys are of data PPDUs, and these times of legacy control frames.
     overridden = modulation == OFDM and phy.standard not in AMENDMENTS
     times = _preamble_times(phy, overridden, ofdm.preamble_time_ns, ofdm.plcp_header_time_ns)
-    return OfdmPhy(
-        preamble_time_ns=times[0],
-        plcp_header_time_ns=times[1],
-        symbol_time_ns=ofdm.symbol_time_ns,
-        service_bits=ofdm.service_bits,
-        tail_bits=ofdm.tail_bits,
-        signal_extension_ns=ofdm.signal_extension_ns,
-    )
+    return replace(ofdm, preamble_time_ns=times[0], plcp_header_time_ns=times[1])
 
 
 def _preamble_times(
@@ -309,7 +303,7 @@ def _preamble_times(
     return phy.preamble_time, phy.plcp_header_time
 
 
-def _eifs_ack_ns(phy: Written, standard: Standard, ofdm: OfdmPhy | None) -> int:
+def _eifs_ack_ns(phy: Written, standard: Standard, ofdm: OfdmTiming | None) -> int:
     """ACKTxTime of IEEE 802.11-2020, 10.3.7: an ACK at the lowest mandatory rate.
 
     At 1 Mb/s that is a long PPDU even where others are short (16.2.2.3), unless its times are
@@ -323,11 +317,11 @@ def _eifs_ack_ns(phy: Written, standard: Standard, ofdm: OfdmPhy | None) -> int:
         preamble, header = _preamble_times(
             phy, overridden, long.preamble_time_ns, long.plcp_header_time_ns
         )
-        dsss = DsssPhy(preamble_time_ns=preamble, plcp_header_time_ns=header)
-    return _ack_ns(phy, Rate(bps=rate_bps, modulation=modulation, high=None), dsss, ofdm)
+        dsss = DsssTiming(preamble_time_ns=preamble, plcp_header_time_ns=header)
+    return _ack_ns(phy, Rate(bps=rate_bps, modulation=modulation), dsss, ofdm)
 
 
-def _ack_ns(phy: Written, rate: Rate, dsss: DsssPhy | None, ofdm: OfdmPhy | None) -> int:
+def _ack_ns(phy: Written, rate: Rate, dsss: DsssTiming | None, ofdm: OfdmTiming | None) -> int:
     """A MAC ACK at `rate`."""
     bits: int = phy.ack_bits
     if rate.modulation == DSSS:
@@ -340,8 +334,8 @@ def _ack_ns(phy: Written, rate: Rate, dsss: DsssPhy | None, ofdm: OfdmPhy | None
 def _rx_start_delay_ns(
     standard: Standard,
     modulation: str,
-    dsss: DsssPhy | None,
-    ofdm: OfdmPhy | None,
+    dsss: DsssTiming | None,
+    ofdm: OfdmTiming | None,
 ) -> int:
     """aPHY-RX-START-Delay: preamble and header, and what the PHY needs beside them."""
     ppdu = dsss if modulation == DSSS else ofdm
@@ -363,4 +357,4 @@ def _modulation(standard: Standard, rate_bps: int) -> Modulation:
 
 
 def _rate(standard: Standard, rate_bps: int) -> Rate:
-    return Rate(bps=rate_bps, modulation=_modulation(standard, rate_bps), high=None)
+    return Rate(bps=rate_bps, modulation=_modulation(standard, rate_bps))

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from .. import standards
-from ..airtime import exchange_ns, needs_rts
+from ..airtime import Rate, exchange_ns, needs_rts
 from ..choices import DISCIPLINES
 from ..units import format_time_ns
 from .declare import Table, written
 from .errors import InvalidError, Path
-from .keys.phy import Phy, Rate
+from .keys.phy import Phy
 from .keys.queue import Codel, CodelQueue, Fq, FqCodelQueue, PlainQueue, Queue, Red, RedQueue
 from .keys.traffic import Link, StationGroup
 from .quantities import Written

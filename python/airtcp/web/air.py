@@ -14,9 +14,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.airtime import ppdu_ns
+from airtcp.airtime import Rate, ppdu_ns
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace
@@ -40,11 +40,6 @@ _TYPES: Final = {
 _CARRIES: Final = ("data", "tcp ack", "syn")
 #: Frames that answer another, SIFS after it, and have no transmitter in them.
 _ANSWERS: Final = ("cts", "ack")
-
-
-class _Rate(NamedTuple):
-    bps: int
-    modulation: str
 
 
 @dataclass
@@ -185,14 +180,14 @@ def _records(content: bytes) -> Iterator[tuple[int, int, bytes]]:
         place += kept
 
 
-def _radiotap(record: bytes) -> tuple[int, bool, _Rate | None]:
+def _radiotap(record: bytes) -> tuple[int, bool, Rate | None]:
     """Length of the header, whether the FCS is wrong, and the rate of what is not aggregated."""
     length, present = struct.unpack_from("<HI", record, 2)
     bad = bool(record[16] & 0x40)
     if not present & 0b100:
         return length, bad, None
     flags = struct.unpack_from("<H", record, 20)[0]
-    return length, bad, _Rate(500_000 * record[17], "dsss" if flags & 0x20 else "ofdm")
+    return length, bad, Rate(500_000 * record[17], "dsss" if flags & 0x20 else "ofdm")
 
 
 def _mac(frame: bytes, begin: int, length: int, bad: bool, tcp_header: int) -> _Frame:

@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ...amendments import LARGEST_WINDOW
+from ...airtime import Rate
+from ...amendments import LARGEST_WINDOW, amended
 from ...standards import AccessCategory
 from ..declare import Key, Table, by_preset, derived, file_only, follows, key, none, written
 from ..quantities import ExchangeTimeNs, RateBps, SizeBytes, Written, optional
-from .phy import Rate, amended
 
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ...airtime import Rate
 from ...amendments import (
-    AMENDMENTS,
     BANDS,
     BLOCK_ACK_BITS,
     GUARD_INTERVALS_NS,
@@ -17,14 +17,17 @@ from ...amendments import (
     MOST_STREAMS,
     WIDTHS_MHZ,
     Amendment,
+    amended,
 )
+from ...high_rate import HighRateTiming
 from ...standards import (
     DSSS_PREAMBLES,
     MAC_HEADER_BITS,
+    OFDM_TIMING,
     QOS_CONTROL_BITS,
     STANDARDS,
-    DsssPreamble,
-    OfdmFormat,
+    DsssTiming,
+    OfdmTiming,
     Standard,
 )
 from ...units import format_time_ns
@@ -50,14 +53,6 @@ def _standards(number: Callable[[Standard], int], show: Callable[[int], str] = s
     )
 
 
-def amended(text: Callable[[Amendment], str]) -> str:
-    """What each amendment has: "20 MHz (n), 80 MHz (ac, ax)"."""
-    having: dict[str, list[str]] = {}
-    for name, amendment in AMENDMENTS.items():
-        having.setdefault(text(amendment), []).append(name.removeprefix("802.11"))
-    return ", ".join(f"{value} ({', '.join(have)})" for value, have in having.items())
-
-
 def _block_acks() -> str:
     sizes = (f"{bits} with a window of {window}" for window, bits in BLOCK_ACK_BITS.items())
     return f"the least of {', '.join(sizes)}"
@@ -68,11 +63,11 @@ def _guard_intervals(amendment: Amendment) -> str:
     return f"{', '.join(map(str, most))} or {last} ns"
 
 
-def _formats(time_ns: Callable[[DsssPreamble | OfdmFormat], int]) -> Default:
+def _formats(time_ns: Callable[[DsssTiming | OfdmTiming], int]) -> Default:
     """The default is a time of the PPDU format: "144 us (long), 72 us (short), 16 us (OFDM)"."""
-    formats: list[tuple[str, DsssPreamble | OfdmFormat]] = [
+    formats: list[tuple[str, DsssTiming | OfdmTiming]] = [
         *DSSS_PREAMBLES.items(),
-        ("OFDM", OfdmFormat()),
+        ("OFDM", OFDM_TIMING),
     ]
     return follows(", ".join(f"{format_time_ns(time_ns(ppdu))} ({name})" for name, ppdu in formats))
 
@@ -87,57 +82,6 @@ def _slot_times() -> Default:
 def _bits(meaning: str, *, default: Default | int, source: str) -> Any:
     """The size of a frame, or of a part of one."""
     return key(meaning, default=default, source=source, unit="bits", ge=0, le=10**6)
-
-
-class HighRate(Table):
-    """What makes a rate of 802.11n and later."""
-
-    mcs: int = derived("Modulation and coding of each stream, from 0 on.")
-    spatial_streams: int = derived("Spatial streams.")
-    channel_width_mhz: int = derived("Channel width in MHz.")
-    guard_interval_ns: int = derived("Guard interval.")
-    preamble_time_ns: int = derived(
-        "Everything before the Data field, or `preamble_time` + `plcp_header_time`."
-    )
-
-
-class Rate(Table):
-    """A PHY rate in bits per second with the modulation that it belongs to."""
-
-    bps: int = derived("Bits per second.")
-    modulation: str = derived(
-        "DSSS and CCK, OFDM, or the PPDU format of 802.11n and later: "
-        + amended(lambda one: one.format.upper())
-        + ".",
-    )
-    high: HighRate | None = derived("What makes it a rate of 802.11n and later; none: before.")
-
-
-class HighRatePhy(Table):
-    """What all rates of 802.11n and later have in common."""
-
-    service_bits: int = derived("The SERVICE field.", unit="bits")
-    tail_bits: int = derived("Tail bits of a convolutional encoder; 0: LDPC.", unit="bits")
-    short_gi_rounding: bool = derived("Data with 400 ns end on a boundary of 4 us.")
-    signal_extension_ns: int = derived("The end of a PPDU in 2.4 GHz, without signal.")
-
-
-class DsssPhy(Table):
-    """PPDU of the DSSS and CCK rates: preamble and PLCP header before the payload."""
-
-    preamble_time_ns: int = derived("Long or short preamble, or `preamble_time`.")
-    plcp_header_time_ns: int = derived("PLCP header, or `plcp_header_time`.")
-
-
-class OfdmPhy(Table):
-    """PPDU of the OFDM rates."""
-
-    preamble_time_ns: int = derived("Training symbols, or `preamble_time`.")
-    plcp_header_time_ns: int = derived("SIGNAL, or `plcp_header_time`.")
-    symbol_time_ns: int = derived("A symbol.")
-    service_bits: int = derived("The SERVICE field.", unit="bits")
-    tail_bits: int = derived("Tail bits.", unit="bits")
-    signal_extension_ns: int = derived("The end of an ERP-OFDM PPDU, without signal.")
 
 
 class Protection(Table):
@@ -243,9 +187,9 @@ class Phy(Table):
         reads=ExchangeTimeNs,
         source="IEEE 802.11-2020, 10.3.2.11",
     )
-    dsss: DsssPhy | None = derived("Timing of the DSSS and CCK rates, if the standard has them.")
-    ofdm: OfdmPhy | None = derived("Timing of the OFDM rates, if the standard has them.")
-    high_rate: HighRatePhy | None = derived("The same of 802.11n and later.")
+    dsss: DsssTiming | None = derived("Timing of the DSSS and CCK rates, if the standard has them.")
+    ofdm: OfdmTiming | None = derived("Timing of the OFDM rates, if the standard has them.")
+    high_rate: HighRateTiming | None = derived("The same of 802.11n and later.")
     preamble_time: ClassVar[Key] = file_only(
         ExchangeTimeNs,
         "Time of the preamble, for the modulation of `data_rate`.",

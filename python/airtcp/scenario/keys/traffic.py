@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
 from ... import distributions
+from ...airtime import Rate
 from ...amendments import HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
 from ...choices import APPLICATIONS
 from ..declare import Key, Table, derived, file_only, follows, key, none, written
@@ -28,7 +29,6 @@ from ..quantities import (
     text_or_table,
 )
 from .laws import CountDistribution, SizeDistribution, TimeDistribution, checked_tag
-from .phy import Rate
 from .profiles import PROFILES
 from .queue import LinkQueueForm, Queue, QueueForm
 from .tcp import Tcp
