@@ -33,7 +33,7 @@ pub(crate) struct Window {
     pub(crate) ssthresh: u64,
 }
 
-/// What every event comes with.
+/// The time and the estimates that every event comes with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'a> {
     pub(crate) config: &'a Config,
@@ -41,7 +41,7 @@ pub(crate) struct Moment<'a> {
     pub(crate) rtt: &'a RttEstimator,
 }
 
-/// What an acknowledgment says about the data under way.
+/// The news of an acknowledgment about the data under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     /// Bytes that it acknowledges for the first time.
@@ -59,13 +59,13 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Whether the window grows in slow start: it was used by half, as it is before it doubles.
+    /// Tells whether the window grows in slow start: it was used by half, as it is before it doubles.
     #[inline]
     pub(crate) fn validates_slow_start(self, window: &Window) -> bool {
         window.cwnd / 2 < self.most_in_flight
     }
 
-    /// Whether the window grows in congestion avoidance: it was full.
+    /// Tells whether the window grows in congestion avoidance: it was full.
     #[inline]
     pub(crate) fn validates_avoidance(self) -> bool {
         self.most_in_flight == u64::MAX
@@ -74,43 +74,43 @@ impl Delivery {
 
 /// One way to grow and to shrink the window.
 pub(crate) trait Controller {
-    /// New data is acknowledged outside of fast recovery: the window may grow.
+    /// Lets the window grow for new data acknowledged outside of fast recovery.
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery);
 
-    /// A loss was found in another way than by the timer, with `flight_size` bytes outstanding:
-    /// sets `ssthresh`. The recovery that follows sets `cwnd`.
+    /// Sets `ssthresh` for a loss found in another way than by the timer, with `flight_size` bytes outstanding.
+    /// The recovery that follows sets `cwnd`.
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64);
 
-    /// The retransmission timer has expired with `flight_size` bytes outstanding: sets `ssthresh`. `None`
+    /// Sets `ssthresh` when the retransmission timer has expired with `flight_size` bytes outstanding. `None`
     /// if this segment was sent again by the timer before: RFC 5681 section 3.1, "the value of
     /// ssthresh is held constant".
     fn on_timeout(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: Option<u64>);
 
-    /// Nothing was sent for longer than the RTO, and there is data now: RFC 5681 section 4.1,
+    /// Shrinks the window when nothing was sent for longer than the RTO, and there is data now: RFC 5681 section 4.1,
     /// RW = min(IW, cwnd).
     fn on_idle(&mut self, window: &mut Window, moment: &Moment<'_>) {
         window.cwnd = window.cwnd.min(initial_window(moment.config));
     }
 
-    /// Nothing was under way, not for so long, and there is data now; the last was sent at this time.
+    /// Takes word that nothing was under way, not for so long, and there is data now; the last was sent at `last_sent`.
     fn on_resume(&mut self, _moment: &Moment<'_>, _last_sent: Time) {}
 
-    /// What an acknowledgment tells of the path, in whichever phase: for controllers that own window and
-    /// pace.
+    /// Takes the sample of the path that an acknowledgment gives, in whichever phase: for controllers that own window
+    /// and pace.
     fn on_sample(&mut self, _window: &mut Window, _moment: &Moment<'_>, _sample: &RateSample) {}
 
-    /// A segment was found lost, before the sample of the acknowledgment that told of it.
+    /// Takes a segment that was found lost, before the sample of the acknowledgment that told of it.
     fn on_lost(&mut self, _window: &mut Window, _moment: &Moment<'_>, _lost: &LostSegment) {}
 
-    /// Whether it sends less than the path delivers now, so that what is delivered tells nothing of the path.
+    /// Tells whether it sends less than the path delivers now, so that what is delivered tells nothing of the path.
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// A recovery is over: for controllers that own the window.
+    /// Takes the end of a recovery: for controllers that own the window.
     fn on_recovered(&mut self, _window: &mut Window) {}
 
-    /// At which pace segments leave, in bytes a second; `None`: that follows from the window.
+    /// Returns the pace at which segments leave, in bytes a second; `None`: that follows from the window.
     fn rate(&self) -> Option<f64> {
         None
     }
@@ -146,94 +146,59 @@ impl AnyController {
     }
 }
 
+/// Evaluates an expression for the controller that there is.
+macro_rules! controller {
+    ($any:expr, $controller:ident => $call:expr) => {
+        match $any {
+            AnyController::Reno($controller) => $call,
+            AnyController::Cubic($controller) => $call,
+            AnyController::Watched($controller) => $call,
+            AnyController::Bbr1($controller) => $call,
+            AnyController::Bbr($controller) => $call,
+        }
+    };
+}
+
 impl Controller for AnyController {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
-        match self {
-            Self::Reno(reno) => reno.on_ack(window, moment, delivery),
-            Self::Cubic(cubic) => cubic.on_ack(window, moment, delivery),
-            Self::Watched(watched) => watched.on_ack(window, moment, delivery),
-            Self::Bbr1(bbr) => bbr.on_ack(window, moment, delivery),
-            Self::Bbr(bbr) => bbr.on_ack(window, moment, delivery),
-        }
+        controller!(self, one => one.on_ack(window, moment, delivery));
     }
 
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {
-        match self {
-            Self::Reno(reno) => reno.on_loss(window, moment, flight_size),
-            Self::Cubic(cubic) => cubic.on_loss(window, moment, flight_size),
-            Self::Watched(watched) => watched.on_loss(window, moment, flight_size),
-            Self::Bbr1(bbr) => bbr.on_loss(window, moment, flight_size),
-            Self::Bbr(bbr) => bbr.on_loss(window, moment, flight_size),
-        }
+        controller!(self, one => one.on_loss(window, moment, flight_size));
     }
 
     fn on_timeout(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: Option<u64>) {
-        match self {
-            Self::Reno(reno) => reno.on_timeout(window, moment, flight_size),
-            Self::Cubic(cubic) => cubic.on_timeout(window, moment, flight_size),
-            Self::Watched(watched) => watched.on_timeout(window, moment, flight_size),
-            Self::Bbr1(bbr) => bbr.on_timeout(window, moment, flight_size),
-            Self::Bbr(bbr) => bbr.on_timeout(window, moment, flight_size),
-        }
+        controller!(self, one => one.on_timeout(window, moment, flight_size));
     }
 
     fn on_idle(&mut self, window: &mut Window, moment: &Moment<'_>) {
-        match self {
-            Self::Reno(reno) => reno.on_idle(window, moment),
-            Self::Cubic(cubic) => cubic.on_idle(window, moment),
-            Self::Watched(watched) => watched.on_idle(window, moment),
-            Self::Bbr1(bbr) => bbr.on_idle(window, moment),
-            Self::Bbr(bbr) => bbr.on_idle(window, moment),
-        }
+        controller!(self, one => one.on_idle(window, moment));
     }
 
     fn on_resume(&mut self, moment: &Moment<'_>, last_sent: Time) {
-        match self {
-            Self::Reno(reno) => reno.on_resume(moment, last_sent),
-            Self::Cubic(cubic) => cubic.on_resume(moment, last_sent),
-            Self::Watched(watched) => watched.on_resume(moment, last_sent),
-            Self::Bbr1(bbr) => bbr.on_resume(moment, last_sent),
-            Self::Bbr(bbr) => bbr.on_resume(moment, last_sent),
-        }
+        controller!(self, one => one.on_resume(moment, last_sent));
     }
 
     fn on_sample(&mut self, window: &mut Window, moment: &Moment<'_>, sample: &RateSample) {
-        match self {
-            Self::Bbr1(bbr) => bbr.on_sample(window, moment, sample),
-            Self::Bbr(bbr) => bbr.on_sample(window, moment, sample),
-            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => {}
-        }
+        controller!(self, one => one.on_sample(window, moment, sample));
     }
 
     fn on_lost(&mut self, window: &mut Window, moment: &Moment<'_>, lost: &LostSegment) {
-        if let Self::Bbr(bbr) = self {
-            bbr.on_lost(window, moment, lost);
-        }
+        controller!(self, one => one.on_lost(window, moment, lost));
     }
 
     fn holds_back(&self) -> bool {
-        match self {
-            Self::Bbr1(bbr) => bbr.holds_back(),
-            Self::Bbr(bbr) => bbr.holds_back(),
-            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => false,
-        }
+        controller!(self, one => one.holds_back())
     }
 
     fn on_recovered(&mut self, window: &mut Window) {
-        match self {
-            Self::Bbr1(bbr) => bbr.on_recovered(window),
-            Self::Bbr(bbr) => bbr.on_recovered(window),
-            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => {}
-        }
+        controller!(self, one => one.on_recovered(window));
     }
 
     fn rate(&self) -> Option<f64> {
-        match self {
-            Self::Reno(_) | Self::Cubic(_) | Self::Watched(_) => None,
-            Self::Bbr1(bbr) => bbr.rate(),
-            Self::Bbr(bbr) => bbr.rate(),
-        }
+        controller!(self, one => one.rate())
     }
 }
 
@@ -246,7 +211,7 @@ impl Window {
         }
     }
 
-    /// RFC 5681 (2): cwnd += min (N, SMSS), or more segments at once.
+    /// Grows the window in slow start, RFC 5681 (2): cwnd += min (N, SMSS), or more segments at once.
     #[inline]
     pub(crate) fn slow_start(&mut self, config: &Config, delivery: Delivery) {
         if delivery.validates_slow_start(self) {
@@ -259,7 +224,7 @@ impl Window {
     }
 }
 
-/// IW, at least one segment.
+/// Returns IW, at least one segment.
 fn initial_window(config: &Config) -> u64 {
     config.initial_window.max(u64::from(config.mss))
 }
