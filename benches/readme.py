@@ -1,4 +1,4 @@
-"""Puts what was measured into `benches/README.md`, where marks say which table is whose.
+"""Puts what was measured into `benches/README.md` or another page, where marks say whose it is.
 
 Knows the marks. Does not know what is measured.
 """
@@ -12,14 +12,14 @@ from pathlib import Path
 README = Path(__file__).with_name("README.md")
 
 
-def replace(name: str, text: str) -> None:
+def replace(name: str, text: str, page: Path = README) -> None:
     """Replace what stands between the marks of the table `name`; exits if there is none."""
     begins, ends = f"<!-- {name}: begins -->", f"<!-- {name}: ends -->"
-    before, found, rest = README.read_text(encoding="utf-8").partition(begins)
+    before, found, rest = page.read_text(encoding="utf-8").partition(begins)
     _, end, after = rest.partition(ends)
     if not found or not end:
-        sys.exit(f"{README} has no table {name}")
-    README.write_text(f"{before}{begins}\n{text}\n{ends}{after}", encoding="utf-8")
+        sys.exit(f"{page} has no table {name}")
+    page.write_text(f"{before}{begins}\n{text}\n{ends}{after}", encoding="utf-8")
 
 
 def processor() -> str:
