@@ -9,6 +9,7 @@ same tables.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -111,7 +112,10 @@ def wires() -> str:
     return tables.markdown(head, [wired_row(phy, window) for phy in PHY for window in WIRED])
 
 
-TABLES = {**{name: partial(table, name) for name in WINDOWS}, "wires": wires}
+TABLES: dict[str, Callable[[], str]] = {
+    **{name: partial(table, name) for name in WINDOWS},
+    "wires": wires,
+}
 #: A row of each that takes seconds: one with few events, one with many stations, one of wires.
 SAMPLES = {
     "small-windows": partial(row, "small-windows", "802.11ac", 1),

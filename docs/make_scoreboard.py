@@ -72,12 +72,13 @@ def ours(claim: Claim) -> str:
 def scoreboard() -> str:
     """Counts the items, the claims and the verdicts of each paper."""
     claims, known = load_claims(), items()
-    rows = []
+    counts = {}
     for letter in PAPERS:
         mine = [verdict(claim) for claim in claims if claim.paper == letter]
         made = sum(item.paper == letter for item in known.values())
-        rows.append([letter, made, len(mine), *(mine.count(word) for word in JUDGED)])
-    rows.append(["all", *(sum(row[column] for row in rows) for column in range(1, 7))])
+        counts[letter] = [made, len(mine), *(mine.count(word) for word in JUDGED)]
+    counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+    rows = [[letter, *counted] for letter, counted in counts.items()]
     return _table(["paper", "figures and tables", "claims", *JUDGED], rows)
 
 

@@ -58,8 +58,8 @@ seed = 1
 
 def saturated_table() -> str:
     """Collision probability and goodput of saturated senders, in Markdown."""
-    head = ("n", "P, model", "P, its rules", "P, standard")
-    head += ("Mb/s, model", "Mb/s, its rules", "Mb/s, standard")
+    head = ["n", "P, model", "P, its rules", "P, standard"]
+    head += ["Mb/s, model", "Mb/s, its rules", "Mb/s, standard"]
     lines = []
     for count in SENDERS:
         plain = compare(loads(_SATURATED.format(preset="bianchi", count=count)))

@@ -160,7 +160,7 @@ def test_own_captures_are_overwritten(name: str, snaplen: str, tmp_path: Path) -
     assert path.read_bytes() == content
 
 
-def records(content: bytes) -> Iterator[int]:
+def records(content: bytes | bytearray) -> Iterator[int]:
     """Where the records of a pcap file begin."""
     place = 24
     while place < len(content):

@@ -31,7 +31,7 @@ def test_each_part_of_a_random_split_is_a_queue_of_its_own(sizes: Exponential) -
         assert server.sojourn_s.low is not None
         assert server.sojourn_s.high is not None
         assert server.sojourn_s.low < mean < server.sojourn_s.high
-        assert server.sojourn_s.half_width < 0.05 * mean  # type: ignore[operator]
+        assert server.sojourn_s.half_width < 0.05 * mean
         assert server.share.mean == pytest.approx(share, abs=0.002)
     # Little's law, over both: 0.6 * 3 jobs a second.
     assert result.active.mean == pytest.approx(1.8 * (result.sojourn_s.mean or 0.0), rel=0.01)

@@ -44,7 +44,7 @@ def test_mixtures_are_valid_and_follow_from_their_seed() -> None:
 
 
 def test_laws_that_do_not_hold_are_found() -> None:
-    scenario = airtcp.load(directory() / "office-wifi5.toml").vary(
+    scenario = airtcp.load(Path(str(directory() / "office-wifi5.toml"))).vary(
         {"run.duration": "500 ms", "run.warmup": "100 ms", "run.replications": 2}
     )
     answer = parsed(compare(scenario, threads=1).to_json())

@@ -73,7 +73,9 @@ def test_a_discipline_before_a_link_drops_early() -> None:
     red = run(limit.format('{ discipline = "red", limit = 20, max_probability = 0.1 }'))
 
     def goodput(of: SimulationResult) -> float:
-        return of.simulation.metrics["goodput_bps"].mean
+        mean = of.simulation.metrics["goodput_bps"].mean
+        assert mean is not None
+        return mean
 
     assert goodput(tail) == pytest.approx(5e6 * 1460 / 1500, rel=0.03)
     # A window that is halved at what path and queue hold leaves three quarters on average.

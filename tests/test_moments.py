@@ -53,7 +53,7 @@ def test_ctrl_c_at_ten_moments(name: str, tmp_path: Path, started: Children) -> 
     (tmp_path / "input" / "s.toml").write_text(SCENARIO)
     (tmp_path / "input" / "sweep.toml").write_text(SWEEP)
     moments = Path(__file__).with_name("moments.py")
-    how = ["evenly", str(TIMES), tmp_path, "SIGINT"]
+    how = ["evenly", str(TIMES), str(tmp_path), "SIGINT"]
     process = started.start(
         [sys.executable, moments, *how, *COMMANDS[name], "--threads", "2"],
         stderr=subprocess.PIPE,

@@ -229,7 +229,7 @@ def rating(delay_ms: float, lost_percent: float, bpl: float) -> float:
     echo = 65 - 40 * math.log10((1 + delay_ms / 10) / (1 + delay_ms / 150))
     re = 80 + 2.5 * (echo - 14)
     idte = ((ro - re) / 2 + math.hypot((ro - re) / 2, 10) - 1) * (1 - math.exp(-delay_ms))
-    rle = 10.5 * 117 * (2 * delay_ms + 1) ** -0.25
+    rle = 10.5 * 117 * math.pow(2 * delay_ms + 1, -0.25)
     idle = (ro - rle) / 2 + math.hypot((ro - rle) / 2, 13)
     assert delay_ms <= 100, "no Idd"
     return ro - 1.41 - idte - idle - 95 * lost_percent / (lost_percent + bpl)

@@ -97,6 +97,7 @@ def test_a_quantity_goes_from_good_to_bad_in_ratios(scenario: Scenario) -> None:
     ratios = [a / b for a, b in zip(axis.numbers, axis.numbers[1:], strict=False)]
     assert max(ratios) < 1.03
     assert axis.at(len(axis) - 1).flows[0].application.think_time.mean() == pytest.approx(0.2)
+    assert axis.present is not None
     assert axis.numbers[axis.present] == pytest.approx(1.0, rel=0.02)
 
 

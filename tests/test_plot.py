@@ -84,7 +84,7 @@ def test_one_replication_is_enough() -> None:
     assert list(plot.pictures(compared("web", replications=1))) == list(UNTRACED)
 
 
-def test_png_shows_something(web: Comparison, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_png_shows_something(web: Comparison, tmp_path) -> None:
     for name, figure in plot.pictures(web).items():
         content = drawing.png(figure)
         assert content.startswith(b"\x89PNG\r\n\x1a\n")
@@ -150,7 +150,7 @@ def test_the_curve_of_transfer_times_has_the_percentiles_of_the_tables(web: Comp
     """One definition in a report: the mean of the replications' percentiles."""
     axes = plot.pictures(web)["transfer-times"].get_axes()[0]
 
-    times, levels = axes.lines[0].get_data()
+    times, levels = (np.asarray(values) for values in axes.lines[0].get_data())
     for name, level in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
         mean = web.simulation.metrics[f"transfer_time_{name}_s"].mean
         assert mean is not None

@@ -9,6 +9,14 @@ import pytest
 from airtcp.present import drawing, plot, plot_trace, report
 from airtcp.results import SimulationResult
 from airtcp.scenario import loads
+from matplotlib.axes import Axes
+from matplotlib.patches import StepPatch
+
+
+def steps(axes: Axes) -> list[StepPatch]:
+    """The curves of a picture, which are steps."""
+    return [patch for patch in axes.patches if isinstance(patch, StepPatch)]
+
 
 SCENARIO = """
 [phy]
@@ -50,7 +58,7 @@ def test_a_few_flows_are_lines_with_their_goodput(few: SimulationResult) -> None
     trace = few.simulation.runs[0].trace
     assert trace is not None
 
-    lines = {patch.get_label(): patch for patch in axes.patches}
+    lines = {patch.get_label(): patch for patch in steps(axes)}
     assert set(lines) == set(trace.flow_names)
     for name in trace.flow_names:
         heights, edges, _ = lines[name].get_data()
@@ -59,7 +67,7 @@ def test_a_few_flows_are_lines_with_their_goodput(few: SimulationResult) -> None
         assert (edges[0], edges[-1]) == (0.0, pytest.approx(20.0))
     assert axes.get_ylabel() == "goodput (Mb/s)"
     # The end of the warm-up.
-    assert [line.get_xdata()[0] for line in axes.lines] == [2.0]
+    assert [np.asarray(line.get_xdata())[0] for line in axes.lines] == [2.0]
 
 
 def test_windows_count_up_to_the_receivers(few: SimulationResult) -> None:
@@ -69,7 +77,7 @@ def test_windows_count_up_to_the_receivers(few: SimulationResult) -> None:
     assert np.nanmax(trace.flow("laptop/0").cwnd_bytes) > 65_535
 
     [axes] = plot.pictures(few)["windows"].axes
-    heights = np.concatenate([patch.get_data()[0] for patch in axes.patches])
+    heights = np.concatenate([patch.get_data()[0] for patch in steps(axes)])
     assert np.nanmax(heights) == 65.535
     # Before a flow begins it has no window.
     assert np.isnan(heights).any()
@@ -87,7 +95,7 @@ def test_many_flows_are_a_map(many: SimulationResult) -> None:
     np.testing.assert_allclose(np.asarray(image.get_array()) * 1e6, rates)
     assert [label.get_text() for label in axes.get_yticklabels()] == list(trace.flow_names)
     assert scale.get_ylabel() == "goodput (Mb/s)"
-    assert image.get_extent() == [0.0, pytest.approx(20.0), 11.5, -0.5]
+    assert list(image.get_extent()) == [0.0, pytest.approx(20.0), 11.5, -0.5]
 
 
 def test_points_are_means_where_there_are_more_samples_than_points() -> None:
@@ -97,7 +105,7 @@ def test_points_are_means_where_there_are_more_samples_than_points() -> None:
     assert figure is not None
 
     [axes] = figure.axes
-    heights, edges, _ = axes.patches[0].get_data()
+    heights, edges, _ = steps(axes)[0].get_data()
     assert len(heights) == 200
     mean = trace.flow("laptop/0").goodput_bps.reshape(200, 10).mean(axis=1)
     np.testing.assert_allclose(heights * 1e6, mean)

@@ -390,7 +390,7 @@ QUEUE = '[ap]\nqueue = {{ discipline = "fifo", limit = {limit} }}\n'
         (lambda: scenario(EXPONENTIAL, count=1, window=9), ["W* is 9", "too pessimistic"]),
     ],
 )
-def test_broken_assumptions_are_named_with_their_effect(change, words) -> None:  # type: ignore[no-untyped-def]
+def test_broken_assumptions_are_named_with_their_effect(change, words) -> None:
     sentences = broken(predict(change()))
 
     for word in words:

@@ -412,7 +412,7 @@ def varied(
     for other in others(name, at(now, path)):
         changed = json.loads(before.to_json())
         if name == "mac.beacon":
-            other = {**other, "rate": now["phy"]["control_rate"]}
+            other = {**other, "rate": at(now, ("phy", "control_rate"))}
         at(changed, tuple(way))[last] = other
         try:
             yield ResolvedScenario.from_dict(changed)

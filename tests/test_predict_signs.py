@@ -163,7 +163,8 @@ def sentences() -> Iterator[str]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
         inner |= {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
-        inner |= {id(arg) for n in ast.walk(tree) if is_pattern(n) for arg in n.args}
+        calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+        inner |= {id(arg) for n in calls if is_pattern(n) for arg in n.args}
         for node in ast.walk(tree):
             # Shorter ones are put into others.
             if id(node) in inner or len(text := static(node)) <= 10 or text in reasons:
@@ -172,9 +173,9 @@ def sentences() -> Iterator[str]:
                 yield text
 
 
-def is_pattern(node: ast.AST) -> bool:
-    """Whether a node compiles a regular expression."""
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+def is_pattern(node: ast.Call) -> bool:
+    """Tells if a call compiles a regular expression."""
+    return ast.unparse(node.func) == "re.compile"
 
 
 def static(node: ast.AST) -> str:

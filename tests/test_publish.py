@@ -22,7 +22,7 @@ def test_the_conda_recipe_has_our_version_and_needs_what_we_need() -> None:
     assert recipe["context"]["version"] == VERSION
     needed = {}
     for dependency in PROJECT["dependencies"]:
-        name, bound = re.fullmatch(r"([\w-]+)(>=.*)", dependency).groups()  # type: ignore[union-attr]
+        name, bound = re.fullmatch(r"([\w-]+)(>=.*)", dependency).groups()
         needed[CONDA_NAMES.get(name, name)] = bound
     run = dict(line.split(" ") for line in recipe["requirements"]["run"])
     assert run.pop("python") == PROJECT["requires-python"]

@@ -236,19 +236,16 @@ def test_json_has_the_keys_of_the_contract(scenario: ResolvedScenario) -> None:
 def test_attributes_are_the_json_keys(scenario: ResolvedScenario) -> None:
     provenance = Provenance.of(scenario)
     predicted = Predicted(2.3e6, "models.m", "M (10)", ["a"], ["b"])
-    results = [
-        SimulationResult(scenario, provenance, gathered(answer())),
-        Prediction(scenario, provenance, {"goodput_bps": [predicted]}, None),
-    ]
+    prediction = Prediction(scenario, provenance, {"goodput_bps": [predicted]}, None)
 
-    for result in results:
+    for result in (SimulationResult(scenario, provenance, gathered(answer())), prediction):
         for key in result.to_dict():
             assert hasattr(result, key)
     simulation = gathered(answer())
     for key in simulation.to_dict():
         assert hasattr(simulation, key)
     assert Prediction(scenario, provenance, {}, "why").best("goodput_bps") is None
-    assert results[1].best("goodput_bps") is predicted  # type: ignore[union-attr]
+    assert prediction.best("goodput_bps") is predicted
 
 
 def test_canonical_json_sorts_keys_and_writes_floats_in_their_shortest_form() -> None:

@@ -1,6 +1,7 @@
 """Transfers one by one, pictures and tables of results, as those see them who compute with them."""
 
 from pathlib import Path
+from typing import Any
 
 import airtcp
 import numpy as np
@@ -121,8 +122,15 @@ def compared(result: SimulationResult) -> Comparison:
     return airtcp.compare(airtcp.load(CELL))
 
 
+def png(figure: Any) -> bytes:
+    """A picture as a notebook shows it."""
+    shown = figure._repr_png_()
+    assert isinstance(shown, bytes)
+    return shown
+
+
 def test_results_are_plotted(result: SimulationResult, compared: Comparison) -> None:
-    assert result.plot()._repr_png_().startswith(b"\x89PNG")
+    assert png(result.plot()).startswith(b"\x89PNG")
     names = [compared.plot(name).get_axes()[0].get_xlabel() for name in ("airtime", "stations")]
     assert len(set(names)) == 2
     with pytest.raises(QuestionError, match="no picture 'windows' of this result; allowed: transf"):
@@ -140,7 +148,7 @@ def test_differences_and_plans_are_plotted_and_tabled() -> None:
     )
 
     for one in (difference, plan):
-        assert one.plot()._repr_png_().startswith(b"\x89PNG")
+        assert png(one.plot()).startswith(b"\x89PNG")
     frame = difference.to_pandas()
     row = frame[(frame["metric"] == "goodput_bps") & frame["group"].isna()].iloc[0]
     assert row["difference"] == difference.metrics["goodput_bps"].difference.mean

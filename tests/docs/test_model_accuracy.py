@@ -5,6 +5,8 @@ from pathlib import Path
 
 import make_models
 import pytest
+from airtcp.metrics import METRICS
+from model_grids import GRIDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model-accuracy.md").read_text(encoding="utf-8")
 
@@ -45,17 +47,17 @@ def worst(name: str, metric: str, source: str, but: str = "") -> float:
 
 
 def test_every_table_has_its_shape() -> None:
-    for name, grid in make_models.GRIDS.items():
+    for name, grid in GRIDS.items():
         head, *rows = lines(name)
         assert head == [grid.axis, *grid.points, "within 1 %", "within 5 %", "elsewhere"]
         assert all(len(row) == len(head) for row in rows), name
         told = table(name)
-        assert list(told) == [make_models.METRICS[metric].label for metric in grid.metrics]
+        assert list(told) == [METRICS[metric].label for metric in grid.metrics]
         assert all(told.values()), name
 
 
 def test_a_model_that_is_off_has_a_reason() -> None:
-    for name in make_models.GRIDS:
+    for name in GRIDS:
         for row in lines(name)[1:]:
             if not row[0].startswith("**"):
                 *_, close, fair, why = row
@@ -66,7 +68,7 @@ def test_a_model_that_is_off_has_a_reason() -> None:
 def test_a_model_that_is_off_without_a_reason_is_an_error() -> None:
     from dataclasses import replace
 
-    grid = replace(make_models.GRIDS["alone"], why={})
+    grid = replace(GRIDS["alone"], why={})
 
     with pytest.raises(ValueError, match="nothing says why"):
         make_models.table(grid)

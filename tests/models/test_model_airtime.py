@@ -162,7 +162,7 @@ def test_bad_input_is_named(phy_80211b: Phy, section_80211b: dict[str, Any]) -> 
     with pytest.raises(ValueError, match=r"^bps must be greater than 0"):
         Rate(0, "dsss")
     with pytest.raises(ValueError, match=r"^modulation must be one of"):
-        Rate(1, "fhss")  # type: ignore[arg-type]
+        Rate(1, "fhss")
     with pytest.raises(ValueError, match=r"^sifs_ns must be at least 0"):
         Phy.from_resolved(section_80211b | {"sifs_ns": -1})
     with pytest.raises(ValueError, match=r"^cw_max must be at least 31"):

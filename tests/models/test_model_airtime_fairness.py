@@ -34,7 +34,7 @@ def test_what_is_shared_is_shared_equally() -> None:
     payload, cycle, packets = np.array([3e4, 8e3]), np.array([2e-3, 5e-3]), np.array([30.0, 8.0])
 
     by = {
-        sharing: shares(payload, cycle, cycle, sharing, packets=packets)  # type: ignore[arg-type]
+        sharing: shares(payload, cycle, cycle, sharing, packets=packets)
         for sharing in ("packets", "ppdus", "airtime")
     }
 

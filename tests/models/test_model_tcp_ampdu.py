@@ -13,8 +13,8 @@ W0, M, RETRIES = 16, 6, 6
 
 def times(segments: int = 64, acks: int = 64, ack_s: float = 1e-6) -> Times:
     """k segments take 100 + 28 k us, k ACKs 100 + k us; 60 us more after collisions."""
-    data = 100e-6 + 28e-6 * np.arange(1, segments + 1)
-    ack = 100e-6 + ack_s * np.arange(1, acks + 1)
+    data = 100e-6 + 28e-6 * np.arange(1.0, segments + 1)
+    ack = 100e-6 + ack_s * np.arange(1.0, acks + 1)
     return Times(data, data + 60e-6, ack, ack + 60e-6)
 
 
@@ -116,7 +116,7 @@ def test_windows_of_two_ppdus_pass_each_other_where_the_path_is_long() -> None:
     """128 segments are two PPDUs of 64. In 5 ms on the wire and 2 ms on the air neither meets the
     other again once they are apart, and nothing brings them back together.
     """
-    said = ask(1, 128, 2, path_s=5e-3, at_once=True)  # type: ignore[arg-type]
+    said = ask(1, 128, 2, path_s=5e-3, at_once=True)
 
     cycle = 100 + 28 * 64 + 100 + 32 + 5000
     assert float(said.segments_per_s) == pytest.approx(128 / cycle * 1e6, rel=2e-3)
@@ -129,7 +129,7 @@ def test_windows_of_two_ppdus_pass_each_other_where_the_path_is_long() -> None:
 def test_no_path_lets_more_pass_than_the_windows_in_its_round_trip(
     n: int, window: int, d: int, path_s: float, direction: str
 ) -> None:
-    said = ask(n, window, d, path_s=path_s, direction=direction)  # type: ignore[arg-type]
+    said = ask(n, window, d, path_s=path_s, direction=direction)
 
     assert 0 < float(said.segments_per_s) < n * window / path_s
     # The path lets nothing pass that the air does not, but for windows that it keeps from waiting.

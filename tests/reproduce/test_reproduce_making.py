@@ -95,9 +95,12 @@ def test_two_that_write_to_one_table_take_turns(out: Path, tmp_path: Path) -> No
     (tmp_path / "M" / "fig1.json").unlink()
     waited = threading.Event()
     with locked(tmp_path / "runs" / "lock", tmp_path / "runs"):
-        thread = threading.Thread(
-            target=lambda: (call(CHEAP, *FAST, "--out", tmp_path), waited.set())
-        )
+
+        def make() -> None:
+            call(CHEAP, *FAST, "--out", tmp_path)
+            waited.set()
+
+        thread = threading.Thread(target=make)
         thread.start()
         assert not waited.wait(1.0)
     thread.join()

@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -143,7 +144,7 @@ def test_any_file_is_read_or_refused(
         assert isinstance(values_or_refusal(read, path), Empirical | str)
 
 
-def values_or_refusal(read, path: Path) -> Empirical | str:
+def values_or_refusal(read: Callable[[Path], Empirical], path: Path) -> Empirical | str:
     try:
         return read(path)
     except DataFileError as error:
@@ -237,11 +238,12 @@ def test_a_file_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first = read_access_log(one)
     one.rename(other)
     taken_apart = []
-    monkeypatch.setattr(
-        access_log,
-        "_sizes_of_log",
-        lambda *_: taken_apart.append(1) or Empirical(values=(1.0,), counts=(1,)),
-    )
+
+    def take_apart(*log: object) -> Empirical:
+        taken_apart.append(log)
+        return Empirical(values=(1.0,), counts=(1,))
+
+    monkeypatch.setattr(access_log, "_sizes_of_log", take_apart)
 
     assert read_access_log(other) is first
     assert not taken_apart

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from scipy import integrate, special
 
-LAWS = {
+LAWS: dict[str, Distribution] = {
     "deterministic": Deterministic(value=30_000.0),
     "exponential": Exponential(mean=30_000.0),
     "exponential, below a segment": Exponential(mean=100.0),

@@ -1,6 +1,7 @@
 """Queues: disciplines, the parameters of random early detection, and the time of its packet."""
 
 import json
+from typing import Literal
 
 import pytest
 from airtcp.scenario import ResolvedScenario, loads
@@ -42,7 +43,7 @@ def scenario(
 
 
 @pytest.mark.parametrize("discipline", ["fifo", "per-flow"])
-def test_plain_queues(discipline: str) -> None:
+def test_plain_queues(discipline: Literal["fifo", "per-flow"]) -> None:
     written = f'{{ discipline = "{discipline}", limit = 7 }}'
 
     found = scenario(ap=written)

@@ -5,6 +5,7 @@ import math
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp.airtime import Rate
@@ -243,6 +244,7 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(traffic.Ftp), data["flows"][2]["application"]),
         (written(traffic.Udp), talk),
     ]
+    table: Any
     for table, keys in tables:
         assert set(table.allowed_keys()) == set(keys), table
 

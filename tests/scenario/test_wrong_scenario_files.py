@@ -43,7 +43,7 @@ def place(data: dict[str, Any], path: str) -> tuple[Any, Any]:
     *way, last = [int(key) if key.isdigit() else key for key in path.split(".")]
     here: Any = data
     for key in way:
-        here = here[key] if isinstance(here, list) else here.setdefault(key, {})
+        here = here[key] if isinstance(key, int) else here.setdefault(key, {})
     return here, last
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from airtcp.cli.commands import app
@@ -98,7 +99,7 @@ def test_a_distribution_steps_up_at_each_replication(results: Results) -> None:
 def test_dots_are_rows(results: Results) -> None:
     axes, _ = axes_of(results, x="queue", y="goodput_bps", kind="scatter")
 
-    assert len(axes.collections[0].get_offsets()) == 12
+    assert len(np.asarray(axes.collections[0].get_offsets())) == 12
 
 
 @pytest.mark.parametrize(

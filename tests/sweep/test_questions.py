@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -41,7 +42,12 @@ def store(tmp_path: Path) -> Path:
     with Writer.open(folder, about) as writer:
         writer.add_points(pa.table({"point": ["a", "b"], "count": [1, 2]}))
         for point, goodput in (("a", 3.0), ("b", 5.0)):
-            row = {"point": [point], "replication": [0], "seed": [1], "goodput_bps": [goodput]}
+            row: dict[str, list[Any]] = {
+                "point": [point],
+                "replication": [0],
+                "seed": [1],
+                "goodput_bps": [goodput],
+            }
             writer.add(row)
     return folder
 

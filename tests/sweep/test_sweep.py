@@ -130,7 +130,7 @@ def test_a_precision_stops_each_point_where_a_simulation_does(
     web = {"kind": "web", "size": "20 kB", "think_time": "10 ms"}
     base = base.vary({"flows.laptop.application": web})
     axes = {"stations.laptop.count": [1, 3]}
-    how = {"precision": "8 %", "max_replications": 40}
+    how: dict[str, Any] = {"precision": "8 %", "max_replications": 40}
     found = airtcp.sweep(base, axes, tmp_path, threads=1, metrics=["jain_index"], **how)
 
     counts = found.sql(

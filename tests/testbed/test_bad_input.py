@@ -98,7 +98,7 @@ def test_no_privileges(
     program.write_text("#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(network.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("airtcp.testbed.network.os.geteuid", lambda: 1000)
 
     line = refused(call(*command))
     assert "does not let us make the networks of a testbed: unshare: unshare failed" in line

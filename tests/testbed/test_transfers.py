@@ -197,8 +197,8 @@ def test_users_who_fail_end_the_run_and_leave_nothing(
     assert left == []
 
 
-def _with_a_wrong_password(step):  # type: ignore[no-untyped-def]
-    def stepped(self, network, air):  # type: ignore[no-untyped-def]
+def _with_a_wrong_password(step):
+    def stepped(self, network, air):
         known = self.told
         self.told = lambda: known() | {"password": "wrong"}
         step(self, network, air)

@@ -59,6 +59,7 @@ def test_the_models_say_on_the_page_what_they_say_in_python(web: Web) -> None:
     for name, one in told["values"].items():
         best = expected.best(name)
         assert best is not None
+        assert isinstance(best.value, float)
         assert one["value"] == best.value
         assert one["text"] == quantity(best.value, METRICS[name].unit)
         assert one["source"] == best.source
@@ -77,7 +78,7 @@ def test_a_curve_has_at_each_value_what_models_say_there(web: Web) -> None:
     for value, line in zip(values, lines, strict=True):
         expected = airtcp.predict(scenario(**{"stations.station.count": value}))
         for name, one in line["answer"]["values"].items():
-            assert one["value"] == expected.best(name).value  # type: ignore[union-attr]
+            assert one["value"] == expected.best(name).value
 
 
 def test_all_groups_grow_in_proportion_as_in_a_plan(web: Web) -> None:

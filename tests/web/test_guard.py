@@ -29,12 +29,15 @@ async def status(*headers: tuple[str, str], method: str = "GET") -> int:
 
     said: list[Any] = []
 
+    async def receive() -> Any:
+        raise AssertionError("no body is read")
+
     async def send(message: Any) -> None:
         said.append(message)
 
     raw = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers]
     scope = {"type": "http", "method": method, "path": "/api/start", "headers": raw}
-    await Guard(app, token=None)(scope, send, send)
+    await Guard(app, token=None)(scope, receive, send)
     return int(said[0]["status"])
 
 

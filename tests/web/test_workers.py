@@ -68,7 +68,12 @@ async def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
 
 async def closed() -> None:
     """Wait until the pipes of all workers are closed: a loop that ends before leaves them open."""
-    await until(lambda: all(one._process._transport.is_closing() for one in _STARTED))
+
+    def are_closed() -> bool:
+        processes: list[Any] = [one._process for one in _STARTED]
+        return all(process._transport.is_closing() for process in processes)
+
+    await until(are_closed)
 
 
 def test_workers_that_died_idle_cost_no_question(folder: Path, started: list[Worker]) -> None:
@@ -122,9 +127,10 @@ def test_a_question_whose_workers_die_ends_with_the_reason(
 ) -> None:
     async def ask(crew: Crew) -> dict[str, Any]:
         asked = asyncio.create_task(crew.ask("predict", source()))
-        for number in (1, 2):
-            await until(lambda number=number: len(started) == number)
-            os.kill(started[-1].pid, signal.SIGKILL)
+        await until(lambda: len(started) == 1)
+        os.kill(started[-1].pid, signal.SIGKILL)
+        await until(lambda: len(started) == 2)
+        os.kill(started[-1].pid, signal.SIGKILL)
         said = await asked
         # The next question is none the worse for it.
         assert "answer" in await crew.ask("predict", source())

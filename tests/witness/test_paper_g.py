@@ -35,7 +35,7 @@ def run(
         "run.replications": 20,
     }
     scenario = Bench(FOLDER, FOLDER, Settings()).scenario("uploads", changes)
-    return [one.answer for one in simulate(scenario, threads=1).simulation.runs]
+    return [dict(one.answer) for one in simulate(scenario, threads=1).simulation.runs]
 
 
 def count(runs: list[dict[str, Any]], name: str) -> float:

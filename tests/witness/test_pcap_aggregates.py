@@ -138,7 +138,7 @@ class Frame:
     def ampdu(self) -> tuple[int, int] | None:
         """Reference number and flags."""
         field = self.fields.get(20)
-        return struct.unpack("<IH", field[:6]) if field else None  # type: ignore[return-value]
+        return struct.unpack("<IH", field[:6]) if field else None
 
     @property
     def received(self) -> set[int]:

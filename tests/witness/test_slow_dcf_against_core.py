@@ -19,7 +19,7 @@ import itertools
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from statistics import fmean
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import slow_dcf
@@ -78,10 +78,10 @@ COVERING = [
     Cell(2, "eifs", TIMEOUT, False, 1, 3, ap_packet=1500),
 ]
 FULL = [
-    Cell(*values)
-    for values in itertools.product(
+    Cell(stations, after_collision, colliders, rts, retry_limit, cw_min)
+    for stations, after_collision, colliders, rts, retry_limit, cw_min in itertools.product(
         (1, 2, 5, 10, 20, 50),
-        ("eifs", "difs", "eifs+difs"),
+        get_args(slow_dcf.AfterCollision),
         (TIMEOUT, OTHERS),
         (False, True),
         (1, 7),
