@@ -257,6 +257,20 @@ mod tests {
         assert!(gaps.iter().all(|&gap| gap <= 19), "{:?}", gaps.iter().max());
     }
 
+    /// Half way between the thresholds a count of 19 makes a drop certain: 0.05 / (1 - 19 * 0.05) = 1. A count of
+    /// 0, which an average below the thresholds leaves behind, makes it 0.05, of 1, which a forced drop does, 0.05 / 0.95.
+    #[test]
+    fn the_count_since_the_last_drop_begins_anew_below_and_above_the_thresholds() {
+        let after = |lengths: &[usize]| {
+            let mut red = Detection { since_drop: Some(18), ..red(1.0) };
+            lengths.iter().map(|&len| red.drops(Time::ZERO, len)).collect::<Vec<_>>()
+        };
+
+        assert_eq!(after(&[10]), [true]);
+        assert_eq!(after(&[4, 10]), [false, false]);
+        assert_eq!(after(&[15, 10]), [true, false]);
+    }
+
     /// 0.5^3 of the average is left after three packet times without a packet.
     #[test]
     fn an_empty_queue_forgets() {

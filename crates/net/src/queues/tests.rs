@@ -94,20 +94,24 @@ fn a_packet_that_the_mac_has_is_never_dropped() {
     assert_eq!((queue.len(), queue.waiting()), (1, 0));
 }
 
-/// A packet that the MAC has counts until the MAC is done with it.
+/// A packet that the MAC has counts until the MAC is done with it, in one line or in lines of receivers.
 #[test]
 fn a_full_fifo_drops_what_arrives() {
-    let mut queue = queue(QueueConfig::fifo(Some(2)));
-    for id in [1, 2] {
-        assert!(offer(&mut queue, 0, id).is_empty());
-    }
+    for scheduler in [None, Some(Scheduler::Oldest {})] {
+        let service = Service { scheduler, ..Service::default() };
+        let mut queue =
+            Queue::new(&QueueConfig::fifo(Some(2)), service, || unreachable!("not random"));
+        for id in [1, 2] {
+            assert!(offer(&mut queue, 0, id).is_empty());
+        }
 
-    assert_eq!(offer(&mut queue, 0, 3), [3]);
-    assert_eq!(take(&mut queue), Some(1));
-    assert_eq!(offer(&mut queue, 0, 4), [4]);
-    done(&mut queue);
-    assert!(offer(&mut queue, 0, 5).is_empty());
-    assert_eq!(drain(&mut queue), [2, 5]);
+        assert_eq!(offer(&mut queue, 0, 3), [3]);
+        assert_eq!(take(&mut queue), Some(1));
+        assert_eq!(offer(&mut queue, 0, 4), [4]);
+        done(&mut queue);
+        assert!(offer(&mut queue, 0, 5).is_empty());
+        assert_eq!(drain(&mut queue), [2, 5]);
+    }
 }
 
 /// A packet for which there is no room stays where it is, and the turn with it.

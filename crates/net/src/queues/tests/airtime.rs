@@ -92,6 +92,48 @@ fn a_debt_is_paid_by_waiting() {
     assert!((29..=31).contains(&first), "{turns:?}");
 }
 
+/// Gives the next receiver one packet in an access of this long.
+fn serve_next(queue: &mut Queue<u32>, airtime: Duration) -> u32 {
+    let to = queue.receiver(std::iter::empty()).unwrap();
+    queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+    queue.charge(to, airtime);
+    to
+}
+
+/// Algorithm 3 goes on with the next receiver once a deficit is not above zero: after an access of exactly
+/// the quantum that is so.
+#[test]
+fn a_deficit_that_is_used_up_ends_the_turn() {
+    let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
+    for to in [1, 1, 1, 2, 2, 2] {
+        offer(&mut queue, packet(to, 0));
+    }
+
+    let turns: Vec<_> = (0..6).map(|_| serve_next(&mut queue, QUANTUM)).collect();
+
+    assert_eq!(turns, [1, 2, 1, 2, 1, 2]);
+}
+
+/// Receiver 3 gets its first packet when 1 and 2 have used their quanta as new ones, and goes first. When its
+/// next packet comes it has nothing waiting, and most of its deficit left, but it had its turn: 2 goes before.
+#[test]
+fn a_new_receiver_goes_ahead_of_old_ones_once() {
+    let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 4], &[1; 4], None));
+    for to in [1, 1, 1, 2, 2, 2] {
+        offer(&mut queue, packet(to, 0));
+    }
+    let mut turns = vec![serve_next(&mut queue, QUANTUM), serve_next(&mut queue, QUANTUM)];
+
+    offer(&mut queue, packet(3, 0));
+    turns.push(serve_next(&mut queue, Duration::from_micros(100)));
+    turns.push(serve_next(&mut queue, QUANTUM));
+    offer(&mut queue, packet(3, 1));
+    turns.push(serve_next(&mut queue, QUANTUM));
+    turns.push(serve_next(&mut queue, QUANTUM));
+
+    assert_eq!(turns, [1, 2, 3, 1, 2, 3]);
+}
+
 /// A lone receiver is served, whatever it owes.
 #[test]
 fn a_debtor_alone_is_served() {

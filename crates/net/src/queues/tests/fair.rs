@@ -1,4 +1,4 @@
-//! FQ-CoDel: turns by bytes, flows that come first, and who pays for an overflow.
+//! FQ-CoDel: turns by bytes, flows that come first, and the flow that pays for an overflow.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 
@@ -50,26 +50,43 @@ fn drain(queue: &mut Queue<u32>) -> Vec<u32> {
     std::iter::from_fn(|| take(queue, Time::ZERO)).collect()
 }
 
-/// Flow 1 has sent so much that others wait for it; flow 2 sends now and then, and goes first each
-/// time: RFC 8290, section 5.1 (sparse flows).
-#[test]
-fn a_flow_that_had_nothing_waiting_goes_first() {
-    let mut queue = queue(&config(1514, None), Service::default());
-    for id in 100..140 {
-        offer(&mut queue, packet(1, id, 1500));
+/// Makes a queue with three flows of 1500 bytes a packet, each of which has used its quantum of 1500 in its turn as a new flow.
+fn three_old_flows() -> Queue<u32> {
+    let mut queue = queue(&config(1500, None), Service::default());
+    for flow in [1, 2, 3] {
+        for id in 0..3 {
+            offer(&mut queue, packet(flow, 10 * flow + id, 1500));
+        }
     }
-    let mut order = Vec::new();
-    for round in 0..8 {
-        order.extend(take(&mut queue, Time::ZERO));
-        offer(&mut queue, packet(2, round, 100));
-        order.extend(take(&mut queue, Time::ZERO));
-        order.extend(take(&mut queue, Time::ZERO));
+    for id in [10, 20, 30] {
+        assert_eq!(take(&mut queue, Time::ZERO), Some(id));
+    }
+    queue
+}
+
+/// RFC 8290, section 4.2: the list of new flows is served before that of old ones.
+#[test]
+fn a_new_flow_goes_ahead_of_old_ones() {
+    let mut queue = three_old_flows();
+
+    offer(&mut queue, packet(9, 90, 100));
+
+    assert_eq!(drain(&mut queue), [90, 11, 21, 31, 12, 22, 32]);
+}
+
+/// RFC 8290, section 4.2: a new flow whose queue is found empty goes to the end of the old ones, so that its
+/// next packet waits until flows 2 and 3 had their turn, though all of its quantum but 100 bytes is left.
+#[test]
+fn a_new_flow_goes_ahead_once() {
+    let mut queue = three_old_flows();
+    offer(&mut queue, packet(9, 90, 100));
+    for id in [90, 11] {
+        assert_eq!(take(&mut queue, Time::ZERO), Some(id));
     }
 
-    let sparse: Vec<_> = order.iter().enumerate().filter(|&(_, &id)| id < 100).collect();
-    let places: Vec<_> = sparse.iter().map(|&(place, _)| place).collect();
-    assert_eq!(sparse.len(), 8);
-    assert!(places.iter().enumerate().all(|(round, &place)| place <= 3 * round + 2), "{places:?}");
+    offer(&mut queue, packet(9, 91, 100));
+
+    assert_eq!(drain(&mut queue), [21, 31, 91, 12, 22, 32]);
 }
 
 /// Packets of 500 bytes go three for each of 1500.
@@ -103,6 +120,48 @@ fn an_overflow_costs_the_fattest_flow_half_of_its_packets() {
 
     assert_eq!((queue.len(), queue.iter().count()), (8, 8));
     assert_eq!(drain(&mut queue).len(), 8);
+}
+
+/// Flow 2 has 4500 bytes in three packets: it pays, and neither the flow that came first, which has most
+/// packets, nor the one that overflows the queue. Half of its bytes are two packets.
+#[test]
+fn an_overflow_costs_the_flow_with_most_bytes() {
+    let mut queue = queue(&config(1514, Some(8)), Service::default());
+    for (flow, id, bytes) in [(1, 10, 100), (2, 20, 1500), (3, 30, 1500)] {
+        for more in 0..if flow == 3 { 1 } else { 3 } {
+            assert!(offer(&mut queue, packet(flow, id + more, bytes)).is_empty());
+        }
+    }
+    assert!(offer(&mut queue, packet(1, 13, 100)).is_empty());
+
+    assert_eq!(offer(&mut queue, packet(3, 31, 100)), [20, 21]);
+}
+
+/// Each receiver has flows of its own, and the limit is one for all: that of receiver 2 is the fattest.
+#[test]
+fn an_overflow_costs_the_receiver_of_the_fattest_flow() {
+    let scheduler = Some(Scheduler::RoundRobin {});
+    let service = Service { scheduler, ..Service::default() };
+    let mut queue = queue(&config(1514, Some(4)), service);
+    for (to, id, bytes) in [(0, 1, 1500), (2, 20, 1500), (2, 21, 1500), (3, 30, 1500)] {
+        assert!(offer(&mut queue, Packet { to, ..packet(to, id, bytes) }).is_empty());
+    }
+
+    assert_eq!(offer(&mut queue, Packet { to: 3, ..packet(3, 31, 100) }), [20]);
+}
+
+/// Half of twelve packets are six, but a batch of two is no more than two.
+#[test]
+fn a_batch_has_no_more_packets_than_is_allowed() {
+    let mut config = config(1514, Some(12));
+    let DisciplineConfig::FqCodel { fq, .. } = &mut config.discipline else { unreachable!() };
+    fq.drop_batch = 2;
+    let mut queue = queue(&config, Service::default());
+    for id in 0..12 {
+        assert!(offer(&mut queue, packet(1, id, 1000)).is_empty());
+    }
+
+    assert_eq!(offer(&mut queue, packet(1, 12, 1000)), [0, 1]);
 }
 
 /// A batch leaves something for whom the MAC contends: 40 bytes are less than half of 1540.
