@@ -28,7 +28,14 @@ $(STAMPS)/build: $(STAMPS)/dev $(CORE_SOURCES)
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
-build: $(STAMPS)/build ## Build the core and install airtcp into .venv
+# Scenarios of the benchmarks with every key, which tests and benchmarks of the core read.
+RESOLVED := target/resolved/.made
+$(RESOLVED): $(STAMPS)/build benches/resolve.py $(wildcard benches/scenarios/*.toml python/airtcp/*.py) \
+		$(shell find python/airtcp/scenario -name '*.py')
+	$(BIN)/python benches/resolve.py
+	@touch $@
+
+build: $(STAMPS)/build $(RESOLVED) ## Build the core and install airtcp into .venv
 
 demo: build ## Predict and simulate a hot spot with real web traffic
 	$(BIN)/airtcp run python/airtcp/examples/web-hotspot.toml --out out/demo
@@ -48,7 +55,7 @@ check: build ## Run the unit tests of Rust and the quick tests of Python (under 
 
 test: test-rust test-python ## Run every fast test (minutes)
 
-test-rust:
+test-rust: $(RESOLVED)
 	cargo test --workspace --exclude airtcp-py --quiet
 
 # Wireshark's reader is a witness of captures; without it those tests are skipped, and say so.
@@ -104,8 +111,7 @@ verify: build ## Compare with the reference results at length, and try many more
 		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \
 		|| echo 'Which scripts are expected to fail, and why, is in docs/packetdrill.md.'; fi
 
-resolved: build ## Make the stored resolved forms of scenarios again, after a change of keys
-	$(BIN)/python benches/resolve.py
+resolved: $(RESOLVED) ## Write the resolved scenarios that tests of the core read, as build does
 
 same: build ## Check that simulations give the same outcomes bit for bit as when they were stored
 	$(BIN)/python validation/same/same.py

@@ -102,7 +102,7 @@ def memory_row() -> Row:
         "import sys; from airtcp import _core; from pathlib import Path;"
         "_core.Simulation(Path(sys.argv[1]).read_text()).run(1, 0, _core.RunControl())"
     )
-    resolved = ROOT / "crates/sim/benches/scenarios/downloads-10-of-2000.json"
+    resolved = ROOT / "target/resolved/downloads-10-of-2000.json"
     subprocess.run([sys.executable, "-c", code, str(resolved)], check=True)
     # ru_maxrss of the children: the largest of those that ended, in KiB on Linux.
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

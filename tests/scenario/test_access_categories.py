@@ -8,12 +8,11 @@ from airtcp import standards
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import ResolvedScenario, load, loads
 from airtcp.scenario.keys.mac import AccessParameters, Classify, Edca
-from airtcp.standards import STANDARDS, edca_defaults
+from airtcp.standards import STANDARDS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 EVERY_KEY = Path(__file__).parents[1] / "scenarios" / "valid" / "every_key.toml"
-PAGE = Path(__file__).parents[2] / "docs" / "scenario-files.md"
 US = 1000
 
 SCENARIO = """
@@ -222,18 +221,3 @@ def scenario_or_message(mac: str, standard: str) -> ResolvedScenario | str:
         return scenario(mac, standard)
     except ScenarioError as error:
         return str(error)
-
-
-def test_the_defaults_of_the_page_are_the_standards() -> None:
-    page = PAGE.read_text()
-    for category in standards.EDCA_CATEGORIES:
-        cells = [f"`{category}`"]
-        for ap in (False, True):
-            found = edca_defaults(STANDARDS["802.11b"], category, ap=ap, cw_min=31, cw_max=1023)
-            cells += [str(found.aifsn), str(found.cw_min), str(found.cw_max)]
-        for standard in ("802.11b", "802.11a"):
-            limit = edca_defaults(
-                STANDARDS[standard], category, ap=False, cw_min=31, cw_max=1023
-            ).txop_limit_ns
-            cells.append(f"{limit / 1e6:g} ms")
-        assert f"| {' | '.join(cells)} |" in page

@@ -16,14 +16,12 @@ from typing import Any, TypeVar
 ROOT = Path(__file__).parents[2]
 RANDOM_SCENARIOS = 200
 
-#: What the repository has as scenario files.
+#: The repository's scenario files.
 WRITTEN = (
     "python/airtcp/examples/*.toml",
     "benches/scenarios/*.toml",
     "tests/scenarios/valid/*.toml",
 )
-#: What it has in the resolved form.
-RESOLVED = ("crates/sim/benches/scenarios/*.json",)
 
 #: Files are simulated for so long at most: long enough for losses and timeouts, short enough for a
 #: command that is given often.
@@ -34,15 +32,12 @@ T = TypeVar("T")
 
 
 def all_scenarios(work: Path) -> Iterator[tuple[str, str]]:
-    """Name and resolved form, as the core reads it, of each; `work` is for scratch files."""
+    """Lists names and resolved forms, as the core reads them; `work` is for scratch files."""
     import airtcp
 
     for pattern in WRITTEN:
         for path in sorted(ROOT.glob(pattern)):
             yield str(path.relative_to(ROOT)), _shortened(airtcp.load(path).to_json())
-    for pattern in RESOLVED:
-        for path in sorted(ROOT.glob(pattern)):
-            yield str(path.relative_to(ROOT)), _shortened(path.read_text(encoding="utf-8"))
     for index in range(RANDOM_SCENARIOS):
         path = work / f"random-{index:03}.toml"
         path.write_text(random_scenario(index), encoding="utf-8")

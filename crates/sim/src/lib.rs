@@ -20,6 +20,9 @@ pub mod outcome;
 mod packet;
 mod pcap;
 mod replication;
+#[cfg(test)]
+#[path = "../tests/resolved/mod.rs"]
+mod resolved;
 mod round_trips;
 pub mod scenario;
 mod statistics;

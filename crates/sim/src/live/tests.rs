@@ -7,19 +7,20 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::outcome::Metrics;
+use crate::resolved::resolved;
 use crate::scenario::Scenario;
 use crate::world::log::{Arrived, Log, Sent};
 
 /// Ten endless downloads in 802.11b; 20 stations of several access categories; 20 downloads with
 /// A-MPDUs.
-const DOWNLOADS: &str = include_str!("../../benches/scenarios/downloads-10.json");
-const CATEGORIES: &str = include_str!("../../benches/scenarios/categories-20.json");
-const AGGREGATES: &str = include_str!("../../benches/scenarios/downloads-20-n.json");
+const DOWNLOADS: &str = "downloads-10";
+const CATEGORIES: &str = "categories-20";
+const AGGREGATES: &str = "downloads-20-n";
 
 const MILLISECOND: u64 = 1_000_000;
 
 fn scenario(base: &str, change: impl FnOnce(&mut Value)) -> Scenario {
-    let mut value: Value = serde_json::from_str(base).expect("it is JSON");
+    let mut value: Value = serde_json::from_str(&resolved(base)).expect("it is JSON");
     value["run"]["warmup_ns"] = json!(200 * MILLISECOND);
     value["run"]["duration_ns"] = json!(1500 * MILLISECOND);
     change(&mut value);

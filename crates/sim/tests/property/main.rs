@@ -2,6 +2,8 @@
 //! checks by itself; and it says the same when it is run again with a trace, which agrees with it.
 //! `AIRTCP_CASES` sets how many.
 
+#[path = "../resolved/mod.rs"]
+mod resolved;
 mod scenarios;
 mod straight;
 

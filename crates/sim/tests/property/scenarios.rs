@@ -1,17 +1,21 @@
 //! Random scenarios in the resolved form.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use crate::resolved::resolved;
 
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 
 /// A scenario whose keys stand for those that the strategies below leave alone.
-const RESOLVED: &str = include_str!("../../benches/scenarios/downloads-10.json");
+static RESOLVED: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(&resolved("downloads-10")).expect("it is JSON"));
 
 /// The table at `pointer` of that scenario, with other values for some of its keys.
 fn table(pointer: &str, changes: Value) -> Value {
-    let mut scenario: Value = serde_json::from_str(RESOLVED).expect("it is JSON");
-    let mut table = scenario.pointer_mut(pointer).expect("it has the table").take();
+    let mut table = RESOLVED.pointer(pointer).expect("it has the table").clone();
     let Value::Object(changes) = changes else { panic!("{changes} is no table") };
     for (key, value) in changes {
         let known = table.get_mut(&key);

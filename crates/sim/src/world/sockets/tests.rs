@@ -6,15 +6,14 @@ use super::*;
 use crate::Simulation;
 use crate::control::RunControl;
 use crate::replication::Replication;
+use crate::resolved::resolved;
 use crate::scenario::Scenario;
 
 const SECOND: u64 = 1_000_000_000;
-/// Ten endless downloads; in the resolved form as it is at present.
-const DOWNLOADS: &str = include_str!("../../../benches/scenarios/downloads-10.json");
 
 /// 802.11b at 11 Mb/s: one station whose transfers begin every `interarrival`.
 fn scenario(direction: &str, interarrival: Value, size: u64, duration_s: u64) -> Scenario {
-    let mut scenario: Value = serde_json::from_str(DOWNLOADS).expect("it is JSON");
+    let mut scenario: Value = serde_json::from_str(&resolved("downloads-10")).expect("it is JSON");
     scenario["stations"][0]["count"] = json!(1);
     let flow = &mut scenario["flows"][0];
     flow["name"] = json!("file");
