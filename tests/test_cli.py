@@ -16,6 +16,7 @@ from airtcp.compare import compare
 from airtcp.exceptions import SimulationError
 from airtcp.present import summary
 from airtcp.scenario import load
+from bases import cell, reading
 from children import Children
 from typer.testing import CliRunner, Result
 
@@ -24,25 +25,14 @@ INVALID = [
     for name in ("not_toml", "not_utf8", "several_problems")
 ]
 
-WEB = """
-title = "Three laptops"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 3
-[[flows]]
-stations = "laptop"
-direction = "download"
-[flows.application]
-kind = "web"
-size = { distribution = "exponential", mean = "20 kB" }
-think_time = { distribution = "exponential", mean = "1 s" }
-[run]
-warmup = "1 s"
-duration = "20 s"
-replications = 4
-"""
+WEB = cell(
+    3,
+    title="Three laptops",
+    application=reading("20 kB"),
+    warmup="1 s",
+    duration="20 s",
+    replications=4,
+)
 #: The time that a run took, the only numbers that may differ between two runs.
 MOMENTS = Path(__file__).with_name("moments.py")
 #: Starts the command with arguments.
@@ -108,11 +98,9 @@ def test_predict_shows_models_alone(scenario: Path) -> None:
 
 def test_models_without_an_answer_are_shown_with_the_reason(tmp_path: Path) -> None:
     """A wired link that is faster than the air, which the others do not mind."""
-    endless = WEB.partition("[flows.application]")[0].replace(
-        "[[stations]]", '[links.up]\nrate = "100 Mb/s"\nqueue = 50\n[[stations]]'
-    )
     path = tmp_path / "wired.toml"
-    path.write_text(endless + 'path = ["up"]\napplication = { kind = "bulk" }\n')
+    wire = '[links.up]\nrate = "100 Mb/s"\nqueue = 50'
+    path.write_text(cell(3, tables=wire, flow='path = ["up"]'))
 
     shown = call("predict", path)
 

@@ -15,24 +15,11 @@ from airtcp.cli.commands import app
 from airtcp.results import Simulation
 from airtcp.results.trace_file import TraceFile
 from airtcp.run.interruption import Interruption
+from bases import cell
 from children import Children
 from typer.testing import CliRunner, Result
 
-SCENARIO = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 2
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "0 s"
-duration = "5 s"
-replications = 3
-"""
+SCENARIO = cell(2, warmup="0 s", duration="5 s", replications=3)
 #: Starts the command with arguments, as a process of its own.
 Start = Callable[..., "subprocess.Popen[str]"]
 ENDLESS = SCENARIO.replace("replications = 3", "replications = 1000000")

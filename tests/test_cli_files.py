@@ -9,23 +9,10 @@ import pytest
 from airtcp.cli.captures import is_own_capture
 from airtcp.cli.commands import app
 from airtcp.run.replications import Runner
+from bases import cell
 from typer.testing import CliRunner, Result
 
-SHORT = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 1
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "0 s"
-duration = "1 s"
-replications = 2
-"""
+SHORT = cell(warmup="0 s", duration="1 s", replications=2)
 
 
 @pytest.fixture

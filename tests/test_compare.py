@@ -7,23 +7,9 @@ from airtcp.results import Lag, Predicted, Prediction, TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp.stats import Interval, joint, of_one_more
+from bases import cell
 
-DOWNLOADS = """
-title = "Endless downloads"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 5
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "1 s"
-duration = "10 s"
-replications = 4
-"""
+DOWNLOADS = cell(5, title="Endless downloads", warmup="1 s", duration="10 s", replications=4)
 
 
 @pytest.fixture(scope="module")

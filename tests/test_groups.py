@@ -13,6 +13,7 @@ from airtcp.present.groups import by_group
 from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
 from airtcp.stats import student_interval
+from bases import SATURATED, cell
 
 PARTS = ("data", "tcp_ack", "control")
 
@@ -128,21 +129,15 @@ def test_a_lone_station_takes_the_airtime_of_its_exchanges() -> None:
     """Saturated UDP, no backoff: a clock whose period is DIFS and one exchange."""
     result = simulate(
         loads(
-            """
-            stations = [{ name = "sender", count = 1 }]
-            [phy]
-            standard = "802.11b"
-            cw_min = 0
-            cw_max = 0
-            [[flows]]
-            stations = "sender"
-            direction = "upload"
-            application = { kind = "udp", packet = "1500 B", rate = "saturated" }
-            [run]
-            warmup = "1 s"
-            duration = "10 s"
-            replications = 1
-            """
+            cell(
+                phy="cw_min = 0\ncw_max = 0",
+                name="sender",
+                direction="upload",
+                application=SATURATED,
+                warmup="1 s",
+                duration="10 s",
+                replications=1,
+            )
         )
     )
     # 192 us of preamble and header each; 12288 bits at 11 Mb/s, 112 at 2: whole microseconds.
@@ -162,21 +157,16 @@ def test_a_station_queue_drops_what_the_air_does_not_take() -> None:
     """Without backoff the air takes a packet each 1618 us (192 + 1118 + 10 + 192 + 56 + 50)."""
     result = simulate(
         loads(
-            """
-            stations = [{ name = "camera", count = 1, queue = { limit = 5 } }]
-            [phy]
-            standard = "802.11b"
-            cw_min = 0
-            cw_max = 0
-            [[flows]]
-            stations = "camera"
-            direction = "upload"
-            application = { kind = "udp", packet = "1500 B", rate = "20 Mb/s" }
-            [run]
-            warmup = "1 s"
-            duration = "10 s"
-            replications = 1
-            """
+            cell(
+                phy="cw_min = 0\ncw_max = 0",
+                name="camera",
+                group="queue = { limit = 5 }",
+                direction="upload",
+                application='{ kind = "udp", packet = "1500 B", rate = "20 Mb/s" }',
+                warmup="1 s",
+                duration="10 s",
+                replications=1,
+            )
         )
     )
     # 12000 bits at 20 Mb/s: a packet comes each 600 us.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import airtcp
 import pytest
+from bases import cell
 
 EXAMPLES = sorted((Path(airtcp.__file__).parent / "examples").glob("*.toml"))
 NUMERICS = {"numpy", "pydantic", "rich"}
@@ -34,21 +35,7 @@ PARTS = {"numpy.ma", "numpy.random", "numpy.fft", "numpy.polynomial", "numpy.tes
     "sqlite3",
 }
 
-TINY = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 1
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "0 s"
-duration = "1 s"
-replications = 1
-"""
+TINY = cell(warmup="0 s", duration="1 s", replications=1)
 
 
 def imported(*arguments: str | Path) -> set[str]:

@@ -14,6 +14,7 @@ import pytest
 from airtcp import simulate
 from airtcp.results import Simulation
 from airtcp.scenario import loads
+from bases import cell
 
 RUN = '[run]\nwarmup = "1 s"\nduration = "4 s"\nreplications = 1\nseed = 3\n'
 
@@ -26,18 +27,14 @@ def means(text: str) -> dict[str, Any]:
     return {name: one.mean for name, one in simulated(text).metrics.items()}
 
 
-DATAGRAMS = """
-[phy]
-standard = "802.11b"
-control_rate = "2 Mb/s"
-[[stations]]
-name = "a"
-count = 1
-[[flows]]
-stations = "a"
-direction = "{direction}"
-application = {{ kind = "udp", packet = "1500 B", rate = "{rate}" }}
-"""
+def datagrams(direction: str, rate: str, count: int = 1) -> str:
+    return cell(
+        count,
+        phy='control_rate = "2 Mb/s"',
+        name="a",
+        direction=direction,
+        application=f'{{ kind = "udp", packet = "1500 B", rate = "{rate}" }}',
+    )
 
 
 @pytest.mark.parametrize("direction", ["download", "upload"])
@@ -47,7 +44,7 @@ def test_a_datagram_at_an_idle_medium_takes_its_airtime(direction: str) -> None:
 
     The medium is idle for longer than DIFS whenever one comes, so that none waits.
     """
-    found = means(DATAGRAMS.format(direction=direction, rate="120 kb/s"))
+    found = means(datagrams(direction=direction, rate="120 kb/s"))
 
     assert found["packet_delay_s"] == pytest.approx(1310e-6, rel=1e-12)
     for share in ("p50", "p90", "p95", "p99"):
@@ -65,7 +62,7 @@ def test_a_datagram_at_an_idle_medium_takes_its_airtime(direction: str) -> None:
 def test_losses_are_what_does_not_fit() -> None:
     """12 Mb/s are offered, and about half of it comes through: the rest finds the queue full."""
     simulation = simulated(
-        DATAGRAMS.format(direction="download", rate="12 Mb/s") + "[ap]\nqueue = { limit = 10 }\n"
+        datagrams(direction="download", rate="12 Mb/s") + "[ap]\nqueue = { limit = 10 }\n"
     )
     found = {name: one.mean for name, one in simulation.metrics.items()}
 
@@ -87,7 +84,7 @@ def test_a_frame_under_way_counts_in_part(
     700 us of 1310 count, whose time at 11 Mb/s is 1070.5 us. One that is under way at the end has
     not come.
     """
-    text = DATAGRAMS.format(direction="download", rate="120 kb/s")
+    text = datagrams(direction="download", rate="120 kb/s")
     run = '[run]\nwarmup = "{} ns"\nduration = "{} us"\nreplications = 1\n'
     simulate(loads(text + run.format(0, 200_000)), threads=1, pcap=tmp_path / "air.pcap")
     # When the first frame is sent: the time of the first record of a capture.
@@ -105,28 +102,13 @@ def test_a_frame_under_way_counts_in_part(
 
 def test_no_more_payload_crosses_the_air_than_there_is_time() -> None:
     """1 ms of saturated stations, whose frames last longer: 1.06 when they counted as a whole."""
-    text = DATAGRAMS.format(direction="upload", rate="saturated").replace("count = 1", "count = 5")
+    text = datagrams("upload", "saturated", count=5)
     run = '[run]\nwarmup = "10 ms"\nduration = "1 ms"\nreplications = 200\nseed = 1\n'
-    runs = simulate(loads(text.replace('"120 kb/s"', '"saturated"') + run)).simulation.runs
+    runs = simulate(loads(text + run)).simulation.runs
 
     found = [run.answer["metrics"]["channel_utilization"] for run in runs]
     # At most the time of a frame of 1310 us that carries 1070.5 us of payload.
     assert 0.5 < max(found) <= 1070.6 / 1310
-
-
-TRANSFER = """
-[phy]
-standard = "{standard}"
-[[stations]]
-name = "a"
-count = 3
-[[flows]]
-stations = "a"
-direction = "{direction}"
-application = {{ kind = "bulk" }}
-path = [{{ delay = "20 ms" }}]
-tcp = {{ mss = "1000 B", receive_window = {{ segments = 8 }} }}
-"""
 
 
 @pytest.mark.parametrize("standard", ["802.11g", "802.11n"])
@@ -137,7 +119,16 @@ def test_round_trips_and_queues_obey_littles_law(standard: str, direction: str) 
 
     It holds up to what is under way at both ends of the measured time: 24 of some thousands.
     """
-    simulation = simulated(TRANSFER.format(standard=standard, direction=direction))
+    simulation = simulated(
+        cell(
+            3,
+            standard=standard,
+            name="a",
+            direction=direction,
+            flow="""path = [{ delay = "20 ms" }]
+tcp = { mss = "1000 B", receive_window = { segments = 8 } }""",
+        )
+    )
     found = {name: one.mean for name, one in simulation.metrics.items()}
 
     per_flow = [flow.goodput_bps for flow in simulation.flows]
@@ -184,19 +175,13 @@ tcp = {{ receive_window = {{ segments = 1 }}, delayed_ack = {{ every = 1 }} }}
     assert both == pytest.approx(2 / (1 / near + 1 / far), rel=0.01)
 
 
-LOSSES = """
-[phy]
-standard = "802.11g"
-[[stations]]
-name = "a"
-count = 1
-[[flows]]
-stations = "a"
-direction = "download"
-application = {{ kind = "bulk" }}
-path = [{{ delay = "20 ms"{loss} }}]
-tcp = {{ variant = "{variant}" }}
-"""
+def losses(variant: str, loss: str) -> str:
+    return cell(
+        standard="802.11g",
+        name="a",
+        flow=f"""path = [{{ delay = "20 ms"{loss} }}]
+tcp = {{ variant = "{variant}" }}""",
+    )
 
 
 def test_the_path_does_not_wait_for_what_was_lost() -> None:
@@ -205,9 +190,9 @@ def test_the_path_does_not_wait_for_what_was_lost() -> None:
     On the path a trip stays what it is without losses. Without SACK nobody is told before.
     """
     rate = ', loss = { rate = "1 %" }'
-    clean = means(LOSSES.format(variant="sack", loss=""))
-    lossy = means(LOSSES.format(variant="sack", loss=rate))
-    blind = means(LOSSES.format(variant="newreno", loss=rate))
+    clean = means(losses(variant="sack", loss=""))
+    lossy = means(losses(variant="sack", loss=rate))
+    blind = means(losses(variant="newreno", loss=rate))
 
     assert clean["path_rtt_s"] == clean["rtt_s"]
     assert lossy["rtt_s"] > lossy["path_rtt_s"] + 0.003

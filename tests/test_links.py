@@ -4,31 +4,23 @@ import airtcp.scenario
 import pytest
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
+from bases import BULK, cell
 
-SCENARIO = """
-[phy]
-standard = "802.11g"
-[links.wire]
-{link}
-[[stations]]
-name = "sta"
-[[flows]]
-stations = "sta"
-direction = "{direction}"
-application = {application}
-path = ["wire"]
-[run]
-warmup = "1 s"
-duration = "20 s"
-replications = 1
-"""
-BULK = '{ kind = "bulk" }'
 UDP = '{ kind = "udp", packet = "1000 B", rate = "4 Mb/s" }'
 
 
 def run(link: str, *, direction: str = "download", application: str = BULK) -> SimulationResult:
-    text = SCENARIO.format(link=link, direction=direction, application=application)
-    text = text.replace('name = "sta"', 'name = "sta"\ncount = 1')
+    text = cell(
+        standard="802.11g",
+        tables=f"[links.wire]\n{link}",
+        name="sta",
+        direction=direction,
+        application=application,
+        flow='path = ["wire"]',
+        warmup="1 s",
+        duration="20 s",
+        replications=1,
+    )
     return simulate(airtcp.scenario.loads(text), threads=1)
 
 

@@ -10,24 +10,11 @@ from typing import Any
 import pytest
 from airtcp.cli.commands import app
 from airtcp.results.query import open as opened
+from bases import cell
 from children import Children
 from typer.testing import CliRunner
 
-SCENARIO = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 2
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "0 s"
-duration = "100 ms"
-replications = 3
-"""
+SCENARIO = cell(2, warmup="0 s", duration="100 ms", replications=3)
 SWEEP = """
 scenario = "s.toml"
 [axes]

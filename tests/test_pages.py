@@ -14,6 +14,7 @@ from airtcp.exceptions import ScenarioError
 from airtcp.present.groups import by_group
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, load, loads
+from bases import cell
 
 PAGES = """
 [phy]
@@ -130,25 +131,28 @@ def test_pages_without_page_have_no_page_time() -> None:
     assert outcome(loads(text))["metrics"]["page_time_s"] is None
 
 
-PROFILE = """
-[phy]
-standard = "802.11g"
-[[stations]]
-name = "a"
-count = 2
-[[flows]]
-stations = "a"
-direction = "{direction}"
-application = {application}
-[run]
-warmup = "{warmup}"
-duration = "30 s"
-replications = 1
-"""
+def text_of(
+    application: str,
+    direction: str = "download",
+    warmup: str = "0 s",
+    count: int = 2,
+    flow: str = "",
+) -> str:
+    return cell(
+        count,
+        standard="802.11g",
+        name="a",
+        direction=direction,
+        application=application,
+        flow=flow,
+        warmup=warmup,
+        duration="30 s",
+        replications=1,
+    )
 
 
 def profile(application: str, direction: str = "download", warmup: str = "0 s") -> ResolvedScenario:
-    return loads(PROFILE.format(application=application, direction=direction, warmup=warmup))
+    return loads(text_of(application, direction, warmup))
 
 
 def test_a_page_of_2025_has_the_sizes_of_the_almanac() -> None:
@@ -179,13 +183,8 @@ def test_what_a_file_says_stands_above_its_profile() -> None:
 def replayed(directory: Path, text: str, stations: int = 2, extra: str = "") -> ResolvedScenario:
     (directory / "log.csv").write_text(text)
     scenario = directory / "s.toml"
-    scenario.write_text(
-        PROFILE.format(
-            application=f'{{ kind = "replay", file = "log.csv"{extra} }}',
-            direction="download",
-            warmup="0 s",
-        ).replace("count = 2", f"count = {stations}")
-    )
+    application = f'{{ kind = "replay", file = "log.csv"{extra} }}'
+    scenario.write_text(text_of(application, count=stations))
     return load(scenario)
 
 
@@ -260,11 +259,10 @@ def test_a_call_on_an_idle_channel_is_good() -> None:
 
 def test_lost_speech_is_rated_as_lost() -> None:
     """A link that loses one packet in 50, with nothing beside it: Ppl = 2 %."""
-    text = PROFILE.format(
-        application='{ kind = "udp", packet = "200 B", rate = "80 kb/s", codec = "G.711" }',
-        direction="download",
-        warmup="0 s",
-    ).replace("[run]", 'path = [{ delay = "10 ms", loss = { every = 50 } }]\n[run]')
+    text = text_of(
+        '{ kind = "udp", packet = "200 B", rate = "80 kb/s", codec = "G.711" }',
+        flow='path = [{ delay = "10 ms", loss = { every = 50 } }]',
+    )
     metrics = outcome(loads(text))["metrics"]
 
     assert metrics["packet_loss"] == pytest.approx(0.02, rel=0.02)

@@ -12,31 +12,15 @@ from airtcp.present import drawing, plot
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
+from bases import BULK, SATURATED, cell, reading
 from matplotlib.image import imread
 
-SCENARIO = """
-title = "{kind}"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = {count}
-[[flows]]
-stations = "laptop"
-direction = "{direction}"
-application = {application}
-[run]
-warmup = "1 s"
-duration = "20 s"
-replications = {replications}
-"""
 #: What a result without a trace can have, in order.
 UNTRACED = [name for name in plot.CAPTIONS if name not in plot.TRACED]
 APPLICATIONS = {
-    "web": """{ kind = "web", size = { distribution = "exponential", mean = "20 kB" },
-                think_time = { distribution = "exponential", mean = "1 s" } }""".replace("\n", ""),
-    "bulk": '{ kind = "bulk" }',
-    "udp": '{ kind = "udp", packet = "1500 B", rate = "saturated" }',
+    "web": reading("20 kB"),
+    "bulk": BULK,
+    "udp": SATURATED,
 }
 
 
@@ -45,11 +29,13 @@ def compared(
 ) -> Comparison:
     return compare(
         loads(
-            SCENARIO.format(
-                kind=kind,
-                count=count,
+            cell(
+                count,
+                title=kind,
                 application=APPLICATIONS[kind],
                 direction=direction,
+                warmup="1 s",
+                duration="20 s",
                 replications=replications,
             )
         )

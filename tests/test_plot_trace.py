@@ -9,6 +9,7 @@ import pytest
 from airtcp.present import drawing, plot, plot_trace, report
 from airtcp.results import SimulationResult
 from airtcp.scenario import loads
+from bases import SATURATED, cell
 from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 
@@ -18,27 +19,22 @@ def steps(axes: Axes) -> list[StepPatch]:
     return [patch for patch in axes.patches if isinstance(patch, StepPatch)]
 
 
-SCENARIO = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = {count}
-[[flows]]
-stations = "laptop"
-direction = "upload"
-application = {application}
-[run]
-warmup = "2 s"
-duration = "18 s"
-replications = 2
-"""
 BULK = '{ kind = "bulk", start = { distribution = "uniform", low = "0 s", high = "10 s" } }'
-UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
+
+
+def text_of(count: int, application: str = BULK) -> str:
+    return cell(
+        count,
+        direction="upload",
+        application=application,
+        warmup="2 s",
+        duration="18 s",
+        replications=2,
+    )
 
 
 def traced(count: int, application: str = BULK, **options: object) -> SimulationResult:
-    scenario = loads(SCENARIO.format(count=count, application=application))
+    scenario = loads(text_of(count, application))
     return airtcp.simulate(scenario, trace=True, **options)  # type: ignore[arg-type]
 
 
@@ -114,7 +110,7 @@ def test_points_are_means_where_there_are_more_samples_than_points() -> None:
 
 
 def test_what_makes_no_sense_is_not_drawn() -> None:
-    datagrams = plot.pictures(traced(2, UDP))
+    datagrams = plot.pictures(traced(2, SATURATED))
     alone = plot.pictures(traced(1))
 
     assert "flow-goodput" in datagrams
@@ -124,7 +120,7 @@ def test_what_makes_no_sense_is_not_drawn() -> None:
 
 
 def test_without_a_trace_there_are_no_such_pictures() -> None:
-    scenario = loads(SCENARIO.format(count=3, application=BULK))
+    scenario = loads(text_of(3))
 
     assert not {"flow-goodput", "windows"} & set(plot.pictures(airtcp.simulate(scenario)))
 

@@ -4,29 +4,15 @@ import pytest
 from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.scenario import loads
+from bases import BULK, cell, reading
 
-SCENARIO = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "sta"
-count = 10
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {application}
-tcp = {{ mss = "1000 B", receive_window = {{ segments = 4 }}, {acks} }}
-"""
-BULK = '{ kind = "bulk" }'
-WEB = (
-    '{ kind = "web", size = { distribution = "exponential", mean = "30 kB" }, '
-    'think_time = { distribution = "exponential", mean = "10 s" } }'
-)
+WEB = reading("30 kB", "10 s")
 THRESHOLDS = "delayed_ack = { thresholds = [[0, 1], [2, 2], [5, 3], [9, 4]] }"
 
 
 def said(acks: str, application: str = BULK) -> Prediction:
-    return predict(loads(SCENARIO.format(application=application, acks=acks)))
+    tcp = f'tcp = {{ mss = "1000 B", receive_window = {{ segments = 4 }}, {acks} }}'
+    return predict(loads(cell(10, name="sta", application=application, flow=tcp)))
 
 
 def goodput(prediction: Prediction) -> float:

@@ -9,6 +9,7 @@ from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
+from bases import cell
 
 RUN = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
 PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
@@ -281,20 +282,8 @@ def test_heusse_s_cycle_is_near_the_simulation(count: int) -> None:
 
 
 def test_another_congestion_control_than_renos_is_never_answered_in_silence() -> None:
-    text = """
-        [phy]
-        standard = "802.11b"
-        [[stations]]
-        name = "laptop"
-        count = 3
-        [[flows]]
-        stations = "laptop"
-        direction = "download"
-        application = { kind = "bulk" }
-        tcp = { congestion = "CONTROL" }
-    """
     for control, is_broken in (("reno", False), ("cubic", True)):
-        model = predict(loads(text.replace("CONTROL", control))).model
+        model = predict(loads(cell(3, flow=f'tcp = {{ congestion = "{control}" }}'))).model
         for entries in model.values():
             for entry in entries:
                 found = [s for s in entry.broken if s.startswith("Reno's congestion control;")]

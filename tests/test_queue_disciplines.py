@@ -4,6 +4,7 @@ from pathlib import Path
 
 import airtcp.scenario
 from airtcp.run.simulate import simulate
+from bases import cell
 
 SCENARIO = """
 [phy]
@@ -45,24 +46,17 @@ def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
     assert min(goodput) > 0.5 * sum(goodput) / 4 > 0, goodput
 
 
-UPLOADS = """
-[phy]
-standard = "802.11n"
-[ap]
-queue = { limit = 300 }
-[[stations]]
-name = "sta"
-count = 5
-[[flows]]
-stations = "sta"
-direction = "upload"
-application = { kind = "bulk" }
-tcp = { variant = "sack", receive_window = "256 KiB" }
-[run]
-warmup = "0 s"
-duration = "5 s"
-replications = 1
-"""
+UPLOADS = cell(
+    5,
+    standard="802.11n",
+    tables="[ap]\nqueue = { limit = 300 }",
+    name="sta",
+    direction="upload",
+    flow='tcp = { variant = "sack", receive_window = "256 KiB" }',
+    warmup="0 s",
+    duration="5 s",
+    replications=1,
+)
 
 
 def filtered(written: str) -> int:
@@ -88,31 +82,23 @@ def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
 
 def test_a_ring_bounds_what_a_discipline_can_still_drop() -> None:
     """CoDel alone keeps the queue near its target; what is in the driver's ring waits beyond it."""
-    plain = simulate(airtcp.scenario.loads(RING.format(ring="")), threads=1).simulation.metrics
+    plain = simulate(airtcp.scenario.loads(ring_of("")), threads=1).simulation.metrics
     ring = simulate(
-        airtcp.scenario.loads(RING.format(ring=", mac_limit = 100")), threads=1
+        airtcp.scenario.loads(ring_of(", mac_limit = 100")), threads=1
     ).simulation.metrics
 
     # 100 packets of 1500 bytes at some 55 Mb/s are 22 ms.
     assert plain["rtt_s"].mean + 0.01 < ring["rtt_s"].mean < plain["rtt_s"].mean + 0.025
 
 
-RING = """
-[phy]
-standard = "802.11n"
-[ap]
-queue = {{ discipline = "fq-codel"{ring} }}
-[[stations]]
-name = "sta"
-count = 1
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {{ kind = "bulk" }}
-path = [{{ delay = "1 ms" }}]
-tcp = {{ variant = "sack", receive_window = "4 MiB" }}
-[run]
-warmup = "5 s"
-duration = "20 s"
-replications = 1
-"""
+def ring_of(ring: str) -> str:
+    return cell(
+        standard="802.11n",
+        tables=f'[ap]\nqueue = {{ discipline = "fq-codel"{ring} }}',
+        name="sta",
+        flow="""path = [{ delay = "1 ms" }]
+tcp = { variant = "sack", receive_window = "4 MiB" }""",
+        warmup="5 s",
+        duration="20 s",
+        replications=1,
+    )

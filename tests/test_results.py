@@ -17,18 +17,9 @@ from airtcp.results import (
     canonical_json,
 )
 from airtcp.scenario import ResolvedScenario, loads
+from bases import cell
 
-MINIMAL = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 2
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-"""
+MINIMAL = cell(2)
 
 
 @pytest.fixture

@@ -13,40 +13,24 @@ from airtcp import SimulationError, _core
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
+from bases import SATURATED, cell, reading
 
-WEB = """
-title = "Four laptops"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 4
-[[flows]]
-stations = "laptop"
-direction = "download"
-[flows.application]
-kind = "web"
-size = { distribution = "exponential", mean = "30 kB" }
-think_time = { distribution = "exponential", mean = "1 s" }
-[run]
-warmup = "1 s"
-duration = "20 s"
-seed = 5
-"""
-UDP = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "sensor"
-count = 3
-[[flows]]
-stations = "sensor"
-direction = "upload"
-start_spread = "0 s"
-application = { kind = "udp", packet = "1500 B", rate = "saturated" }
-[run]
-duration = "2 s"
-"""
+WEB = cell(
+    4,
+    title="Four laptops",
+    application=reading("30 kB"),
+    warmup="1 s",
+    duration="20 s",
+    seed=5,
+)
+UDP = cell(
+    3,
+    name="sensor",
+    direction="upload",
+    application=SATURATED,
+    flow='start_spread = "0 s"',
+    duration="2 s",
+)
 
 
 def web(run: str = "replications = 6") -> ResolvedScenario:

@@ -5,33 +5,23 @@ from __future__ import annotations
 import airtcp
 import pytest
 from airtcp.scenario import loads
-
-SCENARIO = """
-[phy]
-standard = "{standard}"
-[[stations]]
-name = "sta"
-count = 1
-[[flows]]
-stations = "sta"
-direction = "{direction}"
-application = {{ kind = "bulk" }}
-path = [{{ rate = "1 Gb/s", delay = "5 ms" }}]
-tcp = {{ variant = "sack", receive_window = "1 MiB", {threshold}, small_queue = {small} }}
-[run]
-warmup = "8 s"
-duration = "4 s"
-replications = 1
-seed = 1
-"""
+from bases import cell
 
 
 def metrics(standard: str, small: bool, direction: str = "upload") -> dict[str, float]:
-    text = SCENARIO.format(
+    tcp = (
+        'variant = "sack", receive_window = "1 MiB", initial_ssthresh = "16 kB", '
+        f"small_queue = {str(small).lower()}"
+    )
+    text = cell(
         standard=standard,
-        small=str(small).lower(),
+        name="sta",
         direction=direction,
-        threshold='initial_ssthresh = "16 kB"',
+        flow=f'path = [{{ rate = "1 Gb/s", delay = "5 ms" }}]\ntcp = {{ {tcp} }}',
+        warmup="8 s",
+        duration="4 s",
+        replications=1,
+        seed=1,
     )
     run = airtcp.simulate(loads(text), threads=1).simulation.runs[0]
     return dict(run.answer["metrics"])

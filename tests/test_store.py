@@ -9,20 +9,16 @@ from airtcp import simulate
 from airtcp.results import Simulation
 from airtcp.results.store import Store, code_digest, key_of
 from airtcp.scenario import ResolvedScenario, loads
+from bases import cell
 
-SCENARIO = """
-stations = [{ name = "a", count = 2 }]
-[phy]
-standard = "802.11b"
-[[flows]]
-stations = "a"
-direction = "download"
-application = { kind = "web", size = "3 kB", think_time = "0.5 s" }
-[run]
-warmup = "0 s"
-duration = "2 s"
-replications = 2
-"""
+SCENARIO = cell(
+    2,
+    name="a",
+    application='{ kind = "web", size = "3 kB", think_time = "0.5 s" }',
+    warmup="0 s",
+    duration="2 s",
+    replications=2,
+)
 
 CODE = '''"""A module."""
 

@@ -11,6 +11,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import load, loads
 from airtcp.scenario.keys.mac import Beacon
 from airtcp.scenario.keys.queue import AdaptiveBurst
+from bases import cell
 
 WEB = """
 title = "Three laptops"
@@ -178,20 +179,13 @@ def test_sane_numbers(web: Comparison) -> None:
 
 def test_events_that_nobody_saw_are_not_shown() -> None:
     result = compare(
-        loads("""
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 3
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-tcp = { receive_window = { segments = 1 }, delayed_ack = { every = 1 } }
-[run]
-duration = "2 s"
-"""),
+        loads(
+            cell(
+                3,
+                flow="tcp = { receive_window = { segments = 1 }, delayed_ack = { every = 1 } }",
+                duration="2 s",
+            )
+        ),
         replications=2,
     )
 
@@ -264,22 +258,7 @@ def test_wide_intervals_are_a_caution() -> None:
 )
 def test_what_is_special_about_tcp_is_told(tcp: str, words: str) -> None:
     def told(tcp: str) -> str:
-        return "\n".join(
-            summary.subject(
-                loads(f"""
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 3
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = {{ kind = "bulk" }}
-tcp = {{ {tcp} }}
-""")
-            )
-        )
+        return "\n".join(summary.subject(loads(cell(3, flow=f"tcp = {{ {tcp} }}"))))
 
     assert words in told(tcp)
     assert words not in told('variant = "newreno", delayed_ack = { every = 1 }')

@@ -5,34 +5,25 @@ from __future__ import annotations
 import airtcp
 import pytest
 from airtcp.scenario import loads
+from bases import cell
 
 MSS_BYTES = 1460
-SCENARIO = """
-[phy]
-standard = "802.11n"
-[links.wire]
-rate = "{rate}"
-delay = "10 ms"
-[[stations]]
-name = "sta"
-count = 1
-[[flows]]
-stations = "sta"
-direction = "{direction}"
-application = {{ kind = "bulk" }}
-path = ["wire"]
-tcp = {{ variant = "sack", receive_window = "{window}", {acks} }}
-[run]
-warmup = "2 s"
-duration = "5 s"
-replications = 1
-seed = 1
-"""
 
 
 def rates(direction: str, rate: str, acks: str, window: str = "256 KiB") -> tuple[float, float]:
     """Segments with payload a second, and others."""
-    text = SCENARIO.format(direction=direction, rate=rate, acks=acks, window=window)
+    tcp = f'tcp = {{ variant = "sack", receive_window = "{window}", {acks} }}'
+    text = cell(
+        standard="802.11n",
+        tables=f'[links.wire]\nrate = "{rate}"\ndelay = "10 ms"',
+        name="sta",
+        direction=direction,
+        flow=f'path = ["wire"]\n{tcp}',
+        warmup="2 s",
+        duration="5 s",
+        replications=1,
+        seed=1,
+    )
     run = airtcp.simulate(loads(text), threads=1).simulation.runs[0]
     data = run.answer["metrics"]["goodput_bps"] / (8 * MSS_BYTES)
     return data, run.answer["counts"]["tcp_segments"] / 5 - data

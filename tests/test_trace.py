@@ -16,6 +16,7 @@ from airtcp.results import SimulationResult
 from airtcp.results.trace import Trace
 from airtcp.results.trace_file import schema
 from airtcp.scenario import ResolvedScenario, loads
+from bases import cell
 from children import Children
 from pyarrow import parquet
 
@@ -299,22 +300,15 @@ def test_an_interrupted_run_leaves_a_whole_file(file: Path, ending: str, started
     assert printed != ""
 
 
-AGGREGATES = """
-[phy]
-standard = "802.11n"
-[[stations]]
-name = "a"
-count = 2
-frame_errors = "5 %"
-[[flows]]
-stations = "a"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "500 ms"
-duration = "2 s"
-replications = 1
-"""
+AGGREGATES = cell(
+    2,
+    standard="802.11n",
+    name="a",
+    group='frame_errors = "5 %"',
+    warmup="500 ms",
+    duration="2 s",
+    replications=1,
+)
 
 
 def test_ppdus_are_those_of_the_metrics(tmp_path: Path) -> None:

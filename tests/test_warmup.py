@@ -12,6 +12,7 @@ import pytest
 from airtcp import SimulationError
 from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
+from bases import BULK, SATURATED, cell
 
 RNG = np.random.default_rng(20)
 
@@ -98,43 +99,34 @@ def test_series_that_say_nothing_are_refused(series: np.ndarray, message: str) -
         mser5(series)
 
 
+def uploads(application: str, flow: str) -> str:
+    return cell(
+        10,
+        name="a",
+        direction="upload",
+        application=application,
+        flow=flow,
+        warmup="auto",
+        duration="100 s",
+        replications=2,
+        seed=1,
+    )
+
+
 # Ten uploads with windows of four segments, which begin one after the other in 20 s.
-RAMP = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "a"
-count = 10
-[[flows]]
-stations = "a"
-direction = "upload"
-tcp = { receive_window = { segments = 4 } }
-[flows.application]
-kind = "bulk"
-start = { distribution = "uniform", low = "0 s", high = "20 s" }
-[run]
-warmup = "auto"
-duration = "100 s"
-replications = 2
-seed = 1
-"""
+RAMP = uploads(
+    BULK.replace("}", ', start = { distribution = "uniform", low = "0 s", high = "20 s" } }'),
+    "tcp = { receive_window = { segments = 4 } }",
+)
 
 
 # 20 Mb/s into a cell of 11 Mb/s.
-OVERLOAD = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "a"
-count = 1
-[[flows]]
-stations = "a"
-direction = "download"
-application = { kind = "udp", packet = "1500 B", rate = "20 Mb/s" }
-[run]
-warmup = "auto"
-duration = "1 s"
-"""
+OVERLOAD = cell(
+    name="a",
+    application='{ kind = "udp", packet = "1500 B", rate = "20 Mb/s" }',
+    warmup="auto",
+    duration="1 s",
+)
 
 
 def test_a_scenario_is_measured_when_all_have_begun() -> None:
@@ -164,10 +156,7 @@ def test_a_queue_that_grows_for_ever_has_no_warmup() -> None:
 
 
 def test_what_is_steady_from_the_start_needs_no_warmup() -> None:
-    text = RAMP[: RAMP.index("tcp =")] + "\n"
-    text += 'start_spread = "0 s"\n'
-    text += 'application = { kind = "udp", packet = "1500 B", rate = "saturated" }\n'
-    text += RAMP[RAMP.index("[run]") :]
+    text = uploads(SATURATED, 'start_spread = "0 s"')
 
     assert find_warmup_ns(loads(text), threads=1) <= 5e9
 

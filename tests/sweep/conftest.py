@@ -5,27 +5,18 @@ from pathlib import Path
 
 import pytest
 from airtcp.scenario import Scenario, loads
+from bases import cell
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-TEXT = """
-title = "Downloads"
-[phy]
-standard = "802.11b"
-[ap]
-queue = { discipline = "fifo", limit = 100 }
-[[stations]]
-name = "laptop"
-count = 2
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "0 s"
-duration = "100 ms"
-replications = 2
-"""
+TEXT = cell(
+    2,
+    title="Downloads",
+    tables='[ap]\nqueue = { discipline = "fifo", limit = 100 }',
+    warmup="0 s",
+    duration="100 ms",
+    replications=2,
+)
 
 
 @pytest.fixture

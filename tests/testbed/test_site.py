@@ -8,6 +8,7 @@ from airtcp.scenario import Scenario, loads
 from airtcp.testbed import network, site
 from airtcp.testbed.network import check_machine
 from airtcp.testbed.site import site_of
+from bases import cell
 
 
 def test_each_station_has_a_network_and_each_entry_a_server(scenario: Scenario) -> None:
@@ -145,17 +146,9 @@ def test_a_missing_device_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         check_machine()
 
 
-DATAGRAMS = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "one"
-count = 1
-[[flows]]
-stations = "one"
-direction = "upload"
-application = { kind = "udp", packet = "1700 B", rate = "1 Mb/s" }
-"""
+DATAGRAMS = cell(
+    direction="upload", application='{ kind = "udp", packet = "1700 B", rate = "1 Mb/s" }'
+)
 
 
 def test_send_buffers_begin_small_and_grow(scenario: Scenario) -> None:
@@ -168,25 +161,13 @@ def test_send_buffers_begin_small_and_grow(scenario: Scenario) -> None:
 def test_receive_buffers_begin_as_linux_has_them_and_grow_to_the_window() -> None:
     """131072 bytes are the default (ip-sysctl.rst); a small window has all its room at once."""
     large, small = (
-        site_of(loads(WINDOW.format(window=window)), name="test").nodes[1].sysctls
+        site_of(loads(cell(flow=f'tcp = {{ receive_window = "{window}" }}')), name="test")
+        .nodes[1]
+        .sysctls
         for window in ("3 MB", "8760 B")
     )
     assert large["net.ipv4.tcp_rmem"] == "4096 131072 6000000"
     assert small["net.ipv4.tcp_rmem"] == "4096 17520 17520"
-
-
-WINDOW = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "one"
-count = 1
-[[flows]]
-stations = "one"
-direction = "download"
-application = {{ kind = "bulk" }}
-tcp = {{ receive_window = "{window}" }}
-"""
 
 
 def test_datagrams_need_room() -> None:

@@ -15,6 +15,7 @@ from airtcp.testbed.programs import program_of
 from airtcp.testbed.site import site_of
 from airtcp.testbed.transfers import Transfers
 from airtcp.testbed.users import Zeros
+from bases import cell
 
 
 def told(scenario: Scenario, flow: int = 0) -> dict:
@@ -215,19 +216,10 @@ def test_what_is_uploaded_is_as_long_as_it_should_be() -> None:
 
 def test_a_bulk_transfer_of_some_size_is_one_transfer() -> None:
     scenario = loads(
-        """
-        [phy]
-        standard = "802.11b"
-        [[stations]]
-        name = "one"
-        count = 1
-        [[flows]]
-        stations = "one"
-        direction = "download"
-        application = { kind = "bulk", size = "30 kB", start = "2 s" }
-        [run]
-        duration = "1 s"
-        warmup = "0 s"
-        """
+        cell(
+            application='{ kind = "bulk", size = "30 kB", start = "2 s" }',
+            duration="1 s",
+            warmup="0 s",
+        )
     )
     assert told(scenario)["transfers"] == [(2.0, 30_000)]

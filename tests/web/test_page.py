@@ -14,6 +14,7 @@ import pytest
 from airtcp.amounts import quantity
 from airtcp.examples import directory
 from airtcp.scenario import Scenario
+from bases import cell
 from serving import Web
 
 CHROMIUM = shutil.which("chromium")
@@ -198,22 +199,7 @@ def test_a_link_to_what_is_not_there_says_so_once(
     page.until("All flows")
 
 
-QUICK = """\
-title = "Quick"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 3
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "1 s"
-duration = "DURATION"
-replications = 3
-"""
+QUICK = cell(3, title="Quick", warmup="1 s", duration="DURATION", replications=3)
 
 
 def put(page: Page, text: str, name: str = "quick.toml") -> None:
@@ -239,8 +225,8 @@ def test_a_simulation_runs_to_its_end_with_what_the_python_says(opened: Any) -> 
     groups = by_group(result.simulation, least=1)
     assert groups is not None
     table = page.page.locator("section", has=page.page.get_by_role("heading", name="By group"))
-    for cell in groups.rows[0]:
-        assert cell in table.inner_text()
+    for entry in groups.rows[0]:
+        assert entry in table.inner_text()
     page.page.get_by_role("button", name="Simulate the curve").click()
     page.page.locator(".picture .points circle").nth(3).wait_for()
 

@@ -1,0 +1,57 @@
+"""Scenario texts that tests share: a cell with one group of stations, each of which has one flow.
+
+A test says what of `cell` it is about. Those with several groups, and those whose numbers a reader
+works out key by key, have texts of their own.
+"""
+
+import json
+
+BULK = '{ kind = "bulk" }'
+SATURATED = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
+"""UDP that is faster than any air: the queue is never empty."""
+
+
+def reading(size: str, think_time: str = "1 s") -> str:
+    """Returns readers of web pages with exponential sizes and pauses of these means."""
+    size_law = f'{{ distribution = "exponential", mean = "{size}" }}'
+    think_law = f'{{ distribution = "exponential", mean = "{think_time}" }}'
+    return f'{{ kind = "web", size = {size_law}, think_time = {think_law} }}'
+
+
+def cell(
+    count: int = 1,
+    *,
+    title: str = "",
+    standard: str = "802.11b",
+    phy: str = "",
+    tables: str = "",
+    name: str = "laptop",
+    group: str = "",
+    direction: str = "download",
+    application: str = BULK,
+    flow: str = "",
+    **run: str | int,
+) -> str:
+    """Returns the text of a cell with `count` stations, whose keys of `[run]` are `run`.
+
+    `phy`, `group` and `flow` are further lines of these tables, `tables` whole ones before them.
+    """
+    lines = [
+        f'title = "{title}"' if title else "",
+        "[phy]",
+        f'standard = "{standard}"',
+        phy,
+        tables,
+        "[[stations]]",
+        f'name = "{name}"',
+        f"count = {count}",
+        group,
+        "[[flows]]",
+        f'stations = "{name}"',
+        f'direction = "{direction}"',
+        f"application = {application}",
+        flow,
+        "[run]" if run else "",
+        *(f"{key} = {json.dumps(value)}" for key, value in run.items()),
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
