@@ -22,11 +22,9 @@ from numpy.typing import ArrayLike
 
 from airtcp import _core
 from airtcp._version import __version__
-from airtcp.distributions import Distribution, Exponential
-from airtcp.exceptions import SimulationError
+from airtcp.distributions import Distribution
+from airtcp.run.flow_arguments import arrivals, effort, law_of, replicate
 from airtcp.run.flow_arguments import capacities as checked_capacities
-from airtcp.run.flow_arguments import law_of, mean_size, positive, replicate, whole
-from airtcp.run.processors import processors
 from airtcp.stats import Interval, student_interval
 
 
@@ -111,15 +109,8 @@ def concurrent_processor_sharing(
     True
     """
     tables = [checked_capacities(capacity) for capacity in capacities]
-    given = [value for value in (load, arrival_rate, interarrival) if value is not None]
-    if len(given) != 1:
-        raise ValueError("give exactly one of load, arrival_rate and interarrival")
     size_law = law_of("sizes", sizes)
-    if load is not None:
-        served = math.fsum(table[-1] for table in tables)
-        arrival_rate = positive("load", load) * served / mean_size(sizes)
-    if arrival_rate is not None:
-        interarrival = Exponential(mean=1.0 / positive("arrival_rate", arrival_rate))
+    served = math.fsum(table[-1] for table in tables)
     if isinstance(split, str):
         if split != "least":
             raise ValueError(f'split must be "least" or a share for each server, not {split!r}')
@@ -127,23 +118,19 @@ def concurrent_processor_sharing(
     else:
         rule = {"kind": "random", "shares": [float(share) for share in split]}
     system = {
-        "interarrival": law_of("interarrival", interarrival),
+        "interarrival": arrivals(sizes, served, load, arrival_rate, interarrival),
         "sizes": size_law,
         "capacities": tables,
         "split": rule,
     }
-    jobs = whole("jobs", jobs, 1)
-    warmup = jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0)
-    seed, replications = whole("seed", seed, 0), whole("replications", replications, 1)
-    threads = processors() if threads is None else whole("threads", threads, 1)
+    jobs, warmup, seed, replications, threads = effort(
+        jobs, warmup_jobs, seed, replications, threads
+    )
     student_interval([], confidence)  # refuses a confidence that is none
     core, control = _core.ConcurrentFlows(json.dumps(system)), _core.FlowControl()
 
     def one(index: int) -> list[dict[str, Any]]:
-        try:
-            answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
-        except _core.SimulationFailed as error:
-            raise SimulationError(f"the flow simulation failed: {error}") from error
+        answer: list[dict[str, Any]] = json.loads(core.run(seed, index, warmup, jobs, control))
         return answer
 
     runs = replicate(one, replications, threads, control)

@@ -25,6 +25,8 @@ from airtcp.distributions import (
     Pareto,
     Uniform,
 )
+from airtcp.exceptions import SimulationError
+from airtcp.run.processors import processors
 
 _LARGEST_COUNT = 2**63 - 1
 _POLL_S = 0.1
@@ -36,7 +38,10 @@ Answer = TypeVar("Answer")
 def replicate(
     one: Callable[[int], Answer], replications: int, threads: int, control: _core.FlowControl
 ) -> tuple[Answer, ...]:
-    """Say what `one` gives for replications 0, 1, ..., several at a time; `control` stops them."""
+    """Tells what `one` gives for replications 0, 1, ..., several at a time; `control` stops them.
+
+    Raises SimulationError where the core says that a law was violated.
+    """
     with ThreadPoolExecutor(threads, thread_name_prefix="airtcp-flow") as pool:
         futures = [pool.submit(one, index) for index in range(replications)]
         try:
@@ -45,9 +50,11 @@ def replicate(
                 done, pending = wait(pending, timeout=_POLL_S, return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
-        except BaseException:
+        except BaseException as error:
             control.cancel()
             pool.shutdown(cancel_futures=True)
+            if isinstance(error, _core.SimulationFailed):
+                raise SimulationError(f"the flow simulation failed: {error}") from error
             raise
     return tuple(future.result() for future in futures)
 
@@ -58,6 +65,40 @@ def law_of(name: str, law: object) -> dict[str, Any]:
         raise TypeError(f"{name} must be a distribution of airtcp.scenario, not {law!r}")
     written: dict[str, Any] = law.model_dump(mode="json", by_alias=True)
     return written
+
+
+def arrivals(
+    sizes: Distribution,
+    served: float,
+    load: float | None,
+    arrival_rate: float | None,
+    interarrival: Distribution | None,
+) -> dict[str, Any]:
+    """Returns the law of the times between arrivals, of which one of the last three tells.
+
+    `served` is the most work that a second can have. Raises ValueError, TypeError.
+    """
+    if (load, arrival_rate, interarrival).count(None) != 2:
+        raise ValueError("give exactly one of load, arrival_rate and interarrival")
+    if load is not None:
+        arrival_rate = positive("load", load) * served / mean_size(sizes)
+    if arrival_rate is not None:
+        interarrival = Exponential(mean=1.0 / positive("arrival_rate", arrival_rate))
+    return law_of("interarrival", interarrival)
+
+
+def effort(
+    jobs: int, warmup_jobs: int | None, seed: int, replications: int, threads: int | None
+) -> tuple[int, int, int, int, int]:
+    """Checks the arguments, and fills in the defaults of those that are None. Raises ValueError."""
+    jobs = whole("jobs", jobs, 1)
+    return (
+        jobs,
+        jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0),
+        whole("seed", seed, 0),
+        whole("replications", replications, 1),
+        processors() if threads is None else whole("threads", threads, 1),
+    )
 
 
 def mean_size(sizes: Distribution) -> float:

@@ -26,12 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp import _core
-from airtcp.distributions import Distribution, Exponential
-from airtcp.exceptions import SimulationError
+from airtcp.distributions import Distribution
 from airtcp.results import canonical_json
+from airtcp.run.flow_arguments import arrivals, effort, law_of, replicate, whole
 from airtcp.run.flow_arguments import capacities as checked_capacities
-from airtcp.run.flow_arguments import law_of, mean_size, positive, replicate, whole
-from airtcp.run.processors import processors
 from airtcp.stats import Interval, student_interval
 
 FloatArray = NDArray[np.float64]
@@ -94,17 +92,10 @@ def processor_sharing(
     True
     """
     table = checked_capacities(capacity)
-    given = [value for value in (load, arrival_rate, interarrival) if value is not None]
-    if len(given) != 1:
-        raise ValueError("give exactly one of load, arrival_rate and interarrival")
     size_law = law_of("sizes", sizes)
-    if load is not None:
-        arrival_rate = positive("load", load) * table[-1] / mean_size(sizes)
-    if arrival_rate is not None:
-        interarrival = Exponential(mean=1.0 / positive("arrival_rate", arrival_rate))
     system = {
         "kind": "open",
-        "interarrival": law_of("interarrival", interarrival),
+        "interarrival": arrivals(sizes, table[-1], load, arrival_rate, interarrival),
         "sizes": size_law,
         "capacity": table,
         "limit": None if limit is None else whole("limit", limit, 1),
@@ -348,20 +339,15 @@ def _simulate(
     confidence: float,
     keep_jobs: bool,
 ) -> FlowResult:
-    jobs = whole("jobs", jobs, 1)
-    warmup = jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0)
-    seed = whole("seed", seed, 0)
-    replications = whole("replications", replications, 1)
-    threads = processors() if threads is None else whole("threads", threads, 1)
+    jobs, warmup, seed, replications, threads = effort(
+        jobs, warmup_jobs, seed, replications, threads
+    )
     student_interval([], confidence)  # refuses a confidence that is none
     core = _core.FlowSimulation(json.dumps(system))
     control = _core.FlowControl()
 
     def one(index: int) -> FlowReplication:
-        try:
-            answer, *kept = core.run(seed, index, warmup, jobs, keep_jobs, control)
-        except _core.SimulationFailed as error:
-            raise SimulationError(f"the flow simulation failed: {error}") from error
+        answer, *kept = core.run(seed, index, warmup, jobs, keep_jobs, control)
         sojourns, sizes = (np.frombuffer(numbers, dtype="<f8") for numbers in kept)
         return FlowReplication(index, json.loads(answer), sojourns, sizes)
 
