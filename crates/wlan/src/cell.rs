@@ -33,7 +33,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 pub use events::{Began, CfFrame, MacEvent, Supply};
 
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
-use crate::contention::{Access, Contention};
+use crate::contention::{Access, ContenderConfig, Contention};
 use crate::counters::CellCounters;
 use crate::frame::{Frames, Mpdu};
 use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
@@ -41,7 +41,7 @@ use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
 use crate::sequence::dcf::{FrameTable, FrameTimes};
 use crate::sequence::txop::Txop;
-use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
+use crate::station::{ACCESS_POINT, ALL_HEAR_ALL, ContenderId, StationId};
 use aggregates::Aggregates;
 use beacons::Beacons;
 use originator::{Milestones, Originator};
@@ -131,6 +131,7 @@ impl<P: Clone> Cell<P> {
     pub fn new(config: CellConfig<'_>) -> Self {
         let CellConfig { phy, mac, rates, rate_classes, errors, rate_controls, contenders } =
             config;
+        debug_assert!(contenders.iter().all(|one| one.audibility == ALL_HEAR_ALL));
         let of_stations = (rate_classes.len(), rate_controls);
         let aggregates = Aggregates::new(phy, mac, &rates, of_stations, &contenders);
         let errors = ErrorModel::new(errors);
@@ -206,7 +207,7 @@ impl<P: Clone> Cell<P> {
 
     /// What is due at `now`, that is [`Self::next_time`], happens, and what follows if nothing else
     /// does. One thing at a time: there may be more at the same instant.
-    #[inline]
+    #[inline(always)]
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         if self.is_plain {
             self.step::<true, S>(now, supply);

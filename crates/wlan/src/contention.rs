@@ -1,19 +1,21 @@
-//! Contention in one cell, by DCF or EDCA: who sends next, and when.
+//! Contention by DCF or EDCA: whose transmission is next, and when it starts.
 //!
 //! What contends is a *contender*: the one queue of a station under the DCF, or the EDCAF of one
-//! access category of a station under EDCA. All stations hear all, so the medium's idle time is
-//! the same slotted time for all contenders with the same inter-frame space, a *group*: after a
-//! busy period each of them counts slots from one common instant. A backoff is therefore kept as
-//! the number of the group's slot in which it ends, and the next access is the smallest of them:
-//! time jumps there, and neither an idle slot nor an idle station costs anything. The few
-//! contenders that count from an instant of their own (they took part in the last collision, or
-//! their frame arrived while the medium was idle) are *strays* until the medium is busy the next
-//! time.
+//! access category of a station under EDCA. Contenders that sense the same transmissions share a
+//! *listener* ([`AudibilityClass`]): the medium is busy for all of them at once, and after a busy period
+//! those of them with the same inter-frame space, a *group*, count slots from one common instant. A
+//! backoff is therefore kept as the number of the group's slot in which it ends, and the next access is
+//! the smallest of them: time jumps there, and neither an idle slot nor an idle station costs anything.
+//! The few contenders that count from an instant of their own (they took part in the last collision, or
+//! their frame arrived while the medium was idle) are *strays* until the medium is busy the next time.
+//! Where every station hears every other, there is one listener.
 //!
 //! A station hears a frame at the instant at which it starts; frames that start at the same
 //! instant collide, and all of them are lost. Contenders of one station do not collide on the
 //! air: the first of them sends, and for the others it is an internal collision. Knows no queue:
-//! the caller says when a contender has a frame, and what a frame exchange lasts.
+//! the caller says when a contender has a frame, and how long a frame exchange lasts. Does not know
+//! which class senses which transmission, either: an access makes the medium busy for the class of its
+//! sender, and the caller says for which others ([`Contention::medium_busy`]).
 //!
 //! ```text
 //!            frame_queued            begin                 end_success / end_collision
@@ -23,9 +25,10 @@
 
 mod access_scheme;
 mod contender;
+mod early_ends;
 mod failures;
 mod group;
-mod nav;
+mod listener;
 mod settings;
 mod slot_ring;
 mod strays;
@@ -34,49 +37,36 @@ mod suspension;
 use airtcp_kernel::Time;
 
 pub use access_scheme::{AccessScheme, BurstConfig};
-pub use contender::Retry;
-pub use failures::CollidedFrame;
+pub use contender::{ContenderConfig, Retry};
 
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
 use crate::counters::MacCounters;
 use crate::phy::PhyConfig;
-use crate::station::{ContenderConfig, ContenderId};
+use crate::station::{AudibilityClass, ContenderId};
 use access_scheme::Bursts;
 use contender::{Contender, State};
-use group::{Group, groups_of};
-use nav::Nav;
+use listener::{Listener, Listeners};
 use settings::Settings;
 use strays::Stray;
 
-/// The state of contention in one cell.
+/// The state of contention.
 #[derive(Debug)]
 pub struct Contention {
     settings: Settings,
     contenders: Vec<Contender>,
-    /// Whether a station has several of them.
+    /// True if a station has several of them.
     has_shared_stations: bool,
-    groups: Vec<Group>,
-    strays: Vec<Stray>,
-    /// The contender that sends in bursts.
-    bursts: Option<Box<Bursts>>,
-    /// Counts busy periods; tells a post-backoff of zero slots drawn in this one from one that
-    /// has ended.
-    busy_periods: u64,
-    busy: bool,
-    /// Where all inter-frame spaces begin after the last busy period.
-    idle_from: Time,
-    /// A TXOP that has ended before it was announced to.
-    nav: Nav,
-    /// Those that got at the medium together last.
+    /// The medium of each class.
+    listeners: Listeners,
+    /// The contenders whose backoffs ended together at the last access.
     together: Vec<ContenderId>,
     internal_collisions: Vec<ContenderId>,
-    next_access: Time,
 }
 
-/// Who has got at the medium.
+/// An access to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// One alone.
+    /// One contender alone.
     Alone(ContenderId),
     /// One alone on the air, ahead of others of its station: see [`Contention::internal_collisions`].
     Ahead(ContenderId),
@@ -85,67 +75,69 @@ pub enum Access {
 }
 
 impl Contention {
-    /// A cell at time zero with an idle medium.
+    /// Makes the contention of these contenders at time zero with an idle medium.
     pub fn new(phy: &PhyConfig, mac: &MacConfig, contenders: Vec<ContenderConfig>) -> Self {
-        let groups = groups_of(&contenders);
-        let bursts = (0..).zip(&contenders).find_map(|(id, config)| {
-            config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
-        });
+        let listeners = Listeners::new(&contenders);
         let settings = Settings::new(phy, mac);
         Self {
             has_shared_stations: contenders.windows(2).any(|two| two[0].station == two[1].station),
             contenders: contenders
                 .into_iter()
-                .map(|config| Contender::new(config, &groups, settings.most_failures))
+                .map(|config| Contender::new(config, &listeners, settings.most_failures))
                 .collect(),
-            groups,
+            listeners,
             settings,
-            strays: Vec::new(),
-            bursts,
-            busy_periods: 0,
-            busy: false,
-            idle_from: Time::ZERO,
-            nav: Nav::default(),
             together: Vec::new(),
             internal_collisions: Vec::new(),
-            next_access: Time::NEVER,
         }
     }
 
-    /// When the next transmission starts, unless a frame is queued before; [`Time::NEVER`] while
-    /// the medium is busy or nobody has a frame.
+    /// Returns the instant at which the next transmission starts, unless a frame is queued before;
+    /// [`Time::NEVER`] while the medium is busy or nobody has a frame.
     #[inline]
     pub fn next_access(&self) -> Time {
-        self.next_access
+        self.next_access_in::<false>()
     }
 
-    /// What a contender did so far.
+    /// Does as [`Self::next_access`]; in a `PLAIN` cell all hear all.
+    #[inline(always)]
+    pub(crate) fn next_access_in<const PLAIN: bool>(&self) -> Time {
+        self.listeners.next_access::<PLAIN>()
+    }
+
+    /// Returns the counters of a contender.
     pub fn counters(&self, contender: ContenderId) -> &MacCounters {
         &self.contenders[contender as usize].counters
     }
 
-    /// `contender` has a frame to send; if it contends already, or is on the air, nothing changes.
+    /// Gives `id` a frame to send; if it contends already, or is on the air, nothing changes.
     /// `before_own_ack`: its station has received a data frame, and its MAC ACK has not begun.
-    pub fn frame_queued(&mut self, contender: ContenderId, now: Time, before_own_ack: bool) {
-        match self.contenders[contender as usize].state {
-            State::PostBackoff { until, since }
-                if !self.has_ended(contender, until, since, now) =>
-            {
-                self.enter_ring(contender, until);
+    pub fn frame_queued(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
+        let Self { contenders, listeners, settings, .. } = self;
+        let contender = &mut contenders[id as usize];
+        match contender.state {
+            State::PostBackoff { until, since } => {
+                let listener = &mut listeners[contender.class];
+                let slot_time = settings.slot_time;
+                if listener.has_ended(contender.group, (until, since), now, slot_time) {
+                    self.begin_access(id, now, before_own_ack);
+                } else {
+                    listener.enter_ring(id, contender, until, slot_time);
+                }
             }
-            State::Idle | State::PostBackoff { .. } => {
-                self.begin_access(contender, now, before_own_ack);
-            }
+            State::Idle => self.begin_access(id, now, before_own_ack),
             // A stray may have a frame, unless it is in the post-backoff after a drop.
-            State::Stray => self.frame_for_stray(contender, now),
-            State::Bursts => self.frame_for_burst(contender, now),
+            State::Stray => self.frame_for_stray(id, now),
+            State::Bursts => self.frame_for_burst(id, now),
             // When the exchange ends, it is asked what else there is.
             State::Backoff | State::Exchanging => {}
         }
     }
 
-    /// The transmissions of [`Self::next_access`] begin: freezes all backoffs and tells who is on
-    /// the air. The caller settles internal collisions before anything else happens.
+    /// Begins the transmissions of [`Self::next_access`], which make the medium busy for the class of
+    /// their senders: freezes its backoffs and returns the senders. The caller settles internal collisions
+    /// before anything else happens. Where other classes have an access at the same instant, the one
+    /// with the lowest number is first.
     #[inline]
     pub fn begin(&mut self) -> Access {
         match self.begin_alone::<false>() {
@@ -154,55 +146,48 @@ impl Contention {
         }
     }
 
-    /// The same, if one is alone on the air; if not, [`Self::begin_together`] goes on. In a `PLAIN` cell
-    /// nobody sends in bursts.
+    /// Does as [`Self::begin`] if one is alone on the air; if not, [`Self::begin_together`] goes on. In a
+    /// `PLAIN` cell nobody sends in bursts.
     #[inline(always)]
     pub(crate) fn begin_alone<const PLAIN: bool>(&mut self) -> Option<ContenderId> {
-        let now = self.next_access;
-        debug_assert!(!self.busy && now != Time::NEVER);
-        self.busy = true;
-        self.next_access = Time::NEVER;
-        self.busy_periods += 1;
         self.together.clear();
         self.internal_collisions.clear();
-        let alone = if let [group] = &mut self.groups[..]
-            && self.strays.is_empty()
-            && (PLAIN || self.bursts.is_none())
-        {
-            // Nearly always under the DCF: the next access is that of the only group.
-            group.begin(self.settings.boundary_slots, &mut self.together)
-        } else {
-            self.freeze_all(now)
-        };
+        let listener = self.listeners.next::<PLAIN>();
+        let alone =
+            listener.begin::<PLAIN>(&self.settings, &mut self.contenders, &mut self.together);
         self.contenders[alone? as usize].begin();
         alone
     }
 
-    /// The medium became busy at `now`, and all have counted: who is alone, or several are in
-    /// `together`.
-    #[inline(never)]
-    fn freeze_all(&mut self, now: Time) -> Option<ContenderId> {
-        for group in &mut self.groups {
-            group.freeze(
-                now,
-                self.idle_from,
-                self.settings.slot_time,
-                self.settings.boundary_slots,
-                &mut self.together,
-            );
+    /// Makes the medium busy for `class` from `now` on: it senses a transmission of another class.
+    /// Freezes its backoffs, and returns the senders whose backoffs end at this instant, if there are
+    /// any: they could not sense it before. The caller then does as after [`Self::begin`].
+    #[cold]
+    pub fn medium_busy(&mut self, class: AudibilityClass, now: Time) -> Option<Access> {
+        let Self { contenders, listeners, settings, together, .. } = self;
+        together.clear();
+        self.internal_collisions.clear();
+        let listener = &mut listeners[class];
+        match listener.medium_busy(now, settings, contenders, together) {
+            Some(alone) => {
+                contenders[alone as usize].begin();
+                Some(Access::Alone(alone))
+            }
+            None if together.is_empty() => None,
+            None => Some(self.begin_together()),
         }
-        if !self.strays.is_empty() {
-            self.settle_strays(now);
-        }
-        if let Some(bursts) = &mut self.bursts
-            && bursts.medium_busy(now, self.settings.slot_time)
-        {
-            self.together.push(bursts.contender);
-        }
-        if let [alone] = self.together[..] { Some(alone) } else { None }
     }
 
-    /// Several backoffs end at the same instant.
+    /// Makes the medium idle for `class`, whose inter-frame spaces begin at `from`.
+    // With its class known where it is called, nothing is looked up.
+    #[inline(always)]
+    pub fn medium_idle(&mut self, class: AudibilityClass, from: Time) {
+        let listener = &mut self.listeners[class];
+        listener.medium_idle_from::<false>(from);
+        listener.find_next_access::<false>(self.settings.slot_time);
+    }
+
+    /// Begins the access of several whose backoffs end at the same instant.
     #[cold]
     pub(crate) fn begin_together(&mut self) -> Access {
         debug_assert!(!self.together.is_empty());
@@ -216,41 +201,41 @@ impl Contention {
         if let [first] = self.together[..] { Access::Ahead(first) } else { Access::Collision }
     }
 
-    /// Whose transmissions collide, or did last.
+    /// Returns the contenders whose transmissions collide, if the last access was a collision.
     pub fn colliders(&self) -> &[ContenderId] {
         &self.together
     }
 
-    /// Who would have been on the air too, had a contender of higher priority of the same station
-    /// not gone first (IEEE 802.11-2020, 10.23.2.4). For each of them the caller asks
+    /// Returns the contenders that would have been on the air too, had one of higher priority of the same
+    /// station not gone first (IEEE 802.11-2020, 10.23.2.4). For each of them the caller asks
     /// [`Self::collided_internally`] and calls [`Self::back_off_after_internal_collision`].
     pub fn internal_collisions(&self) -> &[ContenderId] {
         &self.internal_collisions
     }
 
-    /// Of `mpdus` that `contender` sent without a collision, `errors` were lost.
+    /// Counts `mpdus` that `contender` sent without a collision, of which `errors` were lost.
     pub fn count_mpdus(&mut self, contender: ContenderId, mpdus: u64, errors: u64) {
         let counters = &mut self.contenders[contender as usize].counters;
         counters.mpdus += mpdus;
         counters.mpdu_errors += errors;
     }
 
-    /// The exchange of `id`, which is alone on the air, has ended with its MAC ACK, and the next one
-    /// of the same TXOP follows.
+    /// Ends the exchange of `id`, which is alone on the air, with its MAC ACK; the next one of the same
+    /// TXOP follows.
     pub fn continue_txop(&mut self, id: ContenderId) {
         let contender = &mut self.contenders[id as usize];
         contender.counters.successes += 1;
         contender.counters.attempts += 1;
     }
 
-    /// The exchange of `id`, which is alone on the air, has ended with its MAC ACK at `now`;
-    /// `has_frame` says whether it has another frame to send.
+    /// Ends the exchange of `id`, which is alone on the air, with its MAC ACK at `now`; `has_frame` says
+    /// whether it has another frame to send.
     #[inline]
     pub fn end_success(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         self.end_success_in::<false>(id, now, has_frame);
     }
 
-    /// The same; in a `PLAIN` cell nobody sends in bursts.
+    /// Does as [`Self::end_success`]; in a `PLAIN` cell nobody sends in bursts.
     #[inline(always)]
     pub(crate) fn end_success_in<const PLAIN: bool>(
         &mut self,
@@ -259,30 +244,23 @@ impl Contention {
         has_frame: bool,
     ) {
         debug_assert_eq!(self.contenders[id as usize].state, State::Exchanging);
-        let is_burst = match &mut self.bursts {
-            Some(bursts) if !PLAIN => bursts.exchange_succeeded(id, has_frame),
-            _ => false,
-        };
-        self.end_transmission::<PLAIN>(id, now, has_frame, is_burst, |counters| {
+        let bursts = |bursts: &mut Bursts| bursts.exchange_succeeded(id, has_frame);
+        self.end_transmission::<PLAIN>(id, now, has_frame, bursts, |counters| {
             counters.successes += 1;
         });
     }
 
-    /// The frame to all of `id`, which is alone on the air, has ended at `now`.
+    /// Ends the frame to all of `id`, which is alone on the air, at `now`.
     #[cold]
     pub fn end_broadcast(&mut self, id: ContenderId, now: Time, has_frame: bool) {
-        let burst = self.bursts.as_mut().filter(|bursts| bursts.contender == id);
-        let is_burst = burst.is_some();
-        if let Some(bursts) = burst {
-            bursts.packet_done(false, has_frame);
-        }
-        self.end_transmission::<false>(id, now, has_frame, is_burst, |counters| {
+        let bursts = |bursts: &mut Bursts| bursts.broadcast_sent(id, has_frame);
+        self.end_transmission::<false>(id, now, has_frame, bursts, |counters| {
             counters.broadcasts += 1;
         });
     }
 
-    /// What `id` sent alone has ended at `now`, and not failed: the medium is idle, and it draws its
-    /// next backoff.
+    /// Ends the transmission of `id`, which was alone and has not failed, at `now`: the medium is idle, and
+    /// `id` draws its next backoff, unless `bursts` says that it sends in them.
     // Nearly always called for exchanges: there a call of its own costs a per cent of a run.
     #[inline(always)]
     fn end_transmission<const PLAIN: bool>(
@@ -290,100 +268,83 @@ impl Contention {
         id: ContenderId,
         now: Time,
         has_frame: bool,
-        is_burst: bool,
+        bursts: impl FnOnce(&mut Bursts) -> bool,
         count: impl FnOnce(&mut MacCounters),
     ) {
-        self.medium_idle_from::<PLAIN>(now);
         let contender = &mut self.contenders[id as usize];
+        let listener = self.listeners.of::<PLAIN>(contender.class);
+        let is_burst = match &mut listener.bursts {
+            Some(one) if !PLAIN => bursts(one),
+            _ => false,
+        };
+        listener.medium_idle_from::<PLAIN>(now);
         count(&mut contender.counters);
         // IEEE 802.11-2020, 10.3.3: CW goes back after every success.
         contender.cw = contender.cw_min;
         contender.state = if is_burst {
             State::Bursts
         } else if has_frame || self.settings.post_backoff {
-            let group = &mut self.groups[contender.group as usize];
+            let group = &mut listener.groups[contender.group as usize];
             let until = group.slot + u64::from(contender.draw_backoff());
             if has_frame {
                 group.insert(id, until);
                 State::Backoff
             } else {
-                State::PostBackoff { until, since: self.busy_periods }
+                State::PostBackoff { until, since: listener.busy_periods }
             }
         } else {
             State::Idle
         };
-        self.find_next_access::<PLAIN>();
+        listener.find_next_access::<PLAIN>(self.settings.slot_time);
     }
 
     /// Begins the access of a contender that has no backoff pending, at `now`.
     fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
-        let contender = &mut self.contenders[id as usize];
-        let group = &self.groups[contender.group as usize];
-        let nav = self.nav.at(now, self.idle_from);
-        if self.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
+        let Self { contenders, listeners, settings, .. } = self;
+        let contender = &mut contenders[id as usize];
+        let listener = &mut listeners[contender.class];
+        let group = &listener.groups[contender.group as usize];
+        let nav = listener.nav.at(now, listener.idle_from);
+        if listener.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
             // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
             let seems_idle =
-                before_own_ack && self.settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
-            let slots = if seems_idle && self.settings.immediate_access {
-                0
-            } else {
-                contender.draw_backoff()
-            };
-            self.enter_ring(id, group.slot + u64::from(slots));
+                before_own_ack && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
+            let slots =
+                if seems_idle && settings.immediate_access { 0 } else { contender.draw_backoff() };
+            let until = group.slot + u64::from(slots);
+            listener.enter_ring(id, contender, until, settings.slot_time);
             return;
         }
-        let idle_from = nav.map_or(self.idle_from, |nav| nav.ended);
-        let stray = if self.settings.immediate_access {
-            let from = self.settings.first_boundary(group.origin(idle_from), now);
+        let idle_from = nav.map_or(listener.idle_from, |nav| nav.ended);
+        let stray = if settings.immediate_access {
+            let from = settings.first_boundary(group.origin(idle_from), now);
             Stray { contender: id, from, slots: 0, has_frame: true, immediate: true }
         } else {
             let from = (now + group.aifs).max(group.origin(idle_from));
             let slots = contender.draw_backoff();
             Stray { contender: id, from, slots, has_frame: true, immediate: false }
         };
-        contender.state = State::Stray;
-        self.next_access = self.next_access.min(self.access_time(&stray));
-        self.strays.push(stray);
+        let access = stray.access_time(settings.slot_time);
+        listener.next_access = listener.next_access.min(access);
+        listener.add_stray(stray, contender);
     }
 
+    /// Gives `id`, which sends in bursts, a frame at `now`.
     fn frame_for_burst(&mut self, id: ContenderId, now: Time) {
-        let Some(bursts) = &mut self.bursts else { unreachable!("{id} sends in bursts") };
-        let group = &self.groups[self.contenders[id as usize].group as usize];
-        let from = if self.settings.immediate_access { now } else { now + group.aifs };
-        bursts.frame_queued(
-            now,
-            self.busy,
-            from.max(group.origin(self.idle_from)),
-            self.settings.slot_time,
-        );
-        if !self.busy {
-            self.next_access = self.next_access.min(bursts.access_time(self.settings.slot_time));
+        let Self { contenders, listeners, settings, .. } = self;
+        let contender = &contenders[id as usize];
+        let Listener { groups, bursts, busy, idle_from, next_access, .. } =
+            &mut listeners[contender.class];
+        let Some(bursts) = bursts else { unreachable!("{id} sends in bursts") };
+        let group = &groups[contender.group as usize];
+        let from = if settings.immediate_access { now } else { now + group.aifs };
+        bursts.frame_queued(now, *busy, from.max(group.origin(*idle_from)), settings.slot_time);
+        if !*busy {
+            *next_access = (*next_access).min(bursts.access_time(settings.slot_time));
         }
     }
 
-    /// Whether a post-backoff that ends in slot `until` of its group, drawn in busy period
-    /// `since`, has ended before `now`. One that ends at this very instant takes the frame along.
-    fn has_ended(&self, id: ContenderId, until: u64, since: u64, now: Time) -> bool {
-        let group = &self.groups[self.contenders[id as usize].group as usize];
-        if until <= group.slot && since != self.busy_periods {
-            // Counted down to zero by the time the medium became busy the last time.
-            return true;
-        }
-        !self.busy && group.slot_start(until, self.idle_from, self.settings.slot_time) < now
-    }
-
-    fn enter_ring(&mut self, id: ContenderId, until: u64) {
-        let contender = &mut self.contenders[id as usize];
-        contender.state = State::Backoff;
-        let group = &mut self.groups[contender.group as usize];
-        group.insert(id, until);
-        if !self.busy {
-            let access = group.slot_start(until, self.idle_from, self.settings.slot_time);
-            self.next_access = self.next_access.min(access);
-        }
-    }
-
-    /// Of several contenders of one station only the first goes on the air.
+    /// Keeps the first of several contenders of one station on the air; the others collide internally.
     fn find_internal_collisions(&mut self) {
         let mut last = None;
         self.together.retain(|&id| {
@@ -395,39 +356,5 @@ impl Contention {
             }
             first
         });
-    }
-
-    /// The busy period is over, and all inter-frame spaces begin at `time`.
-    fn medium_idle_from<const PLAIN: bool>(&mut self, time: Time) {
-        debug_assert!(self.busy);
-        self.busy = false;
-        self.idle_from = time;
-        if let Some(bursts) = &mut self.bursts
-            && !PLAIN
-        {
-            let group = self.contenders[bursts.contender as usize].group;
-            bursts.medium_idle(self.groups[group as usize].origin(time));
-        }
-    }
-
-    #[inline(always)]
-    fn find_next_access<const PLAIN: bool>(&mut self) {
-        let of_group = |group: &Group| group.next_access(self.idle_from, self.settings.slot_time);
-        let mut next = match &self.groups[..] {
-            // All have the same inter-frame space under the DCF.
-            [group] => of_group(group),
-            groups => groups.iter().map(of_group).min().unwrap_or(Time::NEVER),
-        };
-        for stray in &self.strays {
-            if stray.has_frame {
-                next = next.min(self.access_time(stray));
-            }
-        }
-        if let Some(bursts) = &self.bursts
-            && !PLAIN
-        {
-            next = next.min(bursts.access_time(self.settings.slot_time));
-        }
-        self.next_access = next;
     }
 }

@@ -25,14 +25,14 @@ pub use config::{
     BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PcfConfig,
     PollOrder, Rules, TxopProtection,
 };
-pub use contention::{Access, AccessScheme, BurstConfig, CollidedFrame, Contention, Retry};
+pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
 pub use frame::{Frames, Mpdu, Msdu};
-pub use medium::{AudibilityClass, FrameErrors};
+pub use medium::{CollidedFrame, FrameErrors};
 pub use phy::{
     Amendment, Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind,
     Rate,
 };
 pub use rate_control::RateControlConfig;
 pub use sequence::dcf::{FrameTable, FrameTimes};
-pub use station::{ACCESS_POINT, ContenderConfig, ContenderId, EVERYBODY, StationId};
+pub use station::{ACCESS_POINT, ALL_HEAR_ALL, AudibilityClass, ContenderId, EVERYBODY, StationId};

@@ -1,26 +1,25 @@
-//! The medium: which transmissions overlap, and what of them is received.
+//! The medium: transmissions that overlap and are lost, or are received.
 //!
-//! A transmission is known from its beginning on with its end; whether it was received is judged when
-//! it has ended, for others may begin meanwhile. Transmissions that overlap where they are heard are
-//! lost. Knows no frame and no backoff.
+//! A transmission is known from its beginning on with its end; its reception is judged when it has
+//! ended, for others may begin meanwhile. Transmissions that overlap where they are heard are lost.
+//! Knows no frame and no backoff.
 
-mod audibility;
 mod errors;
+mod nav;
 
 use airtcp_kernel::{Duration, Time};
 
-pub use audibility::AudibilityClass;
 pub(crate) use errors::ErrorModel;
 pub use errors::FrameErrors;
+pub(crate) use nav::Nav;
 
-use crate::contention::CollidedFrame;
 use crate::station::ContenderId;
 
-/// What is on the air since the medium was idle last.
+/// The transmissions since the medium was idle last.
 #[derive(Debug)]
 pub(crate) struct Medium {
     transmissions: Vec<Transmission>,
-    /// How long a frame travels.
+    /// The time that a frame travels.
     propagation_delay: Duration,
 }
 
@@ -28,12 +27,12 @@ pub(crate) struct Medium {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
     pub(crate) by: ContenderId,
-    /// When its sender has sent it.
+    /// The instant at which its sender has sent it.
     pub(crate) end: Time,
     is_overlapped: bool,
 }
 
-/// How a PPDU came through.
+/// The reception of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reception {
     /// As it was sent.
@@ -42,18 +41,29 @@ pub(crate) enum Reception {
     Overlapped,
 }
 
+/// A frame that collided, as its sender knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct CollidedFrame {
+    /// The instant at which it ended.
+    pub end: Time,
+    /// True if it ended after all the others had: its sender, which cannot receive while it sends, has
+    /// heard none of them.
+    pub outlasts: bool,
+}
+
 impl Medium {
+    /// Makes an idle medium on which frames travel for so long.
     pub(crate) fn new(propagation_delay: Duration) -> Self {
         Self { transmissions: Vec::new(), propagation_delay }
     }
 
-    /// The medium was idle until now.
+    /// Forgets all transmissions: the medium was idle until now.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.transmissions.clear();
     }
 
-    /// The medium was idle until now, and `by` alone sends a PPDU until `end`.
+    /// Begins a PPDU of `by`, which lasts until `end` and is alone: the medium was idle until now.
     #[inline]
     pub(crate) fn begin_alone(&mut self, by: ContenderId, end: Time) {
         let alone = Transmission { by, end, is_overlapped: false };
@@ -66,7 +76,8 @@ impl Medium {
         }
     }
 
-    /// `by` sends a PPDU from `start` to `end`. All hear all, so it overlaps all that have not ended.
+    /// Begins a PPDU of `by`, which lasts from `start` to `end`. All hear all, so it overlaps all that have
+    /// not ended.
     #[inline]
     pub(crate) fn begin(&mut self, by: ContenderId, start: Time, end: Time) {
         let mut is_overlapped = false;
@@ -78,24 +89,24 @@ impl Medium {
         self.transmissions.push(Transmission { by, end, is_overlapped });
     }
 
-    /// What is on the air, or was last, in the order in which it began.
+    /// Returns the transmissions on the air, or the last ones, in the order in which they began.
     #[inline]
     pub(crate) fn transmissions(&self) -> &[Transmission] {
         &self.transmissions
     }
 
-    /// How `transmission`, which has ended, came through.
+    /// Judges the reception of `transmission`, which has ended.
     #[inline]
     pub(crate) fn reception(transmission: &Transmission) -> Reception {
         if transmission.is_overlapped { Reception::Overlapped } else { Reception::Intact }
     }
 
-    /// When the last of all transmissions has been sent.
+    /// Returns the instant at which the last of all transmissions has been sent.
     pub(crate) fn last_end(&self) -> Time {
         self.transmissions.iter().map(|one| one.end).max().unwrap_or(Time::ZERO)
     }
 
-    /// The transmission at `place`, as its sender knows it after a collision.
+    /// Returns the transmission at `place` as its sender knows it after a collision.
     pub(crate) fn collided(&self, place: usize) -> CollidedFrame {
         let end = self.transmissions[place].end;
         let mut others = self.transmissions.iter().enumerate().filter(|&(other, _)| other != place);

@@ -1,10 +1,4 @@
-//! Stations and their queues by number, and how a queue contends. Knows nothing of what they do.
-
-use airtcp_kernel::RandomStream;
-
-use crate::config::AccessParameters;
-use crate::contention::BurstConfig;
-use crate::medium::AudibilityClass;
+//! Stations, their queues and who hears whom, by number. Knows nothing of what they do.
 
 /// A station, the access point included, by its number in the cell.
 pub type StationId = u32;
@@ -12,24 +6,15 @@ pub type StationId = u32;
 /// A queue of a station that contends for the medium, by its number in the cell.
 pub type ContenderId = u32;
 
-/// What a contender is made from.
-#[derive(Debug)]
-pub struct ContenderConfig {
-    /// Whose queue it is. The contenders of one station follow one another, the one with the
-    /// highest priority first.
-    pub station: StationId,
-    /// Whom its station hears.
-    pub audibility: AudibilityClass,
-    /// How it contends.
-    pub access: AccessParameters,
-    /// Where its backoffs are drawn from.
-    pub backoffs: RandomStream,
-    /// Sends in bursts instead of backing off; one contender of a cell at most.
-    pub bursts: Option<BurstConfig>,
-}
+/// A class of stations that sense the same transmissions, and so find the medium busy at the same
+/// times, by its number: the classes of a cell are numbered from 0 on.
+pub type AudibilityClass = u32;
+
+/// The class of all stations of a cell in which every station hears every other.
+pub const ALL_HEAR_ALL: AudibilityClass = 0;
 
 /// The access point, as a station of its cell.
 pub const ACCESS_POINT: StationId = 0;
 
-/// Whom a frame is for that all receive.
+/// The receiver of a frame for all.
 pub const EVERYBODY: StationId = StationId::MAX;

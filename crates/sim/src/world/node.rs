@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Queue, QueueConfig, Receiver, Service};
 use airtcp_wlan::{
-    ACCESS_POINT, AccessCategory, AccessParameters, AccessScheme, AudibilityClass, CellConfig,
+    ACCESS_POINT, ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, CellConfig,
     ContenderConfig, ContenderId, FrameErrors, RateControlConfig, StationId,
 };
 
@@ -104,7 +104,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             };
             contenders.push(ContenderConfig {
                 station: address,
-                audibility: AudibilityClass::ALL,
+                audibility: ALL_HEAR_ALL,
                 access,
                 backoffs: RandomStream::new(seed, replication, &entity, "backoff"),
                 bursts: match scenario.ap.access {

@@ -11,13 +11,14 @@ use airtcp_kernel::{Duration, Time};
 
 use super::{Began, Cell, MacEvent, OnAir, Supply};
 use crate::config::{Delivery, FailedBlockAck, MacConfig};
+use crate::contention::ContenderConfig;
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
 use crate::frame::{Frames, Mpdu, Psdu};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::{Growing, HtExchange, Packets};
-use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, StationId};
+use crate::station::{ACCESS_POINT, ContenderId, StationId};
 
 /// Where the queues of a cell stand with their receivers.
 #[derive(Debug)]

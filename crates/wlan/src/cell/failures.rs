@@ -4,7 +4,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::{Began, Cell, MacEvent, OnAir, Supply, rate_class};
 use crate::contention::Retry;
-use crate::station::ContenderId;
+use crate::station::{ALL_HEAR_ALL, ContenderId};
 
 impl<P: Clone> Cell<P> {
     /// Several stations begin to transmit at `start`.
@@ -108,7 +108,7 @@ impl<P: Clone> Cell<P> {
             let has_frame = self.after_failure(by, retry, end, supply);
             self.contention.back_off_after_collision(by, retry, own, end, has_frame);
         }
-        self.contention.end_collision(end);
+        self.contention.end_collision(ALL_HEAR_ALL, end);
         self.fall_silent();
     }
 

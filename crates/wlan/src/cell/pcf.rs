@@ -27,10 +27,11 @@ use super::originator::Originator;
 use super::txop_ends::CF_END_BITS;
 use super::{Began, Cell, CfFrame, MacEvent, OnAir, Supply, loses};
 use crate::config::{MacConfig, PollOrder};
+use crate::contention::ContenderConfig;
 use crate::frame::Frames;
 use crate::phy::{Modulation, PhyConfig};
 use crate::sequence::dcf::FrameTable;
-use crate::station::{ACCESS_POINT, ContenderConfig, ContenderId, EVERYBODY, StationId};
+use crate::station::{ACCESS_POINT, ALL_HEAR_ALL, ContenderId, EVERYBODY, StationId};
 use turns::{Round, Turn};
 
 /// Where the access point is with its contention-free periods.
@@ -179,7 +180,7 @@ impl<P: Clone> Cell<P> {
 
     /// From when on the medium, which is idle `now`, has been so for PIFS.
     fn idle_for_pifs(&self, now: Time) -> Time {
-        let counted_from = self.contention.idle_from();
+        let counted_from = self.contention.idle_from(ALL_HEAR_ALL);
         let idle_from = if counted_from > now {
             // Those who contend count from later on after a collision.
             self.medium.last_end() + self.frames.phy().propagation_delay
@@ -200,7 +201,7 @@ impl<P: Clone> Cell<P> {
         }
         self.beacons.set_next_target(pcf.next_beacon);
         pcf.round.begin_period();
-        self.contention.suspend(now);
+        self.contention.suspend(ALL_HEAR_ALL, now);
         self.medium.clear();
         self.beacons.set_due();
         self.counters.beacons += 1;
@@ -460,7 +461,7 @@ impl<P: Clone> Cell<P> {
             let has_frame = self.has_frame(by, supply);
             self.contention.settle_suspended(by, now, has_frame);
         }
-        self.contention.resume(now);
+        self.contention.medium_idle(ALL_HEAR_ALL, now);
         self.fall_silent();
     }
 }

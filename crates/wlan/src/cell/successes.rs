@@ -41,7 +41,7 @@ impl<P: Clone> Cell<P> {
         }
         let has_frame = has_next || !PLAIN && self.beacons.is_due(by);
         self.contention.end_success_in::<PLAIN>(by, now, has_frame);
-        self.set_on_air_in::<PLAIN>(OnAir::Silence, self.contention.next_access());
+        self.set_on_air_in::<PLAIN>(OnAir::Silence, self.contention.next_access_in::<PLAIN>());
     }
 
     /// Begins one more exchange in the same TXOP, if there is a frame for which there is time

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::station::ContenderId;
 
-/// How the access point gets at the medium.
+/// The way in which the access point gets at the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "scheme", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AccessScheme {
@@ -36,19 +36,20 @@ pub struct BurstConfig {
 /// under delayed ACK, so that the cycle goes on.
 const LEAST_BURST: u32 = 2;
 
-/// Where the access point is in its cycle.
+/// The place of the access point in its cycle.
 #[derive(Debug)]
 pub(crate) struct Bursts {
     pub(crate) contender: ContenderId,
     config: BurstConfig,
+    difs: Duration,
     has_frame: bool,
-    /// Since when, or from when on, the medium is idle for the access point's slots to count.
+    /// The instant from which on the access point's slots count on the idle medium.
     from: Time,
-    /// The same after a collision of its own, until the medium is idle.
+    /// That instant after a collision of its own, until the medium is idle.
     own_from: Option<Time>,
-    /// Virtual slots until the access point may send: what is left of the window, 0 in a burst.
+    /// Virtual slots until the access point may send: the rest of the window, 0 in a burst.
     slots_left: u64,
-    /// Whether what is on the air is one of the virtual slots of the window.
+    /// True while the transmission on the air is one of the virtual slots of the window.
     in_window: bool,
     /// Packets that the burst still has; 0 between bursts.
     packets_left: u32,
@@ -61,12 +62,13 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Before the first burst, as if all stations of the one before had succeeded: it has 2 m*
-    /// packets.
+    /// Makes the state before the first burst, which has 2 m* packets, as if all stations of the one
+    /// before had succeeded.
     pub(crate) fn new(contender: ContenderId, config: BurstConfig, difs: Duration) -> Self {
         Self {
             contender,
             config,
+            difs,
             has_frame: false,
             from: Time::ZERO + difs,
             own_from: None,
@@ -79,17 +81,18 @@ impl Bursts {
         }
     }
 
-    /// When the access point sends if nobody does before.
+    /// Returns the instant at which the access point sends if nobody does before.
     pub(crate) fn access_time(&self, slot_time: Duration) -> Time {
         if self.has_frame { self.window_end(slot_time) } else { Time::NEVER }
     }
 
+    /// Returns the end of the window if the medium stays idle.
     fn window_end(&self, slot_time: Duration) -> Time {
         self.from + slot_time * self.slots_left
     }
 
-    /// The queue is no longer empty at `now`, when the medium is busy or, if it is idle and the
-    /// window over, an access could begin at `earliest`.
+    /// Notes a frame in the queue that was empty until `now`, when the medium is busy or, if it is idle
+    /// and the window over, an access could begin at `earliest`.
     pub(crate) fn frame_queued(
         &mut self,
         now: Time,
@@ -104,8 +107,8 @@ impl Bursts {
         }
     }
 
-    /// The medium becomes busy at `now`. Tells whether the access point sends; else what is on the
-    /// air is a virtual slot, like the idle slots before it.
+    /// Makes the medium busy from `now` on. Returns true if the access point sends; else the
+    /// transmission is a virtual slot, like the idle slots before it.
     pub(crate) fn medium_busy(&mut self, now: Time, slot_time: Duration) -> bool {
         if self.access_time(slot_time) == now {
             self.slots_left = 0;
@@ -122,8 +125,8 @@ impl Bursts {
         false
     }
 
-    /// The exchange of `id` has succeeded, and it has another frame if `has_frame`. Tells whether it
-    /// was the access point's; a station's counts if it was in the window.
+    /// Counts a success of `id`, which has another frame if `has_frame`. Returns true if it was the
+    /// access point's; a station's counts if it was in the window.
     pub(crate) fn exchange_succeeded(&mut self, id: ContenderId, has_frame: bool) -> bool {
         if id == self.contender {
             self.packet_done(true, has_frame);
@@ -133,12 +136,21 @@ impl Bursts {
         false
     }
 
-    /// Those on the air have collided; in the window they are stations.
+    /// Ends a frame to all that `id` has sent. Returns true if it was the access point's.
+    pub(crate) fn broadcast_sent(&mut self, id: ContenderId, has_frame: bool) -> bool {
+        let is_own = id == self.contender;
+        if is_own {
+            self.packet_done(false, has_frame);
+        }
+        is_own
+    }
+
+    /// Counts a collision; in the window those on the air are stations.
     pub(crate) fn stations_collided(&mut self) {
         self.collisions += u32::from(self.in_window);
     }
 
-    /// A packet of the burst is done, acknowledged or given up; `has_frame`: there is another.
+    /// Ends a packet of the burst, acknowledged or given up; `has_frame`: there is another.
     pub(crate) fn packet_done(&mut self, acknowledged: bool, has_frame: bool) {
         self.has_frame = has_frame;
         self.sent += u32::from(acknowledged);
@@ -149,17 +161,17 @@ impl Bursts {
         }
     }
 
-    /// The access point took part in a collision: its slots count from `from` on.
+    /// Lets the access point, which took part in a collision, count slots from `from` on.
     pub(crate) fn collided(&mut self, from: Time) {
         self.own_from = Some(from);
     }
 
-    /// The medium is idle, and slots count from `from` on.
-    pub(crate) fn medium_idle(&mut self, from: Time) {
-        self.from = self.own_from.take().unwrap_or(from);
+    /// Makes the medium idle from `idle_from` on; slots count when DIFS has passed.
+    pub(crate) fn medium_idle(&mut self, idle_from: Time) {
+        self.from = self.own_from.take().unwrap_or(idle_from + self.difs);
     }
 
-    /// (8): l_(i+1) = 2 (m* - max(floor(l_i/2) - ns_i, 0) - nc_i), at least [`LEAST_BURST`].
+    /// Computes the next burst by (8): l_(i+1) = 2 (m* - max(floor(l_i/2) - ns_i, 0) - nc_i), at least [`LEAST_BURST`].
     fn begin_burst(&mut self) {
         let waiting = (self.sent / 2).saturating_sub(self.successes);
         let wanted = self.config.target_active.saturating_sub(waiting + self.collisions);
@@ -208,16 +220,16 @@ mod tests {
         let at = |micros| Time::ZERO + Duration::from_micros(micros);
         let mut bursts = Bursts { packets_left: 1, ..bursts() };
         bursts.packet_done(true, true);
-        bursts.medium_idle(at(1_050));
+        bursts.medium_idle(at(1_000));
         assert_eq!(bursts.access_time(SLOT), at(1_050 + 32 * 20));
 
         assert!(!bursts.medium_busy(at(1_050 + 3 * 20), SLOT));
         assert!(!bursts.exchange_succeeded(1, false));
-        bursts.medium_idle(at(2_050));
+        bursts.medium_idle(at(2_000));
         assert_eq!(bursts.access_time(SLOT), at(2_050 + 28 * 20));
         assert!(!bursts.medium_busy(at(2_050), SLOT));
         bursts.stations_collided();
-        bursts.medium_idle(at(3_050));
+        bursts.medium_idle(at(3_000));
 
         assert_eq!(bursts.access_time(SLOT), at(3_050 + 27 * 20));
         assert_eq!((bursts.successes, bursts.collisions), (1, 1));

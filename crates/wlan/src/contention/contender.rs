@@ -1,12 +1,31 @@
-//! One queue that contends: its window, and where it stands.
+//! One queue that contends: its window, and its state. Knows no time: whatever counts slots is in
+//! `listener` and its groups.
 
 use airtcp_kernel::RandomStream;
 
-use super::group::Group;
+use super::BurstConfig;
+use super::listener::Listeners;
+use crate::config::AccessParameters;
 use crate::counters::MacCounters;
-use crate::station::{ContenderConfig, StationId};
+use crate::station::{AudibilityClass, StationId};
 
-/// What becomes of a frame that collided.
+/// The parts that a contender is made from.
+#[derive(Debug)]
+pub struct ContenderConfig {
+    /// The station whose queue it is. The contenders of one station follow one another, the one with
+    /// the highest priority first.
+    pub station: StationId,
+    /// The class of its station, which says what it senses.
+    pub audibility: AudibilityClass,
+    /// The parameters by which it contends.
+    pub access: AccessParameters,
+    /// The stream that its backoffs are drawn from.
+    pub backoffs: RandomStream,
+    /// Bursts that it sends in instead of backing off; one contender of a class at most.
+    pub bursts: Option<BurstConfig>,
+}
+
+/// The fate of a frame that collided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// It is sent again.
@@ -17,15 +36,18 @@ pub enum Retry {
     Broadcast,
 }
 
+/// A contender, and how it stands.
 #[derive(Debug)]
 pub(crate) struct Contender {
     pub(crate) state: State,
     pub(crate) station: StationId,
+    pub(crate) class: AudibilityClass,
+    /// The place of its group in the listener of its class.
     pub(crate) group: u32,
     pub(crate) cw: u32,
     pub(crate) cw_min: u32,
     pub(crate) cw_max: u32,
-    /// How many failures in a row raise CW before one more sets it back; `None`: a drop does.
+    /// The number of failures in a row that raise CW before one more sets it back; `None`: a drop does.
     most_failures: Option<u32>,
     /// Failures in a row (QSRC) up to now; out of date while CW is CWmin, where it is zero.
     failures: u32,
@@ -33,6 +55,7 @@ pub(crate) struct Contender {
     pub(crate) counters: MacCounters,
 }
 
+/// The state of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// No frame, no backoff.
@@ -41,7 +64,7 @@ pub(crate) enum State {
     PostBackoff { until: u64, since: u64 },
     /// A frame that waits in the ring.
     Backoff,
-    /// Counts slots from an instant of its own, see [`Stray`].
+    /// Counts slots from an instant of its own, see [`super::strays`].
     Stray,
     /// Sends in bursts instead of backing off, see [`super::access_scheme`].
     Bursts,
@@ -50,17 +73,19 @@ pub(crate) enum State {
 }
 
 impl Contender {
-    /// A contender without a frame, of the group of its inter-frame space.
+    /// Makes a contender without a frame, of the group of its inter-frame space.
     pub(crate) fn new(
         config: ContenderConfig,
-        groups: &[Group],
+        listeners: &Listeners,
         most_failures: Option<u32>,
     ) -> Self {
-        let group = groups.iter().position(|group| group.has(&config));
-        let ContenderConfig { station, access, backoffs, bursts, .. } = config;
+        let ContenderConfig { station, audibility: class, access, backoffs, bursts } = config;
+        let groups = &listeners[class].groups;
+        let group = groups.iter().position(|group| group.aifs == access.aifs);
         Self {
             state: if bursts.is_some() { State::Bursts } else { State::Idle },
             station,
+            class,
             group: group.expect("every inter-frame space has a group") as u32,
             cw: access.cw_min,
             cw_min: access.cw_min,
@@ -72,13 +97,14 @@ impl Contender {
         }
     }
 
-    /// It is on the air.
+    /// Puts it on the air.
     #[inline]
     pub(crate) fn begin(&mut self) {
         self.state = State::Exchanging;
         self.counters.attempts += 1;
     }
 
+    /// Draws a backoff, in slots, from 0 to CW.
     #[inline(always)]
     pub(crate) fn draw_backoff(&mut self) -> u32 {
         self.counters.draws += 1;
@@ -86,7 +112,7 @@ impl Contender {
         self.backoffs.up_to(self.cw)
     }
 
-    /// A transmission failed, and its frame has this fate.
+    /// Changes CW after a failed transmission whose frame has this fate.
     pub(crate) fn fail(&mut self, retry: Retry) {
         if retry == Retry::Broadcast {
             // Nobody can tell that it collided.
@@ -106,7 +132,7 @@ impl Contender {
         }
     }
 
-    /// A frame is dropped at the retry limit.
+    /// Drops a frame at the retry limit.
     pub(crate) fn drop_frame(&mut self) {
         self.counters.drops += 1;
         if self.most_failures.is_none() {

@@ -1,23 +1,15 @@
-//! Frames that did not get through: what becomes of them, and of those who sent them.
+//! Frames that did not get through: how their senders back off, and from when on the others count.
+//! Does not know why they did not: `medium` does.
 
 use airtcp_kernel::Time;
 
 use super::contender::{Retry, State};
-use super::{ContenderId, Contention, Stray};
+use super::{AudibilityClass, ContenderId, Contention, Stray};
 use crate::config::Colliders;
-
-/// A frame that collided, as its sender knows it.
-#[derive(Clone, Copy, Debug)]
-pub struct CollidedFrame {
-    /// When it ended.
-    pub end: Time,
-    /// Whether it ended after all the others had: its sender, which cannot receive while it sends,
-    /// has heard none of them.
-    pub outlasts: bool,
-}
+use crate::medium::CollidedFrame;
 
 impl Contention {
-    /// The frame of `contender` collided; `retry` is what becomes of it. Then comes
+    /// Counts a collision of the frame of `contender`; `retry` is its fate. Then comes
     /// [`Self::back_off_after_collision`].
     pub fn collided(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
@@ -26,8 +18,8 @@ impl Contention {
         contender.fail(retry);
     }
 
-    /// `id` took part in a collision whose last frame ended at `end`; its own was `own`.
-    /// `has_frame` says whether it has a frame, that one or another. When all colliders are
+    /// Lets `id` back off, which took part in a collision whose last frame ended at `end`; its own was
+    /// `own`. `has_frame` says whether it has a frame, that one or another. When all colliders are
     /// settled, [`Self::end_collision`] goes on.
     pub fn back_off_after_collision(
         &mut self,
@@ -37,19 +29,20 @@ impl Contention {
         end: Time,
         has_frame: bool,
     ) {
-        let settings = &self.settings;
-        let aifs = self.groups[self.contenders[id as usize].group as usize].aifs;
+        let Self { contenders, listeners, settings, .. } = self;
+        let contender = &mut contenders[id as usize];
+        let listener = &mut listeners[contender.class];
+        let group = &mut listener.groups[contender.group as usize];
+        let aifs = group.aifs;
         let heard = match settings.colliders {
             Colliders::AsOthers => true,
             Colliders::AsHeard => !own.outlasts,
             Colliders::AckTimeoutThenDifs => false,
         };
-        if heard && has_frame && self.bursts.is_none() {
+        if heard && has_frame && listener.bursts.is_none() {
             // It counts the same slots as all others.
-            let contender = &mut self.contenders[id as usize];
             contender.state = State::Backoff;
             let slots = contender.draw_backoff();
-            let group = &mut self.groups[contender.group as usize];
             group.insert(id, group.slot + u64::from(slots));
             return;
         }
@@ -64,7 +57,7 @@ impl Contention {
         self.back_off_from(from, id, retry, has_frame);
     }
 
-    /// What `contender` sent alone reached nobody; `retry` is what becomes of it. Then comes
+    /// Counts a frame that `contender` sent alone and nobody received; `retry` is its fate. Then comes
     /// [`Self::back_off_after_failure`].
     pub fn failed(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
@@ -72,10 +65,10 @@ impl Contention {
         contender.fail(retry);
     }
 
-    /// What `id` sent until `sent` reached nobody, and the answer that did not come would have been
-    /// over at `end`. The others, who have heard it, wait until `until`, which is that or as long as
-    /// it has announced; `id` itself gives up waiting after the ACK timeout (10.3.2.11). `has_frame`
-    /// says whether it has a frame, that one or another.
+    /// Lets `id` back off, whose frame was sent at `sent` and received by nobody; the missing answer would
+    /// have been over at `end`. The others, who have heard the frame, wait until `until`, which is
+    /// `end` or as long as `id` has announced; `id` itself gives up waiting after the ACK timeout
+    /// (10.3.2.11). `has_frame` says whether it has a frame, that one or another.
     pub fn back_off_after_failure(
         &mut self,
         id: ContenderId,
@@ -83,22 +76,24 @@ impl Contention {
         (sent, end, until): (Time, Time, Time),
         has_frame: bool,
     ) {
-        let aifs = self.groups[self.contenders[id as usize].group as usize].aifs;
+        let contender = &self.contenders[id as usize];
+        let class = contender.class;
+        let aifs = self.listeners[class].groups[contender.group as usize].aifs;
         let from = match self.settings.colliders {
             Colliders::AsOthers => end,
             Colliders::AsHeard | Colliders::AckTimeoutThenDifs => sent + self.settings.ack_timeout,
         };
         // With the AIFS of an access point it may be ready before the answer would have been over.
         self.back_off_from((from + aifs).max(end), id, retry, has_frame);
-        self.medium_idle_from::<false>(until);
-        self.find_next_access::<false>();
+        self.medium_idle(class, until);
     }
 
-    /// `id` backs off, counting slots from `from` on, after a transmission that got nowhere.
+    /// Lets `id` back off, counting slots from `from` on, after a failed transmission.
     fn back_off_from(&mut self, from: Time, id: ContenderId, retry: Retry, has_frame: bool) {
-        let settings = &self.settings;
-        let contender = &mut self.contenders[id as usize];
-        if let Some(bursts) = self.bursts.as_mut().filter(|bursts| bursts.contender == id) {
+        let Self { contenders, listeners, settings, .. } = self;
+        let contender = &mut contenders[id as usize];
+        let listener = &mut listeners[contender.class];
+        if let Some(bursts) = listener.bursts.as_mut().filter(|bursts| bursts.contender == id) {
             bursts.collided(from);
             if matches!(retry, Retry::Dropped | Retry::Broadcast) {
                 bursts.packet_done(false, has_frame);
@@ -116,42 +111,44 @@ impl Contention {
             return;
         }
         let slots = contender.draw_backoff();
-        contender.state = State::Stray;
-        self.strays.push(Stray { contender: id, from, slots, has_frame, immediate: false });
+        let stray = Stray { contender: id, from, slots, has_frame, immediate: false };
+        listener.add_stray(stray, contender);
     }
 
-    /// The frame of `contender` lost an internal collision; `retry` is what becomes of it. Then
-    /// comes [`Self::back_off_after_internal_collision`].
+    /// Counts an internal collision that the frame of `contender` lost; `retry` is its fate. Then comes
+    /// [`Self::back_off_after_internal_collision`].
     pub fn collided_internally(&mut self, contender: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[contender as usize];
         contender.counters.internal_collisions += 1;
         contender.fail(retry);
     }
 
-    /// `id` lost an internal collision and backs off as if it had been on the air
-    /// (10.23.2.4); `has_frame` says whether it has a frame, that one or another.
+    /// Lets `id` back off, which lost an internal collision, as if it had been on the air (10.23.2.4);
+    /// `has_frame` says whether it has a frame, that one or another.
     pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
-        let contender = &mut self.contenders[id as usize];
-        if !has_frame && !self.settings.post_backoff_after_drop {
+        let Self { contenders, listeners, settings, .. } = self;
+        let contender = &mut contenders[id as usize];
+        if !has_frame && !settings.post_backoff_after_drop {
             contender.state = State::Idle;
             return;
         }
-        let until =
-            self.groups[contender.group as usize].slot + u64::from(contender.draw_backoff());
+        let listener = &mut listeners[contender.class];
+        let slot = listener.groups[contender.group as usize].slot;
+        let until = slot + u64::from(contender.draw_backoff());
         if has_frame {
-            self.enter_ring(id, until);
+            listener.enter_ring(id, contender, until, settings.slot_time);
         } else {
-            contender.state = State::PostBackoff { until, since: self.busy_periods };
+            contender.state = State::PostBackoff { until, since: listener.busy_periods };
         }
     }
 
-    /// All frames of a collision have ended at `end`, and all colliders were settled by
-    /// [`Self::back_off_after_collision`].
-    pub fn end_collision(&mut self, end: Time) {
-        self.medium_idle_from::<false>(end + self.settings.wait_after_collision);
-        if let Some(bursts) = &mut self.bursts {
+    /// Makes the medium idle for `class` after a collision whose frames have all ended at `end`. All
+    /// colliders were settled by [`Self::back_off_after_collision`].
+    #[inline]
+    pub fn end_collision(&mut self, class: AudibilityClass, end: Time) {
+        if let Some(bursts) = &mut self.listeners[class].bursts {
             bursts.stations_collided();
         }
-        self.find_next_access::<false>();
+        self.medium_idle(class, end + self.settings.wait_after_collision);
     }
 }

@@ -1,43 +1,38 @@
 //! The contenders that wait for the same inter-frame space on the same idle medium, and so count the
-//! same slots.
+//! same slots. Knows slots and inter-frame spaces, and no state of the medium: when it is idle comes
+//! with each call.
 
 use airtcp_kernel::{Duration, Time};
 
+use super::contender::ContenderConfig;
 use super::slot_ring::SlotRing;
-use crate::medium::AudibilityClass;
-use crate::station::{ContenderConfig, ContenderId};
+use crate::station::{AudibilityClass, ContenderId};
 
 /// No slot: nobody waits.
 const NOBODY: u64 = u64::MAX;
 
-/// All contenders with the same inter-frame space that hear the same stations, and the slots that
-/// they count together.
+/// All contenders of a class with the same inter-frame space, and the slots that they count together.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) aifs: Duration,
-    audibility: AudibilityClass,
     ring: SlotRing,
     /// The first slot in which a backoff ends, or [`NOBODY`].
     first: u64,
-    /// Number of the common slot that begins when the inter-frame space after the last busy period
+    /// The number of the common slot that begins when the inter-frame space after the last busy period
     /// has passed.
     pub(crate) slot: u64,
 }
 
 impl Group {
-    /// Whether a contender is one of this group's.
-    pub(crate) fn has(&self, config: &ContenderConfig) -> bool {
-        (self.aifs, self.audibility) == (config.access.aifs, config.audibility)
-    }
-
-    /// Since when, or from when on, the medium is idle for the slots to count, if its last busy period
+    /// Returns the end of the inter-frame space, at which the common slot begins, if the last busy period
     /// ended at `idle_from`.
     #[inline]
     pub(crate) fn origin(&self, idle_from: Time) -> Time {
         idle_from + self.aifs
     }
 
-    /// When slot `slot`, not before the current one, begins if the medium is idle from `idle_from` on.
+    /// Returns the instant at which `slot`, not before the current one, begins if the medium is idle from
+    /// `idle_from` on.
     #[inline]
     pub(crate) fn slot_start(&self, slot: u64, idle_from: Time, slot_time: Duration) -> Time {
         self.origin(idle_from) + slot_time * slot.saturating_sub(self.slot)
@@ -50,8 +45,8 @@ impl Group {
         self.first = self.first.min(slot);
     }
 
-    /// When the first backoff ends if the medium is idle from `idle_from` on; [`Time::NEVER`] if nobody
-    /// waits.
+    /// Returns the instant at which the first backoff ends if the medium is idle from `idle_from` on;
+    /// [`Time::NEVER`] if nobody waits.
     #[inline]
     pub(crate) fn next_access(&self, idle_from: Time, slot_time: Duration) -> Time {
         if self.first == NOBODY {
@@ -62,15 +57,16 @@ impl Group {
         }
     }
 
-    /// Takes a contender out of the slot in which its backoff ends: how many slots it has left.
+    /// Takes a contender out of the slot in which its backoff ends. Returns the slots that it has left.
     pub(crate) fn remove(&mut self, id: ContenderId) -> u32 {
         let slot = self.ring.remove(id, self.slot);
         self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
         (slot - self.slot) as u32
     }
 
-    /// The medium became busy when the first backoff ended; the same as [`Self::freeze`] then. Whose
-    /// that is, or, if it is that of several, those are added to `together`.
+    /// Counts the slots that have passed when the medium becomes busy because the first backoff has
+    /// ended; does as [`Self::freeze`] does then. Returns the contender if one alone is at that slot;
+    /// several are added to `together`.
     #[inline(always)]
     pub(crate) fn begin(
         &mut self,
@@ -86,9 +82,9 @@ impl Group {
         alone
     }
 
-    /// The medium became busy at `now`: the slots that have passed are counted, and those whose
-    /// backoff ends at this instant are added to `together`. `boundary_slots` are counted beyond
-    /// those that have passed, once the inter-frame space has.
+    /// Counts the slots that have passed when the medium becomes busy at `now`, and `boundary_slots`
+    /// beyond them once the inter-frame space has passed. The contenders whose backoff ends at this
+    /// instant are added to `together`.
     #[inline]
     pub(crate) fn freeze(
         &mut self,
@@ -107,23 +103,19 @@ impl Group {
     }
 }
 
-/// One group for each inter-frame space and audibility class.
-pub(crate) fn groups_of(contenders: &[ContenderConfig]) -> Vec<Group> {
-    let key = |config: &ContenderConfig| (config.access.aifs, config.audibility);
-    let mut keys: Vec<(Duration, AudibilityClass)> = contenders.iter().map(key).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys.into_iter()
-        .map(|(aifs, audibility)| {
-            let members = contenders.iter().filter(|config| key(config) == (aifs, audibility));
+/// Makes one group for each inter-frame space of the contenders of `class`, the shortest first.
+pub(crate) fn groups_of(contenders: &[ContenderConfig], class: AudibilityClass) -> Vec<Group> {
+    let of_class = contenders.iter().filter(|config| config.audibility == class);
+    let mut spaces: Vec<Duration> = of_class.clone().map(|config| config.access.aifs).collect();
+    spaces.sort_unstable();
+    spaces.dedup();
+    spaces
+        .into_iter()
+        .map(|aifs| {
+            let members = of_class.clone().filter(|config| config.access.aifs == aifs);
             let longest = members.map(|config| config.access.cw_max).max().unwrap_or(0);
-            Group {
-                aifs,
-                audibility,
-                ring: SlotRing::new(contenders.len(), longest),
-                first: NOBODY,
-                slot: 0,
-            }
+            let ring = SlotRing::new(contenders.len(), longest);
+            Group { aifs, ring, first: NOBODY, slot: 0 }
         })
         .collect()
 }

@@ -1,64 +1,82 @@
 //! Contenders that count from an instant of their own until the medium is busy the next time: those
-//! whose frame found it idle, and those that took part in the last collision. Does not know what
-//! makes one of them: an access (`contention`), a failure (`failures`).
+//! whose frame found it idle, and those that took part in the last collision. Does not know why they
+//! do so: an access (`contention`), a failure (`failures`), a TXOP that ended early (`early_ends`).
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
 use super::Contention;
-use super::contender::State;
+use super::contender::{Contender, State};
+use super::listener::Listener;
+use super::settings::Settings;
 use crate::station::ContenderId;
 
 /// A contender that counts from an instant of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stray {
     pub(super) contender: ContenderId,
-    /// When its first slot begins.
+    /// The instant at which its first slot begins.
     pub(super) from: Time,
+    /// The backoff.
     pub(super) slots: u32,
     pub(super) has_frame: bool,
     /// Its frame found the medium idle and needs a backoff only if that changes before `from`.
     pub(super) immediate: bool,
 }
 
-impl Contention {
-    pub(super) fn access_time(&self, stray: &Stray) -> Time {
-        stray.from + self.settings.slot_time * u64::from(stray.slots)
+impl Stray {
+    /// Returns the instant at which its backoff ends if the medium stays idle.
+    pub(super) fn access_time(&self, slot_time: Duration) -> Time {
+        self.from + slot_time * u64::from(self.slots)
     }
+}
 
+impl Contention {
+    /// Gives `id`, which is a stray, a frame at `now`.
     pub(super) fn frame_for_stray(&mut self, id: ContenderId, now: Time) {
-        let index = self
+        let Self { contenders, listeners, settings, .. } = self;
+        let listener = &mut listeners[contenders[id as usize].class];
+        let index = listener
             .strays
             .iter()
             .position(|stray| stray.contender == id)
             .expect("a contender in state Stray has an entry");
-        let ended = !self.busy && self.access_time(&self.strays[index]) < now;
-        if ended {
-            self.strays.swap_remove(index);
+        let access = listener.strays[index].access_time(settings.slot_time);
+        if !listener.busy && access < now {
+            listener.strays.swap_remove(index);
             self.begin_access(id, now, false);
         } else {
-            self.strays[index].has_frame = true;
-            if !self.busy {
-                self.next_access = self.next_access.min(self.access_time(&self.strays[index]));
+            listener.strays[index].has_frame = true;
+            if !listener.busy {
+                listener.next_access = listener.next_access.min(access);
             }
         }
     }
+}
 
-    /// The medium became busy at `now`: strays whose time has come transmit, the others join
-    /// the common count of their group with what is left of their backoff.
+impl Listener {
+    /// Settles the strays when the medium becomes busy at `now`: those whose backoff ends then are
+    /// added to `together`, the others join the common count of their group with what is left of
+    /// theirs.
     #[cold]
-    pub(super) fn settle_strays(&mut self, now: Time) {
+    pub(super) fn settle_strays(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        contenders: &mut [Contender],
+        together: &mut Vec<ContenderId>,
+    ) {
         let mut strays = std::mem::take(&mut self.strays);
         for stray in strays.drain(..) {
-            let contender = &mut self.contenders[stray.contender as usize];
-            let access = stray.from + self.settings.slot_time * u64::from(stray.slots);
+            let contender = &mut contenders[stray.contender as usize];
+            let access = stray.access_time(settings.slot_time);
             if access == now && stray.has_frame {
-                self.together.push(stray.contender);
+                together.push(stray.contender);
                 continue;
             }
             let counted = if now < stray.from {
                 0
             } else {
-                (now - stray.from) / self.settings.slot_time + self.settings.boundary_slots
+                (now - stray.from) / settings.slot_time + settings.boundary_slots
             };
             let left = if stray.immediate {
                 // 10.3.4.2: the medium became busy before it was idle for DIFS.

@@ -1,57 +1,53 @@
-//! Contention-free periods as those see them who contend: from the target time of the period to its
-//! end the NAV of all is set (IEEE Std 802.11-2016, 10.4.3), so that backoffs stand still. What is
-//! sent meanwhile is not contended for.
+//! Contention-free periods as contenders see them: from the target time of the period to its end the
+//! NAV of all is set (IEEE Std 802.11-2016, 10.4.3), so that backoffs stand still. Frames that are sent
+//! meanwhile are not contended for; which ones they are is not known here.
 
 use airtcp_kernel::Time;
 
 use super::contender::{Retry, State};
-use super::{ContenderId, Contention};
+use super::{AudibilityClass, ContenderId, Contention};
 
 impl Contention {
-    /// Where all inter-frame spaces began after the last busy period.
+    /// Returns the instant at which all inter-frame spaces of `class` began after the last busy period.
     #[cold]
-    pub(crate) fn idle_from(&self) -> Time {
-        self.idle_from
+    pub(crate) fn idle_from(&self, class: AudibilityClass) -> Time {
+        self.listeners[class].idle_from
     }
 
-    /// Nobody contends from `now` on, when the medium is idle and no access has begun. A backoff that
-    /// ends at this instant waits with nothing left of it: its station sees the NAV before it sends.
+    /// Keeps all of `class` from contending from `now` on, when the medium is idle and no access has
+    /// begun. A backoff that ends at this instant waits with nothing left of it: its station sees the
+    /// NAV before it sends.
     #[cold]
-    pub(crate) fn suspend(&mut self, now: Time) {
-        debug_assert!(!self.busy && now <= self.next_access);
-        debug_assert!(self.bursts.is_none(), "an access point that polls sends no bursts");
-        self.busy = true;
-        self.next_access = Time::NEVER;
-        self.busy_periods += 1;
+    pub(crate) fn suspend(&mut self, class: AudibilityClass, now: Time) {
+        let listener = &mut self.listeners[class];
+        debug_assert!(listener.bursts.is_none(), "an access point that polls sends no bursts");
         self.together.clear();
         self.internal_collisions.clear();
-        for stray in self.strays.iter_mut().filter(|stray| stray.immediate) {
+        for stray in listener.strays.iter_mut().filter(|stray| stray.immediate) {
             // A frame that came just now finds the NAV set, and needs a backoff.
             stray.from = stray.from.max(now + self.settings.slot_time);
         }
-        let _ = self.freeze_all(now);
-        for place in 0..self.together.len() {
-            let id = self.together[place];
+        let _ = listener.medium_busy(now, &self.settings, &mut self.contenders, &mut self.together);
+        for id in self.together.drain(..) {
             let contender = &mut self.contenders[id as usize];
             contender.state = State::Backoff;
-            let group = &mut self.groups[contender.group as usize];
+            let group = &mut listener.groups[contender.group as usize];
             group.insert(id, group.slot);
         }
-        self.together.clear();
     }
 
-    /// What `id` has at the end of the period, `now`: nothing, if all that it contended for was sent in
-    /// it. What is left of its backoff then stands for the one after its last success, where the rules
-    /// have one.
+    /// Settles `id` at the end of the period, `now`. If all that it contended for was sent in it, the rest
+    /// of its backoff stands for the one after its last success, where the rules have one.
     #[cold]
     pub(crate) fn settle_suspended(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         let contender = &mut self.contenders[id as usize];
         match contender.state {
             State::Backoff if !has_frame => {
-                let group = &mut self.groups[contender.group as usize];
+                let listener = &mut self.listeners[contender.class];
+                let group = &mut listener.groups[contender.group as usize];
                 let until = group.slot + u64::from(group.remove(id));
                 contender.state = if self.settings.post_backoff {
-                    State::PostBackoff { until, since: self.busy_periods }
+                    State::PostBackoff { until, since: listener.busy_periods }
                 } else {
                     State::Idle
                 };
@@ -63,14 +59,8 @@ impl Contention {
         }
     }
 
-    /// The period is over at `now`: the medium is idle, and all go on with their backoffs.
-    #[cold]
-    pub(crate) fn resume(&mut self, now: Time) {
-        self.medium_idle_from::<false>(now);
-        self.find_next_access::<false>();
-    }
-
-    /// A frame of `id` was acknowledged for which it had not contended (10.3.3: CW goes back).
+    /// Counts a frame of `id` that was acknowledged, and for which it had not contended (10.3.3: CW goes
+    /// back).
     #[cold]
     pub(crate) fn succeeded_without_contention(&mut self, id: ContenderId) {
         let contender = &mut self.contenders[id as usize];
@@ -79,7 +69,7 @@ impl Contention {
         contender.cw = contender.cw_min;
     }
 
-    /// A frame of `id` was sent to all for which it had not contended.
+    /// Counts a frame of `id` to all for which it had not contended.
     #[cold]
     pub(crate) fn broadcast_without_contention(&mut self, id: ContenderId) {
         let counters = &mut self.contenders[id as usize].counters;
@@ -87,8 +77,8 @@ impl Contention {
         counters.broadcasts += 1;
     }
 
-    /// A frame of `id` for which it had not contended was not acknowledged; `retry` is what becomes
-    /// of it. There is no backoff, and nothing that a larger window would help against.
+    /// Counts a frame of `id` that was not acknowledged, and for which it had not contended; `retry` is
+    /// its fate. There is no backoff, and nothing that a larger window would help against.
     #[cold]
     pub(crate) fn failed_without_contention(&mut self, id: ContenderId, retry: Retry) {
         let contender = &mut self.contenders[id as usize];

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
-    AccessParameters, AggregationConfig, AudibilityClass, Began, Cell, CellConfig, ContenderConfig,
+    ALL_HEAR_ALL, AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig,
     ContenderId, Format, FrameErrors, HighRate, HighRateTiming, MacConfig, MacEvent, Modulation,
     Msdu, PhyConfig, Rate, StationId, Supply,
 };
@@ -146,7 +146,7 @@ fn sent(
     };
     let contenders = (0..stations).zip(streams(count)).map(|(station, backoffs)| ContenderConfig {
         station,
-        audibility: AudibilityClass::ALL,
+        audibility: ALL_HEAR_ALL,
         access,
         backoffs,
         bursts: None,

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
-    AccessParameters, AggregationConfig, AudibilityClass, Began, Cell, CellConfig, ContenderConfig,
+    ALL_HEAR_ALL, AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig,
     ContenderId, FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig,
     MacEvent, Modulation, Msdu, PhyConfig, Rate, StationId, Supply, TxopProtection,
 };
@@ -191,7 +191,7 @@ impl Script {
         let count = stations + 1;
         let contenders = (0..).zip(streams(count)).map(|(station, backoffs)| ContenderConfig {
             station,
-            audibility: AudibilityClass::ALL,
+            audibility: ALL_HEAR_ALL,
             access,
             backoffs,
             bursts: None,

@@ -4,8 +4,8 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 pub(crate) use airtcp_wlan::testing::{dot11b as phy, standard_mac as standard};
 use airtcp_wlan::{
-    Access, AccessParameters, AudibilityClass, BurstConfig, CollidedFrame, ContenderConfig,
-    Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
+    ALL_HEAR_ALL, Access, AccessParameters, AudibilityClass, BurstConfig, CollidedFrame,
+    ContenderConfig, Contention, MacConfig, PhyConfig, Retry, Rules, StationId,
 };
 
 pub(crate) const SLOT: u64 = 20;
@@ -45,7 +45,15 @@ impl Cell {
         phy: &PhyConfig,
         mac: &MacConfig,
     ) -> Self {
-        Self::build(queues, phy, mac, None)
+        Self::build(queues, phy, mac, None, &[])
+    }
+
+    /// Makes stations of which only those of the same class sense each other.
+    pub(crate) fn with_classes(classes: &[AudibilityClass], mac: &MacConfig) -> Self {
+        let queues = (0..classes.len() as StationId)
+            .map(|station| (station, AccessParameters::dcf(&phy())))
+            .collect();
+        Self::build(queues, &phy(), mac, None, classes)
     }
 
     /// A cell whose station 0, the access point, sends in bursts.
@@ -53,7 +61,7 @@ impl Cell {
         let queues = (0..stations as StationId)
             .map(|station| (station, AccessParameters::dcf(&phy())))
             .collect();
-        Self::build(queues, &phy(), mac, Some(bursts))
+        Self::build(queues, &phy(), mac, Some(bursts), &[])
     }
 
     fn build(
@@ -61,13 +69,14 @@ impl Cell {
         phy: &PhyConfig,
         mac: &MacConfig,
         bursts: Option<BurstConfig>,
+        classes: &[AudibilityClass],
     ) -> Self {
         let backoffs = streams(queues.len());
         let contenders =
             queues.into_iter().zip(streams(backoffs.len())).map(|((station, access), backoffs)| {
                 ContenderConfig {
                     station,
-                    audibility: AudibilityClass::ALL,
+                    audibility: classes.get(station as usize).copied().unwrap_or(ALL_HEAR_ALL),
                     access,
                     backoffs,
                     bursts: (station == 0).then_some(bursts).flatten(),
@@ -96,20 +105,31 @@ impl Cell {
         self.contention.frame_queued(station, at(micros), true);
     }
 
-    /// The next access begins: when, and whose.
+    /// Begins the next access. Returns when, and whose it is.
     pub(crate) fn begin(&mut self) -> (u64, Vec<StationId>) {
         let time = micros(self.contention.next_access());
-        let mut who = match self.contention.begin() {
+        let access = self.contention.begin();
+        self.on_air = self.senders(access);
+        (time, self.on_air.clone())
+    }
+
+    /// Returns the senders of an access, in the order of their numbers.
+    pub(crate) fn senders(&self, access: Access) -> Vec<StationId> {
+        let mut who = match access {
             Access::Alone(one) | Access::Ahead(one) => vec![one],
             Access::Collision => self.contention.colliders().to_vec(),
         };
         who.sort_unstable();
-        self.on_air = who.clone();
-        (time, who)
+        who
     }
 
     pub(crate) fn succeed(&mut self, end: u64, has_frame: bool) {
         let [station] = self.on_air[..] else { panic!("one alone succeeds") };
+        self.end_success(station, end, has_frame);
+    }
+
+    /// Ends the exchange of `station` with its MAC ACK, where others may be on the air.
+    pub(crate) fn end_success(&mut self, station: StationId, end: u64, has_frame: bool) {
         self.failures[station as usize] = 0;
         self.contention.end_success(station, at(end), has_frame);
     }
@@ -141,7 +161,7 @@ impl Cell {
                 retry
             })
             .collect();
-        self.contention.end_collision(at(end));
+        self.contention.end_collision(ALL_HEAR_ALL, at(end));
         retries
     }
 

@@ -9,5 +9,6 @@ mod dcf;
 mod edca;
 mod exchanges;
 mod limits;
+mod listeners;
 mod pcf;
 mod script;

@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 
 use airtcp_kernel::{RandomStream, Time};
 use airtcp_wlan::{
-    AccessParameters, AudibilityClass, Began, Cell, CellConfig, CfFrame, ContenderConfig,
-    ContenderId, EVERYBODY, EdcaConfig, FrameErrors, MacConfig, MacEvent, Msdu, PhyConfig,
-    StationId, Supply,
+    ALL_HEAR_ALL, AccessParameters, Began, Cell, CellConfig, CfFrame, ContenderConfig, ContenderId,
+    EVERYBODY, EdcaConfig, FrameErrors, MacConfig, MacEvent, Msdu, PhyConfig, StationId, Supply,
 };
 
 use crate::cell::{SLOT, at, micros, standard, streams};
@@ -203,7 +202,7 @@ impl Script {
             .zip(streams(queues.len()))
             .map(|(&(station, access), backoffs)| ContenderConfig {
                 station,
-                audibility: AudibilityClass::ALL,
+                audibility: ALL_HEAR_ALL,
                 access,
                 backoffs,
                 bursts: None,

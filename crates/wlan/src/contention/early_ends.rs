@@ -1,0 +1,78 @@
+//! TXOPs that end before the time up to which they were announced: until then the NAV keeps the others
+//! quiet, but neither the holder nor the station that all its frames were for (IEEE Std 802.11-2020,
+//! 10.3.2.4).
+
+use airtcp_kernel::Time;
+
+use super::contender::{Contender, State};
+use super::listener::Listener;
+use super::{ContenderId, Contention, Stray};
+use crate::medium::Nav;
+use crate::station::StationId;
+
+impl Contention {
+    /// Ends the exchange of `id`, which is alone on the air, with its MAC ACK at `now`, and with it its
+    /// TXOP, which was announced until `until`. All frames of it were for `receiver`, or not all were
+    /// for one station.
+    #[cold]
+    pub fn end_success_early(
+        &mut self,
+        id: ContenderId,
+        receiver: Option<StationId>,
+        now: Time,
+        until: Time,
+        has_frame: bool,
+    ) {
+        let Self { contenders, listeners, settings, .. } = self;
+        let contender = &mut contenders[id as usize];
+        let class = contender.class;
+        let listener = &mut listeners[class];
+        debug_assert!(listener.bursts.is_none(), "TXOPs have limits under EDCA alone");
+        contender.counters.successes += 1;
+        contender.cw = contender.cw_min;
+        listener.medium_idle_from::<false>(until);
+        let nav = Nav { ended: now, until, holder: contender.station, receiver };
+        listener.nav = nav;
+        if has_frame || settings.post_backoff {
+            let slots = contender.draw_backoff();
+            listener.count_from(now, id, contender, slots, has_frame);
+        } else {
+            contender.state = State::Idle;
+        }
+        for (other, contender) in (0..).zip(contenders) {
+            if other != id && contender.class == class && !nav.binds(contender.station) {
+                listener.count_as_before(other, contender, now);
+            }
+        }
+        listener.find_next_access::<false>(settings.slot_time);
+    }
+}
+
+impl Listener {
+    /// Lets `id`, which the NAV does not bind, go on with its backoff from `now` on.
+    fn count_as_before(&mut self, id: ContenderId, contender: &mut Contender, now: Time) {
+        let group = &mut self.groups[contender.group as usize];
+        let (slots, has_frame) = match contender.state {
+            State::Backoff => (group.remove(id), true),
+            State::PostBackoff { until, .. } if until > group.slot => {
+                ((until - group.slot) as u32, false)
+            }
+            _ => return,
+        };
+        self.count_from(now, id, contender, slots, has_frame);
+    }
+
+    /// Lets `id` count `slots` on a medium that is idle from `idle_from` on.
+    fn count_from(
+        &mut self,
+        idle_from: Time,
+        id: ContenderId,
+        contender: &mut Contender,
+        slots: u32,
+        has_frame: bool,
+    ) {
+        let from = self.groups[contender.group as usize].origin(idle_from);
+        let stray = Stray { contender: id, from, slots, has_frame, immediate: false };
+        self.add_stray(stray, contender);
+    }
+}

@@ -1,0 +1,276 @@
+//! A class of contenders that sense the same transmissions: the medium as it is for them, and the slots
+//! that they count while it is idle.
+//!
+//! Knows times and backoffs. Does not know which transmissions a class senses: the caller says when the
+//! medium becomes busy for it, and from when on it is idle.
+
+use std::ops::{Index, IndexMut};
+
+use airtcp_kernel::{Duration, Time};
+
+use super::access_scheme::Bursts;
+use super::contender::{Contender, ContenderConfig, State};
+use super::group::{Group, groups_of};
+use super::settings::Settings;
+use super::strays::Stray;
+use crate::medium::Nav;
+use crate::station::{AudibilityClass, ContenderId};
+
+/// The medium of one class of contenders.
+#[derive(Debug)]
+pub(super) struct Listener {
+    /// The contenders of each inter-frame space.
+    pub(super) groups: Vec<Group>,
+    pub(super) strays: Vec<Stray>,
+    /// The contender that sends in bursts.
+    pub(super) bursts: Option<Box<Bursts>>,
+    /// The number of busy periods so far; tells a post-backoff of zero slots drawn in this one from
+    /// one that has ended.
+    pub(super) busy_periods: u64,
+    pub(super) busy: bool,
+    /// The instant at which all inter-frame spaces begin after the last busy period.
+    pub(super) idle_from: Time,
+    /// A TXOP that has ended before the time up to which it was announced.
+    pub(super) nav: Nav,
+    /// The instant at which the next transmission of the class starts.
+    pub(super) next_access: Time,
+}
+
+impl Listener {
+    /// Makes the listener of `class` at time zero with an idle medium.
+    pub(super) fn new(class: AudibilityClass, contenders: &[ContenderConfig]) -> Self {
+        let mut of_class = (0..).zip(contenders).filter(|(_, config)| config.audibility == class);
+        Self {
+            groups: groups_of(contenders, class),
+            strays: Vec::new(),
+            bursts: of_class.find_map(|(id, config)| {
+                config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
+            }),
+            busy_periods: 0,
+            busy: false,
+            idle_from: Time::ZERO,
+            nav: Nav::default(),
+            next_access: Time::NEVER,
+        }
+    }
+
+    /// Begins the next access. Returns the contender that is alone, if one is; several are added to
+    /// `together`. In a `PLAIN` cell nobody sends in bursts.
+    #[inline(always)]
+    pub(super) fn begin<const PLAIN: bool>(
+        &mut self,
+        settings: &Settings,
+        contenders: &mut [Contender],
+        together: &mut Vec<ContenderId>,
+    ) -> Option<ContenderId> {
+        let now = self.next_access;
+        debug_assert!(!self.busy && now != Time::NEVER);
+        self.busy = true;
+        self.next_access = Time::NEVER;
+        self.busy_periods += 1;
+        if let [group] = &mut self.groups[..]
+            && self.strays.is_empty()
+            && (PLAIN || self.bursts.is_none())
+        {
+            // Nearly always under the DCF: the next access is that of the only group.
+            group.begin(settings.boundary_slots, together)
+        } else {
+            self.freeze(now, settings, contenders, together)
+        }
+    }
+
+    /// Makes the medium busy from `now` on. Backoffs that end at this instant are those of senders, as
+    /// in [`Self::begin`], for nothing could be sensed before.
+    #[cold]
+    pub(super) fn medium_busy(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        contenders: &mut [Contender],
+        together: &mut Vec<ContenderId>,
+    ) -> Option<ContenderId> {
+        debug_assert!(!self.busy && now <= self.next_access);
+        self.busy = true;
+        self.next_access = Time::NEVER;
+        self.busy_periods += 1;
+        self.freeze(now, settings, contenders, together)
+    }
+
+    /// Counts the slots that have passed when the medium becomes busy at `now`, and freezes all
+    /// backoffs. Adds those that end at this instant to `together`, and returns the contender if it is
+    /// one alone.
+    #[inline(never)]
+    fn freeze(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        contenders: &mut [Contender],
+        together: &mut Vec<ContenderId>,
+    ) -> Option<ContenderId> {
+        for group in &mut self.groups {
+            group.freeze(
+                now,
+                self.idle_from,
+                settings.slot_time,
+                settings.boundary_slots,
+                together,
+            );
+        }
+        if !self.strays.is_empty() {
+            self.settle_strays(now, settings, contenders, together);
+        }
+        if let Some(bursts) = &mut self.bursts
+            && bursts.medium_busy(now, settings.slot_time)
+        {
+            together.push(bursts.contender);
+        }
+        if let [alone] = together[..] { Some(alone) } else { None }
+    }
+
+    /// Ends the busy period: all inter-frame spaces begin at `time`.
+    pub(super) fn medium_idle_from<const PLAIN: bool>(&mut self, time: Time) {
+        debug_assert!(self.busy);
+        self.busy = false;
+        self.idle_from = time;
+        if let Some(bursts) = &mut self.bursts
+            && !PLAIN
+        {
+            bursts.medium_idle(time);
+        }
+    }
+
+    /// Looks up the next access on the idle medium.
+    #[inline(always)]
+    pub(super) fn find_next_access<const PLAIN: bool>(&mut self, slot_time: Duration) {
+        let of_group = |group: &Group| group.next_access(self.idle_from, slot_time);
+        let mut next = match &self.groups[..] {
+            // All have the same inter-frame space under the DCF.
+            [group] => of_group(group),
+            groups => groups.iter().map(of_group).min().unwrap_or(Time::NEVER),
+        };
+        for stray in &self.strays {
+            if stray.has_frame {
+                next = next.min(stray.access_time(slot_time));
+            }
+        }
+        if let Some(bursts) = &self.bursts
+            && !PLAIN
+        {
+            next = next.min(bursts.access_time(slot_time));
+        }
+        self.next_access = next;
+    }
+
+    /// Tells whether a post-backoff that ends in slot `until` of `group`, drawn in busy period `since`,
+    /// has ended before `now`. One that ends at this very instant takes the frame along.
+    pub(super) fn has_ended(
+        &self,
+        group: u32,
+        (until, since): (u64, u64),
+        now: Time,
+        slot_time: Duration,
+    ) -> bool {
+        let group = &self.groups[group as usize];
+        if until <= group.slot && since != self.busy_periods {
+            // Counted down to zero by the time the medium became busy the last time.
+            return true;
+        }
+        !self.busy && group.slot_start(until, self.idle_from, slot_time) < now
+    }
+
+    /// Lets `id` wait for slot `until` of its group.
+    pub(super) fn enter_ring(
+        &mut self,
+        id: ContenderId,
+        contender: &mut Contender,
+        until: u64,
+        slot_time: Duration,
+    ) {
+        contender.state = State::Backoff;
+        let group = &mut self.groups[contender.group as usize];
+        group.insert(id, until);
+        if !self.busy {
+            let access = group.slot_start(until, self.idle_from, slot_time);
+            self.next_access = self.next_access.min(access);
+        }
+    }
+
+    /// Adds a contender that counts from an instant of its own.
+    pub(super) fn add_stray(&mut self, stray: Stray, contender: &mut Contender) {
+        contender.state = State::Stray;
+        self.strays.push(stray);
+    }
+}
+
+/// The listeners of all classes.
+#[derive(Debug)]
+pub(super) struct Listeners {
+    /// That of class 0, in place: nearly always there is no other, and nothing is looked up.
+    first: Listener,
+    others: Vec<Listener>,
+}
+
+impl Listeners {
+    /// Makes the listeners of the classes of these contenders.
+    pub(super) fn new(contenders: &[ContenderConfig]) -> Self {
+        let last = contenders.iter().map(|config| config.audibility).max().unwrap_or_default();
+        Self {
+            first: Listener::new(0, contenders),
+            others: (1..=last).map(|class| Listener::new(class, contenders)).collect(),
+        }
+    }
+
+    /// Returns the instant of the first access of all.
+    #[inline(always)]
+    pub(super) fn next_access<const PLAIN: bool>(&self) -> Time {
+        if PLAIN || self.others.is_empty() { self.first.next_access } else { self.first_access() }
+    }
+
+    #[cold]
+    fn first_access(&self) -> Time {
+        let earliest = |time: Time, listener: &Listener| time.min(listener.next_access);
+        self.others.iter().fold(self.first.next_access, earliest)
+    }
+
+    /// Returns the listener that has the first access, of several the first; in a `PLAIN` cell there is
+    /// one.
+    #[inline(always)]
+    pub(super) fn next<const PLAIN: bool>(&mut self) -> &mut Listener {
+        if PLAIN || self.others.is_empty() { &mut self.first } else { self.next_of_several() }
+    }
+
+    #[cold]
+    fn next_of_several(&mut self) -> &mut Listener {
+        self.others.iter_mut().fold(&mut self.first, |first, listener| {
+            if listener.next_access < first.next_access { listener } else { first }
+        })
+    }
+
+    /// Returns the listener of `class`; in a `PLAIN` cell there is one.
+    #[inline(always)]
+    pub(super) fn of<const PLAIN: bool>(&mut self, class: AudibilityClass) -> &mut Listener {
+        if PLAIN { &mut self.first } else { &mut self[class] }
+    }
+}
+
+impl Index<AudibilityClass> for Listeners {
+    type Output = Listener;
+
+    #[inline]
+    fn index(&self, class: AudibilityClass) -> &Listener {
+        match class.checked_sub(1) {
+            None => &self.first,
+            Some(other) => &self.others[other as usize],
+        }
+    }
+}
+
+impl IndexMut<AudibilityClass> for Listeners {
+    #[inline]
+    fn index_mut(&mut self, class: AudibilityClass) -> &mut Listener {
+        match class.checked_sub(1) {
+            None => &mut self.first,
+            Some(other) => &mut self.others[other as usize],
+        }
+    }
+}
