@@ -7,6 +7,7 @@ know why a value is refused: that stands where the key is declared or resolved.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from pydantic_core import ErrorDetails
 
 from ..choices import meant
 from ..exceptions import ScenarioError, UnitError
+
+#: Of one value that is too small or too large.
+_BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
 
 #: Where a key stands: the names of tables, the indices of lists.
 Path = tuple[str | int, ...]
@@ -98,7 +102,11 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             message = _not_one_of(there, context["value"], context["allowed"])
             return [(key_path(data, there), message)]
         case _:
-            return [(key_path(data, path), _message(detail, context, path, _value(data, path)))]
+            value = _value(data, path)
+            if detail["type"] in _BOUNDS and isinstance(value, dict | list):
+                # A number that is not written there, but follows: its own key and value.
+                path, value = (*path, _written_name(str(detail["loc"][-1]))), detail["input"]
+            return [(key_path(data, path), _message(detail, context, path, value))]
 
 
 def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value: object) -> str:
@@ -122,7 +130,8 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             allowed = f"[[{path[0]}]]" if len(path) == 1 else "[ ... ]"
             return f"{_shown(value)} is not a list; allowed: {allowed}"
         case "dict_type":
-            return f"{_shown(value)} is not a table; allowed: [{path[0]}.NAME]"
+            allowed = f"[{path[0]}.NAME]" if len(path) == 1 else "{ ... }"
+            return f"{_shown(value)} is not a table; allowed: {allowed}"
         case "not_a_table":
             keys = ", ".join(context["keys"])
             return f"{_shown(value)} is not a table; allowed: a table with the keys {keys}"
@@ -159,7 +168,8 @@ def _written_path(data: object, location: Sequence[str | int]) -> Path:
     path: list[str | int] = []
     here: Any = data
     for part in location:
-        if isinstance(here, dict) and part in here:
+        if isinstance(here, dict) and (part in here or _written_name(str(part)) in here):
+            part = part if part in here else _written_name(str(part))
             path.append(part)
             here = here[part]
         elif isinstance(here, list) and isinstance(part, int):
@@ -168,8 +178,13 @@ def _written_path(data: object, location: Sequence[str | int]) -> Path:
     return tuple(path)
 
 
+def _written_name(name: str) -> str:
+    """The key of a file for a name of the resolved form, which has the unit behind it."""
+    return re.sub(r"_(ns|bps|bytes|db)$", "", name)
+
+
 def _value(data: object, path: Path) -> object:
-    """What is written at the path."""
+    """The value that is written at the path."""
     for part in path:
         data = _step(data, part)
     return data
