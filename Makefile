@@ -57,6 +57,7 @@ test: test-rust test-python ## Run every fast test (minutes)
 
 test-rust: $(RESOLVED)
 	cargo test --workspace --exclude airtcp-py --quiet
+	cargo test --package airtcp-tcp --lib --quiet -- --ignored
 
 # Wireshark's reader is a witness of captures; without it those tests are skipped, and say so.
 $(STAMPS)/tshark: $(STAMPS)/venv

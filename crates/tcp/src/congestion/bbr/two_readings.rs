@@ -186,10 +186,19 @@ fn agree(seed: u64, acks: usize) -> Vec<Is> {
     seen
 }
 
-/// After each of 240,000 acknowledgments state, pace and window are those of the other reading; and every state
-/// was there, in more than one order.
+/// After each of 20,000 acknowledgments state, pace and window are those of the other reading.
 #[test]
 fn two_readings_of_the_draft_agree() {
+    let seen = agree(1, 20_000);
+    for state in [Is::Drain, Is::Down, Is::Cruise, Is::Refill, Is::Up, Is::ProbeRtt] {
+        assert!(seen.contains(&state), "{state:?}");
+    }
+}
+
+/// After each of 240,000 acknowledgments they are, and every state was there, in more than one order.
+#[test]
+#[ignore = "long: make test"]
+fn two_readings_of_the_draft_agree_on_twelve_paths() {
     let mut seen = Vec::new();
     for seed in 1..=12 {
         seen.extend(agree(seed, 20_000));
