@@ -1,4 +1,4 @@
-"""Workers that die, and what is known of their answers: the page's crew without a page."""
+"""Workers that die, and what is known of their answers: the page's pool without a page."""
 
 import asyncio
 import json
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.web.crew import Crew, Known, Worker
 from airtcp.web.jobs import Job, Jobs
 from airtcp.web.limits import Limits
+from airtcp.web.pool import Known, ModelPool, WorkerProcess
 from serving import LONG, QUICK
 
-_STARTED: list[Worker] = []
+_STARTED: list[WorkerProcess] = []
 
 
 def source(**changes: Any) -> dict[str, Any]:
@@ -31,30 +31,32 @@ def folder() -> Any:
 
 
 @pytest.fixture(autouse=True)
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Worker]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
     """All workers that were started, in turn."""
     found = _STARTED
     found.clear()
-    start = Worker.start
+    start = WorkerProcess.start
 
-    async def noted(*arguments: Any) -> Worker:
+    async def noted(*arguments: Any) -> WorkerProcess:
         found.append(await start(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(Worker, "start", noted)
+    monkeypatch.setattr(WorkerProcess, "start", noted)
     return found
 
 
-def crew_of(size: int, folder: Path, ask: Callable[[Crew], Awaitable[Any]], **limits: Any) -> Any:
-    """What is asked of a crew, which then ends."""
+def pool_of(
+    size: int, folder: Path, ask: Callable[[ModelPool], Awaitable[Any]], **limits: Any
+) -> Any:
+    """What is asked of a pool, which then ends."""
 
     async def whole() -> Any:
-        crew = Crew(size, folder, Limits(**limits))
-        crew.start()
+        pool = ModelPool(size, folder, Limits(**limits))
+        pool.start()
         try:
-            return await ask(crew)
+            return await ask(pool)
         finally:
-            await crew.stop()
+            await pool.stop()
             await closed()
 
     return asyncio.run(whole())
@@ -76,108 +78,110 @@ async def closed() -> None:
     await until(are_closed)
 
 
-def test_workers_that_died_idle_cost_no_question(folder: Path, started: list[Worker]) -> None:
-    async def ask(crew: Crew) -> list[dict[str, Any]]:
-        said = [await crew.ask("predict", source())]
+def test_workers_that_died_idle_cost_no_question(
+    folder: Path, started: list[WorkerProcess]
+) -> None:
+    async def ask(pool: ModelPool) -> list[dict[str, Any]]:
+        said = [await pool.ask("predict", source())]
         for seed in range(1, 4):
             for worker in started:
                 if worker.alive:
                     os.kill(worker.pid, signal.SIGKILL)
             # At once, before anyone can have heard of it; and then the second worker's turn.
             said += [
-                await crew.ask("predict", source(**{"run.seed": seed + 10 * one})) for one in (1, 2)
+                await pool.ask("predict", source(**{"run.seed": seed + 10 * one})) for one in (1, 2)
             ]
         return said
 
-    said = crew_of(2, folder, ask)
+    said = pool_of(2, folder, ask)
     assert all("answer" in one for one in said), said
     # Without seeds in them, the answers are one and the same.
     assert len({json.dumps(one) for one in said}) == 1
 
 
 def test_a_worker_that_died_idle_has_a_successor_before_a_question(
-    folder: Path, started: list[Worker]
+    folder: Path, started: list[WorkerProcess]
 ) -> None:
-    async def ask(crew: Crew) -> None:
-        await crew.ask("predict", source())
+    async def ask(pool: ModelPool) -> None:
+        await pool.ask("predict", source())
         os.kill(started[0].pid, signal.SIGKILL)
         await until(lambda: len(started) == 2)
 
-    crew_of(1, folder, ask)
+    pool_of(1, folder, ask)
 
 
 def test_a_worker_killed_over_a_question_is_asked_again(
-    folder: Path, started: list[Worker]
+    folder: Path, started: list[WorkerProcess]
 ) -> None:
-    async def ask(crew: Crew) -> dict[str, Any]:
-        await crew.ask("predict", source())
+    async def ask(pool: ModelPool) -> dict[str, Any]:
+        await pool.ask("predict", source())
         # The list of all papers takes longer than it does to kill.
-        asked = asyncio.create_task(crew.ask("papers", {}))
+        asked = asyncio.create_task(pool.ask("papers", {}))
         await asyncio.sleep(0.02)
         assert not asked.done()
         os.kill(started[0].pid, signal.SIGKILL)
         return await asked
 
-    assert "answer" in crew_of(1, folder, ask)
+    assert "answer" in pool_of(1, folder, ask)
     assert len(started) == 2
 
 
 def test_a_question_whose_workers_die_ends_with_the_reason(
-    folder: Path, started: list[Worker]
+    folder: Path, started: list[WorkerProcess]
 ) -> None:
-    async def ask(crew: Crew) -> dict[str, Any]:
-        asked = asyncio.create_task(crew.ask("predict", source()))
+    async def ask(pool: ModelPool) -> dict[str, Any]:
+        asked = asyncio.create_task(pool.ask("predict", source()))
         await until(lambda: len(started) == 1)
         os.kill(started[-1].pid, signal.SIGKILL)
         await until(lambda: len(started) == 2)
         os.kill(started[-1].pid, signal.SIGKILL)
         said = await asked
         # The next question is none the worse for it.
-        assert "answer" in await crew.ask("predict", source())
+        assert "answer" in await pool.ask("predict", source())
         return said
 
-    failed = crew_of(1, folder, ask)["failed"]
+    failed = pool_of(1, folder, ask)["failed"]
     assert "has ended 2 times (status -9)" in failed
     assert "too long" not in failed
 
 
 def test_workers_that_cannot_live_are_not_started_for_ever(
-    folder: Path, started: list[Worker], monkeypatch: pytest.MonkeyPatch
+    folder: Path, started: list[WorkerProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("airtcp.web.crew.sys.executable", "/bin/false")
+    monkeypatch.setattr("airtcp.web.pool.sys.executable", "/bin/false")
 
-    async def ask(crew: Crew) -> dict[str, Any]:
+    async def ask(pool: ModelPool) -> dict[str, Any]:
         await asyncio.sleep(1.0)
         assert len(started) == 3
-        return await crew.ask("predict", source())
+        return await pool.ask("predict", source())
 
-    assert "has ended 2 times (status 1)" in crew_of(1, folder, ask)["failed"]
+    assert "has ended 2 times (status 1)" in pool_of(1, folder, ask)["failed"]
     assert len(started) < 8
 
 
 def test_an_answer_that_takes_too_long_says_so(folder: Path) -> None:
-    said = crew_of(1, folder, lambda crew: crew.ask("papers", {}), answer_s=0.01)
+    said = pool_of(1, folder, lambda pool: pool.ask("papers", {}), answer_s=0.01)
     assert said == {"failed": "no answer within 0.01 s, which is the most here"}
 
 
 def test_answers_are_known_by_their_bytes_and_refusals_are_not(
-    folder: Path, started: list[Worker]
+    folder: Path, started: list[WorkerProcess]
 ) -> None:
     most = 200_000
 
-    async def ask(crew: Crew) -> None:
+    async def ask(pool: ModelPool) -> None:
         for seed in range(40):
-            assert "answer" in await crew.ask("scenario", source(**{"run.seed": seed + 1}))
-            assert 0 < crew._known.bytes <= most
-        full = crew._known.bytes
+            assert "answer" in await pool.ask("scenario", source(**{"run.seed": seed + 1}))
+            assert 0 < pool._known.bytes <= most
+        full = pool._known.bytes
         for seed in range(40):
-            assert "problem" in await crew.ask("scenario", source(**{"run.seed": -1 - seed}))
-        assert crew._known.bytes == full
+            assert "problem" in await pool.ask("scenario", source(**{"run.seed": -1 - seed}))
+        assert pool._known.bytes == full
         # The last of all is known still: nobody is asked.
         await started[0].end()
-        assert "answer" in await crew.ask("scenario", source(**{"run.seed": 40}))
+        assert "answer" in await pool.ask("scenario", source(**{"run.seed": 40}))
 
-    crew_of(1, folder, ask, known_bytes=most)
+    pool_of(1, folder, ask, known_bytes=most)
 
 
 def test_known_answers_go_by_when_they_were_asked_for_last() -> None:
@@ -203,11 +207,11 @@ def test_changes_are_made_in_their_order(folder: Path) -> None:
     one = {"flows.sensor.application": table, "flows.sensor.application.packet": "900 B"}
     other = dict(reversed(one.items()))
 
-    async def ask(crew: Crew) -> list[str]:
-        said = [await crew.ask("scenario", source(**changes)) for changes in (one, other)]
+    async def ask(pool: ModelPool) -> list[str]:
+        said = [await pool.ask("scenario", source(**changes)) for changes in (one, other)]
         return ["; ".join(each["answer"]["subject"]) for each in said]
 
-    first, second = crew_of(1, folder, ask)
+    first, second = pool_of(1, folder, ask)
     assert "900 bytes" in first
     assert "500 bytes" in second
 
@@ -226,7 +230,7 @@ def jobs_of(folder: Path, do: Callable[[Jobs], Awaitable[Any]], **limits: Any) -
 
 
 def test_a_run_whose_worker_died_before_it_began_is_not_lost(
-    folder: Path, started: list[Worker]
+    folder: Path, started: list[WorkerProcess]
 ) -> None:
     async def do(jobs: Jobs) -> Job:
         await until(lambda: len(started) == 1)
@@ -241,7 +245,7 @@ def test_a_run_whose_worker_died_before_it_began_is_not_lost(
     assert job.body == {}
 
 
-def test_a_run_that_was_killed_is_lost_alone(folder: Path, started: list[Worker]) -> None:
+def test_a_run_that_was_killed_is_lost_alone(folder: Path, started: list[WorkerProcess]) -> None:
     async def do(jobs: Jobs) -> list[Job]:
         first = jobs.add({"kind": "run"} | source(**LONG))
         second = jobs.add({"kind": "run"} | source(**QUICK))

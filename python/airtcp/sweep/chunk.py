@@ -71,7 +71,7 @@ def _run(
 
 
 def wanted_of(work: Work, have: Sequence[Row]) -> int:
-    """How many runs a point shall have, as far as those tell that it has."""
+    """Tells how many runs a point shall have, by the runs that it has."""
     often = work.often
     assert often.precision is not None
     at = [work.metrics.index(name) for name in HEADLINES]

@@ -1,4 +1,4 @@
-"""Who works on a sweep: this machine, or a cluster. Knows which is asked for."""
+"""The workers of a sweep: those of this machine, or of a cluster. Knows which are asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who makes chunks on this machine: some threads of this process, and processes beside it.
+"""Workers that make chunks on this machine: threads of this process, and processes beside it.
 
 The core lets other threads work while it runs, but what is around it does not. So a few threads are
 as fast as so many processes, and take no time to start; of many threads each would wait for the
@@ -56,11 +56,11 @@ class Worker(Protocol):
 
 
 class Crew(Protocol):
-    """Those who work on a sweep."""
+    """The workers of a sweep."""
 
     @property
     def threads(self) -> int:
-        """How many chunks are made at a time."""
+        """The number of chunks that are made at a time."""
 
     def more(
         self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
@@ -76,7 +76,7 @@ class LocalCrew(Crew):
 
     @property
     def threads(self) -> int:
-        """How many chunks are made at a time."""
+        """The number of chunks that are made at a time."""
         return self._workers
 
     def more(

@@ -3,7 +3,7 @@
     serve       the server as a process            limits      what the pages may cost
     app         addresses and statuses             guard       who may ask
     bodies      what a page sends                  uploads     files that a scenario may name
-    crew, jobs  workers that answer, and that run  worker      one of them
+    pool, jobs  workers that answer, and that run  worker      one of them
     work        what they do                       confine     what they cannot
     sources     a scenario from the network        written     its TOML
     stores      results of sweeps

@@ -24,10 +24,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from airtcp.web.bodies import Ask, Curve, Figure, Job, Look, Nothing, first_problem
-from airtcp.web.crew import Crew
 from airtcp.web.guard import Guard
 from airtcp.web.jobs import FullError, Jobs
 from airtcp.web.limits import Limits
+from airtcp.web.pool import ModelPool
 from airtcp.web.stores import stamp
 from airtcp.web.uploads import UploadError, Uploads
 
@@ -98,7 +98,7 @@ class Server:
         for name in ("uploads", "scratch"):
             (folder / name).mkdir()
         self.uploads = Uploads(folder / "uploads", limits)
-        self.crew = Crew(models, folder, limits, stores)
+        self.pool = ModelPool(models, folder, limits, stores)
         self.jobs = Jobs(folder, limits)
 
     async def page(self, request: Request) -> Response:
@@ -134,7 +134,7 @@ class Server:
         if name in ("stores", "look"):
             # What was known of a store before something was added to it is no answer any more.
             body["made"] = {one: stamp(path) for one, path in self.stores.items()}
-        return _said(await self._unless_gone(request, self.crew.ask(name, body)))
+        return _said(await self._unless_gone(request, self.pool.ask(name, body)))
 
     async def _unless_gone(
         self, request: Request, question: Coroutine[Any, Any, dict[str, Any]]
@@ -156,7 +156,7 @@ class Server:
 
         async def at(index: int) -> str:
             asked = {"source": source, "axis": body.axis, "values": [body.values[index]]}
-            said = await self.crew.ask("point", asked)
+            said = await self.pool.ask("point", asked)
             return json.dumps({"index": index} | _shown(said)) + "\n"
 
         async def lines() -> AsyncIterator[str]:
@@ -248,13 +248,13 @@ def create(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        server.crew.start()
+        server.pool.start()
         server.jobs.start()
         try:
             yield
         finally:
             await server.jobs.close()
-            await server.crew.stop()
+            await server.pool.stop()
 
     app = Starlette(
         routes=[

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from airtcp.web.crew import Worker
 from airtcp.web.limits import Limits
+from airtcp.web.pool import WorkerProcess
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
@@ -45,12 +45,12 @@ class Job:
 
     @property
     def bytes(self) -> int:
-        """What its messages take."""
+        """The size of its messages."""
         return sum(map(len, self.messages))
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more comes."""
+        """True if nothing more comes."""
         return self.state not in ("waiting", "running")
 
 
@@ -94,7 +94,7 @@ class Jobs:
         return job
 
     def place(self, job: Job) -> int:
-        """How many runs come before one that waits."""
+        """Counts the runs before one that waits."""
         waiting = [one for one in self._jobs.values() if one.state == "waiting"]
         return waiting.index(job) if job in waiting else 0
 
@@ -106,29 +106,29 @@ class Jobs:
 
     async def _serve(self) -> None:
         """Do one run after the other, with the next worker started before it is needed."""
-        spare: Worker | None = None
+        spare: WorkerProcess | None = None
         try:
             while True:
                 if spare is None or not spare.alive:
-                    spare = await Worker.start("runs", self._folder, self._limits.memory_mib)
+                    spare = await WorkerProcess.start("runs", self._folder, self._limits.memory_mib)
                 job = await self._queue.get()
                 if job.ended:
                     continue
                 if not spare.alive:
-                    spare = await Worker.start("runs", self._folder, self._limits.memory_mib)
+                    spare = await WorkerProcess.start("runs", self._folder, self._limits.memory_mib)
                 worker, spare = spare, None
                 await self._do(job, worker)
         finally:
             if spare is not None:
                 await spare.end()
 
-    async def _do(self, job: Job, worker: Worker) -> None:
+    async def _do(self, job: Job, worker: WorkerProcess) -> None:
         """Do a run to its end; a worker that dies before it has begun is followed by another."""
         job.state = "running"
         try:
             status = await self._attend(job, worker)
             if not (job.ended or worker.began or job.stop.is_set()):
-                worker = await Worker.start("runs", self._folder, self._limits.memory_mib)
+                worker = await WorkerProcess.start("runs", self._folder, self._limits.memory_mib)
                 status = await self._attend(job, worker)
             if not job.ended:
                 # It said nothing to the end, as a process does that was killed.
@@ -137,7 +137,7 @@ class Jobs:
             if not job.ended:
                 self._fail(job, "the server stopped")
 
-    async def _attend(self, job: Job, worker: Worker) -> int:
+    async def _attend(self, job: Job, worker: WorkerProcess) -> int:
         """Hear what a worker tells of a run until it ends; its status."""
         stopper = asyncio.create_task(self._stop_when_told(job, worker))
         try:
@@ -156,7 +156,7 @@ class Jobs:
             status = await worker.end()
         return status
 
-    async def _stop_when_told(self, job: Job, worker: Worker) -> None:
+    async def _stop_when_told(self, job: Job, worker: WorkerProcess) -> None:
         await job.stop.wait()
         worker.interrupt()
         await asyncio.sleep(_PATIENCE_S)
@@ -164,7 +164,7 @@ class Jobs:
             self._end(job, "stopped")
         await worker.end()
 
-    def _take(self, job: Job, worker: Worker, line: bytes) -> None:
+    def _take(self, job: Job, worker: WorkerProcess, line: bytes) -> None:
         if job.ended:
             return
         message = json.loads(line)

@@ -133,7 +133,7 @@ def _tell(output: IO[str], message: dict[str, Any]) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """The same with null for what JSON has no number for."""
+    """Returns `value` with null for floats that JSON has no number for."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

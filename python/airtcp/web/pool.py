@@ -1,7 +1,8 @@
 """Worker processes as the server sees them: started, asked, given up, ended.
 
-Knows processes and lines of JSON. Does not know what is asked. A worker that dies costs nothing:
-the question that it had is asked once more. One that takes too long costs that question.
+Knows processes and lines of JSON: what a confined process says is parsed, never unpickled as chunks
+of a sweep are. Does not know what is asked. A worker that dies costs nothing: the question that it
+had is asked once more. One that takes too long costs that question.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _ENVIRONMENT: Final = {
 }
 
 
-class Worker:
+class WorkerProcess:
     """A process that answers in lines of JSON."""
 
     def __init__(self, process: asyncio.subprocess.Process, scratch: str) -> None:
@@ -58,7 +59,7 @@ class Worker:
     @classmethod
     async def start(
         cls, kind: str, folder: Path, memory_mib: int, stores: Mapping[str, Path] | None = None
-    ) -> Worker:
+    ) -> WorkerProcess:
         """A new worker of a kind, with a folder of its own; it may not be ready yet."""
         scratch = tempfile.mkdtemp(dir=folder / "scratch")
         process = await asyncio.create_subprocess_exec(
@@ -87,7 +88,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended."""
+        """True as long as it has not ended."""
         return self._process.returncode is None
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -158,7 +159,7 @@ class _Question:
     future: asyncio.Future[dict[str, Any]]
 
 
-class Crew:
+class ModelPool:
     """Workers that answer questions of models: the urgent ones first, known ones at once."""
 
     def __init__(
@@ -204,7 +205,7 @@ class Crew:
 
     async def _work(self) -> None:
         """Answer one question after the other, with a worker that is there before it is needed."""
-        worker: Worker | None = None
+        worker: WorkerProcess | None = None
         next_one: asyncio.Task[tuple[int, int, _Question]] | None = None
         deaths = 0
         try:
@@ -235,12 +236,14 @@ class Crew:
             if worker is not None:
                 await worker.end()
 
-    async def _start(self) -> Worker:
-        return await Worker.start("models", self._folder, self._limits.memory_mib, self._stores)
+    async def _start(self) -> WorkerProcess:
+        return await WorkerProcess.start(
+            "models", self._folder, self._limits.memory_mib, self._stores
+        )
 
     async def _answer(
-        self, worker: Worker, question: _Question
-    ) -> tuple[Worker | None, dict[str, Any]]:
+        self, worker: WorkerProcess, question: _Question
+    ) -> tuple[WorkerProcess | None, dict[str, Any]]:
         """What is said to a question, and the worker for the next one, None where it has ended.
 
         A worker that dies, by whatever hand, is followed by another that is asked again.
