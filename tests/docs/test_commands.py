@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "laboratory").glob("*.md")),
 ]
 FENCE = re.compile(r"(?ms)^```(\w+)\n(.*?)^```$")
 SPAN = re.compile(r"`airtcp ([^`]*)`")
