@@ -8,6 +8,7 @@ import pytest
 from airtcp import models
 from airtcp.distributions import Exponential, Pareto
 from airtcp.exceptions import ConvergenceError
+from airtcp.models.airtime import Phy
 from airtcp.models.miorandi import CORRECTED, PAPER, Parameters, Throughput, Variant
 from airtcp.predict import downloads, effective, predict, web
 from airtcp.predict.transfers import incomplete
@@ -80,7 +81,13 @@ def scenario(
 def parameters(of: ResolvedScenario) -> Parameters:
     tcp = of.flows[0].tcp
     assert tcp is not None
-    return Parameters.from_resolved(of.phy.model_dump(), of.mac.model_dump(), tcp.model_dump())
+    return Parameters.from_phy(
+        Phy.of(of.phy),
+        mss_bytes=tcp.mss_bytes,
+        header_bits=tcp.header_bits,
+        retry_limit=of.mac.short_retry_limit,
+        rts_threshold_bytes=of.mac.rts_threshold_bytes,
+    )
 
 
 def values(said: Prediction, metric: str) -> dict[str, float]:

@@ -77,8 +77,12 @@ def test_prioritised_uploads_are_paper_l_s() -> None:
 
     tcp = asked.flows[0].tcp
     assert tcp is not None
-    times = models.leith.Parameters.from_resolved(
-        asked.phy.model_dump(), tcp.model_dump(), aifs_ns=50_000
+    times = models.leith.Parameters.from_phy(
+        Phy.of(asked.phy),
+        mss_bytes=tcp.mss_bytes,
+        header_bits=tcp.header_bits,
+        ack_timeout_ns=asked.phy.ack_timeout_ns,
+        aifs_ns=50_000,
     )
     expected = models.leith.throughput(10, 32, 5, 2, times, PAPER, d=2)
     assert list(values(said)) == ["L (9)", "L (9), L4 and L5 corrected", "L, simplified model"]
@@ -259,7 +263,7 @@ def test_paper_b_s_limit_is_above_all_and_never_reached(d: int) -> None:
     said, measured = predict(asked), simulate(asked).metrics["goodput_bps"].mean
 
     told = values(said)
-    phy = Phy.from_resolved(asked.phy.model_dump())
+    phy = Phy.of(asked.phy)
     limit = models.bruno.theoretical_limit(
         phy, payload_bits=11_680, header_bits=320, acks_per_segment=1 / d
     )

@@ -56,9 +56,7 @@ def test_saturated_stations_are_bianchi_s() -> None:
     p = values(said, "collision_probability")["Bianchi (2000) (9)"]
     assert p == pytest.approx(float(point.p), rel=1e-12)
     assert said.model["collision_probability"][0].source == "Bianchi (2000) (9)"
-    times = models.bianchi.slot_times(
-        Phy.from_resolved(asked.phy.model_dump()), 12_000, rts=False, after_collision="difs"
-    )
+    times = models.bianchi.slot_times(Phy.of(asked.phy), 12_000, rts=False, after_collision="difs")
     rate = models.bianchi.saturation(point, times).success_rate_per_s
     assert values(said, "goodput_bps")["Bianchi (2000) (13)"] == pytest.approx(
         float(rate) * 8 * 1472, rel=1e-12
@@ -94,7 +92,7 @@ def test_the_access_point_is_one_more_saturated_node() -> None:
 @pytest.mark.parametrize(("count", "direction"), [(1, "upload"), (7, "download")])
 def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, direction: str) -> None:
     asked = udp(count, direction=direction)
-    phy = Phy.from_resolved(asked.phy.model_dump())
+    phy = Phy.of(asked.phy)
 
     said = predict(asked)
 

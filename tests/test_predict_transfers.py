@@ -186,7 +186,9 @@ def test_ftp_is_the_open_queue_of_paper_h() -> None:
 
     tcp = asked.flows[0].tcp
     assert tcp is not None
-    parameters = models.hoekstra.Parameters.from_resolved(asked.phy.model_dump(), tcp.model_dump())
+    parameters = models.hoekstra.Parameters.from_phy(
+        models.airtime.Phy.of(asked.phy), mss_bytes=tcp.mss_bytes, header_bits=tcp.header_bits
+    )
     # Without beacons, as (19) is; Table II's dialogue is that of the scenario.
     expected = models.hoekstra.effective_load(200_000, 1 / 0.75, parameters)
     assert values(said, "transfer_time_to_last_ack_s")["H (29)"] == pytest.approx(

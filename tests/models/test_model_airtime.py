@@ -3,7 +3,6 @@
 import dataclasses
 from fractions import Fraction
 from math import ceil
-from typing import Any
 
 import numpy as np
 import pytest
@@ -150,7 +149,7 @@ def test_equal_to_exact_fractions(
     assert ppdu_time_ns(phy, phy.control_rate, bits) == 41 + ofdm
 
 
-def test_bad_input_is_named(phy_80211b: Phy, section_80211b: dict[str, Any]) -> None:
+def test_bad_input_is_named(phy_80211b: Phy) -> None:
     with pytest.raises(ValueError, match=r"^bits must be at least 0"):
         ppdu_time_ns(phy_80211b, DSSS_11, -1)
     with pytest.raises(ValueError, match=r"^msdu_bits must be a whole number"):
@@ -164,20 +163,19 @@ def test_bad_input_is_named(phy_80211b: Phy, section_80211b: dict[str, Any]) -> 
     with pytest.raises(ValueError, match=r"^modulation must be one of"):
         Rate(1, "fhss")
     with pytest.raises(ValueError, match=r"^sifs_ns must be at least 0"):
-        Phy.from_resolved(section_80211b | {"sifs_ns": -1})
+        dataclasses.replace(phy_80211b, sifs_ns=-1)
     with pytest.raises(ValueError, match=r"^cw_max must be at least 31"):
-        Phy.from_resolved(section_80211b | {"cw_max": 15})
-    with pytest.raises(ValueError, match=r"^rts_bits must be an integer"):
-        Phy.from_resolved(section_80211b | {"rts_bits": "160"})
-    with pytest.raises(ValueError, match=r"^plcp_header_time_ns is missing"):
-        Phy.from_resolved(section_80211b | {"dsss": {"preamble_time_ns": 1}})
-    with pytest.raises(ValueError, match=r"^dsss must be a section"):
-        Phy.from_resolved(section_80211b | {"dsss": 7})
-    with pytest.raises(ValueError, match=r"^rate must be a section"):
-        Phy.from_resolved(section_80211b | {"data_rate": 11_000_000})
-    del section_80211b["slot_time_ns"]
-    with pytest.raises(ValueError, match=r"^slot_time_ns is missing"):
-        Phy.from_resolved(section_80211b)
+        dataclasses.replace(phy_80211b, cw_max=15)
+    with pytest.raises(ValueError, match=r"^rts_bits must be a real number"):
+        dataclasses.replace(phy_80211b, rts_bits="160")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^plcp_header_time_ns must be at least 0"):
+        dataclasses.replace(phy_80211b, dsss=DsssTiming(1, -1))
+    with pytest.raises(ValueError, match=r"^symbol_time_ns must be greater than 0"):
+        dataclasses.replace(phy_80211b, ofdm=OfdmTiming(0, 0, 0, 0, 0, 0))
+    with pytest.raises(ValueError, match=r"^high must be given for 802.11n and later alone"):
+        Rate(72_222_222, "ht")
+    with pytest.raises(ValueError, match=r"^bps must be greater than 0, whole"):
+        Rate(1.5, "dsss")  # type: ignore[arg-type]
 
 
 def test_a_dsss_rate_needs_a_dsss_section(phy_80211a: Phy) -> None:

@@ -434,19 +434,21 @@ def test_frames_of_a_phy_last_as_long_as_airtime_says(
     assert acknowledged_time(8 * sizes, parameters) * 1e9 == pytest.approx(exchanges, abs=slack)
 
 
-def test_testbed_as_a_resolved_scenario(section_80211b: dict[str, Any]) -> None:
-    section = section_80211b | {
-        "control_rate": {"bps": 11_000_000, "modulation": "dsss"},
-        "symbol_rounding": False,
-        "propagation_delay_ns": 1,
-    }
-    beacon = Beacon.from_phy(Phy.from_resolved(section), Rate(1_000_000, "dsss"), interval_s=0.1024)
-    tcp = {"mss_bytes": 1460, "header_bits": 320}
-    scenario = Parameters.from_resolved(section, tcp, beacon=beacon)
+def test_testbed_as_a_phy(phy_80211b: Phy) -> None:
+    phy = dataclasses.replace(
+        phy_80211b,
+        control_rate=Rate(11_000_000, "dsss"),
+        symbol_rounding=False,
+        propagation_delay_ns=1,
+    )
+    beacon = Beacon.from_phy(phy, Rate(1_000_000, "dsss"), interval_s=0.1024)
+    scenario = Parameters.from_phy(phy, mss_bytes=1460, header_bits=320, beacon=beacon)
 
     ours, paper = (effective_service_time(2e5, p) for p in (scenario, TESTBED))
     assert ours.est_with_beacons_s == pytest.approx(paper.est_with_beacons_s, rel=1e-6)
-    slow = Parameters.from_resolved(section, tcp, data_rate=Rate(1_000_000, "dsss"))
+    slow = Parameters.from_phy(
+        phy, mss_bytes=1460, header_bits=320, data_rate=Rate(1_000_000, "dsss")
+    )
     assert slow.data_rate_bps == 1e6
     assert slow.beacon is None
 

@@ -61,12 +61,10 @@ def test_a_resolved_scenario_fills_the_same_fields(phy_80211b: Phy) -> None:
     assert dataclasses.asdict(parameters) == pytest.approx(expected, abs=1e-9)
 
 
-def test_rts_only_before_long_frames(section_80211b: dict[str, Any]) -> None:
+def test_rts_only_before_long_frames(phy_80211b: Phy) -> None:
     """Threshold 500 bytes: the data frame of 1076 is longer, the TCP ACK of 76 is not."""
-    parameters = Parameters.from_resolved(
-        section_80211b,
-        {"rts_threshold_bytes": 500, "short_retry_limit": 7},
-        {"mss_bytes": 1000, "header_bits": 320},
+    parameters = Parameters.from_phy(
+        phy_80211b, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=500
     )
 
     assert parameters.rts_before_data
@@ -287,7 +285,7 @@ def test_bad_parameters_are_named(changes: dict[str, Any], message: str) -> None
         dataclasses.replace(TABLE_1, **changes)
 
 
-def test_bad_input_is_named(section_80211b: dict[str, Any]) -> None:
+def test_bad_input_is_named(phy_80211b: Phy) -> None:
     with pytest.raises(ValueError, match=r"^n_b must be at least 1"):
         collision_probability(0, TABLE_1)
     with pytest.raises(ValueError, match=r"^n_b must be finite"):
@@ -298,10 +296,8 @@ def test_bad_input_is_named(section_80211b: dict[str, Any]) -> None:
         Parameters.table_1(rts="160")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^attempts must be one of 'renewal', 'bianchi-like'"):
         dataclasses.replace(PAPER, attempts="geometric")  # type: ignore[arg-type]
-    mac, tcp = {"rts_threshold_bytes": None}, {"mss_bytes": 1000, "header_bits": 320}
-    with pytest.raises(ValueError, match=r"^short_retry_limit is missing"):
-        Parameters.from_resolved(section_80211b, mac, tcp)
+    limits: Any = {"header_bits": 320, "rts_threshold_bytes": None}
     with pytest.raises(ValueError, match=r"^mss_bytes must be greater than 0"):
-        Parameters.from_resolved(
-            section_80211b, mac | {"short_retry_limit": 7}, tcp | {"mss_bytes": 0}
-        )
+        Parameters.from_phy(phy_80211b, mss_bytes=0, retry_limit=7, **limits)
+    with pytest.raises(ValueError, match=r"^m must be at least 1"):
+        Parameters.from_phy(phy_80211b, mss_bytes=1000, retry_limit=0, **limits)

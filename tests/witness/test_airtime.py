@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import Any
 
 import pytest
 from airtcp import _core
 from airtcp.amendments import AMENDMENTS, GUARD_INTERVALS_NS, HIGHEST_MCS, WIDTHS_MHZ, Amendment
 from airtcp.high_rate import HighRate, HighRateRules, NoSuchRateError
-from airtcp.models.airtime import Phy, Rate, exchange_time_ns, ppdu_time_ns
+from airtcp.models.airtime import Phy, exchange_time_ns, ppdu_time_ns
 from airtcp.scenario import loads
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,14 +55,10 @@ application = {{ kind = "udp", packet = "{packet} B", rate = "saturated" }}
 """
 
 
-def resolved(standard: str, phy: str) -> tuple[str, dict[str, Any]]:
-    """The resolved form for the core, and its `phy` section for the model."""
-    text = loads(UDP.format(standard=standard, phy=phy, mac="", packet=1500, run="")).to_json()
-    return text, json.loads(text)["phy"]
-
-
-def rate_of(section: dict[str, Any], name: str) -> Rate:
-    return Rate(section[name]["bps"], section[name]["modulation"])
+def resolved(standard: str, phy: str) -> tuple[str, Phy]:
+    """The resolved form for the core, and its PHY for the model."""
+    scenario = loads(UDP.format(standard=standard, phy=phy, mac="", packet=1500, run=""))
+    return scenario.to_json(), Phy.of(scenario.phy)
 
 
 @pytest.mark.parametrize("rounding", ["true", "false"])
@@ -77,10 +72,8 @@ def test_core_and_model_agree_on_every_frame(
     lines = [f'data_rate = "{rate} Mb/s"', f"symbol_rounding = {rounding}"]
     if preamble is not None:
         lines.append(f'preamble = "{preamble}"')
-    text, section = resolved(standard, "\n".join(lines))
-    phy = Phy.from_resolved(section)
-    for name in ("data_rate", "control_rate"):
-        at = rate_of(section, name)
+    text, phy = resolved(standard, "\n".join(lines))
+    for at in (phy.data_rate, phy.control_rate):
         expected = ppdu_time_ns(phy, at, sizes).tolist()
         assert [_core.airtime_ns(text, bits, at.bps) for bits in sizes] == expected
 
@@ -96,13 +89,13 @@ def test_core_and_model_agree_on_every_frame(
 def test_core_and_model_agree_on_a_papers_own_timing(
     bits: int, preamble_ns: int, header_ns: int, rate: str, rounding: bool
 ) -> None:
-    text, section = resolved(
+    text, model = resolved(
         "802.11g",
         f'preamble_time = "{preamble_ns} ns"\nplcp_header_time = "{header_ns} ns"\n'
         f'data_rate = "{rate} Mb/s"\nsymbol_rounding = {str(rounding).lower()}',
     )
-    at = rate_of(section, "data_rate")
-    expected = int(ppdu_time_ns(Phy.from_resolved(section), at, bits))
+    at = model.data_rate
+    expected = int(ppdu_time_ns(model, at, bits))
 
     assert _core.airtime_ns(text, bits, at.bps) == expected
 
@@ -122,12 +115,11 @@ def test_core_and_model_agree_on_a_papers_own_timing(
 def test_both_meet_the_standard(
     standard: str, rate: str, size_bytes: int, microseconds: int
 ) -> None:
-    text, section = resolved(standard, f'data_rate = "{rate} Mb/s"')
-    at = rate_of(section, "data_rate")
-    model = ppdu_time_ns(Phy.from_resolved(section), at, 8 * size_bytes)
+    text, model = resolved(standard, f'data_rate = "{rate} Mb/s"')
+    at = model.data_rate
 
     assert _core.airtime_ns(text, 8 * size_bytes, at.bps) == microseconds * 1000
-    assert model == microseconds * 1000
+    assert ppdu_time_ns(model, at, 8 * size_bytes) == microseconds * 1000
 
 
 @pytest.mark.parametrize("amendment", AMENDMENTS.values(), ids=list(AMENDMENTS))
@@ -194,8 +186,7 @@ def test_a_whole_exchange_lasts_what_the_model_says(
         run = f'warmup = "0 s"\nduration = "{duration_ns} ns"\nreplications = 1'
         return UDP.format(standard=standard, phy=timing, mac=mac, packet=packet, run=run)
 
-    section = json.loads(loads(scenario(10**6)).to_json())["phy"]
-    model = Phy.from_resolved(section)
+    model = Phy.of(loads(scenario(10**6)).phy)
     period = model.difs_ns + int(exchange_time_ns(model, 8 * packet, rts=rts))
 
     [exact] = answers(scenario(1000 * period))

@@ -29,7 +29,6 @@ Intervals are Student's over independent replications at 99.9 %; the seeds are f
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import pytest
@@ -94,7 +93,7 @@ def scenario(
 
 
 def phy_of(text: str) -> Phy:
-    return Phy.from_resolved(json.loads(loads(text).to_json())["phy"])
+    return Phy.of(loads(text).phy)
 
 
 @dataclass(frozen=True)

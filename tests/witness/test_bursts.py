@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from airtcp.models.airtime import Phy, exchange_time_ns
@@ -59,8 +58,7 @@ def test_nobody_answers(window: int, target: int, bursts: tuple[int, int]) -> No
     the floor of two packets there follow 2 (m* - 1), and from those two again.
     """
     text = CELL.format(n=1, window=window, target=target, duration=20, replications=1)
-    resolved: Any = loads(text).to_dict()
-    phy = Phy.from_resolved(resolved["phy"])
+    phy = Phy.of(loads(text).phy)
     packet = int(exchange_time_ns(phy, 8 * 1500, rts=False)) + phy.difs_ns
     assert [int(burst_size(burst, 0, 0, target)) for burst in bursts] == list(bursts[::-1])
     cycle = sum(bursts) * packet + 2 * window * phy.slot_time_ns

@@ -16,7 +16,6 @@ Three witnesses, none of which needs a tolerance:
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 import pytest
@@ -97,7 +96,7 @@ def test_one_station_with_a_window_of_one_never_collides(rules: str, direction: 
 def test_its_throughput_is_a_sum_of_times() -> None:
     """Without post-backoff every packet waits DIFS and 15.5 slots on average, then is sent."""
     text = endless(1, "bianchi")
-    phy = Phy.from_resolved(json.loads(loads(text).to_json())["phy"])
+    phy = Phy.of(loads(text).phy)
     packets = [8 * (MSS_BYTES + HEADER_BYTES), 8 * HEADER_BYTES]
     exchanges = int(exchange_time_ns(phy, packets, rts=True).sum())
     round_trip_ns = 2 * (phy.difs_ns + phy.cw_min / 2 * phy.slot_time_ns) + exchanges

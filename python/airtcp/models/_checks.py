@@ -5,7 +5,6 @@ argument's name in it. Knows nothing of any model.
 """
 
 import math
-from collections.abc import Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -92,22 +91,6 @@ def choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """`ValueError` unless `value` is one of `allowed`."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
-
-
-def section_value(section: Mapping[str, object], name: str) -> object:
-    """A key of a section of the resolved form, which has every key."""
-    try:
-        return section[name]
-    except KeyError:
-        raise ValueError(f"{name} is missing: a resolved section has every key") from None
-
-
-def section_integer(section: Mapping[str, object], name: str) -> int:
-    """An integer of a section of the resolved form."""
-    value = section_value(section, name)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{name} must be an integer, not {value!r}")
-    return value
 
 
 def _between(

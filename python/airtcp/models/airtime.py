@@ -12,9 +12,8 @@ with SIFS and a MAC ACK at 2 Mb/s.
 array([ 503819, 1565637])
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final, Self, TypeAlias, TypeVar, cast
+from typing import Final, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +40,6 @@ __all__ = [
 ]
 
 Nanoseconds: TypeAlias = NDArray[np.int64]
-Part = TypeVar("Part", DsssTiming, OfdmTiming, HighRateTiming, HighRateParts)
 
 _MOST_BITS = 8 * 10**9
 """Well beyond this `bits * 10^9` would leave 64 bits."""
@@ -91,74 +89,21 @@ class Phy:
         for part in (self.dsss, self.ofdm, self.high_rate):
             if part is not None:
                 names = (field.name for field in fields(part))
-                _not_negative(part, *(name for name in names if name not in _NO_INTEGERS))
+                _not_negative(part, *(name for name in names if name != "short_gi_rounding"))
         if self.ofdm is not None:
             _checks.scalar("symbol_time_ns", self.ofdm.symbol_time_ns, above=0)
         _checks.scalar("cw_max", self.cw_max, at_least=self.cw_min, whole=True)
 
     @classmethod
-    def from_resolved(cls, section: Mapping[str, object]) -> Self:
-        """The `phy` section of a resolved scenario.
+    def of(cls, phy: airtime.PhyTiming) -> Self:
+        """Takes the attributes of these names from the `phy` of a resolved scenario.
 
-        Raises `ValueError` naming the key that is missing or has a value that cannot be.
+        Raises `ValueError` naming one that cannot be.
 
-        >>> from dataclasses import asdict
-        >>> Phy.from_resolved(asdict(HOT_SPOT)) == HOT_SPOT
+        >>> Phy.of(HOT_SPOT) == HOT_SPOT
         True
         """
-        return cls(
-            data_rate=rate_from_resolved(_checks.section_value(section, "data_rate")),
-            control_rate=rate_from_resolved(_checks.section_value(section, "control_rate")),
-            dsss=_part("dsss", _checks.section_value(section, "dsss"), DsssTiming),
-            ofdm=_part("ofdm", _checks.section_value(section, "ofdm"), OfdmTiming),
-            symbol_rounding=bool(_checks.section_value(section, "symbol_rounding")),
-            high_rate=_part("high_rate", section.get("high_rate"), HighRateTiming),
-            **{
-                name: _checks.section_integer(section, name)
-                for name in cls.__dataclass_fields__
-                if name not in _NO_INTEGERS
-            },
-        )
-
-
-_NO_INTEGERS: Final = {
-    "data_rate",
-    "control_rate",
-    "dsss",
-    "ofdm",
-    "high_rate",
-    "symbol_rounding",
-    "short_gi_rounding",
-}
-
-
-def rate_from_resolved(value: object) -> Rate:
-    """A `Rate` of the resolved form: `{"bps": int, "modulation": "dsss" | "ofdm"}`, or with `high`.
-
-    Raises `ValueError` naming the key that is missing or has a value that cannot be.
-    """
-    if not isinstance(value, Mapping):
-        raise ValueError(f"rate must be a section with bps and modulation, not {value!r}")
-    return Rate(
-        bps=_checks.section_integer(value, "bps"),
-        modulation=cast(str, _checks.section_value(value, "modulation")),
-        high=_part("high", value.get("high"), HighRateParts),
-    )
-
-
-def _part(name: str, section: object, of: type[Part]) -> Part | None:
-    """Reads a section within a section; None stands for one that the standard does not have."""
-    if section is None:
-        return None
-    if not isinstance(section, Mapping):
-        raise ValueError(f"{name} must be a section, not {section!r}")
-    values: dict[str, Any] = {
-        field.name: bool(_checks.section_value(section, field.name))
-        if field.name in _NO_INTEGERS
-        else _checks.section_integer(section, field.name)
-        for field in fields(of)
-    }
-    return of(**values)
+        return cls(**{field.name: getattr(phy, field.name) for field in fields(cls)})
 
 
 def mpdu_bits(phy: Phy, msdu_bits: ArrayLike) -> NDArray[np.int64]:

@@ -11,9 +11,8 @@ Clauses are those of IEEE Std 802.11-2020: 9.7.1 and 10.12 (A-MPDU), 10.25.6 (Bl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +29,6 @@ from airtcp.models.airtime import (
     Rate,
     mpdu_bits,
     ppdu_time_ns,
-    rate_from_resolved,
 )
 from airtcp.models.bianchi import SlotTimes
 
@@ -82,44 +80,6 @@ class Exchange:
             whole=True,
         )
         _checks.scalar("txop_limit_ns", self.txop_limit_ns, at_least=0, whole=True)
-
-    @classmethod
-    def from_resolved(
-        cls,
-        phy: Mapping[str, object],
-        mac: Mapping[str, object],
-        *,
-        data_rate: Rate,
-        control_rate: Rate,
-        txop_limit_ns: int = 0,
-    ) -> Self:
-        """From `phy` and `mac` of a resolved scenario and the rates of a station group.
-
-        Raises `ValueError` naming the key that is missing or has a value that cannot be.
-
-        >>> rate = Rate(24_000_000, "ofdm")
-        >>> Exchange.from_resolved({}, {"aggregation": None}, data_rate=rate, control_rate=rate)
-        Traceback (most recent call last):
-        ValueError: aggregation must be a section, not None
-        """
-        aggregation = _checks.section_value(mac, "aggregation")
-        if not isinstance(aggregation, Mapping):
-            raise ValueError(f"aggregation must be a section, not {aggregation!r}")
-        threshold = _checks.section_value(mac, "rts_threshold_bytes")
-        return cls(
-            phy=Phy.from_resolved(phy),
-            data_rate=data_rate,
-            control_rate=control_rate,
-            block_ack_rate=rate_from_resolved(_checks.section_value(aggregation, "block_ack_rate")),
-            block_ack_bits=_checks.section_integer(aggregation, "block_ack_bits"),
-            ampdu_bits=8 * _checks.section_integer(aggregation, "ampdu_bytes"),
-            ppdu_time_ns=_checks.section_integer(aggregation, "ppdu_time_ns"),
-            block_ack_window=_checks.section_integer(aggregation, "block_ack_window"),
-            rts_threshold_bits=None
-            if threshold is None
-            else 8 * _checks.section_integer(mac, "rts_threshold_bytes"),
-            txop_limit_ns=txop_limit_ns,
-        )
 
     def psdu_bits(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
         """Bits of a PSDU of so many MPDUs that carry MSDUs of `msdu_bits` each (9.7.1, 10.12.7).

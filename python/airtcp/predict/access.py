@@ -97,7 +97,7 @@ def beacons(scenario: ResolvedScenario) -> list[str]:
     phy = scenario.phy
     frame = int(
         ppdu_time_ns(
-            Phy.from_resolved(phy.model_dump()),
+            Phy.of(phy),
             legacy(beacon.rate),
             beacon.size_bits,
         )

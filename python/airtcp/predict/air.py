@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from airtcp.choices import SCHEDULERS
+from airtcp.models.airtime import Phy
 from airtcp.models.airtime_fairness import Sharing
 from airtcp.models.ampdu import Exchange
 from airtcp.predict.access import as_dcf
@@ -115,11 +116,19 @@ class Air:
 
     def exchange(self, group: StationGroup) -> Exchange:
         """PPDUs from and to the stations of a group."""
-        return Exchange.from_resolved(
-            self.scenario.phy.model_dump(),
-            self.scenario.mac.model_dump(),
+        aggregation = self.scenario.mac.aggregation
+        assert aggregation is not None, "all standards that have MCSs have it"
+        threshold_bytes = self.scenario.mac.rts_threshold_bytes
+        return Exchange(
+            phy=Phy.of(self.scenario.phy),
             data_rate=group.data_rate,
             control_rate=group.control_rate,
+            block_ack_rate=aggregation.block_ack_rate,
+            block_ack_bits=aggregation.block_ack_bits,
+            ampdu_bits=8 * aggregation.ampdu_bytes,
+            ppdu_time_ns=aggregation.ppdu_time_ns,
+            block_ack_window=aggregation.block_ack_window,
+            rts_threshold_bits=None if threshold_bytes is None else 8 * threshold_bytes,
             txop_limit_ns=self.txop_limit_ns,
         )
 

@@ -167,7 +167,7 @@ def window(scenario: ResolvedScenario, answers: Answers) -> str | None:
 def _overheads(
     scenario: ResolvedScenario, flows: list[Flow], counts: list[int], collision: _Collision
 ) -> Overheads:
-    phy = Phy.from_resolved(scenario.phy.model_dump())
+    phy = Phy.of(scenario.phy)
     single = []
     for flow in flows:
         data, control = rate_of(scenario.group(flow.stations))

@@ -123,7 +123,7 @@ def _classes(
 ) -> None:
     slot = scenario.phy.slot_time_ns
     first = min(one.aifs_ns for one in access)
-    phy = Phy.from_resolved(scenario.phy.model_dump())
+    phy = Phy.of(scenario.phy)
     # The waits end with the smallest AIFS, where the slots of the model begin.
     phy = replace(phy, difs_ns=first, eifs_ns=phy.eifs_ns - phy.difs_ns + first)
     wait = scenario.mac.rules.after_collision

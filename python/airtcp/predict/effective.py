@@ -383,9 +383,10 @@ def _est_s(transfers: Transfers, flow: Flow, variant: hoekstra.Variant) -> float
             reply_150_bits=8 * messages.reply_150_bytes,
             reply_226_bits=8 * messages.reply_226_bytes,
         )
-    parameters = hoekstra.Parameters.from_resolved(
-        scenario.phy.model_dump(),
-        tcp_of(flow).model_dump(),
+    parameters = hoekstra.Parameters.from_phy(
+        Phy.of(scenario.phy),
+        mss_bytes=tcp_of(flow).mss_bytes,
+        header_bits=tcp_of(flow).header_bits,
         data_rate=data_rate,
         control_rate=control_rate,
         dialogue=dialogue,
@@ -409,7 +410,7 @@ def _beacon(scenario: ResolvedScenario) -> hoekstra.Beacon | None:
     if beacon is None:
         return None
     return hoekstra.Beacon.from_phy(
-        Phy.from_resolved(scenario.phy.model_dump()),
+        Phy.of(scenario.phy),
         legacy(beacon.rate),
         interval_s=beacon.interval_ns / 1e9,
         bits=beacon.size_bits,

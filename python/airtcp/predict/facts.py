@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from airtcp.models.airtime import Rate
+from airtcp.models.airtime import Phy, Rate
 from airtcp.models.miorandi import Parameters
 
 if TYPE_CHECKING:
@@ -155,10 +155,13 @@ def weighted(values: Sequence[float], counts: Sequence[int]) -> float:
 
 def _parameters(scenario: ResolvedScenario, flow: Flow) -> Parameters:
     data_rate, control_rate = rate_of(scenario.group(flow.stations))
-    return Parameters.from_resolved(
-        scenario.phy.model_dump(),
-        scenario.mac.model_dump(),
-        tcp_of(flow).model_dump(),
+    tcp = tcp_of(flow)
+    return Parameters.from_phy(
+        Phy.of(scenario.phy),
+        mss_bytes=tcp.mss_bytes,
+        header_bits=tcp.header_bits,
+        retry_limit=scenario.mac.short_retry_limit,
+        rts_threshold_bytes=scenario.mac.rts_threshold_bytes,
         data_rate=data_rate,
         control_rate=control_rate,
     )

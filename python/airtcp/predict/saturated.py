@@ -155,7 +155,7 @@ CARDS: Final = (_CARD, _LONE_CARD, _ANOMALY_CARD)
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     """Goodput, collisions and drops of saturated UDP senders."""
     senders = senders_of(scenario)
-    phy = Phy.from_resolved(scenario.phy.model_dump())
+    phy = Phy.of(scenario.phy)
     if sum(counts_of(senders)) == 1:
         with answers.attempt("Jun et al. (2003)"):
             _lone(scenario, phy, senders[0], answers)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from airtcp.models.airtime import Phy
 from airtcp.models.leith import (
     CORRECTED,
     PAPER,
@@ -217,9 +218,12 @@ def prioritised(scenario: ResolvedScenario) -> Uploads | str | None:
 
 def _parameters(scenario: ResolvedScenario, flow: Flow, ack: AccessParameters) -> Parameters:
     data_rate, control_rate = rate_of(scenario.group(flow.stations))
-    return Parameters.from_resolved(
-        scenario.phy.model_dump(),
-        tcp_of(flow).model_dump(),
+    tcp = tcp_of(flow)
+    return Parameters.from_phy(
+        Phy.of(scenario.phy),
+        mss_bytes=tcp.mss_bytes,
+        header_bits=tcp.header_bits,
+        ack_timeout_ns=scenario.phy.ack_timeout_ns,
         aifs_ns=ack.aifs_ns,
         data_rate=data_rate,
         control_rate=control_rate,

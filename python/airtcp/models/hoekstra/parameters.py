@@ -370,39 +370,6 @@ class Parameters:
             beacon=beacon,
         )
 
-    @classmethod
-    def from_resolved(
-        cls,
-        phy: Mapping[str, object],
-        tcp: Mapping[str, object],
-        *,
-        data_rate: Rate | None = None,
-        control_rate: Rate | None = None,
-        dialogue: Dialogue = Dialogue(),
-        beacon: Beacon | None = None,
-    ) -> Self:
-        """From the sections `phy` and a flow's `tcp` of a resolved scenario.
-
-        A group's own rates go in `data_rate` and `control_rate`.
-
-        Raises `ValueError` naming a key that is missing or out of range.
-
-        >>> from dataclasses import asdict
-        >>> from airtcp.models.airtime import HOT_SPOT
-        >>> tcp = {"mss_bytes": 1460, "header_bits": 320}
-        >>> Parameters.from_resolved(asdict(HOT_SPOT), tcp).mss_bits
-        11680
-        """
-        return cls.from_phy(
-            Phy.from_resolved(phy),
-            mss_bytes=_checks.section_integer(tcp, "mss_bytes"),
-            header_bits=_checks.section_integer(tcp, "header_bits"),
-            data_rate=data_rate,
-            control_rate=control_rate,
-            dialogue=dialogue,
-            beacon=beacon,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:

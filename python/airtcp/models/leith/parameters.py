@@ -7,7 +7,6 @@ The paper does not state payload, rate of the MAC ACK, ACK timeout and m behind 
 the access point; "TCP ACK" is the frame that comes back.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
@@ -181,37 +180,6 @@ class Parameters:
             t_c_s=(frame + ack_timeout_ns + aifs) / 1e9,
             payload_s=8 * mss_bytes / (data_rate or phy.data_rate).bps,
             payload_bits=8 * mss_bytes,
-        )
-
-    @classmethod
-    def from_resolved(
-        cls,
-        phy: Mapping[str, object],
-        tcp: Mapping[str, object],
-        *,
-        aifs_ns: int | None = None,
-        data_rate: Rate | None = None,
-        control_rate: Rate | None = None,
-    ) -> Self:
-        """From the sections `phy` and a flow's `tcp` of a resolved scenario; rest as `from_phy`.
-
-        Raises `ValueError` naming a key that is missing or out of range.
-
-        >>> from dataclasses import asdict
-        >>> from airtcp.models.airtime import HOT_SPOT
-        >>> phy = {**asdict(HOT_SPOT), "ack_timeout_ns": 222_000}
-        >>> tcp = {"mss_bytes": 1460, "header_bits": 320}
-        >>> round(Parameters.from_resolved(phy, tcp).t_s1_s * 1e6, 1)
-        1615.6
-        """
-        return cls.from_phy(
-            Phy.from_resolved(phy),
-            mss_bytes=_checks.section_integer(tcp, "mss_bytes"),
-            header_bits=_checks.section_integer(tcp, "header_bits"),
-            ack_timeout_ns=_checks.section_integer(phy, "ack_timeout_ns"),
-            aifs_ns=aifs_ns,
-            data_rate=data_rate,
-            control_rate=control_rate,
         )
 
 

@@ -9,7 +9,6 @@ point, and a segment without payload from a station.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
@@ -201,45 +200,6 @@ class Parameters:
             tcp_payload_bits=8 * mss_bytes,
             mac_header_bits=phy.mac_header_bits + phy.llc_bits,
             data_rate_bps=float(data_rate.bps),
-        )
-
-    @classmethod
-    def from_resolved(
-        cls,
-        phy: Mapping[str, object],
-        mac: Mapping[str, object],
-        tcp: Mapping[str, object],
-        *,
-        data_rate: Rate | None = None,
-        control_rate: Rate | None = None,
-    ) -> Self:
-        """From the sections `phy`, `mac` and a flow's `tcp` of a resolved scenario.
-
-        m is the short retry limit: what collides is an RTS, or a frame not longer than the RTS
-        threshold (IEEE 802.11-2020, 10.3.4). A group's own rates go in `data_rate` and
-        `control_rate`.
-
-        Raises `ValueError` naming a key that is missing or out of range.
-
-        >>> from dataclasses import asdict
-        >>> from airtcp.models.airtime import HOT_SPOT
-        >>> mac = {"rts_threshold_bytes": 0, "short_retry_limit": 7}
-        >>> tcp = {"mss_bytes": 1000, "header_bits": 320}
-        >>> cell, table = Parameters.from_resolved(asdict(HOT_SPOT), mac, tcp), Parameters.table_1()
-        >>> round(cell.t_tcp_data_s * 1e6), round(table.t_tcp_data_s * 1e6)  # the RTS: M8
-        (1821, 1831)
-        """
-        threshold = _checks.section_value(mac, "rts_threshold_bytes")
-        return cls.from_phy(
-            Phy.from_resolved(phy),
-            mss_bytes=_checks.section_integer(tcp, "mss_bytes"),
-            header_bits=_checks.section_integer(tcp, "header_bits"),
-            retry_limit=_checks.section_integer(mac, "short_retry_limit"),
-            rts_threshold_bytes=None
-            if threshold is None
-            else _checks.section_integer(mac, "rts_threshold_bytes"),
-            data_rate=data_rate,
-            control_rate=control_rate,
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from airtcp.models.airtime import Phy
 from airtcp.models.miorandi import (
     Parameters,
     active_distribution,
@@ -17,6 +18,7 @@ from airtcp.reproduce.item import Cell, Data, Outcome, item
 from airtcp.reproduce.measure import mean
 from airtcp.reproduce.miorandi.users import MEAN_BYTES
 from airtcp.scenario import ResolvedScenario
+from airtcp.scenario.keys.tcp import Tcp
 
 
 @item(
@@ -32,10 +34,13 @@ def table1(bench: Bench) -> Outcome:
     ours = _ours(scenario)
     equal = sum(paper[name] == ours[name] for name in paper)
     times = Parameters.table_1()
-    resolved = Parameters.from_resolved(
-        scenario.phy.model_dump(mode="json"),
-        scenario.mac.model_dump(mode="json"),
-        _tcp(scenario),
+    tcp = _tcp(scenario)
+    resolved = Parameters.from_phy(
+        Phy.of(scenario.phy),
+        mss_bytes=tcp.mss_bytes,
+        header_bits=tcp.header_bits,
+        retry_limit=scenario.mac.short_retry_limit,
+        rts_threshold_bytes=scenario.mac.rts_threshold_bytes,
     )
     rows: list[list[Cell]] = [[name, paper[name], ours[name]] for name in paper]
     return Outcome(
@@ -91,17 +96,17 @@ def _ours(scenario: ResolvedScenario) -> dict[str, float]:
         phy.cts_bits,
         phy.ack_bits,
         phy.mac_header_bits + phy.llc_bits,
-        tcp["header_bits"],
-        8 * tcp["mss_bytes"],
+        tcp.header_bits,
+        8 * tcp.mss_bytes,
     )
     return dict(zip(_paper(), numbers, strict=True))
 
 
-def _tcp(scenario: ResolvedScenario) -> dict[str, int]:
+def _tcp(scenario: ResolvedScenario) -> Tcp:
     tcp = scenario.flows[0].tcp
     if tcp is None:
         raise ValueError("the first flow has no TCP")
-    return {"header_bits": tcp.header_bits, "mss_bytes": tcp.mss_bytes}
+    return tcp
 
 
 _STATIONS = 10
