@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::server::{Capacity, Server};
 use crate::source::{OpenSource, Source};
 use crate::system::{InvalidSystem, check_law, check_service};
-use crate::window::Window;
+use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError, law};
 
 /// Events between two looks at whether to stop.
@@ -161,9 +161,9 @@ impl<S: Source> Run<'_, S> {
         jobs: u64,
         keep: bool,
         cancelled: &AtomicBool,
-    ) -> Result<Vec<Window>, RunError> {
-        let open = |server| Window::open(self.now, server, keep);
-        let mut windows: Vec<Window> = self.servers.iter().map(open).collect();
+    ) -> Result<Vec<MeasuredWindow>, RunError> {
+        let open = |server| MeasuredWindow::open(self.now, server, keep);
+        let mut windows: Vec<MeasuredWindow> = self.servers.iter().map(open).collect();
         let mut left = 0;
         while left < jobs {
             if self.events.is_multiple_of(EVENTS_PER_LOOK) && cancelled.load(Ordering::Relaxed) {
@@ -178,7 +178,7 @@ impl<S: Source> Run<'_, S> {
     }
 
     /// Plays one event, and tells whether it was a departure, which comes before an arrival at the same time.
-    fn step(&mut self, windows: &mut [Window]) -> bool {
+    fn step(&mut self, windows: &mut [MeasuredWindow]) -> bool {
         self.events += 1;
         let arrival = self.source.next_arrival();
         let (leaving, departure) = self.next_departure();

@@ -4,7 +4,7 @@
 
 /// The work and the jobs that came in, left and stayed, counted twice wherever there are two ways to count.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Books {
+pub(crate) struct JobBooks {
     pub(crate) offered: u64,
     pub(crate) blocked: u64,
     pub(crate) completed: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Books {
 /// The relative error that sums of exact numbers may have.
 const TOLERANCE: f64 = 1e-9;
 
-impl Books {
+impl JobBooks {
     /// Says which law is violated, if any.
     pub(crate) fn balance(&self) -> Result<(), String> {
         let found = self.completed + self.blocked + self.present_after as u64;
@@ -74,8 +74,8 @@ mod tests {
 
     /// Returns the books of a job of size 2 alone from 0 to 2 and of one of size 3 alone from 4 to the end at 5: two
     /// units of it are left.
-    fn books() -> Books {
-        Books {
+    fn books() -> JobBooks {
+        JobBooks {
             offered: 2,
             blocked: 0,
             completed: 1,
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_law_can_be_violated() {
-        type Violation = (&'static str, fn(&mut Books));
+        type Violation = (&'static str, fn(&mut JobBooks));
         let violations: [Violation; 8] = [
             ("jobs present", |books| books.offered += 1),
             ("jobs present", |books| books.blocked += 1),

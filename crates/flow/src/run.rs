@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::server::Server;
 use crate::source::Source;
-use crate::window::Window;
+use crate::window::MeasuredWindow;
 use crate::{Outcome, Plan, RunError};
 
 /// Events between two looks at whether to stop.
@@ -46,8 +46,8 @@ impl<S: Source> Run<S> {
         jobs: u64,
         keep: bool,
         cancelled: &AtomicBool,
-    ) -> Result<Window, RunError> {
-        let mut window = Window::open(self.now, &self.server, keep);
+    ) -> Result<MeasuredWindow, RunError> {
+        let mut window = MeasuredWindow::open(self.now, &self.server, keep);
         while window.completed() < jobs {
             if self.events.is_multiple_of(EVENTS_PER_LOOK) && cancelled.load(Ordering::Relaxed) {
                 return Err(RunError::Cancelled);
@@ -62,7 +62,7 @@ impl<S: Source> Run<S> {
     /// Plays one event. A departure comes before an arrival at the same time, so that the place that
     /// it leaves is free.
     #[inline]
-    fn step(&mut self, window: &mut Window) {
+    fn step(&mut self, window: &mut MeasuredWindow) {
         self.events += 1;
         let arrival = self.source.next_arrival();
         let departure = self.server.next_departure(self.now);

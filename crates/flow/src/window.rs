@@ -2,7 +2,7 @@
 //!
 //! Is told what happens; makes nothing happen.
 
-use crate::conservation::Books;
+use crate::conservation::JobBooks;
 use crate::histogram::Histogram;
 use crate::outcome::{Outcome, SizeClass};
 use crate::server::{Job, Server};
@@ -32,7 +32,7 @@ const EXPONENT_SHIFT: u32 = f64::MANTISSA_DIGITS - 1;
 
 /// The events since the window was opened.
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(crate) struct MeasuredWindow {
     start: f64,
     present_before: usize,
     unfinished_before: f64,
@@ -58,7 +58,7 @@ struct Kept {
     sizes: Vec<f64>,
 }
 
-impl Window {
+impl MeasuredWindow {
     /// Starts to measure at `now`; `keep` every job or not.
     pub(crate) fn open(now: f64, server: &Server, keep: bool) -> Self {
         Self {
@@ -126,9 +126,9 @@ impl Window {
     }
 
     /// Returns the books at `now`.
-    pub(crate) fn books(&self, now: f64, server: &Server) -> Books {
+    pub(crate) fn books(&self, now: f64, server: &Server) -> JobBooks {
         let present = server.arrivals().map(|arrived| now - arrived.max(self.start));
-        Books {
+        JobBooks {
             offered: self.offered,
             blocked: self.blocked,
             completed: self.all.jobs,

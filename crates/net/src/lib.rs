@@ -12,5 +12,5 @@ mod testing;
 pub mod wire;
 
 pub use packet::Packet;
-pub use queues::{BareAck, Content, Queue, QueueConfig, Receiver, Scheduler, Service};
+pub use queues::{BareAck, Destination, Inspect, Queue, QueueConfig, Scheduler, Served};
 pub use wire::{LinkConfig, Loss, LossConfig, Wires};

@@ -1,8 +1,8 @@
 //! What packets carry in tests: a number that says nothing, or something that queues ask about.
 
-use crate::queues::{BareAck, Content};
+use crate::queues::{BareAck, Inspect};
 
-impl Content for u32 {
+impl Inspect for u32 {
     fn mark(&mut self) -> bool {
         false
     }
@@ -23,7 +23,7 @@ pub(crate) enum Body {
     Ack(BareAck),
 }
 
-impl Content for Body {
+impl Inspect for Body {
     fn mark(&mut self) -> bool {
         match self {
             Self::Data { knows_ecn: true, is_marked } => {

@@ -16,7 +16,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
 use crate::Packet;
-use crate::queues::{Content, DisciplineConfig, Queue, QueueConfig, Service};
+use crate::queues::{DisciplineConfig, Inspect, Queue, QueueConfig, Served};
 
 /// A wired link in the resolved form of a scenario, the same in both directions.
 #[derive(Clone, Debug, Deserialize)]
@@ -115,7 +115,7 @@ struct Due(u128);
 const WIRE_BITS: u32 = 24;
 
 #[derive(Clone, Copy)]
-enum What {
+enum DueKind {
     Arrival,
     Departure,
 }
@@ -130,7 +130,7 @@ impl Due {
     }
 
     fn is_departure(self) -> bool {
-        self.0 >> WIRE_BITS & 1 == What::Departure as u128
+        self.0 >> WIRE_BITS & 1 == DueKind::Departure as u128
     }
 }
 
@@ -164,7 +164,7 @@ impl<B> Default for Wires<B> {
     }
 }
 
-impl<B: Content> Wires<B> {
+impl<B: Inspect> Wires<B> {
     /// One more wire; its number. `stream` is what a discipline draws from that drops at random.
     ///
     /// # Panics
@@ -175,7 +175,7 @@ impl<B: Content> Wires<B> {
                 discipline: DisciplineConfig::Fifo {}, limit, ack_filter: None, ..
             } => (limit.unwrap_or(usize::MAX), None),
             _ => {
-                let queue = Queue::new(&config.queue, Service::default(), stream);
+                let queue = Queue::new(&config.queue, Served::default(), stream);
                 (0, Some(Box::new(Line { queue, sending: None })))
             }
         };
@@ -206,7 +206,7 @@ impl<B: Content> Wires<B> {
         let was_idle = it.travelling.is_empty();
         let arrival = it.take(now, packet);
         if was_idle {
-            self.schedule(arrival, What::Arrival, wire as usize);
+            self.schedule(arrival, DueKind::Arrival, wire as usize);
         }
     }
 
@@ -264,7 +264,7 @@ impl<B: Content> Wires<B> {
         let (_, packet) = travelling.pop_front().expect("it arrives");
         let mut first = self.due.peek_mut().expect("it was the first");
         if let Some(&(next, _)) = travelling.front() {
-            *first = Reverse(due(next, &mut self.scheduled, What::Arrival, wire as usize));
+            *first = Reverse(due(next, &mut self.scheduled, DueKind::Arrival, wire as usize));
             drop(first);
         } else {
             PeekMut::pop(first);
@@ -295,7 +295,7 @@ impl<B: Content> Wires<B> {
         line.queue.done(now, &packet, drops);
         it.travelling.push_back((now + it.delay, packet));
         if let [(arrival, _)] = *it.travelling.make_contiguous() {
-            self.schedule(arrival, What::Arrival, wire);
+            self.schedule(arrival, DueKind::Arrival, wire);
         }
         self.send_next(now, wire, drops);
     }
@@ -311,12 +311,12 @@ impl<B: Content> Wires<B> {
         if let Some(packet) = line.queue.next(now, |_| true, drops) {
             line.sending = Some(packet);
             let left = now + it.sending_time(&packet);
-            self.schedule(left, What::Departure, wire);
+            self.schedule(left, DueKind::Departure, wire);
         }
     }
 
-    fn schedule(&mut self, time: Time, what: What, wire: usize) {
-        self.due.push(Reverse(due(time, &mut self.scheduled, what, wire)));
+    fn schedule(&mut self, time: Time, kind: DueKind, wire: usize) {
+        self.due.push(Reverse(due(time, &mut self.scheduled, kind, wire)));
         self.next = self.next.min(time);
     }
 
@@ -349,8 +349,8 @@ impl<B: Content> Wires<B> {
 }
 
 #[inline]
-fn due(time: Time, scheduled: &mut u64, what: What, wire: usize) -> Due {
-    let rank = (*scheduled << 1 | what as u64) << WIRE_BITS | wire as u64;
+fn due(time: Time, scheduled: &mut u64, kind: DueKind, wire: usize) -> Due {
+    let rank = (*scheduled << 1 | kind as u64) << WIRE_BITS | wire as u64;
     *scheduled += 1;
     Due(u128::from(time.as_nanos()) << 64 | u128::from(rank))
 }
@@ -389,7 +389,7 @@ impl<B> Wire<B> {
     #[cold]
     fn keeps_back(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) -> bool
     where
-        B: Content,
+        B: Inspect,
     {
         if let Some(line) = &mut self.line {
             line.queue.enqueue(now, packet, drops);

@@ -13,7 +13,7 @@ use airtcp_tcp::{
 };
 
 use crate::assertion::{self, Variables};
-use crate::script::{Event, Packet, Script, What, When};
+use crate::script::{Event, Packet, Script, Step, Timing};
 
 /// How far a time may be off without `--tolerance_usecs`.
 const TOLERANCE: Duration = Duration::from_millis(4);
@@ -94,10 +94,10 @@ impl Runner {
     }
 
     fn take(&mut self, event: &Event) -> Result<(), String> {
-        let When { is_relative, from, to, is_range } = event.time;
+        let Timing { is_relative, from, to, is_range } = event.time;
         let base = if is_relative { self.script_time } else { Time::ZERO };
         let (from, to) = (base + from, base + to);
-        if let What::Outbound(packet) = &event.what {
+        if let Step::Outbound(packet) = &event.step {
             let waited = from.saturating_since(self.script_time).as_nanos();
             let tolerance = self.tolerance.max(Duration::from_nanos(waited / TOLERANCE_PART));
             let at = self.expect(packet, from, to, tolerance)?;
@@ -106,11 +106,11 @@ impl Runner {
         }
         self.advance(from);
         self.script_time = from;
-        match &event.what {
-            What::Inbound(packet) => self.arrive(packet)?,
-            What::Call(name, arguments, result) => self.call(name, arguments, result)?,
-            What::Code(code) => self.check(code)?,
-            What::Outbound(_) => {}
+        match &event.step {
+            Step::Inbound(packet) => self.arrive(packet)?,
+            Step::Call(name, arguments, result) => self.call(name, arguments, result)?,
+            Step::Code(code) => self.check(code)?,
+            Step::Outbound(_) => {}
         }
         self.flush();
         Ok(())
@@ -375,18 +375,18 @@ impl Runner {
 
 /// Returns the window scale that the first SYN of the other end says: RFC 7323 section 2.
 fn window_scale(script: &Script) -> u32 {
-    let of_syn = |event: &Event| match &event.what {
-        What::Inbound(packet) if packet.flags.contains('S') => Some(packet.options.wscale),
-        What::Inbound(_) | What::Outbound(_) | What::Call(..) | What::Code(_) => None,
+    let of_syn = |event: &Event| match &event.step {
+        Step::Inbound(packet) if packet.flags.contains('S') => Some(packet.options.wscale),
+        Step::Inbound(_) | Step::Outbound(_) | Step::Call(..) | Step::Code(_) => None,
     };
     script.events.iter().find_map(of_syn).flatten().unwrap_or(0)
 }
 
 /// What the script's SYNs, windows and sysctls say of both ends.
 fn config(script: &Script) -> Result<Config, String> {
-    let arriving = |event: &Event| match &event.what {
-        What::Inbound(packet) => Some(packet.clone()),
-        What::Outbound(_) | What::Call(..) | What::Code(_) => None,
+    let arriving = |event: &Event| match &event.step {
+        Step::Inbound(packet) => Some(packet.clone()),
+        Step::Outbound(_) | Step::Call(..) | Step::Code(_) => None,
     };
     let inbound: Vec<Packet> = script.events.iter().filter_map(arriving).collect();
     let syn = inbound.iter().find(|packet| packet.flags.contains('S'));

@@ -10,43 +10,43 @@ use airtcp_tcp::{Block, Timestamps};
 /// A whole script.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
-    /// How far a time may be off.
+    /// The most that a time may be off.
     pub tolerance: Option<Duration>,
-    /// What shell lines set: `tcp_congestion_control` and so on.
+    /// The settings of shell lines: `tcp_congestion_control` and so on.
     pub sysctls: BTreeMap<String, String>,
-    /// A shell line has the queueing discipline `fq`, which paces.
+    /// Whether a shell line has the queueing discipline `fq`, which paces.
     pub is_paced: bool,
-    /// What happens, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
 }
 
-/// Something that happens, or must.
+/// An event that happens to the endpoint, or that must happen.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The line that it begins in, from 1.
+    /// The line in which it begins, from 1.
     pub line: usize,
-    /// When.
-    pub time: When,
-    /// What.
-    pub what: What,
+    /// The times at which it may happen.
+    pub time: Timing,
+    /// The step that is taken.
+    pub step: Step,
 }
 
-/// A time.
+/// A time, or a range of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct When {
+pub struct Timing {
     /// Whether it counts from the event before.
     pub is_relative: bool,
-    /// At the earliest.
+    /// The earliest time.
     pub from: Duration,
-    /// At the latest.
+    /// The latest time.
     pub to: Duration,
-    /// Whether the two were written apart.
+    /// Whether the script gives two times.
     pub is_range: bool,
 }
 
-/// What an event is.
+/// A step of a script.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum Step {
     /// A segment of the other end arrives.
     Inbound(Packet),
     /// A segment must be sent.
@@ -128,12 +128,12 @@ pub fn parse(text: &str) -> Result<Script> {
             continue;
         }
         let event = read_event(&code).map_err(|why| (number, why))?;
-        script.events.push(Event { line: number, time: event.0, what: event.1 });
+        script.events.push(Event { line: number, time: event.0, step: event.1 });
     }
     Ok(script)
 }
 
-/// What stands before `//`, which may also be a part of a path in a shell line.
+/// Returns the text before `//`, which may also be a part of a path in a shell line.
 fn without_comment(line: &str) -> &str {
     if line.contains('`') { line } else { line.split("//").next().unwrap_or_default() }
 }
@@ -162,26 +162,26 @@ fn read_shell(text: &str, script: &mut Script) -> std::result::Result<(), String
     Ok(())
 }
 
-fn read_event(code: &str) -> std::result::Result<(When, What), String> {
+fn read_event(code: &str) -> std::result::Result<(Timing, Step), String> {
     let (time, rest) = code.split_once(char::is_whitespace).ok_or(format!("no event: {code}"))?;
     let time = read_time(time).ok_or(format!("no time: {time}"))?;
     let rest = rest.trim();
-    let what = if let Some(packet) = rest.strip_prefix('<') {
-        What::Inbound(read_packet(packet)?)
+    let step = if let Some(packet) = rest.strip_prefix('<') {
+        Step::Inbound(read_packet(packet)?)
     } else if let Some(packet) = rest.strip_prefix('>') {
-        What::Outbound(read_packet(packet)?)
+        Step::Outbound(read_packet(packet)?)
     } else if let Some(code) = rest.strip_prefix("%{") {
-        What::Code(code.trim_end().trim_end_matches("}%").to_owned())
+        Step::Code(code.trim_end().trim_end_matches("}%").to_owned())
     } else if rest.starts_with('`') {
         return Err(format!("needs a shell: {}", rest.trim_matches('`')));
     } else {
         read_call(rest)?
     };
-    Ok((time, what))
+    Ok((time, step))
 }
 
 /// `1.5`, `+.1`, `+.3~+.31`, `+0...0.010` (a call that lasts).
-fn read_time(text: &str) -> Option<When> {
+fn read_time(text: &str) -> Option<Timing> {
     let text = text.split("...").next()?;
     let (first, last) = text.split_once('~').unwrap_or((text, text));
     let seconds = |text: &str| {
@@ -189,7 +189,7 @@ fn read_time(text: &str) -> Option<When> {
         Some(Duration::from_nanos((seconds * 1e9).round() as u64))
     };
     let (from, to) = (seconds(first)?, seconds(last)?);
-    Some(When { is_relative: text.starts_with('+'), from, to, is_range: text.contains('~') })
+    Some(Timing { is_relative: text.starts_with('+'), from, to, is_range: text.contains('~') })
 }
 
 fn read_packet(text: &str) -> std::result::Result<Packet, String> {
@@ -244,11 +244,11 @@ fn read_packet(text: &str) -> std::result::Result<Packet, String> {
 }
 
 /// `name(arguments) = result`.
-fn read_call(text: &str) -> std::result::Result<What, String> {
+fn read_call(text: &str) -> std::result::Result<Step, String> {
     let bad = || format!("no system call: {text}");
     let (name, rest) = text.split_once('(').ok_or_else(bad)?;
     let (arguments, result) = rest.rsplit_once('=').ok_or_else(bad)?;
     let arguments = arguments.trim().trim_end_matches(')').split(',');
     let arguments = arguments.map(|argument| argument.trim().to_owned()).collect();
-    Ok(What::Call(name.trim().to_owned(), arguments, result.trim().to_owned()))
+    Ok(Step::Call(name.trim().to_owned(), arguments, result.trim().to_owned()))
 }

@@ -10,7 +10,7 @@ use airtcp_wlan::{FrameTimes, PhyConfig};
 
 /// Nanoseconds of the measured time by what was on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct AirtimeParts {
     pub(crate) idle: Duration,
     pub(crate) data: Duration,
     pub(crate) tcp_ack: Duration,
@@ -49,7 +49,7 @@ pub(crate) enum Cargo {
     TcpAck,
 }
 
-/// Adds up the [`Parts`] of the time from `from` to `to`.
+/// Adds up the [`AirtimeParts`] of the time from `from` to `to`.
 #[derive(Debug)]
 pub(crate) struct AirtimeAccount {
     from: Time,
@@ -57,7 +57,7 @@ pub(crate) struct AirtimeAccount {
     /// Of exchanges, by scope.
     exchanges: Vec<ExchangeParts>,
     /// All but exchanges.
-    parts: Parts,
+    parts: AirtimeParts,
     /// Until when the account is complete.
     settled: Time,
     /// The same, if that lies in the measured time; else [`Time::NEVER`].
@@ -73,7 +73,7 @@ impl AirtimeAccount {
             from,
             to,
             exchanges: vec![ExchangeParts::default(); scopes],
-            parts: Parts::default(),
+            parts: AirtimeParts::default(),
             settled: Time::ZERO,
             clear_from: if from == Time::ZERO { Time::ZERO } else { Time::NEVER },
             overlapped: false,
@@ -176,7 +176,7 @@ impl AirtimeAccount {
     }
 
     /// The account of the whole measured time, or which of its laws is broken.
-    pub(crate) fn close(&mut self) -> Result<Parts, String> {
+    pub(crate) fn close(&mut self) -> Result<AirtimeParts, String> {
         self.settle(self.to, self.to, Duration::ZERO);
         if self.overlapped {
             return Err("two transmissions overlap that did not collide".into());
@@ -187,7 +187,7 @@ impl AirtimeAccount {
             parts.tcp_ack += exchanges.tcp_ack;
             parts.control += exchanges.control;
         }
-        let Parts { idle, data, tcp_ack, control, collision } = parts;
+        let AirtimeParts { idle, data, tcp_ack, control, collision } = parts;
         let sum = idle + data + tcp_ack + control + collision;
         if sum != self.to - self.from {
             return Err(format!("airtime adds up to {sum}, not to {}", self.to - self.from));

@@ -5,7 +5,7 @@
 // Packets and bytes apart: side by side the two would be added as a vector, which costs more than two
 // additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Books {
+pub(crate) struct PacketBooks {
     pub(crate) packets: Tally,
     /// Of payload.
     pub(crate) bytes: Tally,
@@ -41,7 +41,7 @@ impl Waiting {
     }
 }
 
-impl Books {
+impl PacketBooks {
     /// A packet with so many bytes of payload is sent.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_lost_packet_unbalances_the_books() {
-        let mut books = Books::default();
+        let mut books = PacketBooks::default();
         for _ in 0..4 {
             books.send(1460);
         }

@@ -42,7 +42,7 @@ pub struct Arrival {
 
 /// A packet that has come to the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery<P> {
+pub struct HandedOver<P> {
     /// Of which flow it is.
     pub flow: u32,
     /// To which end it has come, and of which station's flow that is.
@@ -233,7 +233,11 @@ impl<'a, P> Live<'a, P> {
     ///
     /// # Errors
     /// If simulated flows overload the network.
-    pub fn advance(&mut self, now: Time, deliver: impl FnMut(Delivery<P>)) -> Result<(), RunError> {
+    pub fn advance(
+        &mut self,
+        now: Time,
+        deliver: impl FnMut(HandedOver<P>),
+    ) -> Result<(), RunError> {
         self.play(now, now + Duration::from_nanos(1), deliver)
     }
 
@@ -244,7 +248,7 @@ impl<'a, P> Live<'a, P> {
     pub fn advance_to(
         &mut self,
         now: Time,
-        deliver: impl FnMut(Delivery<P>),
+        deliver: impl FnMut(HandedOver<P>),
     ) -> Result<(), RunError> {
         self.play(now, now, deliver)
     }
@@ -254,7 +258,7 @@ impl<'a, P> Live<'a, P> {
         &mut self,
         now: Time,
         stop: Time,
-        mut deliver: impl FnMut(Delivery<P>),
+        mut deliver: impl FnMut(HandedOver<P>),
     ) -> Result<(), RunError> {
         if !self.is_measuring && stop >= self.measure_from {
             self.replication.play(self.measure_from, &self.control)?;
@@ -275,7 +279,7 @@ impl<'a, P> Live<'a, P> {
             let payload = self.payloads[place as usize].take().expect("it came in with the packet");
             world.free_foreign(place);
             let station = self.flows[flow as usize].station;
-            deliver(Delivery { flow, side, station, connection, at, segment, in_order, payload });
+            deliver(HandedOver { flow, side, station, connection, at, segment, in_order, payload });
         }
         self.forget_lost();
         Ok(())

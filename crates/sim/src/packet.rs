@@ -77,7 +77,7 @@ pub(crate) enum TrafficClass {
     Udp,
 }
 
-impl airtcp_net::Content for Body {
+impl airtcp_net::Inspect for Body {
     fn mark(&mut self) -> bool {
         let flags = self.packed.flags;
         if !flags.contains(Flags::ECT) {
@@ -185,7 +185,7 @@ impl Body {
 
 #[cfg(test)]
 mod tests {
-    use airtcp_net::Content as _;
+    use airtcp_net::Inspect as _;
 
     use super::*;
 

@@ -35,7 +35,7 @@ pub(crate) struct Tap {
     pub(crate) began: Time,
     /// Which end sends what its flow is there for.
     sender: Side,
-    ends: [Sent; 2],
+    ends: [EndSeen; 2],
     round_trips: RoundTrips,
     /// The time at which payload came last that was next in order.
     pub(crate) last_came: Time,
@@ -47,7 +47,7 @@ pub(crate) struct Tap {
 
 /// The segments that one end has sent.
 #[derive(Debug, Default)]
-struct Sent {
+struct EndSeen {
     /// The number behind the last that was sent.
     up_to: u64,
     /// The next number that the other end waits for, once it is known.
@@ -58,7 +58,7 @@ struct Sent {
     fin: Option<u64>,
 }
 
-impl Sent {
+impl EndSeen {
     /// Begins: all before `first` counts as come.
     fn begin(&mut self, first: u64) {
         self.next.get_or_insert(first);

@@ -36,14 +36,14 @@ pub struct FlowSample {
     /// TCP connections whose data sender has something left to send or to be acknowledged.
     pub connections: u32,
     /// The windows of their senders; `None` without a connection.
-    pub window: Option<Window>,
+    pub window: Option<WindowSample>,
     /// Smoothed round-trip time of the connection that began last; `None` if not measured yet.
     pub srtt: Option<Duration>,
 }
 
 /// The sender of one connection, or the sums over several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct WindowSample {
     /// The congestion window in bytes.
     pub cwnd: u64,
     /// The slow start threshold in bytes; `None` if there is none yet, and for several connections.
@@ -90,7 +90,7 @@ pub struct Event {
     /// The queue that a packet was lost in.
     pub queue: Option<u32>,
     /// The window of the sender that it happened to, and its congestion window afterwards.
-    pub sender: Option<(Window, u64)>,
+    pub sender: Option<(WindowSample, u64)>,
 }
 
 /// The kinds of events.

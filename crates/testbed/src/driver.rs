@@ -6,14 +6,14 @@ use std::net::Ipv4Addr;
 use airtcp_kernel::{Duration, Time};
 pub use airtcp_sim::live::Side;
 use airtcp_sim::live::{
-    AirCapture, Arrival, Delivery, Live, LiveCounts, LiveFlow, Purpose, TakesFrames,
+    AirCapture, Arrival, HandedOver, Live, LiveCounts, LiveFlow, Purpose, TakesFrames,
 };
 use airtcp_sim::{Outcome, RunError, Scenario};
 use airtcp_tcp::{Flags, Segment};
 
 use crate::connections::{Connections, Key};
 use crate::packet::{self, Content, Headers};
-use crate::pages::{Ended, Pages, What};
+use crate::pages::{Ended, EndedKind, Pages};
 
 /// A network stack at one end of the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +229,7 @@ impl<'a> Driver<'a> {
         let Self { live, ftp, pages, .. } = self;
         live.advance(
             now,
-            |Delivery {
+            |HandedOver {
                  flow,
                  side,
                  connection,
@@ -259,10 +259,10 @@ impl<'a> Driver<'a> {
         for (flow, took) in self.ftp.ended.drain(..) {
             self.live.end_transfer(flow, took);
         }
-        for Ended { flow, what, took } in self.pages.ended.drain(..) {
-            match what {
-                What::Object => self.live.end_transfer(flow, took),
-                What::Page => self.live.end_page(flow, took),
+        for Ended { flow, kind, took } in self.pages.ended.drain(..) {
+            match kind {
+                EndedKind::Object => self.live.end_transfer(flow, took),
+                EndedKind::Page => self.live.end_page(flow, took),
             }
         }
         Ok(())

@@ -22,12 +22,12 @@ pub(crate) struct Pages {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) flow: u32,
-    pub(crate) what: What,
+    pub(crate) kind: EndedKind,
     pub(crate) took: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum EndedKind {
     Object,
     Page,
 }
@@ -131,12 +131,12 @@ impl Pages {
             return;
         }
         one.has_come = true;
-        self.ended.push(Ended { flow, what: What::Object, took: at - one.began });
+        self.ended.push(Ended { flow, kind: EndedKind::Object, took: at - one.began });
         let key = (flow, target.page);
         if let Some(page) = self.pages.get_mut(&key) {
             page.missing = page.missing.saturating_sub(1);
             if page.missing == 0 {
-                self.ended.push(Ended { flow, what: What::Page, took: at - page.began });
+                self.ended.push(Ended { flow, kind: EndedKind::Page, took: at - page.began });
                 self.pages.remove(&key);
             }
         }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn object(millis: u64) -> Ended {
-        Ended { flow: 3, what: What::Object, took: Duration::from_millis(millis) }
+        Ended { flow: 3, kind: EndedKind::Object, took: Duration::from_millis(millis) }
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         pages.heard(3, 1, at(30), 101, head);
         pages.heard(3, 0, at(33), 202, head);
 
-        let page = Ended { flow: 3, what: What::Page, took: Duration::from_millis(23) };
+        let page = Ended { flow: 3, kind: EndedKind::Page, took: Duration::from_millis(23) };
         assert_eq!(pages.ended, [object(12), object(7), object(10), page]);
     }
 }

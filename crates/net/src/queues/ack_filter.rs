@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::Content;
+use super::Inspect;
 use crate::Packet;
 
 /// How many bare ACKs of a connection stay in a queue.
@@ -28,7 +28,7 @@ pub struct BareAck {
 }
 
 /// The place in a `line`, which has the oldest packet first, of the ACK that goes since `newer` comes.
-pub(super) fn superseded<'a, B: Content + 'a>(
+pub(super) fn superseded<'a, B: Inspect + 'a>(
     line: impl Iterator<Item = &'a Packet<B>>,
     newer: &Packet<B>,
     rule: AckFilter,

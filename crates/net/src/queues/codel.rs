@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
-use super::Content;
+use super::Inspect;
 use super::tins::{Overflow, Tin};
 use crate::Packet;
 
@@ -146,7 +146,7 @@ impl<B> Default for CodelLine<B> {
     }
 }
 
-impl<B: Content> CodelLine<B> {
+impl<B: Inspect> CodelLine<B> {
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>) {
         self.bits += packet.bits;
@@ -244,7 +244,7 @@ impl<B: Content> CodelLine<B> {
     }
 }
 
-impl<B: Content> Tin<B> for CodelLine<B> {
+impl<B: Inspect> Tin<B> for CodelLine<B> {
     type Config = ();
 
     const OVERFLOW: Overflow = Overflow::Arrival;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::Time;
 
 use super::ack_filter::{AckFilter, superseded};
-use super::{Content, Fill, Policy};
+use super::{Fill, Inspect, Policy};
 use crate::Packet;
 
 /// Packets in the order of their arrival.
@@ -26,7 +26,7 @@ impl<B> Fifo<B> {
     }
 }
 
-impl<B: Content> Policy<B> for Fifo<B> {
+impl<B: Inspect> Policy<B> for Fifo<B> {
     #[inline]
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full {

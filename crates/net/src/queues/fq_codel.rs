@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
-use super::Content;
+use super::Inspect;
 use super::codel::{CodelConfig, CodelLine};
 use super::longest::Longest;
 use super::tins::{Overflow, Slow, Tin};
@@ -122,7 +122,7 @@ impl Buckets {
     }
 }
 
-impl<B: Content> FlowQueues<B> {
+impl<B: Inspect> FlowQueues<B> {
     #[inline]
     fn line_of(&mut self, flow: u32) -> usize {
         let queue = self.buckets.queue(flow, self.flows.len()) as usize;
@@ -170,7 +170,7 @@ impl<B: Content> FlowQueues<B> {
     }
 }
 
-impl<B: Content> Tin<B> for FlowQueues<B> {
+impl<B: Inspect> Tin<B> for FlowQueues<B> {
     type Config = FqConfig;
 
     const OVERFLOW: Overflow = Overflow::Fattest;

@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::ack_filter::{AckFilter, superseded};
 use super::scheduler::{Scheduler, Turns};
-use super::{Content, Fill, Policy, Service};
+use super::{Fill, Inspect, Policy, Served};
 use crate::Packet;
 
 /// First in, first out, with a line for each receiver.
@@ -28,7 +28,7 @@ pub(super) struct Lines<B> {
 }
 
 impl<B> Lines<B> {
-    pub(super) fn new(scheduler: Scheduler, service: &Service) -> Self {
+    pub(super) fn new(scheduler: Scheduler, service: &Served) -> Self {
         Self {
             turns: Turns::new(scheduler, service),
             lines: Vec::new(),
@@ -81,7 +81,7 @@ impl<B> Lines<B> {
     }
 }
 
-impl<B: Content> Policy<B> for Lines<B> {
+impl<B: Inspect> Policy<B> for Lines<B> {
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full {
             drops.push(packet);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn lines(scheduler: Scheduler) -> Lines<u32> {
-        let mut lines = Lines::new(scheduler, &Service::default());
+        let mut lines = Lines::new(scheduler, &Served::default());
         for (to, id, micros) in [(2, 20, 1), (1, 10, 2), (2, 21, 3), (3, 30, 4), (1, 11, 5)] {
             lines.push(packet(to, id, micros));
         }

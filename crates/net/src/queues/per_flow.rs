@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::Time;
 
 use super::ack_filter::{AckFilter, superseded};
-use super::{Content, Fill, Policy};
+use super::{Fill, Inspect, Policy};
 use crate::Packet;
 
 /// One queue for each flow, and whose turn it is.
@@ -41,7 +41,7 @@ impl<B> PerFlow<B> {
     }
 }
 
-impl<B: Content> Policy<B> for PerFlow<B> {
+impl<B: Inspect> Policy<B> for PerFlow<B> {
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         let flow = packet.flow as usize;
         if self.flows.len() <= flow {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::ack_filter::AckFilter;
 use super::fifo::Fifo;
 use super::lines::Lines;
-use super::{Content, Fill, Policy, Service};
+use super::{Fill, Inspect, Policy, Served};
 use crate::Packet;
 
 /// The parameters of random early detection.
@@ -59,7 +59,7 @@ pub(super) struct Red<B> {
 }
 
 impl<B> Red<B> {
-    pub(super) fn new(config: RedConfig, stream: RandomStream, service: &Service) -> Self {
+    pub(super) fn new(config: RedConfig, stream: RandomStream, service: &Served) -> Self {
         let packets = match service.scheduler {
             None => Packets::InOrder(Fifo::default()),
             Some(scheduler) => Packets::PerReceiver(Lines::new(scheduler, service)),
@@ -78,7 +78,7 @@ macro_rules! packets {
     };
 }
 
-impl<B: Content> Policy<B> for Red<B> {
+impl<B: Inspect> Policy<B> for Red<B> {
     fn enqueue(
         &mut self,
         now: Time,

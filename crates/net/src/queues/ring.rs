@@ -7,7 +7,7 @@ use airtcp_kernel::{Duration, Time};
 use super::ack_filter::AckFilter;
 use super::fifo::Fifo;
 use super::lines::Lines;
-use super::{Content, Discipline, Fill, Policy, Service};
+use super::{Discipline, Fill, Inspect, Policy, Served};
 use crate::Packet;
 
 /// What is handed over at most.
@@ -31,7 +31,7 @@ pub(super) struct Ring<B> {
     waiting: usize,
     /// Bits of them by receiver, where airtime is limited.
     bits: Vec<u64>,
-    service: Service,
+    service: Served,
 }
 
 #[derive(Debug)]
@@ -49,8 +49,8 @@ macro_rules! below {
     };
 }
 
-impl<B: Content> Ring<B> {
-    pub(super) fn new(above: Discipline<B>, allowance: Allowance, service: Service) -> Self {
+impl<B: Inspect> Ring<B> {
+    pub(super) fn new(above: Discipline<B>, allowance: Allowance, service: Served) -> Self {
         let below = match service.scheduler {
             None => Below::InOrder(Fifo::default()),
             Some(scheduler) => Below::PerReceiver(Lines::new(scheduler, &service)),
@@ -101,7 +101,7 @@ impl<B: Content> Ring<B> {
     }
 }
 
-impl<B: Content> Policy<B> for Ring<B> {
+impl<B: Inspect> Policy<B> for Ring<B> {
     fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         let receiver = packet.to;
         self.above.enqueue(now, packet, fill, drops);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use airtcp_kernel::{Duration, Time};
 use serde::Deserialize;
 
-use super::Service;
+use super::Served;
 
 /// Whose packets go next where an access serves one receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -43,7 +43,7 @@ pub(super) enum Turns {
 }
 
 impl Turns {
-    pub(super) fn new(scheduler: Scheduler, service: &Service) -> Self {
+    pub(super) fn new(scheduler: Scheduler, service: &Served) -> Self {
         match scheduler {
             Scheduler::Oldest {} => Self::Oldest,
             Scheduler::RoundRobin {} => Self::RoundRobin { last: None },
@@ -109,7 +109,7 @@ struct Account {
 }
 
 impl Deficits {
-    fn new(quantum: Duration, service: &Service) -> Self {
+    fn new(quantum: Duration, service: &Served) -> Self {
         let of_weight = |weight: u64| {
             let nanos = u128::from(quantum.as_nanos()) * u128::from(weight);
             (nanos / u128::from(UNIT_WEIGHT)).max(1) as i64

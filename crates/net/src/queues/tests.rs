@@ -17,7 +17,7 @@ fn per_flow(limit: Option<usize>) -> QueueConfig {
 }
 
 fn queue(config: QueueConfig) -> Queue<u32> {
-    Queue::new(&config, Service::default(), || unreachable!("not random"))
+    Queue::new(&config, Served::default(), || unreachable!("not random"))
 }
 
 /// Puts a packet in; what is dropped for it.
@@ -98,7 +98,7 @@ fn a_packet_that_the_mac_has_is_never_dropped() {
 #[test]
 fn a_full_fifo_drops_what_arrives() {
     for scheduler in [None, Some(Scheduler::Oldest {})] {
-        let service = Service { scheduler, ..Service::default() };
+        let service = Served { scheduler, ..Served::default() };
         let mut queue =
             Queue::new(&QueueConfig::fifo(Some(2)), service, || unreachable!("not random"));
         for id in [1, 2] {

@@ -11,7 +11,7 @@ use super::ack_filter::{AckFilter, superseded};
 use super::codel::CodelConfig;
 use super::longest::Longest;
 use super::scheduler::Turns;
-use super::{Content, Fill, Policy, Service};
+use super::{Fill, Inspect, Policy, Served};
 use crate::Packet;
 
 /// What pays when the queue is full.
@@ -71,7 +71,7 @@ pub(super) struct Slow {
 }
 
 #[derive(Debug)]
-struct Place<T> {
+struct Entry<T> {
     tin: T,
     codel: CodelConfig,
     packets: usize,
@@ -83,10 +83,10 @@ pub(super) struct Tins<T, C> {
     config: C,
     codel: CodelConfig,
     slow: Option<Slow>,
-    service: Service,
+    service: Served,
     stream: RandomStream,
     /// One, or by receiver.
-    places: Vec<Place<T>>,
+    places: Vec<Entry<T>>,
     turns: Option<Turns>,
     /// Whose tins have packets, if there are several.
     busy: BTreeSet<u32>,
@@ -99,7 +99,7 @@ impl<T, C> Tins<T, C> {
         config: C,
         codel: CodelConfig,
         slow: Option<Slow>,
-        service: Service,
+        service: Served,
         stream: RandomStream,
     ) -> Self {
         let turns = service.scheduler.map(|scheduler| Turns::new(scheduler, &service));
@@ -140,7 +140,7 @@ impl<T, C> Tins<T, C> {
                 _ => self.codel,
             };
             let tin = T::new(&self.config, &self.stream);
-            self.places.push(Place { tin, codel, packets: 0 });
+            self.places.push(Entry { tin, codel, packets: 0 });
         }
         place
     }
@@ -168,7 +168,7 @@ impl<T, C> Tins<T, C> {
     where
         T: Tin<B, Config = C>,
     {
-        let Place { tin, codel, packets } = self.places.get_mut(place)?;
+        let Entry { tin, codel, packets } = self.places.get_mut(place)?;
         let (before, dropped) = (*packets, drops.len());
         let packet = tin.next(codel, now, fits, drops);
         *packets -= drops.len() - dropped + usize::from(packet.is_some());
@@ -201,7 +201,7 @@ impl<T, C> Tins<T, C> {
             tins => self.longest.find(tins, |tin| places[tin].tin.fattest()),
         };
         let Some(index) = fattest else { return };
-        let Place { tin, packets, .. } = &mut self.places[index];
+        let Entry { tin, packets, .. } = &mut self.places[index];
         let (before, dropped) = (*packets, drops.len());
         tin.drop_batch(drops);
         *packets -= drops.len() - dropped;
@@ -209,7 +209,7 @@ impl<T, C> Tins<T, C> {
     }
 }
 
-impl<B: Content, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
+impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full && T::OVERFLOW == Overflow::Arrival {
             drops.push(packet);
@@ -267,7 +267,7 @@ impl<B: Content, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
         let index = self.place(newer.to);
-        let Place { tin, packets, .. } = &mut self.places[index];
+        let Entry { tin, packets, .. } = &mut self.places[index];
         let before = *packets;
         let packet = tin.remove(|line| superseded(line.iter(), newer, rule), newer.flow)?;
         *packets -= 1;

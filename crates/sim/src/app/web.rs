@@ -59,12 +59,12 @@ enum UnderWay {
 #[derive(Debug)]
 struct Laws {
     think_time: Sampler,
-    what: What,
+    transferred: Transferred,
 }
 
 /// What is transferred.
 #[derive(Debug)]
-enum What {
+enum Transferred {
     /// One thing of such a size, asked for with so many bytes.
     Single {
         size: Sizes,
@@ -76,18 +76,21 @@ enum What {
 impl Web {
     pub(super) fn new(config: &WebConfig, setting: Setting) -> Self {
         let (size, request_bytes) = (Sampler::new(config.size.clone()), config.request_bytes);
-        let (what, under_way) = match &config.page {
+        let (transferred, under_way) = match &config.page {
             None => {
                 let size = Sizes::new(size, setting);
-                (What::Single { size, request_bytes }, UnderWay::Transfers(Transfers::new(setting)))
+                (
+                    Transferred::Single { size, request_bytes },
+                    UnderWay::Transfers(Transfers::new(setting)),
+                )
             }
             Some(page) => {
                 let laws = PageLaws::new(page, size, request_bytes);
-                (What::Page(laws), UnderWay::Pages(Pages::new(setting)))
+                (Transferred::Page(laws), UnderWay::Pages(Pages::new(setting)))
             }
         };
         let think_time = Sampler::new(config.think_time.clone());
-        Self { laws: Rc::new(Laws { think_time, what }), under_way }
+        Self { laws: Rc::new(Laws { think_time, transferred }), under_way }
     }
 
     /// The user thinks first.
@@ -103,10 +106,10 @@ impl Web {
         draws: &mut Draws,
         actions: &mut Actions,
     ) {
-        let is_over = match (&mut self.under_way, &self.laws.what, event) {
+        let is_over = match (&mut self.under_way, &self.laws.transferred, event) {
             (
                 UnderWay::Transfers(transfers),
-                What::Single { size, request_bytes },
+                Transferred::Single { size, request_bytes },
                 AppEvent::Woken,
             ) => {
                 transfers.begin(now, size.draw(draws), *request_bytes, false, actions);
@@ -115,13 +118,15 @@ impl Web {
             (UnderWay::Transfers(transfers), _, AppEvent::Arrived { tag, side, end }) => {
                 transfers.on_arrival(tag, side, &end, actions)
             }
-            (UnderWay::Pages(pages), What::Page(laws), AppEvent::Woken) => {
+            (UnderWay::Pages(pages), Transferred::Page(laws), AppEvent::Woken) => {
                 pages.begin(now, laws, draws, actions);
                 false
             }
-            (UnderWay::Pages(pages), What::Page(laws), AppEvent::Arrived { tag, side, end }) => {
-                pages.on_arrival(now, tag, side, &end, laws, actions)
-            }
+            (
+                UnderWay::Pages(pages),
+                Transferred::Page(laws),
+                AppEvent::Arrived { tag, side, end },
+            ) => pages.on_arrival(now, tag, side, &end, laws, actions),
             _ => unreachable!("what is under way is what is transferred"),
         };
         if is_over {

@@ -9,7 +9,7 @@ use super::*;
 use crate::outcome::Metrics;
 use crate::resolved::resolved;
 use crate::scenario::Scenario;
-use crate::world::log::{Arrived, Log, Sent};
+use crate::world::log::{ArrivedPacket, Log, SentPacket};
 
 /// Ten endless downloads in 802.11b; 20 stations of several access categories; 20 downloads with
 /// A-MPDUs.
@@ -66,7 +66,7 @@ fn as_read(segment: &Segment) -> Segment {
 }
 
 /// Returns the part of `one` that comes in again on this connection.
-fn arrival(one: &Sent, connection: Option<u32>) -> Arrival {
+fn arrival(one: &SentPacket, connection: Option<u32>) -> Arrival {
     Arrival {
         flow: one.flow,
         side: one.side,
@@ -85,7 +85,11 @@ fn datagram(segment: Segment, bits: u64) -> Arrival {
 /// A segment, and as many bytes as its packet has.
 type Sized = (Segment, Vec<u8>);
 
-fn played(scenario: &Scenario, sent: &[Sent], frames: &Frames) -> (Outcome, Vec<Arrived>) {
+fn played(
+    scenario: &Scenario,
+    sent: &[SentPacket],
+    frames: &Frames,
+) -> (Outcome, Vec<ArrivedPacket>) {
     let mut live: Live<'_, Sized> = Live::new(scenario, 7, 3, |_| true);
     live.capture(AirCapture {
         frames: taker(frames),
@@ -94,9 +98,9 @@ fn played(scenario: &Scenario, sent: &[Sent], frames: &Frames) -> (Outcome, Vec<
         mark: |_| (),
     });
     let mut arrived = Vec::new();
-    let mut deliver = |one: Delivery<Sized>| {
+    let mut deliver = |one: HandedOver<Sized>| {
         let Segment { seq, ack, len, .. } = one.payload.0;
-        arrived.push(Arrived { at: one.at, side: one.side, flow: one.flow, seq, ack, len });
+        arrived.push(ArrivedPacket { at: one.at, side: one.side, flow: one.flow, seq, ack, len });
     };
     let mut connections = std::collections::BTreeMap::new();
     for one in sent {
@@ -201,7 +205,8 @@ fn some_flows_can_be_simulated_beside() {
     let (outcome, log) = simulated(&scenario);
     let mut live: Live<'_, ()> = Live::new(&scenario, 7, 3, |flow| flow.entry == 1);
     let is_foreign = |flow: u32| live.flows()[flow as usize].entry == 1;
-    let sent: Vec<Sent> = log.sent.iter().filter(|one| is_foreign(one.flow)).cloned().collect();
+    let sent: Vec<SentPacket> =
+        log.sent.iter().filter(|one| is_foreign(one.flow)).cloned().collect();
     let mut connections = std::collections::BTreeMap::new();
     for one in &sent {
         if one.is_reaction {

@@ -3,13 +3,13 @@
 use airtcp_wlan::{Cell, ContenderId, MacCounters};
 
 use super::World;
-use super::groups::Sent;
+use super::groups::SentCounts;
 use super::latency::Latency;
 use super::measure::QueueCounts;
 use super::metrics::{Traffic, fraction, mac_metrics};
 use super::node::{Node, Transmitter};
 use super::ppdus::PpduCounts;
-use crate::airtime::Parts;
+use crate::airtime::AirtimeParts;
 use crate::connection::Connection;
 use crate::conservation::{Waiting, options_kept};
 use crate::control::RunError;
@@ -64,7 +64,7 @@ impl World<'_> {
         })
     }
 
-    fn check_laws(&mut self, cell: &Cell<Packet>) -> Result<Parts, String> {
+    fn check_laws(&mut self, cell: &Cell<Packet>) -> Result<AirtimeParts, String> {
         let mut waiting: Vec<Packet> = Vec::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             // What was received but not acknowledged yet has been counted as received.
@@ -213,7 +213,7 @@ impl World<'_> {
         let measured = self.scenario.run.duration;
         let queues = self.queue_counts(Node::is_access_point);
         let station_queues = self.queue_counts(|node| !node.is_access_point());
-        let (mut ap, mut stations) = (Sent::default(), Sent::default());
+        let (mut ap, mut stations) = (SentCounts::default(), SentCounts::default());
         for (node, &counted) in self.nodes.iter().zip(mac) {
             let sent = if node.is_access_point() { &mut ap } else { &mut stations };
             sent.mac += counted;

@@ -9,7 +9,7 @@ use super::latency::{Jitter, Speech};
 use super::node::{Built, NodeId};
 use crate::app::{App, Draws, Setting};
 use crate::connection::{Side, TcpCounts};
-use crate::conservation::Books;
+use crate::conservation::PacketBooks;
 use crate::packet::{Body, Content, Packet, UDP_HEADER_BYTES};
 use crate::scenario::{FlowConfig, PathElement, Scenario, TcpConfig};
 
@@ -32,7 +32,7 @@ pub(super) struct Flow<'a> {
     /// What their cell knows the two by.
     pub(super) station_address: StationId,
     pub(super) access_point_address: StationId,
-    pub(super) books: Books,
+    pub(super) books: PacketBooks,
     pub(super) measured: Measured,
     pub(super) app: App,
     pub(super) draws: Draws,
@@ -122,7 +122,7 @@ pub(super) fn build<'a>(
                         path,
                         jitter: Jitter::default(),
                         speech: config.application.voice().map(Speech::new).map(Box::new),
-                        books: Books::default(),
+                        books: PacketBooks::default(),
                         measured: Measured::default(),
                     });
                 }

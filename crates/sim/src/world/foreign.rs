@@ -7,7 +7,7 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Block, Segment};
 
 use super::World;
-use super::network::Parts;
+use super::network::Split;
 use crate::connection::Side;
 use crate::live::{Arrival, LiveCounts, LiveFlow};
 use crate::packet::{Body, Content, Packet};
@@ -143,7 +143,7 @@ impl World<'_> {
         }
         let kept = Kept { segment, sacked, connection, sent: now };
         let place = self.foreign.keep(kept);
-        let Parts { flows, mut network, .. } = self.split();
+        let Split { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
         flow.books.send(segment.len);
         let to = match side {
@@ -165,7 +165,7 @@ impl World<'_> {
         let Kept { segment, connection, sent, .. } = *kept;
         let sacked = std::mem::take(&mut kept.sacked);
         let flow_id = packet.flow;
-        let Parts { flows, mut network, .. } = self.split();
+        let Split { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
         let scope = flow.scope as usize;
         let latency = &mut network.measures.scopes[scope].latency;

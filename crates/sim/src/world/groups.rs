@@ -44,7 +44,7 @@ pub(super) struct Scope {
 
 /// What the queues of some nodes have sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SentCounts {
     pub(super) mac: MacCounters,
     pub(super) ppdus: PpduCounts,
 }
@@ -96,7 +96,7 @@ impl World<'_> {
 
     /// One record for each access category that has a queue; none under the DCF.
     pub(super) fn category_records(&self, cell: &Cell<Packet>) -> Vec<CategoryRecord> {
-        let mut categories: BTreeMap<_, (Sent, Sent)> = BTreeMap::new();
+        let mut categories: BTreeMap<_, (SentCounts, SentCounts)> = BTreeMap::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
             let Some(category) = transmitter.category else { continue };
             let (ap, stations) = categories.entry(category).or_default();

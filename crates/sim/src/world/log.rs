@@ -9,14 +9,14 @@ use crate::packet::Packet;
 /// All of them, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    pub(crate) sent: Vec<Sent>,
-    pub(crate) arrived: Vec<Arrived>,
+    pub(crate) sent: Vec<SentPacket>,
+    pub(crate) arrived: Vec<ArrivedPacket>,
     is_in_step: bool,
 }
 
 /// A packet was sent.
 #[derive(Clone, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentPacket {
     pub(crate) at: Time,
     pub(crate) side: Side,
     pub(crate) flow: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Sent {
 
 /// A packet has come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrived {
+pub(crate) struct ArrivedPacket {
     pub(crate) at: Time,
     pub(crate) side: Side,
     pub(crate) flow: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Arrived {
 
 impl Log {
     pub(super) fn sent(&mut self, at: Time, side: Side, packet: &Packet) {
-        self.sent.push(Sent {
+        self.sent.push(SentPacket {
             at,
             side,
             flow: packet.flow,
@@ -61,7 +61,7 @@ impl Log {
 
     pub(super) fn arrived(&mut self, at: Time, side: Side, packet: &Packet) {
         let Segment { seq, ack, len, .. } = packet.body.packed();
-        self.arrived.push(Arrived { at, side, flow: packet.flow, seq, ack, len });
+        self.arrived.push(ArrivedPacket { at, side, flow: packet.flow, seq, ack, len });
     }
 
     pub(super) fn begin_step(&mut self) {

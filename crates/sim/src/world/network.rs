@@ -37,7 +37,7 @@ pub(super) struct Network<'w> {
 }
 
 /// The ends of the world, and the network between them.
-pub(super) struct Parts<'w, 's> {
+pub(super) struct Split<'w, 's> {
     pub(super) flows: &'w mut Vec<Flow<'s>>,
     pub(super) connections: &'w mut Vec<Connection>,
     pub(super) actions: &'w mut Actions,
@@ -46,7 +46,7 @@ pub(super) struct Parts<'w, 's> {
 
 impl<'s> World<'s> {
     #[inline(always)]
-    pub(super) fn split(&mut self) -> Parts<'_, 's> {
+    pub(super) fn split(&mut self) -> Split<'_, 's> {
         let network = Network {
             now: self.now,
             nodes: &mut self.nodes,
@@ -60,7 +60,7 @@ impl<'s> World<'s> {
             #[cfg(test)]
             log: &mut self.log,
         };
-        Parts {
+        Split {
             flows: &mut self.flows,
             connections: &mut self.connections,
             actions: &mut self.actions,

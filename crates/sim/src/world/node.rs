@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use airtcp_kernel::RandomStream;
-use airtcp_net::{Queue, QueueConfig, Receiver, Service};
+use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
     ACCESS_POINT, ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, CellConfig,
     ContenderConfig, ContenderId, FrameErrors, RateControlConfig, StationId,
@@ -76,14 +76,14 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
     let mut contenders = Vec::new();
-    let receiver = |weight, rate: u64| Receiver { weight, rate_bps: rate };
+    let receiver = |weight, rate: u64| Destination { weight, rate_bps: rate };
     let each = scenario.stations.iter().flat_map(|group| {
         let station = receiver(group.airtime_weight, group.data_rate.bps);
         std::iter::repeat_n(station, group.count as usize)
     });
     // The access point is number 0, and nobody's station.
     let receivers = std::iter::once(receiver(0, 0)).chain(each).collect();
-    let to_stations = Service { scheduler: scenario.ap.scheduler, receivers };
+    let to_stations = Served { scheduler: scenario.ap.scheduler, receivers };
     let mut add = |name: String, group: Option<(u32, &StationGroup)>, queue: &QueueConfig| {
         let node = nodes.len() as NodeId;
         let address: StationId = node;
@@ -95,7 +95,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             first + index.expect("every class has a queue") as ContenderId
         });
         // Stations send to the access point alone.
-        let service = if is_access_point { to_stations.clone() } else { Service::default() };
+        let service = if is_access_point { to_stations.clone() } else { Served::default() };
         for (category, access) in queues {
             // Under the DCF a station is one entity; under EDCA each of its queues is.
             let entity = match category {

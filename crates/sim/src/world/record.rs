@@ -12,7 +12,7 @@ use super::World;
 use super::lost::Place;
 use crate::connection::{Connection, Side};
 use crate::packet::Packet;
-use crate::trace::{Event, EventKind, FlowSample, Ppdu, QueueSample, Trace, Window};
+use crate::trace::{Event, EventKind, FlowSample, Ppdu, QueueSample, Trace, WindowSample};
 
 /// Takes the trace of one replication.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Recorder {
 /// One end of a connection when it was seen last.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    window: Window,
+    window: WindowSample,
     counters: Counters,
 }
 
@@ -110,7 +110,7 @@ impl World<'_> {
             let sample = &mut samples[flow];
             sample.connections += 1;
             let window = window_of(sender);
-            sample.window = Some(sample.window.map_or(window, |sum| Window {
+            sample.window = Some(sample.window.map_or(window, |sum| WindowSample {
                 cwnd: sum.cwnd + window.cwnd,
                 ssthresh: None,
                 flight_size: sum.flight_size + window.flight_size,
@@ -273,8 +273,8 @@ impl Event {
     }
 }
 
-fn window_of(sender: &Endpoint) -> Window {
-    Window {
+fn window_of(sender: &Endpoint) -> WindowSample {
+    WindowSample {
         cwnd: sender.cwnd(),
         ssthresh: Some(sender.ssthresh()).filter(|&ssthresh| ssthresh < u64::MAX),
         flight_size: sender.flight_size(),

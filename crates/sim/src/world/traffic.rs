@@ -4,7 +4,7 @@
 use airtcp_wlan::ContenderId;
 
 use super::lost::Place;
-use super::network::Parts;
+use super::network::Split;
 use super::node::NodeId;
 use super::{Event, World};
 use crate::connection::Side;
@@ -42,7 +42,7 @@ impl World<'_> {
             self.forward_to_server(&packet);
         } else {
             let packet = self.links.wires.take_arriving(wire);
-            let Parts { flows, mut network, .. } = self.split();
+            let Split { flows, mut network, .. } = self.split();
             let dropped_at = network.forward_to_ap(&flows[packet.flow as usize], packet);
             self.settle_if_any(dropped_at);
         }
@@ -140,7 +140,7 @@ impl World<'_> {
     /// Sends a datagram from `side` of a flow.
     pub(super) fn send_datagram(&mut self, flow_id: u32, side: Side, bytes: u32) {
         let datagram = Content::Datagram { bytes, sent: self.now };
-        let Parts { flows, mut network, .. } = self.split();
+        let Split { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
         let dropped_at = network.send(flow, flow_id, side, datagram);
         self.settle_if_any(dropped_at);

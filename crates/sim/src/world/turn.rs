@@ -10,7 +10,7 @@ use airtcp_tcp::Config;
 
 use super::flow::Flow;
 use super::lost::Place;
-use super::network::{Network, Parts};
+use super::network::{Network, Split};
 use super::{Event, World};
 use crate::app::AppEvent;
 use crate::connection::{Connection, Side};
@@ -22,7 +22,7 @@ impl World<'_> {
     pub(super) fn arrive(&mut self, packet: &Packet, side: Side) {
         #[cfg(test)]
         self.log.arrived(self.now, side, packet);
-        let Parts { flows, connections, actions, mut network } = self.split();
+        let Split { flows, connections, actions, mut network } = self.split();
         let flow = &mut flows[packet.flow as usize];
         flow.books.receive(packet.body.payload_bytes());
         let Some((id, segment)) = packet.body.segment() else {
@@ -118,7 +118,7 @@ impl World<'_> {
     #[inline(never)]
     pub(super) fn drain(&mut self, id: u32, side: Side) {
         let deadline = loop {
-            let Parts { flows, connections, mut network, .. } = self.split();
+            let Split { flows, connections, mut network, .. } = self.split();
             let connection = &mut connections[id as usize];
             let flow = &mut flows[connection.flow as usize];
             let config = &flow.tcp().endpoint;

@@ -6,7 +6,7 @@ use crate::Packet;
 use crate::queues::codel::{CodelConfig, ControlLaw};
 use crate::queues::fq_codel::FqConfig;
 use crate::queues::scheduler::Scheduler;
-use crate::queues::{AckFilter, BareAck, DisciplineConfig, Queue, QueueConfig, Service};
+use crate::queues::{AckFilter, BareAck, DisciplineConfig, Queue, QueueConfig, Served};
 use crate::testing::Body;
 
 fn disciplines() -> Vec<DisciplineConfig> {
@@ -40,7 +40,7 @@ fn queue(
     scheduler: Option<Scheduler>,
 ) -> Queue<Body> {
     let config = QueueConfig { discipline, ack_filter: Some(rule), ..QueueConfig::fifo(limit) };
-    Queue::new(&config, Service { scheduler, ..Service::default() }, || {
+    Queue::new(&config, Served { scheduler, ..Served::default() }, || {
         RandomStream::new(1, 0, "ap", "early detection")
     })
 }

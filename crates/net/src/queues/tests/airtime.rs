@@ -4,19 +4,19 @@ use airtcp_kernel::{Duration, Time};
 
 use crate::Packet;
 use crate::queues::scheduler::Scheduler;
-use crate::queues::{DisciplineConfig, Queue, QueueConfig, Receiver, Service};
+use crate::queues::{Destination, DisciplineConfig, Queue, QueueConfig, Served};
 
 const QUANTUM: Duration = Duration::from_nanos(300_000);
 
-fn service(weights: &[u32], rates_bps: &[u64], aql: Option<Duration>) -> Service {
+fn service(weights: &[u32], rates_bps: &[u64], aql: Option<Duration>) -> Served {
     let receivers = weights.iter().zip(rates_bps);
-    Service {
+    Served {
         scheduler: Some(Scheduler::Airtime { quantum: QUANTUM, aql }),
-        receivers: receivers.map(|(&weight, &rate_bps)| Receiver { weight, rate_bps }).collect(),
+        receivers: receivers.map(|(&weight, &rate_bps)| Destination { weight, rate_bps }).collect(),
     }
 }
 
-fn queue(config: &QueueConfig, service: Service) -> Queue<u32> {
+fn queue(config: &QueueConfig, service: Served) -> Queue<u32> {
     Queue::new(config, service, || unreachable!("not random"))
 }
 
@@ -114,7 +114,7 @@ fn a_deficit_that_is_used_up_ends_the_turn() {
     assert_eq!(turns, [1, 2, 1, 2, 1, 2]);
 }
 
-/// Receiver 3 gets its first packet when 1 and 2 have used their quanta as new ones, and goes first. When its
+/// Destination 3 gets its first packet when 1 and 2 have used their quanta as new ones, and goes first. When its
 /// next packet comes it has nothing waiting, and most of its deficit left, but it had its turn: 2 goes before.
 #[test]
 fn a_new_receiver_goes_ahead_of_old_ones_once() {
@@ -149,7 +149,7 @@ fn a_debtor_alone_is_served() {
 fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
     let discipline = DisciplineConfig::PerFlow {};
     let config = QueueConfig { discipline, mac_limit: Some(2), ..QueueConfig::fifo(None) };
-    let mut queue = queue(&config, Service::default());
+    let mut queue = queue(&config, Served::default());
     for (flow, id) in [(7, 70), (7, 71), (7, 72), (7, 73), (2, 20)] {
         offer(&mut queue, Packet { flow, ..packet(1, id) });
     }
@@ -171,7 +171,7 @@ fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
 #[test]
 fn a_ring_counts_what_the_mac_has_taken() {
     let config = QueueConfig { mac_limit: Some(1), ..QueueConfig::fifo(None) };
-    let mut queue = queue(&config, Service::default());
+    let mut queue = queue(&config, Served::default());
     offer(&mut queue, packet(1, 1));
     offer(&mut queue, packet(1, 2));
 

@@ -6,7 +6,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::Packet;
 use crate::queues::codel::{CodelConfig, ControlLaw};
-use crate::queues::{DisciplineConfig, Queue, QueueConfig, Service};
+use crate::queues::{DisciplineConfig, Queue, QueueConfig, Served};
 use crate::testing::Body;
 
 const TARGET_MS: u64 = 5;
@@ -23,7 +23,7 @@ fn config(limit: Option<usize>, ecn: bool) -> QueueConfig {
 }
 
 fn queue(limit: Option<usize>, ecn: bool) -> Queue<Body> {
-    Queue::new(&config(limit, ecn), Service::default(), || {
+    Queue::new(&config(limit, ecn), Served::default(), || {
         RandomStream::new(1, 0, "ap", "early detection")
     })
 }

@@ -6,7 +6,7 @@ use crate::Packet;
 use crate::queues::codel::{CodelConfig, ControlLaw};
 use crate::queues::fq_codel::FqConfig;
 use crate::queues::scheduler::Scheduler;
-use crate::queues::{DisciplineConfig, Queue, QueueConfig, Receiver, Service};
+use crate::queues::{Destination, DisciplineConfig, Queue, QueueConfig, Served};
 
 fn config(quantum_bytes: u32, limit: Option<usize>) -> QueueConfig {
     let codel = CodelConfig {
@@ -26,7 +26,7 @@ fn config(quantum_bytes: u32, limit: Option<usize>) -> QueueConfig {
     QueueConfig { discipline: DisciplineConfig::FqCodel { codel, fq }, ..QueueConfig::fifo(limit) }
 }
 
-fn queue(config: &QueueConfig, service: Service) -> Queue<u32> {
+fn queue(config: &QueueConfig, service: Served) -> Queue<u32> {
     Queue::new(config, service, || RandomStream::new(1, 0, "ap", "early detection"))
 }
 
@@ -52,7 +52,7 @@ fn drain(queue: &mut Queue<u32>) -> Vec<u32> {
 
 /// Makes a queue with three flows of 1500 bytes a packet, each of which has used its quantum of 1500 in its turn as a new flow.
 fn three_old_flows() -> Queue<u32> {
-    let mut queue = queue(&config(1500, None), Service::default());
+    let mut queue = queue(&config(1500, None), Served::default());
     for flow in [1, 2, 3] {
         for id in 0..3 {
             offer(&mut queue, packet(flow, 10 * flow + id, 1500));
@@ -92,7 +92,7 @@ fn a_new_flow_goes_ahead_once() {
 /// Packets of 500 bytes go three for each of 1500.
 #[test]
 fn flows_share_bytes() {
-    let mut queue = queue(&config(1500, None), Service::default());
+    let mut queue = queue(&config(1500, None), Served::default());
     for id in 0..60 {
         offer(&mut queue, packet(1, id, 500));
         offer(&mut queue, packet(2, 1_000 + id, 1500));
@@ -108,7 +108,7 @@ fn flows_share_bytes() {
 /// packets, from the head.
 #[test]
 fn an_overflow_costs_the_fattest_flow_half_of_its_packets() {
-    let mut queue = queue(&config(1514, Some(12)), Service::default());
+    let mut queue = queue(&config(1514, Some(12)), Served::default());
     for id in 0..10 {
         assert!(offer(&mut queue, packet(1, id, 1000)).is_empty());
     }
@@ -126,7 +126,7 @@ fn an_overflow_costs_the_fattest_flow_half_of_its_packets() {
 /// packets, nor the one that overflows the queue. Half of its bytes are two packets.
 #[test]
 fn an_overflow_costs_the_flow_with_most_bytes() {
-    let mut queue = queue(&config(1514, Some(8)), Service::default());
+    let mut queue = queue(&config(1514, Some(8)), Served::default());
     for (flow, id, bytes) in [(1, 10, 100), (2, 20, 1500), (3, 30, 1500)] {
         for more in 0..if flow == 3 { 1 } else { 3 } {
             assert!(offer(&mut queue, packet(flow, id + more, bytes)).is_empty());
@@ -141,7 +141,7 @@ fn an_overflow_costs_the_flow_with_most_bytes() {
 #[test]
 fn an_overflow_costs_the_receiver_of_the_fattest_flow() {
     let scheduler = Some(Scheduler::RoundRobin {});
-    let service = Service { scheduler, ..Service::default() };
+    let service = Served { scheduler, ..Served::default() };
     let mut queue = queue(&config(1514, Some(4)), service);
     for (to, id, bytes) in [(0, 1, 1500), (2, 20, 1500), (2, 21, 1500), (3, 30, 1500)] {
         assert!(offer(&mut queue, Packet { to, ..packet(to, id, bytes) }).is_empty());
@@ -156,7 +156,7 @@ fn a_batch_has_no_more_packets_than_is_allowed() {
     let mut config = config(1514, Some(12));
     let DisciplineConfig::FqCodel { fq, .. } = &mut config.discipline else { unreachable!() };
     fq.drop_batch = 2;
-    let mut queue = queue(&config, Service::default());
+    let mut queue = queue(&config, Served::default());
     for id in 0..12 {
         assert!(offer(&mut queue, packet(1, id, 1000)).is_empty());
     }
@@ -167,7 +167,7 @@ fn a_batch_has_no_more_packets_than_is_allowed() {
 /// A batch leaves something for whom the MAC contends: 40 bytes are less than half of 1540.
 #[test]
 fn a_batch_leaves_a_packet() {
-    let mut queue = queue(&config(1514, Some(1)), Service::default());
+    let mut queue = queue(&config(1514, Some(1)), Served::default());
     offer(&mut queue, packet(1, 1, 40));
 
     assert_eq!(offer(&mut queue, packet(1, 2, 1500)), [1]);
@@ -181,7 +181,7 @@ fn flows_of_one_hash_bucket_share_a_queue() {
     let mut config = config(1514, None);
     let DisciplineConfig::FqCodel { fq, .. } = &mut config.discipline else { unreachable!() };
     fq.flows = Some(1);
-    let mut queue = queue(&config, Service::default());
+    let mut queue = queue(&config, Served::default());
     for (flow, id) in [(1, 10), (1, 11), (2, 20), (1, 12)] {
         offer(&mut queue, packet(flow, id, 1500));
     }
@@ -192,7 +192,7 @@ fn flows_of_one_hash_bucket_share_a_queue() {
 /// A packet that does not fit stays, and the turn with it.
 #[test]
 fn what_does_not_fit_stays_first() {
-    let mut queue = queue(&config(1514, None), Service::default());
+    let mut queue = queue(&config(1514, None), Served::default());
     for (flow, id) in [(7, 70), (2, 20)] {
         offer(&mut queue, packet(flow, id, 1500));
     }
@@ -206,7 +206,7 @@ fn what_does_not_fit_stays_first() {
 #[test]
 fn receivers_have_flows_of_their_own() {
     let scheduler = Some(Scheduler::RoundRobin {});
-    let mut queue = queue(&config(1500, None), Service { scheduler, ..Service::default() });
+    let mut queue = queue(&config(1500, None), Served { scheduler, ..Served::default() });
     for (to, flow, id) in [(2, 7, 70), (2, 7, 71), (2, 8, 80), (1, 5, 50)] {
         offer(&mut queue, Packet { to, ..packet(flow, id, 1500) });
     }
@@ -229,9 +229,9 @@ fn slow_stations_have_a_target_of_their_own() {
     let mut config = config(1514, None);
     let DisciplineConfig::FqCodel { fq, .. } = &mut config.discipline else { unreachable!() };
     fq.slow_below_bps = Some(6_000_000);
-    let receiver = |rate_bps| Receiver { weight: 256, rate_bps };
+    let receiver = |rate_bps| Destination { weight: 256, rate_bps };
     let receivers = [receiver(0), receiver(2_000_000), receiver(54_000_000)].into();
-    let service = Service { scheduler: Some(Scheduler::Oldest {}), receivers };
+    let service = Served { scheduler: Some(Scheduler::Oldest {}), receivers };
     let mut dropped = [0, 0, 0];
     for to in [1, 2] {
         let mut queue = queue(&config, service.clone());
