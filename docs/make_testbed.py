@@ -40,8 +40,8 @@ from airtcp.reproduce.measure import changed
 from airtcp.results import SimulationResult, TestbedResult
 from airtcp.scenario import Scenario, loads
 from airtcp.scenario.load import load
-from airtcp.testbed.air import Air
 from airtcp.testbed.bench import measure
+from airtcp.testbed.carrier import Carrier
 from airtcp.testbed.network import Network
 
 ROOT = Path(__file__).parents[1]
@@ -280,7 +280,7 @@ class Windows:
         self.times_s: list[float] = []
         self.segments: list[int] = []
 
-    def __call__(self, network: Network, air: Air) -> None:
+    def __call__(self, network: Network, air: Carrier) -> None:
         """Look at the connection that has sent most, ten times a second."""
         now_s = air.now_s
         if self.times_s and now_s < self.times_s[-1] + _LOOK_EVERY_S:

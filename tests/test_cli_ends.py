@@ -162,7 +162,7 @@ def test_an_interruption_of_the_start_has_no_traceback(scenario: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["airtcp.cli.commands:_options", "airtcp.cli.answers:predict", "typer.core:_main"]
+    "where", ["airtcp.cli.commands:_options", "airtcp.cli.ask:predict", "typer.core:_main"]
 )
 def test_an_interruption_while_words_are_read_is_told(
     where: str, scenario: Path, started: Children

@@ -11,8 +11,8 @@ import pytest
 from airtcp.cli.outputs import check
 from airtcp.exceptions import OutputError
 from airtcp.scenario import Scenario
-from airtcp.testbed.air import captured
 from airtcp.testbed.bench import measure
+from airtcp.testbed.carrier import captured
 from airtcp.testbed.site import site_of
 
 IN, OUT = 1, 2

@@ -5,7 +5,7 @@ written, 2 the input was wrong, 130 interrupted. Everything that a command does,
 public Python of airtcp. What a result looks like on a terminal is in `show`.
 
     commands                   the list of them
-    answers, reproduce, examples   what they do
+    ask, reproduce, examples   what they do
     scenarios                  what they are about
     outputs                    files that they write, and whether they may
     outcome, process           how they end: messages, statuses, streams, signals

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from airtcp.cli import answers, examples, traffic
+from airtcp.cli import ask, examples, traffic
 from airtcp.cli.diff import diff
 from airtcp.cli.outcome import outcome
 from airtcp.cli.plan import plan
@@ -40,9 +40,9 @@ app: Final = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("run")(answers.run)
-app.command("predict")(answers.predict)
-app.command("simulate")(answers.simulate)
+app.command("run")(ask.run)
+app.command("predict")(ask.predict)
+app.command("simulate")(ask.simulate)
 app.command("diff")(diff)
 app.command("plan")(plan)
 app.command("sweep")(sweep)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.answers import (
+from airtcp.cli.ask import (
     Force,
     Json,
     Out,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.answers import (
+from airtcp.cli.ask import (
     Force,
     Json,
     Out,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.answers import Json, Quiet, Replications, Threads
+from airtcp.cli.ask import Json, Quiet, Replications, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars
@@ -19,7 +19,7 @@ from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
     from airtcp.sweep.estimate import Estimate
-    from airtcp.sweep.execute import Outcome
+    from airtcp.sweep.execute import Swept
     from airtcp.sweep.spec import Sweep
 
 SweepFile = Annotated[
@@ -204,7 +204,7 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
     print(f"the sweep takes {least}about {duration(found.wall_s)} with {one}")
 
 
-def _tell(done: Outcome, wanted: Sweep, *, json: bool, quiet: bool) -> None:
+def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
     """What has become of a sweep. Leaves with a status if it is not whole."""
     from airtcp.amounts import duration
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.answers import (
+from airtcp.cli.ask import (
     Force,
     Gro,
     Json,

@@ -59,7 +59,7 @@ class Progress:
 
 
 @dataclass
-class Outcome:
+class Swept:
     """What a sweep has done.
 
     `points` are those of the sweep, `runs` those that were made now, `there` those that were in the
@@ -93,7 +93,7 @@ def execute(
     *,
     crew: Crew,
     progress: Callable[[Progress], None] | None = None,
-) -> Outcome:
+) -> Swept:
     """Run what is missing of a sweep. On Ctrl-C what has ended is in the store.
 
     Raises ScenarioError, OutputError, what `crew` raises, and SimulationError if the workers die or
@@ -103,7 +103,7 @@ def execute(
     points = points_of(sweep)
     about = contents_of(sweep, points)
     with Interruption() as interruption, Writer.open(folder, about) as writer:
-        outcome = Outcome(folder, len(points))
+        outcome = Swept(folder, len(points))
         if writer.contents.rows and (before := _other_core(writer)) is not None:
             outcome.other_core = before
         work = Work(points.template, writer.contents.metrics, sweep.often)
@@ -238,7 +238,7 @@ class _Run:
         plan: _Plan,
         work: Work,
         writer: Writer,
-        outcome: Outcome,
+        outcome: Swept,
         progress: Callable[[Progress], None] | None,
         interruption: Interruption,
     ) -> None:

@@ -13,7 +13,7 @@ from airtcp.results.objects import Provenance, Replication, Simulation
 from airtcp.results.records import kept
 from airtcp.results.testbed import TestbedResult
 from airtcp.run import SNAPLEN
-from airtcp.testbed.air import Air, captured
+from airtcp.testbed.carrier import Carrier, captured
 from airtcp.testbed.network import Network, check_machine
 from airtcp.testbed.program import Program
 from airtcp.testbed.programs import program_of, wait_until_ready
@@ -37,7 +37,7 @@ def measure(
     gro: bool = False,
     name: str = "scenario",
     progress: Progress | None = None,
-    watch: Callable[[Network, Air], None] | None = None,
+    watch: Callable[[Network, Carrier], None] | None = None,
     pcap: str | Path | None = None,
     snaplen: int = SNAPLEN,
 ) -> TestbedResult:
@@ -82,7 +82,7 @@ def measure(
         wait_until_ready(network, programs, _PATIENCE_S)
         with (
             captured(file, site.names, snaplen, lost) as capture,
-            Air(
+            Carrier(
                 core, run.seed, network.devices, site.stations, servers(site, programs), capture
             ) as air,
         ):

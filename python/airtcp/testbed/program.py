@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airtcp.testbed.site import RealFlow, netns_name
 
 if TYPE_CHECKING:
-    from airtcp.testbed.air import Air
+    from airtcp.testbed.carrier import Carrier
     from airtcp.testbed.network import Network
 
 
@@ -42,7 +42,7 @@ class Program(ABC):
         """Tell whether the server is there, given where something listens."""
 
     @abstractmethod
-    def step(self, network: Network, air: Air) -> None:
+    def step(self, network: Network, air: Carrier) -> None:
         """Do what is due by now. Raises SimulationError."""
 
     def draws(self, law: dict[str, Any], purpose: str, count: int) -> list[float]:

@@ -18,7 +18,7 @@ from airtcp.testbed.site import SERVER, RealFlow
 from airtcp.testbed.transfers import Ftp, Http, Pages
 
 if TYPE_CHECKING:
-    from airtcp.testbed.air import Air
+    from airtcp.testbed.carrier import Carrier
     from airtcp.testbed.network import Network
 
 _IPERF_PORT: Final = 5201
@@ -64,7 +64,7 @@ class Iperf(Program):
         """Tell whether it listens."""
         return (self.real.server_address, self._port) in listening
 
-    def step(self, network: Network, air: Air) -> None:
+    def step(self, network: Network, air: Carrier) -> None:
         """Start the client when its time has come, and see that it goes on."""
         if self._client is None:
             if air.now_s >= self._start_s:

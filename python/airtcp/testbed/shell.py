@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.exceptions import OutputError
 from airtcp.results.testbed import Lag
 from airtcp.run import SNAPLEN
-from airtcp.testbed.air import Air, captured
+from airtcp.testbed.carrier import Carrier, captured
 from airtcp.testbed.network import Network, check_machine, environment
 from airtcp.testbed.programs import listening
 from airtcp.testbed.site import SERVER, Site, netns_name, site_of
@@ -86,7 +86,7 @@ def shell(
         seed, devices = scenario.run.seed, network.devices
         with (
             captured(pcap, site.names, snaplen, lost) as capture,
-            Air(core, seed, devices, site.stations, servers, capture) as air,
+            Carrier(core, seed, devices, site.stations, servers, capture) as air,
         ):
             where = SERVER if at_server else netns_name(station)
             with _PassedOn() as signals:

@@ -19,7 +19,7 @@ from airtcp.testbed.program import Program
 from airtcp.testbed.site import SERVER
 
 if TYPE_CHECKING:
-    from airtcp.testbed.air import Air
+    from airtcp.testbed.carrier import Carrier
     from airtcp.testbed.network import Network
     from airtcp.testbed.site import RealFlow
 
@@ -118,7 +118,7 @@ class Transfers(Program):
     def told(self) -> dict[str, Any]:
         """Say what the users have to know."""
 
-    def step(self, network: Network, air: Air) -> None:
+    def step(self, network: Network, air: Carrier) -> None:
         """Let the users begin, and see that they go on."""
         if self._users is None:
             told = {"folder": self._folder, "epoch_ns": air.epoch_ns} | self.told()

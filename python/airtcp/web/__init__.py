@@ -7,7 +7,7 @@
     work        what they do                       confine     what they cannot
     sources     a scenario from the network        written     its TOML
     stores      results of sweeps
-    fields      its controls                       answers     what a page shows
+    fields      its controls                       views       what a page shows
     static      the page itself: HTML, style sheet, modules of JavaScript
 
 The server itself never reads a scenario: every question and every run is done by a worker process

@@ -113,7 +113,7 @@ class Server:
         """What a page needs to know before it asks anything."""
         from airtcp._version import __version__
         from airtcp.examples import examples
-        from airtcp.web.answers import metrics
+        from airtcp.web.views import metrics
 
         listed = [
             {"name": one.name, "title": one.title, "description": one.description}

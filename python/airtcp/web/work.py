@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
 from airtcp.plan.axis import STATIONS
-from airtcp.web import answers, fields, sources, stores, written
+from airtcp.web import fields, sources, stores, views, written
 from airtcp.web.bodies import Ask, Curve, Figure, Job, Source
 
 Tell = Callable[[dict[str, Any]], None]
@@ -76,7 +76,7 @@ def _predict(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     from airtcp.predict import predict
 
     scenario = sources.read(Ask.model_validate(body).source, uploads).scenario
-    return answers.prediction(predict(scenario))
+    return views.prediction(predict(scenario))
 
 
 def _point(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _point(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     asked = Curve.model_validate(body)
     source = sources.at(asked.source, asked.axis, asked.values[0])
     scenario = sources.read(source, uploads).scenario
-    return answers.prediction(predict(scenario))
+    return views.prediction(predict(scenario))
 
 
 def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
     scenario = sources.read(job.source, uploads).scenario
     result = compare(scenario, progress=lambda part: tell({"progress": part}))
-    tell({"result": answers.comparison(result)})
+    tell({"result": views.comparison(result)})
 
 
 def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
@@ -167,7 +167,7 @@ def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
         result = simulate(scenario, progress=part)
         simulation = result.simulation
-        told = {"value": value, "metrics": answers.point(simulation)}
+        told = {"value": value, "metrics": views.point(simulation)}
         tell({"point": told | {"confidence": simulation.confidence}})
         if simulation.stopped == "interrupted":
             raise KeyboardInterrupt
@@ -191,7 +191,7 @@ def _compare_remedies(job: Job, uploads: Path, limit_s: float, tell: Tell) -> No
         raise QuestionError(f"{' and '.join(one.title for one in chosen)}: {new}")
     found = diff(scenario, new.scenario, progress=lambda part: tell({"progress": part}))
     sets = [_setting(path, value) for path, value in new.changes.items()]
-    tell({"result": answers.changes(found) | {"names": job.names, "sets": sets}})
+    tell({"result": views.changes(found) | {"names": job.names, "sets": sets}})
 
 
 def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
@@ -213,11 +213,11 @@ def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
         progress=lambda part: tell({"progress": part}),
         tell=lambda words: tell({"words": words}),
     )
-    tell({"result": answers.plan(found)})
+    tell({"result": views.plan(found)})
 
 
 def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
-    from airtcp.web.air import timeline
+    from airtcp.web.timeline import timeline
 
     scenario = sources.read(job.source, uploads).scenario
     tell({"result": timeline(scenario, job.begin_ms / 1e3, job.length_ms / 1e3)})

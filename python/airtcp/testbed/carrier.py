@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PRIORITY: Final = 20
 
 
-class Air:
+class Carrier:
     """The air of a scenario between devices; entered, it goes on in a thread of its own.
 
     `servers` has for each entry of flows the address of its server, what its connections are for,
@@ -49,7 +49,7 @@ class Air:
         self._answer: tuple[str, bytes] | None = None
         self.epoch_ns = 0
 
-    def __enter__(self) -> Air:
+    def __enter__(self) -> Carrier:
         self.epoch_ns = time.monotonic_ns()
         self._thread.start()
         return self
