@@ -1,8 +1,8 @@
 """Make the scoreboard of README.md and the failures on each paper's page, which are stored.
 
-Knows the claims, the verdicts that the tests hold them to, and the numbers that were found when
-they were last looked at (docs/claims.json). The tables of all claims are built from these with the
-documentation. Makes no item: `make verify` does, and compares each verdict.
+Knows the claims, and the numbers that were found when they were last looked at (docs/claims.json),
+which it judges; tests compare the verdicts with those they hold the claims to. The tables of all
+claims are built from these with the documentation. Makes no item: `make verify` does.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE   # keeps the numbers of that run
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -21,15 +20,23 @@ from typing import Any
 
 import tables
 from airtcp.reproduce.catalogue import PAPERS, items
-from airtcp.reproduce.claims import VERDICTS, Claim, load_claims
+from airtcp.reproduce.claims import (
+    VERDICTS,
+    Judgement,
+    judge,
+    load_claims,
+    load_rules,
+    sentences,
+)
+from airtcp.reproduce.make import value_of
 from airtcp.reproduce.measure import words
-from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-EXPECTED = tomllib.loads((ROOT / "tests" / "reproduce" / "verdicts.toml").read_text("utf-8"))
 #: What a claim can be when its item is made.
-JUDGED = VERDICTS[:4]
+JUDGED = VERDICTS[:-1]
+#: What does not come out, in the order of a report.
+FAILED = VERDICTS[2:-1]
 
 
 #: Digits of a number that are kept: more than are shown.
@@ -38,18 +45,24 @@ DIGITS = 6
 
 @cache
 def numbers() -> Mapping[str, Mapping[str, Any]]:
-    """Reads our number for each claim, by its id: `ours`, and the `reading` if one was needed."""
+    """Reads the values of each claim, by its id and by their names in its item."""
     kept: Mapping[str, Mapping[str, Any]] = json.loads((DOCS / "claims.json").read_text("utf-8"))
     return kept
 
 
 def keep(answer: Path) -> None:
-    """Keeps the numbers that `airtcp reproduce all claims --json` printed, one claim a line."""
+    """Keeps the values that `airtcp reproduce all claims --json` printed, one claim a line.
+
+    Those of claims that were not made stay as they are.
+    """
+    old = numbers()
+    new = {one["id"]: one["values"] for one in json.loads(answer.read_text("utf-8"))}
     lines = []
-    for one in json.loads(answer.read_text("utf-8")):
-        found = {"ours": _rounded(one["ours"]), "reading": one["reading"]}
-        lines.append(f"{json.dumps(one['id'])}: {json.dumps(found)}")
+    for claim in load_claims():
+        values = new.get(claim.id) or old[claim.id]
+        lines.append(f"{json.dumps(claim.id)}: {json.dumps(_rounded(values))}")
     (DOCS / "claims.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    numbers.cache_clear()
 
 
 def _rounded(value: Any) -> Any:
@@ -58,75 +71,88 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def verdict(claim: Claim) -> str:
-    """Looks up the verdict that the tests hold the claim to."""
-    return next((word for word, claims in EXPECTED.items() if claim.id in claims), VERDICTS[0])
+@cache
+def judged() -> list[Judgement]:
+    """Judges every claim by the values that are kept."""
+    kept = numbers()
+    return [
+        judge(claim, {name: value_of(value) for name, value in kept[claim.id].items()})
+        for claim in load_claims()
+    ]
 
 
-def ours(claim: Claim) -> str:
+def ours(one: Judgement) -> str:
     """Shows our number for a claim, with its interval."""
-    kept = numbers()[claim.id]["ours"]
-    return words(Interval(**kept) if isinstance(kept, dict) else kept, claim.unit)
+    return "–" if one.ours is None else words(one.ours, one.claim.unit)
 
 
 def scoreboard() -> str:
-    """Counts the items, the claims and the verdicts of each paper."""
-    claims, known = load_claims(), items()
-    counts = {}
+    """Counts the items, the claims, the statements and their verdicts of each paper."""
+    known, counts = items(), {}
     for letter in PAPERS:
-        mine = [verdict(claim) for claim in claims if claim.paper == letter]
+        mine = [one for one in judged() if one.claim.paper == letter]
+        verdicts = sentences(mine)
         made = sum(item.paper == letter for item in known.values())
-        counts[letter] = [made, len(mine), *(mine.count(word) for word in JUDGED)]
+        told = (verdicts.count(word) for word in JUDGED)
+        counts[letter] = [made, len(mine), len(verdicts), *told]
     counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
     rows = [[letter, *counted] for letter, counted in counts.items()]
-    return _table(["paper", "figures and tables", "claims", *JUDGED], rows)
+    return _table(["paper", "figures and tables", "claims", "statements", *JUDGED], rows)
+
+
+def rules() -> str:
+    """Lists the sets of rules that claims are made with."""
+    rows = [
+        [one.name, one.uses, f"{'fitted: ' if one.fitted else ''}{one.why}"]
+        for one in load_rules().values()
+    ]
+    return _table(["rules", "hold", "for"], rows)
 
 
 def exceptions() -> str:
     """Lists the claims that are not simply met, with the reading that meets one, or the reason."""
     rows = []
-    for claim in load_claims():
-        word = verdict(claim)
-        if word == VERDICTS[0]:
-            continue
-        how = f"**{word}**: {claim.why}" if claim.why else f"**{word}**"
-        if word == VERDICTS[1]:
-            how = numbers()[claim.id]["reading"]
-        what = f"{claim.quantity} ({claim.where}: {claim.says})"
-        rows.append([claim.id, what, claim.states, ours(claim), how])
-    return _table(["claim", "what", "the paper", "ours", "met with this reading, or why not"], rows)
+    for word in (*FAILED, VERDICTS[1]):
+        for one in judged():
+            if one.verdict != word:
+                continue
+            claim = one.claim
+            what = f"{claim.quantity} ({claim.where}: {claim.says}); made with {claim.made_with}"
+            rows.append([claim.id, what, claim.states, ours(one), f"**{word}**: {one.about}"])
+    return _table(["claim", "what", "the paper", "ours", "this reading, or why not"], rows)
 
 
 def every_claim(letter: str) -> str:
     """Lists the claims of a paper."""
     rows = [
         [
-            claim.id,
-            f"{claim.says} ({claim.where})",
-            claim.quantity,
-            f"{claim.states}: {claim.reason}",
-            ours(claim),
-            verdict(claim),
+            one.claim.id,
+            f"{one.claim.says} ({one.claim.where})",
+            one.claim.quantity,
+            f"{one.claim.states}: {one.claim.reason}",
+            one.claim.made_with,
+            ours(one),
+            one.verdict,
         ]
-        for claim in load_claims()
-        if claim.paper == letter
+        for one in judged()
+        if one.claim.paper == letter
     ]
-    head = ["claim", "the paper says", "what is judged", "bound, and why", "ours", "verdict"]
-    return _table(head, rows)
+    head = ["claim", "the paper says", "what is judged", "bound, and why", "made with", "ours"]
+    return _table([*head, "verdict"], rows)
 
 
 def failures(letter: str) -> str:
     """Lists the statements of a paper that do not come out, and the reasons."""
     lines = []
-    for claim in load_claims():
-        word = verdict(claim)
-        if claim.paper != letter or word not in VERDICTS[2:4]:
-            continue
-        end = f" {claim.why}" if claim.why else ""
-        lines.append(
-            f"- **{claim.id}**, {word}: {claim.says} ({claim.where}). {_capital(claim.quantity)}: "
-            f"{claim.states} is wanted, {ours(claim)} comes out.{end}"
-        )
+    for word in FAILED:
+        for one in judged():
+            claim = one.claim
+            if claim.paper == letter and one.verdict == word:
+                lines.append(
+                    f"- **{claim.id}**, {word}: {claim.says} ({claim.where}). "
+                    f"{_capital(claim.quantity)}: {claim.states} is wanted, {ours(one)} comes out "
+                    f"with {claim.made_with}. {one.about}."
+                )
     return _escaped("\n".join(lines))
 
 
@@ -140,6 +166,7 @@ PAGES = {name: DOCS / f"paper-{name[-1].lower()}.md" for name in TABLES} | {"sco
 #: The tables that are built with the documentation.
 BUILT: Mapping[str, Callable[[], str]] = {
     "exceptions": exceptions,
+    "claim-rules": rules,
     **{f"claims-{letter}": partial(every_claim, letter) for letter in PAPERS},
 }
 

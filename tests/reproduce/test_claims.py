@@ -1,22 +1,26 @@
 """Claims: well formed, and judged by their values alone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from airtcp.reproduce import catalogue
 from airtcp.reproduce.claims import (
+    Beside,
     By,
     Claim,
     Reading,
     Relation,
+    Verdict,
     judge,
     load_claims,
-    parameters,
+    load_rules,
+    sentences,
     tally,
 )
 from airtcp.reproduce.item import Value
-from airtcp.reproduce.measure import changed, gap, least, magnitude, most, off
-from airtcp.stats import Interval
+from airtcp.reproduce.measure import changed, error_of, gap, least, magnitude, most, off
+from airtcp.stats import Interval, student_interval
 
 NOBODY = Interval(None, None, None, 0)
 ALONE = Interval(10.0, None, None, 1)
@@ -36,6 +40,7 @@ def claim(
         item="M.fig1",
         value="plain",
         by=by,
+        made_with="M.ns-2",
         tolerance=tolerance,
         readings=(Reading("another reading", "other"),),
         why="Because.",
@@ -50,20 +55,20 @@ def around(mean: float, half: float) -> Interval:
     ("relation", "value", "verdict"),
     [
         ("=", around(10.5, 0.5), "met"),
-        ("=", around(10.5, 0.6), "not decided"),  # reaches out of the tolerance
-        ("=", around(11.5, 0.6), "not decided"),  # reaches into it
+        ("=", around(10.5, 0.6), "at the bound"),  # reaches out of the tolerance
+        ("=", around(11.5, 0.6), "at the bound"),  # reaches into it
         ("=", around(12.5, 1.0), "not met"),
         ("=", around(7.5, 1.0), "not met"),
-        ("=", around(10.0, 2.1), "not decided"),  # too wide to tell
+        ("=", around(10.0, 2.1), "at the bound"),  # too wide to tell
         (">", around(11.0, 0.9), "met"),
-        (">", around(11.0, 1.1), "not decided"),
+        (">", around(11.0, 1.1), "at the bound"),
         (">", around(9.0, 0.9), "not met"),
         ("<", around(9.0, 0.9), "met"),
-        ("<", around(9.0, 1.1), "not decided"),
+        ("<", around(9.0, 1.1), "at the bound"),
         ("<", around(11.0, 0.9), "not met"),
-        ("=", NOBODY, "not decided"),
-        (">", NOBODY, "not decided"),
-        ("=", ALONE, "not decided"),  # one replication says nothing about its spread
+        ("=", NOBODY, "at the bound"),
+        (">", NOBODY, "at the bound"),
+        ("=", ALONE, "at the bound"),  # one replication says nothing about its spread
     ],
 )
 def test_all_of_an_interval_lies_on_one_side(
@@ -91,7 +96,7 @@ def test_what_is_computed_is_met_or_not(relation: Relation, value: float, met: b
 def test_another_reading_is_named() -> None:
     judged = judge(claim(), {"plain": around(20.0, 0.1), "other": around(10.0, 0.1)})
 
-    assert judged.verdict == "met with a named reading"
+    assert judged.verdict == "met in a reading"
     assert judged.reading == "another reading"
     assert judged.ours == around(10.0, 0.1)
     assert "20" in judged.why
@@ -102,7 +107,10 @@ def test_an_item_that_was_not_made_is_not_one_that_fails() -> None:
 
     assert judged.verdict == "not made"
     assert judged.why == "airtcp reproduce M.fig1"
-    assert tally([judged]) == "1 claims: 0 met, 0 met with a named reading, 0 not met, 1 not made"
+    assert (
+        tally([judged])
+        == "1 statements (1 claims): 0 met, 0 met in a reading, 0 not met, 1 not made"
+    )
 
 
 @pytest.mark.parametrize(("by", "value"), [("simulation", 10.0), ("model", around(10.0, 0.1))])
@@ -142,17 +150,89 @@ def test_no_reading_changes_a_parameter() -> None:
     """Values of readings are of the same simulations: none is named after a key that is varied."""
     values = {reading.value for one in load_claims() for reading in one.readings}
 
-    assert not [value for value in values if "rto" in value or "ns2" in value]
+    assert not [value for value in values if "rto" in value or "equations" in value]
     assert len(load_claims()) >= 160
 
 
-def test_each_paper_has_one_set_of_parameters() -> None:
-    assert set(parameters()) == set(catalogue.PAPERS)
+def test_every_set_of_rules_makes_a_claim_or_stands_beside_one() -> None:
+    claims, rules = load_claims(), load_rules()
+    used = {one.made_with for claim in claims for one in (claim, *claim.beside)}
+
+    assert used == set(rules)
+    assert {one.paper for one in rules.values()} == set(catalogue.PAPERS)
+    assert all(one.uses and one.why for one in rules.values())
 
 
-ENTRY = (
+def test_other_rules_stand_beside_and_decide_nothing() -> None:
+    plain = replace(claim(), beside=(Beside("M.equations", "ideal", "no RTS"),), readings=())
+    judged = judge(plain, {"plain": around(20.0, 0.1), "ideal": around(10.0, 0.1)})
+
+    assert judged.verdict == "not met"
+    assert judged.cause == "met with M.equations (no RTS)"
+    assert "With M.equations (no RTS): 10.000 ± 0.100" in judged.about
+    assert [one.holds for one in judged.others] == [True]
+
+
+def test_a_cause_that_nobody_has_shown_is_called_unexplained() -> None:
+    values = {"plain": around(20.0, 0.1), "other": around(30.0, 0.1)}
+
+    assert "Unexplained" in judge(claim(), values).about
+    assert "Unexplained" not in judge(replace(claim(), shown_by="M.fig2"), values).about
+
+
+@pytest.mark.parametrize(
+    ("error", "ours", "verdict"),
+    [
+        (0.49, 10.5, "met"),  # twice 0.49 is less than half of 2
+        (0.51, 10.5, "untestable"),
+        (0.51, 15.0, "untestable"),
+        (0.49, 15.0, "not met"),
+    ],
+)
+def test_what_the_paper_could_not_tell_is_untestable(
+    error: float, ours: float, verdict: Verdict
+) -> None:
+    stated = replace(claim(), readings=(), error="error", effect=2.0)
+    judged = judge(stated, {"plain": around(ours, 0.1), "error": error})
+
+    assert judged.verdict == verdict
+    if verdict == "untestable":
+        assert f"Ours, which are longer, say: {'met' if ours < 11 else 'not met'}" in judged.why
+
+
+def test_two_standard_errors_are_the_tolerance_where_none_is_stated() -> None:
+    open_ended = replace(claim(), readings=(), tolerance=0.0, error="error")
+
+    assert judge(open_ended, {"plain": around(10.5, 0.1), "error": 0.31}).verdict == "met"
+    assert judge(open_ended, {"plain": around(10.5, 0.1), "error": 0.19}).verdict == "not met"
+
+
+def test_the_error_of_a_mean_goes_with_the_root_of_its_runs() -> None:
+    # Of 1, 2, 3, 4, 5: a spread of 1.5811 and an interval of 3 ± 1.9632; of five runs 0.7071.
+    five = student_interval([1.0, 2.0, 3.0, 4.0, 5.0])
+
+    assert error_of(five, 5) == pytest.approx(0.70711, abs=1e-5)
+    assert error_of(five, 20) == pytest.approx(0.35355, abs=1e-5)
+
+
+def test_a_sentence_with_several_claims_counts_once_with_the_worst_of_them() -> None:
+    good, bad = {"plain": around(10.0, 0.1)}, {"plain": around(20.0, 0.1)}
+    one = replace(claim(), readings=())
+    elsewhere = replace(one, where="section 2")
+    judged = [judge(one, good), judge(one, bad), judge(elsewhere, good)]
+
+    assert sentences(judged) == ["not met", "met"]
+    assert tally(judged) == "2 statements (3 claims): 1 met, 0 met in a reading, 1 not met"
+
+
+def test_a_record_that_lacks_a_value_is_to_be_made_again() -> None:
+    assert judge(claim(), {"plain": around(10.0, 0.1)}).verdict == "not made"
+
+
+RULES = '[rules."M.set"]\nuses="u"\nwhy="w"\n'
+ENTRY = RULES + (
     '[[claims]]\nid="M.x"\nquantity="q"\nwhere="w"\nsays="s"\nreason="r"\nby="model"\n'
-    'item="M.fig1"\nvalue="v"\nbound=1.0\n'
+    'made_with="M.set"\nitem="M.fig1"\nvalue="v"\nbound=1.0\n'
 )
 
 
@@ -166,7 +246,10 @@ ENTRY = (
         (ENTRY.replace('reason="r"', 'reason=" "') + 'relation="<"\n', "reason is empty"),
         (ENTRY.replace('reason="r"\n', "") + 'relation="<"\n', "reason"),
         (ENTRY.replace('says="s"\n', "") + 'relation="<"\n', "says"),
-        (2 * (ENTRY + 'relation="<"\n'), "two claims"),
+        (RULES + 2 * (ENTRY.removeprefix(RULES) + 'relation="<"\n'), "two claims"),
+        (ENTRY.replace('="M.set"', '="M.other"') + 'relation="<"\n', "made_with is none of M.set"),
+        (ENTRY.replace('why="w"', 'why="w"\nfitted=true') + 'relation="<"\n', "fitted"),
+        (ENTRY + 'relation="<"\neffect=1.0\n', "there is none"),
     ],
 )
 def test_a_claim_has_its_sentence_and_the_reason_of_its_bound(

@@ -117,7 +117,7 @@ def test_where_the_sliders_begin_is_what_the_paper_has() -> None:
     # B below the air's 4.9 Mb/s: the wired link's 1460 of 1500 bytes.
     assert first("L.fig6")[4] == pytest.approx(4 * 1460 / 1500, rel=1e-12)
     assert first("G.eq1")[10] == simultaneous_send(10, 32).any_two
-    alone = float(effective_service_time(200_000, OfH.testbed()).est_with_beacons_s)
+    alone = float(effective_service_time(200_000, OfH.testbed()).est_s)
     # E[R] / beta = 1 / (1 - rho), (29).
     assert first("H.fig1")[alone / 0.40] == pytest.approx(1 / (1 - alone / 0.40), rel=1e-9)
     assert first("H.fig2")[5] == pytest.approx(float(sojourn_tail(5, alone / 0.4, alone)), rel=1e-9)

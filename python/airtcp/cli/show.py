@@ -48,9 +48,10 @@ _VERDICT_STYLES: Final = {
 
 _CLAIM_STYLES: Final = {
     "met": "green",
-    "met with a named reading": "cyan",
+    "met in a reading": "cyan",
     "not met": "yellow",
-    "not decided": "magenta",
+    "at the bound": "magenta",
+    "untestable": "blue",
     "not made": "dim",
 }
 
@@ -160,12 +161,12 @@ def claims(judgements: Sequence[Judgement]) -> None:
     for judged in judgements:
         claim = judged.claim
         ours = "–" if judged.ours is None else words(judged.ours, claim.unit)
-        about = ". ".join(part for part in (judged.reading, judged.why) if part)
+        about = judged.about
         verdict = Text.assemble(
             (judged.verdict, _CLAIM_STYLES[judged.verdict]), f": {about}" if about else ""
         )
         what = f"{claim.quantity} ({claim.where}: {claim.says})"
-        bound = f"{claim.states}: {claim.reason}"
+        bound = f"{claim.states}: {claim.reason}; made with {claim.made_with}"
         if console.width < _CLAIMS_WIDTH:
             console.print(Text(f"{claim.id}: {what}"))
             console.print(Padding(f"paper {bound}; ours {ours}", (0, 0, 0, 4)))

@@ -1,9 +1,10 @@
 """What the papers state, and whether it is met.
 
 `claims.toml` holds every number and every relation that the papers state: where the sentence
-stands, what it says, the bound with its reason, and which value of which item answers it. A verdict
-is computed from values alone. What is simulated has an interval, and must lie on one side of its
-bound with all of it; what does not is not decided, which is neither met nor refuted.
+stands, what it says, the bound with its reason, which value of which item answers it, and with
+which rules that value is made. A verdict is computed from values alone. What is simulated has an
+interval, and must lie on one side of its bound with all of it; what does not is at the bound. What
+the paper's own number of runs could not tell is untestable, and apart from both.
 Knows no figure.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -26,12 +27,38 @@ FILE: Final = Path(__file__).parent / "claims.toml"
 Relation = Literal["=", "<", ">"]
 #: What answers a claim: equations alone, which give a number, or simulations, which give intervals.
 By = Literal["model", "simulation"]
-Verdict = Literal["met", "met with a named reading", "not met", "not decided", "not made"]
+Verdict = Literal["met", "met in a reading", "not met", "at the bound", "untestable", "not made"]
 
-#: Verdicts from good to bad; the last means that the item of the claim has not been made.
+#: All verdicts; the last means that the item of the claim has not been made.
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 #: Those that are always counted, also when there are none.
 USUAL: Final = VERDICTS[:3]
+#: The order of a referee's report: what does not come out first.
+REPORTED: Final[tuple[Verdict, ...]] = (*VERDICTS[2:], *VERDICTS[1::-1])
+#: From the verdict that decides on a sentence with several claims to that which does so last.
+_DECIDES: Final[tuple[Verdict, ...]] = ("not made", *REPORTED)
+
+#: Standard errors of the paper's own runs within which two numbers are the same.
+_ERRORS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A set of rules that values are made with.
+
+    `uses` says what is in the set, `why` for which sentences it is, and why those. A set that was
+    `fitted` was found by a search for a paper's numbers: it shows a cause, and meets no claim.
+    """
+
+    name: str
+    uses: str
+    why: str
+    fitted: bool = False
+
+    @property
+    def paper(self) -> str:
+        """The letter of the paper."""
+        return self.name.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +70,35 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """The value of the same claim made with another set of rules, shown beside it.
+
+    It never decides. `says` is what else is other than in the claim, if anything is.
+    """
+
+    made_with: str
+    value: str
+    says: str = ""
+
+    @property
+    def name(self) -> str:
+        """The rules, and what else is other."""
+        return f"{self.made_with} ({self.says})" if self.says else self.made_with
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One statement of a paper.
 
     `where` is the place of the sentence and `says` its content; `quantity` what is looked at.
     `relation` and `bound` are what the paper states, in `unit`; with "=" the value must lie within
     `tolerance` of the bound. `reason` says in a line why that bound or tolerance. An item's `value`
-    answers, or that of a `reading`; `by` says whether it is computed or simulated. `why` explains a
-    claim that is not met.
+    answers, made with the set of rules `made_with`, or that of a `reading`; `by` says whether it is
+    computed or simulated. `beside` has it with other rules. `error` names the value with one
+    standard error of the paper's own runs: twice of it is the tolerance where none is stated, and
+    with more than half of the `effect` that the paper states the sentence is untestable. `why`
+    explains a claim that is not met, and `shown_by` names the item or page that shows it, where no
+    other rules do.
     """
 
     id: str
@@ -63,15 +111,32 @@ class Claim:
     item: str
     value: str
     by: By
+    made_with: str
     unit: str = ""
     tolerance: float = 0.0
     readings: tuple[Reading, ...] = ()
+    beside: tuple[Beside, ...] = ()
+    error: str = ""
+    effect: float = 0.0
     why: str = ""
+    shown_by: str = ""
 
     @property
     def paper(self) -> str:
         """The letter of the paper."""
         return self.id.partition(".")[0]
+
+    @property
+    def sentence(self) -> tuple[str, str, str]:
+        """What is the same for all claims on one sentence of the paper."""
+        return self.paper, self.where, self.says
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The names of all values that the claim takes of its item."""
+        readings = [one.value for one in self.readings]
+        named = (self.value, *readings, *(one.value for one in self.beside), self.error)
+        return tuple(name for name in dict.fromkeys(named) if name)
 
     @property
     def states(self) -> str:
@@ -80,7 +145,16 @@ class Claim:
         return f"{bound} (± {tolerance})" if self.relation == "=" else f"{self.relation} {bound}"
 
     def _as_printed(self, value: float) -> str:
-        return quantity(value, self.unit) if self.unit else f"{value:g}"
+        return quantity(value, self.unit) if self.unit else f"{value:.4g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A claim's value with other rules, and whether the claim holds with it; None: it is open."""
+
+    beside: Beside
+    ours: Value
+    holds: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +166,31 @@ class Judgement:
     verdict: Verdict
     reading: str | None
     why: str
+    others: tuple[Other, ...] = ()
+    #: Those of the item's values that the claim takes.
+    values: Mapping[str, Value] | None = None
+
+    @property
+    def cause(self) -> str:
+        """What shows why a claim is not met: rules with which it is, or an item; "" if nothing."""
+        if self.verdict != "not met":
+            return ""
+        rules = ", ".join(one.beside.name for one in self.others if one.holds)
+        return f"met with {rules}" if rules else self.claim.shown_by
+
+    @property
+    def about(self) -> str:
+        """The reading, the reason, the cause, and the values with other rules, in words."""
+        unit, parts = self.claim.unit, [self.reading, self.why]
+        if self.verdict == "not met":
+            parts.append(f"Shown: {self.cause}" if self.cause else "Unexplained")
+        for one in self.others:
+            parts.append(f"With {one.beside.name}: {words(one.ours, unit)}")
+        return ". ".join(part.removesuffix(".") for part in parts if part)
 
     def to_dict(self) -> dict[str, Any]:
         """As `airtcp reproduce claims --json` prints it."""
-        claim, ours = self.claim, self.ours
+        claim = self.claim
         return {
             "id": claim.id,
             "paper": claim.paper,
@@ -109,35 +204,58 @@ class Judgement:
             "reason": claim.reason,
             "item": claim.item,
             "by": claim.by,
-            "ours": ours.to_dict() if isinstance(ours, Interval) else ours,
+            "made_with": claim.made_with,
+            "ours": None if self.ours is None else _plain(self.ours),
             "verdict": self.verdict,
             "reading": self.reading,
             "why": self.why,
+            "cause": self.cause,
+            "beside": [
+                {
+                    "made_with": one.beside.made_with,
+                    "says": one.beside.says,
+                    "ours": _plain(one.ours),
+                    "holds": one.holds,
+                }
+                for one in self.others
+            ],
+            "values": {name: _plain(value) for name, value in (self.values or {}).items()},
         }
+
+
+def _plain(value: Value) -> Any:
+    return value.to_dict() if isinstance(value, Interval) else value
 
 
 def load_claims(file: Path = FILE) -> list[Claim]:
     """The claims of the file, in its order. Raises ValueError for one that is not well formed."""
-    claims = []
+    claims, rules = [], load_rules(file)
     seen = set()
     for entry in _read(file)["claims"]:
         entry = dict(entry)
-        readings = tuple(Reading(**reading) for reading in entry.pop("readings", ()))
         try:
-            claim = Claim(readings=readings, **entry)
+            readings = tuple(Reading(**reading) for reading in entry.pop("readings", ()))
+            beside = tuple(Beside(**other) for other in entry.pop("beside", ()))
+            claim = Claim(readings=readings, beside=beside, **entry)
         except TypeError as error:
             raise ValueError(f"{entry.get('id', 'a claim')}: {error}") from error
         if claim.id in seen:
             raise ValueError(f"there are two claims {claim.id}")
         seen.add(claim.id)
-        _check(claim)
+        _check(claim, rules)
         claims.append(claim)
     return claims
 
 
-def parameters(file: Path = FILE) -> dict[str, str]:
-    """For each paper the one set of parameters with which all of its claims are judged."""
-    return dict(_read(file)["parameters"])
+def load_rules(file: Path = FILE) -> dict[str, Rules]:
+    """The sets of rules that claims are made with, by name. Raises ValueError for a wrong one."""
+    rules = {}
+    for name, entry in _read(file)["rules"].items():
+        try:
+            rules[name] = Rules(name, **entry)
+        except TypeError as error:
+            raise ValueError(f"{name}: {error}") from error
+    return rules
 
 
 @cache
@@ -145,28 +263,62 @@ def _read(file: Path) -> Mapping[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def _check(claim: Claim) -> None:
+def _check(claim: Claim, rules: Mapping[str, Rules]) -> None:
     for name in ("where", "says", "reason"):
         if not getattr(claim, name).strip():
             raise ValueError(f"{claim.id}: {name} is empty")
     for name, allowed in (("relation", get_args(Relation)), ("by", get_args(By))):
         if getattr(claim, name) not in allowed:
             raise ValueError(f"{claim.id}: {name} is none of {', '.join(allowed)}")
-    if (claim.relation == "=") != (claim.tolerance > 0.0):
+    bounded = claim.tolerance > 0.0
+    if bounded != (claim.relation == "=") and (bounded or not claim.error):
         raise ValueError(f"{claim.id}: a number needs a tolerance, a relation has none")
+    if claim.effect and not claim.error:
+        raise ValueError(f"{claim.id}: an effect is compared with an error, and there is none")
+    mine = [name for name in rules if rules[name].paper == claim.paper]
+    for name in (claim.made_with, *(one.made_with for one in claim.beside)):
+        if name not in mine:
+            raise ValueError(f"{claim.id}: made_with is none of {', '.join(mine)}")
+    if rules[claim.made_with].fitted:
+        raise ValueError(f"{claim.id}: {claim.made_with} is fitted, and meets no claim")
 
 
 def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
     """The verdict on a claim, from the values of its item; None: the item was not made.
 
+    An item that was made before it had all values of the claim is to be made again.
+
     Raises ValueError if a value has no interval though the claim says that it is simulated, or has
     one though it is computed.
     """
-    if values is None:
+    if values is None or not set(claim.values) <= set(values):
         return Judgement(claim, None, "not made", None, f"airtcp reproduce {claim.item}")
-    for name in (claim.value, *(reading.value for reading in claim.readings)):
-        if isinstance(values[name], Interval) != (claim.by == "simulation"):
+    for name in claim.values:
+        if isinstance(values[name], Interval) != (claim.by == "simulation" and name != claim.error):
             raise ValueError(f"{claim.id}: {name} is not what comes of a {claim.by}")
+    error = float(values[claim.error]) if claim.error else 0.0  # type: ignore[arg-type]
+    if claim.relation == "=" and not claim.tolerance:
+        claim = replace(claim, tolerance=_ERRORS * error)
+    judged = _answer(claim, values)
+    if claim.effect and _ERRORS * error > claim.effect / 2.0:
+        told, effect = (
+            quantity(one, claim.unit) if claim.unit else f"{one:.2g}"
+            for one in (_ERRORS * error, claim.effect)
+        )
+        why = (
+            f"The paper's own runs tell it to ± {told}, which is more than half of the {effect} "
+            f"that it states. Ours, which are longer, say: {judged.verdict}"
+        )
+        why += f". {judged.why or claim.why}" if judged.why or claim.why else ""
+        judged = replace(judged, verdict="untestable", why=why)
+    others = tuple(
+        Other(one, values[one.value], _holds(claim, values[one.value])) for one in claim.beside
+    )
+    return replace(judged, others=others, values={name: values[name] for name in claim.values})
+
+
+def _answer(claim: Claim, values: Mapping[str, Value]) -> Judgement:
+    """The verdict that our values give, whatever the paper's own runs could tell."""
     ours = values[claim.value]
     plain = _holds(claim, ours)
     if plain:
@@ -175,22 +327,28 @@ def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
         other = values[reading.value]
         if _holds(claim, other):
             why = f"taken plainly it is {words(ours, claim.unit)}"
-            return Judgement(claim, other, "met with a named reading", reading.name, why)
+            return Judgement(claim, other, "met in a reading", reading.name, why)
     if plain is None:
-        return Judgement(claim, ours, "not decided", None, "our interval reaches over the bound")
+        return Judgement(claim, ours, "at the bound", None, claim.why)
     return Judgement(claim, ours, "not met", None, claim.why)
 
 
+def sentences(judgements: Sequence[Judgement]) -> list[Verdict]:
+    """One verdict for each sentence: several claims on one count once, the worst of them."""
+    found: dict[tuple[str, str, str], list[Verdict]] = {}
+    for one in judgements:
+        found.setdefault(one.claim.sentence, []).append(one.verdict)
+    return [min(some, key=_DECIDES.index) for some in found.values()]
+
+
 def tally(judgements: Sequence[Judgement]) -> str:
-    """How many claims were met, in words."""
-    counts = {
-        verdict: sum(judgement.verdict == verdict for judgement in judgements)
-        for verdict in VERDICTS
-    }
+    """How many sentences were met, in words."""
+    verdicts = sentences(judgements)
+    counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
     parts = ", ".join(
         f"{count} {verdict}" for verdict, count in counts.items() if count or verdict in USUAL
     )
-    return f"{len(judgements)} claims: {parts}"
+    return f"{len(verdicts)} statements ({len(judgements)} claims): {parts}"
 
 
 def _holds(claim: Claim, ours: Value) -> bool | None:

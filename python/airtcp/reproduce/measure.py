@@ -75,6 +75,19 @@ def flow_goodputs(simulation: Simulation, index: int) -> list[float]:
     return [flow["goodput_bps"] for flow in simulation.runs[index].answer["flows"]]
 
 
+def error_of(value: Interval, runs: float) -> float:
+    """One standard error of the mean of `runs` replications like those of an interval of 95 %.
+
+    A paper's run that is half as long as ours counts as half a run. Raises ValueError for an
+    interval that says nothing about its spread.
+    """
+    from scipy.special import stdtrit
+
+    if value.half_width is None:
+        raise ValueError("one replication says nothing about its own spread")
+    return float(value.half_width / stdtrit(value.n - 1, 0.975) * (value.n / runs) ** 0.5)
+
+
 def mean(value: Value) -> float:
     """The number itself, or the mean of an interval. Raises ValueError if there is none."""
     if not isinstance(value, Interval):

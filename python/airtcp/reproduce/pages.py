@@ -17,11 +17,12 @@ from airtcp.present.drawing import inlined
 from airtcp.present.markup import definitions, document, table
 from airtcp.reproduce.catalogue import SOURCES, items
 from airtcp.reproduce.claims import (
-    VERDICTS,
+    REPORTED,
     Judgement,
+    Rules,
     judge,
     load_claims,
-    parameters,
+    load_rules,
     tally,
 )
 from airtcp.reproduce.item import Item
@@ -73,15 +74,15 @@ def _paper_page(
 ) -> str:
     paper = SOURCES[letter]
     own = [verdict for verdict in verdicts if verdict.claim.paper == letter]
-    title = f"{paper.heading}, made again" if letter in parameters() else paper.heading
+    rules = [one for one in load_rules().values() if one.paper == letter]
+    title = f"{paper.heading}, made again" if rules else paper.heading
     above = "<a href='../index.html'>All papers</a>"
     parts = [f"<h1>{title}</h1>", f"<p>{escape(paper.citation)}</p>"]
-    if letter in parameters():
+    if rules:
         parts += [
             f"<p class='muted'>{escape(tally(own))}. {above}</p>",
             *_failures(own),
-            f"<p class='muted'>All claims are judged with one set of parameters: "
-            f"{escape(parameters()[letter])}.</p>",
+            *_rules(rules),
         ]
     else:
         parts.append(f"<p class='muted'>A study of our own: it makes no claims. {above}</p>")
@@ -110,7 +111,12 @@ def _paper_page(
 
 def _failures(own: Sequence[Judgement]) -> list[str]:
     """What does not come out, and why; nothing if all does."""
-    failed = [one for one in own if one.verdict in ("not met", "not decided")]
+    failed = [
+        one
+        for verdict in ("not met", "at the bound", "untestable")
+        for one in own
+        if one.verdict == verdict
+    ]
     if not failed:
         return []
     lines = []
@@ -121,9 +127,18 @@ def _failures(own: Sequence[Judgement]) -> list[str]:
             f"<li><b>{escape(claim.id)}</b>, {one.verdict}: the paper says that "
             f"{escape(claim.says)} ({escape(claim.where)}). "
             f"{escape(claim.quantity[0].upper() + claim.quantity[1:])}: "
-            f"wanted {escape(claim.states)}{escape(ours)}. {escape(one.why)}</li>"
+            f"wanted {escape(claim.states)}{escape(ours)}. {escape(one.about)}. "
+            f"Made with {escape(claim.made_with)}.</li>"
         )
     return ["<h2>What does not come out, and why</h2>", "<ul>", *lines, "</ul>"]
+
+
+def _rules(rules: Sequence[Rules]) -> list[str]:
+    """The sets of rules that the claims of a paper are made with."""
+    told = [
+        (one.name, f"{one.uses}. {'Fitted: ' if one.fitted else ''}{one.why}.") for one in rules
+    ]
+    return ["<h2>The rules that claims are made with</h2>", definitions(told)]
 
 
 def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Path) -> list[str]:
@@ -162,19 +177,20 @@ def _cell(cell: Any) -> str:
 
 
 def _claims(about: Sequence[Judgement]) -> str:
-    head = ["claim", "the paper", "bound", "ours", "", ""]
+    head = ["claim", "the paper", "bound", "made with", "ours", "", ""]
     rows = [
         [
             f"{verdict.claim.id}: {verdict.claim.quantity}",
             f"{verdict.claim.says} ({verdict.claim.where})",
             f"{verdict.claim.states}: {verdict.claim.reason}",
+            verdict.claim.made_with,
             "–" if verdict.ours is None else words(verdict.ours, verdict.claim.unit),
             verdict.verdict,
-            ". ".join(part for part in (verdict.reading, verdict.why) if part),
+            verdict.about,
         ]
         for verdict in about
     ]
-    return table(head, rows, numbers={3}, verdict={4}, prose={0, 1, 2, 5})
+    return table(head, rows, numbers={4}, verdict={5}, prose={0, 1, 2, 3, 6})
 
 
 def _scenarios(record: Record, item: Item) -> list[str]:
@@ -213,6 +229,7 @@ def _top_page(
     verdicts: Sequence[Judgement],
 ) -> str:
     title = "Five papers, made again"
+    judged = {one.paper for one in load_rules().values()}
     parts = [f"<h1>{title}</h1>", f"<p>{escape(tally(list(verdicts)))}.</p>"]
     for paper in SOURCES.values():
         mine = [item for item in known.values() if item.paper == paper.letter]
@@ -225,7 +242,7 @@ def _top_page(
             f"<h2>{heading}</h2>",
             f"<p>{escape(paper.citation)}</p>",
             f"<p class='muted'>{len(made)} of {len(mine)} items made"
-            f"{'; ' + escape(tally(own)) if paper.letter in parameters() else ''}.</p>",
+            f"{'; ' + escape(tally(own)) if paper.letter in judged else ''}.</p>",
             "<ul>",
             *(
                 f"<li><a href='{paper.letter}/index.html#{item.stem}'>{escape(item.name)}</a> "
@@ -234,7 +251,7 @@ def _top_page(
             ),
             "</ul>",
         ]
-    for verdict in VERDICTS:
+    for verdict in REPORTED:
         some = [judgement for judgement in verdicts if judgement.verdict == verdict]
         if some:
             parts += [f"<h2>Claims {verdict}</h2>", _claims(some)]

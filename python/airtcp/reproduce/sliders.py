@@ -180,6 +180,9 @@ def figures() -> dict[str, Movable]:
 #: Items without sliders, and why.
 WITHOUT: Final[Mapping[str, str]] = {
     "M.table1": "a table of parameters: nothing follows from them in it",
+    "M.backlog": "its model has one number, 1 + 1/d, that follows from d alone",
+    "M.remarks": "a table of what the text states without a figure",
+    "H.sizes": "single transfers of one simulation; its line is that of H.fig1, in proportion",
     "H.table1": "a table of parameters: nothing follows from them in it",
     "H.table2": "a table of parameters; what follows from them are the figures H.fig1 to H.fig5",
     "H.testbed-means": "measured in real time; its models are those of H.fig1",

@@ -5,8 +5,10 @@ Windows are given as the paper counts them, W = CW + 1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any, Final
 
 from airtcp.models.airtime import HOT_SPOT
 from airtcp.models.bruno import theoretical_limit
@@ -35,6 +37,17 @@ _X = "stations"
 _OFTEN = {"run.replications": 100}
 #: As most operating systems have it; RFC 6298, which the scenario follows, says 1 s.
 _SHORT_RTO = {"flows.station.tcp.min_rto": "200 ms"}
+#: Found by a search for the paper's numbers, which name none of it: rules and limits of frames.
+FITTED: Final[Mapping[str, Any]] = {
+    "mac.rules": {"post_backoff": False, "after_collision": "difs"},
+    "mac.short_retry_limit": 4,
+    "phy.cw_max": 127,
+}
+#: What goes with it for TCP.
+FITTED_TCP: Final[Mapping[str, Any]] = {
+    **FITTED,
+    "flows.station.tcp.rules": {"preset": "ns-2"},
+}
 #: Sources of constant rate, ten times what a station gets, that begin with empty queues.
 _CONSTANT_RATE = {
     "ap.queue": {"discipline": "fifo", "limit": 100},
@@ -95,6 +108,11 @@ def fig1(bench: Bench) -> Outcome:
     kept = ratio(tcp[-1], tcp[0], "goodput_bps")
     short = [downloads(bench, n, **_SHORT_RTO) for n in (1, 20)]
     kept_short = ratio(short[1], short[0], "goodput_bps")
+    fitted = [downloads(bench, n, **FITTED_TCP) for n in (1, 20)]
+    udp_fitted = [_downlink(datagrams(bench, n, **FITTED)) for n in (1, 20)]
+    udp_kept = student_interval(
+        [twenty / one for one, twenty in zip(*udp_fitted, strict=True)], udp[0].confidence
+    )
     rate = bench.scenario("hotspot").phy.data_rate.bps
     used = mapped(tcp[0], "goodput_bps", lambda goodput: goodput / rate)
     return Outcome(
@@ -113,6 +131,10 @@ def fig1(bench: Bench) -> Outcome:
             "limit_far": apart.goodput_bps,
             "tcp_ratio": kept,
             "tcp_ratio_short_rto": kept_short,
+            "tcp_ratio_fitted": ratio(fitted[1], fitted[0], "goodput_bps"),
+            "tcp_jain": least(one.metrics["jain_index"] for one in tcp[1:]),
+            "udp_ratio_fitted": udp_kept,
+            "utilization_fitted": mapped(fitted[0], "goodput_bps", lambda goodput: goodput / rate),
             "udp_ratio": share,
             "limit": limit.goodput_bps,
             "limit_utilization": limit.utilization,
@@ -150,6 +172,7 @@ def fig2(bench: Bench) -> Outcome:
         for limit in (3, 4)
     }
     last = curves["UDP, stations"][-1]
+    fitted = _windows([datagrams(bench, 20, **FITTED)], "stations")[0]
     collisions = udp[-1].metrics["collision_probability"]
     y = "mean contention window (slots)"
     return Outcome(
@@ -163,6 +186,7 @@ def fig2(bench: Bench) -> Outcome:
             "tcp_largest": most(all_tcp),
             "tcp_stations_less_ap": least(map(_stations_less_ap, tcp)),
             "udp_stations": last,
+            "udp_fitted": fitted,
             "udp_four_transmissions": fewer[4],
             "udp_three_transmissions": fewer[3],
         },
@@ -197,6 +221,7 @@ def fig3(bench: Bench) -> Outcome:
     udp: list[Value] = [datagrams(bench, n).metrics[name] for n in STATIONS]
     constant = datagrams(bench, 20, **_CONSTANT_RATE)
     short = downloads(bench, 20, **_SHORT_RTO).metrics[name]
+    fitted = {n: downloads(bench, n, **FITTED_TCP).metrics[name] for n in (1, 20)}
     post = downloads(bench, 1, **{"mac.rules": {"post_backoff": True}}).metrics[name]
     series = [
         Series("TCP", STATIONS, tcp, "simulation"),
@@ -216,6 +241,8 @@ def fig3(bench: Bench) -> Outcome:
             "growth": difference(runs[20], runs[1], name),
             "twenty_share": mapped(runs[20], name, lambda active: active / 20.0),
             "udp_share": mapped(constant, name, lambda active: active / 20.0),
+            "one_fitted": fitted[1],
+            "twenty_fitted": fitted[20],
             "one_post_backoff": post,
             "twenty_short_rto": short,
         },

@@ -2,6 +2,7 @@
 
 from airtcp.reproduce.hoekstra import concurrent as concurrent
 from airtcp.reproduce.hoekstra import real as real
+from airtcp.reproduce.hoekstra import sizes as sizes
 from airtcp.reproduce.hoekstra import tables as tables
 from airtcp.reproduce.hoekstra import tails as tails
 from airtcp.reproduce.hoekstra import times as times

@@ -80,7 +80,10 @@ FIGURES: Final = (
         (_CLIENTS, _SIZE),
         "effective load rho_eff", "mean transfer time (s)", (0.79, "a load of 0.79"),
         asked=Asked(
-            [(service_s("exponential") / gap, f"{gap:g} s") for gap in gaps("exponential")],
+            [
+                (service_s("exponential", beacons=False) / gap, f"{gap:g} s")
+                for gap in gaps("exponential")
+            ],
             [Line("model of one client", {"stations.client.count": 1})],
         ),
         opens=Opens("downloads", _GAP_KEY, _METRIC),

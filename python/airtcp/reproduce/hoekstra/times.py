@@ -32,7 +32,7 @@ def _scaled(point: Point, unit_s: float) -> Interval:
 def _basic(law: str, gap_s: float) -> float:
     """(29) of the basic model, in units of the refined beta_eff, as the other curves."""
     beta = service_s(law, model="basic", beacons=False)
-    return beta / (1.0 - beta / gap_s) / service_s(law)
+    return beta / (1.0 - beta / gap_s) / service_s(law, beacons=False)
 
 
 def mean_times(*, size: float = _SIZE) -> list[Series]:
@@ -40,9 +40,9 @@ def mean_times(*, size: float = _SIZE) -> list[Series]:
 
     The unit stays that of the paper's 200 kB, so that larger files lie higher.
     """
-    unit, refined = service_of(_SIZE), service_of(size)
+    unit, refined = (service_of(one, beacons=False) for one in (_SIZE, size))
     basic = service_of(size, model="basic", beacons=False)
-    rhos = [service_of(_SIZE) / gap for gap in gaps("exponential")]
+    rhos = [unit / gap for gap in gaps("exponential")]
     share = basic / refined
     return [
         Series(
@@ -97,7 +97,7 @@ def _spread(points: dict[str, list[Point]], place: int) -> Interval:
     "model does better than the basic one, above all under heavy load.",
 )
 def fig1(bench: Bench) -> Outcome:
-    points = {law: [observe(bench, law, gap) for gap in gaps(law)] for law in LAWS}
+    points = {law: [observe(bench, law, gap, beacons=False) for gap in gaps(law)] for law in LAWS}
     rhos = [point.rho for point in points["exponential"]]
     series = mean_times()
     for number, (law, mine) in enumerate(points.items(), 2):
@@ -105,6 +105,8 @@ def fig1(bench: Bench) -> Outcome:
         series.append(Series(law, [point.rho for point in mine], y, "simulation", number))
     x, y_label = "effective load rho_eff", "E[R] / beta_eff"
     off_model = {law: [off(point.over_model) for point in mine] for law, mine in points.items()}
+    beacons = {law: [off(point.over_beacons) for point in mine] for law, mine in points.items()}
+    service = [off(point.service_over_model) for mine in points.values() for point in mine[HEAVY]]
     farther = {law: [_refined_less_basic(point) for point in mine] for law, mine in points.items()}
     spreads = [_spread(points, place) for place in range(len(rhos))]
     return Outcome(
@@ -115,7 +117,7 @@ def fig1(bench: Bench) -> Outcome:
         f"{100 * (1 - mean(points['exponential'][-1].over_model)):.1f} % faster at the heaviest "
         "load. At the fifth load the laws differ by "
         f"{100 * mean(spreads[4]):.1f} %, at the heaviest by {100 * mean(spreads[-1]):.1f} %. The "
-        "basic model, without LLC, beacons and all of the dialogue, is nearer than the refined one "
+        "basic model, without LLC and all of the dialogue, is nearer than the refined one "
         "at "
         + ", ".join(
             f"{sum(mean(one) > 0.0 for one in some)} of {len(some)} loads ({law})"
@@ -124,7 +126,9 @@ def fig1(bench: Bench) -> Outcome:
         + ".",
         values={
             **{f"off_{law}": most(some) for law, some in off_model.items()},
+            **{f"off_{law}_beacons": most(some) for law, some in beacons.items()},
             "off_heavy": most(one for some in off_model.values() for one in some[HEAVY]),
+            "service_heavy": most(service),
             **{f"farther_{law}": most(some) for law, some in farther.items()},
             **{f"farther_heavy_{law}": most(some[HEAVY]) for law, some in farther.items()},
             "spread": most(spreads),
@@ -149,7 +153,9 @@ _CLIENTS = 10
 )
 def clients(bench: Bench) -> Outcome:
     places = (0, 2, 4)
-    one = [observe(bench, "exponential", gaps("exponential")[place]) for place in places]
+    one = [
+        observe(bench, "exponential", gaps("exponential")[place], beacons=False) for place in places
+    ]
     many = [observe_clients(bench, _CLIENTS, gaps("exponential")[place]) for place in places]
     rhos = [point.rho for point in one]
     name = "transfer_time_s"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,8 +19,8 @@ from airtcp.models.aimd import convergence_epochs, window_history
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.item import Outcome, item
-from airtcp.reproduce.measure import mean, words
-from airtcp.results import Replication
+from airtcp.reproduce.measure import error_of, mean, off, over_runs, words
+from airtcp.results import Replication, Simulation
 from airtcp.results.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
@@ -166,23 +168,31 @@ def _marks(ensemble: _Convergence, until_s: float) -> list[Series]:
     "L.fig9",
     title="Convergence of two flows over a wired link",
     caption="Congestion windows of two standard flows on a link of 10 Mb/s with a round trip of "
-    "100 ms and a queue of 40 packets, the second from 60 s on: one run, and where its congestion "
-    "epochs end.",
+    "200 ms (a delay of 100 ms) and a queue of 40 packets, the second from 60 s on: one run, and "
+    "where its congestion epochs end.",
     states="95 % of the way to equal windows is gone in four congestion epochs.",
 )
 def fig9(bench: Bench) -> Outcome:
     found = _history(bench, "two-flows")
     predicted = float(convergence_epochs([1.0, 1.0], 0.5))
-    until = 110.0
+    until = 160.0
     # The curves are one run's, and so are the marks on them.
     series = [*_curves(found, "one", until), *_marks(_Convergence.of(found["epochs"][:1]), until)]
     epochs = _epochs_to_converge(found["epochs"])
+    near = _history(bench, "two-flows", {"links.wire.delay": "50 ms"})
+    theory = [float(convergence_epochs([1.0, 1.0], beta)) for beta in (0.5, 0.6, 0.7, 0.8, 0.9)]
     return Outcome(
         data=table_of(series, x=_X, y=_Y),
         found=f"It takes {words(epochs)} epochs over {len(found['epochs'])} runs; the theory says "
         f"{predicted:.2f} when both flows lose in every epoch, and four epochs leave 6.25 %. The "
         "second flow begins without slow start.",
-        values={"epochs": epochs, "predicted": predicted},
+        values={
+            "epochs": epochs,
+            "epochs_round_trip": _epochs_to_converge(near["epochs"]),
+            "epochs_error": error_of(epochs, 1),
+            "predicted": predicted,
+            "grows_with_beta": min(b / a for a, b in pairwise(theory)),
+        },
         figure=chart(series, x=_X, y=_Y, from_zero=True),
     )
 
@@ -199,7 +209,11 @@ def _wired(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
         found=f"95 % of the way is gone after {words(epochs)} congestion epochs, means over "
         f"{len(found['epochs'])} runs; the theory says {predicted:.1f} for flows with equal RTTs "
         "that both lose in every epoch.",
-        values={"epochs": epochs, "predicted": predicted},
+        values={
+            "epochs": epochs,
+            "epochs_error": error_of(epochs, _RUNS),
+            "predicted": predicted,
+        },
         figure=chart(series, x=_X, y=_Y, from_zero=True),
     )
 
@@ -257,6 +271,7 @@ def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
             if len(peaks) > 1
         ]
     )
+    drops = bench.simulate("wired", {**_SECOND, **_AIR, **more}, quick=_AS_WRITTEN)
     when = student_interval([peaks[0][0] - _START_S for peaks in found["losses_b"] if peaks])
     steady = student_interval([window for peaks in found["losses_b"] for _, window in peaks[1:]])
     return Outcome(
@@ -265,10 +280,45 @@ def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
         f"{words(firsts)} of what it is at later losses ({mean(steady):.0f} segments: 50 in its "
         "station's queue, the rest under way). Up to then it grows without a loss, whatever the "
         "first flow does: after its first epoch it is where it stays.",
-        values={"first_peak": firsts, "first_loss_s": when},
+        values={
+            "first_peak": firsts,
+            "first_loss_s": when,
+            "given_up": over_runs(drops, lambda run: _given_up(drops, run)),
+            "peak_off": _peak_off(drops, found),
+        },
         figure=chart(series, x=_X, y=_Y, from_zero=True),
     )
 
+
+def _given_up(simulation: Simulation, run: int) -> float | None:
+    """Packets that the MAC gave up for each one that a station's queue dropped."""
+    counts = simulation.runs[run].answer["counts"]
+    dropped = counts["station_queue_drops"]
+    return float(counts["mac_drops"] / dropped) if dropped else None
+
+
+def _peak_off(simulation: Simulation, found: Mapping[str, Any]) -> Interval:
+    """The relative distance of b's peak window from its queue and the path's own product.
+
+    The product is that of b's goodput and the round trip without queues: two links of 10 and 40 ms
+    each way. The window goes on growing for a round trip before the loss is found out.
+    """
+    peaks = [fmean(window for _, window in run[1:]) for run in found["losses_b"] if len(run) > 1]
+    rates = [
+        flow["goodput_bps"]
+        for run in simulation.runs
+        for flow in run.answer["flows"]
+        if flow["station"].startswith("b")
+    ]
+    # From the second flow's start on, of all the run.
+    share = (_RUN_S - _START_S) / _RUN_S
+    packets = fmean(rates) / share * 2.0 * 0.05 / (8.0 * 1460)
+    return off(student_interval(peaks), _ROOM + packets)
+
+
+#: Packets of room in a station's queue, and how long a run is, seconds (`_AIR`).
+_ROOM: Final = 50
+_RUN_S: Final = 300.0
 
 _STATES_11 = (
     "The new flow's window grows steadily and without a loss up to its steady value, which its own "

@@ -163,9 +163,15 @@ def fig3(bench: Bench) -> Outcome:
     # Twenty windows take minutes to fill their stations' queues.
     long = bench.simulate("uploads", {"run.warmup": "200 s", "run.duration": "1000 s"}, quick={})
     counts = [run.answer["counts"] for run in long.runs]
-    delayed = bench.simulate(
-        "uploads", {"flows.station.tcp.delayed_ack": {"every": 2, "timeout": "100 ms"}}
-    )
+    delayed = {
+        name: _delayed(bench, stations, timeout)
+        for name, stations, timeout in (
+            ("", 20, "100 ms"),
+            ("_ten", 10, "100 ms"),
+            ("_five", 5, "100 ms"),
+            ("_late", 20, "200 ms"),
+        )
+    }
     queued = over_runs(
         long,
         lambda run: (
@@ -187,7 +193,7 @@ def fig3(bench: Bench) -> Outcome:
             "ap_queue": queue,
             "acks_lost": lost,
             "acks_a_segment": over_runs(fair, lambda run: _acks_a_segment(fair, run)),
-            "acks_a_segment_delayed": over_runs(delayed, lambda run: _acks_a_segment(delayed, run)),
+            **{f"acks_a_segment_delayed{name}": value for name, value in delayed.items()},
             "backlogged_share": over_runs(fair, lambda run: _backlogged_share(fair, run)),
             "collisions_ap": fair.metrics["collision_probability_ap"],
             "lost_at_stations": queued,
@@ -195,6 +201,15 @@ def fig3(bench: Bench) -> Outcome:
         },
         figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True),
     )
+
+
+def _delayed(bench: Bench, stations: int, timeout: str) -> Interval:
+    """TCP ACKs on the air for each segment when receivers acknowledge every second one."""
+    every = {"every": 2, "timeout": timeout}
+    uploads = bench.simulate(
+        "uploads", {"stations.station.count": stations, "flows.station.tcp.delayed_ack": every}
+    )
+    return over_runs(uploads, lambda run: _acks_a_segment(uploads, run))
 
 
 def _acks_a_segment(simulation: Simulation, run: int) -> float:

@@ -16,6 +16,7 @@ from airtcp.reproduce.chart import Series
 from airtcp.reproduce.diagram import Edge, Node, diagram
 from airtcp.reproduce.item import Cell, Data, Outcome, item
 from airtcp.reproduce.measure import mean
+from airtcp.reproduce.miorandi.contention import EQUATIONS
 from airtcp.reproduce.miorandi.users import MEAN_BYTES
 from airtcp.scenario import ResolvedScenario
 from airtcp.scenario.keys.tcp import Tcp
@@ -29,7 +30,7 @@ from airtcp.scenario.keys.tcp import Tcp
     states="802.11b with a long preamble; RTS 180 bits, CTS and MAC ACK 112, MAC header 272.",
 )
 def table1(bench: Bench) -> Outcome:
-    scenario = bench.scenario("persistent")
+    scenario = bench.scenario("persistent", EQUATIONS)
     paper = _paper()
     ours = _ours(scenario)
     equal = sum(paper[name] == ours[name] for name in paper)

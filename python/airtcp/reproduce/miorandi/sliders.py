@@ -19,11 +19,15 @@ _PER_ACK: Final = "segments per ACK, d"
 
 
 def _cw_min(values: Values) -> dict[str, object]:
-    return {"phy.cw_min": int(values["w0"]) - 1}
+    # The scenario files have the rules of ns-2, which draws one slot less.
+    return {"phy.cw_min": int(values["w0"]) - 2}
 
 
 def _doubled(values: Values) -> dict[str, object]:
-    return {**_cw_min(values), "phy.cw_max": int(values["w0"] * 2 ** values.get("stages", 5)) - 1}
+    return {
+        "phy.cw_min": int(values["w0"]) - 1,
+        "phy.cw_max": int(values["w0"] * 2 ** values.get("stages", 5)) - 1,
+    }
 
 
 def _ack(values: Values) -> dict[str, object]:
