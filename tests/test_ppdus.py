@@ -11,28 +11,7 @@ import pytest
 from airtcp import simulate
 from airtcp.results import Simulation
 from airtcp.scenario import loads
-
-BASE = """
-[phy]
-standard = "{standard}"
-[mac]
-rules = {{ preset = "ns-3", delivery = "ppdu" }}
-{mac}
-[[stations]]
-name = "a"
-count = {count}
-{group}
-[[flows]]
-stations = "a"
-direction = "{direction}"
-application = {{ {application} }}
-[run]
-warmup = "200 ms"
-duration = "3 s"
-replications = 1
-seed = 5
-"""
-SATURATED = 'kind = "udp", packet = "1500 B", rate = "saturated"'
+from bases import BULK, SATURATED, cell
 
 #: Of a PPDU of 31 MPDUs, 5338.8 us: AIFS 43, 7.5 slots of 9 us on the mean, SIFS, Block ACK 32.
 CYCLE_S = 5497.3e-6
@@ -47,13 +26,18 @@ def simulated(
     direction: str = "download",
     application: str = SATURATED,
 ) -> Simulation:
-    text = BASE.format(
+    text = cell(
+        count,
         standard=standard,
-        mac=mac,
-        count=count,
+        tables=f'[mac]\nrules = {{ preset = "ns-3", delivery = "ppdu" }}\n{mac}',
+        name="a",
         group=group,
         direction=direction,
         application=application,
+        warmup="200 ms",
+        duration="3 s",
+        replications=1,
+        seed=5,
     )
     return simulate(loads(text), threads=1).simulation
 
@@ -119,7 +103,7 @@ def test_groups_have_their_own_numbers() -> None:
     """Two senders that collide: what fails and what is sent of the one group is that of all
     stations, and what the access point sends in answer is to it.
     """
-    simulation = simulated(direction="upload", application='kind = "bulk"', count=3)
+    simulation = simulated(direction="upload", application=BULK, count=3)
     found = means(simulation)
 
     group = {name: one.mean for name, one in simulation.groups["a"]["all"].items()}

@@ -6,35 +6,18 @@ from airtcp.models.bruno import Overheads, success_rate
 from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.scenario import ResolvedScenario, loads
+from bases import BULK, cell, reading
 
 #: The cell of paper B: 34 bytes of MAC header, MAC ACK at 2 Mb/s, no whole microseconds.
-HOT_SPOT = """
-[phy]
-standard = "802.11b"
+HOT_SPOT = """\
 data_rate = "11 Mb/s"
 control_rate = "2 Mb/s"
 mac_header_bits = 272
 llc_bits = 0
 propagation_delay = "0 us"
 symbol_rounding = false
-{mac}
-[ap]
-access = {access}
-[[stations]]
-name = "sta"
-count = {count}
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {application}
-[run]
-warmup = "1 s"
-duration = "5 s"
 """
-WEB = (
-    '{ kind = "web", size = { distribution = "exponential", mean = "30 kB" }, '
-    'think_time = { distribution = "exponential", mean = "10 s" } }'
-)
+WEB = reading("30 kB", "10 s")
 #: The cell of paper L's Fig. 4 (D = 2 slots), with other windows to begin at.
 UPLOADS = """
 [phy]
@@ -68,10 +51,20 @@ def hot_spot(
     access: str = '{ scheme = "adaptive-burst" }',
     *,
     count: int = 20,
-    application: str = '{ kind = "bulk" }',
+    application: str = BULK,
     mac: str = "",
 ) -> ResolvedScenario:
-    return loads(HOT_SPOT.format(access=access, count=count, application=application, mac=mac))
+    return loads(
+        cell(
+            count,
+            phy=HOT_SPOT + mac,
+            tables=f"[ap]\naccess = {access}",
+            name="sta",
+            application=application,
+            warmup="1 s",
+            duration="5 s",
+        )
+    )
 
 
 def told(said: Prediction, metric: str) -> dict[str, float]:

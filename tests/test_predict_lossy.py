@@ -6,38 +6,34 @@ import pytest
 from airtcp.predict import predict
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-
-SCENARIO = """
-[phy]
-standard = "802.11{standard}"
-[[stations]]
-name = "sta"
-count = {count}
-[links.up]
-delay = "25 ms"
-loss = {loss}
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {{ kind = "bulk" }}
-path = ["up"]
-[flows.tcp]
-mss = "1000 B"
-receive_window = {{ segments = 5000 }}
-congestion = "{congestion}"
-variant = "sack"
-delayed_ack = {{ every = 1 }}
-[run]
-warmup = "20 s"
-duration = "100 s"
-replications = 2
-"""
+from bases import cell
 
 
 def scenario(
-    loss: str, congestion: str = "reno", *, standard: str = "ac", count: int = 1
+    loss: str,
+    congestion: str = "reno",
+    *,
+    standard: str = "ac",
+    count: int = 1,
+    delay: str = "25 ms",
+    every: int = 1,
 ) -> ResolvedScenario:
-    return loads(SCENARIO.format(loss=loss, congestion=congestion, standard=standard, count=count))
+    tcp = (
+        'mss = "1000 B", receive_window = { segments = 5000 }, variant = "sack", '
+        f'delayed_ack = {{ every = {every} }}, congestion = "{congestion}"'
+    )
+    return loads(
+        cell(
+            count,
+            standard=f"802.11{standard}",
+            tables=f'[links.up]\ndelay = "{delay}"\nloss = {loss}',
+            name="sta",
+            flow=f'path = ["up"]\ntcp = {{ {tcp} }}',
+            warmup="20 s",
+            duration="100 s",
+            replications=2,
+        )
+    )
 
 
 def test_reno_by_hand() -> None:
@@ -81,18 +77,14 @@ def test_what_the_air_carries_comes_first_where_it_is_less() -> None:
 
 
 def test_without_a_delay_nothing_is_told() -> None:
-    text = SCENARIO.replace('delay = "25 ms"', 'delay = "0 s"')
-    asked = loads(text.format(loss='"1 %"', congestion="reno", standard="n", count=1))
+    asked = scenario('"1 %"', standard="n", delay="0 s")
 
     assert "need losses and a delay" in predict(asked).unanswered["losses on wired links"]
 
 
 def test_a_window_grows_by_an_ack_for_d_segments() -> None:
     """With an ACK for two segments a window grows half as fast: sqrt(1.5 / 2 / 0.001)."""
-    text = SCENARIO.replace("every = 1 }", "every = 2 }")
-    asked = loads(text.format(loss="{ every = 1000 }", congestion="reno", standard="ac", count=1))
-
-    best = predict(asked).best("goodput_bps")
+    best = predict(scenario("{ every = 1000 }", every=2)).best("goodput_bps")
 
     assert best is not None
     assert best.value == pytest.approx(math.sqrt(0.75 / 0.001) * 8000 / 0.05)

@@ -9,43 +9,33 @@ import pytest
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.scenario import loads
+from bases import BULK, SATURATED, cell
 
-CELL = """
-[phy]
-standard = "802.11b"
-{mac}
-[[stations]]
-name = "sta"
-count = {count}
-[[flows]]
-stations = "sta"
-direction = "{direction}"
-{spread}
-application = {application}
-{more}
-[run]
-warmup = "{warmup}"
-duration = "{duration}"
-replications = {replications}
-seed = 1
-"""
-BULK = '{ kind = "bulk" }'
-SATURATED = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
 NO_RETRIES = "[mac]\nshort_retry_limit = 1\nlong_retry_limit = 1"
 
 
-def text(application: str = BULK, **keys: object) -> str:
-    usual: dict[str, object] = {
-        "mac": "",
-        "count": 2,
-        "direction": "upload",
-        "spread": "",
-        "more": "",
-        "warmup": "0 s",
-        "duration": "10 s",
-        "replications": 2,
-    }
-    return CELL.format(application=application, **(usual | keys))
+def text(
+    application: str = BULK,
+    *,
+    mac: str = "",
+    count: int = 2,
+    direction: str = "upload",
+    flow: str = "",
+    duration: str = "10 s",
+    replications: int = 2,
+) -> str:
+    return cell(
+        count,
+        tables=mac,
+        name="sta",
+        direction=direction,
+        application=application,
+        flow=flow,
+        warmup="0 s",
+        duration=duration,
+        replications=replications,
+        seed=1,
+    )
 
 
 def starts_s(scenario: str) -> dict[str, list[float]]:
@@ -83,15 +73,15 @@ def test_what_has_a_start_of_its_own_has_no_other(application: str) -> None:
     (flow,) = loads(text(application)).flows
     assert flow.start_spread_ns == 0
     with pytest.raises(airtcp.ScenarioError, match=r"start_spread.*of its own; allowed: with bulk"):
-        loads(text(application, spread='start_spread = "10 ms"'))
+        loads(text(application, flow='start_spread = "10 ms"'))
 
 
 def test_flows_begin_anywhere_in_it_each_by_itself() -> None:
     """80 starts over 0.2 s: their mean is .1 s, 4 standard errors are 4 * .2 / sqrt(12 * 80)."""
     sized = '{ kind = "bulk", size = "1 kB" }'
     spread = 'start_spread = "200 ms"'
-    few = starts_s(text(sized, count=4, spread=spread, replications=10))
-    many = starts_s(text(sized, count=8, spread=spread, replications=10))
+    few = starts_s(text(sized, count=4, flow=spread, replications=10))
+    many = starts_s(text(sized, count=8, flow=spread, replications=10))
 
     all_of = [start for starts in many.values() for start in starts]
     assert len(all_of) == len(set(all_of)) == 80
@@ -100,13 +90,13 @@ def test_flows_begin_anywhere_in_it_each_by_itself() -> None:
     assert fmean(all_of) == pytest.approx(0.1, abs=0.026)
     # More flows change no start.
     assert few == {name: many[name] for name in few}
-    at_once = starts_s(text(sized, spread='start_spread = "0 s"'))
+    at_once = starts_s(text(sized, flow='start_spread = "0 s"'))
     assert at_once == {"sta/0": [0.0, 0.0], "sta/1": [0.0, 0.0]}
 
 
 def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
     """Without retries each SYN collides with the other's, for both timers are the same."""
-    result = airtcp.simulate(loads(text(mac=NO_RETRIES, spread='start_spread = "0 s"')), threads=1)
+    result = airtcp.simulate(loads(text(mac=NO_RETRIES, flow='start_spread = "0 s"')), threads=1)
     assert result.simulation is not None
     assert [flow.goodput_bps for flow in result.simulation.flows] == [0.0, 0.0]
     for told in (cautions(result)[0], " ".join(first_lines(result))):
@@ -134,7 +124,7 @@ def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
         (
             text(
                 direction="download",
-                more='path = [{ delay = "10 ms", loss = { rate = "99.99 %", acks = true } }]',
+                flow='path = [{ delay = "10 ms", loss = { rate = "99.99 %", acks = true } }]',
             ),
             "packets on wires are lost",
         ),
@@ -142,8 +132,7 @@ def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
             text(
                 direction="download",
                 duration="300 ms",
-                spread='start_spread = "0 s"',
-                more='path = [{ delay = "400 ms" }]',
+                flow='start_spread = "0 s"\npath = [{ delay = "400 ms" }]',
             ),
             "ap sent nothing in the 0.30 s that were measured",
         ),

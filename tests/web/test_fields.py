@@ -11,6 +11,7 @@ from airtcp.examples import examples
 from airtcp.web import sources
 from airtcp.web.bodies import Source
 from airtcp.web.fields import fields
+from bases import cell
 
 CELL = """
 [phy]
@@ -119,23 +120,18 @@ def test_any_row_of_choices_is_a_scenario(seed: int) -> None:
         told = controls(source)
 
 
-SPEECH = """
-[phy]
-standard = "802.11g"
-data_rate = "54 Mb/s"
+def speech(direction: str, application: str) -> str:
+    return cell(
+        2,
+        standard="802.11g",
+        phy='data_rate = "54 Mb/s"',
+        name="phone",
+        direction=direction,
+        application=application,
+        duration="1 s",
+    )
 
-[[stations]]
-name = "phone"
-count = 2
 
-[[flows]]
-stations = "phone"
-direction = "%s"
-application = %s
-
-[run]
-duration = "1 s"
-"""
 OVER_UDP = (
     '{ kind = "call" }',
     '{ profile = "call", codec = "G.729A" }',
@@ -150,7 +146,7 @@ OVER_UDP = (
 def test_an_entry_that_stands_for_several_flows_has_its_controls_once(
     direction: str, application: str
 ) -> None:
-    source = Source(text=SPEECH % (direction, application))
+    source = Source(text=speech(direction, application))
     found = controls(source)
     mine = {one["path"]: one for one in found if one["path"].startswith("flows.phone.")}
 
