@@ -6,7 +6,7 @@ from pathlib import Path
 import make_models
 import pytest
 from airtcp.metrics import METRICS
-from model_grids import GRIDS
+from make_models import GRIDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model-accuracy.md").read_text(encoding="utf-8")
 
