@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import tables
@@ -75,4 +76,4 @@ if __name__ == "__main__":
     if given is None:
         sys.stderr.write(f"{PAGE.name} stays as it is: AIRTCP_PACKETDRILL is not set\n")
     else:
-        tables.remake(PAGE, {"packetdrill": lambda: results(Path(given) / "gtests/net/tcp")})
+        tables.remake(PAGE, {"packetdrill": partial(results, Path(given) / "gtests/net/tcp")})

@@ -90,9 +90,9 @@ def peers() -> str:
         points = [row for row in rows if row[0] == peer and row[1] != "all"]
         (whole,) = (row for row in rows if row[0] == peer and row[1] == "all")
         largest = max((row[4] for row in points), key=lambda cell: abs(float(cell[:-2])))
-        theirs, ours, times = re.fullmatch(
-            r"(.*?); airtcp (.*?): \*\*(\d+) times\*\*", whole[5]
-        ).groups()
+        told = re.fullmatch(r"(.*?); airtcp (.*?): \*\*(\d+) times\*\*", whole[5])
+        assert told is not None
+        theirs, ours, times = told.groups()
         stations = f"{points[0][1]} to {points[-1][1]}"
         made.append(
             [peer, stations, whole[4].split(" (")[0], largest.lstrip("+"), theirs, ours, times]

@@ -65,12 +65,14 @@ def saturated_table() -> str:
         plain = compare(loads(_SATURATED.format(preset="bianchi", count=count)))
         standard = simulate(loads(_SATURATED.format(preset="standard", count=count)))
         model = plain.model
+        goodput = model["goodput_bps"][0].value
+        assert isinstance(goodput, float)
         cells = [
             str(count),
             f"{model['collision_probability'][0].value:.4f}",
             tables.shown(plain.simulation.metrics["collision_probability"], 4),
             tables.shown(standard.metrics["collision_probability"], 4),
-            f"{model['goodput_bps'][0].value / 1e6:.3f}",
+            f"{goodput / 1e6:.3f}",
             tables.shown(plain.simulation.metrics["goodput_bps"], 3, 1e6),
             tables.shown(standard.metrics["goodput_bps"], 3, 1e6),
         ]

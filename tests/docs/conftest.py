@@ -1,6 +1,6 @@
-"""Lets the tests of the documentation import its scripts."""
+"""Lets the tests of the documentation import its scripts, and the experiments behind them."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+sys.path[:0] = [str(Path(__file__).parents[2] / folder) for folder in ("docs", "validation")]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import make_models
 import pytest
+from accuracy.grids import GRIDS
 from airtcp.metrics import METRICS
-from make_models import GRIDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "model-accuracy.md").read_text(encoding="utf-8")
 

@@ -1,7 +1,7 @@
 """The pictures of docs/testbed.md: simulation and real TCP, one over the other.
 
-Knows how they are drawn, and how tshark is asked what came to a station. `docs/make_testbed.py`
-says of which scenarios.
+Knows how they are drawn, and how tshark tells the arrivals at a station. Does not know which
+scenarios they are of.
 """
 
 from __future__ import annotations
