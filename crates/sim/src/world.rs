@@ -30,7 +30,7 @@ mod turn;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
 use airtcp_net::Scheduler;
-use airtcp_wlan::{Cell, ContenderId};
+use airtcp_wlan::{Cell, ContenderId, StationId};
 
 use crate::airtime::AirtimeAccount;
 use crate::app::Actions;
@@ -60,6 +60,8 @@ pub(crate) struct World<'a> {
     next: Time,
     horizon: Time,
     nodes: Vec<Node>,
+    /// The access point, as its cell knows it.
+    access_point: StationId,
     /// The queues that contend, by their numbers in the cell: one for each node under the DCF, else
     /// one for each access category that a node uses.
     transmitters: Vec<Transmitter>,
@@ -120,7 +122,7 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Cell<Packet>) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
-        let node::Built { nodes, transmitters, cell, .. } = built;
+        let node::Built { nodes, transmitters, cell, access_point, .. } = built;
         let world = Self {
             scenario,
             seed,
@@ -139,6 +141,7 @@ impl<'a> World<'a> {
             tells_tcp: feedback::is_wanted(scenario),
             failure: None,
             ready: Vec::new(),
+            access_point: nodes[access_point as usize].address,
             nodes,
             transmitters,
             flows,

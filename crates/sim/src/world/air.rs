@@ -4,8 +4,7 @@
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    ACCESS_POINT, Began, CfFrame, ContenderId, FrameTimes, Frames, MacEvent, Mpdu, Msdu, StationId,
-    Supply,
+    Began, CfFrame, ContenderId, FrameTimes, Frames, MacEvent, Mpdu, Msdu, StationId, Supply,
 };
 
 use super::World;
@@ -253,9 +252,11 @@ impl World<'_> {
         let (queue, station) = if sender.at_access_point {
             (by as usize, to)
         } else {
-            let mut queues = self.transmitters.iter().take_while(|one| one.at_access_point);
-            let of_category = queues.position(|one| one.category == sender.category);
-            (of_category.unwrap_or(0), self.nodes[sender.node as usize].address)
+            let mut queues = (0..).zip(&self.transmitters).filter(|(_, one)| one.at_access_point);
+            let first = queues.clone().next();
+            let of_category = queues.find(|(_, one)| one.category == sender.category);
+            let (queue, _) = of_category.or(first).expect("an access point has a queue");
+            (queue, self.nodes[sender.node as usize].address)
         };
         self.transmitters[queue].queue.charge(station, airtime);
     }
@@ -278,7 +279,7 @@ impl World<'_> {
         }
         let at = came.unwrap_or(self.now);
         self.measures.payload_received(at, scope, packet.body.payload_bytes());
-        if mpdu.receiver == ACCESS_POINT {
+        if mpdu.receiver == self.access_point {
             self.forward_to_server(packet);
         } else {
             self.arrive(packet, Side::Station);

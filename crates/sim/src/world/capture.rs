@@ -15,8 +15,7 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    ACCESS_POINT, AccessCategory, ContenderId, FrameTimes, Frames, Modulation, Mpdu, Rate,
-    StationId,
+    AccessCategory, ContenderId, EVERYBODY, FrameTimes, Frames, Modulation, Mpdu, Rate, StationId,
 };
 
 use super::World;
@@ -265,7 +264,7 @@ impl World<'_> {
         let is_ampdu = count > 1
             || matches!(rate.modulation, Modulation::High(high) if high.format.amendment().lone_delimiter);
         capture.ampdus += u32::from(is_ampdu);
-        let is_uplink = psdu.receiver() == ACCESS_POINT;
+        let is_uplink = self.nodes[psdu.receiver() as usize].is_access_point();
         let window_start = psdu.first().id;
         let mut frames = Vec::with_capacity(count);
         let mut sendings = Vec::with_capacity(count);
@@ -299,10 +298,10 @@ impl World<'_> {
         let side = if from_ap { Side::Server } else { Side::Station };
         // 10.3.2.11.2: one count for each receiver and TID, or one for all without QoS.
         let counted = match transmitter.category {
-            None => (by, ACCESS_POINT),
+            None => (by, EVERYBODY),
             Some(_) => (by, packet.to),
         };
-        let key = if capture.window.is_some() { (by, packet.to) } else { (by, ACCESS_POINT) };
+        let key = if capture.window.is_some() { (by, packet.to) } else { (by, EVERYBODY) };
         let agreement = capture.agreements.entry(key).or_default();
         agreement.forget_before(window_start);
         let mut sources = packets.iter().map(|mpdu| {

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
-    ACCESS_POINT, ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, CellConfig,
-    ContenderConfig, ContenderId, FrameErrors, RateControlConfig, StationId,
+    ALL_HEAR_ALL, AccessCategory, AccessParameters, AccessScheme, CellConfig, ContenderConfig,
+    ContenderId, FrameErrors, RateControlConfig, StationId,
 };
 
 use super::measure::QueueCounts;
@@ -34,7 +34,7 @@ pub(super) struct Node {
 impl Node {
     #[inline]
     pub(super) fn is_access_point(&self) -> bool {
-        self.address == ACCESS_POINT
+        self.group.is_none()
     }
 
     /// The queue for packets of `class`.
@@ -87,7 +87,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let mut add = |name: String, group: Option<(u32, &StationGroup)>, queue: &QueueConfig| {
         let node = nodes.len() as NodeId;
         let address: StationId = node;
-        let is_access_point = address == ACCESS_POINT;
+        let is_access_point = group.is_none();
         let queues = queues_of(scenario, group.map(|(_, group)| group));
         let first = transmitters.len() as ContenderId;
         let routes = scenario.classify.categories().map(|category| {
@@ -126,9 +126,9 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
         }
         let group = group.map(|(number, _)| number);
         nodes.push(Node { name, group, address, routes, backlogged_queues: 0 });
+        node
     };
-    add("ap".into(), None, &scenario.ap.queue);
-    let access_point = 0;
+    let access_point = add("ap".into(), None, &scenario.ap.queue);
     let mut groups = Vec::new();
     let mut rate_classes = vec![0];
     for (class, group) in (0..).zip(&scenario.stations) {

@@ -1,7 +1,7 @@
 //! Frames of contention-free periods, as they go into a capture file.
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{ACCESS_POINT, CfFrame, PcfConfig};
+use airtcp_wlan::{CfFrame, PcfConfig};
 
 use super::super::World;
 use super::{Pending, TIME_UNIT_NS};
@@ -28,7 +28,7 @@ impl World<'_> {
             let (frames, sendings) = self.data_frames(&mut capture, by, psdu, rate, 0, Some(cf));
             capture.pending = Some(Pending { by, receiver, start, frames, sendings, answer: None });
         } else {
-            let is_uplink = receiver == ACCESS_POINT;
+            let is_uplink = self.nodes[receiver as usize].is_access_point();
             let (station, bssid) = if is_uplink { (sender, far) } else { (far, sender) };
             capture.frame.without_data(!is_uplink, station, bssid, cf);
             capture.write(start, rate, true);
