@@ -146,6 +146,25 @@ fn who_heard_a_collision_waits_for_eifs() {
     assert_eq!(script.cell.next_time(), at(first));
 }
 
+/// The frames of stations 1 and 5 collide: one is over after 582 us, the other after 946 us. EIFS counts
+/// from the end of the second for station 3, whose frame comes when the first is over.
+#[test]
+fn eifs_counts_from_the_end_of_the_last_frame_that_collided() {
+    let mut script = Script::new(5, &phy(), &standard());
+    script.queue(1, ACCESS_POINT, 500, 1_000);
+    script.queue(5, ACCESS_POINT, 1_000, 1_000);
+    let end = 1_000 + DATA;
+    script.queue(3, ACCESS_POINT, 1_000, 1_000 + 582 + 1);
+
+    let first = end + DIFS + script.backoff(1, 63);
+    let second = end + ACK_TIMEOUT + DIFS + script.backoff(5, 63);
+    let heard = end + EIFS + script.backoff(3, 31);
+    assert!(heard < first.min(second), "a seed in which it is first");
+    let seen = script.seen_before(heard + 1);
+    assert_eq!(seen.last(), Some(&(heard, Seen::Exchange { by: 3, packet: 2, failures: 0 })));
+    assert_eq!(seen.len(), 4, "a collision of two, and that exchange: {seen:?}");
+}
+
 /// AC_BE has a TXOP limit of 3 ms here: two exchanges, 1204 us each and 10 us apart, end after
 /// 2418 us; a third would end after 3632 us.
 #[test]

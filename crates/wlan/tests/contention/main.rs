@@ -10,5 +10,6 @@ mod edca;
 mod exchanges;
 mod limits;
 mod listeners;
+mod nav;
 mod pcf;
 mod script;
