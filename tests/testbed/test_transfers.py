@@ -4,6 +4,9 @@ import math
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +28,21 @@ def told(scenario: Scenario, flow: int = 0) -> dict:
     assert isinstance(program, Transfers)
     program.until_s = (scenario.run.warmup_ns + scenario.run.duration_ns) / 1e9
     return program.told()
+
+
+def test_an_application_without_a_program_must_be_simulated(ftp: Scenario) -> None:
+    """A kind that nobody has taught the testbed yet."""
+    real: Any = site_of(ftp, name="test").flows[0]
+    unknown = SimpleNamespace(model_dump=lambda: {"kind": "rounds", "size": None})
+    flow = SimpleNamespace(application=unknown, name="rounds")
+
+    with pytest.raises(ScenarioError) as caught:
+        program_of(replace(real, flow=flow), 1, name="office.toml")
+
+    assert str(caught.value) == (
+        "office.toml: flows[0] (rounds).application.kind: there is no program of "
+        '"rounds"; allowed in a testbed: flows that are simulated (--simulated rounds)'
+    )
 
 
 def test_sizes_and_times_are_those_of_the_simulation(ftp: Scenario) -> None:

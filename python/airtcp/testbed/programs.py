@@ -119,6 +119,12 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
                 f"of a page ends; allowed in a testbed: {_HEAD_BYTES} B and more, or {simulated}",
             )
         return Pages(real, seed)
+    if kind not in Http.kinds:
+        raise ScenarioError(
+            name,
+            f"{where}.application.kind",
+            f'there is no program of "{kind}"; allowed in a testbed: {simulated}',
+        )
     return Http(real, seed)
 
 

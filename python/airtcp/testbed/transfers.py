@@ -180,6 +180,7 @@ class Http(Transfers):
     """Transfers of `web`, `bulk` with a size, `replay`, and `ftp` without its dialogue, by HTTP."""
 
     purpose = "transfer"
+    kinds: ClassVar[frozenset[str]] = frozenset({"web", "bulk", "replay", "ftp"})
     packages: ClassVar[dict[str, str]] = {"nginx": "nginx-light"}
 
     def start_server(self, network: Network) -> None:
