@@ -1,5 +1,6 @@
 //! Contention-free periods: the access point polls the stations, one after the other, and nobody
-//! contends (the point coordination function, IEEE Std 802.11-2016, clause 10.4).
+//! contends (the point coordination function, IEEE Std 802.11-2016, clause 10.4: that edition is the
+//! last one that has it, and all that is cited of it here, all else is that of 2020).
 //!
 //! ```text
 //!   target time        PIFS     SIFS            SIFS             SIFS             SIFS

@@ -1,0 +1,35 @@
+"""Clauses of IEEE 802.11 are cited by one edition: that of 2020, and what came after it.
+
+That of 2016 is the last one with the point coordination function (docs/deviations.md); it is cited
+where this is what a file is about.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ALLOWED = {"802.11-2020", "802.11ax-2021", "802.11be-2024"}
+OF_THE_PCF = re.compile(r"pcf|contention-free|point coordinat", re.IGNORECASE)
+
+
+def others(text: str) -> set[str]:
+    """The editions of a text that are not to be cited there."""
+    # A PHY is called by the year in which it came, which is no clause.
+    cited = set(re.findall(r"802\.11[a-z]*-(?:19|20)\d\d(?! DSSS PHY)", text)) - ALLOWED
+    return cited - {"802.11-2016"} if OF_THE_PCF.search(text) else cited
+
+
+def test_clauses_are_those_of_one_edition() -> None:
+    assert others("IEEE 802.11-2012, 9.3") == {"802.11-2012"}
+    assert others("IEEE 802.11-2016, 9.3") == {"802.11-2016"}
+    assert others("mac.pcf: IEEE 802.11-2016, 10.4") == set()
+    kinds = ["*.rs", "*.py", "*.md", "*.toml"]
+    command = ["git", "ls-files", *kinds, f":!{Path(__file__).relative_to(ROOT)}"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    files = [ROOT / name for name in listed.stdout.split() if (ROOT / name).exists()]
+    assert len(files) > 400
+
+    found = {path: others(path.read_text(encoding="utf-8", errors="replace")) for path in files}
+
+    assert {str(path.relative_to(ROOT)): some for path, some in found.items() if some} == {}
