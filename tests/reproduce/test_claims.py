@@ -156,7 +156,8 @@ def test_no_reading_changes_a_parameter() -> None:
 
 def test_every_set_of_rules_makes_a_claim_or_stands_beside_one() -> None:
     claims, rules = load_claims(), load_rules()
-    used = {one.made_with for claim in claims for one in (claim, *claim.beside)}
+    used = {claim.made_with for claim in claims}
+    used |= {reading.made_with for claim in claims for reading in claim.beside}
 
     assert used == set(rules)
     assert {one.paper for one in rules.values()} == set(catalogue.PAPERS)

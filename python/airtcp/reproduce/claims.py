@@ -1,4 +1,4 @@
-"""What the papers state, and whether it is met.
+"""The statements of the papers, and whether they are met.
 
 `claims.toml` holds every number and every relation that the papers state: where the sentence
 stands, what it says, the bound with its reason, which value of which item answers it, and with
@@ -128,7 +128,7 @@ class Claim:
 
     @property
     def sentence(self) -> tuple[str, str, str]:
-        """What is the same for all claims on one sentence of the paper."""
+        """The part that all claims on one sentence of the paper have in common."""
         return self.paper, self.where, self.says
 
     @property
@@ -140,7 +140,7 @@ class Claim:
 
     @property
     def states(self) -> str:
-        """What the paper states, as people read it."""
+        """The statement of the paper, as people read it."""
         bound, tolerance = (self._as_printed(value) for value in (self.bound, self.tolerance))
         return f"{bound} (± {tolerance})" if self.relation == "=" else f"{self.relation} {bound}"
 
@@ -172,7 +172,7 @@ class Judgement:
 
     @property
     def cause(self) -> str:
-        """What shows why a claim is not met: rules with which it is, or an item; "" if nothing."""
+        """The reason why a claim is not met: rules with which it is, or an item; "" if none."""
         if self.verdict != "not met":
             return ""
         rules = ", ".join(one.beside.name for one in self.others if one.holds)
@@ -342,7 +342,7 @@ def sentences(judgements: Sequence[Judgement]) -> list[Verdict]:
 
 
 def tally(judgements: Sequence[Judgement]) -> str:
-    """How many sentences were met, in words."""
+    """Say how many sentences were met."""
     verdicts = sentences(judgements)
     counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
     parts = ", ".join(
@@ -352,7 +352,7 @@ def tally(judgements: Sequence[Judgement]) -> str:
 
 
 def _holds(claim: Claim, ours: Value) -> bool | None:
-    """Whether all of a value lies where the claim wants it; None if only a part of it does."""
+    """Tell if all of a value lies where the claim wants it; None if only a part of it does."""
     ends = ends_of(ours)
     if ends is None:
         return None

@@ -67,7 +67,7 @@ def _distance(point: Point, at: FloatArray) -> Interval:
 
 
 def _quantiles_off(point: Point) -> Interval:
-    """How far quantiles of the packets are from those of the flows, relative, the farthest."""
+    """The farthest that quantiles of the packets are from those of the flows, relative."""
     return most(
         off(
             student_interval(
@@ -85,7 +85,7 @@ def _quantiles_off(point: Point) -> Interval:
 
 
 def _tail_decades(point: Point, at: FloatArray) -> Interval:
-    """How many powers of ten P(R > t) of packets is from that of flows, the farthest.
+    """The powers of ten that P(R > t) of packets is from that of flows, the farthest.
 
     Judged where the flows have at least so much; by replication, linearised as `_decades_at`.
     """
@@ -112,7 +112,7 @@ def _log_ratio(ours: FloatArray, theirs: FloatArray, confidence: float) -> Inter
 
 
 def _decades(point: Point) -> Interval:
-    """How many powers of ten P(N >= n) is from rho_eff^n, the farthest of the n judged."""
+    """The powers of ten that P(N >= n) is from rho_eff^n, the farthest of the n judged."""
     judged = [n for n in range(1, _MOST_FLOWS + 1) if point.rho**n >= _JUDGED]
     return most(magnitude(_decades_at(point, n)) for n in judged)
 
@@ -127,7 +127,7 @@ def _decades_at(point: Point, n: int) -> Interval:
 
 
 def _steps(point: Point) -> Interval:
-    """How far P(N >= n) is from rho_eff^n, the farthest; by flows, as `_decades_at`."""
+    """The distance of P(N >= n) from rho_eff^n, the farthest; by flows, as `_decades_at`."""
     apart = []
     for n in range(1, _MOST_FLOWS + 1):
         packets, flows = _both_at_least(point, n)

@@ -142,7 +142,7 @@ def _many(bench: Bench, d: int, timeout: str) -> Users:
 
 
 def _constant_capacity() -> float:
-    """How far (17) with one capacity is from the mean value analysis of processor sharing.
+    """The distance of (17) with one capacity from the mean value analysis of processor sharing.
 
     A station that thinks and one server that is shared: R_n = s (1 + Q_{n-1}), Q_n = n R_n /
     (Z + R_n), with s the time of a file alone and Z the mean time to think.

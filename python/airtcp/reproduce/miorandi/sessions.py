@@ -255,7 +255,7 @@ def fig8(bench: Bench) -> Outcome:
 
 
 def _quick_of(stations: int) -> dict[str, Any] | None:
-    """What a quick run of so many stations is; None: as of all others."""
+    """The quick run of so many stations; None: as of all others."""
     if stations == 1:
         return _ALONE_RUN
     return _WHOLE_RUN if stations <= _FEW else None
