@@ -177,7 +177,7 @@ def test_beacons_are_those_of_paper_h_by_default(phy: str, rate: Rate) -> None:
 def test_the_file_with_every_key_has_every_key() -> None:
     """Each table of the format, compared with what the file writes."""
     from airtcp.scenario.declare import written
-    from airtcp.scenario.keys import mac, phy, queue, run, tcp, traffic
+    from airtcp.scenario.keys import mac, phy, queue, receiver, run, tcp, traffic
     from airtcp.scenario.resolved import ResolvedScenario
 
     with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
@@ -226,14 +226,18 @@ def test_the_file_with_every_key_has_every_key() -> None:
         # where the application does not say when
         (written(traffic.Flow), {**flow, **high["flows"][0]}),
         (written(tcp.Tcp), {**flow["tcp"], **queues["flows"][0]["tcp"]}),
-        (written(tcp.Tack), queues["flows"][0]["tcp"]["tack"]),
+        (
+            written(receiver.Receiver),
+            {**flow["tcp"]["receiver"], **queues["flows"][0]["tcp"]["receiver"]},
+        ),
+        (written(receiver.Tack), queues["flows"][0]["tcp"]["tack"]),
         (written(tcp.Aimd), flow["tcp"]["aimd"]),
         (written(tcp.TcpRules), flow["tcp"]["rules"]),
         # every and thresholds exclude each other
-        (written(tcp.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
+        (written(receiver.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1}),
         # skip and adaptive exclude each other
-        (written(tcp.AckSkip), {**flow["tcp"]["ack_skip"], **skips}),
-        (written(tcp.AdaptiveSkip), skips["adaptive"]),
+        (written(receiver.AckSkip), {**flow["tcp"]["ack_skip"], **skips}),
+        (written(receiver.AdaptiveSkip), skips["adaptive"]),
         (written(tcp.MacFeedback), flow["tcp"]["mac_feedback"]),
         (written(traffic.Link), flow["path"][1]),
         (written(traffic.Web), pages),

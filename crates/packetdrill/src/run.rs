@@ -451,6 +451,7 @@ fn config(script: &Script) -> Result<Config, String> {
             _ => syn.is_some_and(|syn| !syn.flags.contains('.')),
         },
         window_scaling: false,
+        peer: None,
     })
 }
 

@@ -111,13 +111,13 @@ impl Setting {
             Direction::Upload => Side::Station,
         };
         // The client opens; but the two-way handshake begins with a SYN of the data sender.
-        let handshake = tcp.map(|tcp| tcp.endpoint.handshake);
+        let handshake = tcp.map(|tcp| tcp.sender.handshake);
         let is_two_way = handshake == Some(Handshake::TwoWay);
         Self {
             sender,
             opener: if is_two_way { sender } else { Side::Station },
             has_handshake: handshake != Some(Handshake::None),
-            pad: tcp.filter(|tcp| tcp.packets.pad_last_segment).map(|tcp| tcp.endpoint.mss),
+            pad: tcp.filter(|tcp| tcp.packets.pad_last_segment).map(|tcp| tcp.sender.mss),
         }
     }
 }

@@ -74,7 +74,7 @@ impl Connection {
     /// been open for long. The round trips are those of `sender`, and what the other end gets is of
     /// transfers if it `carries_transfers`.
     pub(crate) fn new(
-        config: &Config,
+        [station, server]: [&Config; 2],
         opener: Option<Side>,
         (sender, carries_transfers): (Side, bool),
         flow: u32,
@@ -90,8 +90,8 @@ impl Connection {
             flow,
             tag,
             acks_first,
-            station: Endpoint::new(config, opening(Side::Station)),
-            server: Endpoint::new(config, opening(Side::Server)),
+            station: Endpoint::new(station, opening(Side::Station)),
+            server: Endpoint::new(server, opening(Side::Server)),
             sender,
             round_trips: RoundTrips::default(),
             sacks: SegmentOptions::new(),

@@ -347,7 +347,7 @@ impl Scenario {
                 }
             }
             let tcp = flow.tcp.as_ref();
-            tcp.map_or(Ok(()), |tcp| tcp.endpoint.check())
+            tcp.map_or(Ok(()), |tcp| tcp.sender.check().and_then(|()| tcp.receiver.check()))
                 .and_then(|()| flow.application.check(tcp))
                 .or_else(|reason| fail(format!("flow {}: {reason}", flow.name)))?;
         }

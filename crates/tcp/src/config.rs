@@ -1,6 +1,7 @@
-//! What an endpoint is told before it starts. Both ends of a connection share one [`Config`]; it
+//! The configuration of an endpoint, which it is told before it starts: of both ends, if they are alike. It
 //! never changes while they live, so the endpoints hold no copy of it.
 
+mod ends;
 mod feedback;
 mod rules;
 
@@ -9,12 +10,13 @@ use std::ops::RangeInclusive;
 use airtcp_kernel::Duration;
 use serde::{Deserialize, Serialize};
 
+pub use self::ends::Peer;
 pub use self::feedback::{AdaptiveSkip, GiveUp, MacFeedback};
 pub use self::rules::{
     CubicGrowth, Implementation, LossWindow, RenoGrowth, RtoFloor, Rules, Segmentation, Timers,
 };
 
-/// The parameters of both ends of a connection, as the resolved form of a scenario has them. There are
+/// The parameters of an end of a connection, as the resolved form of a scenario has them. There are
 /// no defaults here.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +74,9 @@ pub struct Config {
     /// Whether a SYN has a window scale option (RFC 7323 section 2). Windows have no end here either
     /// way; the option takes its bytes.
     pub window_scaling: bool,
+    /// The other end; `None`: it is configured like this one. See [`Self::meeting`].
+    #[serde(skip)]
+    pub peer: Option<Peer>,
 }
 
 /// What the sender does between the discovery of a loss and the end of the recovery.
@@ -300,6 +305,7 @@ impl Config {
             timestamps: false,
             ecn: false,
             window_scaling: false,
+            peer: None,
         }
     }
 }

@@ -168,7 +168,7 @@ impl Endpoint {
             return self.poll_aside(config, now, sacks).map(|segment| (segment, true));
         }
         // Whoever has heard a window is not in this state.
-        self.poll_data(config, now, config.receive_window, sacks)
+        self.poll_data(config, now, config.peer_window(), sacks)
     }
 
     /// The next segment of an established connection, without marks, to an end with the window `peer_window`.

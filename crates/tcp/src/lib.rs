@@ -21,7 +21,8 @@
 //! - Sequence numbers are 64 bits and never wrap, the initial one is 0, and the first byte of data
 //!   is number 1 whichever [`Handshake`] is used.
 //! - There is no RST, no urgent data, no simultaneous opening, and no option but SACK, which
-//!   both ends are taken to have permitted if the [`Variant`] is [`Variant::Sack`].
+//!   both ends are taken to have permitted if the [`Variant`] is [`Variant::Sack`]; ends that are not
+//!   alike agree before, in [`Config::meeting`].
 //! - [`Endpoint::close`] sends a FIN, but a connection need not be closed, and one that is closed at both
 //!   ends is forgotten when the caller drops it: there is no TIME-WAIT.
 //! - RFC 2018 section 4 wants a SACK option in each acknowledgment while something is held; a segment
@@ -58,8 +59,8 @@ mod timers;
 pub use blocks::{Block, Blocks};
 pub use config::{
     AckSkip, AdaptiveSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, GiveUp, Handshake,
-    Implementation, LossWindow, MacFeedback, Opening, RenoGrowth, RtoFloor, Rules, Segmentation,
-    SlowStart, Tack, Threshold, Timers, Variant,
+    Implementation, LossWindow, MacFeedback, Opening, Peer, RenoGrowth, RtoFloor, Rules,
+    Segmentation, SlowStart, Tack, Threshold, Timers, Variant,
 };
 pub use counters::{Counters, EcnCounters};
 pub use endpoint::Endpoint;

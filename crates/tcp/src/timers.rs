@@ -28,7 +28,7 @@ impl Config {
     pub(crate) fn probe_timeout(&self, srtt: Duration, is_lone: bool) -> Duration {
         // The RFC's WCDelAckT, the other end's longest delay, is known here; Linux takes the least RTO.
         let allowance = match (self.rules.timers, is_lone) {
-            (Timers::Exact, true) => self.delayed_ack.longest(),
+            (Timers::Exact, true) => self.peer_delay(),
             (Timers::Exact, false) => Duration::ZERO,
             (Timers::Linux, true) => self.min_rto,
             (Timers::Linux, false) => LINUX_ALLOWANCE,

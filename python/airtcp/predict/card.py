@@ -119,6 +119,8 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "flows.tcp.timestamps": "its bytes are in flows.tcp.header_bits; else only what is sent "
         "again is timed otherwise, and no model has losses",
         "flows.tcp.window_scaling": "four bytes of a SYN",
+        "flows.tcp.sending_end": "how the sender of data acknowledges requests, which its data "
+        "acknowledge anyway",
         "flows.tcp.max_rto_ns": "matters when timers expire several times in a row, which the "
         "assumption on timers excludes",
         "flows.tcp.clock_granularity_ns": "adds to a retransmission timer that the assumption on "

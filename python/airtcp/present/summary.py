@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.mac import AccessParameters
     from airtcp.scenario.keys.queue import Queue
+    from airtcp.scenario.keys.receiver import Receiver
     from airtcp.scenario.keys.tcp import Tcp
     from airtcp.scenario.keys.traffic import Flow, Page
     from airtcp.standards import AccessCategory
@@ -435,8 +436,14 @@ def _page(page: Page) -> str:
     )
 
 
-def _tcp_extras(tcp: Tcp) -> Iterator[str]:
-    """Say what of a connection is not as plain as can be."""
+def _receiving(end: Receiver) -> Iterator[str]:
+    """Say how the end of a connection receives that sends the data."""
+    yield f"window {_window(end.receive_window_bytes)}"
+    yield from _acks(end)
+
+
+def _acks(tcp: Tcp | Receiver) -> Iterator[str]:
+    """Say which ACKs are sent if not one for each segment."""
     (_, first), *later = tcp.delayed_ack.thresholds
     if first > 1 or later:
         words = f"an ACK for every {first} segments" if first > 1 else "an ACK for every segment"
@@ -447,11 +454,18 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield f"{most}{skip} of {skip + 1} ACKs left out" + (
             f" after segment {begin}" if begin > 0 else ""
         )
+    if tcp.tack is not None:
+        yield f"TACK ({tcp.tack.every} segments, {tcp.tack.beta} in a least round trip)"
+    if tcp.delayed_ack.adaptive:
+        yield "quick ACKs at first"
+
+
+def _tcp_extras(tcp: Tcp) -> Iterator[str]:
+    """Say what of a connection is not as plain as can be."""
+    yield from _acks(tcp)
     if tcp.mac_feedback is not None:
         kept = ", the window kept" if tcp.mac_feedback.give_up == "freeze" else ""
         yield f"told of frames given up{kept}"
-    if tcp.tack is not None:
-        yield f"TACK ({tcp.tack.every} segments, {tcp.tack.beta} in a least round trip)"
     if tcp.rules.preset != "standard":
         yield f"rules of {tcp.rules.preset}"
     if tcp.congestion != "reno":
@@ -466,8 +480,8 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         yield "ECN"
     if tcp.small_queue:
         yield "little in its station's queue"
-    if tcp.delayed_ack.adaptive:
-        yield "quick ACKs at first"
+    if tcp.sending_end is not None:
+        yield f"another receiver at its sending end ({', '.join(_receiving(tcp.sending_end))})"
     if tcp.aimd != type(tcp.aimd).default():
         yield f"AIMD {tcp.aimd.increase:g} and {tcp.aimd.decrease:g}"
 

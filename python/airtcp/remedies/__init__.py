@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
+from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.units import parse_rate_bps
 
 if TYPE_CHECKING:
@@ -150,12 +151,16 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
             for flow in scenario.flows
             if flow.tcp is not None and remedy.direction in ("", flow.direction)
         ]
+        apart = {flow.name for flow in scenario.flows if flow.tcp and flow.tcp.sending_end}
     else:
         names = [group.name for group in scenario.stations]
+        apart = set()
     if not names:
         raise CannotBeAppliedError(f"there are no {remedy.direction or 'flow'}s with TCP")
     for name in names:
-        yield f"{table}.{name}.{rest}"
+        key = rest.removeprefix("tcp.")
+        of_receiver = name in apart and key.split(".")[0] in RECEIVING
+        yield f"{table}.{name}.{'tcp.receiver.' + key if of_receiver else rest}"
 
 
 def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """From a written TCP to the resolved one.
 
-Knows which keys of a connection depend on each other. Does not know what the connection carries.
+Knows which keys of a connection depend on each other, and what holds between ends that are not
+alike. Does not know what the connection carries.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from typing import Any
 from ..choices import CONGESTION, RECOVERY, either
 from ..standards import initial_window_segments
 from .errors import InvalidError, Path
-from .keys.tcp import AckSkip, DelayedAck, Segments, Tcp
+from .keys.receiver import RECEIVING, AckSkip, DelayedAck, Receiver, Segments, Tack
+from .keys.tcp import Tcp
 from .quantities import Written
 
 MSS_BYTES = 1460
 TIMESTAMPS_BITS = 96  # with two bytes of padding (RFC 7323, appendix A)
 TIMESTAMPED_MSS_BYTES = MSS_BYTES - TIMESTAMPS_BITS // 8
 UNSCALED_WINDOW_BYTES = 65535
+#: Options that a connection has if both ends know them.
+_SHARED_OPTIONS = ("timestamps", "window_scaling", "ecn")
 MAX_WINDOW_BYTES = 2**30  # the largest window that scaling can announce (RFC 7323, 2.3)
 
 
@@ -30,23 +34,80 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
     _check_timeouts(tcp, here)
     _check_congestion(tcp, here)
     tcp = tcp.filled(**{"variant": "newreno", "pacing": False, **_needs(tcp)})
+    receiver, beyond = _receiver(tcp), (*here, "receiver")
+    sender, tcp = tcp, _agreed(tcp, receiver, beyond)
     tcp = tcp.filled(
         mss=TIMESTAMPED_MSS_BYTES if tcp.timestamps else MSS_BYTES, slow_start=_slow_start(tcp)
     )
     tcp = tcp.filled(initial_window=initial_window_segments(tcp.mss))
     _check_model(tcp, here)
     _check_times_of_segments(tcp, here)
-    _check_window_scaling(tcp, here)
-    _check_tack(tcp, here)
     _check_ecn(tcp, here)
+    sending = _receiving(sender, tcp, here)
+    receiving = sending if receiver is None else _receiving(receiver, tcp, beyond)
     return Tcp.of(
         tcp,
+        sending_end=None if receiving == sending else sending,
         header_bits=tcp.header_bits + (TIMESTAMPS_BITS if tcp.timestamps else 0),
-        receive_window_bytes=_receive_window(tcp, here),
+        receive_window_bytes=receiving.receive_window_bytes,
         initial_window_bytes=tcp.initial_window * tcp.mss,
         initial_ssthresh_bytes=_initial_ssthresh(tcp, here),
-        ack_skip=_ack_skip(tcp.ack_skip, (*here, "ack_skip")),
-        delayed_ack=_delayed_ack(tcp.delayed_ack, (*here, "delayed_ack")),
+        ack_skip=receiving.ack_skip,
+        delayed_ack=receiving.delayed_ack,
+        tack=receiving.tack,
+    )
+
+
+def _receiver(tcp: Written) -> Written | None:
+    """The receiving end, with what its table leaves out; None where it is like the sending end."""
+    table = tcp.receiver
+    if table is None:
+        return None
+    has_sack = RECOVERY[tcp.variant].has_sack
+    own = {key: getattr(tcp, key) for key in _SHARED_OPTIONS}
+    if table.preset is None:
+        own |= {key: getattr(tcp, key) for key in RECEIVING}
+    filled: Written = table.filled(sack=has_sack, **own)
+    return filled
+
+
+def _agreed(tcp: Written, receiver: Written | None, beyond: Path) -> Written:
+    """The connection with the options that both ends have."""
+    if receiver is None:
+        return tcp
+    agreed = {key: getattr(tcp, key) and getattr(receiver, key) for key in _SHARED_OPTIONS}
+    if RECOVERY[tcp.variant].has_sack and not receiver.sack:
+        _check_without_sack(tcp, receiver, beyond)
+        agreed["variant"] = "newreno"
+    return tcp.model_copy(update=agreed)
+
+
+def _check_without_sack(tcp: Written, receiver: Written, beyond: Path) -> None:
+    """Refuse a receiver that takes from the sender the times of segments, which that needs."""
+    needing = [f'congestion = "{tcp.congestion}"'] if _needs(tcp) else []
+    if tcp.pacing and not needing:
+        needing.append("pacing = true")
+    if tcp.slow_start not in (None, "standard"):
+        needing.append(f'slow_start = "{tcp.slow_start}"')
+    if needing:
+        at_fault = "sack" if receiver.given("sack") and not receiver.preset else "preset"
+        said = "false" if at_fault == "sack" else f'"{receiver.preset}" has no SACK'
+        raise InvalidError(
+            (*beyond, at_fault),
+            f"{said}, without which the sender has no {' and no '.join(needing)}; allowed: "
+            "sack = true here, or a sender without that",
+        )
+
+
+def _receiving(end: Written, tcp: Written, here: Path) -> Receiver:
+    """Resolve the keys by which one end of the connection receives."""
+    _check_window_scaling(end, tcp.mss, here)
+    _check_tack(end, tcp, here)
+    return Receiver.model_construct(
+        receive_window_bytes=_receive_window(end, tcp, here),
+        delayed_ack=_delayed_ack(end.delayed_ack, (*here, "delayed_ack")),
+        ack_skip=_ack_skip(end.ack_skip, (*here, "ack_skip")),
+        tack=None if end.tack is None else Tack.of(end.tack),
     )
 
 
@@ -66,7 +127,7 @@ def _needs(tcp: Written) -> Mapping[str, Any]:
 
 
 def _slow_start(tcp: Written) -> str:
-    """Where a file does not say. In Linux HyStart is a part of CUBIC."""
+    """Default of a file that does not say. In Linux HyStart is a part of CUBIC."""
     of_linux = CONGESTION[tcp.congestion].kernel_slow_start
     if tcp.preset == "linux" and of_linux and RECOVERY[tcp.variant].times_segments:
         return of_linux
@@ -100,14 +161,14 @@ def _check_times_of_segments(tcp: Written, here: Path) -> None:
             )
 
 
-def _check_tack(tcp: Written, here: Path) -> None:
+def _check_tack(end: Written, tcp: Written, here: Path) -> None:
     """It takes the place of the other policies, and wants a round trip."""
-    if tcp.tack is None:
+    if end.tack is None:
         return
-    if tcp.ack_skip is not None:
+    if end.ack_skip is not None:
         raise InvalidError((*here, "tack"), "stands beside ack_skip; allowed: one of the two")
     for key in ("every", "thresholds"):
-        if tcp.delayed_ack.given(key):
+        if end.delayed_ack.given(key):
             raise InvalidError(
                 (*here, "tack"), f"stands beside delayed_ack.{key}; allowed: one of the two"
             )
@@ -129,9 +190,9 @@ def _check_ecn(tcp: Written, here: Path) -> None:
         )
 
 
-def _check_window_scaling(tcp: Written, here: Path) -> None:
-    window = _bytes(tcp.receive_window, tcp.mss)
-    if tcp.given("window_scaling") and not tcp.window_scaling and window > UNSCALED_WINDOW_BYTES:
+def _check_window_scaling(end: Written, mss: int, here: Path) -> None:
+    window = _bytes(end.receive_window, mss)
+    if end.given("window_scaling") and not end.window_scaling and window > UNSCALED_WINDOW_BYTES:
         raise InvalidError(
             (*here, "window_scaling"),
             f"false, and the window is {window} B; allowed: true, or a receive_window of up to "
@@ -139,11 +200,11 @@ def _check_window_scaling(tcp: Written, here: Path) -> None:
         )
 
 
-def _receive_window(tcp: Written, here: Path) -> int:
-    window = _bytes(tcp.receive_window, tcp.mss)
+def _receive_window(end: Written, tcp: Written, here: Path) -> int:
+    window = _bytes(end.receive_window, tcp.mss)
     if window < tcp.mss:
         raise InvalidError(
-            (*here, "receive_window" if tcp.given("receive_window") else "mss"),
+            (*here, "receive_window" if end.given("receive_window") else "mss"),
             f"a window of {window} B is smaller than a segment of {tcp.mss} B; "
             "allowed: a window of at least one segment",
         )

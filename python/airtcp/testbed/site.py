@@ -378,6 +378,10 @@ def _deviations(flow: Flow) -> list[str]:
         told.append("the initial slow-start threshold is the kernel's")
     if tcp["initial_rto_ns"] != 1_000_000_000:
         told.append("the initial retransmission timeout is the kernel's, 1 s")
+    if tcp["sending_end"] is not None:
+        told.append(
+            "the end that sends the data has the receive window and the ACK policy of the other one"
+        )
     if tcp["small_queue"]:
         told.append(
             "a TUN device lets go of a packet's socket at once, so that as much of an upload waits "

@@ -58,20 +58,23 @@ def tcp_fields(
     for option in control["options"]:
         _settle(option, path, now, option["value"], preset, marked=marked)
     yield control
-    window = now.get("receive_window")
+    # How the receiving end receives that a file tells apart is in a table of its own.
+    apart = tcp.sending_end is not None
+    end, of_end = (f"{path}.receiver", now["receiver"]) if apart else (path, now)
+    window = of_end.get("receive_window")
     if isinstance(window, Mapping) and "segments" in window:
         segments = window["segments"]
         yield slider(
-            section, f"{path}.receive_window.segments", "Receive window (segments)", segments,
+            section, f"{end}.receive_window.segments", "Receive window (segments)", segments,
             f"{segments}", _SEGMENTS,
         )  # fmt: skip
     else:
         shown = format_size(tcp.receive_window_bytes)
         yield slider(
-            section, f"{path}.receive_window", "Receive window", window, shown, _WINDOWS,
+            section, f"{end}.receive_window", "Receive window", window, shown, _WINDOWS,
             present=shown,
         )  # fmt: skip
-    delayed = now.get("delayed_ack")
+    delayed = of_end.get("delayed_ack")
     every = {1: "every segment", 2: "every second segment"}.get(tcp.delayed_ack.every, "")
     acks: list[tuple[Any, str]] = [
         (None, default(delayed, every)),
@@ -81,10 +84,10 @@ def tcp_fields(
     ]
     if delayed not in [value for value, _ in acks]:
         acks.append((delayed, "as in the file"))
-    policy = choice(section, f"{path}.delayed_ack", "TCP ACKs", delayed, "", acks)
+    policy = choice(section, f"{end}.delayed_ack", "TCP ACKs", delayed, "", acks)
     for option in policy["options"]:
-        if option["value"] is not None and option["value"] != delayed and "tack" in now:
-            option["also"] = [f"{path}.tack"]
+        if option["value"] is not None and option["value"] != delayed and "tack" in of_end:
+            option["also"] = [f"{end}.tack"]
     yield policy
 
 

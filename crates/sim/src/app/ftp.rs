@@ -51,7 +51,7 @@ impl FtpConfig {
             reply_226_bytes,
         } = messages;
         let sizes = [pasv_bytes, reply_227_bytes, retr_bytes, reply_150_bytes, reply_226_bytes];
-        if tcp.endpoint.handshake == Handshake::TwoWay {
+        if tcp.sender.handshake == Handshake::TwoWay {
             Err("the client opens the data connection, not the data sender")
         } else if !sizes.iter().all(|bytes| (1..=MAX_MESSAGE_BYTES).contains(bytes)) {
             Err("need FTP messages of 1 to 65536 bytes")

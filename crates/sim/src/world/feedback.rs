@@ -15,8 +15,8 @@ use crate::scenario::Scenario;
 /// Whether any flow wants to be told.
 pub(super) fn is_wanted(scenario: &Scenario) -> bool {
     scenario.flows.iter().filter_map(|flow| flow.tcp.as_ref()).any(|tcp| {
-        let adapts = tcp.endpoint.ack_skip.is_some_and(|skip| skip.adaptive.is_some());
-        adapts || tcp.endpoint.mac_feedback.is_some()
+        let adapts = tcp.receiver.ack_skip.is_some_and(|skip| skip.adaptive.is_some());
+        adapts || tcp.sender.mac_feedback.is_some()
     })
 }
 
@@ -40,8 +40,8 @@ impl World<'_> {
     fn tell_of_frame(&mut self, packet: &Packet, is_answered: bool) {
         let Some(id) = packet.body.connection() else { return };
         let connection = &mut self.connections[id as usize];
-        let config = &self.flows[connection.flow as usize].tcp().endpoint;
         let side = connection.acknowledging();
+        let config = self.flows[connection.flow as usize].end(side);
         connection.endpoint(side).on_frame(config, is_answered);
     }
 
@@ -54,7 +54,7 @@ impl World<'_> {
         if !self.tells_tcp || transmitter.at_access_point || !connection.open {
             return;
         }
-        let config = &self.flows[connection.flow as usize].tcp().endpoint;
+        let config = self.flows[connection.flow as usize].end(Side::Station);
         let by_channel = !transmitter.collided;
         connection.endpoint(Side::Station).on_given_up(config, self.now, segment, by_channel);
         // It sends once the MAC has done all that it does now.

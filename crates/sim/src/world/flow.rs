@@ -2,6 +2,7 @@
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_net::{LinkConfig, Loss, Wires};
+use airtcp_tcp::Config;
 use airtcp_wlan::{ContenderId, StationId};
 
 use super::groups::scope;
@@ -11,15 +12,15 @@ use crate::app::{App, Draws, Setting};
 use crate::connection::{Side, TcpCounts};
 use crate::conservation::PacketBooks;
 use crate::packet::{Body, Content, Packet, UDP_HEADER_BYTES};
-use crate::scenario::{FlowConfig, PathElement, Scenario, TcpConfig};
+use crate::scenario::{Direction, FlowConfig, PathElement, Scenario, TcpConfig};
 
 /// One flow.
 // In this order, what every packet looks at lies together, like in a connection.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Flow<'a> {
-    /// The settings of its connections; `None`: it has none.
-    tcp: Option<&'a TcpConfig>,
+    /// The settings of TCP at its station and at its server; `None`: it has no connections.
+    ends: Option<[&'a Config; 2]>,
     /// Links from the access point to the server.
     pub(super) path: Box<[u32]>,
     /// TCP and IP headers, or UDP and IP headers.
@@ -82,6 +83,7 @@ pub(super) fn build<'a>(
     let mut flows = Vec::new();
     for (entry, config) in scenario.flows.iter().enumerate() {
         let setting = Setting::new(config.direction, config.tcp.as_ref());
+        let ends = config.tcp.as_ref().map(|tcp| tcp.ends(config.direction == Direction::Upload));
         let app = App::new(&config.application, setting);
         for ((rate_class, group), &first) in (0..).zip(&scenario.stations).zip(&built.groups) {
             if group.name == config.stations {
@@ -107,7 +109,7 @@ pub(super) fn build<'a>(
                         places: Vec::new(),
                         saturated: None,
                         name,
-                        tcp: config.tcp.as_ref(),
+                        ends,
                         config,
                         entry,
                         station,
@@ -195,11 +197,23 @@ fn header_bits(config: &FlowConfig) -> u32 {
     }
 }
 
+const CONNECTIONS_ARE_TCP: &str = "connections are TCP";
+
 impl<'a> Flow<'a> {
-    /// The settings of its connections.
-    #[inline]
+    /// Returns the settings of its connections.
     pub(super) fn tcp(&self) -> &'a TcpConfig {
-        self.tcp.expect("connections are TCP")
+        self.config.tcp.as_ref().expect(CONNECTIONS_ARE_TCP)
+    }
+
+    /// Returns the settings of its connections at the station and at the server.
+    pub(super) fn ends(&self) -> [&'a Config; 2] {
+        self.ends.expect(CONNECTIONS_ARE_TCP)
+    }
+
+    /// Returns the settings of its connections at one end.
+    #[inline]
+    pub(super) fn end(&self, side: Side) -> &'a Config {
+        self.ends.expect(CONNECTIONS_ARE_TCP)[side as usize]
     }
 
     /// Makes a packet of this flow, the number `id`, that node `to` is to receive from the air.

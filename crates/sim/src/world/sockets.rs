@@ -50,8 +50,8 @@ impl World<'_> {
                 }
                 return;
             }
-            let tcp = self.flows[connection.flow as usize].tcp();
-            connection.endpoint(side).on_timer(&tcp.endpoint, self.now);
+            let config = self.flows[connection.flow as usize].end(side);
+            connection.endpoint(side).on_timer(config, self.now);
             self.drain(id, side);
         }
     }
@@ -154,9 +154,9 @@ impl World<'_> {
             Direction::Download => Side::Server,
             Direction::Upload => Side::Station,
         };
-        let config = &flow.tcp().endpoint;
         let carried = (sender, service.carries_transfers());
-        let mut connection = Connection::new(config, opener, carried, flow_id, tag, acks_first);
+        let mut connection =
+            Connection::new(flow.ends(), opener, carried, flow_id, tag, acks_first);
         if flow.tcp().packets.small_queue {
             connection.keep_queue_small();
         }

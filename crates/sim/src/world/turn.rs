@@ -39,7 +39,7 @@ impl World<'_> {
             return;
         };
         let connection = &mut connections[id as usize];
-        let config = &flow.tcp().endpoint;
+        let config = flow.end(side);
         let (now, latency) =
             (network.now, &mut network.measures.scopes[flow.scope as usize].latency);
         let round_trip = |trip, sent| latency.round_trip(trip, sent, now);
@@ -121,7 +121,7 @@ impl World<'_> {
             let Split { flows, connections, mut network, .. } = self.split();
             let connection = &mut connections[id as usize];
             let flow = &mut flows[connection.flow as usize];
-            let config = &flow.tcp().endpoint;
+            let config = flow.end(side);
             match send_all(config, flow, connection, id, side, &mut network) {
                 Some(place) => self.settle(place),
                 None => break connection.arm(side),

@@ -111,7 +111,7 @@ impl Rack {
     /// Tells whether more may soon leave together than `room` bytes, where `most` share a buffer.
     fn waits_for_more(&self, tcb: &Tcb, config: &Config, now: Time, room: u64, most: u64) -> bool {
         let Some(oldest) = self.sent.oldest() else { return false };
-        let window = tcb.window.cwnd.min(config.receive_window);
+        let window = tcb.window.cwnd.min(config.peer_window());
         let half = Duration::from_nanos(tcb.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2);
         tcb.is_open()
             && now.saturating_since(tcb.last_sent) <= PATIENCE

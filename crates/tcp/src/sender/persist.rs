@@ -34,7 +34,7 @@ pub(super) struct Persist {
 
 impl Persist {
     fn new(config: &Config) -> Self {
-        let window = config.receive_window;
+        let window = config.peer_window();
         Self { window, seq: 0, ack: 0, most: window, due: Time::NEVER, probes: 0, is_due: false }
     }
 
@@ -50,13 +50,13 @@ impl Tcb {
     /// Returns SND.WND, the window of the other end. Where that never says one, it is the one of the configuration.
     #[inline]
     pub(crate) fn peer_window(&self, config: &Config) -> u64 {
-        if self.rare.is_none() { config.receive_window } else { self.window_said(config) }
+        if self.rare.is_none() { config.peer_window() } else { self.window_said(config) }
     }
 
     #[cold]
     #[inline(never)]
     fn window_said(&self, config: &Config) -> u64 {
-        self.persist().map_or(config.receive_window, |persist| persist.window)
+        self.persist().map_or_else(|| config.peer_window(), |persist| persist.window)
     }
 
     fn persist(&self) -> Option<&Persist> {

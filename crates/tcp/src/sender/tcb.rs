@@ -396,7 +396,7 @@ impl Tcb {
             Phase::FastRecovery { .. } => self.window.cwnd.min(self.window.ssthresh),
             Phase::Open { .. } | Phase::Loss { .. } => self.window.cwnd,
         };
-        cwnd.min(config.receive_window)
+        cwnd.min(config.peer_window())
     }
 
     /// Returns the number after the highest one sent when a mark last reduced the window; 0: none has.

@@ -10,6 +10,7 @@ mod bottleneck;
 mod closing;
 mod cubic;
 mod ecn;
+mod ends;
 mod fast_recovery;
 mod feedback;
 mod golden;

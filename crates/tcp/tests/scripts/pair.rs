@@ -80,7 +80,8 @@ pub(crate) fn lose_once(numbers: &'static [u64]) -> impl Fn(&Sent) -> Fate {
 
 /// Two endpoints and the wire between them.
 pub(crate) struct Pair<'a> {
-    pub(crate) config: Config,
+    /// The configurations of `A` and `B`.
+    pub(crate) configs: [Config; 2],
     pub(crate) a: Endpoint,
     pub(crate) b: Endpoint,
     pub(crate) now: Time,
@@ -100,12 +101,18 @@ pub(crate) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// Two endpoints 50 ms apart, which have just been opened.
+    /// Makes two endpoints 50 ms apart, which have just been opened.
     pub(crate) fn new(config: &Config, rule: impl FnMut(&Sent) -> Fate + 'a) -> Self {
+        Self::meeting([config.clone(), config.clone()], rule)
+    }
+
+    /// Makes two endpoints with a configuration each.
+    pub(crate) fn meeting([a, b]: [Config; 2], rule: impl FnMut(&Sent) -> Fate + 'a) -> Self {
+        let configs = Config::meeting(a, b);
         Self {
-            config: config.clone(),
-            a: Endpoint::new(config, Opening::Active),
-            b: Endpoint::new(config, Opening::Passive),
+            a: Endpoint::new(&configs[0], Opening::Active),
+            b: Endpoint::new(&configs[1], Opening::Passive),
+            configs,
             now: Time::ZERO,
             log: Vec::new(),
             sacks: SegmentOptions::new(),
@@ -166,11 +173,11 @@ impl<'a> Pair<'a> {
                 End::A => &mut self.a,
                 End::B => &mut self.b,
             };
-            end.on_segment(&self.config, self.now, &segment, &self.sacks);
+            end.on_segment(&self.configs[to as usize], self.now, &segment, &self.sacks);
             self.arrived.push(index);
         } else {
-            self.a.on_timer(&self.config, self.now);
-            self.b.on_timer(&self.config, self.now);
+            self.a.on_timer(&self.configs[0], self.now);
+            self.b.on_timer(&self.configs[1], self.now);
         }
         self.flush();
         true
@@ -223,8 +230,8 @@ impl<'a> Pair<'a> {
         for end in [End::A, End::B] {
             let mut burst = 0;
             while let Some(segment) = match end {
-                End::A => self.a.poll_transmit(&self.config, self.now, &mut self.sacks),
-                End::B => self.b.poll_transmit(&self.config, self.now, &mut self.sacks),
+                End::A => self.a.poll_transmit(&self.configs[0], self.now, &mut self.sacks),
+                End::B => self.b.poll_transmit(&self.configs[1], self.now, &mut self.sacks),
             } {
                 burst += 1;
                 assert!(burst < 100_000, "an endpoint never stops sending");

@@ -109,8 +109,8 @@ fn what_is_late_by_less_than_a_quarter_of_a_round_trip_is_not_sent_again() {
         let mut pair = Pair::sending_over(&rack(1), 1000, late(millis));
         pair.run();
         pair.a.write(2000);
-        let config = Config { initial_window: 2000, ..pair.config.clone() };
-        pair.config = config;
+        let config = Config { initial_window: 2000, ..pair.configs[0].clone() };
+        pair.configs = [config.clone(), config];
         pair.run();
         assert_eq!(pair.a.counters().retransmissions, retransmissions, "{millis}");
         assert_eq!(pair.a.counters().timeouts, 0);

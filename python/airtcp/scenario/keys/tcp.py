@@ -1,174 +1,27 @@
 """`tcp` of a flow: both ends of a connection.
 
-Knows the keys of TCP. Does not know how they depend on each other: `resolve_tcp` does.
+Knows the keys of TCP but for those of the receiving end, which are in `receiver`. Does not know how
+they depend on each other: `resolve_tcp` does.
 """
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from ...choices import CongestionName, RecoveryName, SlowStartName
-from ..declare import Key, Table, by_preset, file_only, follows, key, none
-from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
-
-_LAST_SEGMENT = 10**9
-
-NotNegative = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
-
-
-class Segments(Written):
-    """A size in segments of the flow's MSS."""
-
-    segments: Annotated[int, Field(ge=1, le=10**6)] = needed("How many segments.")
-
-
-Window = Annotated[
-    Annotated[PositiveSizeBytes, Tag("text")] | Annotated[Segments, Tag("table")],
-    Discriminator(text_or_table),
-]
-
-
-def _checked_thresholds(pairs: list[list[int]]) -> list[list[int]]:
-    """From segment 0 on, in ascending order, each with a number of segments."""
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise PydanticCustomError(
-            "bad_thresholds", "is no list of pairs; allowed: such as [[0, 1], [2, 2]]"
-        )
-    begins = [begin for begin, _ in pairs]
-    if begins[0] != 0 or any(here >= after for here, after in pairwise(begins)):
-        raise PydanticCustomError(
-            "bad_thresholds",
-            "must begin at segment 0 and rise; allowed: such as [[0, 1], [2, 2]]",
-        )
-    if begins[-1] > _LAST_SEGMENT or not all(1 <= every <= 1000 for _, every in pairs):
-        raise PydanticCustomError(
-            "bad_thresholds",
-            "has a number out of range; "
-            "allowed: segments up to {last}, an ACK for every 1 to 1000 of them",
-            {"last": _LAST_SEGMENT},
-        )
-    return pairs
-
-
-class DelayedAck(Table):
-    """When the receiver acknowledges data that come in order."""
-
-    every_: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=1, le=1000)],
-        "An ACK for every so many segments. Not together with `thresholds`.",
-        default=2,
-        source="RFC 5681, 4.2",
-    )
-    thresholds: Annotated[tuple[tuple[NotNegative, Positive], ...], Field(min_length=1)] = key(
-        "Pairs `[from, every]`: from this segment on, an ACK for every so many. The first begins "
-        "at 0; the first segment of data is number 1.",
-        default=follows("none: `every` throughout"),
-        reads=Annotated[list[list[int]], AfterValidator(_checked_thresholds)],
-    )
-    timeout_ns: int = key(
-        "An ACK at the latest so long after a segment.",
-        default="200 ms",
-        gt=0,
-        source="RFC 1122, 4.2.3.2 (less than 500 ms; 200 ms as in BSD)",
-    )
-    adaptive: bool = key(
-        "As in Linux: 2 to 16 segments at the start and after a pause are acknowledged at once, "
-        "and the timeout follows the gaps between segments, from `timeout` up to 200 ms.",
-        default=False,
-        source="Linux 6, tcp_event_data_recv",
-    )
-
-    @property
-    def every(self) -> int:
-        """Segments for an ACK in the long run: from the last threshold on."""
-        return self.thresholds[-1][1]
-
-    @property
-    def every_at_first(self) -> int:
-        """Segments for the first ACK."""
-        return self.thresholds[0][1]
-
-
-class AdaptiveSkip(Table):
-    """How many ACKs are left out, by what the station's MAC meets: paper G, section V."""
-
-    most_: ClassVar[Key] = file_only(
-        Annotated[int, Field(ge=1, le=1000)],
-        "Of how many and one in a row at most the last one alone is sent. Instead of `skip`.",
-        default=4,
-    )
-    calm: int = key(
-        "Each frame of the station that gets no answer makes it one more ACK that is left out; so "
-        "many answered in a row one fewer.",
-        default=100,
-        ge=1,
-        le=10**6,
-        unit="frames",
-    )
-    acks_per_window: int = key(
-        "No more are left out than leaves the sender's window so many ACKs, as large as it must be "
-        "by the ACKs since the last loss.",
-        default=2,
-        ge=1,
-        le=1000,
-    )
-
-
-class AckSkip(Table):
-    """ACKs that the receiver leaves out: paper G, section II.D."""
-
-    skip: int = key(
-        "How many are left out of `skip` + 1 ACKs that `delayed_ack` asks for in a row; the last "
-        "one is sent. Not together with `adaptive`.",
-        default=follows("must be given; with `adaptive` its `most`"),
-        reads=Annotated[int, Field(ge=0, le=1000)],
-    )
-    adaptive: AdaptiveSkip | None = key(
-        "Not always `skip`, but more while the station's frames get no answer, fewer after a loss "
-        "and while the window may be small.",
-        default=none("always `skip`"),
-        source="paper G, section V",
-    )
-    after_segment: int = key(
-        "The last segment whose ACK is always sent; the first segment of data is number 1.",
-        default=0,
-        ge=0,
-        le=_LAST_SEGMENT,
-    )
+from ..declare import Key, Table, by_preset, derived, file_only, follows, key, none, written
+from ..quantities import PositiveSizeBytes
+from .receiver import AckSkip, DelayedAck, Receiver, Tack, Window
 
 
 class MacFeedback(Table):
-    """What a station's MAC tells the sender above it: paper G, section V."""
+    """Losses of which a station's MAC tells the sender above it: paper G, section V."""
 
     give_up: Literal["retransmit", "freeze"] = key(
         "A frame that the MAC gives up: its segment is sent again at once and the window falls as "
         "after a fast retransmit, or stays (`freeze`) where the last try did not collide, so that "
         "the loss was the channel's.",
-    )
-
-
-class Tack(Table):
-    """Tame acknowledgments (Li et al., SIGCOMM 2020): by count or by time, whichever is rarer."""
-
-    every: int = key(
-        "An ACK when so many full-sized segments are unacknowledged, L in the paper, ...",
-        default=2,
-        ge=1,
-        le=1000,
-        unit="segments",
-        source="Li et al. (2020)",
-    )
-    beta: int = key(
-        "... and no more than so many ACKs in the least round trip, which the handshake and "
-        "timestamps tell. What tells of a loss is acknowledged at once.",
-        default=4,
-        ge=1,
-        le=1000,
-        source="Li et al. (2020)",
     )
 
 
@@ -192,7 +45,7 @@ class Aimd(Table):
 
 
 class TcpRules(Table):
-    """What the RFCs, other simulators and Linux do differently in a sender.
+    """Rules of a sender in which the RFCs, other simulators and Linux differ.
 
     `ns-2` is tcp.cc and tcp-reno.cc of version 2.35, where `slowdown` halves the window and
     `recover_` is Reno's too (`bugFix_`). `linux` is version 6: `tcp_slow_start` adds what is
@@ -411,6 +264,17 @@ class Tcp(Table):
         "What the MAC tells a sender in a station; a server's frames are the access point's.",
         default=none(),
         source="paper G, section V",
+    )
+    receiver_: ClassVar[Key] = file_only(
+        written(Receiver),
+        "Where the end that receives the flow's data is not like the end that sends them: of a "
+        "download the station, of an upload the server.",
+        default=none("both ends are alike"),
+    )
+    sending_end: Receiver | None = derived(
+        "How the end that sends the flow's data receives what goes the other way, such as "
+        "requests, where that is not how the other end receives; none: the keys beside it hold at "
+        "both."
     )
     tack: Tack | None = key(
         "ACKs by time where round trips hold many segments, instead of `delayed_ack`, whose "

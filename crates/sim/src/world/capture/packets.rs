@@ -16,7 +16,6 @@ use crate::pcap::packet::{
     Endpoints, Ip, TIMESTAMPS_BYTES, TcpHeader, on_wire, options, syn_options, tcp,
     timestamps_option, udp, wrapped,
 };
-use crate::scenario::TcpConfig;
 
 /// RFC 6335: ports that nobody owns, from here on.
 const FIRST_EPHEMERAL_PORT: u16 = 49_152;
@@ -147,6 +146,7 @@ impl World<'_> {
             return;
         };
         let config = flow.tcp();
+        let receive_window = flow.end(side).receive_window;
         let (mine, theirs) = match side {
             Side::Station => (numbers.isn[0], numbers.isn[1]),
             Side::Server => (numbers.isn[1], numbers.isn[0]),
@@ -155,7 +155,7 @@ impl World<'_> {
         let told = 320 + if timestamps.is_some() { 8 * TIMESTAMPS_BYTES } else { 0 };
         let header_bits = u64::from(config.packets.header_bits);
         let filling = (header_bits.saturating_sub(told) / 8) as usize;
-        let (shift, window) = scaled_window(config);
+        let (shift, window) = scaled_window(receive_window);
         let mut option_bytes = Vec::new();
         if let Some(Timestamps { value, echo }) = timestamps {
             timestamps_option(&mut option_bytes, value, echo);
@@ -174,7 +174,7 @@ impl World<'_> {
             ack: if acknowledges { wrapped(theirs, segment.ack) } else { 0 },
             flags: segment.flags.bits(),
             // RFC 7323 section 2.2: the window of a SYN is not scaled.
-            window: if syn { window_of_syn(config) } else { window },
+            window: if syn { window_of_syn(receive_window) } else { window },
             options: &option_bytes,
         };
         tcp(out, &ends, &header, payload);
@@ -208,14 +208,13 @@ fn ecn_bits(flags: Flags) -> u8 {
 }
 
 /// RFC 7323: by how much the window is shifted, and what then stands in a header.
-fn scaled_window(config: &TcpConfig) -> (u8, u16) {
-    let window = config.endpoint.receive_window;
+fn scaled_window(window: u64) -> (u8, u16) {
     let shift = (0..14).find(|&shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(14);
     (shift, u16::try_from(window >> shift).unwrap_or(u16::MAX))
 }
 
-fn window_of_syn(config: &TcpConfig) -> u16 {
-    u16::try_from(config.endpoint.receive_window).unwrap_or(u16::MAX)
+fn window_of_syn(window: u64) -> u16 {
+    u16::try_from(window).unwrap_or(u16::MAX)
 }
 
 #[cfg(test)]

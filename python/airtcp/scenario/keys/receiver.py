@@ -1,0 +1,230 @@
+"""Keys of the end of a connection that receives, at both ends or at one.
+
+Knows the keys by which data are acknowledged and windows advertised. Does not know what a sender
+does.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
+
+from ..declare import Key, Table, file_only, follows, key, none
+from ..quantities import PositiveSizeBytes, Written, needed, text_or_table
+
+#: Keys that a file has for both ends of a connection, and for the receiving end alone.
+RECEIVING = ("receive_window", "delayed_ack", "ack_skip", "tack")
+_LAST_SEGMENT = 10**9
+
+NotNegative = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Segments(Written):
+    """A size in segments of the flow's MSS."""
+
+    segments: Annotated[int, Field(ge=1, le=10**6)] = needed("How many segments.")
+
+
+Window = Annotated[
+    Annotated[PositiveSizeBytes, Tag("text")] | Annotated[Segments, Tag("table")],
+    Discriminator(text_or_table),
+]
+
+
+def _checked_thresholds(pairs: list[list[int]]) -> list[list[int]]:
+    """From segment 0 on, in ascending order, each with a number of segments."""
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise PydanticCustomError(
+            "bad_thresholds", "is no list of pairs; allowed: such as [[0, 1], [2, 2]]"
+        )
+    begins = [begin for begin, _ in pairs]
+    if begins[0] != 0 or any(here >= after for here, after in pairwise(begins)):
+        raise PydanticCustomError(
+            "bad_thresholds",
+            "must begin at segment 0 and rise; allowed: such as [[0, 1], [2, 2]]",
+        )
+    if begins[-1] > _LAST_SEGMENT or not all(1 <= every <= 1000 for _, every in pairs):
+        raise PydanticCustomError(
+            "bad_thresholds",
+            "has a number out of range; "
+            "allowed: segments up to {last}, an ACK for every 1 to 1000 of them",
+            {"last": _LAST_SEGMENT},
+        )
+    return pairs
+
+
+class DelayedAck(Table):
+    """The ACKs of data that come in order."""
+
+    every_: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=1000)],
+        "An ACK for every so many segments. Not together with `thresholds`.",
+        default=2,
+        source="RFC 5681, 4.2",
+    )
+    thresholds: Annotated[tuple[tuple[NotNegative, Positive], ...], Field(min_length=1)] = key(
+        "Pairs `[from, every]`: from this segment on, an ACK for every so many. The first begins "
+        "at 0; the first segment of data is number 1.",
+        default=follows("none: `every` throughout"),
+        reads=Annotated[list[list[int]], AfterValidator(_checked_thresholds)],
+    )
+    timeout_ns: int = key(
+        "An ACK at the latest so long after a segment.",
+        default="200 ms",
+        gt=0,
+        source="RFC 1122, 4.2.3.2 (less than 500 ms; 200 ms as in BSD)",
+    )
+    adaptive: bool = key(
+        "As in Linux: 2 to 16 segments at the start and after a pause are acknowledged at once, "
+        "and the timeout follows the gaps between segments, from `timeout` up to 200 ms.",
+        default=False,
+        source="Linux 6, tcp_event_data_recv",
+    )
+
+    @property
+    def every(self) -> int:
+        """Segments for an ACK in the long run: from the last threshold on."""
+        return self.thresholds[-1][1]
+
+    @property
+    def every_at_first(self) -> int:
+        """Segments for the first ACK."""
+        return self.thresholds[0][1]
+
+
+class AdaptiveSkip(Table):
+    """A number of ACKs left out that follows what the station's MAC meets: paper G, section V."""
+
+    most_: ClassVar[Key] = file_only(
+        Annotated[int, Field(ge=1, le=1000)],
+        "Of how many and one in a row at most the last one alone is sent. Instead of `skip`.",
+        default=4,
+    )
+    calm: int = key(
+        "Each frame of the station that gets no answer makes it one more ACK that is left out; so "
+        "many answered in a row one fewer.",
+        default=100,
+        ge=1,
+        le=10**6,
+        unit="frames",
+    )
+    acks_per_window: int = key(
+        "No more are left out than leaves the sender's window so many ACKs, as large as it must be "
+        "by the ACKs since the last loss.",
+        default=2,
+        ge=1,
+        le=1000,
+    )
+
+
+class AckSkip(Table):
+    """ACKs that the receiver leaves out: paper G, section II.D."""
+
+    skip: int = key(
+        "How many are left out of `skip` + 1 ACKs that `delayed_ack` asks for in a row; the last "
+        "one is sent. Not together with `adaptive`.",
+        default=follows("must be given; with `adaptive` its `most`"),
+        reads=Annotated[int, Field(ge=0, le=1000)],
+    )
+    adaptive: AdaptiveSkip | None = key(
+        "Not always `skip`, but more while the station's frames get no answer, fewer after a loss "
+        "and while the window may be small.",
+        default=none("always `skip`"),
+        source="paper G, section V",
+    )
+    after_segment: int = key(
+        "The last segment whose ACK is always sent; the first segment of data is number 1.",
+        default=0,
+        ge=0,
+        le=_LAST_SEGMENT,
+    )
+
+
+class Tack(Table):
+    """Tame acknowledgments (Li et al., SIGCOMM 2020): by count or by time, whichever is rarer."""
+
+    every: int = key(
+        "An ACK when so many full-sized segments are unacknowledged, L in the paper, ...",
+        default=2,
+        ge=1,
+        le=1000,
+        unit="segments",
+        source="Li et al. (2020)",
+    )
+    beta: int = key(
+        "... and no more than so many ACKs in the least round trip, which the handshake and "
+        "timestamps tell. What tells of a loss is acknowledged at once.",
+        default=4,
+        ge=1,
+        le=1000,
+        source="Li et al. (2020)",
+    )
+
+
+class Receiver(Table):
+    """The end that receives a flow's data, where it is not like the end that sends them."""
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "rfc": {
+            "receive_window": "65535 B",
+            "delayed_ack": {},
+            "sack": False,
+            "timestamps": False,
+            "ecn": False,
+        },
+        "linux": {
+            "receive_window": "3 MiB",
+            "delayed_ack": {"timeout": "40 ms", "adaptive": True},
+            "sack": True,
+            "timestamps": True,
+            "window_scaling": True,
+            "ecn": False,
+        },
+    }
+
+    preset_: ClassVar[Key] = file_only(
+        Literal["rfc", "linux"],
+        "A named set of all other keys, as that of the whole connection sets them; those given "
+        "beside it win.",
+        default=follows("none: what is left out is as at the sending end"),
+    )
+    receive_window_bytes: int = key(
+        "Advertised window: a size, or `{ segments = n }`.",
+        default=follows("as at the sending end"),
+        reads=Window,
+    )
+    delayed_ack: DelayedAck = key("ACK policy.", default=follows("as at the sending end"))
+    ack_skip: AckSkip | None = key(
+        "ACKs that are left out.", default=follows("as at the sending end; with a preset none")
+    )
+    tack: Tack | None = key(
+        "ACKs by time.", default=follows("as at the sending end; with a preset none")
+    )
+    sack_: ClassVar[Key] = file_only(
+        bool,
+        "Whether the receiving end says what it holds. A sender with `sack` or `rack` recovers as "
+        "one with `newreno` if it does not.",
+        default=follows("true with `sack` and `rack`"),
+        source="RFC 2018, 2",
+    )
+    timestamps_: ClassVar[Key] = file_only(
+        bool,
+        "Whether it knows timestamps, which segments have if both ends do.",
+        default=follows("as at the sending end"),
+        source="RFC 7323, 3.2",
+    )
+    window_scaling_: ClassVar[Key] = file_only(
+        bool,
+        "Whether it scales windows, as SYNs say if both ends do.",
+        default=follows("as at the sending end"),
+        source="RFC 7323, 2.2",
+    )
+    ecn_: ClassVar[Key] = file_only(
+        bool,
+        "Whether it knows ECN, which holds if both ends do.",
+        default=follows("as at the sending end"),
+        source="RFC 3168, 6.1.1",
+    )
