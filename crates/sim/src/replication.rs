@@ -2,7 +2,7 @@
 //!
 //! Either something happens in the world (an arrival over a wire, a timer, the start of a transfer)
 //! or in the cell (an access, the end of a data frame, the end of an exchange). The loop obeys the
-//! laws of `cell/shortcut.rs` in `airtcp-wlan` ("Who plays the world"), of which the first is the
+//! laws of `exchange/shortcut.rs` in `airtcp-wlan` ("Who plays the world"), of which the first is the
 //! order of an instant, the world before the cell. Much of the world is played not by this loop,
 //! but in the midst of an exchange, by the same laws.
 

@@ -220,7 +220,7 @@ impl<'a> World<'a> {
         self.find_next();
     }
 
-    /// Plays the events that are due up to `time`, by the laws of `cell/shortcut.rs` in `airtcp-wlan` ("Who
+    /// Plays the events that are due up to `time`, by the laws of `exchange/shortcut.rs` in `airtcp-wlan` ("Who
     /// plays the world"). Returns whether these are all, and no queue that was empty has a packet. Plays at
     /// most 64 events, so that the caller can check for cancellation.
     #[inline(never)]

@@ -1,7 +1,8 @@
 //! IEEE 802.11 in one cell where every station hears every other: how long PPDUs last ([`phy`]),
 //! what is sent ([`frame`]), who may send when ([`contention`], the DCF of IEEE Std 802.11-2020
-//! clause 10.3), what follows an access to the medium ([`sequence`]), and what of it comes through
-//! (`medium`). [`Cell`] puts them together: the MAC of the access point and all stations.
+//! clause 10.3), what follows an access to the medium (`exchange`; the times of its frames are in
+//! [`sequence`]), and what of it comes through (`medium`). [`Cell`] puts them together: the MAC of the
+//! access point and all stations.
 //!
 //! Knows stations by number, packets by size, and time. Owns no clock and no queue, and knows no TCP:
 //! the caller says that a queue has something to send and when it is, and is told what becomes of it.
@@ -10,6 +11,8 @@ mod cell;
 pub mod config;
 pub mod contention;
 mod counters;
+mod events;
+mod exchange;
 pub mod frame;
 mod medium;
 pub mod phy;
@@ -19,7 +22,7 @@ mod station;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use cell::{Began, Cell, CellConfig, CfFrame, MacEvent, Supply};
+pub use cell::{Cell, CellConfig};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
     BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PcfConfig,
@@ -27,6 +30,7 @@ pub use config::{
 };
 pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
+pub use events::{Began, CfFrame, MacEvent, Supply};
 pub use frame::{Frames, Mpdu, Msdu};
 pub use medium::{CollidedFrame, FrameErrors};
 pub use phy::{

@@ -21,6 +21,8 @@ impl Contention {
     /// Lets `id` back off, which took part in a collision whose last frame ended at `end`; its own was
     /// `own`. `has_frame` says whether it has a frame, that one or another. When all colliders are
     /// settled, [`Self::end_collision`] goes on.
+    // Called for each kind of exchanges: without this, each collision of a busy cell pays for a call.
+    #[inline(always)]
     pub fn back_off_after_collision(
         &mut self,
         id: ContenderId,

@@ -27,13 +27,8 @@ impl Txop {
         self.end
     }
 
-    /// The time from `start` on, if any is left.
-    pub(crate) fn left(self, start: Time) -> Option<Duration> {
-        (start < self.end).then(|| self.end - start)
-    }
-
-    /// Whether an exchange from `start` on that lasts `length` ends in time.
-    pub(crate) fn has_room(self, start: Time, length: Duration) -> bool {
-        start + length <= self.end
+    /// Returns the time that is left from `start` on, if any; else zero.
+    pub(crate) fn left(self, start: Time) -> Duration {
+        if start < self.end { self.end - start } else { Duration::ZERO }
     }
 }

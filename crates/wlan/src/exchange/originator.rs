@@ -2,7 +2,8 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Began, MacEvent, Supply, rate_class};
+use super::air::rate_class;
+use crate::events::{Began, MacEvent, Supply};
 use crate::frame::{Frames, Mpdu, Msdu, Psdu};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
@@ -18,15 +19,15 @@ pub(super) struct Milestones {
 
 /// The sending side of one queue: what the MAC holds of it.
 #[derive(Debug)]
-pub(super) struct Originator<P> {
-    pub(super) station: StationId,
+pub(crate) struct Originator<P> {
+    pub(crate) station: StationId,
     pub(super) txop_limit: Duration,
     /// On the air, or to be sent again, before anything else that the queue has.
-    pub(super) psdu: Option<Psdu<P>>,
+    pub(crate) psdu: Option<Psdu<P>>,
     /// The number of the next frame: how many were handed over.
-    pub(super) next_id: u64,
+    pub(crate) next_id: u64,
     /// How many of them were acknowledged or given up.
-    pub(super) done: u64,
+    pub(crate) done: u64,
 }
 
 impl<P> Originator<P> {
@@ -54,7 +55,7 @@ impl<P> Originator<P> {
     }
 
     /// The frames that it holds.
-    pub(super) fn frames(&self) -> Option<Frames<'_, P>> {
+    pub(crate) fn frames(&self) -> Option<Frames<'_, P>> {
         self.psdu.as_ref().map(Psdu::frames)
     }
 

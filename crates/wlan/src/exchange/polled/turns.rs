@@ -10,9 +10,10 @@
 
 use airtcp_kernel::Time;
 
-use super::class_of_poll;
-use crate::cell::beacons::FIRST_OF_ACCESS_POINT;
-use crate::cell::{Cell, OnAir, Supply};
+use super::{Polled, class_of_poll};
+use crate::events::Supply;
+use crate::exchange::beacons::FIRST_OF_ACCESS_POINT;
+use crate::exchange::{Air, OnAir};
 use crate::frame::Msdu;
 use crate::station::{ContenderId, StationId};
 
@@ -95,23 +96,22 @@ impl Round {
     }
 }
 
-impl<P: Clone> Cell<P> {
+impl Polled {
     /// What the access point sends at `start`, chosen at `now`.
-    pub(super) fn take_turn<S: Supply<P>>(
+    pub(super) fn take_turn<P: Clone, S: Supply<P>>(
         &mut self,
+        air: &mut Air<P>,
         now: Time,
         start: Time,
         supply: &mut S,
     ) -> Turn {
-        debug_assert!(matches!(self.on_air, OnAir::ContentionFree));
-        let Self { originators, frames, rate_classes, pcf: Some(pcf), .. } = self else {
-            return Turn::End;
-        };
-        let acknowledged = pcf.unacknowledged.map(|by| originators[by as usize].station);
+        debug_assert!(matches!(air.on_air, OnAir::ContentionFree));
+        let Air { originators, frames, rate_classes, .. } = air;
+        let acknowledged = self.unacknowledged.map(|by| originators[by as usize].station);
         let phy = frames.phy();
         let hops = phy.propagation_delay + phy.sifs + phy.propagation_delay;
-        let latest = pcf.answered_by(phy.propagation_delay);
-        let (headers, empty_bits) = (frames.mpdu_bits(0), pcf.empty_bits);
+        let latest = self.answered_by(phy.propagation_delay);
+        let (headers, empty_bits) = (frames.mpdu_bits(0), self.empty_bits);
         let mut fits = |to: StationId, bits| {
             let class = class_of_poll(frames, rate_classes, to, acknowledged);
             let poll = frames.times(class, bits).data;
@@ -119,7 +119,7 @@ impl<P: Clone> Cell<P> {
             let answer = frames.times(rate_classes[to as usize], empty_bits).data;
             start + poll + hops + answer <= latest
         };
-        let round = &mut pcf.round;
+        let round = &mut self.round;
         let next = round.next();
         let access_point = &mut originators[FIRST_OF_ACCESS_POINT as usize];
         let mut taken = None;
@@ -153,18 +153,17 @@ impl<P: Clone> Cell<P> {
 
     /// Whether `by`, which is polled, answers with data from `start` on: what the MAC holds of its
     /// queue, or the next packet of it, if that ends in time.
-    pub(super) fn has_answer<S: Supply<P>>(
+    pub(super) fn has_answer<P: Clone, S: Supply<P>>(
         &mut self,
+        air: &mut Air<P>,
         by: ContenderId,
         now: Time,
         start: Time,
         supply: &mut S,
     ) -> bool {
-        let Self { originators, frames, rate_classes, pcf: Some(pcf), .. } = self else {
-            return false;
-        };
+        let Air { originators, frames, rate_classes, .. } = air;
         let propagation = frames.phy().propagation_delay;
-        let latest = pcf.answered_by(propagation);
+        let latest = self.answered_by(propagation);
         let headers = frames.mpdu_bits(0);
         let originator = &mut originators[by as usize];
         let class = rate_classes[originator.station as usize];

@@ -19,16 +19,19 @@
 //!
 //! Whom the access point polls is in [`turns`].
 
+mod contended;
 mod turns;
 
 use airtcp_kernel::{Duration, Time};
 
+use super::air::loses;
 use super::beacons::FIRST_OF_ACCESS_POINT;
-use super::originator::Originator;
+use super::single::Single;
 use super::txop_ends::CF_END_BITS;
-use super::{Began, Cell, CfFrame, MacEvent, OnAir, Supply, loses};
+use super::{Air, OnAir, Originator};
 use crate::config::{MacConfig, PollOrder};
 use crate::contention::ContenderConfig;
+use crate::events::{Began, CfFrame, MacEvent, Supply};
 use crate::frame::Frames;
 use crate::phy::{Modulation, PhyConfig};
 use crate::sequence::dcf::FrameTable;
@@ -37,7 +40,9 @@ use turns::{Round, Turn};
 
 /// Where the access point is with its contention-free periods.
 #[derive(Debug)]
-pub(super) struct Pcf {
+pub(crate) struct Polled {
+    /// The exchanges between two periods.
+    contended: Single<false>,
     interval: Duration,
     max_duration: Duration,
     pifs: Duration,
@@ -88,9 +93,9 @@ struct Sending {
     start: Time,
 }
 
-impl Pcf {
+impl Polled {
     /// None without contention-free periods.
-    pub(super) fn new(
+    pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
         contenders: &[ContenderConfig],
@@ -104,6 +109,7 @@ impl Pcf {
             queues[contender.station as usize] = id;
         }
         Some(Box::new(Self {
+            contended: Single,
             interval: config.interval,
             max_duration: config.max_duration,
             pifs: phy.sifs + phy.slot_time,
@@ -134,267 +140,322 @@ impl Pcf {
     }
 }
 
-impl<P: Clone> Cell<P> {
-    /// Since when there is a contention-free period, if there is one at this instant.
-    pub fn contention_free_since(&self) -> Option<Time> {
-        let is_one = matches!(self.on_air, OnAir::ContentionFree);
-        self.pcf.as_ref().filter(|_| is_one).map(|pcf| pcf.began)
+impl Polled {
+    /// Returns the beginning of the contention-free period that there is at this instant.
+    pub(crate) fn contention_free_since<P>(&self, air: &Air<P>) -> Option<Time> {
+        matches!(air.on_air, OnAir::ContentionFree).then_some(self.began)
     }
 
     /// A beacon is due, or waits for the medium to begin a contention-free period: whether it is one
     /// that does. From the target time on nobody else begins to send.
     #[cold]
-    pub(super) fn begins_contention_free<S: Supply<P>>(
+    fn begins_contention_free<P: Clone, S: Supply<P>>(
         &mut self,
+        air: &mut Air<P>,
         now: Time,
         supply: &mut S,
     ) -> bool {
-        let Some(pcf) = &mut self.pcf else { return false };
-        if pcf.due.is_none() {
-            if !pcf.is_target(now) {
+        if self.due.is_none() {
+            if !self.is_target(now) {
                 return false;
             }
-            pcf.due = Some(now);
-            pcf.next_beacon = now + self.beacons.interval();
-        } else if !matches!(self.on_air, OnAir::Silence) && self.next_step <= now {
+            self.due = Some(now);
+            self.next_beacon = now + air.beacons.interval();
+        } else if !matches!(air.on_air, OnAir::Silence) && air.next_step <= now {
             // What was on the air at the target time goes on to its end.
-            self.step::<false, S>(now, supply);
+            air.step(self, now, supply);
         }
-        if !matches!(self.on_air, OnAir::Silence) {
-            self.wait_to_begin(self.next_step);
+        if !matches!(air.on_air, OnAir::Silence) {
+            self.wait_to_begin(air, air.next_step);
             return true;
         }
-        let start = self.idle_for_pifs(now);
+        let start = self.idle_for_pifs(air, now);
         if start <= now {
-            self.contention_free_begins(now, supply);
+            self.contention_free_begins(air, now, supply);
         } else {
             // All accesses are later than that, for they wait for DIFS.
-            self.wait_to_begin(start);
+            self.wait_to_begin(air, start);
         }
         true
     }
 
-    fn wait_to_begin(&mut self, until: Time) {
-        self.beacons.set_next_target(until);
-        self.next = until.min(self.next_step);
+    fn wait_to_begin<P: Clone>(&mut self, air: &mut Air<P>, until: Time) {
+        air.beacons.set_next_target(until);
+        air.next = until.min(air.next_step);
     }
 
     /// From when on the medium, which is idle `now`, has been so for PIFS.
-    fn idle_for_pifs(&self, now: Time) -> Time {
-        let counted_from = self.contention.idle_from(ALL_HEAR_ALL);
+    fn idle_for_pifs<P: Clone>(&self, air: &Air<P>, now: Time) -> Time {
+        let counted_from = air.contention.idle_from(ALL_HEAR_ALL);
         let idle_from = if counted_from > now {
             // Those who contend count from later on after a collision.
-            self.medium.last_end() + self.frames.phy().propagation_delay
+            air.medium.last_end() + air.frames.phy().propagation_delay
         } else {
             counted_from
         };
-        idle_from + self.pcf.as_ref().map_or(Duration::ZERO, |pcf| pcf.pifs)
+        idle_from + self.pifs
     }
 
     /// The medium is the access point's from `now` on.
-    fn contention_free_begins<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let Some(pcf) = &mut self.pcf else { return };
-        let target = pcf.due.take().expect("a period is due");
-        (pcf.began, pcf.ends) = (now, target + pcf.max_duration);
-        pcf.phase = Phase::Beacon;
-        while pcf.next_beacon <= now {
-            pcf.next_beacon += self.beacons.interval();
+    fn contention_free_begins<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let target = self.due.take().expect("a period is due");
+        (self.began, self.ends) = (now, target + self.max_duration);
+        self.phase = Phase::Beacon;
+        while self.next_beacon <= now {
+            self.next_beacon += air.beacons.interval();
         }
-        self.beacons.set_next_target(pcf.next_beacon);
-        pcf.round.begin_period();
-        self.contention.suspend(ALL_HEAR_ALL, now);
-        self.medium.clear();
-        self.beacons.set_due();
-        self.counters.beacons += 1;
-        let sent = now + self.beacons.airtime();
-        let end = sent + self.frames.phy().propagation_delay;
-        self.tell_of_beacon(FIRST_OF_ACCESS_POINT, now, sent, end, false, supply);
-        self.set_on_air(OnAir::ContentionFree, end);
+        air.beacons.set_next_target(self.next_beacon);
+        self.round.begin_period();
+        air.contention.suspend(ALL_HEAR_ALL, now);
+        air.medium.clear();
+        air.beacons.set_due();
+        air.counters.beacons += 1;
+        let sent = now + air.beacons.airtime();
+        let end = sent + air.frames.phy().propagation_delay;
+        air.tell_of_beacon(FIRST_OF_ACCESS_POINT, now, sent, end, false, supply);
+        air.set_on_air(OnAir::ContentionFree, end);
     }
 
-    /// From when to when the data frame on the air arrives, if it is one.
-    pub(super) fn receiving_without_contention(&self) -> Option<(Time, Time)> {
-        let pcf = self.pcf.as_ref()?;
-        let (Phase::Poll { has_data: true, .. } | Phase::Answer { has_data: true, .. }) = pcf.phase
+    /// Returns from when to when the data frame on the air arrives, if it is one of a contention-free
+    /// period.
+    pub(crate) fn receiving<P>(&self, air: &Air<P>) -> Option<(Time, Time)> {
+        if !matches!(air.on_air, OnAir::ContentionFree) {
+            return None;
+        }
+        let (Phase::Poll { has_data: true, .. } | Phase::Answer { has_data: true, .. }) =
+            self.phase
         else {
             return None;
         };
-        Some((pcf.sent_from + self.frames.phy().propagation_delay, self.next_step))
+        Some((self.sent_from + air.frames.phy().propagation_delay, air.next_step))
     }
 
-    /// What is on the air of a contention-free period has ended.
+    /// Goes on in a contention-free period, when what is on the air of it has ended.
     #[cold]
-    pub(super) fn contention_free_step<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let Some(pcf) = &self.pcf else { return };
-        match pcf.phase {
+    fn go_on<P: Clone, S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
+        match self.phase {
             Phase::Beacon => {
-                self.beacons.end();
-                self.contention.broadcast_without_contention(FIRST_OF_ACCESS_POINT);
-                let turn = self.take_turn(now, now + self.frames.phy().sifs, supply);
-                self.begin_turn(turn, now + self.frames.phy().sifs, supply);
+                air.beacons.end();
+                air.contention.broadcast_without_contention(FIRST_OF_ACCESS_POINT);
+                let turn = self.take_turn(air, now, now + air.frames.phy().sifs, supply);
+                self.begin_turn(air, turn, now + air.frames.phy().sifs, supply);
             }
             Phase::Poll { to, has_data, acknowledges } => {
-                self.poll_ended(to, has_data, acknowledges, now, supply);
+                self.poll_ended(air, to, has_data, acknowledges, now, supply);
             }
             Phase::Answer { by, has_data, acknowledges } => {
-                self.answer_ended(by, has_data, acknowledges, now, supply);
+                self.answer_ended(air, by, has_data, acknowledges, now, supply);
             }
             Phase::Silence => {
-                let turn = self.take_turn(now, now, supply);
-                self.begin_turn(turn, now, supply);
+                let turn = self.take_turn(air, now, now, supply);
+                self.begin_turn(air, turn, now, supply);
             }
             Phase::End { acknowledges } => {
                 if let Some(by) = acknowledges {
-                    self.acknowledged_without_contention(by, now, supply);
+                    self.acknowledged_without_contention(air, by, now, supply);
                 }
-                self.contention_free_ends(now, supply);
+                self.contention_free_ends(air, now, supply);
             }
         }
     }
 
     /// The access point sends from `start` on what its turn is.
-    fn begin_turn<S: Supply<P>>(&mut self, turn: Turn, start: Time, supply: &mut S) {
-        let Some(pcf) = &mut self.pcf else { return };
-        let acknowledged = pcf.unacknowledged.take();
+    fn begin_turn<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        turn: Turn,
+        start: Time,
+        supply: &mut S,
+    ) {
+        let acknowledged = self.unacknowledged.take();
         let acknowledges = acknowledged.is_some();
         let (to, has_data) = match turn {
             Turn::Poll { to, has_data } => (to, has_data),
             Turn::End => {
-                let sent = start + pcf.cf_end;
-                let end = sent + self.frames.phy().propagation_delay;
-                pcf.phase = Phase::End { acknowledges: acknowledged };
+                let sent = start + self.cf_end;
+                let end = sent + air.frames.phy().propagation_delay;
+                self.phase = Phase::End { acknowledges: acknowledged };
                 let frame = CfFrame {
                     by: FIRST_OF_ACCESS_POINT,
                     receiver: EVERYBODY,
                     psdu: None,
                     acknowledges,
                     polls: false,
-                    ends: Some(pcf.began),
+                    ends: Some(self.began),
                     class: 0,
                     sent,
                     end,
                 };
                 supply.on_event(start, MacEvent::Began(Began::ContentionFree(frame)));
-                self.set_on_air(OnAir::ContentionFree, end);
+                air.set_on_air(OnAir::ContentionFree, end);
                 return;
             }
         };
-        self.counters.polls += 1;
-        pcf.phase = Phase::Poll { to, has_data, acknowledges: acknowledged };
-        let other = acknowledged.map(|by| self.originators[by as usize].station);
-        let class = class_of_poll(&self.frames, &self.rate_classes, to, other);
+        air.counters.polls += 1;
+        self.phase = Phase::Poll { to, has_data, acknowledges: acknowledged };
+        let other = acknowledged.map(|by| air.originators[by as usize].station);
+        let class = class_of_poll(&air.frames, &air.rate_classes, to, other);
         let by = FIRST_OF_ACCESS_POINT;
         let sending =
             Sending { by, receiver: to, has_data, polls: true, acknowledges, class, start };
-        self.send_without_contention(&sending, supply);
+        self.send_without_contention(air, &sending, supply);
     }
 
-    fn send_without_contention<S: Supply<P>>(&mut self, sending: &Sending, supply: &mut S) {
+    fn send_without_contention<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        sending: &Sending,
+        supply: &mut S,
+    ) {
         let Sending { by, receiver, has_data, polls, acknowledges, class, start } = *sending;
-        let psdu = self.originators[by as usize].frames().filter(|_| has_data);
-        let Some(pcf) = &mut self.pcf else { return };
-        pcf.sent_from = start;
-        let bits = psdu.map_or(pcf.empty_bits, Frames::bits);
-        let sent = start + self.frames.times(class, bits).data;
-        let end = sent + self.frames.phy().propagation_delay;
+        let psdu = air.originators[by as usize].frames().filter(|_| has_data);
+        self.sent_from = start;
+        let bits = psdu.map_or(self.empty_bits, Frames::bits);
+        let sent = start + air.frames.times(class, bits).data;
+        let end = sent + air.frames.phy().propagation_delay;
         let frame =
             CfFrame { by, receiver, psdu, acknowledges, polls, ends: None, class, sent, end };
         supply.on_event(start, MacEvent::Began(Began::ContentionFree(frame)));
-        self.set_on_air(OnAir::ContentionFree, end);
+        air.set_on_air(OnAir::ContentionFree, end);
     }
 
     /// The poll to `to` has ended, which answers if it has received it.
-    fn poll_ended<S: Supply<P>>(
+    fn poll_ended<P: Clone, S: Supply<P>>(
         &mut self,
+        air: &mut Air<P>,
         to: StationId,
         has_data: bool,
         acknowledges: Option<ContenderId>,
         now: Time,
         supply: &mut S,
     ) {
-        let is_lost = has_data && self.loses_held(FIRST_OF_ACCESS_POINT);
+        let is_lost = has_data && air.loses_held(FIRST_OF_ACCESS_POINT);
         if let Some(by) = acknowledges {
-            if is_lost && self.originators[by as usize].station == to {
-                self.failed_without_contention(by, now, supply);
+            if is_lost && air.originators[by as usize].station == to {
+                self.failed_without_contention(air, by, now, supply);
             } else {
-                self.acknowledged_without_contention(by, now, supply);
+                self.acknowledged_without_contention(air, by, now, supply);
             }
         }
         if is_lost {
-            self.tell_of_cf_loss(FIRST_OF_ACCESS_POINT, now, supply);
-            self.failed_without_contention(FIRST_OF_ACCESS_POINT, now, supply);
-            if let Some(pcf) = &mut self.pcf {
-                pcf.round.polled(true);
-            }
-            self.wait_for_pifs(now);
+            air.tell_of_cf_loss(FIRST_OF_ACCESS_POINT, now, supply);
+            self.failed_without_contention(air, FIRST_OF_ACCESS_POINT, now, supply);
+            self.round.polled(true);
+            self.wait_for_pifs(air, now);
             return;
         }
-        let Some(pcf) = &self.pcf else { return };
-        let by = pcf.queues[to as usize];
-        let start = now + self.frames.phy().sifs;
-        let answers_with_data = self.has_answer(by, now, start, supply);
+        let by = self.queues[to as usize];
+        let start = now + air.frames.phy().sifs;
+        let answers_with_data = self.has_answer(air, by, now, start, supply);
         if has_data {
-            self.received_without_contention(FIRST_OF_ACCESS_POINT, now, supply);
+            air.received_without_contention(FIRST_OF_ACCESS_POINT, now, supply);
         }
-        if let Some(pcf) = &mut self.pcf {
-            pcf.phase = Phase::Answer { by, has_data: answers_with_data, acknowledges: has_data };
-        }
-        self.counters.polls_without_data += u64::from(!answers_with_data);
+        self.phase = Phase::Answer { by, has_data: answers_with_data, acknowledges: has_data };
+        air.counters.polls_without_data += u64::from(!answers_with_data);
         let sending = Sending {
             by,
             receiver: ACCESS_POINT,
             has_data: answers_with_data,
             polls: false,
             acknowledges: has_data,
-            class: self.rate_classes[to as usize],
+            class: air.rate_classes[to as usize],
             start,
         };
-        self.send_without_contention(&sending, supply);
+        self.send_without_contention(air, &sending, supply);
     }
 
     /// The answer of `by` to a poll has ended, and the access point goes on.
-    fn answer_ended<S: Supply<P>>(
+    fn answer_ended<P: Clone, S: Supply<P>>(
         &mut self,
+        air: &mut Air<P>,
         by: ContenderId,
         has_data: bool,
         acknowledges: bool,
         now: Time,
         supply: &mut S,
     ) {
-        if let Some(pcf) = &mut self.pcf {
-            pcf.round.polled(has_data || acknowledges);
-        }
-        if has_data && self.loses_held(by) {
-            self.tell_of_cf_loss(by, now, supply);
-            self.failed_without_contention(by, now, supply);
+        self.round.polled(has_data || acknowledges);
+        if has_data && air.loses_held(by) {
+            air.tell_of_cf_loss(by, now, supply);
+            self.failed_without_contention(air, by, now, supply);
             if acknowledges {
-                self.failed_without_contention(FIRST_OF_ACCESS_POINT, now, supply);
+                self.failed_without_contention(air, FIRST_OF_ACCESS_POINT, now, supply);
             }
-            self.wait_for_pifs(now);
+            self.wait_for_pifs(air, now);
             return;
         }
         if acknowledges {
-            self.acknowledged_without_contention(FIRST_OF_ACCESS_POINT, now, supply);
+            self.acknowledged_without_contention(air, FIRST_OF_ACCESS_POINT, now, supply);
         }
-        let start = now + self.frames.phy().sifs;
-        if let Some(pcf) = &mut self.pcf {
-            pcf.unacknowledged = has_data.then_some(by);
-        }
-        let turn = self.take_turn(now, start, supply);
+        let start = now + air.frames.phy().sifs;
+        self.unacknowledged = has_data.then_some(by);
+        let turn = self.take_turn(air, now, start, supply);
         if has_data {
-            self.received_without_contention(by, now, supply);
+            air.received_without_contention(by, now, supply);
         }
-        self.begin_turn(turn, start, supply);
+        self.begin_turn(air, turn, start, supply);
     }
 
     /// Nobody has understood what ended `now`.
-    fn wait_for_pifs(&mut self, now: Time) {
-        let Some(pcf) = &mut self.pcf else { return };
-        pcf.phase = Phase::Silence;
-        let until = now + pcf.pifs;
-        self.set_on_air(OnAir::ContentionFree, until);
+    fn wait_for_pifs<P: Clone>(&mut self, air: &mut Air<P>, now: Time) {
+        self.phase = Phase::Silence;
+        let until = now + self.pifs;
+        air.set_on_air(OnAir::ContentionFree, until);
     }
 
+    /// `by` knows that its frame has come.
+    fn acknowledged_without_contention<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let originator = &mut air.originators[by as usize];
+        if let Some(psdu) = &mut originator.psdu {
+            supply.on_event(now, MacEvent::Acknowledged { by, mpdu: psdu.only() });
+            originator.release();
+            air.counters.contention_free_successes += 1;
+            air.contention.succeeded_without_contention(by);
+        }
+    }
+
+    /// The frame of `by` was not acknowledged. It is sent again another time, or given up.
+    fn failed_without_contention<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let retry = air.retry(by);
+        air.contention.failed_without_contention(by, retry);
+        air.after_failure(self, by, retry, now, supply);
+    }
+
+    /// The CF-End has been heard: all contend again.
+    fn contention_free_ends<P: Clone, S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        now: Time,
+        supply: &mut S,
+    ) {
+        air.counters.contention_free_periods += 1;
+        for by in 0..air.originators.len() as ContenderId {
+            let has_frame = air.has_frame(self, by, supply);
+            air.contention.settle_suspended(by, now, has_frame);
+        }
+        air.contention.medium_idle(ALL_HEAR_ALL, now);
+        air.fall_silent();
+    }
+}
+
+impl<P: Clone> Air<P> {
     /// Whether the frame that `by` has sent is lost by an error.
     fn loses_held(&mut self, by: ContenderId) -> bool {
         let Originator { station, psdu: Some(psdu), .. } = &mut self.originators[by as usize]
@@ -425,45 +486,6 @@ impl<P: Clone> Cell<P> {
                 supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
             }
         }
-    }
-
-    /// `by` knows that its frame has come.
-    fn acknowledged_without_contention<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let originator = &mut self.originators[by as usize];
-        if let Some(psdu) = &mut originator.psdu {
-            supply.on_event(now, MacEvent::Acknowledged { by, mpdu: psdu.only() });
-            originator.release();
-            self.counters.contention_free_successes += 1;
-            self.contention.succeeded_without_contention(by);
-        }
-    }
-
-    /// The frame of `by` was not acknowledged. It is sent again another time, or given up.
-    fn failed_without_contention<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let retry = self.retry(by);
-        self.contention.failed_without_contention(by, retry);
-        self.after_failure(by, retry, now, supply);
-    }
-
-    /// The CF-End has been heard: all contend again.
-    fn contention_free_ends<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        self.counters.contention_free_periods += 1;
-        for by in 0..self.originators.len() as ContenderId {
-            let has_frame = self.has_frame(by, supply);
-            self.contention.settle_suspended(by, now, has_frame);
-        }
-        self.contention.medium_idle(ALL_HEAR_ALL, now);
-        self.fall_silent();
     }
 }
 

@@ -8,7 +8,7 @@ use crate::station::{ContenderId, StationId};
 
 /// What is above the MAC of a cell: it has the queues, and is told what becomes of what it hands over.
 ///
-/// Obeys the laws of `cell/shortcut.rs`, "Who plays the world": it cannot call the cell from here, and what is
+/// Obeys the laws of `exchange/shortcut.rs`, "Who plays the world": it cannot call the cell from here, and what is
 /// ready in consequence is told in [`Self::next_ready`], or after [`Cell::advance`](crate::Cell::advance).
 pub trait Supply<P> {
     /// The queue of `contender` has got at the medium, and hands over to `take` what goes next if that
@@ -66,7 +66,7 @@ pub trait Supply<P> {
     /// Plays what happens outside of the cell, up to `time` and at `time`, in the midst of an exchange.
     /// Returns whether all of it was played and the clock stands at `time`; false at the latest as
     /// soon as a queue that was empty has a frame, which [`Self::next_ready`] then tells. The laws are in
-    /// `cell/shortcut.rs`, "Who plays the world"; a supply that always declines has every exchange played
+    /// `exchange/shortcut.rs`, "Who plays the world"; a supply that always declines has every exchange played
     /// step by step.
     fn play_until(&mut self, _time: Time) -> bool {
         false

@@ -7,8 +7,9 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Began, Cell, MacEvent, OnAir, Supply};
+use super::{Air, Exchange, OnAir};
 use crate::config::MacConfig;
+use crate::events::{Began, MacEvent, Supply};
 use crate::frame::Mpdu;
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, EVERYBODY};
@@ -105,13 +106,10 @@ impl Beacons {
     }
 }
 
-impl<P: Clone> Cell<P> {
+impl<P: Clone> Air<P> {
     /// A beacon is due at `now`. If the one before still waits, that one is not sent.
     #[cold]
-    pub(super) fn beacon_is_due<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        if self.begins_contention_free(now, supply) {
-            return;
-        }
+    pub(super) fn beacon_is_due(&mut self, now: Time) {
         self.beacons.next_target = now + self.beacons.interval;
         self.beacons.set_due();
         self.contention.frame_queued(FIRST_OF_ACCESS_POINT, now, false);
@@ -165,14 +163,15 @@ impl<P: Clone> Cell<P> {
 
     /// The beacon of `by` has been sent.
     #[cold]
-    pub(super) fn beacon_ended<S: Supply<P>>(
+    pub(super) fn beacon_ended<E: Exchange<P>, S: Supply<P>>(
         &mut self,
+        exchange: &E,
         by: ContenderId,
         now: Time,
         supply: &mut S,
     ) {
         self.beacons.end();
-        let has_frame = self.has_frame(by, supply);
+        let has_frame = self.has_frame(exchange, by, supply);
         self.contention.end_broadcast(by, now, has_frame);
         self.fall_silent();
     }

@@ -1,7 +1,7 @@
 //! The straight line: an exchange of one frame that nothing disturbs, from the access to the MAC
 //! ACK in one call.
 //!
-//! The rules of an exchange are those of the states ([`OnAir`]). This is an abbreviation of them
+//! The rules of an exchange are those of the states ([`OnAir`](super::OnAir)). This is an abbreviation of them
 //! for what most of a run consists of, and never changes an outcome: a property test of the
 //! simulator plays scenarios with it and without it (`Cell::play_in_steps`), and compares bit for
 //! bit. A rule that changes in one of the two has to change in the other.
@@ -19,7 +19,7 @@
 //!   again after that.
 //!
 //! **Who plays the world.** The world is all that is not the MAC: queues, wires, endpoints,
-//! applications, and the clock. It is played in two places. Between two calls of [`Cell::advance`]
+//! applications, and the clock. It is played in two places. Between two calls of `Cell::advance`
 //! the caller plays it. In the midst of one, [`Supply::play_until`] plays it, when the straight
 //! line asks for it, up to one of its instants. Both obey these laws, so that nobody can tell which
 //! of the two it was:
@@ -28,22 +28,25 @@
 //! 2. *Nothing is kept from the cell*: playing ends with the event that puts a frame into an empty
 //!    queue, and the cell is told before anything else happens. So the world never plays on
 //!    while a decision of the cell is out of date.
-//! 3. *The cell asks, and is not called*: whoever plays the world from within [`Cell::advance`]
+//! 3. *The cell asks, and is not called*: whoever plays the world from within `Cell::advance`
 //!    cannot call the cell, which is borrowed; it answers, and the cell draws its conclusions.
 //! 4. *Time is the world's*: after a "yes" its clock stands at the instant that was asked for,
 //!    after a "no" at the last event played. The cell keeps instants, and no clock.
 
 use airtcp_kernel::Time;
 
+use super::air::loses;
 use super::beacons::Beacons;
-use super::{Cell, MacEvent, Supply, loses};
+use super::{Air, Exchange};
+use crate::events::{MacEvent, Supply};
 use crate::station::ContenderId;
 
-impl<P: Clone> Cell<P> {
+impl<P: Clone> Air<P> {
     /// Plays the exchange that `by`, alone, begins at `now`, as far as nothing disturbs it.
     #[inline(always)]
-    pub(super) fn go_straight<const PLAIN: bool, S: Supply<P>>(
+    pub(super) fn go_straight<E: Exchange<P>, S: Supply<P>>(
         &mut self,
+        exchange: &mut E,
         by: ContenderId,
         now: Time,
         supply: &mut S,
@@ -54,7 +57,7 @@ impl<P: Clone> Cell<P> {
         let station = originator.station;
         let (mpdu, times) = originator.begin(by, now, frames, rate_classes, supply);
         let (received, end) = (now + times.received, now + times.total);
-        if !play_until::<PLAIN, P, S>(beacons, received, supply) {
+        if !play_until::<P, E, S>(beacons, received, supply) {
             self.sends(by, now, times);
             return;
         }
@@ -64,28 +67,32 @@ impl<P: Clone> Cell<P> {
                 return;
             }
             if loses(errors, frames, station, mpdu) {
-                self.data_lost(by, received, end, supply);
+                self.data_lost(exchange, by, received, end, supply);
                 return;
             }
         }
         mpdu.is_received = true;
         supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
         if let Some(contender) = supply.next_ready() {
-            self.answers(by, received, end);
+            let receiver = mpdu.receiver;
+            self.medium.begin_alone(by, received);
+            self.answers(by, receiver, received, end);
             self.frame_ready(contender, received);
             self.frames_ready(received, supply);
-            if play_until::<PLAIN, P, S>(&self.beacons, end, supply) {
+            if play_until::<P, E, S>(&self.beacons, end, supply) {
                 self.count_straight();
-                self.ack_ended::<PLAIN, S>(by, end, supply);
+                exchange.answered(self, by, end, supply);
             }
-        } else if play_until::<PLAIN, P, S>(beacons, end, supply) {
+        } else if play_until::<P, E, S>(beacons, end, supply) {
             let has_next = supply.acknowledged(end, by, mpdu);
             let receiver = mpdu.receiver;
             originator.release();
             self.count_straight();
-            self.exchange_succeeded::<PLAIN, S>(by, (receiver, has_next), end, supply);
+            self.exchange_succeeded(exchange, by, (receiver, has_next), end, supply);
         } else {
-            self.answers(by, received, end);
+            let receiver = mpdu.receiver;
+            self.medium.begin_alone(by, received);
+            self.answers(by, receiver, received, end);
         }
     }
 
@@ -99,27 +106,13 @@ impl<P: Clone> Cell<P> {
     }
 }
 
-/// Has the world played up to `time`, unless a beacon is due by then. Returns whether `time` has come, and
-/// the cell need not be told of anything.
+/// Has the world played up to `time`, unless a beacon is due by then. Returns whether `time` has
+/// come, and the cell need not be told of anything.
 #[inline(always)]
-fn play_until<const PLAIN: bool, P, S: Supply<P>>(
+fn play_until<P: Clone, E: Exchange<P>, S: Supply<P>>(
     beacons: &Beacons,
     time: Time,
     supply: &mut S,
 ) -> bool {
-    (PLAIN || time < beacons.next_target()) && supply.play_until(time)
-}
-
-#[cfg(any(test, feature = "testing"))]
-impl<P: Clone> Cell<P> {
-    /// Switches the straight line off: every exchange is played step by step.
-    pub fn play_in_steps(&mut self) {
-        self.is_plain = false;
-        self.goes_straight = false;
-    }
-
-    /// Returns how many exchanges took the straight line to their ends.
-    pub fn straight(&self) -> u64 {
-        self.straight
-    }
+    (E::PLAIN || time < beacons.next_target()) && supply.play_until(time)
 }

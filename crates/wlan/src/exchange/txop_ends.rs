@@ -3,8 +3,9 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Began, Cell, MacEvent, OnAir, Supply};
+use super::{Air, Exchange, OnAir};
 use crate::config::{MacConfig, TxopProtection};
+use crate::events::{Began, MacEvent, Supply};
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
 
@@ -33,7 +34,7 @@ impl TxopEnds {
     }
 }
 
-impl<P: Clone> Cell<P> {
+impl<P: Clone> Air<P> {
     /// An exchange of the TXOP that is under way was for `receiver`.
     #[cold]
     pub(super) fn txop_was_for(&mut self, receiver: StationId) {
@@ -48,8 +49,9 @@ impl<P: Clone> Cell<P> {
     /// `by`, whose exchange has succeeded at `now`, sends nothing more in its TXOP. True if that means
     /// anything to the others.
     #[cold]
-    pub(super) fn ends_early<S: Supply<P>>(
+    pub(super) fn ends_early<E: Exchange<P>, S: Supply<P>>(
         &mut self,
+        exchange: &E,
         by: ContenderId,
         now: Time,
         supply: &mut S,
@@ -66,7 +68,7 @@ impl<P: Clone> Cell<P> {
             self.medium.begin_alone(by, sent);
             self.set_on_air(OnAir::CfEnd { by }, end);
         } else {
-            let has_frame = self.has_frame(by, supply);
+            let has_frame = self.has_frame(exchange, by, supply);
             let receiver = self.txop_ends.receiver;
             self.contention.end_success_early(by, receiver, now, announced, has_frame);
             self.fall_silent();
@@ -76,8 +78,14 @@ impl<P: Clone> Cell<P> {
 
     /// All know that the TXOP of `by` is over.
     #[cold]
-    pub(super) fn cf_end_sent<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
-        let has_frame = self.has_frame(by, supply);
+    pub(super) fn cf_end_sent<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &E,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let has_frame = self.has_frame(exchange, by, supply);
         self.contention.end_success(by, now, has_frame);
         self.fall_silent();
     }

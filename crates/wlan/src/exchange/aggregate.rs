@@ -9,9 +9,11 @@ mod outcome;
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Began, Cell, MacEvent, OnAir, Supply};
+use super::air::{limit, rate_class};
+use super::{Air, Exchange, Failure, OnAir};
 use crate::config::{Delivery, FailedBlockAck, MacConfig};
-use crate::contention::ContenderConfig;
+use crate::contention::{ContenderConfig, Retry};
+use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
 use crate::frame::{Frames, Mpdu, Psdu};
 use crate::phy::{PhyConfig, Rate};
@@ -22,7 +24,7 @@ use crate::station::{ACCESS_POINT, ContenderId, StationId};
 
 /// Where the queues of a cell stand with their receivers.
 #[derive(Debug)]
-pub(super) struct Aggregates<P> {
+pub(crate) struct Aggregate<P> {
     /// By rate class.
     exchanges: Vec<HtExchange>,
     /// By station, of those whose rate is found by sending: the class of their first rate, and what
@@ -85,9 +87,9 @@ enum Sends {
     Request(StationId),
 }
 
-impl<P: Clone> Aggregates<P> {
+impl<P: Clone> Aggregate<P> {
     /// None if frames are not aggregated.
-    pub(super) fn new(
+    pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
         rates: &[(Rate, Rate)],
@@ -149,7 +151,7 @@ impl<P: Clone> Aggregates<P> {
             failed_block_ack: mac.rules.failed_block_ack,
             delivery: mac.rules.delivery,
             retry_limit: if mac.rules.retry_limit_under_block_ack {
-                super::limit(mac.short_retry_limit)
+                limit(mac.short_retry_limit)
             } else {
                 u16::MAX
             },
@@ -161,36 +163,18 @@ impl<P: Clone> Aggregates<P> {
         }))
     }
 
-    /// Whether `by` has anything to send that its queue need not be asked for.
-    pub(super) fn has_work(&self, by: ContenderId) -> bool {
-        !self.queues[by as usize].pending.is_empty()
-    }
-
-    /// Whom the request of `by` is for, if it sends one.
-    pub(super) fn request_to(&self, by: ContenderId) -> Option<StationId> {
-        match self.queues[by as usize].sends {
-            Sends::Data => None,
-            Sends::Request(receiver) => Some(receiver),
-        }
-    }
-
-    /// The exchange that `by` begins or tries to.
-    pub(super) fn times(&self, by: ContenderId) -> &FrameTimes {
-        &self.queues[by as usize].times
-    }
-
     /// Frames of `by` that wait to be sent again.
-    pub(super) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
+    pub(crate) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.queues[by as usize].agreements.iter().flat_map(|one| one.window.iter())
     }
 
     /// Frames of `by` that have arrived and wait at their receivers for earlier ones.
-    pub(super) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
+    pub(crate) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.queues[by as usize].agreements.iter().flat_map(|one| one.recipient.iter())
     }
 
     /// Checks the books of `by`; its PPDU on the air has `on_air`.
-    pub(super) fn check_laws(
+    pub(crate) fn check_laws(
         &self,
         by: ContenderId,
         on_air: Option<Frames<'_, P>>,
@@ -207,20 +191,10 @@ impl<P: Clone> Aggregates<P> {
         Ok(())
     }
 
-    /// When the last frame arrived of the PPDU on the air, if frames are told of one by one.
-    pub(super) fn last_arrival(&self) -> Option<Time> {
-        self.arrived.checked_sub(1).and_then(|last| self.arrivals.get(last)).copied()
-    }
-
     /// The number that a Block ACK request of `by` tells `receiver`.
-    pub(super) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
+    pub(crate) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
         let queue = &self.queues[by as usize];
         queue.agreements[queue.place(receiver)].window.start(&[])
-    }
-
-    /// At which of the cell's rates the PPDU goes that `by` begins or tries to.
-    pub(super) fn class(&self, by: ContenderId) -> u32 {
-        self.queues[by as usize].class
     }
 
     fn agreement(&mut self, by: ContenderId, receiver: StationId) -> &mut Agreement<P> {
@@ -263,45 +237,42 @@ impl<P> AggregatingQueue<P> {
     }
 }
 
-impl<P: Clone> Cell<P> {
-    fn aggregates(&mut self) -> &mut Aggregates<P> {
-        self.aggregates.as_mut().expect("asked where frames are aggregated")
-    }
-
-    /// `by` has got at the medium and decides what it sends: a request that is due, or frames for one
-    /// receiver, those first that are sent again. False if nothing fits into `left` of its TXOP.
+impl<P: Clone> Exchange<P> for Aggregate<P> {
     #[inline(never)]
-    pub(super) fn assemble<S: Supply<P>>(
+    fn assemble<S: Supply<P>>(
         &mut self,
+        air: &mut Air<P>,
         by: ContenderId,
         now: Time,
         left: Option<Duration>,
         supply: &mut S,
     ) -> bool {
-        let Some(aggregates) = self.aggregates.as_mut() else { unreachable!("see the caller") };
-        let queue = &mut aggregates.queues[by as usize];
+        if left.is_some_and(|left| left == Duration::ZERO || !air.has_frame(self, by, supply)) {
+            return false;
+        }
+        let queue = &mut self.queues[by as usize];
         let waiting = queue.pending.iter().map(|&place| {
             let window = &queue.agreements[place as usize].window;
             (window.receiver, window.oldest().map(|mpdu| &mpdu.payload))
         });
         let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
-        let station = self.originators[by as usize].station;
-        let class = super::rate_class(&self.rate_classes, station, receiver);
+        let station = air.originators[by as usize].station;
+        let class = rate_class(&air.rate_classes, station, receiver);
         let place = queue.place(receiver);
         let Agreement { window, rate_control, .. } = &mut queue.agreements[place];
         queue.choice = None;
         if window.request_due {
-            queue.times = aggregates.exchanges[class as usize].request_times();
+            queue.times = self.exchanges[class as usize].request_times();
             queue.sends = Sends::Request(receiver);
             return left.is_none_or(|left| queue.times.total <= left);
         }
         queue.choice = rate_control.as_mut().map(|minstrel| minstrel.choose(now));
         let far = if station == ACCESS_POINT { receiver } else { station };
-        let class = match (queue.choice, aggregates.controlled.get(far as usize)) {
+        let class = match (queue.choice, self.controlled.get(far as usize)) {
             (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
             _ => class,
         };
-        let exchange = &aggregates.exchanges[class as usize];
+        let exchange = &self.exchanges[class as usize];
         let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
         let room = exchange.room(left.unwrap_or(queue.txop_limit));
         let fits = |psdu: Growing, bits: u64| {
@@ -312,21 +283,21 @@ impl<P: Clone> Cell<P> {
             exchange.fits(psdu, room) && left.is_none_or(|left| exchange.times(psdu).total <= left)
         };
         let mut psdu = Growing::default();
-        let mut mpdus = std::mem::take(&mut aggregates.spare);
+        let mut mpdus = std::mem::take(&mut self.spare);
         while let Some(bits) = window.next_retry(&mut mpdus, |bits| fits(psdu, bits)) {
             psdu = psdu.with(bits);
         }
         if window.waiting() == 0 {
-            let originator = &mut self.originators[by as usize];
-            let end = window.start(&mpdus) + aggregates.window;
-            let header_bits = self.frames.mac_header_bits();
+            let originator = &mut air.originators[by as usize];
+            let end = window.start(&mpdus) + self.window;
+            let header_bits = air.frames.mac_header_bits();
             while window.next_id() < end {
-                let fits_alone = |bits| fits(psdu, self.frames.mpdu_bits(bits));
+                let fits_alone = |bits| fits(psdu, air.frames.mpdu_bits(bits));
                 let Some(msdu) = supply.next_for(by, receiver, now, fits_alone) else { break };
                 let mut mpdu = Mpdu {
                     id: window.take_id(),
                     receiver,
-                    bits: self.frames.mpdu_bits(msdu.bits),
+                    bits: air.frames.mpdu_bits(msdu.bits),
                     is_further: false,
                     failures: 0,
                     failures_after_rts: 0,
@@ -339,7 +310,7 @@ impl<P: Clone> Cell<P> {
                 mpdus.push(mpdu.clone());
                 while exchange.has_amsdus() {
                     let grown = |bits| {
-                        let grown = packets.with(self.frames.mpdu_bits(bits) - header_bits);
+                        let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
                         (grown, psdu.grown_by(grown.bits() - packets.bits()))
                     };
                     let fits_too = |bits| {
@@ -358,61 +329,120 @@ impl<P: Clone> Cell<P> {
             }
         }
         if let (Some(last), start) = (mpdus.last(), window.start(&mpdus))
-            && last.id >= start + aggregates.window
+            && last.id >= start + self.window
         {
-            aggregates.broken_law = Some(format!(
+            self.broken_law = Some(format!(
                 "frame {} was sent while frame {start} was not acknowledged, with a window of {}",
-                last.id, aggregates.window
+                last.id, self.window
             ));
         }
         queue.update_pending(receiver);
         queue.sends = Sends::Data;
         if mpdus.is_empty() {
-            aggregates.spare = mpdus;
+            self.spare = mpdus;
             return false;
         }
         queue.times = exchange.times(psdu);
         queue.class = class;
         queue.preamble = exchange.preamble();
-        self.originators[by as usize].psdu = Some(Psdu::of(mpdus));
+        air.originators[by as usize].psdu = Some(Psdu::of(mpdus));
         true
     }
 
-    /// `by`, which has assembled what it sends, sends it from `start` on, and nobody else does
-    /// anything.
     #[inline(never)]
-    pub(super) fn ppdu_begins<S: Supply<P>>(
+    fn begins<S: Supply<P>>(
         &mut self,
+        air: &mut Air<P>,
         by: ContenderId,
         start: Time,
         supply: &mut S,
     ) {
-        let aggregates = self.aggregates.as_mut().expect("asked where frames are aggregated");
-        let AggregatingQueue { times, class, .. } = aggregates.queues[by as usize];
-        aggregates.arrivals.clear();
-        aggregates.arrived = 0;
-        aggregates.any_received = false;
-        let began = match aggregates.queues[by as usize].sends {
+        let AggregatingQueue { times, class, .. } = self.queues[by as usize];
+        self.arrivals.clear();
+        self.arrived = 0;
+        self.any_received = false;
+        let began = match self.queues[by as usize].sends {
             Sends::Request(receiver) => {
-                let window_start = aggregates.window_start(by, receiver);
+                let window_start = self.window_start(by, receiver);
                 Began::Request { by, times: &times, receiver, window_start, collides: false }
             }
             Sends::Data => {
-                let psdu = self.originators[by as usize].frames().expect("it is assembled");
-                if aggregates.delivery == Delivery::Mpdu && psdu.count() > 1 {
-                    let queue = &aggregates.queues[by as usize];
+                let psdu = air.originators[by as usize].frames().expect("it is assembled");
+                if self.delivery == Delivery::Mpdu && psdu.count() > 1 {
+                    let queue = &self.queues[by as usize];
                     let received = start + times.data_received;
                     let data = times.data - queue.preamble;
-                    set_arrivals(&mut aggregates.arrivals, received, data, psdu);
+                    set_arrivals(&mut self.arrivals, received, data, psdu);
                 }
                 Began::Exchange { by, times: &times, class, psdu }
             }
         };
         supply.on_event(start, MacEvent::Began(began));
         let received = start + times.data_received;
-        let next = self.aggregates().arrivals.first().copied().unwrap_or(received);
-        self.medium.begin_alone(by, start + times.first());
-        self.set_on_air(OnAir::Sending { end: start + times.total }, next);
+        let next = self.arrivals.first().copied().unwrap_or(received);
+        air.medium.begin_alone(by, start + times.first());
+        air.set_on_air(OnAir::Sending { end: start + times.total }, next);
+    }
+
+    fn arrives<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        end: Time,
+        supply: &mut S,
+    ) {
+        self.ppdu_arrives(air, by, now, end, supply);
+    }
+
+    fn answered<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        self.ppdu_answered(air, by, now, supply);
+    }
+
+    fn failed<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        failure: Failure,
+        now: Time,
+        supply: &mut S,
+    ) -> Retry {
+        let data_sent = match failure {
+            // Of an RTS, no Block ACK is missed.
+            Failure::Collision => self.queues[by as usize].times.rts == Duration::ZERO,
+            Failure::InternalCollision => false,
+            Failure::NoAnswer => true,
+        };
+        self.ppdu_failed(air, by, data_sent, now, supply)
+    }
+
+    fn has_work(&self, by: ContenderId) -> bool {
+        !self.queues[by as usize].pending.is_empty()
+    }
+
+    fn request(&self, by: ContenderId) -> Option<(StationId, u64)> {
+        match self.queues[by as usize].sends {
+            Sends::Data => None,
+            Sends::Request(receiver) => Some((receiver, self.window_start(by, receiver))),
+        }
+    }
+
+    fn times<'a>(&'a self, _: &'a mut Air<P>, by: ContenderId) -> &'a FrameTimes {
+        &self.queues[by as usize].times
+    }
+
+    fn class(&self, _: &Air<P>, by: ContenderId, _: StationId) -> u32 {
+        self.queues[by as usize].class
+    }
+
+    fn last_arrival(&self) -> Option<Time> {
+        self.arrived.checked_sub(1).and_then(|last| self.arrivals.get(last)).copied()
     }
 }
 

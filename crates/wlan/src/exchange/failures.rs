@@ -1,29 +1,35 @@
 //! Frames that do not come through: collisions on the air, and those of the queues of one station.
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::Time;
 
-use super::{Began, Cell, MacEvent, OnAir, Supply, rate_class};
+use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
+use crate::events::{Began, MacEvent, Supply};
 use crate::station::{ALL_HEAR_ALL, ContenderId};
 
-impl<P: Clone> Cell<P> {
+impl<P: Clone> Air<P> {
     /// Several stations begin to transmit at `start`.
     #[cold]
-    pub(super) fn collision_begins<S: Supply<P>>(&mut self, start: Time, supply: &mut S) {
+    pub(super) fn collision_begins<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &mut E,
+        start: Time,
+        supply: &mut S,
+    ) {
         self.medium.clear();
         for place in 0..self.contention.colliders().len() {
             let by = self.contention.colliders()[place];
             let sent = if self.beacons.is_due(by) {
                 start + self.beacons.airtime()
             } else {
-                start + self.first_frame(by, start, supply)
+                start + exchange.first_frame(self, by, start, supply)
             };
             self.medium.begin(by, start, sent);
         }
         let sent = self.medium.last_end();
         let end = sent + self.frames.phy().propagation_delay;
         self.counters.collisions += 1;
-        self.counters.simultaneous_sends += u64::from(self.is_simultaneous_send());
+        self.counters.simultaneous_sends += u64::from(self.is_simultaneous_send(exchange));
         supply.on_event(start, MacEvent::Began(Began::Collision { sent, end }));
         let mut beacon = None;
         let watches = supply.watches_colliders();
@@ -32,7 +38,7 @@ impl<P: Clone> Cell<P> {
             if self.beacons.is_due(by) {
                 beacon = Some(by);
             } else if watches {
-                self.tell_of_collider(by, start, supply);
+                self.tell_of_collider(exchange, by, start, supply);
             }
         }
         if let Some(by) = beacon {
@@ -41,37 +47,22 @@ impl<P: Clone> Cell<P> {
         self.set_on_air(OnAir::Sending { end }, end);
     }
 
-    /// How long the first frame of `by` is, which has got at the medium with others.
-    #[inline]
-    fn first_frame<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) -> Duration {
-        if self.aggregates.is_some() {
-            self.assemble(by, now, None, supply);
-            return self.frame_times(by).first();
-        }
-        let originator = &mut self.originators[by as usize];
-        let station = originator.station;
-        let mpdu = originator.hold(by, now, &self.frames, supply);
-        let class = rate_class(&self.rate_classes, station, mpdu.receiver);
-        self.frames.times(class, mpdu.bits).first()
-    }
-
+    /// Tells of the first frame of `by`, which collides.
     #[inline(never)]
-    fn tell_of_collider<S: Supply<P>>(&mut self, by: ContenderId, start: Time, supply: &mut S) {
-        let times = *self.frame_times(by);
-        if let Some(aggregates) = &self.aggregates
-            && let Some(receiver) = aggregates.request_to(by)
-        {
-            let window_start = aggregates.window_start(by, receiver);
+    fn tell_of_collider<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &E,
+        by: ContenderId,
+        start: Time,
+        supply: &mut S,
+    ) {
+        let times = *exchange.times(self, by);
+        if let Some((receiver, window_start)) = exchange.request(by) {
             let began =
                 Began::Request { by, times: &times, receiver, window_start, collides: true };
             supply.on_event(start, MacEvent::Began(began));
         } else if let Some(psdu) = self.originators[by as usize].frames() {
-            let class = self.class_on_air(by, psdu.receiver());
+            let class = exchange.class(self, by, psdu.receiver());
             let began = Began::Collider { by, times: &times, class, psdu };
             supply.on_event(start, MacEvent::Began(began));
         }
@@ -79,33 +70,34 @@ impl<P: Clone> Cell<P> {
 
     /// Whether the frames that collide are two, each for the sender of the other. Neither of them
     /// hears the other's (paper G).
-    fn is_simultaneous_send(&self) -> bool {
+    fn is_simultaneous_send<E: Exchange<P>>(&self, exchange: &E) -> bool {
         let [first, second] = self.medium.transmissions() else { return false };
         if self.beacons.is_due(first.by) || self.beacons.is_due(second.by) {
             return false;
         }
         let station = |by: ContenderId| Some(self.originators[by as usize].station);
-        self.sends_to(first.by) == station(second.by)
-            && self.sends_to(second.by) == station(first.by)
+        self.sends_to(exchange, first.by) == station(second.by)
+            && self.sends_to(exchange, second.by) == station(first.by)
     }
 
     /// All frames of a collision have ended at `end`.
     #[cold]
-    pub(super) fn collision_ended<S: Supply<P>>(&mut self, end: Time, supply: &mut S) {
+    pub(super) fn collision_ended<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &mut E,
+        end: Time,
+        supply: &mut S,
+    ) {
         for place in 0..self.medium.transmissions().len() {
             let by = self.medium.transmissions()[place].by;
             let own = self.medium.collided(place);
             let retry = if self.beacon_collided(by) {
                 Retry::Broadcast
-            } else if self.aggregates.is_some() {
-                // Of an RTS, no Block ACK is missed.
-                let data_sent = self.frame_times(by).rts == Duration::ZERO;
-                self.ppdu_failed(by, data_sent, end, supply)
             } else {
-                self.retry(by)
+                exchange.failed(self, by, Failure::Collision, end, supply)
             };
             self.contention.collided(by, retry);
-            let has_frame = self.after_failure(by, retry, end, supply);
+            let has_frame = self.after_failure(exchange, by, retry, end, supply);
             self.contention.back_off_after_collision(by, retry, own, end, has_frame);
         }
         self.contention.end_collision(ALL_HEAR_ALL, end);
@@ -115,29 +107,31 @@ impl<P: Clone> Cell<P> {
     /// Queues whose access a queue of higher priority of the same station took
     /// (IEEE Std 802.11-2020, 10.23.2.4).
     #[cold]
-    pub(super) fn settle_internal_collisions<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+    pub(super) fn settle_internal_collisions<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &mut E,
+        now: Time,
+        supply: &mut S,
+    ) {
         for place in 0..self.contention.internal_collisions().len() {
             let by = self.contention.internal_collisions()[place];
-            self.hold_frame(by, now, supply);
-            let retry = if self.aggregates.is_some() {
-                self.ppdu_failed(by, false, now, supply)
-            } else {
-                self.retry(by)
-            };
+            exchange.assemble(self, by, now, None, supply);
+            let retry = exchange.failed(self, by, Failure::InternalCollision, now, supply);
             self.contention.collided_internally(by, retry);
-            let has_frame = self.after_failure(by, retry, now, supply);
+            let has_frame = self.after_failure(exchange, by, retry, now, supply);
             self.contention.back_off_after_internal_collision(by, has_frame);
         }
     }
 
     /// Nobody has received what `by` sent, whose exchange would be over at `end`.
-    pub(super) fn tell_of_loss<S: Supply<P>>(
+    pub(super) fn tell_of_loss<E: Exchange<P>, S: Supply<P>>(
         &mut self,
+        exchange: &E,
         by: ContenderId,
         end: Time,
         supply: &mut S,
     ) {
-        let ack = self.frame_times(by).ack;
+        let ack = exchange.times(self, by).ack;
         let to = end.as_nanos() - self.frames.phy().propagation_delay.as_nanos();
         let answer = (Time::from_nanos(to - ack.as_nanos()), Time::from_nanos(to));
         let psdu = self.originators[by as usize].frames().expect("it was sent");
@@ -147,32 +141,27 @@ impl<P: Clone> Cell<P> {
     /// No answer to what `by` sent has come by `end`, for nothing of it was received
     /// (IEEE Std 802.11-2020, 10.3.2.11). Others, who have heard it, have waited for the answer.
     #[cold]
-    pub(super) fn exchange_failed<S: Supply<P>>(
+    pub(super) fn exchange_failed<E: Exchange<P>, S: Supply<P>>(
         &mut self,
+        exchange: &mut E,
         by: ContenderId,
         end: Time,
         supply: &mut S,
     ) {
-        let times = *self.frame_times(by);
+        let times = *exchange.times(self, by);
         // The sender notices it a little earlier.
         let after = times.total - times.data_received + self.frames.phy().propagation_delay;
         let sent = Time::from_nanos(end.as_nanos() - after.as_nanos());
-        let retry = if self.aggregates.is_some() {
-            self.ppdu_failed(by, true, end, supply)
-        } else if times.rts > Duration::ZERO {
-            self.retry_after_rts(by)
-        } else {
-            self.retry(by)
-        };
+        let retry = exchange.failed(self, by, Failure::NoAnswer, end, supply);
         self.contention.failed(by, retry);
-        let has_frame = self.after_failure(by, retry, end, supply);
+        let has_frame = self.after_failure(exchange, by, retry, end, supply);
         let times = (sent, end, self.others_wait_until(end));
         self.contention.back_off_after_failure(by, retry, times, has_frame);
         self.fall_silent();
     }
 
     /// The same as [`Self::retry`] for a frame whose RTS got through: it has a limit of its own.
-    fn retry_after_rts(&mut self, by: ContenderId) -> Retry {
+    pub(super) fn retry_after_rts(&mut self, by: ContenderId) -> Retry {
         let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
         let mut failures = 0;
         for mpdu in psdu.mpdus_mut() {
@@ -194,8 +183,9 @@ impl<P: Clone> Cell<P> {
     }
 
     /// A frame of `by` has failed: whether `by` has a frame now, that one or another.
-    pub(super) fn after_failure<S: Supply<P>>(
+    pub(super) fn after_failure<E: Exchange<P>, S: Supply<P>>(
         &mut self,
+        exchange: &E,
         by: ContenderId,
         retry: Retry,
         now: Time,
@@ -209,6 +199,6 @@ impl<P: Clone> Cell<P> {
                 supply.on_event(now, MacEvent::GivenUp { by, mpdu });
             }
         }
-        self.has_frame(by, supply)
+        self.has_frame(exchange, by, supply)
     }
 }

@@ -1,0 +1,176 @@
+//! Exchanges of one frame and its MAC ACK, perhaps after RTS and CTS (IEEE Std 802.11-2020, 10.3).
+//!
+//! Knows of no aggregate; in a plain cell (`PLAIN`) not of TXOPs and beacons either.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::air::{loses, rate_class};
+use super::{Air, Exchange, Failure, OnAir};
+use crate::contention::Retry;
+use crate::events::{MacEvent, Supply};
+use crate::frame::Msdu;
+use crate::station::ContenderId;
+
+/// The exchanges of a cell under the DCF or EDCA that does not aggregate.
+#[derive(Debug)]
+pub(crate) struct Single<const PLAIN: bool>;
+
+impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
+    const PLAIN: bool = PLAIN;
+
+    #[inline(always)]
+    fn gets_medium<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        if PLAIN || air.goes_straight {
+            air.go_straight(self, by, now, supply);
+        } else {
+            self.begins(air, by, now, supply);
+        }
+    }
+
+    #[inline(always)]
+    fn assemble<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        left: Option<Duration>,
+        supply: &mut S,
+    ) -> bool {
+        if let Some(left) = left {
+            return air.takes_what_fits(by, now, left, supply);
+        }
+        air.originators[by as usize].hold(by, now, &air.frames, supply);
+        true
+    }
+
+    #[inline(always)]
+    fn first_frame<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> Duration {
+        // Looked up once.
+        let originator = &mut air.originators[by as usize];
+        let station = originator.station;
+        let mpdu = originator.hold(by, now, &air.frames, supply);
+        let class = rate_class(&air.rate_classes, station, mpdu.receiver);
+        air.frames.times(class, mpdu.bits).first()
+    }
+
+    #[inline]
+    fn begins<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        start: Time,
+        supply: &mut S,
+    ) {
+        let Air { originators, frames, rate_classes, .. } = air;
+        let originator = &mut originators[by as usize];
+        let (_, times) = originator.begin(by, start, frames, rate_classes, supply);
+        air.sends(by, start, times);
+    }
+
+    fn arrives<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        end: Time,
+        supply: &mut S,
+    ) {
+        let originator = &mut air.originators[by as usize];
+        let station = originator.station;
+        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        if loses(&mut air.errors, &air.frames, station, mpdu) {
+            air.data_lost(self, by, now, end, supply);
+            return;
+        }
+        // It may have come before, in a contention-free period, and its acknowledgment was lost.
+        if !mpdu.is_received {
+            mpdu.is_received = true;
+            supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+        }
+        let from = mpdu.receiver;
+        air.medium.begin_alone(by, now);
+        air.answers(by, from, now, end);
+    }
+
+    #[inline(never)]
+    fn answered<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let originator = &mut air.originators[by as usize];
+        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        let receiver = mpdu.receiver;
+        let has_next = supply.acknowledged(now, by, mpdu);
+        originator.release();
+        air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
+    }
+
+    #[inline(always)]
+    fn failed<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        failure: Failure,
+        _now: Time,
+        _supply: &mut S,
+    ) -> Retry {
+        let is_after_rts = failure == Failure::NoAnswer && self.times(air, by).rts > Duration::ZERO;
+        if is_after_rts { air.retry_after_rts(by) } else { air.retry(by) }
+    }
+}
+
+impl<P: Clone> Air<P> {
+    /// Takes the next frame of `by` if its exchange fits into `left` of a TXOP. Returns whether it does.
+    #[inline(always)]
+    fn takes_what_fits<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        left: Duration,
+        supply: &mut S,
+    ) -> bool {
+        let Self { originators, frames, rate_classes, .. } = self;
+        let originator = &mut originators[by as usize];
+        let station = originator.station;
+        let fits = |msdu: &Msdu<P>| {
+            let bits = frames.mpdu_bits(msdu.bits);
+            frames.times(rate_class(rate_classes, station, msdu.receiver), bits).total <= left
+        };
+        let mut next = None;
+        supply.next(by, now, fits, |msdu| next = Some(msdu));
+        let Some(msdu) = next else { return false };
+        originator.take(msdu, frames);
+        true
+    }
+
+    /// Waits for the answer to the data frame of `by` that would be over at `end`: the frame has ended
+    /// `now`, and nobody has received it.
+    #[cold]
+    pub(super) fn data_lost<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &E,
+        by: ContenderId,
+        now: Time,
+        end: Time,
+        supply: &mut S,
+    ) {
+        self.medium.begin_alone(by, now);
+        self.set_on_air(OnAir::Unanswered { by }, end);
+        self.tell_of_loss(exchange, by, end, supply);
+    }
+}
