@@ -185,6 +185,8 @@ WITHOUT: Final[Mapping[str, str]] = {
     "H.sizes": "single transfers of one simulation; its line is that of H.fig1, in proportion",
     "H.table1": "a table of parameters: nothing follows from them in it",
     "H.table2": "a table of parameters; what follows from them are the figures H.fig1 to H.fig5",
+    "H.terms": "a table of terms at the parameters of the test bed; what follows is H.fig1",
+    "G.windows": "read out of traces; its numbers have no model",
     "H.testbed-means": "measured in real time; its models are those of H.fig1",
     "H.testbed-number": "measured in real time; its models are those of H.fig5",
     "H.testbed-tail-1-MB": "measured in real time; its model is that of H.fig4",

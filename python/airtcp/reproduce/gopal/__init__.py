@@ -3,3 +3,4 @@
 from airtcp.reproduce.gopal import contention as contention
 from airtcp.reproduce.gopal import further as further
 from airtcp.reproduce.gopal import skipping as skipping
+from airtcp.reproduce.gopal import windows as windows

@@ -5,4 +5,5 @@ from airtcp.reproduce.hoekstra import real as real
 from airtcp.reproduce.hoekstra import sizes as sizes
 from airtcp.reproduce.hoekstra import tables as tables
 from airtcp.reproduce.hoekstra import tails as tails
+from airtcp.reproduce.hoekstra import terms as terms
 from airtcp.reproduce.hoekstra import times as times

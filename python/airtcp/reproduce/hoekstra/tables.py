@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from airtcp.models.hoekstra import TABLE_1, TABLE_1_PROVENANCE, Dialogue, Parameters
+from airtcp.models.hoekstra import TABLE_1, TABLE_1_PROVENANCE, Dialogue, Parameters, Radio
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.hoekstra.testbed import GAPS_S, service_s
 from airtcp.reproduce.item import Cell, Data, Outcome, item
 
 _MICRO = 1e-6
+_LOWEST_OFDM_BPS = 6e6
 
 
 @item(
@@ -27,13 +28,34 @@ def table1(bench: Bench) -> Outcome:
     b, g = TABLE_1["802.11b"], TABLE_1["802.11g"]
     difs = b.sifs_s + 2.0 * b.slot_s
     eifs = b.sifs_s + b.difs_s + b.phy_s + b.ack_bits / b.management_rate_bps
+    others = [TABLE_1[name] for name in ("802.11a", "802.11g", "802.11n")]
     return Outcome(
         data=Data(["parameter", *TABLE_1, "source"], rows),
         found=f"With the slots and the SIFS of 802.11b the standard gives a DIFS of "
         f"{difs / _MICRO:.0f} us and an EIFS of {eifs / _MICRO:.0f} us, the table's; the EIFS of "
         f"802.11a would be 94 us. 802.11g has {g.eifs_s / _MICRO:.0f} us.",
-        values={"difs_b": difs, "eifs_b": eifs, "columns": float(len(TABLE_1))},
+        values={
+            "difs_b": difs,
+            "eifs_b": eifs,
+            "difs_others_off": max(
+                abs(one.difs_s - one.sifs_s - 2.0 * one.slot_s) for one in others
+            ),
+            "eifs_others_off": max(abs(one.eifs_s - _eifs(one)) for one in others),
+            "columns": float(len(TABLE_1)),
+        },
     )
+
+
+def _eifs(radio: Radio) -> float:
+    """SIFS, DIFS and an ACK at the lowest rate: 1 Mb/s beside 802.11b, else 6 Mb/s in symbols."""
+    if radio is TABLE_1["802.11g"]:
+        b = TABLE_1["802.11b"]
+        ack_s = b.phy_s + b.ack_bits / b.management_rate_bps
+    else:
+        assert radio.symbol_s is not None
+        bits = _LOWEST_OFDM_BPS * radio.symbol_s
+        ack_s = radio.phy_s + radio.symbol_s * -(-radio.ack_bits // bits)
+    return radio.sifs_s + radio.difs_s + ack_s
 
 
 @item(

@@ -1,0 +1,90 @@
+"""Paper H, section II: the terms of the effective service time, against packets. Knows no load."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_time
+from airtcp.reproduce.bench import Bench
+from airtcp.reproduce.hoekstra.testbed import service_of
+from airtcp.reproduce.item import Cell, Data, Outcome, Value, item
+from airtcp.reproduce.measure import changed, gap, mean, most, words
+from airtcp.results import Simulation
+from airtcp.stats import Interval
+
+_ENDLESS: Final[dict[str, Any]] = {
+    "flows.client.application": {"kind": "bulk"},
+    "run.warmup": "10 s",
+    "run.duration": "200 s",
+    "run.replications": 10,
+}
+#: Files far enough apart that none meets another.
+_GAP_S: Final = 10
+_SIZES: Final = {"20 kB": 20e3, "200 kB": 200e3, "1 MB": 1e6}
+
+
+@item(
+    "H.terms",
+    title="The terms of the effective service time, one download at a time",
+    caption="The cycle (4) and its stretch by beacons (22) against one download without end, and "
+    "the service time (19) against downloads of one size that meet no other. A table of our own.",
+    states="(4) is what two segments and their TCP ACK take; beacons stretch it as (22) says; (19) "
+    "is what a file takes alone.",
+)
+def terms(bench: Bench) -> Outcome:
+    testbed = Parameters.testbed()
+    with_beacons, without = _cycle(bench), _cycle(bench, mac={})
+    model = cycle_time(testbed)
+    factor = effective_service_time(200_000, testbed).beacon_factor
+    stretched = changed(with_beacons, lambda cycle_s: cycle_s / mean(without))
+    alone = {name: _alone(bench, name) for name in _SIZES}
+    gaps = {
+        name: gap(service_of(_SIZES[name], beacons=False), time) for name, time in alone.items()
+    }
+    told: list[tuple[str, float, Interval]] = [
+        ("T_cycle (4), s", model, without),
+        ("stretched by beacons (22)", factor, stretched),
+        *(
+            (f"EST (19), {name}, s", service_of(_SIZES[name], beacons=False), alone[name])
+            for name in alone
+        ),
+    ]
+    rows: list[list[Cell]] = [
+        [name, number, ours.mean, ours.low, ours.high] for name, number, ours in told
+    ]
+    values: dict[str, Value] = {
+        "cycle_off": gap(model, without),
+        "beacons_off": gap(factor - 1.0, changed(stretched, lambda ratio: ratio - 1.0)),
+        "alone_off": most(gaps.values()),
+        "alone_off_large": gaps["1 MB"],
+    }
+    return Outcome(
+        data=Data(["term", "model", "simulation", "low", "high"], rows),
+        found="; ".join(f"{name}: {number:.5g}, here {words(ours)}" for name, number, ours in told)
+        + ".",
+        values=values,
+    )
+
+
+def _cycle(bench: Bench, **changes: Any) -> Interval:
+    """How long two full segments and their TCP ACK take in a download without end, seconds."""
+    simulation = bench.simulate("downloads", {**_ENDLESS, **changes}, quick={})
+    bits = 2.0 * Parameters.testbed().mss_bits
+    return changed(simulation.metrics["goodput_bps"], lambda goodput: bits / goodput)
+
+
+def _alone(bench: Bench, size: str) -> Interval:
+    """The mean time of downloads of one size without beacons, far apart, seconds."""
+    simulation: Simulation = bench.simulate(
+        "downloads",
+        {
+            "mac": {},
+            "flows.client.application.size": {"distribution": "deterministic", "value": size},
+            "flows.client.application.interarrival": {
+                "distribution": "deterministic",
+                "value": f"{_GAP_S} s",
+            },
+        },
+        quick={},
+    )
+    return simulation.metrics["transfer_time_s"]
