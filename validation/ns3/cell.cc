@@ -13,16 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "ns3/applications-module.h"
-#include "ns3/core-module.h"
-#include "ns3/internet-module.h"
-#include "ns3/mobility-module.h"
-#include "ns3/network-module.h"
-#include "ns3/point-to-point-module.h"
-#include "ns3/traffic-control-module.h"
-#include "ns3/wifi-module.h"
+#include "room.h"
 
 using namespace ns3;
+using room::devices;
 
 namespace {
 
@@ -49,7 +43,6 @@ struct Tally {
 };
 
 std::vector<Tally> tallies;
-std::vector<Ptr<WifiNetDevice>> devices;
 // Bytes that a sink has got, by its name: downlink/i, uplink/i.
 std::map<std::string, uint64_t> received;
 uint64_t successes = 0;
@@ -143,31 +136,16 @@ void SetQueuesAndCategories() {
 }
 
 void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations) {
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-50));
     YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
+    phy.SetChannel(room::Channel(-50));
     WifiHelper wifi;
     wifi.SetStandard(WIFI_STANDARD_80211b);
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode",
                                  StringValue("DsssRate11Mbps"), "ControlMode",
                                  StringValue("DsssRate2Mbps"));
-    WifiMacHelper mac;
-    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(Ssid("cell")), "QosSupported",
-                BooleanValue(edca()), "BeaconInterval", TimeValue(MicroSeconds(1024 * 50)));
-    NetDeviceContainer installed = wifi.Install(phy, mac, accessPoint);
-    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(Ssid("cell")), "QosSupported",
-                BooleanValue(edca()), "ActiveProbing", BooleanValue(false), "MaxMissedBeacons",
-                UintegerValue(1000));
-    installed.Add(wifi.Install(phy, mac, stations));
-    MobilityHelper mobility;
-    mobility.Install(accessPoint);
-    mobility.Install(stations);
-    for (uint32_t node = 0; node < installed.GetN(); node++) {
-        auto device = DynamicCast<WifiNetDevice>(installed.Get(node));
-        devices.push_back(device);
-        device->GetMac()->SetAttribute("FrameRetryLimit", UintegerValue(7));
+    room::InstallDevices(wifi, phy, accessPoint, stations, "QosSupported", BooleanValue(edca()));
+    for (uint32_t node = 0; node < devices.size(); node++) {
+        auto device = devices[node];
         device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin",
                                                      MakeBoundCallback(&OnTransmission, node));
         device->GetRemoteStationManager()->TraceConnectWithoutContext(
@@ -180,10 +158,7 @@ void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations
     devices[0]->GetMac()->TraceConnectWithoutContext("AckedMpdu",
                                                      MakeCallback(&OnSuccessOfAccessPoint));
     // Everybody has joined: beacons become rare, and the limits and categories are set.
-    Simulator::Schedule(Seconds(0.9), [] {
-        devices[0]->GetMac()->SetAttribute("BeaconInterval",
-                                           TimeValue(MicroSeconds(1024 * 60000)));
-    });
+    Simulator::Schedule(Seconds(0.9), &room::MakeBeaconsRare);
     Simulator::Schedule(Seconds(0.95), &SetQueuesAndCategories);
 }
 
@@ -191,25 +166,17 @@ void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations
 // service, which an accepted connection has from the socket that listened.
 void InstallSink(const std::string& protocol, Ptr<Node> to, uint16_t port, const std::string& name) {
     received[name] = 0;
-    InetSocketAddress local(Ipv4Address::GetAny(), port);
-    PacketSinkHelper sink(protocol, local);
-    auto applications = sink.Install(to);
-    applications.Start(Seconds(0.5));
+    auto sink = room::InstallSink(protocol, to, port, name, &OnBytes);
     if (edca()) {
-        Simulator::Schedule(Seconds(0.6), [sinkApplication = applications.Get(0)] {
-            DynamicCast<PacketSink>(sinkApplication)->GetListeningSocket()->SetIpTos(0xc0);
-        });
+        Simulator::Schedule(Seconds(0.6), [sink] { sink->GetListeningSocket()->SetIpTos(0xc0); });
     }
-    applications.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&OnBytes, name));
 }
 
 void InstallTransfer(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint32_t index,
                      const std::string& link) {
     uint16_t port = 5000 + index;
     InstallSink("ns3::TcpSocketFactory", to, port, link + "/" + std::to_string(index));
-    BulkSendHelper sender("ns3::TcpSocketFactory", InetSocketAddress(address, port));
-    sender.SetAttribute("SendSize", UintegerValue(1460));
-    sender.Install(from).Start(Seconds(1.0 + 0.01 * index));
+    room::InstallSender(from, address, port, 1460, 1.0 + 0.01 * index);
 }
 
 void InstallDatagrams(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint32_t index,
@@ -298,28 +265,8 @@ int main(int argc, char** argv) {
     tallies.resize(options.stations + 1);
     InstallCell(accessPoint, stations);
 
-    PointToPointHelper wire;
-    wire.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
-    wire.SetChannelAttribute("Delay", StringValue("1us"));
-    wire.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("10000p"));
-    auto wired = wire.Install(accessPoint.Get(0), server.Get(0));
-
-    InternetStackHelper internet;
-    internet.Install(NodeContainer(accessPoint, server, stations));
-    NetDeviceContainer wireless;
-    for (const auto& device : devices) {
-        wireless.Add(device);
-    }
-    Ipv4AddressHelper addresses;
-    addresses.SetBase("10.1.0.0", "255.255.0.0");
-    auto inCell = addresses.Assign(wireless);
-    addresses.SetBase("10.2.0.0", "255.255.255.0");
-    auto onWire = addresses.Assign(wired);
-    // No queue discipline above the queues of the devices: only those have limits.
-    TrafficControlHelper control;
-    control.Uninstall(wireless);
-    control.Uninstall(wired);
-    Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    auto [inCell, onWire] =
+        room::Connect(accessPoint, server, stations, "1Gbps", MicroSeconds(1), "10000p");
 
     for (uint32_t i = 0; i < options.stations; i++) {
         auto station = stations.Get(i);

@@ -15,16 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "ns3/applications-module.h"
-#include "ns3/core-module.h"
-#include "ns3/internet-module.h"
-#include "ns3/mobility-module.h"
-#include "ns3/network-module.h"
-#include "ns3/point-to-point-module.h"
-#include "ns3/traffic-control-module.h"
-#include "ns3/wifi-module.h"
+#include "room.h"
 
 using namespace ns3;
+using room::devices;
 
 namespace {
 
@@ -98,7 +92,6 @@ Counts counts;
 // The same at the beginning and at the end of each batch of time.
 std::vector<Counts> ends;
 double batchLength;
-std::vector<Ptr<WifiNetDevice>> devices;
 // Transmissions so far of an MPDU without an agreement, by node and sequence number.
 std::vector<std::map<uint32_t, uint32_t>> transmissions;
 uint32_t traced = 0;
@@ -263,16 +256,13 @@ void SetQueues() {
             txop->SetAifsns({3});
         }
     }
-    devices[0]->GetMac()->SetAttribute("BeaconInterval", TimeValue(MicroSeconds(1024 * 60000)));
+    room::MakeBeaconsRare();
 }
 
 void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations) {
-    YansWifiChannelHelper channel;
-    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-30));
     auto width = options.width ? options.width : chosen().width;
     YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
+    phy.SetChannel(room::Channel(-30));
     phy.Set("ChannelSettings", StringValue("{" + std::to_string(CHANNELS.at(width)) + "," +
                                            std::to_string(width) + ",BAND_5GHZ,0}"));
     WifiHelper wifi;
@@ -280,21 +270,10 @@ void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations
     wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode",
                                  StringValue(chosen().mode), "ControlMode",
                                  StringValue("OfdmRate24Mbps"));
-    WifiMacHelper mac;
-    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(Ssid("cell")), "BeaconInterval",
-                TimeValue(MicroSeconds(1024 * 50)));
-    NetDeviceContainer installed = wifi.Install(phy, mac, accessPoint);
-    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(Ssid("cell")), "ActiveProbing",
-                BooleanValue(false), "MaxMissedBeacons", UintegerValue(1000));
-    installed.Add(wifi.Install(phy, mac, stations));
-    MobilityHelper mobility;
-    mobility.Install(accessPoint);
-    mobility.Install(stations);
-    for (uint32_t node = 0; node < installed.GetN(); node++) {
-        auto device = DynamicCast<WifiNetDevice>(installed.Get(node));
-        devices.push_back(device);
+    room::InstallDevices(wifi, phy, accessPoint, stations);
+    for (uint32_t node = 0; node < devices.size(); node++) {
+        auto device = devices[node];
         auto own = device->GetMac();
-        own->SetAttribute("FrameRetryLimit", UintegerValue(7));
         device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin",
                                                      MakeBoundCallback(&OnTransmission, node));
         own->TraceConnectWithoutContext("PsduResponseTimeout",
@@ -310,19 +289,14 @@ void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations
 
 void InstallSink(const std::string& protocol, Ptr<Node> to, uint16_t port, const std::string& name) {
     counts.bytes[name] = 0;
-    PacketSinkHelper sink(protocol, InetSocketAddress(Ipv4Address::GetAny(), port));
-    auto applications = sink.Install(to);
-    applications.Start(Seconds(0.5));
-    applications.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&OnBytes, name));
+    room::InstallSink(protocol, to, port, name, &OnBytes);
 }
 
 void InstallTransfer(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint32_t index,
                      const std::string& name) {
     uint16_t port = 5000 + index;
     InstallSink("ns3::TcpSocketFactory", to, port, name);
-    BulkSendHelper sender("ns3::TcpSocketFactory", InetSocketAddress(address, port));
-    sender.SetAttribute("SendSize", UintegerValue(1448));
-    sender.Install(from).Start(Seconds(LOAD_S + 0.01 * index));
+    room::InstallSender(from, address, port, 1448, LOAD_S + 0.01 * index);
 }
 
 // Datagrams that always wait: three windows of them to each receiver, and one more for each that the
@@ -481,27 +455,8 @@ int main(int argc, char** argv) {
     transmissions.resize(options.stations + 1);
     InstallCell(accessPoint, stations);
 
-    PointToPointHelper wire;
-    wire.SetDeviceAttribute("DataRate", StringValue("10Gbps"));
-    wire.SetChannelAttribute("Delay", TimeValue(Seconds(options.delay)));
-    wire.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("100000p"));
-    auto wired = wire.Install(accessPoint.Get(0), server.Get(0));
-    InternetStackHelper internet;
-    internet.Install(NodeContainer(accessPoint, server, stations));
-    NetDeviceContainer wireless;
-    for (const auto& device : devices) {
-        wireless.Add(device);
-    }
-    Ipv4AddressHelper addresses;
-    addresses.SetBase("10.1.0.0", "255.255.0.0");
-    auto inCell = addresses.Assign(wireless);
-    addresses.SetBase("10.2.0.0", "255.255.255.0");
-    auto onWire = addresses.Assign(wired);
-    // No queue discipline above the queues of the devices: only those have limits.
-    TrafficControlHelper control;
-    control.Uninstall(wireless);
-    control.Uninstall(wired);
-    Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    auto [inCell, onWire] =
+        room::Connect(accessPoint, server, stations, "10Gbps", Seconds(options.delay), "100000p");
 
     for (uint32_t i = 0; i < options.stations; i++) {
         auto station = stations.Get(i);
