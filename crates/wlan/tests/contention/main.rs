@@ -8,6 +8,7 @@ mod collisions;
 mod dcf;
 mod edca;
 mod exchanges;
+mod ht;
 mod limits;
 mod listeners;
 mod nav;

@@ -1,0 +1,260 @@
+//! A cell that aggregates, and the airtimes of its frames: 802.11n at MCS 7, 20 MHz, short guard interval, control
+//! frames at 24 Mb/s, with ns-3's rounding. SIFS 16 us, slot 9 us, AIFS 43 us.
+//!
+//! A packet of 1508 bytes (with LLC) makes an MPDU of 1538; k of them in an A-MPDU (k - 1) 1544 + 1542
+//! bytes: 2 of them 36 + ceil((22 + 24688) / 260) 3.6 = 381.6 us, 3 of them 36 + 143 * 3.6 = 550.8.
+//! One alone, without a delimiter: 36 + ceil((22 + 12304) / 260) 3.6 = 208.8. A Block ACK or its request
+//! lasts 32 us, an ACK 28.
+
+use std::collections::VecDeque;
+
+use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_wlan::{
+    ALL_HEAR_ALL, AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig,
+    ContenderId, FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig,
+    MacEvent, Modulation, Msdu, PhyConfig, Rate, StationId, Supply,
+};
+
+use crate::cell::{standard, streams};
+
+pub(crate) const SIFS: u64 = 16_000;
+pub(crate) const SLOT: u64 = 9_000;
+pub(crate) const AIFS: u64 = 43_000;
+pub(crate) const BLOCK_ACK: u64 = 32_000;
+pub(crate) const ACK: u64 = 28_000;
+pub(crate) const ACK_TIMEOUT: u64 = 45_000;
+pub(crate) const ONE: u64 = 208_800;
+pub(crate) const TWO: u64 = 381_600;
+pub(crate) const THREE: u64 = 550_800;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Sent(ContenderId, Vec<u64>),
+    Collider(ContenderId, Vec<u64>),
+    Request(ContenderId, bool),
+    CfEnd(ContenderId),
+    Lost,
+    Received(u32),
+    Acknowledged(u32),
+    GivenUp(u32),
+}
+
+#[derive(Debug, Default)]
+struct Queues {
+    packets: Vec<VecDeque<Msdu<u32>>>,
+    seen: Vec<(u64, Seen)>,
+}
+
+impl Supply<u32> for Queues {
+    fn next(
+        &mut self,
+        _: ContenderId,
+        _: Time,
+        _: impl FnOnce(&Msdu<u32>) -> bool,
+        _: impl FnOnce(Msdu<u32>),
+    ) -> bool {
+        panic!("a receiver is asked for first")
+    }
+
+    fn receiver<'a>(
+        &mut self,
+        contender: ContenderId,
+        mut waiting: impl Iterator<Item = (StationId, Option<&'a u32>)>,
+    ) -> Option<StationId> {
+        let first = self.packets[contender as usize].front().map(|msdu| msdu.receiver);
+        waiting.next().map(|(receiver, _)| receiver).or(first)
+    }
+
+    fn next_for(
+        &mut self,
+        contender: ContenderId,
+        receiver: StationId,
+        _: Time,
+        fits: impl FnOnce(u64) -> bool,
+    ) -> Option<Msdu<u32>> {
+        let queue = &mut self.packets[contender as usize];
+        let place = queue.iter().position(|msdu| msdu.receiver == receiver)?;
+        if fits(queue[place].bits) { queue.remove(place) } else { None }
+    }
+
+    fn has_next(&self, contender: ContenderId) -> bool {
+        !self.packets[contender as usize].is_empty()
+    }
+
+    fn watches_colliders(&self) -> bool {
+        true
+    }
+
+    fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
+        let ids = |mpdus: &[airtcp_wlan::Mpdu<u32>]| mpdus.iter().map(|mpdu| mpdu.id).collect();
+        let seen = match event {
+            MacEvent::Began(Began::Exchange { by, psdu, .. }) => Seen::Sent(by, ids(psdu.mpdus())),
+            MacEvent::Began(Began::Collider { by, psdu, .. }) => {
+                Seen::Collider(by, ids(psdu.mpdus()))
+            }
+            MacEvent::Began(Began::Request { by, collides, .. }) => Seen::Request(by, collides),
+            MacEvent::Began(Began::CfEnd { by, .. }) => Seen::CfEnd(by),
+            MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. })
+            | MacEvent::Answered { .. } => return,
+            MacEvent::Began(Began::ContentionFree(_)) => panic!("there is no PCF"),
+            MacEvent::Lost { .. } => Seen::Lost,
+            MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),
+            MacEvent::Acknowledged { mpdu, .. } => Seen::Acknowledged(mpdu.payload),
+            MacEvent::GivenUp { mpdu, .. } => Seen::GivenUp(mpdu.payload),
+        };
+        self.seen.push((now.as_nanos(), seen));
+    }
+}
+
+pub(crate) fn phy() -> PhyConfig {
+    let rate = HighRate {
+        format: Format::Ht,
+        mcs: 7,
+        spatial_streams: 1,
+        channel_width_mhz: 20,
+        guard_interval: Duration::from_nanos(400),
+        preamble_time: Duration::from_micros(36),
+    };
+    PhyConfig {
+        data_rate: Rate { bps: rate.bps(), modulation: Modulation::High(rate) },
+        control_rate: Rate { bps: 24_000_000, modulation: Modulation::Ofdm },
+        slot_time: Duration::from_nanos(SLOT),
+        sifs: Duration::from_nanos(SIFS),
+        difs: Duration::from_micros(34),
+        eifs: Duration::from_micros(94),
+        ack_timeout: Duration::from_nanos(ACK_TIMEOUT),
+        dsss: None,
+        ofdm: Some(airtcp_wlan::phy::OfdmTiming {
+            preamble_time: Duration::from_micros(16),
+            plcp_header_time: Duration::from_micros(4),
+            symbol_time: Duration::from_micros(4),
+            service_bits: 16,
+            tail_bits: 6,
+            signal_extension: Duration::ZERO,
+        }),
+        high_rate: Some(HighRateTiming {
+            service_bits: 16,
+            tail_bits: 6,
+            short_gi_rounding: false,
+            signal_extension: Duration::ZERO,
+        }),
+        cw_min: 15,
+        mac_header_bits: 240,
+        llc_bits: 0,
+        ..crate::cell::phy()
+    }
+}
+
+pub(crate) fn mac(failed_block_ack: FailedBlockAck) -> MacConfig {
+    let aggregation = AggregationConfig {
+        ampdu_bytes: 65_535,
+        amsdu_bytes: 0,
+        mpdu_bytes: 4_095,
+        ppdu_time: Duration::from_micros(5_484),
+        block_ack_window: 64,
+        block_ack_bits: 256,
+        block_ack_rate: phy().control_rate,
+        block_ack_request_bits: 192,
+    };
+    let cf_end_rate = Rate { bps: 6_000_000, modulation: Modulation::Ofdm };
+    let mut mac = MacConfig { aggregation: Some(aggregation), cf_end_rate, ..standard() };
+    mac.rules.failed_block_ack = failed_block_ack;
+    mac
+}
+
+/// A cell with a queue each for the access point and some stations.
+pub(crate) struct Script {
+    pub(crate) cell: Cell<u32>,
+    queues: Queues,
+    backoffs: Vec<RandomStream>,
+    packets: u32,
+}
+
+impl Script {
+    pub(crate) fn new(stations: usize, mac: &MacConfig, errors: Option<FrameErrors>) -> Self {
+        Self::with_txop(stations, mac, errors, 0)
+    }
+
+    pub(crate) fn with_txop(
+        stations: usize,
+        mac: &MacConfig,
+        errors: Option<FrameErrors>,
+        txop_limit: u64,
+    ) -> Self {
+        let phy = phy();
+        let access = AccessParameters {
+            aifs: Duration::from_nanos(AIFS),
+            cw_min: 15,
+            cw_max: 1_023,
+            txop_limit: Duration::from_nanos(txop_limit),
+        };
+        let count = stations + 1;
+        let contenders = (0..).zip(streams(count)).map(|(station, backoffs)| ContenderConfig {
+            station,
+            audibility: ALL_HEAR_ALL,
+            access,
+            backoffs,
+            bursts: None,
+        });
+        let lossy = |station: usize| {
+            let stream = RandomStream::new(3, 0, &format!("sta/{station}"), "frame errors");
+            errors.filter(|_| station > 0).map(|errors| (errors, stream))
+        };
+        let config = CellConfig {
+            phy: &phy,
+            mac,
+            rates: vec![(phy.data_rate, phy.control_rate)],
+            rate_classes: vec![0; count],
+            errors: (0..count).map(lossy).collect(),
+            rate_controls: Vec::new(),
+            contenders: contenders.collect(),
+        };
+        Self {
+            cell: Cell::new(config),
+            queues: Queues { packets: vec![VecDeque::new(); count], seen: Vec::new() },
+            backoffs: streams(count),
+            packets: 0,
+        }
+    }
+
+    /// Puts `count` packets for `receiver` into a queue at `nanos`.
+    pub(crate) fn queue(
+        &mut self,
+        contender: ContenderId,
+        receiver: StationId,
+        count: u32,
+        nanos: u64,
+    ) {
+        self.run(nanos);
+        let was_empty = self.queues.packets[contender as usize].is_empty();
+        for _ in 0..count {
+            let msdu = Msdu { receiver, bits: 8 * 1_508, payload: self.packets };
+            self.packets += 1;
+            self.queues.packets[contender as usize].push_back(msdu);
+        }
+        if was_empty {
+            self.cell.frame_ready(contender, Time::from_nanos(nanos));
+        }
+    }
+
+    fn run(&mut self, end: u64) {
+        while self.cell.next_time() < Time::from_nanos(end) {
+            self.cell.advance(self.cell.next_time(), &mut self.queues);
+        }
+    }
+
+    pub(crate) fn seen_before(&mut self, end: u64) -> Vec<(u64, Seen)> {
+        self.run(end);
+        std::mem::take(&mut self.queues.seen)
+    }
+
+    pub(crate) fn backoff(&mut self, contender: ContenderId, cw: u32) -> u64 {
+        SLOT * u64::from(self.backoffs[contender as usize].up_to(cw))
+    }
+
+    pub(crate) fn laws_hold(&self) {
+        for contender in 0..self.backoffs.len() as ContenderId {
+            self.cell.check_laws(contender).unwrap();
+        }
+    }
+}
