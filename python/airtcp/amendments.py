@@ -64,11 +64,12 @@ class Amendment:
     """The facts that distinguish an amendment.
 
     Of the radio: `subcarriers` is N_SD by width in MHz (Tables 19-6, 21-5, 27-13, 36-20), and
-    `widest_mhz` the widest channel by band. Before the Data field come, after 20 us that every
-    format begins with: `signal_ns`, further signal fields of a fixed length; `signal_bits`, those
-    that go at the lower of the data's MCS and MCS 1, in symbols of 4 us; `training_ns`, the short
-    training field; `long_training_ns`, each long training field by guard interval; `sig_b_ns`.
-    `has_tail`: data end with the tail bits of a convolutional code, or have an LDPC code.
+    `widest_mhz` the widest channel by band in GHz. Before the Data field come, after 20 us that
+    every format begins with: `signal_ns`, further signal fields of a fixed length; `signal_bits`,
+    those that go at the lower of the data's MCS and MCS 1, in symbols of 4 us; `training_ns`, the
+    short training field; `long_training_ns`, each long training field by guard interval;
+    `sig_b_ns`. `has_tail`: data end with the tail bits of a convolutional code, or have an LDPC
+    code.
 
     Of the MAC: `ampdu_bytes` and `amsdu_bytes` are the longest that a receiver may announce,
     `mpdu_bytes` is the longest MPDU with several packets, alone or in an A-MPDU, and `window` the
@@ -81,7 +82,7 @@ class Amendment:
     standard: str
     format: str
     generation: str
-    widest_mhz: Mapping[str, int]
+    widest_mhz: Mapping[float, int]
     subcarriers: Mapping[int, int]
     default_width_mhz: int
     highest_mcs: int
@@ -107,11 +108,6 @@ class Amendment:
     sold: Mapping[str, int]
 
     @property
-    def bands(self) -> tuple[str, ...]:
-        """The frequency bands, as they are written in a scenario."""
-        return tuple(self.widest_mhz)
-
-    @property
     def has_long_symbols(self) -> bool:
         """Tell whether symbols last four times as long as before, as from HE on."""
         return self.symbol_ns == 12_800
@@ -121,7 +117,7 @@ _HT: Final = Amendment(
     standard="802.11n",
     format="ht",
     generation="Wi-Fi 4",
-    widest_mhz={"2.4 GHz": 40, "5 GHz": 40},
+    widest_mhz={2.4: 40, 5: 40},
     subcarriers={20: 52, 40: 108},
     default_width_mhz=20,
     highest_mcs=7,
@@ -146,7 +142,7 @@ _VHT: Final = Amendment(
     standard="802.11ac",
     format="vht",
     generation="Wi-Fi 5",
-    widest_mhz={"5 GHz": 160},
+    widest_mhz={5: 160},
     subcarriers={20: 52, 40: 108, 80: 234, 160: 468},
     default_width_mhz=80,
     highest_mcs=9,
@@ -195,7 +191,7 @@ _HE: Final = Amendment(
     standard="802.11ax",
     format="he",
     generation="Wi-Fi 6",
-    widest_mhz={"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 160},
+    widest_mhz={2.4: 40, 5: 160, 6: 160},
     subcarriers={20: 234, 40: 468, 80: 980, 160: 1_960},
     default_width_mhz=80,
     highest_mcs=11,
@@ -215,7 +211,7 @@ _EHT: Final = Amendment(
     standard="802.11be",
     format="eht",
     generation="Wi-Fi 7",
-    widest_mhz={"2.4 GHz": 40, "5 GHz": 160, "6 GHz": 320},
+    widest_mhz={2.4: 40, 5: 160, 6: 320},
     subcarriers={20: 234, 40: 468, 80: 980, 160: 1_960, 320: 3_920},
     default_width_mhz=80,
     highest_mcs=13,
@@ -250,7 +246,7 @@ LARGEST_WINDOW: Final = max(one.window for one in AMENDMENTS.values())
 GUARD_INTERVALS_NS: Final = tuple(
     sorted({ns for one in AMENDMENTS.values() for ns in one.guard_intervals_ns})
 )
-BANDS: Final = tuple(sorted({band for one in AMENDMENTS.values() for band in one.bands}))
+BANDS_GHZ: Final = tuple(sorted({ghz for one in AMENDMENTS.values() for ghz in one.widest_mhz}))
 
 
 def amended(text: Callable[[Amendment], str]) -> str:

@@ -132,10 +132,10 @@ def number_or_table(value: object) -> str:
     return "table" if isinstance(value, dict | Written) else "number"
 
 
-def one_of(values: Iterable[int], unit: str) -> Any:
+def one_of(values: Iterable[float], unit: str) -> Any:
     """What a key takes that holds one of a few quantities: "80 MHz" of a file is 80."""
-    words = tuple(f"{value} {unit}" for value in values)
-    return Annotated[Literal.__getitem__(words), AfterValidator(lambda text: int(text.split()[0]))]
+    known = {f"{value} {unit}": value for value in values}
+    return Annotated[Literal.__getitem__(tuple(known)), AfterValidator(known.__getitem__)]
 
 
 def needed(description: str) -> Any:

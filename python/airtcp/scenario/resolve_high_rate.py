@@ -184,11 +184,10 @@ def high_rate_timing(phy: Written, rules: Written) -> HighRateTiming:
         InvalidError: a band that the standard does not have.
     """
     amendment = AMENDMENTS[phy.standard]
-    band = _band(phy, amendment)
     parts = rate_of(phy, rules).high
     assert parts is not None
     rate = HighRate.of(amendment.format, parts)
-    return rate.timing(rules_of(rules), band_ghz=2.4 if band == "2.4 GHz" else 5.0)
+    return rate.timing(rules_of(rules), band_ghz=_band_ghz(phy, amendment))
 
 
 def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggregation | None:
@@ -239,32 +238,32 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
     )
 
 
-def _band(phy: Written, amendment: Amendment) -> str:
-    """The frequency band of the cell; 5 GHz unless only a higher one has the channel's width.
+def _band_ghz(phy: Written, amendment: Amendment) -> float:
+    """Returns the band of the cell; 5 GHz unless only a higher one has the channel's width.
 
     Raises:
         InvalidError: a band that the standard does not have, or that has no channel so wide.
     """
     width = phy.channel_width or 0
-    fit = [band for band, widest in amendment.widest_mhz.items() if width <= widest]
-    band: str = phy.band or ("5 GHz" if "5 GHz" in fit or not fit else fit[-1])
-    if band not in amendment.bands:
-        allowed = ", ".join(f'"{one}"' for one in amendment.bands)
+    fit = [ghz for ghz, widest in amendment.widest_mhz.items() if width <= widest]
+    band: float = phy.band or (5 if 5 in fit or not fit else fit[-1])
+    if band not in amendment.widest_mhz:
+        allowed = ", ".join(f'"{ghz} GHz"' for ghz in amendment.widest_mhz)
         raise InvalidError(
-            ("phy", "band"), f'"{band}" is no band of {phy.standard}; allowed: {allowed}'
+            ("phy", "band"), f'"{band} GHz" is no band of {phy.standard}; allowed: {allowed}'
         )
     if width in amendment.subcarriers and band not in fit:
         raise InvalidError(
             ("phy", "channel_width"),
             f"is {width} MHz; allowed: {amendment.widest_mhz[band]} MHz at most in the band of "
-            f"{band} in {phy.standard}",
+            f"{band} GHz in {phy.standard}",
         )
     return band
 
 
 def _channel_width_mhz(phy: Written, amendment: Amendment) -> int:
     """The width of the cell's channel: the one given, or the common one if the band has it."""
-    widest = amendment.widest_mhz[_band(phy, amendment)]
+    widest = amendment.widest_mhz[_band_ghz(phy, amendment)]
     width: int = phy.channel_width or min(amendment.default_width_mhz, widest)
     return width
 

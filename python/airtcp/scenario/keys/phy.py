@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ...airtime import Rate
 from ...amendments import (
-    BANDS,
+    BANDS_GHZ,
     BLOCK_ACK_BITS,
     GUARD_INTERVALS_NS,
     HIGHEST_MCS,
@@ -98,8 +98,10 @@ class Phy(Table):
         "The standard.", reads=Annotated[StandardName, in_any_case(*STANDARDS)]
     )
     band: ClassVar[Key] = file_only(
-        Literal.__getitem__(BANDS),
-        f"Frequency band: {amended(lambda one: ', '.join(one.bands))}.",
+        one_of(BANDS_GHZ, "GHz"),
+        "Frequency band: "
+        + amended(lambda one: ", ".join(f"{ghz} GHz" for ghz in one.widest_mhz))
+        + ".",
         default=follows("5 GHz; 6 GHz with a channel that only it has"),
     )
     channel_width: ClassVar[Key] = file_only(
