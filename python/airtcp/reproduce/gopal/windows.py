@@ -57,7 +57,7 @@ def beginnings(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[
 
 
 def _in_slow_start(events: Any, place: int) -> bool:
-    """Whether a window is below its threshold, or there is none, at an event."""
+    """Tell if a window is below its threshold, or there is none, at an event."""
     threshold = events.ssthresh_bytes[place]
     return bool(np.isnan(threshold) or events.cwnd_bytes[place] < threshold)
 

@@ -67,7 +67,7 @@ def terms(bench: Bench) -> Outcome:
 
 
 def _cycle(bench: Bench, **changes: Any) -> Interval:
-    """How long two full segments and their TCP ACK take in a download without end, seconds."""
+    """The time of two full segments and their TCP ACK in a download without end, seconds."""
     simulation = bench.simulate("downloads", {**_ENDLESS, **changes}, quick={})
     bits = 2.0 * Parameters.testbed().mss_bits
     return changed(simulation.metrics["goodput_bps"], lambda goodput: bits / goodput)
