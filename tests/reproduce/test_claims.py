@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from airtcp.reproduce import catalogue
+from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.claims import (
     Beside,
     By,
@@ -18,7 +19,8 @@ from airtcp.reproduce.claims import (
     sentences,
     tally,
 )
-from airtcp.reproduce.item import Value
+from airtcp.reproduce.item import Data, Item, Outcome, Value
+from airtcp.reproduce.make import make
 from airtcp.reproduce.measure import changed, error_of, gap, least, magnitude, most, off
 from airtcp.stats import Interval, student_interval
 
@@ -261,3 +263,34 @@ def test_a_claim_has_its_sentence_and_the_reason_of_its_bound(
 
     with pytest.raises(ValueError, match=wrong):
         load_claims(file)
+
+
+@pytest.mark.parametrize(
+    ("width", "quick", "tried"),
+    [
+        (0.5, False, [1]),  # 10.8 ± 0.5 is above 10
+        (2.0, False, [1, 2, 4]),  # ± 2, ± 1, ± 0.5
+        (99.0, False, [1, 2, 4, 8, 16]),
+        (2.0, True, [1]),
+    ],
+)
+def test_a_claim_at_its_bound_is_made_with_more_replications(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: float, quick: bool, tried: list[int]
+) -> None:
+    made_with: list[int] = []
+
+    def outcome(bench: Bench) -> Outcome:
+        times = bench.settings.times
+        made_with.append(times)
+        return Outcome(Data(["x"], [[1]]), "", {"plain": around(10.8, width / times)})
+
+    mine = replace(claim(relation=">"), item="M.test", readings=())
+    monkeypatch.setattr("airtcp.reproduce.make.load_claims", lambda: [mine])
+    item = Item("M.test", "A test", "", "", outcome)
+    settings = Settings(quick=quick)
+
+    assert [one.how for one in make([item], settings, tmp_path)] == ["made"]
+    assert made_with == tried
+    # What was made with more is kept as it is.
+    assert [one.how for one in make([item], settings, tmp_path)] == ["kept"]
+    assert made_with == tried

@@ -32,13 +32,15 @@ Changes = Mapping[str, Any]
 class Settings:
     """How items are to be made. `seed` and `replications` replace those of the scenarios.
 
-    `threads` is how many replications run at a time, and changes no number.
+    `threads` is how many replications run at a time, and changes no number. `times` is how many
+    times as many replications are made as the scenarios say, where `replications` does not.
     """
 
     quick: bool = False
     seed: int | None = None
     replications: int | None = None
     threads: int | None = None
+    times: int = 1
 
 
 @dataclass
@@ -87,7 +89,11 @@ class Bench:
                 values.append(value)
         if self.quick:
             scenario = scenario.vary(_quick_run(scenario) if quick is None else quick)
-        return scenario.with_run(seed=self.settings.seed, replications=self.settings.replications)
+        replications, times = self.settings.replications, self.settings.times
+        if replications is None and times > 1:
+            assert scenario.run.replications is not None, "the papers' scenarios say how many"
+            replications = times * scenario.run.replications
+        return scenario.with_run(seed=self.settings.seed, replications=replications)
 
     def simulate(
         self,
