@@ -40,6 +40,8 @@ STATED: Final = 4
 #: Files of 1 MB take five times as long.
 _LONG: Final = {"run.warmup": "1000 s", "run.duration": "10000 s"}
 _QUICK: Final = {"run.duration": "1000 s", "run.replications": 10}
+#: Without processor sharing of the same transfers beside them, more are needed to tell a twentieth.
+_QUICK_CLIENTS: Final = {"run.duration": "1000 s", "run.replications": 120}
 _QUICK_LONG: Final = {"run.duration": "5000 s", "run.replications": 10}
 #: At the last loads, where a per cent of the service time is ten of the transfer time, and at the
 #: load that all other figures are of.
@@ -228,7 +230,7 @@ def observe_clients(bench: Bench, count: int, gap_s: float) -> Simulation:
             "flows.client.application.size": LAWS["exponential"],
             "run.replications": 200,
         },
-        quick={},
+        quick=_QUICK_CLIENTS,
     )
 
 
