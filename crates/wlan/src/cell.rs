@@ -18,11 +18,11 @@ use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::polled::Polled;
 use crate::exchange::single::Single;
-use crate::exchange::{Air, Exchange};
+use crate::exchange::{Air, Exchange, Roles};
 use crate::medium::FrameErrors;
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
-use crate::station::ContenderId;
+use crate::station::{ContenderId, StationId};
 
 /// What a cell is made from.
 #[derive(Debug)]
@@ -31,10 +31,12 @@ pub struct CellConfig<'a> {
     pub phy: &'a PhyConfig,
     /// Rules.
     pub mac: &'a MacConfig,
+    /// The access point: all others send to it, and it to them. It has a queue.
+    pub access_point: StationId,
     /// Data and control rates of each class of stations.
     pub rates: Vec<(Rate, Rate)>,
     /// The class of each station, in the order of their numbers. Frames to and from a station go at
-    /// its rates; the first entry, the access point's own, is not used.
+    /// its rates; the access point's own entry is not used.
     pub rate_classes: Vec<u32>,
     /// How likely frames to and from each station are lost, and where that is drawn from, in the
     /// order of their numbers.
@@ -42,8 +44,8 @@ pub struct CellConfig<'a> {
     /// The stations whose rate is found by sending, in the order of their numbers; the others, and
     /// those beyond the last, have that of their class.
     pub rate_controls: Vec<Option<RateControlConfig>>,
-    /// The queues, in the order of their numbers: the access point's first, of each station the one
-    /// with the highest priority first.
+    /// The queues, in the order of their numbers: those of one station follow one another, the one with
+    /// the highest priority first.
     pub contenders: Vec<ContenderConfig>,
 }
 
@@ -70,11 +72,13 @@ enum Mac<P> {
 impl<P: Clone> Mac<P> {
     fn new(config: &mut CellConfig<'_>) -> Self {
         let CellConfig { phy, mac, rates, rate_classes, rate_controls, contenders, .. } = config;
+        let access_point = config.access_point;
         let of_stations = (rate_classes.len(), std::mem::take(rate_controls));
-        if let Some(one) = Aggregate::new(phy, mac, rates, of_stations, contenders) {
+        if let Some(one) = Aggregate::new(phy, mac, rates, of_stations, (access_point, contenders))
+        {
             return Self::Aggregate(one);
         }
-        if let Some(one) = Polled::new(phy, mac, contenders) {
+        if let Some(one) = Polled::new(phy, mac, (access_point, contenders)) {
             return Self::Polled(one);
         }
         let sends_one_frame =
@@ -92,7 +96,8 @@ impl<P: Clone> Cell<P> {
     pub fn new(mut config: CellConfig<'_>) -> Self {
         let kind = Mac::new(&mut config);
         let CellConfig { phy, mac, rates, rate_classes, errors, contenders, .. } = config;
-        Self { air: Air::new(phy, mac, (rates, rate_classes), errors, contenders), mac: kind }
+        let roles = Roles::new(config.access_point, rate_classes);
+        Self { air: Air::new(phy, mac, (rates, roles), errors, contenders), mac: kind }
     }
 
     /// Returns when something happens next, unless a frame is ready before; [`Time::NEVER`] if nothing

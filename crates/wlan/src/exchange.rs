@@ -22,6 +22,7 @@ mod beacons;
 mod failures;
 mod originator;
 pub(crate) mod polled;
+mod roles;
 mod shortcut;
 pub(crate) mod single;
 mod txop_ends;
@@ -30,6 +31,7 @@ use airtcp_kernel::{Duration, Time};
 
 pub(crate) use air::{Air, OnAir};
 pub(crate) use originator::Originator;
+pub(crate) use roles::Roles;
 
 use crate::contention::{Access, Retry};
 use crate::events::Supply;
@@ -38,7 +40,6 @@ use crate::medium::{Medium, Reception};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
-use air::rate_class;
 
 /// The kind of exchanges of a cell. What is provided is right where the MAC holds no more of a queue than the
 /// frame that it sends.
@@ -141,14 +142,14 @@ pub(crate) trait Exchange<P: Clone>: Sized {
     fn times<'a>(&'a self, air: &'a mut Air<P>, by: ContenderId) -> &'a FrameTimes {
         let originator = &air.originators[by as usize];
         let psdu = originator.frames().expect("a contender that sends has a frame");
-        let class = rate_class(&air.rate_classes, originator.station, psdu.receiver());
+        let class = air.roles.rate_class(originator.station, psdu.receiver());
         air.frames.times(class, psdu.bits())
     }
 
     /// Returns the number of the rate at which `by` sends to `receiver` what it has begun or tries to.
     #[inline(always)]
     fn class(&self, air: &Air<P>, by: ContenderId, receiver: StationId) -> u32 {
-        rate_class(&air.rate_classes, air.originators[by as usize].station, receiver)
+        air.roles.rate_class(air.originators[by as usize].station, receiver)
     }
 
     /// Returns when the last frame arrived of the PPDU on the air, if frames are told of one by one.

@@ -39,4 +39,4 @@ pub use phy::{
 };
 pub use rate_control::RateControlConfig;
 pub use sequence::dcf::{FrameTable, FrameTimes};
-pub use station::{ACCESS_POINT, ALL_HEAR_ALL, AudibilityClass, ContenderId, EVERYBODY, StationId};
+pub use station::{ALL_HEAR_ALL, AudibilityClass, ContenderId, EVERYBODY, StationId};

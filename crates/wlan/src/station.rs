@@ -13,8 +13,5 @@ pub type AudibilityClass = u32;
 /// The class of all stations of a cell in which every station hears every other.
 pub const ALL_HEAR_ALL: AudibilityClass = 0;
 
-/// The access point, as a station of its cell.
-pub const ACCESS_POINT: StationId = 0;
-
 /// The receiver of a frame for all.
 pub const EVERYBODY: StationId = StationId::MAX;

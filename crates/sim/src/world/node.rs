@@ -141,6 +141,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let cell = CellConfig {
         phy: &scenario.phy,
         mac: &scenario.mac,
+        access_point: nodes[access_point as usize].address,
         rates: scenario.rates().collect(),
         rate_classes,
         errors: errors(scenario, seed, replication),

@@ -9,7 +9,7 @@ mod outcome;
 
 use airtcp_kernel::{Duration, Time};
 
-use super::air::{limit, rate_class};
+use super::air::limit;
 use super::{Air, Exchange, Failure, OnAir};
 use crate::config::{Delivery, FailedBlockAck, MacConfig};
 use crate::contention::{ContenderConfig, Retry};
@@ -20,7 +20,7 @@ use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::{Growing, HtExchange, Packets};
-use crate::station::{ACCESS_POINT, ContenderId, StationId};
+use crate::station::{ContenderId, StationId};
 
 /// Where the queues of a cell stand with their receivers.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl<P: Clone> Aggregate<P> {
         mac: &MacConfig,
         rates: &[(Rate, Rate)],
         (stations, rate_controls): (usize, Vec<Option<RateControlConfig>>),
-        contenders: &[ContenderConfig],
+        (access_point, contenders): (StationId, &[ContenderConfig]),
     ) -> Option<Box<Self>> {
         let aggregation = mac.aggregation.as_ref()?;
         let exchanges = rates
@@ -102,10 +102,8 @@ impl<P: Clone> Aggregate<P> {
             .map(|&(data, control)| HtExchange::new(phy, mac, aggregation, data, control));
         let exchanges: Vec<HtExchange> = exchanges.collect();
         let minstrel = |contender: &ContenderConfig, receiver: StationId| {
-            let (far, side) = match contender.station {
-                ACCESS_POINT => (receiver, 0),
-                station => (station, 1),
-            };
+            let is_download = contender.station == access_point;
+            let (far, side) = if is_download { (receiver, 0) } else { (contender.station, 1) };
             let config = rate_controls.get(far as usize)?.as_ref()?;
             let access = &contender.access;
             let mean = access.aifs + phy.slot_time * u64::from(access.cw_min / 2);
@@ -123,11 +121,10 @@ impl<P: Clone> Aggregate<P> {
             rate_control: minstrel(contender, receiver),
         };
         let queues = contenders.iter().map(|contender| AggregatingQueue {
-            agreements: match contender.station {
-                ACCESS_POINT => {
-                    (0..stations as StationId).map(|one| agreement(contender, one)).collect()
-                }
-                _ => vec![agreement(contender, ACCESS_POINT)],
+            agreements: if contender.station == access_point {
+                (0..stations as StationId).map(|one| agreement(contender, one)).collect()
+            } else {
+                vec![agreement(contender, access_point)]
             },
             choice: None,
             pending: Vec::new(),
@@ -257,7 +254,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         });
         let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
         let station = air.originators[by as usize].station;
-        let class = rate_class(&air.rate_classes, station, receiver);
+        let class = air.roles.rate_class(station, receiver);
         let place = queue.place(receiver);
         let Agreement { window, rate_control, .. } = &mut queue.agreements[place];
         queue.choice = None;
@@ -267,7 +264,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
             return left.is_none_or(|left| queue.times.total <= left);
         }
         queue.choice = rate_control.as_mut().map(|minstrel| minstrel.choose(now));
-        let far = if station == ACCESS_POINT { receiver } else { station };
+        let far = air.roles.far(station, receiver);
         let class = match (queue.choice, self.controlled.get(far as usize)) {
             (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
             _ => class,

@@ -7,6 +7,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 
 use super::beacons::Beacons;
 use super::originator::Milestones;
+use super::roles::{Roles, first_of_access_point};
 use super::txop_ends::TxopEnds;
 use super::{Exchange, Originator};
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};
@@ -18,7 +19,7 @@ use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
 use crate::sequence::dcf::FrameTable;
 use crate::sequence::txop::Txop;
-use crate::station::{ACCESS_POINT, ALL_HEAR_ALL, ContenderId, StationId};
+use crate::station::{ALL_HEAR_ALL, ContenderId, StationId};
 
 /// The MAC of one cell, but for what is peculiar to the kind of its exchanges.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub(crate) struct Air<P> {
     pub(super) errors: ErrorModel,
     /// Whether frames are lost in collisions alone.
     pub(super) is_perfect: bool,
-    pub(super) rate_classes: Vec<u32>,
+    pub(super) roles: Roles,
     pub(super) beacons: Beacons,
     pub(crate) counters: CellCounters,
     pub(super) retry_limit: u16,
@@ -74,7 +75,7 @@ impl<P: Clone> Air<P> {
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
-        (rates, rate_classes): (Vec<(Rate, Rate)>, Vec<u32>),
+        (rates, roles): (Vec<(Rate, Rate)>, Roles),
         errors: Vec<Option<(FrameErrors, RandomStream)>>,
         contenders: Vec<ContenderConfig>,
     ) -> Self {
@@ -90,7 +91,8 @@ impl<P: Clone> Air<P> {
                 done: 0,
             })
             .collect();
-        let beacons = Beacons::new(phy, mac);
+        let beacons =
+            Beacons::new(phy, mac, first_of_access_point(roles.access_point(), &contenders));
         Self {
             contention: Contention::new(phy, mac, contenders),
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
@@ -103,7 +105,7 @@ impl<P: Clone> Air<P> {
             originators,
             is_perfect: errors.is_perfect(),
             errors,
-            rate_classes,
+            roles,
             beacons,
             counters: CellCounters::default(),
             retry_limit: limit(mac.short_retry_limit),
@@ -200,20 +202,15 @@ impl<P: Clone> Air<P> {
     }
 }
 
-/// Returns the class of the rates between two stations, of which one is the access point: those of the other.
-#[inline]
-pub(super) fn rate_class(classes: &[u32], sender: StationId, receiver: StationId) -> u32 {
-    classes[if sender == ACCESS_POINT { receiver } else { sender } as usize]
-}
-
 /// Draws whether `mpdu` of `sender` is lost on the way.
 pub(super) fn loses<P>(
     errors: &mut ErrorModel,
+    roles: &Roles,
     frames: &FrameTable,
     sender: StationId,
     mpdu: &Mpdu<P>,
 ) -> bool {
-    let far = if sender == ACCESS_POINT { mpdu.receiver } else { sender };
+    let far = roles.far(sender, mpdu.receiver);
     errors.loses(far, frames.msdu_bits(mpdu.bits))
 }
 

@@ -14,9 +14,6 @@ use crate::frame::Mpdu;
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, EVERYBODY};
 
-/// The access point's queue of the highest priority: its only one under the DCF, AC_VO under EDCA.
-pub(super) const FIRST_OF_ACCESS_POINT: ContenderId = 0;
-
 /// No queue.
 const NONE: ContenderId = ContenderId::MAX;
 
@@ -24,6 +21,8 @@ const NONE: ContenderId = ContenderId::MAX;
 /// answers are there ready.
 #[derive(Debug)]
 pub(super) struct Beacons {
+    /// The access point's queue of the highest priority: its only one under the DCF, AC_VO under EDCA.
+    queue: ContenderId,
     interval: Duration,
     airtime: Duration,
     /// The next to be sent.
@@ -37,7 +36,8 @@ pub(super) struct Beacons {
 }
 
 impl Beacons {
-    pub(super) fn new(phy: &PhyConfig, mac: &MacConfig) -> Self {
+    /// Makes the beacons that go ahead of `queue`.
+    pub(super) fn new(phy: &PhyConfig, mac: &MacConfig, queue: ContenderId) -> Self {
         let (interval, bits, airtime, next_target) = match mac.beacon {
             None => (Duration::ZERO, 0, Duration::ZERO, Time::NEVER),
             Some(beacon) => {
@@ -55,7 +55,7 @@ impl Beacons {
             is_received: false,
             payload: (),
         };
-        Self { interval, airtime, frame, next_target, due: NONE, on_air: NONE }
+        Self { queue, interval, airtime, frame, next_target, due: NONE, on_air: NONE }
     }
 
     #[inline]
@@ -86,7 +86,7 @@ impl Beacons {
 
     /// The access point's next frame is a beacon.
     pub(super) fn set_due(&mut self) {
-        self.due = FIRST_OF_ACCESS_POINT;
+        self.due = self.queue;
     }
 
     pub(super) fn airtime(&self) -> Duration {
@@ -112,7 +112,7 @@ impl<P: Clone> Air<P> {
     pub(super) fn beacon_is_due(&mut self, now: Time) {
         self.beacons.next_target = now + self.beacons.interval;
         self.beacons.set_due();
-        self.contention.frame_queued(FIRST_OF_ACCESS_POINT, now, false);
+        self.contention.frame_queued(self.beacons.queue, now, false);
         self.look_for_access();
     }
 

@@ -2,7 +2,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::air::rate_class;
+use super::roles::Roles;
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::{Frames, Mpdu, Msdu, Psdu};
 use crate::sequence::dcf::FrameTable;
@@ -40,12 +40,12 @@ impl<P> Originator<P> {
         by: ContenderId,
         start: Time,
         frames: &mut FrameTable,
-        rate_classes: &[u32],
+        roles: &Roles,
         supply: &mut S,
     ) -> (&mut Mpdu<P>, Milestones) {
         let station = self.station;
         let mpdu = self.hold(by, start, frames, supply);
-        let class = rate_class(rate_classes, station, mpdu.receiver);
+        let class = roles.rate_class(station, mpdu.receiver);
         let times = frames.times(class, mpdu.bits);
         let psdu = Frames::only(mpdu);
         supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, class, psdu }));

@@ -25,7 +25,7 @@ mod turns;
 use airtcp_kernel::{Duration, Time};
 
 use super::air::loses;
-use super::beacons::FIRST_OF_ACCESS_POINT;
+use super::roles::{Roles, first_of_access_point};
 use super::single::Single;
 use super::txop_ends::CF_END_BITS;
 use super::{Air, OnAir, Originator};
@@ -35,7 +35,7 @@ use crate::events::{Began, CfFrame, MacEvent, Supply};
 use crate::frame::Frames;
 use crate::phy::{Modulation, PhyConfig};
 use crate::sequence::dcf::FrameTable;
-use crate::station::{ACCESS_POINT, ALL_HEAR_ALL, ContenderId, EVERYBODY, StationId};
+use crate::station::{ALL_HEAR_ALL, ContenderId, EVERYBODY, StationId};
 use turns::{Round, Turn};
 
 /// Where the access point is with its contention-free periods.
@@ -50,7 +50,9 @@ pub(crate) struct Polled {
     cf_end: Duration,
     /// A data frame without data: MAC header and FCS.
     empty_bits: u64,
-    /// The queue of each station; the first entry, the access point's own, is not used.
+    /// The access point's queue.
+    access_point: ContenderId,
+    /// The queue of each station; the access point's own entry is not used.
     queues: Vec<ContenderId>,
     round: Round,
     phase: Phase,
@@ -98,13 +100,14 @@ impl Polled {
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
-        contenders: &[ContenderConfig],
+        (access_point, contenders): (StationId, &[ContenderConfig]),
     ) -> Option<Box<Self>> {
         let config = mac.pcf?;
         debug_assert!(mac.beacon.is_some(), "a contention-free period begins with a beacon");
         let PollOrder::RoundRobin = config.poll;
         let stations = contenders.iter().map(|one| one.station + 1).max().unwrap_or(0);
-        let mut queues = vec![FIRST_OF_ACCESS_POINT; stations as usize];
+        let access_point_queue = first_of_access_point(access_point, contenders);
+        let mut queues = vec![access_point_queue; stations as usize];
         for (id, contender) in (0..).zip(contenders) {
             queues[contender.station as usize] = id;
         }
@@ -115,7 +118,8 @@ impl Polled {
             pifs: phy.sifs + phy.slot_time,
             cf_end: phy.ppdu_time(CF_END_BITS, mac.cf_end_rate),
             empty_bits: phy.mac_header_bits,
-            round: Round::new(queues.len()),
+            round: Round::new(queues.len(), access_point),
+            access_point: access_point_queue,
             queues,
             phase: Phase::Silence,
             due: None,
@@ -217,7 +221,7 @@ impl Polled {
         air.counters.beacons += 1;
         let sent = now + air.beacons.airtime();
         let end = sent + air.frames.phy().propagation_delay;
-        air.tell_of_beacon(FIRST_OF_ACCESS_POINT, now, sent, end, false, supply);
+        air.tell_of_beacon(self.access_point, now, sent, end, false, supply);
         air.set_on_air(OnAir::ContentionFree, end);
     }
 
@@ -241,7 +245,7 @@ impl Polled {
         match self.phase {
             Phase::Beacon => {
                 air.beacons.end();
-                air.contention.broadcast_without_contention(FIRST_OF_ACCESS_POINT);
+                air.contention.broadcast_without_contention(self.access_point);
                 let turn = self.take_turn(air, now, now + air.frames.phy().sifs, supply);
                 self.begin_turn(air, turn, now + air.frames.phy().sifs, supply);
             }
@@ -281,7 +285,7 @@ impl Polled {
                 let end = sent + air.frames.phy().propagation_delay;
                 self.phase = Phase::End { acknowledges: acknowledged };
                 let frame = CfFrame {
-                    by: FIRST_OF_ACCESS_POINT,
+                    by: self.access_point,
                     receiver: EVERYBODY,
                     psdu: None,
                     acknowledges,
@@ -299,8 +303,8 @@ impl Polled {
         air.counters.polls += 1;
         self.phase = Phase::Poll { to, has_data, acknowledges: acknowledged };
         let other = acknowledged.map(|by| air.originators[by as usize].station);
-        let class = class_of_poll(&air.frames, &air.rate_classes, to, other);
-        let by = FIRST_OF_ACCESS_POINT;
+        let class = class_of_poll(&air.frames, &air.roles, to, other);
+        let by = self.access_point;
         let sending =
             Sending { by, receiver: to, has_data, polls: true, acknowledges, class, start };
         self.send_without_contention(air, &sending, supply);
@@ -334,7 +338,7 @@ impl Polled {
         now: Time,
         supply: &mut S,
     ) {
-        let is_lost = has_data && air.loses_held(FIRST_OF_ACCESS_POINT);
+        let is_lost = has_data && air.loses_held(self.access_point);
         if let Some(by) = acknowledges {
             if is_lost && air.originators[by as usize].station == to {
                 self.failed_without_contention(air, by, now, supply);
@@ -343,8 +347,8 @@ impl Polled {
             }
         }
         if is_lost {
-            air.tell_of_cf_loss(FIRST_OF_ACCESS_POINT, now, supply);
-            self.failed_without_contention(air, FIRST_OF_ACCESS_POINT, now, supply);
+            air.tell_of_cf_loss(self.access_point, now, supply);
+            self.failed_without_contention(air, self.access_point, now, supply);
             self.round.polled(true);
             self.wait_for_pifs(air, now);
             return;
@@ -353,17 +357,17 @@ impl Polled {
         let start = now + air.frames.phy().sifs;
         let answers_with_data = self.has_answer(air, by, now, start, supply);
         if has_data {
-            air.received_without_contention(FIRST_OF_ACCESS_POINT, now, supply);
+            air.received_without_contention(self.access_point, now, supply);
         }
         self.phase = Phase::Answer { by, has_data: answers_with_data, acknowledges: has_data };
         air.counters.polls_without_data += u64::from(!answers_with_data);
         let sending = Sending {
             by,
-            receiver: ACCESS_POINT,
+            receiver: air.roles.access_point(),
             has_data: answers_with_data,
             polls: false,
             acknowledges: has_data,
-            class: air.rate_classes[to as usize],
+            class: air.roles.class_of(to),
             start,
         };
         self.send_without_contention(air, &sending, supply);
@@ -384,13 +388,13 @@ impl Polled {
             air.tell_of_cf_loss(by, now, supply);
             self.failed_without_contention(air, by, now, supply);
             if acknowledges {
-                self.failed_without_contention(air, FIRST_OF_ACCESS_POINT, now, supply);
+                self.failed_without_contention(air, self.access_point, now, supply);
             }
             self.wait_for_pifs(air, now);
             return;
         }
         if acknowledges {
-            self.acknowledged_without_contention(air, FIRST_OF_ACCESS_POINT, now, supply);
+            self.acknowledged_without_contention(air, self.access_point, now, supply);
         }
         let start = now + air.frames.phy().sifs;
         self.unacknowledged = has_data.then_some(by);
@@ -462,7 +466,8 @@ impl<P: Clone> Air<P> {
         else {
             return false;
         };
-        !self.is_perfect && loses(&mut self.errors, &self.frames, *station, psdu.only())
+        !self.is_perfect
+            && loses(&mut self.errors, &self.roles, &self.frames, *station, psdu.only())
     }
 
     fn tell_of_cf_loss<S: Supply<P>>(&mut self, by: ContenderId, now: Time, supply: &mut S) {
@@ -493,13 +498,13 @@ impl<P: Clone> Air<P> {
 /// understand it too (IEEE Std 802.11-2016, 10.7).
 fn class_of_poll(
     frames: &FrameTable,
-    rate_classes: &[u32],
+    roles: &Roles,
     to: StationId,
     acknowledged: Option<StationId>,
 ) -> u32 {
-    let own = rate_classes[to as usize];
+    let own = roles.class_of(to);
     let Some(station) = acknowledged else { return own };
-    let other = rate_classes[station as usize];
+    let other = roles.class_of(station);
     let ease = |class| {
         let rate = frames.data_rate(class);
         (rate.modulation != Modulation::Dsss, rate.bps)

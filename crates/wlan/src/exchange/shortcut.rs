@@ -51,11 +51,11 @@ impl<P: Clone> Air<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let Self { originators, frames, rate_classes, beacons, errors, .. } = self;
+        let Self { originators, frames, roles, beacons, errors, .. } = self;
         // Looked up once: this is most of what a run does.
         let originator = &mut originators[by as usize];
         let station = originator.station;
-        let (mpdu, times) = originator.begin(by, now, frames, rate_classes, supply);
+        let (mpdu, times) = originator.begin(by, now, frames, roles, supply);
         let (received, end) = (now + times.received, now + times.total);
         if !play_until::<P, E, S>(beacons, received, supply) {
             self.sends(by, now, times);
@@ -66,7 +66,7 @@ impl<P: Clone> Air<P> {
                 self.sends(by, now, times);
                 return;
             }
-            if loses(errors, frames, station, mpdu) {
+            if loses(errors, roles, frames, station, mpdu) {
                 self.data_lost(exchange, by, received, end, supply);
                 return;
             }

@@ -4,7 +4,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::air::{loses, rate_class};
+use super::air::loses;
 use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
@@ -61,7 +61,7 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
         let originator = &mut air.originators[by as usize];
         let station = originator.station;
         let mpdu = originator.hold(by, now, &air.frames, supply);
-        let class = rate_class(&air.rate_classes, station, mpdu.receiver);
+        let class = air.roles.rate_class(station, mpdu.receiver);
         air.frames.times(class, mpdu.bits).first()
     }
 
@@ -73,9 +73,9 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
         start: Time,
         supply: &mut S,
     ) {
-        let Air { originators, frames, rate_classes, .. } = air;
+        let Air { originators, frames, roles, .. } = air;
         let originator = &mut originators[by as usize];
-        let (_, times) = originator.begin(by, start, frames, rate_classes, supply);
+        let (_, times) = originator.begin(by, start, frames, roles, supply);
         air.sends(by, start, times);
     }
 
@@ -90,7 +90,7 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
         let originator = &mut air.originators[by as usize];
         let station = originator.station;
         let mpdu = originator.psdu.as_mut().expect("it was sent").only();
-        if loses(&mut air.errors, &air.frames, station, mpdu) {
+        if loses(&mut air.errors, &air.roles, &air.frames, station, mpdu) {
             air.data_lost(self, by, now, end, supply);
             return;
         }
@@ -144,12 +144,12 @@ impl<P: Clone> Air<P> {
         left: Duration,
         supply: &mut S,
     ) -> bool {
-        let Self { originators, frames, rate_classes, .. } = self;
+        let Self { originators, frames, roles, .. } = self;
         let originator = &mut originators[by as usize];
         let station = originator.station;
         let fits = |msdu: &Msdu<P>| {
             let bits = frames.mpdu_bits(msdu.bits);
-            frames.times(rate_class(rate_classes, station, msdu.receiver), bits).total <= left
+            frames.times(roles.rate_class(station, msdu.receiver), bits).total <= left
         };
         let mut next = None;
         supply.next(by, now, fits, |msdu| next = Some(msdu));

@@ -7,10 +7,12 @@
 //! a data frame is received after 946 us, and the MAC ACK after 946 + 10 + 248 = 1204 us.
 
 use airtcp_kernel::Duration;
-use airtcp_wlan::{ACCESS_POINT, AccessParameters, BeaconConfig, MacConfig, PhyConfig, Rate};
+use airtcp_wlan::{AccessParameters, BeaconConfig, MacConfig, PhyConfig, Rate};
 
 use crate::cell::{ACK_TIMEOUT, DIFS, EIFS, at, phy, standard};
-use crate::script::{CTS_AND_SIFS, DATA, EXCHANGE, RTS, Script, Seen, edca, exchange};
+use crate::script::{
+    ACCESS_POINT, CTS_AND_SIFS, DATA, EXCHANGE, RTS, Script, Seen, edca, exchange,
+};
 
 /// The medium is idle, so the first packet goes at once. The second waits for a backoff after it.
 #[test]
@@ -313,7 +315,7 @@ fn a_queue_may_be_told_of_again() {
     assert_eq!(script.seen_before(5_000), exchange(1_000, 1, 0, 0));
 }
 
-fn with_beacon(millis: u64) -> MacConfig {
+pub(crate) fn with_beacon(millis: u64) -> MacConfig {
     let beacon = BeaconConfig {
         interval: Duration::from_millis(millis),
         size_bits: 584,

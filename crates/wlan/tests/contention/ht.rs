@@ -175,7 +175,20 @@ impl Script {
         Self::with_txop(stations, mac, errors, 0)
     }
 
+    /// Makes a cell whose access point is station 0.
     pub(crate) fn with_txop(
+        stations: usize,
+        mac: &MacConfig,
+        errors: Option<FrameErrors>,
+        txop_limit: u64,
+    ) -> Self {
+        Self::with_access_point(0, stations, mac, errors, txop_limit)
+    }
+
+    /// Makes a cell with this access point, in which station p draws what station p - `access_point`
+    /// does where that is 0.
+    pub(crate) fn with_access_point(
+        access_point: StationId,
         stations: usize,
         mac: &MacConfig,
         errors: Option<FrameErrors>,
@@ -189,20 +202,22 @@ impl Script {
             txop_limit: Duration::from_nanos(txop_limit),
         };
         let count = stations + 1;
-        let contenders = (0..).zip(streams(count)).map(|(station, backoffs)| ContenderConfig {
-            station,
-            audibility: ALL_HEAR_ALL,
-            access,
-            backoffs,
-            bursts: None,
+        let turned = |mut streams: Vec<RandomStream>| {
+            streams.rotate_right(access_point as usize);
+            streams
+        };
+        let contenders = (0..).zip(turned(streams(count))).map(|(station, backoffs)| {
+            ContenderConfig { station, audibility: ALL_HEAR_ALL, access, backoffs, bursts: None }
         });
         let lossy = |station: usize| {
-            let stream = RandomStream::new(3, 0, &format!("sta/{station}"), "frame errors");
-            errors.filter(|_| station > 0).map(|errors| (errors, stream))
+            let number = (station + count - access_point as usize) % count;
+            let stream = RandomStream::new(3, 0, &format!("sta/{number}"), "frame errors");
+            errors.filter(|_| number > 0).map(|errors| (errors, stream))
         };
         let config = CellConfig {
             phy: &phy,
             mac,
+            access_point,
             rates: vec![(phy.data_rate, phy.control_rate)],
             rate_classes: vec![0; count],
             errors: (0..count).map(lossy).collect(),
@@ -212,7 +227,7 @@ impl Script {
         Self {
             cell: Cell::new(config),
             queues: Queues { packets: vec![VecDeque::new(); count], seen: Vec::new() },
-            backoffs: streams(count),
+            backoffs: turned(streams(count)),
             packets: 0,
         }
     }

@@ -1,10 +1,10 @@
 //! What bounds an access or a frame: the limit of a TXOP to the microsecond, and the two retry limits.
 
 use airtcp_kernel::Duration;
-use airtcp_wlan::{ACCESS_POINT, AccessParameters, FrameErrors, MacConfig};
+use airtcp_wlan::{AccessParameters, FrameErrors, MacConfig};
 
 use crate::cell::{phy, standard, streams};
-use crate::script::{EXCHANGE, Script, Seen, edca};
+use crate::script::{ACCESS_POINT, EXCHANGE, Script, Seen, edca};
 
 const SIFS: u64 = 10;
 

@@ -13,4 +13,5 @@ mod limits;
 mod listeners;
 mod nav;
 mod pcf;
+mod roles;
 mod script;

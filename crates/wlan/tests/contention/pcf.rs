@@ -5,12 +5,12 @@
 
 use airtcp_kernel::{Duration, RandomStream};
 use airtcp_wlan::{
-    ACCESS_POINT, AccessParameters, BeaconConfig, ContenderId, FrameErrors, MacConfig, Modulation,
-    PcfConfig, PollOrder, Rate, StationId,
+    AccessParameters, BeaconConfig, ContenderId, FrameErrors, MacConfig, Modulation, PcfConfig,
+    PollOrder, Rate, StationId,
 };
 
 use crate::cell::{DIFS, SLOT, phy, standard};
-use crate::script::{DATA, EXCHANGE, Script, Seen, exchange};
+use crate::script::{ACCESS_POINT, DATA, EXCHANGE, Script, Seen, exchange};
 
 const SIFS: u64 = 10;
 const PIFS: u64 = 30;
@@ -22,7 +22,7 @@ const SHORT: u64 = 291;
 const INTERVAL: u64 = 20_000;
 
 /// A period every 20 ms that lasts so long at most, and no other beacons.
-fn with_pcf(max_micros: u64) -> MacConfig {
+pub(crate) fn with_pcf(max_micros: u64) -> MacConfig {
     let interval = Duration::from_micros(INTERVAL);
     let rate = Rate { bps: 1_000_000, modulation: Modulation::Dsss };
     MacConfig {
@@ -51,7 +51,7 @@ fn beacon(number: u64) -> Seen {
 }
 
 fn end(began: u64, acknowledges: bool) -> Seen {
-    Seen::CfEnd { began, acknowledges, micros: CF_END }
+    Seen::CfEnd { by: 0, began, acknowledges, micros: CF_END }
 }
 
 /// The frames one after the other, a SIFS apart.

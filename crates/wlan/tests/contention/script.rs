@@ -11,6 +11,8 @@ use airtcp_wlan::{
 
 use crate::cell::{SLOT, at, micros, standard, streams};
 
+/// The access point, where a test says nothing else.
+pub(crate) const ACCESS_POINT: StationId = 0;
 /// Airtime of a data frame of 1000 bytes.
 pub(crate) const DATA: u64 = 946;
 /// From the start of such a frame to the end of its MAC ACK.
@@ -51,6 +53,7 @@ pub(crate) enum Seen {
     },
     /// The end of one, which has begun then.
     CfEnd {
+        by: ContenderId,
         began: u64,
         acknowledges: bool,
         micros: u64,
@@ -159,8 +162,8 @@ fn cf_frame(now: Time, frame: &CfFrame<'_, u32>) -> Seen {
     match frame.ends {
         None => Seen::Cf { by, to, packet, acknowledges, polls, micros },
         Some(began) => {
-            assert_eq!((by, to, packet, polls), (0, EVERYBODY, None, false));
-            Seen::CfEnd { began: crate::cell::micros(began), acknowledges, micros }
+            assert_eq!((to, packet, polls), (EVERYBODY, None, false));
+            Seen::CfEnd { by, began: crate::cell::micros(began), acknowledges, micros }
         }
     }
 }
@@ -190,16 +193,27 @@ impl Script {
         Self::with_errors(queues, Vec::new(), phy, mac)
     }
 
-    /// The same where frames to and from stations are lost.
+    /// Does as [`Self::with_queues`], but where frames to and from stations are lost.
     pub(crate) fn with_errors(
         queues: &[(StationId, AccessParameters)],
         errors: Vec<Option<(FrameErrors, RandomStream)>>,
         phy: &PhyConfig,
         mac: &MacConfig,
     ) -> Self {
+        Self::with_roles(ACCESS_POINT, queues, (streams(queues.len()), errors), phy, mac)
+    }
+
+    /// Does as [`Self::with_errors`], but with this access point, and backoffs from these streams.
+    pub(crate) fn with_roles(
+        access_point: StationId,
+        queues: &[(StationId, AccessParameters)],
+        (backoffs, errors): (Vec<RandomStream>, Vec<Option<(FrameErrors, RandomStream)>>),
+        phy: &PhyConfig,
+        mac: &MacConfig,
+    ) -> Self {
         let contenders = queues
             .iter()
-            .zip(streams(queues.len()))
+            .zip(backoffs)
             .map(|(&(station, access), backoffs)| ContenderConfig {
                 station,
                 audibility: ALL_HEAR_ALL,
@@ -211,6 +225,7 @@ impl Script {
         let config = CellConfig {
             phy,
             mac,
+            access_point,
             rates: vec![(phy.data_rate, phy.control_rate)],
             rate_classes: vec![0; queues.len()],
             errors,

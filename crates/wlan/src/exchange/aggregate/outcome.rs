@@ -9,7 +9,7 @@ use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
 use crate::exchange::{Air, OnAir};
 use crate::frame::{Mpdu, Psdu};
-use crate::station::{ACCESS_POINT, ContenderId, StationId};
+use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Aggregate<P> {
     /// A frame of the PPDU on the air has arrived, or all of it has.
@@ -36,7 +36,7 @@ impl<P: Clone> Aggregate<P> {
         let station = air.originators[by as usize].station;
         let psdu = air.originators[by as usize].psdu.as_mut().expect("it was sent");
         let receiver = psdu.frames().receiver();
-        let far = if station == ACCESS_POINT { receiver } else { station };
+        let far = air.roles.far(station, receiver);
         let all = psdu.mpdus().len();
         let choice = self.queues[by as usize].choice;
         let error_rate = match (choice, self.controlled.get(far as usize)) {

@@ -12,13 +12,9 @@ use airtcp_kernel::Time;
 
 use super::{Polled, class_of_poll};
 use crate::events::Supply;
-use crate::exchange::beacons::FIRST_OF_ACCESS_POINT;
 use crate::exchange::{Air, OnAir};
 use crate::frame::Msdu;
 use crate::station::{ContenderId, StationId};
-
-/// The station with the lowest number.
-const FIRST_STATION: StationId = 1;
 
 /// What the access point does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +28,13 @@ pub(super) enum Turn {
 /// Who has been polled.
 #[derive(Debug)]
 pub(super) struct Round {
-    /// In which round each station was polled last; the first entry, the access point's, is not used.
+    /// In which round each station was polled last; the access point's own entry is not used.
     last: Vec<u64>,
     round: u64,
     /// All stations before this one have been polled in this round.
     next: usize,
+    /// The access point, which is not polled.
+    access_point: StationId,
     /// Whether the last poll went with data.
     had_data: bool,
     /// Polls in a row without data either way.
@@ -44,14 +42,9 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) fn new(nodes: usize) -> Self {
-        Self {
-            last: vec![0; nodes],
-            round: 1,
-            next: FIRST_STATION as usize,
-            had_data: false,
-            idle: 0,
-        }
+    /// Makes the first round of so many stations, of which one is the access point.
+    pub(super) fn new(nodes: usize, access_point: StationId) -> Self {
+        Self { last: vec![0; nodes], round: 1, next: 0, access_point, had_data: false, idle: 0 }
     }
 
     pub(super) fn begin_period(&mut self) {
@@ -61,7 +54,9 @@ impl Round {
 
     /// The station that is next in this round, if any is left.
     fn next(&mut self) -> Option<StationId> {
-        while self.last.get(self.next) == Some(&self.round) {
+        while self.next == self.access_point as usize
+            || self.last.get(self.next) == Some(&self.round)
+        {
             self.next += 1;
         }
         (self.next < self.last.len()).then_some(self.next as StationId)
@@ -71,6 +66,11 @@ impl Round {
     fn takes_data(&self, to: StationId, next: Option<StationId>) -> bool {
         let Some(&last) = self.last.get(to as usize) else { return false };
         last != self.round || !self.had_data || next.is_none()
+    }
+
+    /// Returns the station with the lowest number.
+    fn first(&self) -> StationId {
+        StationId::from(self.access_point == 0)
     }
 
     fn is_idle(&self) -> bool {
@@ -87,7 +87,7 @@ impl Round {
 
     fn begin(&mut self) {
         self.round += 1;
-        self.next = FIRST_STATION as usize;
+        self.next = 0;
     }
 
     /// The poll and its answer are over, and one of them had data, or none.
@@ -106,22 +106,22 @@ impl Polled {
         supply: &mut S,
     ) -> Turn {
         debug_assert!(matches!(air.on_air, OnAir::ContentionFree));
-        let Air { originators, frames, rate_classes, .. } = air;
+        let Air { originators, frames, roles, .. } = air;
         let acknowledged = self.unacknowledged.map(|by| originators[by as usize].station);
         let phy = frames.phy();
         let hops = phy.propagation_delay + phy.sifs + phy.propagation_delay;
         let latest = self.answered_by(phy.propagation_delay);
         let (headers, empty_bits) = (frames.mpdu_bits(0), self.empty_bits);
         let mut fits = |to: StationId, bits| {
-            let class = class_of_poll(frames, rate_classes, to, acknowledged);
+            let class = class_of_poll(frames, roles, to, acknowledged);
             let poll = frames.times(class, bits).data;
             // The shortest answer is as long as an empty poll.
-            let answer = frames.times(rate_classes[to as usize], empty_bits).data;
+            let answer = frames.times(roles.class_of(to), empty_bits).data;
             start + poll + hops + answer <= latest
         };
         let round = &mut self.round;
         let next = round.next();
-        let access_point = &mut originators[FIRST_OF_ACCESS_POINT as usize];
+        let access_point = &mut originators[self.access_point as usize];
         let mut taken = None;
         let to = if let Some(psdu) = &access_point.psdu {
             let to = psdu.frames().receiver();
@@ -131,14 +131,14 @@ impl Polled {
                 let to = msdu.receiver;
                 round.takes_data(to, next) && fits(to, headers + msdu.bits)
             };
-            supply.next(FIRST_OF_ACCESS_POINT, now, goes, |msdu| taken = Some(msdu));
+            supply.next(self.access_point, now, goes, |msdu| taken = Some(msdu));
             taken.as_ref().map(|msdu| msdu.receiver)
         };
         let turn = match (to, next) {
             (Some(to), _) => Turn::Poll { to, has_data: true },
             (None, _) if round.is_idle() => Turn::End,
             (None, next) => {
-                let to = next.unwrap_or(FIRST_STATION);
+                let to = next.unwrap_or_else(|| round.first());
                 if fits(to, empty_bits) { Turn::Poll { to, has_data: false } } else { Turn::End }
             }
         };
@@ -161,12 +161,12 @@ impl Polled {
         start: Time,
         supply: &mut S,
     ) -> bool {
-        let Air { originators, frames, rate_classes, .. } = air;
+        let Air { originators, frames, roles, .. } = air;
         let propagation = frames.phy().propagation_delay;
         let latest = self.answered_by(propagation);
         let headers = frames.mpdu_bits(0);
         let originator = &mut originators[by as usize];
-        let class = rate_classes[originator.station as usize];
+        let class = roles.class_of(originator.station);
         let mut fits = |bits| start + frames.times(class, bits).data + propagation <= latest;
         if let Some(psdu) = &originator.psdu {
             return fits(psdu.frames().bits());
