@@ -67,14 +67,6 @@ class Users:
         return counted
 
     @property
-    def transfers(self) -> float:
-        """The mean number of transfers of a replication."""
-        runs = [
-            sum(flow["transfers"] for flow in one.answer["flows"]) for one in self.simulation.runs
-        ]
-        return float(sum(runs) / len(runs))
-
-    @property
     def times_s(self) -> list[float | None]:
         """The mean time of a transfer in each replication, scaled; None without a transfer."""
         expected = self._expected_packets
