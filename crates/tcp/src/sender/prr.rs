@@ -41,3 +41,31 @@ impl Prr {
         if self.out == 0 { allowed.max(smss) } else { allowed }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_the_threshold_no_more_may_go_than_what_arrives_and_a_segment_nor_beyond_it() {
+        // RFC 9937 section 5: pipe <= ssthresh; what has left is less than what has arrived.
+        let mut prr = Prr { out: 1000, ..Prr::new(20_000) };
+        assert_eq!(prr.allowance(2000, 3000, 9000, false, 1000), 2000);
+        assert_eq!(prr.allowance(1000, 3000, 9000, true, 1000), 3000);
+        // 1000 bytes are left up to the threshold, though 5000 more have arrived.
+        assert_eq!(prr.allowance(5000, 8000, 9000, true, 1000), 1000);
+    }
+
+    #[test]
+    fn above_the_threshold_what_goes_is_in_proportion_to_what_arrives() {
+        // Half of 20 segments: one for each two that arrive, less what has left.
+        let mut prr = Prr::new(20_000);
+        prr.out = 1000;
+        let allowed = [(); 4].map(|()| {
+            let allowed = prr.allowance(1000, 15_000, 10_000, true, 1000);
+            prr.out += allowed;
+            allowed
+        });
+        assert_eq!(allowed, [0, 0, 500, 500]);
+    }
+}

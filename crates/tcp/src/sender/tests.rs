@@ -98,6 +98,26 @@ fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
 }
 
 #[test]
+fn limited_transmit_is_for_two_duplicate_acks_where_the_third_begins_no_recovery() {
+    // RFC 3042 section 2. All that was sent before a timeout is acknowledged, and no more: duplicates may come from
+    // what was sent twice (RFC 6582 section 3.2, step 2).
+    let config = Config { initial_window: 4000, ..Config::standard() };
+    let mut sender = writing(&config, u64::MAX);
+    burst(&mut sender, &config);
+    sender.on_timeout(&config, T);
+    burst(&mut sender, &config);
+    sender.on_ack(&config, T, 4001, true);
+    assert_eq!(burst(&mut sender, &config), [(4001, 1000), (5001, 1000)]);
+
+    let sent = [1, 2, 3, 4].map(|_| {
+        sender.on_ack(&config, T, 4001, true);
+        burst(&mut sender, &config).len()
+    });
+
+    assert_eq!(sent, [1, 1, 0, 0]);
+}
+
+#[test]
 fn duplicate_acks_in_a_go_back_n_send_nothing() {
     // RFC 3042 is about data never sent before: after the timeout there are six old segments first.
     let config = Config { initial_window: 8000, ..Config::standard() };

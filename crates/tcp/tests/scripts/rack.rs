@@ -117,6 +117,39 @@ fn what_is_late_by_less_than_a_quarter_of_a_round_trip_is_not_sent_again() {
     }
 }
 
+/// Returns how many milliseconds after ten segments the first of them is sent again, which is lost. A round trip of
+/// 100 ms is measured before, and a segment overtaken if `reorders`. RFC 8985 section 6.2, step 4: there is no
+/// reordering window once as much is SACKed as would be three duplicate ACKs, unless reordering was seen.
+fn repaired_after(reorders: bool) -> u64 {
+    let rule = move |sent: &Sent| match (sent.from, sent.segment.seq) {
+        (End::A, 1001) if reorders => Fate::Late(vec![Duration::from_millis(10)]),
+        (End::A, 3001) if sent.copy == 0 => Fate::Lose,
+        _ => Fate::Deliver,
+    };
+    let mut pair = Pair::sending_over(&rack(10), 1000, rule);
+    pair.run();
+    pair.a.write(2000);
+    pair.run();
+    assert_eq!(pair.a.counters().retransmissions, 0);
+    let began = pair.now;
+    pair.a.write(10_000);
+    pair.run();
+    let again = pair.log.iter().find(|(sent, _)| sent.segment.seq == 3001 && sent.copy == 1);
+    let (again, _) = again.expect("what is lost goes again");
+    again.time.saturating_since(began).as_nanos() / 1_000_000
+}
+
+#[test]
+fn three_sacked_segments_close_the_reordering_window() {
+    assert_eq!(repaired_after(false), 100);
+}
+
+#[test]
+fn the_reordering_window_stays_open_where_reordering_was_seen() {
+    // A quarter of the least round trip longer.
+    assert_eq!(repaired_after(true), 125);
+}
+
 /// RFC 8985 section 6.2, step 2: RACK.rtt is the round trip of what has arrived now, although something has arrived
 /// that was sent later. The last of four comes first, the third 20 ms late, and what is before it waits for
 /// 120 + 25 ms and not for 100 + 25.
