@@ -21,13 +21,13 @@ pub use self::rules::{
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// How the sender recovers from losses.
+    /// The loss recovery of the sender.
     pub variant: Variant,
-    /// How the sender's window grows, and what a loss leaves of it.
+    /// The growth of the sender's window, and what a loss leaves of it.
     pub congestion: Congestion,
-    /// How the first growth of the window ends before a loss.
+    /// The end of the first growth of the window before a loss.
     pub slow_start: SlowStart,
-    /// Whether segments leave at the pace of the window and the round trip, and not in bursts.
+    /// A flag: segments leave at the pace of the window and the round trip, and not in bursts.
     pub pacing: bool,
     /// SMSS and RMSS of RFC 5681, in bytes of payload; at least 1.
     #[serde(rename = "mss_bytes")]
@@ -41,11 +41,11 @@ pub struct Config {
     /// Slow start ends here, in bytes; `None`: arbitrarily high, as RFC 5681 section 3.1 advises.
     #[serde(rename = "initial_ssthresh_bytes")]
     pub initial_ssthresh: Option<u64>,
-    /// How the congestion window grows and shrinks outside slow start.
+    /// The growth and the decrease of the congestion window outside slow start.
     pub aimd: Aimd,
-    /// Where peers do otherwise than the RFCs.
+    /// The rules of peers that do otherwise than the RFCs.
     pub rules: Rules,
-    /// How a connection opens.
+    /// The way in which a connection opens.
     pub handshake: Handshake,
     /// The retransmission timeout before any round trip is measured: RFC 6298 (2.1) says 1 s.
     #[serde(rename = "initial_rto_ns")]
@@ -59,19 +59,19 @@ pub struct Config {
     /// G of RFC 6298 section 2, the resolution of the sender's clock.
     #[serde(rename = "clock_granularity_ns")]
     pub clock_granularity: Duration,
-    /// How the receiver delays its acknowledgments.
+    /// The delay of the receiver's acknowledgments.
     pub delayed_ack: DelayedAck,
     /// Which of its acknowledgments the receiver leaves out.
     pub ack_skip: Option<AckSkip>,
-    /// What the MAC of this end tells of frames that it gives up; `None`: nothing.
+    /// The answer to what the MAC of this end tells of frames that it gives up; `None`: nothing.
     pub mac_feedback: Option<MacFeedback>,
-    /// When the receiver acknowledges instead, if it thins acknowledgments out by time, too.
+    /// The times at which the receiver acknowledges instead, if it thins acknowledgments out by time, too.
     pub tack: Option<Tack>,
-    /// Whether each segment has a timestamps option (RFC 7323 section 3), whose bytes are not counted here.
+    /// A flag: each segment has a timestamps option (RFC 7323 section 3), whose bytes are not counted here.
     pub timestamps: bool,
-    /// Whether the ends agree to have packets marked instead of dropped (RFC 3168).
+    /// A flag: this end agrees to have packets marked instead of dropped (RFC 3168).
     pub ecn: bool,
-    /// Whether a SYN has a window scale option (RFC 7323 section 2). Windows have no end here either
+    /// A flag: a SYN has a window scale option (RFC 7323 section 2). Windows have no end here either
     /// way; the option takes its bytes.
     pub window_scaling: bool,
     /// The other end; `None`: it is configured like this one. See [`Self::meeting`].
@@ -79,7 +79,7 @@ pub struct Config {
     pub peer: Option<Peer>,
 }
 
-/// What the sender does between the discovery of a loss and the end of the recovery.
+/// The sender's doings between the discovery of a loss and the end of the recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
@@ -96,13 +96,13 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Whether the receiver says what it holds (RFC 2018).
+    /// Tells whether the receiver says what it holds (RFC 2018).
     pub fn has_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Rack)
     }
 }
 
-/// How the congestion window grows while nothing is lost, and what a loss leaves of it.
+/// The growth of the congestion window while nothing is lost, and what a loss leaves of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Congestion {
@@ -117,20 +117,20 @@ pub enum Congestion {
 }
 
 impl Congestion {
-    /// Whether window and pace follow a model of the path and not losses.
+    /// Tells whether window and pace follow a model of the path and not losses.
     pub(crate) fn has_model(self) -> bool {
         matches!(self, Self::Bbr1 | Self::Bbr)
     }
 }
 
-/// How slow start ends where nothing is lost. All but the first time single segments, and want
+/// The end of slow start where nothing is lost. All but the first time single segments, and want
 /// [`Variant::Rack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SlowStart {
     /// At the threshold alone: RFC 5681 section 3.1.
     #[serde(rename = "standard")]
     Standard,
-    /// When acknowledgments tell of a queue, as in Linux's CUBIC: by the length of a train of them, or by
+    /// As soon as acknowledgments tell of a queue, as in Linux's CUBIC: by the length of a train of them, or by
     /// their delay.
     #[serde(rename = "hystart")]
     Hystart,
@@ -147,11 +147,11 @@ pub enum SlowStart {
 pub struct Aimd {
     /// Segments by which congestion avoidance opens the window in a round trip; 1 in RFC 5681 (3).
     increase: u32,
-    /// What is left of the window after a loss; one half in RFC 5681 (4).
+    /// The part of the window that a loss leaves; one half in RFC 5681 (4).
     decrease: u32,
 }
 
-/// How a connection opens.
+/// The way in which a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Handshake {
@@ -166,13 +166,13 @@ pub enum Handshake {
 /// Linux delays an acknowledgment by no more (`TCP_DELACK_MAX`).
 pub(crate) const LONGEST_ADAPTIVE_DELAY: Duration = Duration::from_millis(200);
 
-/// When the receiver acknowledges data that arrives in order.
+/// The acknowledgments of data that arrives in order.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "AckThresholds")]
 pub struct DelayedAck {
     /// As soon as this many full-sized segments are unacknowledged; 0 and 1 both mean each segment.
     pub every: u32,
-    /// The same for later segments, in ascending order; often none.
+    /// The numbers in place of [`Self::every`] from later segments on, in ascending order; often none.
     pub later: Vec<Threshold>,
     /// At the latest this long after the first of them: RFC 1122 section 4.2.3.2 says 0.5 s.
     pub timeout: Duration,
@@ -251,7 +251,7 @@ const DECREASE: RangeInclusive<f64> = 0.01..=0.99;
 const AIMD_UNITS: f64 = 65_536.0;
 
 impl Config {
-    /// What the types cannot say. Users' mistakes are found before, with their files and keys.
+    /// Checks what the types cannot say. Users' mistakes are found before, with their files and keys.
     ///
     /// # Errors
     /// A window below one segment, or what asks for the times of segments where nobody has them.
@@ -272,13 +272,13 @@ impl Config {
         Ok(())
     }
 
-    /// Whether segments of an established connection say something beside their numbers, or something else
+    /// Tells whether segments of an established connection say something beside their numbers, or something else
     /// is rare about it.
     pub(crate) fn has_marks(&self) -> bool {
         self.timestamps || self.ecn || self.mac_feedback.is_some()
     }
 
-    /// What most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
+    /// Makes what most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
     /// for each segment.
     #[cfg(any(test, feature = "testing"))]
     pub fn standard() -> Self {
@@ -349,7 +349,7 @@ impl Aimd {
     /// RFC 5681: one segment each round trip, and one half.
     pub const STANDARD: Self = Self { increase: 1 << 16, decrease: 1 << 15 };
 
-    /// `increase` segments each round trip, and `decrease` of the window after a loss, both to the
+    /// Makes an increase of `increase` segments each round trip, and a decrease to `decrease` of the window after a loss, both to the
     /// nearest multiple of 2^-16.
     pub fn new(increase: f64, decrease: f64) -> Self {
         // Scaling by a power of two is exact, and the conversion saturates.
@@ -357,13 +357,13 @@ impl Aimd {
         Self { increase: units(increase), decrease: units(decrease) }
     }
 
-    /// `amount` times the increase.
+    /// Multiplies `amount` by the increase.
     #[inline]
     pub(crate) fn increased(self, amount: u64) -> u64 {
         if self.increase == Self::STANDARD.increase { amount } else { scale(amount, self.increase) }
     }
 
-    /// `amount` times the decrease.
+    /// Multiplies `amount` by the decrease.
     pub(crate) fn decreased(self, amount: u64) -> u64 {
         scale(amount, self.decrease)
     }
@@ -375,17 +375,17 @@ fn scale(amount: u64, units: u32) -> u64 {
 }
 
 impl DelayedAck {
-    /// An acknowledgment for every `every` segments, and after `timeout`.
+    /// Asks for an acknowledgment for every `every` segments, and after `timeout`.
     pub fn every(every: u32, timeout: Duration) -> Self {
         Self { every, later: Vec::new(), timeout, adaptive: false }
     }
 
-    /// The longest delay of an acknowledgment.
+    /// Returns the longest delay of an acknowledgment.
     pub(crate) fn longest(&self) -> Duration {
         if self.adaptive { self.timeout.max(LONGEST_ADAPTIVE_DELAY) } else { self.timeout }
     }
 
-    /// How many segments for an acknowledgment when `delivered` bytes have come in order.
+    /// Returns how many segments an acknowledgment is for when `delivered` bytes have come in order.
     #[inline]
     pub(crate) fn every_at(&self, delivered: u64, mss: u32) -> u32 {
         if self.later.is_empty() { self.every } else { self.later_at(delivered, mss) }
@@ -399,14 +399,14 @@ impl DelayedAck {
 }
 
 impl AckSkip {
-    /// Whether acknowledgments may be left out when `delivered` bytes have come in order: some of
+    /// Tells whether acknowledgments may be left out when `delivered` bytes have come in order: some of
     /// them lie beyond the last segment whose acknowledgment is always sent.
     pub(crate) fn is_on(self, delivered: u64, mss: u32) -> bool {
         delivered > self.after_segment.saturating_mul(u64::from(mss))
     }
 }
 
-/// Whether full-sized segment `number` has come when `delivered` bytes have.
+/// Tells whether full-sized segment `number` has come when `delivered` bytes have.
 #[inline]
 fn is_reached(number: u64, delivered: u64, mss: u32) -> bool {
     delivered >= number.saturating_mul(u64::from(mss))

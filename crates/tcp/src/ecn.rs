@@ -8,7 +8,7 @@
 use crate::config::Handshake;
 use crate::{Config, Counters, EcnCounters, Flags, Segment};
 
-/// What one end knows of ECN.
+/// The state of ECN at one end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ecn {
     /// Both ends have said that they know it.
@@ -28,7 +28,7 @@ impl Ecn {
         Self { is_agreed: config.ecn && config.handshake != Handshake::ThreeWay, ..Self::default() }
     }
 
-    /// A SYN, or the answer to one, has come: RFC 3168 section 6.1.1. An ECN-setup SYN has both bits, so that it
+    /// Takes a SYN, or the answer to one: RFC 3168 section 6.1.1. An ECN-setup SYN has both bits, so that it
     /// is not what a host answers that sends the reserved bits back.
     pub(crate) fn on_syn(&mut self, config: &Config, flags: Flags) {
         let is_answer = flags.contains(Flags::ACK);
@@ -37,7 +37,7 @@ impl Ecn {
         self.is_agreed = config.ecn && flags.contains(wanted) && !is_reflected;
     }
 
-    /// The bits of the own SYN, or of the answer.
+    /// Returns the bits of the own SYN, or of the answer.
     pub(crate) fn of_syn(&self, config: &Config, is_answer: bool) -> Flags {
         match is_answer {
             false if config.ecn => Flags::ECE | Flags::CWR,
@@ -46,12 +46,12 @@ impl Ecn {
         }
     }
 
-    /// The connection is established. What became of SYNs is no loss of data.
+    /// Begins with the established connection. What became of SYNs is no loss of data.
     pub(crate) fn begin(&mut self, counters: &Counters) {
         self.losses = losses(counters);
     }
 
-    /// A segment of the established connection has come.
+    /// Takes a segment of the established connection.
     pub(crate) fn on_segment(&mut self, flags: Flags) {
         if !self.is_agreed {
             return;
@@ -66,18 +66,18 @@ impl Ecn {
         }
     }
 
-    /// Whether this acknowledgment has an echo.
+    /// Tells whether this acknowledgment has an echo.
     pub(crate) fn is_echo(&self, segment: &Segment) -> bool {
         self.is_agreed && segment.flags.contains(Flags::ACK | Flags::ECE)
     }
 
-    /// A mark has reduced the window.
+    /// Notes that a mark has reduced the window.
     pub(crate) fn on_reduction(&mut self) {
         self.counters.reductions += 1;
         self.tells_reduction = true;
     }
 
-    /// What was lost since the last segment left has reduced the window, too: section 6.1.2, "for any reason".
+    /// Notes that what was lost since the last segment left has reduced the window, too: section 6.1.2, "for any reason".
     pub(crate) fn note_losses(&mut self, counters: &Counters) {
         let losses = losses(counters);
         if losses != self.losses {
@@ -86,7 +86,7 @@ impl Ecn {
         }
     }
 
-    /// The bits of a segment of the established connection; `is_new`: with payload that was never sent.
+    /// Returns the bits of a segment of the established connection; `is_new`: with payload that was never sent.
     pub(crate) fn of_segment(&mut self, is_new: bool) -> Flags {
         let mut flags = Flags::NONE;
         if !self.is_agreed {
@@ -106,7 +106,7 @@ impl Ecn {
     }
 }
 
-/// How often a loss has reduced the window.
+/// Counts how often a loss has reduced the window.
 fn losses(counters: &Counters) -> u32 {
     counters.fast_retransmits + counters.timeouts
 }

@@ -28,12 +28,12 @@ pub struct Endpoint {
     receiver: Receiver,
     state: State,
     sender: Sender,
-    /// What it keeps for the marks of its segments; `None` if they have none.
+    /// The state of the marks of its segments; `None` if they have none.
     marks: Option<Box<Marks>>,
 }
 
 impl Endpoint {
-    /// An endpoint that is about to send a SYN, to wait for one, or, without a handshake, is
+    /// Makes an endpoint that is about to send a SYN, to wait for one, or, without a handshake, is
     /// established.
     pub fn new(config: &Config, opening: Opening) -> Self {
         Self {
@@ -44,19 +44,19 @@ impl Endpoint {
         }
     }
 
-    /// The application puts `bytes` more bytes into the send buffer, which has no end: 2^62 bytes
+    /// Puts `bytes` more bytes of the application into the send buffer, which has no end: 2^62 bytes
     /// in all is the same as for ever.
     #[inline]
     pub fn write(&mut self, bytes: u64) {
         self.sender.tcb.write(bytes);
     }
 
-    /// The application has written all it had: a FIN follows the last byte, with it if it can.
+    /// Closes the direction of the application's data, which has written all it had: a FIN follows the last byte, with it if it can.
     pub fn close(&mut self) {
         self.sender.tcb.close();
     }
 
-    /// A segment of the other end arrived, whose SACK option, if it has one, is in `sacks`: how many
+    /// Takes a segment of the other end, whose SACK option, if it has one, is in `sacks`. Returns how many
     /// bytes of payload the application gets, or may read.
     #[inline]
     pub fn on_segment(
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// What a segment of an established connection tells: how much payload the application gets.
+    /// Takes a segment of an established connection. Returns how many bytes of payload the application gets.
     #[inline(always)]
     fn take(
         &mut self,
@@ -95,7 +95,7 @@ impl Endpoint {
         self.take_flagged(config, now, segment, sacks)
     }
 
-    /// The same of one with more flags, or options.
+    /// Does as [`Self::take`], but for segments with more flags than ACK, or with options.
     #[inline(never)]
     fn take_flagged(
         &mut self,
@@ -133,7 +133,7 @@ impl Endpoint {
         }
     }
 
-    /// The time that [`Self::poll_timer`] gave has come; harmless if it has not.
+    /// Handles the timers that are due; harmless if the time that [`Self::poll_timer`] gave has not come.
     #[inline]
     pub fn on_timer(&mut self, config: &Config, now: Time) {
         self.receiver.on_timer(config, now);
@@ -142,7 +142,7 @@ impl Endpoint {
         }
     }
 
-    /// The next segment to send, if any: to be called until it returns `None`. Its SACK option, if it
+    /// Returns the next segment to send, if any: to be called until it returns `None`. Its SACK option, if it
     /// has one, is kept in `sacks`, until [`SegmentOptions::release`] is called.
     #[inline]
     pub fn poll_transmit(
@@ -154,7 +154,7 @@ impl Endpoint {
         self.poll_one(config, now, sacks).map(|(segment, _)| segment)
     }
 
-    /// The same, and whether there may be more: if not, nothing is to be sent until something
+    /// Does as [`Self::poll_transmit`], but tells also whether there may be more: if not, nothing is to be sent until something
     /// arrives or a timer expires.
     // Inlined: most of what a run does is to ask this.
     #[inline(always)]
@@ -171,7 +171,7 @@ impl Endpoint {
         self.poll_data(config, now, config.peer_window(), sacks)
     }
 
-    /// The next segment of an established connection, without marks, to an end with the window `peer_window`.
+    /// Returns the next segment of an established connection, without marks, to an end with the window `peer_window`.
     #[inline(always)]
     fn poll_data(
         &mut self,
@@ -203,7 +203,7 @@ impl Endpoint {
         Some((segment, more))
     }
 
-    /// Whether it is sure that nothing is to be sent: all that was written is acknowledged, and no
+    /// Tells whether it is sure that nothing is to be sent: all that was written is acknowledged, and no
     /// acknowledgment is due.
     #[inline]
     pub fn has_nothing_to_send(&self) -> bool {
@@ -212,112 +212,112 @@ impl Endpoint {
             && self.state == State::Established
     }
 
-    /// When [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
+    /// Returns the time at which [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
     #[inline]
     pub fn poll_timer(&self) -> Time {
         self.sender.tcb.deadline().min(self.receiver.deadline())
     }
 
-    /// Payload bytes given to the application, in order; with [`Self::read_late`], those that it has read and
+    /// Counts the payload bytes given to the application, in order; with [`Self::read_late`], those that it has read and
     /// those that it may.
     #[inline]
     pub fn delivered(&self) -> u64 {
         self.receiver.delivered()
     }
 
-    /// Payload bytes acknowledged by the other end.
+    /// Counts the payload bytes acknowledged by the other end.
     #[inline]
     pub fn acked(&self) -> u64 {
         self.sender.tcb.acked()
     }
 
-    /// Whether the application has been given so many bytes.
+    /// Tells whether the application has been given `bytes` bytes.
     #[inline]
     pub fn has_delivered(&self, bytes: u64) -> bool {
         // The first comparison says no most of the time, and does not have to know of a FIN.
         bytes < self.receiver.rcv_nxt() && bytes <= self.receiver.delivered()
     }
 
-    /// Whether so many bytes are acknowledged by the other end.
+    /// Tells whether `bytes` bytes are acknowledged by the other end.
     #[inline]
     pub fn has_acked(&self, bytes: u64) -> bool {
         bytes < self.sender.tcb.snd_una() && bytes <= self.sender.tcb.acked()
     }
 
-    /// Whether data may flow.
+    /// Tells whether data may flow.
     pub fn is_established(&self) -> bool {
         matches!(self.state, State::Established | State::Marked)
     }
 
-    /// The timestamps option of a segment that is sent now; `None` if segments have none.
+    /// Returns the timestamps option of a segment that is sent now; `None` if segments have none.
     pub fn timestamps(&self, config: &Config, now: Time) -> Option<Timestamps> {
         let marks = self.marks.as_ref().filter(|_| config.timestamps)?;
         Some(marks.timestamps(now))
     }
 
-    /// SND.NXT, the number that a segment without data carries.
+    /// Returns SND.NXT, the number that a segment without data carries.
     pub fn snd_nxt(&self) -> u64 {
         self.sender.tcb.snd_nxt()
     }
 
-    /// Whether the other end's FIN has come, and all its data: the end of file of its application.
+    /// Tells whether the other end's FIN has come, and all its data: the end of file of its application.
     pub fn has_reached_end(&self) -> bool {
         self.receiver.has_reached_end()
     }
 
-    /// Whether the own FIN is acknowledged.
+    /// Tells whether the own FIN is acknowledged.
     pub fn is_close_acknowledged(&self) -> bool {
         self.sender.tcb.is_close_acknowledged()
     }
 
-    /// What was counted since the endpoint was made.
+    /// Returns the counters since the endpoint was made.
     pub fn counters(&self) -> Counters {
         self.sender.tcb.counters
     }
 
-    /// What was seen of explicit congestion notification.
+    /// Returns the counters of explicit congestion notification.
     pub fn ecn_counters(&self) -> EcnCounters {
         self.marks.as_ref().map_or_else(EcnCounters::default, |marks| marks.ecn.counters)
     }
 
-    /// What is thought of the segments under way; `None` but with [`Variant::Rack`].
+    /// Counts the segments under way by their fates; `None` but with [`Variant::Rack`].
     pub fn segments(&self) -> Option<Segments> {
         self.sender.segments()
     }
 
-    /// What is being done about losses.
+    /// Returns the state in the face of losses.
     pub fn loss_state(&self) -> LossState {
         self.sender.state()
     }
 
-    /// The congestion window in bytes; it may exceed the advertised window.
+    /// Returns the congestion window in bytes; it may exceed the advertised window.
     pub fn cwnd(&self) -> u64 {
         self.sender.tcb.window.cwnd
     }
 
-    /// The slow start threshold in bytes; `u64::MAX`: none yet.
+    /// Returns the slow start threshold in bytes; `u64::MAX`: none yet.
     pub fn ssthresh(&self) -> u64 {
         self.sender.tcb.window.ssthresh
     }
 
-    /// At which pace segments leave or would leave, in bytes a second, as soon as a round trip was measured:
+    /// Returns the pace at which segments leave or would leave, in bytes a second, as soon as a round trip was measured:
     /// what Linux calls the pacing rate, with pacing or without.
     pub fn pace(&self) -> Option<u64> {
         self.sender.tcb.pacing_rate()
     }
 
-    /// The smoothed round-trip time, as soon as one was measured.
+    /// Returns the smoothed round-trip time, as soon as one was measured.
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.tcb.rtt.srtt()
     }
 
-    /// Payload bytes sent and not acknowledged (FlightSize of RFC 5681); what a timeout has given
+    /// Counts the payload bytes sent and not acknowledged (FlightSize of RFC 5681); what a timeout has given
     /// up for lost counts again when it is sent again.
     pub fn flight_size(&self) -> u64 {
         self.sender.tcb.flight_size()
     }
 
-    /// `ack` with a SACK option, if the variant has it.
+    /// Attaches a SACK option to `ack`, if both ends have it.
     #[cold]
     fn with_sack(&self, config: &Config, ack: Segment, sacks: &mut SegmentOptions) -> Segment {
         match config.variant {
@@ -341,7 +341,7 @@ impl Endpoint {
         segment
     }
 
-    /// `segment`, whose last number may be that of the FIN.
+    /// Marks `segment`, whose last number may be that of the FIN.
     #[cold]
     fn with_fin(&self, segment: Segment) -> Segment {
         if segment.len > 0 && self.sender.tcb.is_end(segment.end()) {
@@ -351,7 +351,7 @@ impl Endpoint {
         }
     }
 
-    /// The acknowledgment of a segment with a SACK option.
+    /// Takes the acknowledgment of a segment with a SACK option.
     #[cold]
     fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SegmentOptions) {
         let (blocks, is_bare) = (sacks.blocks(segment), segment.end() == segment.seq);

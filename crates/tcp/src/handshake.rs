@@ -16,7 +16,7 @@ pub(crate) enum State {
     SynReceived(Syn),
     /// Data may flow.
     Established,
-    /// The same, where each segment says something beside its numbers: timestamps, or marks of ECN.
+    /// Data may flow, and each segment says something beside its numbers: timestamps, or marks of ECN.
     Marked,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Syn {
     timeouts: u32,
 }
 
-/// What a segment does to a connection that is not yet established.
+/// The effect of a segment on a connection that is not yet established.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Nothing; the segment has no meaning here.
@@ -50,12 +50,12 @@ impl State {
         }
     }
 
-    /// The handshake is over.
+    /// Returns the state in which the handshake is over.
     pub(crate) fn established(config: &Config) -> Self {
         if config.has_marks() { Self::Marked } else { Self::Established }
     }
 
-    /// The own SYN, if it has not been acknowledged.
+    /// Returns the own SYN, if it has not been acknowledged.
     pub(crate) fn syn_mut(&mut self) -> Option<&mut Syn> {
         match self {
             Self::SynSent(syn) | Self::SynReceived(syn) => Some(syn),
@@ -63,7 +63,7 @@ impl State {
         }
     }
 
-    /// What `segment` does before the connection is established.
+    /// Tells what `segment` does before the connection is established.
     pub(crate) fn on_segment(self, config: &Config, segment: &Segment) -> Answer {
         let syn = segment.flags.contains(Flags::SYN);
         let ack = segment.flags.contains(Flags::ACK);
@@ -99,12 +99,12 @@ impl Syn {
         self.due
     }
 
-    /// It was sent more than once, so one of them, or an answer, may have been lost.
+    /// Tells whether it was sent more than once, so that one of them, or an answer, may have been lost.
     pub(crate) fn was_repeated(&self) -> bool {
         self.transmissions > 1
     }
 
-    /// The retransmission timer has expired.
+    /// Tells whether the retransmission timer has expired.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.timeouts > 0
     }
@@ -114,7 +114,7 @@ impl Syn {
         self.transmissions += 1;
     }
 
-    /// The retransmission timer expired.
+    /// Notes that the retransmission timer expired.
     pub(crate) fn on_timeout(&mut self) {
         self.due = true;
         self.timeouts += 1;

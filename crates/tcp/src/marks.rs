@@ -1,4 +1,4 @@
-//! What segments say beside their numbers: timestamps (RFC 7323), and ECN (RFC 3168).
+//! The words of segments beside their numbers: timestamps (RFC 7323), and ECN (RFC 3168).
 //!
 //! Knows the option and its clock; the bits of ECN are in [`ecn`](crate::ecn). There is no protection against wrapped sequence numbers (PAWS, section
 //! 5), because numbers do not wrap here; and no detection of spurious timeouts by what is echoed.
@@ -12,19 +12,19 @@ use crate::{Block, Config, Flags, Segment, SegmentOptions, Timestamps};
 /// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux's and ns-3's tick.
 const TICK: Duration = Duration::from_millis(1);
 
-/// What one end keeps for the marks of its segments, and what else is rare.
+/// The state of one end for the marks of its segments, and what else is rare.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     /// TS.Recent of RFC 7323 section 4.3.
     recent: u32,
     pub(crate) ecn: Ecn,
-    /// What the MAC has given up, and is to be sent again now.
+    /// The data that the MAC has given up, and that is to be sent again now.
     pub(crate) given_up: Vec<Block>,
     /// The application, if it does not read at once.
     pub(crate) reader: Option<LateReader>,
 }
 
-/// TSval at this time.
+/// Returns TSval at this time.
 fn clock(now: Time) -> u32 {
     (now.as_nanos() / TICK.as_nanos()) as u32
 }
@@ -34,7 +34,7 @@ impl Marks {
         Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new(), reader: None }
     }
 
-    /// A segment arrived, at an end that had last acknowledged all before `acknowledged`. Returns how
+    /// Takes a segment, at an end that had last acknowledged all before `acknowledged`. Returns how
     /// long ago that left which its acknowledgment is for.
     pub(crate) fn on_segment(
         &mut self,
@@ -51,7 +51,7 @@ impl Marks {
         Some(TICK * u64::from(clock(now).saturating_sub(timestamps.echo)))
     }
 
-    /// `segment` with all that goes with it, at an end that has everything before `rcv_nxt`.
+    /// Marks `segment` with all that goes with it, at an end that has everything before `rcv_nxt`.
     pub(crate) fn mark(
         &mut self,
         config: &Config,
@@ -68,7 +68,7 @@ impl Marks {
         }
     }
 
-    /// The option of a segment that is sent now.
+    /// Returns the option of a segment that is sent now.
     pub(crate) fn timestamps(&self, now: Time) -> Timestamps {
         Timestamps { value: clock(now), echo: self.recent }
     }

@@ -40,9 +40,9 @@ pub(crate) struct Receiver {
     rcv_nxt: u64,
     /// The acknowledgment number last sent; `rcv_nxt - acknowledged` bytes are not acknowledged.
     acknowledged: u64,
-    /// What arrived beyond a gap; `None`: nothing.
+    /// The data that arrived beyond a gap; `None`: nothing.
     ahead: Option<Box<Reassembly>>,
-    /// How many acknowledgments have been left out since the last one.
+    /// The number of acknowledgments left out since the last one.
     skipped: u32,
     /// After how many bytes the next one is due; zero where that is not always the same.
     due_after: u32,
@@ -50,7 +50,7 @@ pub(crate) struct Receiver {
     thinning: Option<Box<Thinning>>,
 }
 
-/// What a receiver keeps that thins acknowledgments out by what it is told.
+/// The state of a receiver that thins acknowledgments out by what it is told.
 #[derive(Clone, Copy, Debug)]
 enum Thinning {
     Tame(Tame),
@@ -86,24 +86,24 @@ impl Receiver {
         }
     }
 
-    /// The acknowledgment number last sent: Last.ACK.sent of RFC 7323.
+    /// Returns the acknowledgment number last sent: Last.ACK.sent of RFC 7323.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// RCV.NXT.
+    /// Returns RCV.NXT.
     #[inline]
     pub(crate) fn rcv_nxt(&self) -> u64 {
         self.rcv_nxt
     }
 
-    /// Payload bytes given to the application, which reads at once.
+    /// Counts the payload bytes given to the application, which reads at once.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         self.rcv_nxt - FIRST_BYTE - u64::from(self.has_reached_end())
     }
 
-    /// Whether the FIN has come, and everything before it.
+    /// Tells whether the FIN has come, and everything before it.
     #[inline]
     pub(crate) fn has_reached_end(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin.get())
@@ -114,7 +114,7 @@ impl Receiver {
         self.ack_owed
     }
 
-    /// When [`Self::on_timer`] has something to do.
+    /// Returns the time at which [`Self::on_timer`] has something to do.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         match self.ack_owed {
@@ -123,7 +123,7 @@ impl Receiver {
         }
     }
 
-    /// Payload with the numbers `start .. end` arrived: how many bytes are in order now that were not.
+    /// Takes payload with the numbers `start .. end`. Returns how many bytes are in order now that were not.
     #[inline]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
         if start == self.rcv_nxt && self.ahead.is_none() {
@@ -137,7 +137,7 @@ impl Receiver {
         }
     }
 
-    /// A segment arrived that takes the numbers `start .. end`, the last of which is a FIN. RFC 9293
+    /// Takes a segment with the numbers `start .. end`, the last of which is a FIN. RFC 9293
     /// section 3.10.7.4, step 8: "send an acknowledgment for the FIN", which stacks do not delay. How
     /// many bytes of payload are in order now that were not.
     #[cold]
@@ -153,19 +153,19 @@ impl Receiver {
         self.delivered() - before
     }
 
-    /// A round trip of the connection was measured: the least of them counts.
+    /// Takes a round trip of the connection: the least of them counts.
     #[cold]
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
         self.tame().on_round_trip(rtt);
     }
 
-    /// A segment with data echoes when an acknowledgment left, so long ago.
+    /// Takes the time since an acknowledgment left that a segment with data echoes.
     #[cold]
     pub(crate) fn on_sender_echo(&mut self, rtt: Duration) {
         self.adaptive.get_or_insert_default().on_round_trip(rtt);
     }
 
-    /// The last segment has asked for an acknowledgment: Linux sends one as soon as it is read, which is at once.
+    /// Takes the request of the last segment for an acknowledgment: Linux sends one as soon as it is read, which is at once.
     #[cold]
     pub(crate) fn on_push(&mut self, config: &Config) {
         if config.delayed_ack.adaptive && matches!(self.ack_owed, AckOwed::Until(_)) {
@@ -173,7 +173,7 @@ impl Receiver {
         }
     }
 
-    /// A frame of the station was answered, or was not.
+    /// Takes word that a frame of the station was answered, or was not.
     pub(crate) fn on_frame(&mut self, config: &Config, is_answered: bool) {
         if let Some(skip) = config.ack_skip
             && let Some(adaptive) = skip.adaptive
@@ -198,18 +198,18 @@ impl Receiver {
         }
     }
 
-    /// The other end must hear from this one: a SYN was accepted.
+    /// Owes the other end an acknowledgment: a SYN was accepted.
     pub(crate) fn owe_ack(&mut self) {
         self.ack_owed = AckOwed::Now;
     }
 
-    /// The other end sent what it need not have sent: RFC 9293 section 3.10.7.4, "If an incoming
+    /// Owes a bare acknowledgment of what the other end need not have sent: RFC 9293 section 3.10.7.4, "If an incoming
     /// segment is not acceptable, an acknowledgment should be sent in reply".
     pub(crate) fn owe_bare_ack(&mut self) {
         self.ack_owed = AckOwed::Bare;
     }
 
-    /// A segment with the current acknowledgment number is on its way.
+    /// Notes that a segment with the current acknowledgment number is on its way.
     #[inline]
     pub(crate) fn on_ack_sent(&mut self, now: Time) {
         match self.thinning.as_deref_mut() {
@@ -224,26 +224,26 @@ impl Receiver {
         self.skipped = 0;
     }
 
-    /// Whether something is held beyond a gap.
+    /// Tells whether something is held beyond a gap.
     #[inline]
     pub(crate) fn has_gap(&self) -> bool {
         self.ahead.is_some()
     }
 
-    /// What is held beyond a gap, for a SACK option: blocks, and how many of them count. RFC 2018
+    /// Returns what is held beyond a gap, for a SACK option: blocks, and how many of them count. RFC 2018
     /// section 4 wants an option in each acknowledgment that does not cover all that is held.
     pub(crate) fn sack_blocks(&self) -> ([Block; MAX_SACK_BLOCKS], usize) {
         self.ahead.as_deref().map_or_else(Default::default, Reassembly::sack_blocks)
     }
 
-    /// Harmless when nothing is due.
+    /// Makes a delayed acknowledgment due now if it is; harmless when nothing is.
     pub(crate) fn on_timer(&mut self, config: &Config, now: Time) {
         if self.deadline() <= now {
             self.ack_is_due(config);
         }
     }
 
-    /// RFC 5681 section 4.2 and RFC 1122 section 4.2.3.2: an ACK for every so many full-sized
+    /// Delays the acknowledgment of data in order. RFC 5681 section 4.2 and RFC 1122 section 4.2.3.2: an ACK for every so many full-sized
     /// segments, and within a bounded time of the first unacknowledged one.
     #[inline]
     fn delay_ack(&mut self, config: &Config, now: Time) {
@@ -256,7 +256,7 @@ impl Receiver {
         }
     }
 
-    /// The same by rules of others, or where the number of segments changes.
+    /// Does as [`Self::delay_ack`], but by rules of others, or where the number of segments changes.
     #[cold]
     fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
         if let Some(tack) = config.tack {
@@ -280,7 +280,7 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgment of data in order is due, and is sent unless it is one to be left out.
+    /// Owes an acknowledgment of data in order, which is sent unless it is one to be left out.
     /// Nothing makes up for it: no timer runs for the data that it would have covered.
     #[inline]
     fn ack_is_due(&mut self, config: &Config) {
@@ -295,7 +295,7 @@ impl Receiver {
         }
     }
 
-    /// How many are left out now.
+    /// Returns how many are left out now.
     fn skips(&mut self, ack_skip: AckSkip) -> u32 {
         match ack_skip.adaptive {
             None => ack_skip.skip,
@@ -337,7 +337,7 @@ impl Receiver {
     }
 }
 
-/// After how many bytes in order an acknowledgment is due (RFC 5681 section 4.2), if that never changes:
+/// Returns after how many bytes in order an acknowledgment is due (RFC 5681 section 4.2), if that never changes:
 /// with one for each segment after any.
 fn due_after(config: &Config) -> u32 {
     let DelayedAck { every, later, adaptive, .. } = &config.delayed_ack;

@@ -41,7 +41,7 @@ impl RttEstimator {
         }
     }
 
-    /// A segment that ends before `end` is sent for the first time.
+    /// Takes a segment that ends before `end` and is sent for the first time.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, end: u64) {
         // RFC 6298 section 3: at least one measurement per round trip; this takes exactly one.
@@ -50,14 +50,14 @@ impl RttEstimator {
         }
     }
 
-    /// Something is sent again. RFC 6298 section 3: "RTT samples MUST NOT be made using segments
+    /// Forgets the segment that is timed, as something is sent again. RFC 6298 section 3: "RTT samples MUST NOT be made using segments
     /// that were retransmitted". A later segment is not timed either: its acknowledgment waits for
     /// the hole, not for the path.
     pub(crate) fn on_retransmission(&mut self) {
         self.timed = None;
     }
 
-    /// All before `ack` is acknowledged.
+    /// Takes an acknowledgment of all before `ack`.
     #[inline]
     pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64) {
         if let Some(Timed { end, sent }) = self.timed
@@ -68,7 +68,7 @@ impl RttEstimator {
         }
     }
 
-    /// An acknowledgment of new data echoes when what it is for left, `rtt` ago. That tells which of several
+    /// Takes the echo of an acknowledgment of new data: what that is for left `rtt` ago. That tells which of several
     /// copies has arrived, so it counts where no segment is timed; else the own clock is finer, as in Linux.
     pub(crate) fn on_echo(&mut self, config: &Config, rtt: Duration) {
         if self.timed.is_none() {
@@ -76,13 +76,13 @@ impl RttEstimator {
         }
     }
 
-    /// RFC 6298 (5.5): "the host MUST set RTO <- RTO * 2", up to the maximum of (2.5). The backed
+    /// Backs off. RFC 6298 (5.5): "the host MUST set RTO <- RTO * 2", up to the maximum of (2.5). The backed
     /// off value stays until a round trip is measured.
     pub(crate) fn back_off(&mut self, config: &Config) {
         self.rto = (self.rto * 2).min(config.max_rto);
     }
 
-    /// RFC 6298 (5.7): after the timer of a SYN has expired, a TCP that starts with an RTO of less
+    /// Sets the RTO for data after a lost SYN. RFC 6298 (5.7): after the timer of a SYN has expired, a TCP that starts with an RTO of less
     /// than 3 seconds sets it to 3 seconds when data transmission begins. (No round trip has been
     /// measured then, because the SYN was sent twice.)
     pub(crate) fn after_syn_timeout(&mut self, config: &Config) {
@@ -91,7 +91,7 @@ impl RttEstimator {
         }
     }
 
-    /// SRTT, as soon as a round trip was measured.
+    /// Returns SRTT, as soon as a round trip was measured.
     pub(crate) fn srtt(&self) -> Option<Duration> {
         (self.srtt > Duration::ZERO).then_some(self.srtt)
     }

@@ -11,7 +11,7 @@ use crate::blocks::Blocks;
 /// DupThresh: RFC 6675 section 2, and the duplicate ACKs that mean a loss in RFC 5681 section 3.2.
 pub(crate) const DUP_THRESH: u8 = 3;
 
-/// What has been SACKed, and what has been sent again. All questions are answered from the top few
+/// The numbers that have been SACKed, and those that have been sent again. All questions are answered from the top few
 /// blocks or by bisection, so that a window of any size costs the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
@@ -62,7 +62,7 @@ impl Scoreboard {
         *self = Self::default();
     }
 
-    /// Holes before `number` have been sent again, or are as good as that: sets HighRxt, if it is
+    /// Notes that holes before `number` have been sent again, or are as good as that: sets HighRxt, if it is
     /// lower.
     pub(crate) fn raise_high_rxt(&mut self, number: u64) {
         if number > self.high_rxt {
@@ -73,13 +73,13 @@ impl Scoreboard {
         }
     }
 
-    /// A recovery begins with the retransmission of what lies before `number`: section 5, step 4.3.
+    /// Begins a recovery with the retransmission of what lies before `number`: section 5, step 4.3.
     pub(crate) fn begin_recovery(&mut self, number: u64) {
         self.raise_high_rxt(number);
         self.rescue_rxt = number;
     }
 
-    /// Whether nothing is SACKed beyond the cumulative acknowledgment.
+    /// Tells whether nothing is SACKed beyond the cumulative acknowledgment.
     pub(crate) fn is_empty(&self) -> bool {
         self.sacked.is_empty()
     }
@@ -96,7 +96,7 @@ impl Scoreboard {
         max - start - sacked + self.retransmitted(una)
     }
 
-    /// What lies from `una` to HighRxt and is not SACKed.
+    /// Counts what lies from `una` to HighRxt and is not SACKed.
     pub(crate) fn retransmitted(&self, una: u64) -> u64 {
         self.high_rxt.max(una) - una - self.sacked_before_rxt
     }
@@ -130,7 +130,7 @@ impl Scoreboard {
         Some(Block { start: end.saturating_sub(smss).max(start), end })
     }
 
-    /// `number`, or where the block ends that it lies in.
+    /// Returns `number`, or the end of the block that it lies in.
     pub(crate) fn skip(&self, number: u64) -> u64 {
         match self.sacked.after(number).next() {
             Some(block) if block.start <= number => block.end,
@@ -138,12 +138,12 @@ impl Scoreboard {
         }
     }
 
-    /// Where the hole ends that `number` lies in; `None` if nothing beyond it is SACKed.
+    /// Returns the end of the hole that `number` lies in; `None` if nothing beyond it is SACKed.
     pub(crate) fn end_of_hole(&self, number: u64) -> Option<u64> {
         self.sacked.after(number).next().map(|block| block.start)
     }
 
-    /// All that is not SACKed before this number is lost, and so many octets are SACKed from there
+    /// Returns the number before which all that is not SACKed is lost, and how many octets are SACKed from there
     /// on; `None`: nothing is lost. IsLost() asks for "either DupThresh discontiguous SACKed
     /// sequences" beyond a number, or for "more than (DupThresh - 1) * SMSS bytes" of them.
     fn lost(&self, smss: u64) -> Option<(u64, u64)> {

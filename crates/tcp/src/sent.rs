@@ -1,4 +1,4 @@
-//! What is known of each segment under way: when it was sent, and what became of it since.
+//! The segments under way: when it was sent, and what became of it since.
 //!
 //! Knows numbers and times. Does not know windows or timers, nor what a loss means: that is for recovery
 //! by time, which is in [`sender`](crate::sender).
@@ -16,7 +16,7 @@ pub(crate) struct SentSegment {
     pub(crate) start: u64,
     /// The number after the last one.
     pub(crate) end: u64,
-    /// When it was sent last.
+    /// The time at which it was sent last.
     pub(crate) sent: Time,
     pub(crate) fate: Fate,
     /// It was sent more than once, so that nobody knows which copy an acknowledgment is for.
@@ -29,7 +29,7 @@ impl SentSegment {
     }
 }
 
-/// What is thought of a segment.
+/// The fate of a segment, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// On its way, for the first time or again.
@@ -59,7 +59,7 @@ pub(crate) struct Sent {
     reordering: u64,
 }
 
-/// What an acknowledgment has told.
+/// The news of an acknowledgment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct News {
     /// Octets that are acknowledged or SACKed for the first time.
@@ -74,7 +74,7 @@ pub(crate) struct News {
     last: Option<(u64, Duration)>,
     /// The round-trip time of the first segment acknowledged that was sent once.
     pub(crate) rtt: Option<Duration>,
-    /// The same of the last one.
+    /// The round-trip time of the last one.
     pub(crate) newest_rtt: Option<Duration>,
     /// Of the segments delivered the record of the one sent last.
     pub(crate) record: Option<Record>,
@@ -85,13 +85,13 @@ pub(crate) struct News {
 }
 
 impl News {
-    /// A segment has taken so long there and back.
+    /// Takes the round trip of a segment.
     fn time(&mut self, rtt: Duration) {
         self.rtt.get_or_insert(rtt);
         self.newest_rtt = Some(rtt);
     }
 
-    /// RACK.rtt after this: the round trip of what was sent last, RFC 8985 section 6.2, step 2, or, as Linux has it,
+    /// Returns RACK.rtt after this: the round trip of what was sent last, RFC 8985 section 6.2, step 2, or, as Linux has it,
     /// of what it looks at last.
     pub(crate) fn rack_rtt(&self, timers: Timers) -> Option<Duration> {
         match timers {
@@ -132,19 +132,19 @@ impl Sent {
         Self { is_ns3, ..Self::default() }
     }
 
-    /// When the oldest segment that is not acknowledged cumulatively was sent last.
+    /// Returns when the oldest segment that is not acknowledged cumulatively was sent last.
     pub(crate) fn oldest(&self) -> Option<Time> {
         self.segments.front().map(|segment| segment.sent)
     }
 
-    /// A segment is sent for the first time.
+    /// Takes a segment that is sent for the first time.
     #[inline]
     pub(crate) fn push(&mut self, now: Time, start: u64, end: u64) {
         let fate = Fate::UnderWay;
         self.segments.push_back(SentSegment { start, end, sent: now, fate, repeated: false });
     }
 
-    /// What is to be remembered of the segment that has just been sent and begins there.
+    /// Remembers `record` of the segment that has just been sent and begins at `start`.
     pub(crate) fn record(&mut self, start: u64, record: Record) {
         let index = self.segments.partition_point(|segment| segment.start < start);
         if index < self.records.len() {
@@ -154,7 +154,7 @@ impl Sent {
         }
     }
 
-    /// An acknowledgment of all before `una`, with SACK blocks. `min_rtt` is the least round trip so far:
+    /// Takes an acknowledgment of all before `una`, with SACK blocks. `min_rtt` is the least round trip so far:
     /// nothing arrives sooner.
     #[inline]
     pub(crate) fn on_ack(
@@ -236,7 +236,7 @@ impl Sent {
         }
     }
 
-    /// A segment has arrived. RFC 8985 section 6.2, steps 2 and 3.
+    /// Takes a segment that has arrived: RFC 8985 section 6.2, steps 2 and 3.
     #[inline]
     fn arrived(&mut self, now: Time, segment: &SentSegment, min_rtt: Duration, news: &mut News) {
         let rtt = now.saturating_since(segment.sent);
@@ -257,7 +257,7 @@ impl Sent {
         }
     }
 
-    /// RACK_detect_loss() of RFC 8985 section 6.2, step 5: what was sent `reo_wnd` and more before one
+    /// Finds losses as RACK_detect_loss() of RFC 8985 section 6.2, step 5: what was sent `reo_wnd` and more before one
     /// that has arrived is lost. Returns how many octets, and when the next segment will be.
     #[cold]
     pub(crate) fn detect_losses(
@@ -286,7 +286,7 @@ impl Sent {
         (lost, next)
     }
 
-    /// The retransmission timer has expired: RFC 8985 section 6.3. The first segment is lost, and what
+    /// Marks what is lost when the retransmission timer has expired, RFC 8985 section 6.3: the first segment, and what
     /// was sent so long ago that it would be by `detect_losses`.
     pub(crate) fn lose_at_timeout(&mut self, now: Time, wait: Duration) {
         let mut is_first = true;
@@ -303,7 +303,7 @@ impl Sent {
         }
     }
 
-    /// What is under way of `block` is lost. Whether anything was.
+    /// Marks lost what is under way of `block`. Returns whether anything was.
     pub(crate) fn lose(&mut self, block: Block) -> bool {
         let before = self.lost_octets;
         for (index, segment) in self.segments.iter_mut().enumerate() {
@@ -319,12 +319,12 @@ impl Sent {
         self.lost_octets > before
     }
 
-    /// What was found lost since this was asked last; nothing without records.
+    /// Takes what was found lost since this was asked last; nothing without records.
     pub(crate) fn take_lost(&mut self) -> Vec<(Block, Record)> {
         std::mem::take(&mut self.newly_lost)
     }
 
-    /// The first lost segment is sent again.
+    /// Sends the first lost segment again.
     pub(crate) fn resend_lost(&mut self, now: Time) -> Option<Block> {
         if self.lost_octets == 0 {
             return None;
@@ -335,7 +335,7 @@ impl Sent {
         Some(Block { start: lost.start, end: lost.end })
     }
 
-    /// The last segment is sent again, as a probe: RFC 8985 section 7.3.
+    /// Sends the last segment again, as a probe: RFC 8985 section 7.3.
     pub(crate) fn resend_last(&mut self, now: Time) -> Option<Block> {
         let last = self.segments.back_mut()?;
         let octets = last.end - last.start;
@@ -349,7 +349,7 @@ impl Sent {
         Some(Block { start: last.start, end: last.end })
     }
 
-    /// The octets that are thought to be in the network.
+    /// Counts the octets that are thought to be in the network.
     #[inline]
     pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
         max - una - self.sacked_octets - self.lost_octets
@@ -371,7 +371,7 @@ impl Sent {
         self.lost_octets > 0
     }
 
-    /// What is thought of how many segments.
+    /// Counts the segments by their fates.
     pub(crate) fn count(&self) -> Segments {
         let of = |fate| self.segments.iter().filter(move |segment| segment.fate == fate);
         let retransmitted = of(Fate::UnderWay).filter(|segment| segment.repeated).count();
@@ -384,7 +384,7 @@ impl Sent {
         }
     }
 
-    /// How many segments are under way, SACKed or lost.
+    /// Counts the segments that are under way, SACKed or lost.
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
     }

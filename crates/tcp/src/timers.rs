@@ -1,4 +1,4 @@
-//! When the timers of a sender expire: at the time that is computed, or with the ticks of Linux.
+//! The expiry of the timers of a sender: at the time that is computed, or with the ticks of Linux.
 //!
 //! Knows lengths of time and the clock. Does not know which timer runs: that is the
 //! [sender](crate::sender)'s business, and the receiver's delayed acknowledgment is not here.
@@ -7,7 +7,7 @@ use airtcp_kernel::{Duration, Time};
 
 use crate::{Config, Timers};
 
-/// What Linux adds to the timeouts of a probe and of the reordering window (`TCP_TIMEOUT_MIN_US`).
+/// The time that Linux adds to the timeouts of a probe and of the reordering window (`TCP_TIMEOUT_MIN_US`).
 const LINUX_ALLOWANCE: Duration = Duration::from_millis(2);
 /// Ticks from which on the timers of Linux lie on the next coarser level of its wheel (`LVL_START`), whose
 /// steps are 2^3 times as long.
@@ -15,7 +15,7 @@ const LINUX_LEVEL: u64 = 63;
 const LINUX_LEVEL_SHIFT: u32 = 3;
 
 impl Config {
-    /// When a timer expires that is set now for so long.
+    /// Returns the expiry of a timer that is set now for `wait`.
     #[inline]
     pub(crate) fn expiry(&self, now: Time, wait: Duration) -> Time {
         match self.rules.timers {
@@ -24,7 +24,7 @@ impl Config {
         }
     }
 
-    /// PTO of RFC 8985 section 7.2 for a round trip `srtt`, before its bound by the RTO.
+    /// Returns PTO of RFC 8985 section 7.2 for a round trip `srtt`, before its bound by the RTO.
     pub(crate) fn probe_timeout(&self, srtt: Duration, is_lone: bool) -> Duration {
         // The RFC's WCDelAckT, the other end's longest delay, is known here; Linux takes the least RTO.
         let allowance = match (self.rules.timers, is_lone) {
@@ -36,7 +36,7 @@ impl Config {
         srtt * 2 + allowance
     }
 
-    /// When the reordering timer expires of what is lost at `due` (RFC 8985 section 6.2, step 5).
+    /// Returns the expiry of the reordering timer of what is lost at `due` (RFC 8985 section 6.2, step 5).
     pub(crate) fn reordering_expiry(&self, now: Time, due: Time) -> Time {
         match self.rules.timers {
             Timers::Exact => due,
@@ -45,7 +45,7 @@ impl Config {
     }
 }
 
-/// Linux counts whole ticks, rounded up, from the last one before now; and since that is over in part, the
+/// Rounds as Linux does, which counts whole ticks, rounded up, from the last one before now; and since that is over in part, the
 /// timer expires with the tick after (`calc_wheel_index` in kernel/time/timer.c). Ticks begin at the start of
 /// time here; of a host they begin anywhere.
 fn linux_expiry(tick: Duration, now: Time, wait: Duration) -> Time {
@@ -73,7 +73,7 @@ mod tests {
         config
     }
 
-    /// How long a timer takes in tenths of a millisecond.
+    /// Returns how long a timer takes in tenths of a millisecond.
     fn tenths(set: u64, wait: Duration) -> u64 {
         let now = Time::from_nanos(set * 100_000);
         linux().expiry(now, wait).saturating_since(now).as_nanos() / 100_000
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// The same of the last of four segments, SACKed after as long: retransmissions 11.0, 11.0, 18.9 and 26.9 ms later.
+    /// Returns the times of the last of four segments, SACKed after as long: retransmissions 11.0, 11.0, 18.9 and 26.9 ms later.
     #[test]
     fn late_segments_are_lost_when_those_of_linux_are() {
         for (handshake, measured) in [(10, 110), (20, 110), (50, 189), (80, 269)] {

@@ -1,4 +1,4 @@
-//! What is rare: segments before the connection is established, those with marks (timestamps, ECN), and what
+//! The rare ways of an endpoint: segments before the connection is established, those with marks (timestamps, ECN), and what
 //! the MAC tells.
 //!
 //! Apart, so that the way of all others is short. What the marks are is in [`marks`](crate::marks) and
@@ -13,7 +13,7 @@ use crate::receiver::{AckOwed, LateReader};
 use crate::{Block, Config, Flags, GiveUp, LossState, Segment, SegmentOptions};
 
 impl Endpoint {
-    /// A segment before the connection is established, or one with marks.
+    /// Takes a segment before the connection is established, or one with marks.
     #[cold]
     pub(super) fn take_aside(
         &mut self,
@@ -71,14 +71,14 @@ impl Endpoint {
         came
     }
 
-    /// From now on the application reads only what [`Self::read`] asks for, and segments say the window that its
+    /// Lets the application read, from now on, only what [`Self::read`] asks for; segments say the window that its
     /// buffer of [`Config::receive_window`] bytes leaves.
     pub fn read_late(&mut self, config: &Config) {
         let reader = LateReader::new(config, self.receiver.rcv_nxt());
         self.marks_of_all_segments(config).reader = Some(reader);
     }
 
-    /// The application reads at most `bytes` of what has come in order: how many it gets. A window that opens
+    /// Reads at most `bytes` of what has come in order. Returns how many the application gets. A window that opens
     /// enough is told of at once, in a segment from [`Self::poll_transmit`].
     pub fn read(&mut self, config: &Config, bytes: u64) -> u64 {
         let (delivered, rcv_nxt) = (self.receiver.delivered(), self.receiver.rcv_nxt());
@@ -109,7 +109,7 @@ impl Endpoint {
         self.sender.on_window(config, segment, window)
     }
 
-    /// From now on all segments go the way of those with marks.
+    /// Sends all segments, from now on, the way of those with marks.
     fn marks_of_all_segments(&mut self, config: &Config) -> &mut Marks {
         if self.state == State::Established {
             self.state = State::Marked;
@@ -117,7 +117,7 @@ impl Endpoint {
         self.marks.get_or_insert_with(|| Box::new(Marks::new(config)))
     }
 
-    /// The other end echoes a mark.
+    /// Takes the other end's echo of a mark.
     fn on_echo(&mut self, config: &Config, now: Time, ack: u64) {
         let Some(marks) = &mut self.marks else { return };
         if self.sender.on_congestion_echo(config, now, ack) {
@@ -207,7 +207,7 @@ impl Endpoint {
         }
     }
 
-    /// The next segment before the connection is established, or with marks.
+    /// Returns the next segment before the connection is established, or with marks.
     #[cold]
     pub(super) fn poll_aside(
         &mut self,
@@ -233,7 +233,7 @@ impl Endpoint {
         Some(if is_scaled { marked.with_window_scale() } else { marked })
     }
 
-    /// The next segment of an established connection, with the bits of ECN.
+    /// Returns the next segment of an established connection, with the bits of ECN.
     fn poll_marked(
         &mut self,
         config: &Config,
@@ -262,7 +262,7 @@ impl Endpoint {
         Some(Segment { flags: segment.flags | ecn.unwrap_or(Flags::NONE), ..segment })
     }
 
-    /// The MAC of this end gives up a frame with `segment`; by the channel if its last try did not collide.
+    /// Takes word that the MAC of this end gives up a frame with `segment`; by the channel if its last try did not collide.
     /// What is to be sent again comes from [`Endpoint::poll_transmit`].
     #[cold]
     pub fn on_given_up(&mut self, config: &Config, now: Time, segment: &Segment, by_channel: bool) {
@@ -278,13 +278,13 @@ impl Endpoint {
         }
     }
 
-    /// A frame of the station at one end of this connection was answered, or was not.
+    /// Takes word that a frame of the station at one end of this connection was answered, or was not.
     #[cold]
     pub fn on_frame(&mut self, config: &Config, is_answered: bool) {
         self.receiver.on_frame(config, is_answered);
     }
 
-    /// What the MAC has given up, again. A duplicate ACK that is owed goes first.
+    /// Sends again what the MAC has given up. A duplicate ACK that is owed goes first.
     fn poll_given_up(&mut self, config: &Config, now: Time) -> Option<Segment> {
         let marks = self.marks.as_mut().filter(|marks| !marks.given_up.is_empty())?;
         if self.receiver.ack_owed() == AckOwed::Bare {

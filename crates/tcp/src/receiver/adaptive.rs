@@ -1,4 +1,4 @@
-//! How long Linux delays an acknowledgment: `tcp_event_data_recv` and `tcp_send_delayed_ack`, version 6.
+//! The time by which Linux delays an acknowledgment: `tcp_event_data_recv` and `tcp_send_delayed_ack`, version 6.
 //!
 //! The first segments, those after a pause, and those by which the [window](super::opening) opens, are acknowledged
 //! at once; later the delay follows the gaps between segments. Without "pingpong", which delays more where an
@@ -15,25 +15,25 @@ const MOST_QUICK: u64 = 16;
 /// ... and so many at least.
 const LEAST_QUICK: u64 = 2;
 
-/// What the receiver keeps of the gaps between segments.
+/// The memory of the gaps between segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Adaptive {
     /// Acknowledgments that are still sent at once.
     quick: u32,
     /// `ato`, the delay; zero before the first segment.
     delay: Duration,
-    /// When the last segment came.
+    /// The time at which the last segment came.
     last: Time,
     opening: Opening,
 }
 
 impl Adaptive {
-    /// A segment with data echoes when an acknowledgment left, so long ago.
+    /// Takes the time since an acknowledgment left that a segment with data echoes.
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
         self.opening.on_round_trip(rtt);
     }
 
-    /// A segment came in order, after which all before `next` has come. Returns the delay of its
+    /// Takes a segment in order, after which all before `next` has come. Returns the delay of its
     /// acknowledgment; zero: none.
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> Duration {
         let least = config.delayed_ack.timeout;
@@ -63,7 +63,7 @@ impl Adaptive {
         }
     }
 
-    /// `tcp_incr_quickack`: half of the receive window in segments, within bounds.
+    /// Returns, as `tcp_incr_quickack` does, half of the receive window in segments, within bounds.
     fn be_quick(&mut self, config: &Config) {
         let half_window = config.receive_window / (2 * u64::from(config.mss));
         let quick = half_window.clamp(LEAST_QUICK, MOST_QUICK) as u32;
@@ -86,7 +86,7 @@ mod tests {
         Config { delayed_ack, ..Config::standard() }
     }
 
-    /// As much in order as there was before: what opens the window is told in `opening`.
+    /// Delivers as much in order as there was before: what opens the window is told in `opening`.
     fn delay(adaptive: &mut Adaptive, config: &Config, millis: u64) -> Duration {
         adaptive.on_data(config, at(millis), 1)
     }

@@ -6,7 +6,7 @@
 use crate::receiver::FIRST_BYTE;
 use crate::{Config, Flags, Segment};
 
-/// What has been read, and how far the other end may send.
+/// The part that has been read, and how far the other end may send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LateReader {
     /// The number of the next byte that the application reads.
@@ -17,7 +17,7 @@ pub(crate) struct LateReader {
 }
 
 impl LateReader {
-    /// An application that has read all before `rcv_nxt`.
+    /// Makes an application that has read all before `rcv_nxt`.
     pub(crate) fn new(config: &Config, rcv_nxt: u64) -> Self {
         Self { next: rcv_nxt, edge: rcv_nxt.saturating_add(config.receive_window) }
     }
@@ -44,7 +44,7 @@ impl LateReader {
         read
     }
 
-    /// Whether the other end should hear of the window without having sent anything: it has become twice
+    /// Tells whether the other end should hear of the window without having sent anything: it has become twice
     /// what was advertised, as in Linux, and so whenever it was zero and no longer is.
     pub(crate) fn is_update_due(&self, config: &Config, rcv_nxt: u64) -> bool {
         let known = self.edge.saturating_sub(rcv_nxt);

@@ -1,4 +1,4 @@
-//! How Linux opens the receive window: `tcp_grow_window` and `tcp_rcv_space_adjust`, version 6.18.
+//! The way in which Linux opens the receive window: `tcp_grow_window` and `tcp_rcv_space_adjust`, version 6.18.
 //!
 //! The window that is offered grows by two segments with each that comes, up to what the receive buffer has
 //! room for; and the buffer grows with what comes in a round trip, by dynamic right-sizing. Knows when the window
@@ -11,30 +11,30 @@ use crate::Config;
 
 /// The first window: 2^16 - 1 bytes, in whole segments.
 const FIRST_OFFER: u64 = 65_535;
-/// What the first buffer has room for: 128 KiB (`tcp_rmem`), of which a segment of 1448 bytes takes 2304.
+/// The room of the first buffer: 128 KiB (`tcp_rmem`), of which a segment of 1448 bytes takes 2304.
 const FIRST_ROOM: u64 = 131_072 * 1448 / 2304;
-/// What the first round trip is thought to bring: `TCP_INIT_CWND`.
+/// The segments that the first round trip is thought to bring: `TCP_INIT_CWND`.
 const FIRST_SEGMENTS: u64 = 10;
 /// A clock of milliseconds sees no shorter round trip.
 const LEAST_ROUND_TRIP: Duration = Duration::from_millis(1);
 
-/// What is offered, and what has come of late.
+/// The window that is offered, and the data that have come of late.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Opening {
     /// `rcv_ssthresh`, in bytes; zero before the first segment.
     offered: u64,
     /// `window_clamp`, in bytes.
     room: u64,
-    /// What came in the last round trip, in bytes.
+    /// The bytes that came in the last round trip.
     came: u64,
-    /// When this round trip began, and what had come by then.
+    /// The beginning of this round trip, and what had come by then.
     since: (Time, u64),
     /// Smoothed; zero before it is known.
     rtt: Duration,
 }
 
 impl Opening {
-    /// A segment with data echoes when an acknowledgment left, so long ago: `tcp_rcv_rtt_update`.
+    /// Takes the time since an acknowledgment left that a segment with data echoes: `tcp_rcv_rtt_update`.
     pub(crate) fn on_round_trip(&mut self, rtt: Duration) {
         let sample = rtt.max(LEAST_ROUND_TRIP).as_nanos();
         let before = self.rtt.as_nanos();
@@ -42,7 +42,7 @@ impl Opening {
         self.rtt = Duration::from_nanos(smoothed);
     }
 
-    /// A segment came in order, after which all before `next` has come. Returns whether the window opens.
+    /// Takes a segment in order, after which all before `next` has come. Returns whether the window opens.
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> bool {
         let mss = u64::from(config.mss);
         if self.offered == 0 {
@@ -59,7 +59,7 @@ impl Opening {
         opens
     }
 
-    /// What has come in a round trip is read: `tcp_rcvbuf_grow`.
+    /// Makes room for what has come in a round trip, and is read: `tcp_rcvbuf_grow`.
     fn adjust_room(&mut self, config: &Config, now: Time, next: u64) {
         let (began, before) = self.since;
         if self.rtt == Duration::ZERO || now.saturating_since(began) < self.rtt {
@@ -89,7 +89,7 @@ mod tests {
         Config { receive_window, ..Config::standard() }
     }
 
-    /// How many of so many segments of 1000 bytes open the window, one each millisecond.
+    /// Counts how many of `segments` segments of 1000 bytes open the window, one each millisecond.
     fn opened(opening: &mut Opening, config: &Config, segments: std::ops::Range<u64>) -> usize {
         segments.filter(|n| opening.on_data(config, at(*n), (n + 1) * 1000 + 1)).count()
     }

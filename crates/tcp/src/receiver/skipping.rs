@@ -1,4 +1,4 @@
-//! How many acknowledgments are left out where the MAC's experience decides: Gopal, Paul and Raychaudhuri 2004,
+//! The number of acknowledgments left out where the MAC's experience decides: Gopal, Paul and Raychaudhuri 2004,
 //! section V.
 //!
 //! Each frame of the station that gets no answer asks for one more, so many answered ones in a row for one fewer. But
@@ -8,10 +8,10 @@
 
 use crate::AdaptiveSkip;
 
-/// What the receiver keeps of the MAC's experience and of its acknowledgments.
+/// The memory of the MAC's experience and of its acknowledgments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Skipping {
-    /// How many the MAC's experience asks for.
+    /// The number that the MAC's experience asks for.
     wanted: u32,
     /// Frames answered in a row.
     answered: u32,
@@ -20,7 +20,7 @@ pub(super) struct Skipping {
 }
 
 impl Skipping {
-    /// A frame was answered, or was not; no more than `most` are asked for.
+    /// Takes word that a frame was answered, or was not; no more than `most` are asked for.
     pub(super) fn on_frame(&mut self, most: u32, adaptive: AdaptiveSkip, is_answered: bool) {
         if !is_answered {
             self.answered = 0;
@@ -38,18 +38,18 @@ impl Skipping {
         self.acks += u64::from(is_of_new_data);
     }
 
-    /// Something is missing, or has come twice: the window is small, or will be.
+    /// Notes that something is missing, or has come twice: the window is small, or will be.
     pub(super) fn on_loss(&mut self) {
         self.acks = 0;
     }
 
-    /// How many are left out now.
+    /// Returns how many are left out now.
     pub(super) fn skips(&self, adaptive: AdaptiveSkip) -> u32 {
         let each = self.least_window() / u64::from(adaptive.acks_per_window);
         self.wanted.min(u32::try_from(each.saturating_sub(1)).unwrap_or(u32::MAX))
     }
 
-    /// Segments that the other end's window holds at least. From one segment on each acknowledgment adds
+    /// Counts the segments that the other end's window holds at least. From one segment on each acknowledgment adds
     /// a segment divided by the window in congestion avoidance, RFC 5681 (3), and more in slow start: after n of
     /// them w^2 >= 1 + 2 n.
     fn least_window(&self) -> u64 {

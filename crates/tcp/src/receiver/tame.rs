@@ -13,10 +13,10 @@ use super::AckOwed;
 use crate::Config;
 use crate::config::Tack;
 
-/// What the receiver keeps of its acknowledgments.
+/// The memory of its own acknowledgments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tame {
-    /// When the last one left.
+    /// The time at which the last one left.
     last: Time,
     /// The least round trip; `None`: nobody has measured one, and the count decides alone.
     least_rtt: Option<Duration>,
@@ -31,7 +31,7 @@ impl Tame {
         self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
     }
 
-    /// A segment came in order, and `pending` bytes are unacknowledged now: what is owed, where `owed` was.
+    /// Takes a segment in order, with `pending` bytes unacknowledged now. Returns what is owed, where `owed` was.
     pub(super) fn on_data(
         &self,
         config: &Config,
@@ -70,7 +70,7 @@ mod tests {
         Config { tack: Some(TACK), delayed_ack, ..Config::standard() }
     }
 
-    /// With 40 ms as the least round trip, and an ACK at 0 ms.
+    /// Makes one with 40 ms as the least round trip, and an ACK at 0 ms.
     fn tame() -> Tame {
         let mut tame = Tame::default();
         tame.on_round_trip(Duration::from_millis(60));

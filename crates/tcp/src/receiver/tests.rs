@@ -100,7 +100,7 @@ fn what_lies_beyond_the_window_is_not_held() {
 
     assert_eq!(receiver.delivered(), 2500);
 }
-/// What is owed after each of these full segments in order.
+/// Tells what is owed after each of these full segments in order.
 fn owed_after(receiver: &mut Receiver, config: &Config, segments: u64) -> Vec<bool> {
     (0..segments)
         .map(|_| {
