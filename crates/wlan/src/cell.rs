@@ -22,9 +22,9 @@ use crate::exchange::{Air, Exchange, Roles};
 use crate::medium::FrameErrors;
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
-use crate::station::{ContenderId, StationId};
+use crate::station::StationId;
 
-/// What a cell is made from.
+/// The parts that a cell is made from.
 #[derive(Debug)]
 pub struct CellConfig<'a> {
     /// Timings and sizes.
@@ -38,8 +38,8 @@ pub struct CellConfig<'a> {
     /// The class of each station, in the order of their numbers. Frames to and from a station go at
     /// its rates; the access point's own entry is not used.
     pub rate_classes: Vec<u32>,
-    /// How likely frames to and from each station are lost, and where that is drawn from, in the
-    /// order of their numbers.
+    /// The error model of frames to and from each station, and the stream that losses are drawn from, in
+    /// the order of their numbers.
     pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
     /// The stations whose rate is found by sending, in the order of their numbers; the others, and
     /// those beyond the last, have that of their class.
@@ -107,14 +107,9 @@ impl<P: Clone> Cell<P> {
         self.air.next
     }
 
-    /// Lets `contender`, whose queue was empty, contend for the medium. Packets that come to a queue while the
-    /// MAC holds frames of it, or contends for it, need not be told of, but may.
-    #[inline]
-    pub fn frame_ready(&mut self, contender: ContenderId, now: Time) {
-        self.air.frame_ready(contender, now);
-    }
-
-    /// Does as [`Self::frame_ready`], but for all contenders that `supply` tells of.
+    /// Lets all contenders contend for the medium that `supply` tells of, whose queues were empty. Packets
+    /// that come to a queue while the MAC holds frames of it, or contends for it, need not be told of, but
+    /// may.
     #[inline]
     pub fn frames_ready<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         self.air.frames_ready(now, supply);

@@ -1,4 +1,6 @@
-//! What a cell and what is above it have to say to each other.
+//! The interface between a cell and what is above it: packets that it asks for, and events that it tells.
+//!
+//! Knows neither queues nor exchanges, only what each tells the other.
 
 use airtcp_kernel::Time;
 
@@ -6,13 +8,15 @@ use crate::frame::{Frames, Mpdu, Msdu};
 use crate::sequence::dcf::FrameTimes;
 use crate::station::{ContenderId, StationId};
 
-/// What is above the MAC of a cell: it has the queues, and is told what becomes of what it hands over.
+/// All that is above the MAC of a cell: it has the queues, and is told what becomes of their packets.
 ///
 /// Obeys the laws of `exchange/shortcut.rs`, "Who plays the world": it cannot call the cell from here, and what is
 /// ready in consequence is told in [`Self::next_ready`], or after [`Cell::advance`](crate::Cell::advance).
 pub trait Supply<P> {
-    /// The queue of `contender` has got at the medium, and hands over to `take` what goes next if that
-    /// `fits`. Whether it did: it does not if there is nothing, or the next does not fit.
+    /// Dequeues what goes next from the queue of `contender`, which has got at the medium and sends one
+    /// frame, and hands it over to `take` if it `fits`. Returns whether it did: it does not if there is
+    /// nothing, or the next does not fit. The queue chooses receiver and packet in one look, and the
+    /// packet is copied once; a sender of several frames asks [`Self::receiver`] and [`Self::next_for`].
     fn next(
         &mut self,
         contender: ContenderId,
@@ -21,8 +25,8 @@ pub trait Supply<P> {
         take: impl FnOnce(Msdu<P>),
     ) -> bool;
 
-    /// The queue of `contender` has got at the medium and may send several frames: whom they are for.
-    /// `waiting` are the receivers for whom the MAC has something already: the oldest packet that is
+    /// Returns the station that the queue of `contender` sends to, which has got at the medium and may
+    /// send several frames. `waiting` are the receivers for whom the MAC has something already: the oldest packet that is
     /// to be sent again, or none if it is a Block ACK request alone. `None` if there is nothing to
     /// send.
     fn receiver<'a>(
@@ -33,7 +37,7 @@ pub trait Supply<P> {
     where
         P: 'a;
 
-    /// What goes next of what the queue of `contender` has for `receiver`, if its size in bits
+    /// Dequeues what goes next from the queue of `contender` to `receiver`, if its size in bits
     /// `fits`. `None` if there is nothing, or the next does not fit.
     fn next_for(
         &mut self,
@@ -43,25 +47,19 @@ pub trait Supply<P> {
         fits: impl FnOnce(u64) -> bool,
     ) -> Option<Msdu<P>>;
 
-    /// Whether the queue of `contender` has anything to hand over.
+    /// Returns whether the queue of `contender` has anything to hand over.
     fn has_next(&self, contender: ContenderId) -> bool;
 
-    /// The MAC ACK of `mpdu`, a frame of `by`, has come at `now`: as [`MacEvent::Acknowledged`], and
-    /// whether the queue of `by` has anything to hand over then.
-    #[inline(always)]
-    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<P>) -> bool {
-        self.on_event(now, MacEvent::Acknowledged { by, mpdu });
-        self.has_next(by)
-    }
+    /// Dequeues `mpdu` of `by` for good, which was acknowledged at `now`: the MAC no longer holds it. Returns
+    /// whether the queue has anything to hand over then.
+    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<P>) -> bool;
 
-    /// Whether it wants to be told of each frame of a collision, and not of the collision alone.
+    /// Returns whether it wants to be told of each frame of a collision, and not of the collision alone.
     fn watches_colliders(&self) -> bool;
 
-    /// A contender whose queue was empty and is not any more, unless who calls
-    /// [`Cell::advance`](crate::Cell::advance) tells the cell of them himself.
-    fn next_ready(&mut self) -> Option<ContenderId> {
-        None
-    }
+    /// Returns one contender whose queue was empty and is not any more, and forgets it. The cell asks after
+    /// a data frame has come, and in [`Cell::frames_ready`](crate::Cell::frames_ready).
+    fn next_ready(&mut self) -> Option<ContenderId>;
 
     /// Plays what happens outside of the cell, up to `time` and at `time`, in the midst of an exchange.
     /// Returns whether all of it was played and the clock stands at `time`; false at the latest as
@@ -72,51 +70,44 @@ pub trait Supply<P> {
         false
     }
 
-    /// Something has happened at `now`.
+    /// Takes note of an event at `now`.
     fn on_event(&mut self, now: Time, event: MacEvent<'_, P>);
 }
 
-/// What happens in a cell.
+/// An event in a cell.
 #[derive(Debug)]
 pub enum MacEvent<'a, P> {
     /// Frames go on the air.
     Began(Began<'a, P>),
     /// Nothing of what `by` has sent came through, and nobody answers.
     Lost {
-        /// Who has sent it.
+        /// The contender that has sent it.
         by: ContenderId,
         /// The data.
         psdu: Frames<'a, P>,
         /// From when to when the answer would have been on the air.
         answer: (Time, Time),
     },
-    /// Where frames are aggregated: the answer to what `by` has sent has come.
+    /// An answer to a PSDU of `by` has come, where frames are aggregated.
     Answered {
-        /// Who has sent it.
+        /// The contender that has sent it.
         by: ContenderId,
         /// The data, of which each frame tells whether it was received.
         psdu: Frames<'a, P>,
     },
     /// The receiver of a frame of `by` hands it on: at once, or when all that it waited for has come.
     Received {
-        /// Whose queue it is from.
+        /// The contender whose queue it is from.
         by: ContenderId,
         /// The frame.
         mpdu: &'a Mpdu<P>,
-        /// When it came, where frames are aggregated and may wait for earlier ones; else it has just
+        /// The instant at which it came, where frames are aggregated and may wait for earlier ones; else it has just
         /// come.
         came: Option<Time>,
     },
-    /// A frame of `by` was acknowledged: the MAC no longer holds it.
-    Acknowledged {
-        /// Whose queue it is from.
-        by: ContenderId,
-        /// The frame.
-        mpdu: &'a Mpdu<P>,
-    },
     /// A frame of `by` was given up at the retry limit: the MAC no longer holds it.
     GivenUp {
-        /// Whose queue it is from.
+        /// The contender whose queue it is from.
         by: ContenderId,
         /// The frame.
         mpdu: &'a Mpdu<P>,
@@ -127,34 +118,34 @@ pub enum MacEvent<'a, P> {
 /// without data, with or without a poll, with or without the acknowledgment of the frame before it.
 #[derive(Debug)]
 pub struct CfFrame<'a, P> {
-    /// Who sends it.
+    /// The contender that sends it.
     pub by: ContenderId,
-    /// Whom it is for; everybody, if it ends the period.
+    /// The station that it is for; everybody, if it ends the period.
     pub receiver: StationId,
     /// The data, if it has any.
     pub psdu: Option<Frames<'a, P>>,
-    /// Whether it acknowledges the data frame that came just before (CF-Ack).
+    /// True if it acknowledges the data frame that came just before (CF-Ack).
     pub acknowledges: bool,
-    /// Whether it polls its receiver (CF-Poll).
+    /// True if it polls its receiver (CF-Poll).
     pub polls: bool,
     /// Since when there is the period that it ends, if it does (CF-End).
     pub ends: Option<Time>,
     /// At which of the cell's rates it goes; a CF-End goes at the rate of CF-Ends.
     pub class: u32,
-    /// When it has been sent.
+    /// The instant at which it has been sent.
     pub sent: Time,
-    /// When all have heard it.
+    /// The instant at which all have heard it.
     pub end: Time,
 }
 
-/// What goes on the air.
+/// A frame, or several, that go on the air.
 #[derive(Debug)]
 pub enum Began<'a, P> {
     /// An exchange that nothing disturbs.
     Exchange {
-        /// Who sends the data.
+        /// The contender that sends the data.
         by: ContenderId,
-        /// When its frames are on the air, from its start.
+        /// The times of its frames, from its start.
         times: &'a FrameTimes,
         /// At which of the cell's rates the data go.
         class: u32,
@@ -163,24 +154,24 @@ pub enum Began<'a, P> {
     },
     /// A beacon.
     Beacon {
-        /// Whose queue it goes ahead of.
+        /// The contender whose queue it goes ahead of.
         by: ContenderId,
         /// The frame. Beacons have numbers of their own.
         mpdu: &'a Mpdu<()>,
-        /// When it has been sent.
+        /// The instant at which it has been sent.
         sent: Time,
-        /// When all have heard it.
+        /// The instant at which all have heard it.
         end: Time,
-        /// Whether it is one of the frames of the collision that was told of just before.
+        /// True if it is one of the frames of the collision that was told of just before.
         collides: bool,
     },
     /// A CF-End, which ends a TXOP before its limit.
     CfEnd {
-        /// Whose TXOP it is.
+        /// The holder of the TXOP.
         by: ContenderId,
-        /// When it has been sent.
+        /// The instant at which it has been sent.
         sent: Time,
-        /// When all have heard it.
+        /// The instant at which all have heard it.
         end: Time,
     },
     /// A frame of a contention-free period, which began with a beacon.
@@ -188,29 +179,29 @@ pub enum Began<'a, P> {
     /// Several frames, which collide; [`Self::Collider`], [`Self::Request`] or [`Self::Beacon`] tells of
     /// each, of the first two kinds to those who watch them.
     Collision {
-        /// When the last of them has been sent.
+        /// The instant at which the last of them has been sent.
         sent: Time,
-        /// When all have heard the last of them.
+        /// The instant at which all have heard the last of them.
         end: Time,
     },
     /// A Block ACK request, and its answer if it does not collide.
     Request {
-        /// Who sends it.
+        /// The contender that sends it.
         by: ContenderId,
-        /// When its frames are on the air, from its start.
+        /// The times of its frames, from its start.
         times: &'a FrameTimes,
-        /// Whom it is for.
+        /// The station that it is for.
         receiver: StationId,
         /// The number of the frame that the window begins with.
         window_start: u64,
-        /// Whether it is one of the frames of the collision that was told of just before.
+        /// True if it is one of the frames of the collision that was told of just before.
         collides: bool,
     },
     /// The first frame of an exchange, which collides.
     Collider {
-        /// Who sends it.
+        /// The contender that sends it.
         by: ContenderId,
-        /// What the exchange would have been.
+        /// The times of what the exchange would have been.
         times: &'a FrameTimes,
         /// At which of the cell's rates the data were to go.
         class: u32,

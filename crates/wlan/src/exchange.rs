@@ -1,4 +1,5 @@
-//! What follows an access to the medium, from the hand-over of a packet to its acknowledgment.
+//! The exchanges that follow an access to the medium, from the hand-over of a packet to its
+//! acknowledgment.
 //!
 //! There are three kinds of exchanges: [`single`], of one frame and its MAC ACK; [`aggregate`], of an
 //! A-MPDU and its Block ACK; and [`polled`], without contention. Each is told as states of what is on
@@ -44,7 +45,7 @@ use crate::station::{ContenderId, StationId};
 /// The kind of exchanges of a cell. What is provided is right where the MAC holds no more of a queue than the
 /// frame that it sends.
 pub(crate) trait Exchange<P: Clone>: Sized {
-    /// Whether these are all that goes on the air, each after a backoff of its own: there is no beacon,
+    /// True if nothing else goes on the air, and each after a backoff of its own: there is no beacon,
     /// contention-free period, aggregate, burst or TXOP. A plain cell is not asked at each exchange
     /// for what it cannot have.
     const PLAIN: bool = false;

@@ -111,9 +111,6 @@ impl Supply<Packet> for World<'_> {
                 }
                 self.capture_outcome(psdu);
             }
-            MacEvent::Acknowledged { by, mpdu } => {
-                self.packet_acknowledged(by, &mpdu.payload);
-            }
             MacEvent::GivenUp { by, mpdu } => {
                 // It may have come all the same, and only that was not known.
                 if !mpdu.is_received {

@@ -1,4 +1,4 @@
-//! What a cell can be asked from outside: what it has counted, what is on the air, which frames it holds,
+//! Questions to a cell from outside: what it has counted, what is on the air, which frames it holds,
 //! and whether its books balance. Changes nothing.
 
 use airtcp_kernel::Time;
@@ -12,30 +12,30 @@ use crate::phy::PhyConfig;
 use crate::station::ContenderId;
 
 impl<P: Clone> Cell<P> {
-    /// What a contender did so far.
+    /// Returns what a contender did so far.
     pub fn counters(&self, contender: ContenderId) -> &MacCounters {
         self.air.contention.counters(contender)
     }
 
-    /// What happened in the cell so far.
+    /// Returns what happened in the cell so far.
     pub fn cell_counters(&self) -> &CellCounters {
         &self.air.counters
     }
 
-    /// Whether a transmission of `contender` is on the air, or waits for its answer.
+    /// Returns whether a transmission of `contender` is on the air, or waits for its answer.
     pub fn is_on_air(&self, contender: ContenderId) -> bool {
         !matches!(self.air.on_air, OnAir::Silence)
             && self.air.medium.transmissions().iter().any(|one| one.by == contender)
     }
 
-    /// The frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.
+    /// Returns the frames of `contender`'s queue that the MAC holds: on the air, or to be sent again.
     pub fn held(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         let psdu = self.air.originators[contender as usize].frames();
         let waiting = self.aggregate().into_iter().flat_map(move |one| one.waiting(contender));
         psdu.map_or(&[][..], Frames::mpdus).iter().chain(waiting)
     }
 
-    /// The frames of `contender`'s queue that have come to their receivers and wait there for earlier
+    /// Returns the frames of `contender`'s queue that have come to their receivers and wait there for earlier
     /// ones.
     pub fn held_back(&self, contender: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.aggregate().into_iter().flat_map(move |one| one.held_back(contender))
@@ -63,7 +63,7 @@ impl<P: Clone> Cell<P> {
         }
     }
 
-    /// The settings of the PHY.
+    /// Returns the settings of the PHY.
     pub fn phy(&self) -> &PhyConfig {
         self.air.frames.phy()
     }

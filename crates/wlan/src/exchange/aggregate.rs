@@ -22,7 +22,7 @@ use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::{Growing, HtExchange, Packets};
 use crate::station::{ContenderId, StationId};
 
-/// Where the queues of a cell stand with their receivers.
+/// The exchanges of a cell that aggregates: the state of its queues with their receivers.
 #[derive(Debug)]
 pub(crate) struct Aggregate<P> {
     /// By rate class.
@@ -34,18 +34,18 @@ pub(crate) struct Aggregate<P> {
     window: u64,
     failed_block_ack: FailedBlockAck,
     delivery: Delivery,
-    /// How often a frame may fail under a block ack agreement.
+    /// The number of times that a frame may fail under a block ack agreement.
     retry_limit: u16,
-    /// When the frames of the PPDU on the air have arrived, the next first; empty if they are told of
+    /// The instants at which the frames of the PPDU on the air arrive, in order; empty if they are told of
     /// together.
     arrivals: Vec<Time>,
-    /// How many of them have.
+    /// The number of them that have.
     arrived: usize,
-    /// Whether any of them came through.
+    /// True if any of them came through.
     any_received: bool,
     /// Memory for the next A-MPDU.
     spare: Vec<Mpdu<P>>,
-    /// What should not have happened.
+    /// The law that was broken, which should not have happened.
     broken_law: Option<String>,
 }
 
@@ -56,7 +56,7 @@ struct AggregatingQueue<P> {
     agreements: Vec<Agreement<P>>,
     /// Which of them have something to send again, or a request.
     pending: Vec<u32>,
-    /// What the last access was for.
+    /// The purpose of the last access.
     sends: Sends,
     times: FrameTimes,
     /// At which of the cell's rates the PPDU goes.
@@ -64,7 +64,7 @@ struct AggregatingQueue<P> {
     /// Of the data PPDU, everything before its Data field.
     preamble: Duration,
     txop_limit: Duration,
-    /// What rate control chose for the PPDU, if it did.
+    /// The choice of rate control for the PPDU, if there is one.
     choice: Option<Choice>,
 }
 
@@ -78,7 +78,7 @@ struct Agreement<P> {
     rate_control: Option<Box<Minstrel>>,
 }
 
-/// What a queue sends.
+/// The content of what a queue sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sends {
     /// The PSDU that it holds.
@@ -88,7 +88,7 @@ enum Sends {
 }
 
 impl<P: Clone> Aggregate<P> {
-    /// None if frames are not aggregated.
+    /// Makes the exchanges; none if frames are not aggregated.
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
@@ -160,12 +160,12 @@ impl<P: Clone> Aggregate<P> {
         }))
     }
 
-    /// Frames of `by` that wait to be sent again.
+    /// Returns the frames of `by` that wait to be sent again.
     pub(crate) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.queues[by as usize].agreements.iter().flat_map(|one| one.window.iter())
     }
 
-    /// Frames of `by` that have arrived and wait at their receivers for earlier ones.
+    /// Returns the frames of `by` that have arrived and wait at their receivers for earlier ones.
     pub(crate) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         self.queues[by as usize].agreements.iter().flat_map(|one| one.recipient.iter())
     }
@@ -188,7 +188,7 @@ impl<P: Clone> Aggregate<P> {
         Ok(())
     }
 
-    /// The number that a Block ACK request of `by` tells `receiver`.
+    /// Returns the number that a Block ACK request of `by` tells `receiver`.
     pub(crate) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
         let queue = &self.queues[by as usize];
         queue.agreements[queue.place(receiver)].window.start(&[])
@@ -198,8 +198,7 @@ impl<P: Clone> Aggregate<P> {
         self.queues[by as usize].agreement(receiver)
     }
 
-    /// So many frames of `psdu` of `by` were acknowledged: where its rate is found by sending, that
-    /// counts.
+    /// Reports to the rate control of `by`, if it has one, how many frames of `psdu` were acknowledged.
     fn report(&mut self, by: ContenderId, psdu: Frames<'_, P>, acknowledged: usize) {
         let queue = &mut self.queues[by as usize];
         if let Some(choice) = queue.choice.take()
@@ -220,7 +219,7 @@ impl<P> AggregatingQueue<P> {
         &mut self.agreements[place]
     }
 
-    /// What waits for `receiver` has changed.
+    /// Lists `receiver` if anything waits for it, or else takes it off the list.
     fn update_pending(&mut self, receiver: StationId) {
         let place = self.place(receiver);
         let listed = self.pending.iter().position(|&one| one as usize == place);
@@ -443,7 +442,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
     }
 }
 
-/// When the frames of an A-MPDU have arrived, the last of them at `received`: the Data field, which
+/// Computes when the frames of an A-MPDU arrive, the last of them at `received`: the Data field, which
 /// lasts `data`, carries them one after the other. Packets of one frame arrive with it.
 fn set_arrivals<P>(arrivals: &mut Vec<Time>, received: Time, data: Duration, psdu: Frames<'_, P>) {
     let size = |frame: &[Mpdu<P>]| frame.iter().map(|mpdu| mpdu.bits).sum();

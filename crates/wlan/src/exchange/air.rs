@@ -1,5 +1,5 @@
-//! What a cell has on the air, and what it has for its exchanges whatever their kind: contention, the
-//! medium, the frames that are held.
+//! The part of a cell that its exchanges share whatever their kind: contention, the medium, the frames
+//! that are held, and the state of what is on the air.
 //!
 //! Knows what is on the air as a state with an end, and not which state follows.
 
@@ -36,7 +36,7 @@ pub(crate) struct Air<P> {
     pub(super) txop_ends: TxopEnds,
     pub(crate) originators: Vec<Originator<P>>,
     pub(super) errors: ErrorModel,
-    /// Whether frames are lost in collisions alone.
+    /// True if frames are lost in collisions alone.
     pub(super) is_perfect: bool,
     pub(super) roles: Roles,
     pub(super) beacons: Beacons,
@@ -45,7 +45,7 @@ pub(crate) struct Air<P> {
     /// The limit of data frames that were lost after their RTS had got through.
     pub(super) long_retry_limit: u16,
     answers_seem_to_find_it_idle: bool,
-    /// Whether exchanges may take the straight line; only tests say no.
+    /// True if exchanges may take the straight line; only tests say no.
     pub(crate) goes_straight: bool,
     #[cfg(any(test, feature = "testing"))]
     pub(crate) straight: u64,

@@ -17,7 +17,7 @@ use crate::station::{ContenderId, EVERYBODY};
 /// No queue.
 const NONE: ContenderId = ContenderId::MAX;
 
-/// Where the access point is with its beacons. Queues are asked about them at every step, so the
+/// The state of the access point's beacons. Queues are asked about them at every step, so the
 /// answers are there ready.
 #[derive(Debug)]
 pub(super) struct Beacons {
@@ -27,7 +27,7 @@ pub(super) struct Beacons {
     airtime: Duration,
     /// The next to be sent.
     frame: Mpdu<()>,
-    /// When the next one is due; never if there are none.
+    /// The target time of the next one; never if there are none.
     next_target: Time,
     /// The queue whose next frame is a beacon, or `NONE`.
     due: ContenderId,
@@ -63,13 +63,13 @@ impl Beacons {
         self.next_target
     }
 
-    /// Whether the next frame of `contender` is a beacon.
+    /// Returns whether the next frame of `contender` is a beacon.
     #[inline]
     pub(super) fn is_due(&self, contender: ContenderId) -> bool {
         self.due == contender
     }
 
-    /// Whether `contender` has a beacon on the air.
+    /// Returns whether `contender` has a beacon on the air.
     #[inline]
     pub(super) fn is_on_air(&self, contender: ContenderId) -> bool {
         self.on_air == contender
@@ -79,12 +79,12 @@ impl Beacons {
         self.interval
     }
 
-    /// Nothing is to be done about beacons before `time`.
+    /// Sets the next target time: nothing is to be done about beacons before `time`.
     pub(super) fn set_next_target(&mut self, time: Time) {
         self.next_target = time;
     }
 
-    /// The access point's next frame is a beacon.
+    /// Makes a beacon the access point's next frame.
     pub(super) fn set_due(&mut self) {
         self.due = self.queue;
     }
@@ -93,13 +93,13 @@ impl Beacons {
         self.airtime
     }
 
-    /// The one that is due goes on the air.
+    /// Moves the one that is due on the air.
     fn begin(&mut self) {
         self.on_air = self.due;
         self.due = NONE;
     }
 
-    /// The one on the air is over.
+    /// Ends the one on the air.
     pub(super) fn end(&mut self) {
         self.on_air = NONE;
         self.frame.id += 1;
@@ -107,7 +107,7 @@ impl Beacons {
 }
 
 impl<P: Clone> Air<P> {
-    /// A beacon is due at `now`. If the one before still waits, that one is not sent.
+    /// Queues the beacon that is due at `now`. If the one before still waits, that one is not sent.
     #[cold]
     pub(super) fn beacon_is_due(&mut self, now: Time) {
         self.beacons.next_target = now + self.beacons.interval;
@@ -116,7 +116,7 @@ impl<P: Clone> Air<P> {
         self.look_for_access();
     }
 
-    /// A beacon goes on the air, alone.
+    /// Puts a beacon on the air, alone.
     #[cold]
     pub(super) fn beacon_begins<S: Supply<P>>(
         &mut self,
@@ -132,7 +132,7 @@ impl<P: Clone> Air<P> {
         self.set_on_air(OnAir::Sending { end }, end);
     }
 
-    /// A beacon is among the frames that collide, the last of which ends at `end`.
+    /// Counts a beacon among the frames that collide, the last of which ends at `end`.
     pub(super) fn beacon_collides<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -161,7 +161,7 @@ impl<P: Clone> Air<P> {
         supply.on_event(start, MacEvent::Began(began));
     }
 
-    /// The beacon of `by` has been sent.
+    /// Ends the beacon that `by` has sent, and goes on with contention.
     #[cold]
     pub(super) fn beacon_ended<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -176,7 +176,7 @@ impl<P: Clone> Air<P> {
         self.fall_silent();
     }
 
-    /// Whether the frame of `by` that has collided was a beacon, which is over now.
+    /// Returns whether the frame of `by` that has collided was a beacon, and ends it.
     pub(super) fn beacon_collided(&mut self, by: ContenderId) -> bool {
         let was_on_air = self.beacons.is_on_air(by);
         if was_on_air {

@@ -8,7 +8,7 @@ use crate::events::{Began, MacEvent, Supply};
 use crate::station::{ALL_HEAR_ALL, ContenderId};
 
 impl<P: Clone> Air<P> {
-    /// Several stations begin to transmit at `start`.
+    /// Puts on the air what several stations begin to transmit at `start`.
     #[cold]
     pub(super) fn collision_begins<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -68,7 +68,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Whether the frames that collide are two, each for the sender of the other. Neither of them
+    /// Returns whether the frames that collide are two, each for the sender of the other. Neither of them
     /// hears the other's (paper G).
     fn is_simultaneous_send<E: Exchange<P>>(&self, exchange: &E) -> bool {
         let [first, second] = self.medium.transmissions() else { return false };
@@ -80,7 +80,7 @@ impl<P: Clone> Air<P> {
             && self.sends_to(exchange, second.by) == station(first.by)
     }
 
-    /// All frames of a collision have ended at `end`.
+    /// Settles a collision, all frames of which have ended at `end`.
     #[cold]
     pub(super) fn collision_ended<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -123,7 +123,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Nobody has received what `by` sent, whose exchange would be over at `end`.
+    /// Tells that nobody has received what `by` sent, whose exchange would be over at `end`.
     pub(super) fn tell_of_loss<E: Exchange<P>, S: Supply<P>>(
         &mut self,
         exchange: &E,
@@ -138,7 +138,7 @@ impl<P: Clone> Air<P> {
         supply.on_event(end, MacEvent::Lost { by, psdu, answer });
     }
 
-    /// No answer to what `by` sent has come by `end`, for nothing of it was received
+    /// Settles what `by` sent, to which no answer has come by `end`, for nothing of it was received
     /// (IEEE Std 802.11-2020, 10.3.2.11). Others, who have heard it, have waited for the answer.
     #[cold]
     pub(super) fn exchange_failed<E: Exchange<P>, S: Supply<P>>(
@@ -160,7 +160,7 @@ impl<P: Clone> Air<P> {
         self.fall_silent();
     }
 
-    /// The same as [`Self::retry`] for a frame whose RTS got through: it has a limit of its own.
+    /// Does as [`Self::retry`], but for a frame whose RTS got through: it has a limit of its own.
     pub(super) fn retry_after_rts(&mut self, by: ContenderId) -> Retry {
         let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
         let mut failures = 0;
@@ -171,7 +171,7 @@ impl<P: Clone> Air<P> {
         if failures < self.long_retry_limit { Retry::Again } else { Retry::Dropped }
     }
 
-    /// The frame that `by` holds has failed once more: whether it may be sent again
+    /// Counts one more failure of the frame that `by` holds. Returns whether it may be sent again
     /// (IEEE Std 802.11-2020, 10.3.4.4).
     pub(super) fn retry(&mut self, by: ContenderId) -> Retry {
         let psdu = self.originators[by as usize].psdu.as_mut().expect("who sends has a frame");
@@ -182,7 +182,7 @@ impl<P: Clone> Air<P> {
         if psdu.mpdus()[0].failures < self.retry_limit { Retry::Again } else { Retry::Dropped }
     }
 
-    /// A frame of `by` has failed: whether `by` has a frame now, that one or another.
+    /// Gives up what `by` holds, if it is not to be sent again. Returns whether `by` has a frame now.
     pub(super) fn after_failure<E: Exchange<P>, S: Supply<P>>(
         &mut self,
         exchange: &E,

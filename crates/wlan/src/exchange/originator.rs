@@ -1,4 +1,4 @@
-//! What the MAC holds of one queue: the frame that it sends, and how many there were.
+//! The frame that the MAC holds of one queue, and how many there were. Knows nothing of contention.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -26,7 +26,7 @@ pub(crate) struct Originator<P> {
     pub(crate) psdu: Option<Psdu<P>>,
     /// The number of the next frame: how many were handed over.
     pub(crate) next_id: u64,
-    /// How many of them were acknowledged or given up.
+    /// The number of them that were acknowledged or given up.
     pub(crate) done: u64,
 }
 
@@ -54,20 +54,20 @@ impl<P> Originator<P> {
         (mpdu, times)
     }
 
-    /// The frames that it holds.
+    /// Returns the frames that it holds.
     pub(crate) fn frames(&self) -> Option<Frames<'_, P>> {
         self.psdu.as_ref().map(Psdu::frames)
     }
 
-    /// What it holds is acknowledged.
+    /// Releases the frame that it holds, which is acknowledged.
     #[inline]
     pub(super) fn release(&mut self) {
         self.done += 1;
         self.psdu = None;
     }
 
-    /// Its queue has got at the medium at `now`, and hands a frame over unless one is held already.
-    /// What is held then.
+    /// Takes a frame from its queue, which has got at the medium at `now`, unless one is held already.
+    /// Returns the frame that is held then.
     #[inline(always)]
     pub(super) fn hold<S: Supply<P>>(
         &mut self,

@@ -38,7 +38,7 @@ use crate::sequence::dcf::FrameTable;
 use crate::station::{ALL_HEAR_ALL, ContenderId, EVERYBODY, StationId};
 use turns::{Round, Turn};
 
-/// Where the access point is with its contention-free periods.
+/// The exchanges of a cell with contention-free periods: the state of these.
 #[derive(Debug)]
 pub(crate) struct Polled {
     /// The exchanges between two periods.
@@ -58,18 +58,18 @@ pub(crate) struct Polled {
     phase: Phase,
     /// While a period is due and the medium is busy: its target time.
     due: Option<Time>,
-    /// When the beacon after that one is due.
+    /// The target time of the beacon after that one.
     next_beacon: Time,
     began: Time,
-    /// When what is on the air began.
+    /// The beginning of what is on the air.
     sent_from: Time,
-    /// When it ends at the latest.
+    /// The latest end of the period.
     ends: Time,
     /// Whose data frame the access point has received last, and has not acknowledged.
     unacknowledged: Option<ContenderId>,
 }
 
-/// What is on the air in a contention-free period.
+/// A state of the medium in a contention-free period.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// The beacon.
@@ -96,7 +96,7 @@ struct Sending {
 }
 
 impl Polled {
-    /// None without contention-free periods.
+    /// Makes the exchanges; none without contention-free periods.
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
@@ -131,12 +131,12 @@ impl Polled {
         }))
     }
 
-    /// Whether the beacon that is due at `target` begins a period.
+    /// Returns whether the beacon that is due at `target` begins a period.
     fn is_target(&self, target: Time) -> bool {
         target.as_nanos().is_multiple_of(self.interval.as_nanos())
     }
 
-    /// Until when a frame must have been answered, or heard where it is an answer itself: then the
+    /// Returns until when a frame must have been answered, or heard where it is an answer itself: then the
     /// CF-End comes in time even if that one is lost.
     fn answered_by(&self, propagation: Duration) -> Time {
         let after = self.pifs + self.cf_end + propagation;
@@ -150,8 +150,8 @@ impl Polled {
         matches!(air.on_air, OnAir::ContentionFree).then_some(self.began)
     }
 
-    /// A beacon is due, or waits for the medium to begin a contention-free period: whether it is one
-    /// that does. From the target time on nobody else begins to send.
+    /// Begins a contention-free period, or waits for the medium to do so, if the beacon that is due is one
+    /// that does. Returns whether it is. From the target time on nobody else begins to send.
     #[cold]
     fn begins_contention_free<P: Clone, S: Supply<P>>(
         &mut self,
@@ -188,7 +188,7 @@ impl Polled {
         air.next = until.min(air.next_step);
     }
 
-    /// From when on the medium, which is idle `now`, has been so for PIFS.
+    /// Returns from when on the medium, which is idle `now`, has been so for PIFS.
     fn idle_for_pifs<P: Clone>(&self, air: &Air<P>, now: Time) -> Time {
         let counted_from = air.contention.idle_from(ALL_HEAR_ALL);
         let idle_from = if counted_from > now {
@@ -200,7 +200,7 @@ impl Polled {
         idle_from + self.pifs
     }
 
-    /// The medium is the access point's from `now` on.
+    /// Begins a period: the medium is the access point's from `now` on.
     fn contention_free_begins<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -268,7 +268,7 @@ impl Polled {
         }
     }
 
-    /// The access point sends from `start` on what its turn is.
+    /// Puts on the air what the access point's turn is, from `start` on.
     fn begin_turn<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -328,7 +328,7 @@ impl Polled {
         air.set_on_air(OnAir::ContentionFree, end);
     }
 
-    /// The poll to `to` has ended, which answers if it has received it.
+    /// Receives the poll to `to`, which has ended, and puts the answer on the air.
     fn poll_ended<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -373,7 +373,7 @@ impl Polled {
         self.send_without_contention(air, &sending, supply);
     }
 
-    /// The answer of `by` to a poll has ended, and the access point goes on.
+    /// Receives the answer of `by` to a poll, and takes the access point's next turn.
     fn answer_ended<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -405,14 +405,14 @@ impl Polled {
         self.begin_turn(air, turn, start, supply);
     }
 
-    /// Nobody has understood what ended `now`.
+    /// Waits for a PIFS after something that ended `now`, and that nobody has understood.
     fn wait_for_pifs<P: Clone>(&mut self, air: &mut Air<P>, now: Time) {
         self.phase = Phase::Silence;
         let until = now + self.pifs;
         air.set_on_air(OnAir::ContentionFree, until);
     }
 
-    /// `by` knows that its frame has come.
+    /// Releases the frame of `by`, which knows that it has come.
     fn acknowledged_without_contention<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -422,14 +422,14 @@ impl Polled {
     ) {
         let originator = &mut air.originators[by as usize];
         if let Some(psdu) = &mut originator.psdu {
-            supply.on_event(now, MacEvent::Acknowledged { by, mpdu: psdu.only() });
+            supply.acknowledged(now, by, psdu.only());
             originator.release();
             air.counters.contention_free_successes += 1;
             air.contention.succeeded_without_contention(by);
         }
     }
 
-    /// The frame of `by` was not acknowledged. It is sent again another time, or given up.
+    /// Counts a failure of the frame of `by`, which is sent again another time, or given up.
     fn failed_without_contention<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -442,7 +442,7 @@ impl Polled {
         air.after_failure(self, by, retry, now, supply);
     }
 
-    /// The CF-End has been heard: all contend again.
+    /// Ends the period, as all have heard the CF-End: they contend again.
     fn contention_free_ends<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -460,7 +460,7 @@ impl Polled {
 }
 
 impl<P: Clone> Air<P> {
-    /// Whether the frame that `by` has sent is lost by an error.
+    /// Draws whether the frame that `by` has sent is lost by an error.
     fn loses_held(&mut self, by: ContenderId) -> bool {
         let Originator { station, psdu: Some(psdu), .. } = &mut self.originators[by as usize]
         else {
@@ -477,7 +477,7 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// The data frame of `by` has come; perhaps it had come before, and its acknowledgment was lost.
+    /// Receives the data frame of `by`, unless it had come before, and its acknowledgment was lost.
     fn received_without_contention<S: Supply<P>>(
         &mut self,
         by: ContenderId,
@@ -494,7 +494,7 @@ impl<P: Clone> Air<P> {
     }
 }
 
-/// At which rate the access point polls `to`: `acknowledged`, whose frame it acknowledges with it, must
+/// Returns the class of the rate at which the access point polls `to`: `acknowledged`, whose frame it acknowledges with it, must
 /// understand it too (IEEE Std 802.11-2016, 10.7).
 fn class_of_poll(
     frames: &FrameTable,

@@ -1,4 +1,4 @@
-//! What is left of a TXOP that ends before its limit: what was announced of it keeps the others quiet
+//! The rest of a TXOP that ends before its limit: what was announced of it keeps the others quiet
 //! (IEEE Std 802.11-2020, 9.2.5.2), unless its holder gives it back (10.23.2.10).
 
 use airtcp_kernel::{Duration, Time};
@@ -17,7 +17,7 @@ pub(super) const CF_END_BITS: u64 = 160;
 pub(super) struct TxopEnds {
     protection: TxopProtection,
     cf_end: Duration,
-    /// When the TXOP ends at the latest of which is known whom it was for.
+    /// The latest end of the TXOP of which is known whom it was for.
     known: Time,
     /// That station, if all its frames were for the same.
     receiver: Option<StationId>,
@@ -35,7 +35,7 @@ impl TxopEnds {
 }
 
 impl<P: Clone> Air<P> {
-    /// An exchange of the TXOP that is under way was for `receiver`.
+    /// Notes that an exchange of the TXOP that is under way was for `receiver`.
     #[cold]
     pub(super) fn txop_was_for(&mut self, receiver: StationId) {
         let ends = &mut self.txop_ends;
@@ -46,8 +46,8 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// `by`, whose exchange has succeeded at `now`, sends nothing more in its TXOP. True if that means
-    /// anything to the others.
+    /// Ends the TXOP of `by`, whose exchange has succeeded at `now`, before its limit. Returns whether that
+    /// means anything to the others.
     #[cold]
     pub(super) fn ends_early<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -76,7 +76,7 @@ impl<P: Clone> Air<P> {
         true
     }
 
-    /// All know that the TXOP of `by` is over.
+    /// Goes on with contention: all know that the TXOP of `by` is over.
     #[cold]
     pub(super) fn cf_end_sent<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -90,7 +90,7 @@ impl<P: Clone> Air<P> {
         self.fall_silent();
     }
 
-    /// Until when the others wait after an exchange of `by` without an answer that would have ended
+    /// Returns until when the others wait after an exchange of `by` without an answer that would have ended
     /// at `end`.
     pub(super) fn others_wait_until(&self, end: Time) -> Time {
         match self.txop_ends.protection {

@@ -1,4 +1,4 @@
-//! How long a station keeps the medium that it has won: one exchange after the other, a SIFS apart,
+//! The time for which a station keeps the medium that it has won: one exchange after the other, a SIFS apart,
 //! as long as each fits into the limit of its access category (IEEE Std 802.11-2020, 10.23.2.8).
 
 use airtcp_kernel::{Duration, Time};
@@ -10,19 +10,19 @@ pub(crate) struct Txop {
 }
 
 impl Txop {
-    /// One that begins at `start`. With a limit of zero it consists of one exchange.
+    /// Makes one that begins at `start`. With a limit of zero it consists of one exchange.
     #[inline]
     pub(crate) fn new(start: Time, limit: Duration) -> Self {
         Self { end: start + limit }
     }
 
-    /// Whether anything more could begin after `now`.
+    /// Returns whether anything more could begin after `now`.
     #[inline]
     pub(crate) fn is_open(self, now: Time) -> bool {
         now < self.end
     }
 
-    /// When it ends at the latest.
+    /// Returns when it ends at the latest.
     pub(crate) fn end(self) -> Time {
         self.end
     }

@@ -309,7 +309,7 @@ fn a_queue_may_be_told_of_again() {
     script.queue(1, ACCESS_POINT, 1_000, 1_000);
     for micros in [1_000, 1_100, 1_950] {
         script.run(micros);
-        script.cell.frame_ready(1, at(micros));
+        script.tell_ready(1, micros);
     }
 
     assert_eq!(script.seen_before(5_000), exchange(1_000, 1, 0, 0));

@@ -12,7 +12,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     ALL_HEAR_ALL, AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig,
     ContenderId, FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig,
-    MacEvent, Modulation, Msdu, PhyConfig, Rate, StationId, Supply,
+    MacEvent, Modulation, Mpdu, Msdu, PhyConfig, Rate, StationId, Supply,
 };
 
 use crate::cell::{standard, streams};
@@ -42,6 +42,7 @@ pub(crate) enum Seen {
 #[derive(Debug, Default)]
 struct Queues {
     packets: Vec<VecDeque<Msdu<u32>>>,
+    ready: Vec<ContenderId>,
     seen: Vec<(u64, Seen)>,
 }
 
@@ -81,12 +82,21 @@ impl Supply<u32> for Queues {
         !self.packets[contender as usize].is_empty()
     }
 
+    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<u32>) -> bool {
+        self.seen.push((now.as_nanos(), Seen::Acknowledged(mpdu.payload)));
+        self.has_next(by)
+    }
+
+    fn next_ready(&mut self) -> Option<ContenderId> {
+        self.ready.pop()
+    }
+
     fn watches_colliders(&self) -> bool {
         true
     }
 
     fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
-        let ids = |mpdus: &[airtcp_wlan::Mpdu<u32>]| mpdus.iter().map(|mpdu| mpdu.id).collect();
+        let ids = |mpdus: &[Mpdu<u32>]| mpdus.iter().map(|mpdu| mpdu.id).collect();
         let seen = match event {
             MacEvent::Began(Began::Exchange { by, psdu, .. }) => Seen::Sent(by, ids(psdu.mpdus())),
             MacEvent::Began(Began::Collider { by, psdu, .. }) => {
@@ -99,7 +109,6 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::ContentionFree(_)) => panic!("there is no PCF"),
             MacEvent::Lost { .. } => Seen::Lost,
             MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),
-            MacEvent::Acknowledged { mpdu, .. } => Seen::Acknowledged(mpdu.payload),
             MacEvent::GivenUp { mpdu, .. } => Seen::GivenUp(mpdu.payload),
         };
         self.seen.push((now.as_nanos(), seen));
@@ -226,7 +235,7 @@ impl Script {
         };
         Self {
             cell: Cell::new(config),
-            queues: Queues { packets: vec![VecDeque::new(); count], seen: Vec::new() },
+            queues: Queues { packets: vec![VecDeque::new(); count], ..Queues::default() },
             backoffs: turned(streams(count)),
             packets: 0,
         }
@@ -248,7 +257,8 @@ impl Script {
             self.queues.packets[contender as usize].push_back(msdu);
         }
         if was_empty {
-            self.cell.frame_ready(contender, Time::from_nanos(nanos));
+            self.queues.ready.push(contender);
+            self.cell.frames_ready(Time::from_nanos(nanos), &mut self.queues);
         }
     }
 

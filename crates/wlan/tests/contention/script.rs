@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::{RandomStream, Time};
 use airtcp_wlan::{
     ALL_HEAR_ALL, AccessParameters, Began, Cell, CellConfig, CfFrame, ContenderConfig, ContenderId,
-    EVERYBODY, EdcaConfig, FrameErrors, MacConfig, MacEvent, Msdu, PhyConfig, StationId, Supply,
+    EVERYBODY, EdcaConfig, FrameErrors, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId,
+    Supply,
 };
 
 use crate::cell::{SLOT, at, micros, standard, streams};
@@ -80,6 +81,7 @@ pub(crate) enum Seen {
 #[derive(Debug, Default)]
 struct Queues {
     packets: Vec<VecDeque<Msdu<u32>>>,
+    ready: Vec<ContenderId>,
     seen: Vec<(u64, Seen)>,
 }
 
@@ -121,6 +123,15 @@ impl Supply<u32> for Queues {
         !self.packets[contender as usize].is_empty()
     }
 
+    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<u32>) -> bool {
+        self.seen.push((micros(now), Seen::Acknowledged { by, packet: mpdu.payload }));
+        self.has_next(by)
+    }
+
+    fn next_ready(&mut self) -> Option<ContenderId> {
+        self.ready.pop()
+    }
+
     fn watches_colliders(&self) -> bool {
         true
     }
@@ -147,7 +158,6 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::CfEnd { .. }) => panic!("DCF has no TXOPs"),
             MacEvent::Lost { by, psdu, .. } => Seen::Lost { by, packet: psdu.mpdus()[0].payload },
             MacEvent::Received { by, mpdu, .. } => Seen::Received { by, packet: mpdu.payload },
-            MacEvent::Acknowledged { by, mpdu } => Seen::Acknowledged { by, packet: mpdu.payload },
             MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },
         };
         self.seen.push((micros(now), seen));
@@ -234,7 +244,7 @@ impl Script {
         };
         Self {
             cell: Cell::new(config),
-            queues: Queues { packets: vec![VecDeque::new(); queues.len()], seen: Vec::new() },
+            queues: Queues { packets: vec![VecDeque::new(); queues.len()], ..Queues::default() },
             backoffs: streams(queues.len()),
             packets: 0,
         }
@@ -252,7 +262,13 @@ impl Script {
         let msdu = Msdu { receiver, bits: 8 * bytes, payload: self.packets };
         self.packets += 1;
         self.queues.packets[contender as usize].push_back(msdu);
-        self.cell.frame_ready(contender, at(micros));
+        self.tell_ready(contender, micros);
+    }
+
+    /// Tells the cell that a queue has a packet.
+    pub(crate) fn tell_ready(&mut self, contender: ContenderId, micros: u64) {
+        self.queues.ready.push(contender);
+        self.cell.frames_ready(at(micros), &mut self.queues);
     }
 
     /// Everything before `end` happens.

@@ -1,4 +1,4 @@
-//! What becomes of a PPDU with several frames: what arrived, what the Block ACK tells of it, and what
+//! The outcome of a PPDU with several frames: what arrived, what the Block ACK tells of it, and what
 //! is sent again or given up (IEEE Std 802.11-2020, 10.25.6).
 
 use airtcp_kernel::Time;
@@ -12,7 +12,7 @@ use crate::frame::{Mpdu, Psdu};
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Aggregate<P> {
-    /// A frame of the PPDU on the air has arrived, or all of it has.
+    /// Receives the next frame of the PPDU on the air, or all of it.
     #[inline(never)]
     pub(super) fn ppdu_arrives<S: Supply<P>>(
         &mut self,
@@ -104,7 +104,7 @@ impl<P: Clone> Aggregate<P> {
         }
     }
 
-    /// The answer to what `by` has sent has come: an ACK, or a Block ACK that tells what arrived.
+    /// Takes the answer to what `by` has sent: an ACK, or a Block ACK that tells what arrived.
     #[inline(never)]
     pub(super) fn ppdu_answered<S: Supply<P>>(
         &mut self,
@@ -133,7 +133,7 @@ impl<P: Clone> Aggregate<P> {
             self.report(by, frames, received);
             for mpdu in frames.mpdus().iter().filter(|mpdu| mpdu.is_received) {
                 air.originators[by as usize].done += 1;
-                supply.on_event(now, MacEvent::Acknowledged { by, mpdu });
+                supply.acknowledged(now, by, mpdu);
             }
             self.put_back(air, by, psdu, now, supply);
         }
@@ -141,7 +141,7 @@ impl<P: Clone> Aggregate<P> {
         air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
     }
 
-    /// What of `psdu` was not received goes back ahead of the queue, or is given up.
+    /// Puts the frames of `psdu` that were not received back ahead of the queue, or gives them up.
     fn put_back<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -180,7 +180,7 @@ impl<P: Clone> Aggregate<P> {
         air.originators[by as usize].done += given_up;
     }
 
-    /// A Block ACK has told that all frames that wait for `receiver` failed.
+    /// Counts a failure of all frames that wait for `receiver`, as a Block ACK has told.
     fn retries_failed<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -197,8 +197,8 @@ impl<P: Clone> Aggregate<P> {
         }
     }
 
-    /// What `by` has sent collided, lost an internal collision, or reached nobody (without
-    /// `data_sent` no data were on the air): what it has assembled waits again. Tells whether it is given up.
+    /// Puts back what `by` has assembled, which collided, lost an internal collision, or reached nobody
+    /// (without `data_sent` no data were on the air). Returns whether it is given up.
     #[inline(never)]
     pub(super) fn ppdu_failed<S: Supply<P>>(
         &mut self,
@@ -250,7 +250,7 @@ impl<P: Clone> Aggregate<P> {
     }
 }
 
-/// How many packets more of the frame before them `mpdus` begin with.
+/// Returns how many packets more of the frame before them `mpdus` begin with.
 fn further<P>(mpdus: &[Mpdu<P>]) -> usize {
     mpdus.iter().take_while(|mpdu| mpdu.is_further).count()
 }

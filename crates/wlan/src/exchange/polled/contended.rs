@@ -1,4 +1,4 @@
-//! Where contention-free periods meet the exchanges between them, which are those of one frame.
+//! The seam between contention-free periods and the exchanges between them, which are those of one frame.
 
 use airtcp_kernel::{Duration, Time};
 

@@ -16,7 +16,7 @@ use crate::exchange::{Air, OnAir};
 use crate::frame::Msdu;
 use crate::station::{ContenderId, StationId};
 
-/// What the access point does next.
+/// The next action of the access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// It polls a station, with or without data for it.
@@ -25,7 +25,7 @@ pub(super) enum Turn {
     End,
 }
 
-/// Who has been polled.
+/// A record of the stations that have been polled.
 #[derive(Debug)]
 pub(super) struct Round {
     /// In which round each station was polled last; the access point's own entry is not used.
@@ -35,7 +35,7 @@ pub(super) struct Round {
     next: usize,
     /// The access point, which is not polled.
     access_point: StationId,
-    /// Whether the last poll went with data.
+    /// True if the last poll went with data.
     had_data: bool,
     /// Polls in a row without data either way.
     idle: usize,
@@ -52,7 +52,7 @@ impl Round {
         self.idle = 0;
     }
 
-    /// The station that is next in this round, if any is left.
+    /// Returns the station that is next in this round, if any is left.
     fn next(&mut self) -> Option<StationId> {
         while self.next == self.access_point as usize
             || self.last.get(self.next) == Some(&self.round)
@@ -62,7 +62,7 @@ impl Round {
         (self.next < self.last.len()).then_some(self.next as StationId)
     }
 
-    /// Whether data may go to `to` now, if `next` is the next of the round.
+    /// Returns whether data may go to `to` now, if `next` is the next of the round.
     fn takes_data(&self, to: StationId, next: Option<StationId>) -> bool {
         let Some(&last) = self.last.get(to as usize) else { return false };
         last != self.round || !self.had_data || next.is_none()
@@ -90,14 +90,14 @@ impl Round {
         self.next = 0;
     }
 
-    /// The poll and its answer are over, and one of them had data, or none.
+    /// Counts a poll and its answer, of which one had data, or none.
     pub(super) fn polled(&mut self, moved: bool) {
         self.idle = if moved { 0 } else { self.idle + 1 };
     }
 }
 
 impl Polled {
-    /// What the access point sends at `start`, chosen at `now`.
+    /// Chooses at `now` what the access point sends at `start`.
     pub(super) fn take_turn<P: Clone, S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -151,7 +151,7 @@ impl Polled {
         turn
     }
 
-    /// Whether `by`, which is polled, answers with data from `start` on: what the MAC holds of its
+    /// Decides whether `by`, which is polled, answers with data from `start` on: what the MAC holds of its
     /// queue, or the next packet of it, if that ends in time.
     pub(super) fn has_answer<P: Clone, S: Supply<P>>(
         &mut self,
