@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct SlotRing {
     /// A bit for each bucket that is not empty, 64 to a word; their number is a power of two.
     occupied: Vec<u64>,
-    /// First station of each bucket.
+    /// The first station of each bucket.
     heads: Vec<u32>,
     /// The station after each station in its bucket.
     next: Vec<u32>,
@@ -20,7 +20,7 @@ pub(crate) struct SlotRing {
 }
 
 impl SlotRing {
-    /// A ring for `stations` stations whose slots lie less than `span` apart.
+    /// Makes a ring for `stations` stations whose slots lie less than `span` apart.
     pub(crate) fn new(stations: usize, span: u32) -> Self {
         let slots = (u64::from(span) + 1).next_power_of_two().max(64) as usize;
         Self {
@@ -31,20 +31,20 @@ impl SlotRing {
         }
     }
 
-    /// The word with the bit of `slot`.
+    /// Returns the word with the bit of `slot`.
     #[inline]
     fn word(&self, slot: u64) -> u64 {
         self.occupied[(slot / 64) as usize & (self.occupied.len() - 1)]
     }
 
-    /// The same, to be changed.
+    /// Returns the word with the bit of `slot`, to be changed.
     #[inline]
     fn word_mut(&mut self, slot: u64) -> &mut u64 {
         let place = (slot / 64) as usize & (self.occupied.len() - 1);
         &mut self.occupied[place]
     }
 
-    /// The bucket of `slot`.
+    /// Returns the bucket of `slot`.
     #[inline]
     fn head_mut(&mut self, slot: u64) -> &mut u32 {
         let place = slot as usize & (self.heads.len() - 1);
@@ -60,7 +60,7 @@ impl SlotRing {
         self.len += 1;
     }
 
-    /// The first occupied slot at or after `from`, where all stations lie.
+    /// Returns the first occupied slot at or after `from`, where all stations lie.
     #[inline]
     pub(crate) fn first_from(&self, from: u64) -> Option<u64> {
         if self.len == 0 {
@@ -81,7 +81,7 @@ impl SlotRing {
         unreachable!("{} stations in the ring, but no bucket is occupied", self.len)
     }
 
-    /// Takes out `station`, which is in a slot at or after `from`, where all lie: which one.
+    /// Takes out `station`, which is in a slot at or after `from`, where all lie, and returns that slot.
     ///
     /// # Panics
     /// If it is in none.
@@ -104,7 +104,7 @@ impl SlotRing {
         }
     }
 
-    /// Takes out the station of `slot`, where there is one, if it is alone there.
+    /// Takes out the station of `slot`, where there is one, and returns it if it is alone there.
     #[inline]
     pub(crate) fn take_only(&mut self, slot: u64) -> Option<u32> {
         let station = *self.head_mut(slot);

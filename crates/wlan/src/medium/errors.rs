@@ -1,17 +1,17 @@
 //! Frames that are lost without a collision: each with a probability of its own, by its size.
 //!
-//! Knows sizes and stations, and draws. What an error does is the cell's business.
+//! Knows sizes and stations, and draws. The consequences of an error are the cell's business.
 
 use airtcp_kernel::RandomStream;
 use serde::Deserialize;
 
 use crate::station::StationId;
 
-/// How likely a frame to or from a station is lost.
+/// The errors of frames to and from a station.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrameErrors {
-    /// The probability; below 1.
+    /// The probability that a frame is lost; below 1.
     pub rate: f64,
     /// If given, `rate` is that of an MSDU of so many bytes, and bits are lost independently;
     /// otherwise it is that of every frame, whatever its size.
@@ -21,7 +21,7 @@ pub struct FrameErrors {
 }
 
 impl FrameErrors {
-    /// The probability that a frame with an MSDU of `msdu_bits` is lost.
+    /// Returns the probability that a frame with an MSDU of `msdu_bits` is lost.
     pub fn probability(&self, msdu_bits: u64) -> f64 {
         if msdu_bits < 8 * self.least_bytes {
             return 0.0;
@@ -33,10 +33,10 @@ impl FrameErrors {
     }
 }
 
-/// Decides which frames are lost.
+/// The draws that decide which frames are lost.
 #[derive(Debug)]
 pub(crate) struct ErrorModel {
-    /// Of each station, which both directions share; none for a station that loses nothing.
+    /// Those of each station, which both directions share; none for a station that loses nothing.
     stations: Vec<Option<Station>>,
 }
 
@@ -49,7 +49,7 @@ struct Station {
 }
 
 impl ErrorModel {
-    /// The errors of each station, in the order of their numbers, and where they are drawn from.
+    /// Makes the draws from the errors of each station and their streams, in the order of their numbers.
     pub(crate) fn new(stations: Vec<Option<(FrameErrors, RandomStream)>>) -> Self {
         let stations = stations.into_iter().map(|station| {
             station.map(|(errors, draws)| Station { errors, draws, last: (u64::MAX, 0.0) })
@@ -57,19 +57,19 @@ impl ErrorModel {
         Self { stations: stations.collect() }
     }
 
-    /// Whether nothing is ever lost.
+    /// Returns true if nothing is ever lost.
     pub(crate) fn is_perfect(&self) -> bool {
         self.stations.iter().all(Option::is_none)
     }
 
-    /// The same at a rate at which so many of the frames with 1500 bytes are lost.
+    /// Does as [`Self::loses`], but at a PHY rate at which `rate` of the frames with 1500 bytes are lost.
     pub(crate) fn loses_at(&mut self, station: StationId, msdu_bits: u64, rate: f64) -> bool {
         let Some(Some(station)) = self.stations.get_mut(station as usize) else { return false };
         let errors = FrameErrors { rate, of_bytes: Some(1_500), least_bytes: 0 };
         rate > 0.0 && station.draws.unit() < errors.probability(msdu_bits)
     }
 
-    /// Whether a frame to or from `station` with an MSDU of `msdu_bits` is lost now.
+    /// Draws for a frame to or from `station` with an MSDU of `msdu_bits`. Returns true if it is lost.
     pub(crate) fn loses(&mut self, station: StationId, msdu_bits: u64) -> bool {
         let Some(Some(station)) = self.stations.get_mut(station as usize) else { return false };
         if station.last.0 != msdu_bits {

@@ -17,9 +17,9 @@ pub(crate) const ACK_TIMEOUT: u64 = 222;
 pub(crate) struct Cell {
     pub(crate) contention: Contention,
     backoffs: Vec<RandomStream>,
-    /// Who is on the air, or was last.
+    /// The stations on the air, or the last ones.
     on_air: Vec<StationId>,
-    /// How often the frame of each station has failed.
+    /// The number of failures of the frame of each station.
     failures: Vec<u32>,
     retry_limit: u32,
 }
@@ -39,7 +39,7 @@ impl Cell {
         Self::with_contenders(contenders.collect(), phy, mac)
     }
 
-    /// A cell of queues: whose each is, and how it contends.
+    /// Makes a cell of queues, each with its station and its parameters.
     pub(crate) fn with_contenders(
         queues: Vec<(StationId, AccessParameters)>,
         phy: &PhyConfig,
@@ -56,7 +56,7 @@ impl Cell {
         Self::build(queues, &phy(), mac, None, classes)
     }
 
-    /// A cell whose station 0, the access point, sends in bursts.
+    /// Makes a cell whose station 0, the access point, sends in bursts.
     pub(crate) fn with_bursts(stations: usize, mac: &MacConfig, bursts: BurstConfig) -> Self {
         let queues = (0..stations as StationId)
             .map(|station| (station, AccessParameters::dcf(&phy())))
@@ -91,7 +91,7 @@ impl Cell {
         }
     }
 
-    /// The next backoff of `station`, in slots, with contention window `cw`.
+    /// Draws the next backoff of `station`, in slots, with contention window `cw`.
     pub(crate) fn backoff(&mut self, station: StationId, cw: u32) -> u64 {
         u64::from(self.backoffs[station as usize].up_to(cw))
     }
@@ -100,7 +100,7 @@ impl Cell {
         self.contention.frame_queued(station, at(micros), false);
     }
 
-    /// `station` has a frame after the data frame that it received and before its MAC ACK.
+    /// Gives `station` a frame after the data frame that it received and before its MAC ACK.
     pub(crate) fn queue_before_own_ack(&mut self, station: StationId, micros: u64) {
         self.contention.frame_queued(station, at(micros), true);
     }
@@ -134,7 +134,7 @@ impl Cell {
         self.contention.end_success(station, at(end), has_frame);
     }
 
-    /// What becomes of the frame of `station`, which has failed once more.
+    /// Returns the fate of the frame of `station`, which has failed once more.
     pub(crate) fn retry(&mut self, station: StationId) -> Retry {
         let failures = &mut self.failures[station as usize];
         *failures += 1;
@@ -145,7 +145,7 @@ impl Cell {
         Retry::Dropped
     }
 
-    /// Everyone on the air collides; frames end at `ends`, and nobody has a further frame.
+    /// Lets all on the air collide; frames end at `ends`, and nobody has a further frame.
     pub(crate) fn collide(&mut self, ends: &[(StationId, u64)]) -> Vec<Retry> {
         let end = ends.iter().map(|(_, end)| *end).max().unwrap();
         let retries = ends

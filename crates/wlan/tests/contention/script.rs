@@ -22,7 +22,7 @@ pub(crate) const RTS: u64 = 272;
 /// From the end of an RTS to the start of the data frame.
 pub(crate) const CTS_AND_SIFS: u64 = 10 + 248 + 10;
 
-/// What happens, with the queue it happens to; packets by their number, counted from 0 over all queues.
+/// An event, with the queue that it happens to; packets by their number, counted from 0 over all queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// An exchange begins that nothing disturbs; the frame has failed so often before.
@@ -187,14 +187,14 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// An access point and stations, each with one queue.
+    /// Makes an access point and stations, each with one queue.
     pub(crate) fn new(stations: usize, phy: &PhyConfig, mac: &MacConfig) -> Self {
         let access = AccessParameters::dcf(phy);
         let queues: Vec<_> = (0..=stations as StationId).map(|id| (id, access)).collect();
         Self::with_queues(&queues, phy, mac)
     }
 
-    /// Queues: whose each is, and how it contends.
+    /// Makes a cell of queues, each with its station and its parameters.
     pub(crate) fn with_queues(
         queues: &[(StationId, AccessParameters)],
         phy: &PhyConfig,
@@ -250,7 +250,7 @@ impl Script {
         }
     }
 
-    /// A packet of `bytes` for `receiver` comes to a queue.
+    /// Puts a packet of `bytes` for `receiver` into a queue.
     pub(crate) fn queue(
         &mut self,
         contender: ContenderId,
@@ -271,20 +271,20 @@ impl Script {
         self.cell.frames_ready(at(micros), &mut self.queues);
     }
 
-    /// Everything before `end` happens.
+    /// Plays everything before `end`.
     pub(crate) fn run(&mut self, end: u64) {
         while self.cell.next_time() < at(end) {
             self.cell.advance(self.cell.next_time(), &mut self.queues);
         }
     }
 
-    /// What was told since the last time, up to and without `end`.
+    /// Returns what was told since the last time, up to and without `end`.
     pub(crate) fn seen_before(&mut self, end: u64) -> Vec<(u64, Seen)> {
         self.run(end);
         std::mem::take(&mut self.queues.seen)
     }
 
-    /// The next backoff of a queue, in microseconds, with contention window `cw`.
+    /// Draws the next backoff of a queue, in microseconds, with contention window `cw`.
     pub(crate) fn backoff(&mut self, contender: ContenderId, cw: u32) -> u64 {
         SLOT * u64::from(self.backoffs[contender as usize].up_to(cw))
     }
@@ -296,7 +296,7 @@ impl Script {
     }
 }
 
-/// What a packet goes through from `start` on if nothing happens to it.
+/// Returns the events of a packet from `start` on if nothing happens to it.
 pub(crate) fn exchange(
     start: u64,
     by: ContenderId,
