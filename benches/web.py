@@ -43,7 +43,7 @@ Row = tuple[str, str, str, bool]
 
 
 class Client:
-    """What a page does when its sliders are moved: the newest position wins."""
+    """Moves the sliders of a page, of which the newest position wins."""
 
     def __init__(self, web: Web, number: int) -> None:
         self.chance = random.Random(number)
@@ -142,7 +142,7 @@ async def sliders(web: Web, seconds: float) -> list[Row]:
 
 
 def memory_mib(web: Web) -> float:
-    """What the server and its workers hold, by proportional set size."""
+    """The memory that the server and its workers hold, by proportional set size."""
     total = 0
     for pid in (web.process.pid, *web.workers("models"), *web.workers("runs")):
         try:

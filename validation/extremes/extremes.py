@@ -62,7 +62,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Ended:
-    """How a process has ended."""
+    """The end of a process."""
 
     status: int
     out: str
@@ -77,7 +77,7 @@ class Ended:
 
 @dataclass
 class Found:
-    """What all cases have come to."""
+    """The sum of all cases."""
 
     tried: int = 0
     refused: list[str] = field(default_factory=list)
@@ -148,7 +148,7 @@ def _tell(found: Found, wall_s: float) -> None:
 
 
 def _answered(folder: Path, index: int, found: Found) -> bool:
-    """Whether a scenario is not refused, and its answer as it should be."""
+    """Tell if a scenario is not refused, and its answer as it should be."""
     found.tried += 1
     ended = _forked(folder, lambda: _command("run", "case.toml", "--json", "--threads", "1"))
     found.costs.append((ended.cpu_s, ended.peak_bytes, index))
@@ -304,7 +304,7 @@ def _work(folder: Path, out: Path, err: Path, work: Callable[[], None]) -> NoRet
 
 
 def _worked_s(process: int) -> float:
-    """What a process has taken of a processor so far."""
+    """The time of a processor that a process has taken so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 

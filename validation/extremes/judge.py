@@ -1,4 +1,4 @@
-"""What must hold of every answer, whatever the scenario: numbers that exist, and laws.
+"""The laws of every answer, whatever the scenario, and numbers that must exist.
 
 Knows answers as JSON, and messages. Does not know how a command was run.
 """
@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 
 
 def broken_words(said: str) -> list[str]:
-    """What stderr says that only a mistake of ours says."""
+    """Find the words of stderr that only a mistake of ours says."""
     return [f"says: {line.strip()[:200]}" for line in said.splitlines() if WORDS.search(line)]
 
 
@@ -33,7 +33,7 @@ def parsed(text: str) -> Any:
 
 
 def broken_laws(answer: dict[str, Any]) -> list[str]:
-    """What does not hold of an answer of `airtcp run --json`."""
+    """Find the laws that an answer of `airtcp run --json` breaks."""
     return _of_models(answer) + _of_simulation(answer["scenario"], answer["simulation"])
 
 
@@ -94,7 +94,7 @@ def _of_simulation(scenario: dict[str, Any], simulation: dict[str, Any]) -> list
 
 
 def _held_bits(scenario: dict[str, Any]) -> float:
-    """What receivers may hold out of order when the warm-up ends, and deliver after it."""
+    """The bits that receivers hold out of order at the end of the warm-up, and deliver after it."""
     count = {group["name"]: group["count"] for group in scenario["stations"]}
     return float(
         sum(

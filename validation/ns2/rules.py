@@ -1,4 +1,4 @@
-"""What ns-2's 802.11 does, seen from the times in its trace. Prints one finding after the other.
+"""The rules of ns-2's 802.11, seen from the times in its trace. Prints one finding after the other.
 
 Knows: the instants at which a frame may start under each rule, and how to find them in a trace.
 Knows nothing of airtcp. The findings are the ground of README.md beside this file.
@@ -56,7 +56,7 @@ def slots(us: float) -> float:
 
 
 def off_grid(values: list[float]) -> float:
-    """How far the farthest of these numbers of slots is from a whole number."""
+    """The distance from a whole number of the farthest of these numbers of slots."""
     return max(abs(value - round(value)) for value in values)
 
 

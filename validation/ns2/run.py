@@ -97,7 +97,7 @@ class Node:
 
 @dataclass
 class Tally:
-    """What the trace says. Node 0 is the access point; sequence number 0 is the SYN."""
+    """The counts of a trace. Node 0 is the access point; sequence number 0 is the SYN."""
 
     count: int
     nodes: list[Node] = field(init=False)

@@ -1,4 +1,4 @@
-"""How much CPU time ns-2 takes for a MAC exchange, without any trace. Prints JSON.
+"""The CPU time that ns-2 takes for a MAC exchange, without any trace. Prints JSON.
 
 Knows: how to start scenario.tcl with its counters on, and how to ask the system for the CPU time of
 a child. Knows nothing of airtcp; a benchmark runs it beside its own.

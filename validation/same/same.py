@@ -1,4 +1,4 @@
-"""Whether simulations still give the outcomes that they gave, bit for bit: digests of many of them.
+"""A check that simulations still give the outcomes that they gave, bit for bit, by digests.
 
     make same                                          compare with digests.json, name what differs
     make same-store                                    store anew: with a commit marked Results:
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def values(resolved: str, capture: Path) -> Values:
-    """What the runs of a scenario give: under each path the values, in the order of the runs."""
+    """Values under each path that the runs of a scenario give, in the order of the runs."""
     from airtcp import _core
 
     simulation = _core.Simulation(resolved)

@@ -35,7 +35,7 @@ struct Path {
 
 const MSS: u64 = 1000;
 
-/// An acknowledgment that tells of no segment.
+/// Makes the sample of an acknowledgment that tells of no segment.
 fn nothing() -> RateSample {
     RateSample {
         rate: None,
