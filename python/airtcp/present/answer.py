@@ -1,13 +1,14 @@
 """The answer in at most five plain lines.
 
-What everyone gets, how long a page takes, where the airtime goes, what is wrong, what to try.
-Knows what of a simulation a reader asks first, and from when on something is called wrong. Computes
-no results: what to change and by how much it helps is found by `airtcp plan`.
+The goodput of each, the time a page takes, the use of the airtime, what is wrong, what to try.
+Knows what a reader of a simulation asks first, and the limits beyond which something is wrong.
+Computes no results: `airtcp plan` finds what to change, and by how much it helps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import percent, quantity
@@ -20,26 +21,36 @@ if TYPE_CHECKING:
 
 Simulated = Comparison | SimulationResult
 
-#: Groups and directions that are told one by one.
-_SCOPES: Final = 4
-#: A queue that holds packets for longer is too long: what fits into a tenth of a second.
-_LONG_QUEUE_S: Final = 0.1
-#: A queue that is so full, on average, as a part of its limit.
-_FULL: Final = 0.7
-#: Packets that a queue may lose before it is called wrong.
-_LOSSES: Final = 0.01
-#: Constant-rate UDP that gets less of what it offers goes under.
-_ENOUGH: Final = 0.9
-#: One direction has so much of the goodput that the other has next to nothing.
-_MOST: Final = 0.9
-#: So many attempts collide.
-_COLLISIONS: Final = 0.2
-#: A slow group takes so many times its part of the goodput in airtime.
-_SLOW: Final = 1.8
-#: Flows of one kind share so unevenly.
-_UNFAIR: Final = 0.7
-_IDLE: Final = 0.5
-#: From which R factor on users of a call feel how (ITU-T G.109, table 1).
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Values beyond which an answer calls something wrong. Chosen by hand, none has a source."""
+
+    told_scopes: int = 4
+    """Groups and directions that are told one by one."""
+    queue_delay_s: float = 0.1
+    """The mean time for which packets wait in the access point's queue."""
+    queue_fill: float = 0.7
+    """The mean length of the access point's queue, as a part of its limit."""
+    queue_loss: float = 0.01
+    """The part of its packets that the access point's queue drops."""
+    udp_delivered: float = 0.9
+    """The part of its offered payload that constant-rate UDP gets at least."""
+    direction_share: float = 0.9
+    """The part of the endless flows' goodput that one direction has."""
+    collision_probability: float = 0.2
+    """The part of the attempts that collide."""
+    slow_airtime_share: float = 0.5
+    """The part of the airtime in use that one group takes, and"""
+    slow_airtime_ratio: float = 1.8
+    """that share divided by the group's share of the goodput: beyond both it is slow."""
+    jain_index: float = 0.7
+    """Jain's index of the goodputs of endless flows, at least."""
+
+
+LIMITS: Final = Limits()
+
+#: The least R factor at which users of a call feel so (ITU-T G.109, table 1).
 _SATISFACTION: Final = (
     (90.0, "users are very satisfied"),
     (80.0, "users are satisfied"),
@@ -74,7 +85,7 @@ def first_lines(result: Simulated) -> list[str]:
 
 
 def _goodputs(simulation: Simulation) -> str:
-    """What the flows of each group and direction get."""
+    """Tell the goodput of each group and direction."""
     told = []
     for name, group in simulation.groups.items():
         for direction in ("download", "upload"):
@@ -87,14 +98,15 @@ def _goodputs(simulation: Simulation) -> str:
             if all_of != each:
                 words += f" ({quantity(each, 'b/s', 3)} each)"
             told.append(words)
-    if len(told) > _SCOPES:
+    if len(told) > LIMITS.told_scopes:
         total = quantity(simulation.metrics["goodput_bps"].mean, "b/s", 3)
-        return f"All flows get {total}: {', '.join(told[:_SCOPES])} and {len(told) - _SCOPES} more."
+        first, more = ", ".join(told[: LIMITS.told_scopes]), len(told) - LIMITS.told_scopes
+        return f"All flows get {total}: {first} and {more} more."
     return f"{', '.join(told)}."[0].upper() + f"{', '.join(told)}."[1:]
 
 
 def _times(result: Simulated) -> str | None:
-    """The typical time and the bad one; None where nothing ends."""
+    """Tell the typical time and the bad one; None where nothing ends."""
     metrics = result.simulation.metrics
     has_pages = _mean(result.simulation, "page_time_p50_s") is not None
     base = "page_time" if has_pages else "transfer_time"
@@ -122,7 +134,7 @@ def _times(result: Simulated) -> str | None:
 
 
 def _calls(simulation: Simulation) -> str:
-    """What speech is worth, in the words of ITU-T G.109."""
+    """Tell the worth of speech, in the words of ITU-T G.109."""
     rating = _mean(simulation, "r_factor")
     if rating is None:
         return ""
@@ -131,14 +143,14 @@ def _calls(simulation: Simulation) -> str:
 
 
 def _airtime(simulation: Simulation) -> str:
-    """What takes the airtime, the most first."""
+    """Tell the parts of the airtime, the largest first."""
     parts = sorted(simulation.airtime.items(), key=lambda part: -part[1])
     told = [f"{_PARTS[name]} {percent(share)}" for name, share in parts if name in _PARTS]
     return f"The airtime goes to {', '.join(told)}."
 
 
 def problems(result: Simulated) -> Iterator[tuple[str, str]]:
-    """What is wrong, the worst first, each with what to try against it ("": nothing is known)."""
+    """Each thing that is wrong, the worst first, with a remedy to try ("": none is known)."""
     scenario, simulation = result.scenario, result.simulation
     for silence in silences(result):
         yield str(silence), silence.hint
@@ -176,7 +188,11 @@ def _overload(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tu
         offered = counts[flow.stations] * app.rate_bps * (1 - 28 / app.packet_bytes)
         part = simulation.groups[flow.stations].get(flow.direction)
         got = None if part is None else part["goodput_bps"].mean
-        if got is not None and got < _ENOUGH * offered and not _shared(scenario, flow.stations):
+        if (
+            got is not None
+            and got < LIMITS.udp_delivered * offered
+            and not _shared(scenario, flow.stations)
+        ):
             yield (
                 (
                     f"offered UDP exceeds the channel: {flow.direction}s of {flow.stations} get "
@@ -187,12 +203,12 @@ def _overload(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tu
 
 
 def _shared(scenario: ResolvedScenario, group: str) -> bool:
-    """Whether a group has flows of several kinds, whose goodputs are not told apart."""
+    """Tell whether a group has flows of several kinds, whose goodputs are not told apart."""
     return sum(flow.stations == group for flow in scenario.flows) > 1
 
 
 def _greedy(scenario: ResolvedScenario) -> set[str]:
-    """The entries of flows that take what they can get: of others the goodput is what they ask."""
+    """The entries of flows that take all they can get; others get what they ask for."""
     return {
         flow.name
         for flow in scenario.flows
@@ -215,7 +231,7 @@ def _one_direction(scenario: ResolvedScenario, simulation: Simulation) -> Iterat
         return
     for direction, share in total.items():
         fair = flows[direction] / sum(flows.values())
-        if share / everything > max(_MOST, (1.0 + fair) / 2):
+        if share / everything > max(LIMITS.direction_share, (1.0 + fair) / 2):
             yield (
                 f"{direction}s take {percent(share / everything)} of the goodput of endless flows",
                 "EDCA, which lets the access point go first: --set mac.edca.ap.AC_BE.cw_min=7",
@@ -229,11 +245,11 @@ def _queue(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tuple
     limit = scenario.ap.queue.limit
     lost = _mean(simulation, "ap_queue_drop_probability")
     wrong = []
-    if waits is not None and waits > _LONG_QUEUE_S:
+    if waits is not None and waits > LIMITS.queue_delay_s:
         wrong.append(f"holds {quantity(waits, 's', 2)} of packets")
-    elif packets is not None and limit is not None and packets > _FULL * limit:
+    elif packets is not None and limit is not None and packets > LIMITS.queue_fill * limit:
         wrong.append(f"is full, with {packets:.0f} of {limit} packets")
-    if lost is not None and lost > _LOSSES:
+    if lost is not None and lost > LIMITS.queue_loss:
         wrong.append(f"loses {percent(lost)} of its packets")
     if wrong:
         yield (
@@ -254,7 +270,10 @@ def _slow(simulation: Simulation) -> Iterator[tuple[str, str]]:
     if len(shares) < 2 or not air or not carried:
         return
     for name, (share, goodput) in shares.items():
-        if share > _IDLE * air and share / air > _SLOW * goodput / carried:
+        if (
+            share > LIMITS.slow_airtime_share * air
+            and share / air > LIMITS.slow_airtime_ratio * goodput / carried
+        ):
             yield (
                 f"{name} take {percent(share)} of the airtime for {percent(goodput / carried)} of "
                 "the goodput",
@@ -264,14 +283,14 @@ def _slow(simulation: Simulation) -> Iterator[tuple[str, str]]:
 
 def _contention(scenario: ResolvedScenario, simulation: Simulation) -> Iterator[tuple[str, str]]:
     collisions = _mean(simulation, "collision_probability")
-    if collisions is not None and collisions > _COLLISIONS:
+    if collisions is not None and collisions > LIMITS.collision_probability:
         yield (
             f"{percent(collisions)} of the attempts collide",
             "fewer TCP ACKs (delayed ACK), or a larger CWmin of the stations",
         )
     jain = _mean(simulation, "jain_index")
     endless = _greedy(scenario) == {flow.name for flow in scenario.flows}
-    if jain is not None and jain < _UNFAIR and endless and len(simulation.flows) > 1:
+    if jain is not None and jain < LIMITS.jain_index and endless and len(simulation.flows) > 1:
         yield f"shares are uneven: Jain index {quantity(jain, '', 2)}", ""
 
 
