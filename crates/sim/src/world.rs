@@ -1,10 +1,11 @@
-//! Everything of one replication but the MAC: time, what is pending, and the way of packets between
+//! Everything of one replication but the MAC: time, pending events, and the way of packets between
 //! endpoints, wires and queues.
 //!
 //! The MAC is a cell of `airtcp-wlan`, which asks the queues here for packets and says what becomes of
-//! them (`air`). Whose queue is no longer empty is written down, and the cell is told by who runs both
-//! ([`Replication`](crate::replication::Replication)). What happens to packets outside the air is in
-//! `traffic`, what applications want and are told in `sockets`.
+//! them (`air`). The queues that are no longer empty are listed, and
+//! [`Replication`](crate::replication::Replication), which runs both, has the cell take that list. Packets
+//! outside the air are the business of `traffic`, those that are lost of `lost`, the wishes of applications
+//! of `sockets`. Knows nothing of the medium.
 
 mod air;
 mod capture;
@@ -27,9 +28,9 @@ mod saturated;
 mod sockets;
 mod traffic;
 mod turn;
+mod watch;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
-use airtcp_net::Scheduler;
 use airtcp_wlan::{Cell, ContenderId, StationId};
 
 use crate::airtime::AirtimeAccount;
@@ -38,26 +39,26 @@ use crate::connection::{Connection, Side};
 use crate::control::RunError;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
-use capture::Capture;
 use flow::{Flow, Links};
 use foreign::Foreign;
 pub(crate) use foreign::HandedOut;
 use measure::Measures;
 use node::{Node, Transmitter};
 use record::Recorder;
+use watch::Watchers;
 
-/// Everything that changes in one replication, but for its cell.
+/// The state of one replication, but for its cell.
 #[derive(Debug)]
 pub(crate) struct World<'a> {
     scenario: &'a Scenario,
-    /// For messages.
+    /// The seed of the run, for messages.
     seed: u64,
     replication: u64,
     now: Time,
     events: EventQueue<Event>,
-    /// When the next thing happens here: on a wire, or of `events`, or the end of what is simulated
-    /// for now.
+    /// The time of the next event here, on a wire or of `events`, or the horizon.
     next: Time,
+    /// The end of what is simulated for now.
     horizon: Time,
     nodes: Vec<Node>,
     /// The access point, as its cell knows it.
@@ -68,26 +69,19 @@ pub(crate) struct World<'a> {
     flows: Vec<Flow<'a>>,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
-    /// What an application wants; empty between two events.
+    /// The wishes of an application; empty between two events.
     actions: Actions,
     links: Links,
-    /// What queues have dropped and nobody has looked at yet; empty between two events.
+    /// The packets that were dropped and not settled yet (`lost`); empty between two events.
     drops: Vec<Packet>,
-    /// Queues that were empty and are not any more, of which the cell does not know yet.
+    /// Queues that were empty and are not any more, which the cell has not taken yet.
     ready: Vec<ContenderId>,
-    /// Whether the access point shares airtime out.
-    shares_airtime: bool,
-    /// Whether some connection is told what becomes of its station's frames.
-    tells_tcp: bool,
+    watchers: Watchers,
     measures: Measures,
     airtime: AirtimeAccount,
-    /// Writes down what happens, if someone asked for it.
-    recorder: Option<Box<Recorder>>,
-    /// Why the run cannot go on, if it cannot.
+    /// The reason for which the run cannot go on, if it cannot.
     failure: Option<RunError>,
-    /// Writes what is on the air, if someone asked for it.
-    capture: Option<Box<Capture>>,
-    /// What has become of packets that are not made here.
+    /// Packets that are not made here.
     foreign: Foreign,
     #[cfg(test)]
     pub(crate) log: log::Log,
@@ -96,19 +90,19 @@ pub(crate) struct World<'a> {
 /// The number of events that are played in one call at most.
 const MOST_AT_ONCE: u32 = 64;
 
-/// What can be pending.
+/// An event that can be pending.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A timer of one end of a connection may be due.
+    /// A timer of one end of a connection, which may be due.
     Timer(u32, Side),
-    /// A station's queue has room for what this connection has to send.
+    /// Room in a station's queue for more of this connection.
     Resume(u32),
-    /// The application of a flow is woken.
+    /// The end of a flow's sleep.
     Wake(u32),
 }
 
 impl Event {
-    /// Among events of one instant: timers, then what users do.
+    /// Ranks it among events of one instant: timers first, then users.
     fn class(self) -> u8 {
         match self {
             Self::Timer(..) | Self::Resume(_) => 1,
@@ -118,7 +112,7 @@ impl Event {
 }
 
 impl<'a> World<'a> {
-    /// A world at time zero, before any application has started, and the cell that goes with it.
+    /// Makes a world at time zero, before any application has started, and the cell that goes with it.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Cell<Packet>) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
@@ -137,8 +131,7 @@ impl<'a> World<'a> {
                 scenario.end(),
                 groups::scopes(scenario),
             ),
-            shares_airtime: matches!(scenario.ap.scheduler, Some(Scheduler::Airtime { .. })),
-            tells_tcp: feedback::is_wanted(scenario),
+            watchers: Watchers::new(scenario),
             failure: None,
             ready: Vec::new(),
             access_point: nodes[access_point as usize].address,
@@ -150,8 +143,6 @@ impl<'a> World<'a> {
             actions: Actions::default(),
             links,
             drops: Vec::new(),
-            recorder: None,
-            capture: None,
             foreign: Foreign::default(),
             #[cfg(test)]
             log: log::Log::default(),
@@ -161,27 +152,27 @@ impl<'a> World<'a> {
 
     /// Takes a sample every `interval`.
     pub(crate) fn trace(&mut self, interval: Duration) {
-        self.recorder = Some(Box::new(Recorder::new(interval, self.flows.len())));
+        self.watchers.recorder = Some(Box::new(Recorder::new(interval, self.flows.len())));
     }
 
-    /// Keeps what each measured transfer was.
+    /// Keeps a record of each measured transfer.
     pub(crate) fn keep_transfers(&mut self) {
         self.measures.transfers = Some(Vec::new());
     }
 
-    /// The time so far.
+    /// Returns the time so far.
     pub(crate) fn now(&self) -> Time {
         self.now
     }
 
-    /// Nothing happens until `time`.
+    /// Moves the time on to `time`, before which nothing happens.
     #[inline]
     pub(crate) fn wait_until(&mut self, time: Time) {
         debug_assert!(time >= self.now);
         self.now = time;
     }
 
-    /// Nothing from `time` on is to happen.
+    /// Sets the horizon: no event from `time` on is played.
     pub(crate) fn stop_at(&mut self, time: Time) {
         self.horizon = time;
         self.find_next();
@@ -192,14 +183,14 @@ impl<'a> World<'a> {
         self.next = next.min(self.horizon);
     }
 
-    /// When the next thing happens here, or it is time to stop.
+    /// Returns the time of the next event here, or the horizon.
     #[inline]
     pub(crate) fn next_time(&self) -> Time {
         self.next
     }
 
-    /// What is due at `now`, that is [`Self::next_time`], happens: what is due on wires, then what is
-    /// pending.
+    /// Plays one event that is due at `now`, that is [`Self::next_time`]: those on wires first, then those that
+    /// are pending.
     #[inline(always)]
     fn step(&mut self, now: Time) {
         self.now = now;
@@ -240,7 +231,7 @@ impl<'a> World<'a> {
         false
     }
 
-    /// Why the run cannot go on, if it cannot.
+    /// Returns the error for which the run cannot go on, if there is one.
     pub(crate) fn check(&mut self) -> Result<(), RunError> {
         self.failure.take().map_or(Ok(()), Err)
     }

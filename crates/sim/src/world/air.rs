@@ -63,11 +63,10 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.has_next()
     }
 
-    /// Captures tell the frames of a collision apart, and who counts the frames of PPDUs, shares
-    /// airtime out, or tells TCP.
+    /// Tells whether any watcher tells the frames of a collision apart.
     #[inline]
     fn watches_colliders(&self) -> bool {
-        self.is_captured() || self.measures.ppdus.is_some() || self.shares_airtime || self.tells_tcp
+        self.watchers.watch_frames()
     }
 
     #[inline(always)]
@@ -99,17 +98,19 @@ impl Supply<Packet> for World<'_> {
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { by, psdu, answer: (from, to) } => {
-                self.frame_failed(by, &psdu.first().payload, false);
                 self.airtime.unanswered(psdu.first().payload.body.scope, from, to);
-                self.record_lost_ppdu();
-                self.capture_loss();
+                if self.watchers.watch_frames() {
+                    self.frame_failed(by, &psdu.first().payload, false);
+                    self.record_lost_ppdu();
+                    self.capture_loss();
+                }
             }
             MacEvent::Received { mpdu, came, .. } => self.received(mpdu, came),
             MacEvent::Answered { by, psdu } => {
-                if self.tells_tcp {
+                if self.watchers.watch_frames() {
                     self.transmitters[by as usize].collided = false;
+                    self.capture_outcome(psdu);
                 }
-                self.capture_outcome(psdu);
             }
             MacEvent::GivenUp { by, mpdu } => {
                 // It may have come all the same, and only that was not known.
@@ -152,15 +153,27 @@ impl World<'_> {
         let packet = &psdu.first().payload;
         let cargo = cargo(psdu);
         self.airtime.exchange(start, times, packet.body.scope, cargo, &self.scenario.phy);
-        if self.shares_airtime {
-            self.charge(by, psdu.receiver(), times.total);
+        if self.watchers.watch_frames() {
+            self.show_exchange(by, start, (times, class), psdu);
+        }
+    }
+
+    /// Shows the watchers an exchange that begins.
+    #[inline(never)]
+    fn show_exchange(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        sent: (&FrameTimes, u32),
+        psdu: Frames<'_, Packet>,
+    ) {
+        if self.watchers.shares_airtime {
+            self.charge(by, psdu.receiver(), sent.0.total);
         }
         if self.measures.ppdus.is_some() {
-            self.count_ppdu(by, start, (times, class), psdu, false);
+            self.count_ppdu(by, start, sent, psdu, false);
         }
-        if self.is_captured() {
-            self.capture_exchange(by, start, (times, class), psdu);
-        }
+        self.capture_exchange(by, start, sent, psdu);
     }
 
     #[inline(never)]
@@ -202,7 +215,7 @@ impl World<'_> {
                     self.charge_collider(by, receiver, times);
                 } else {
                     self.airtime.request(now, times, &self.scenario.phy);
-                    if self.shares_airtime {
+                    if self.watchers.shares_airtime {
                         self.charge(by, receiver, times.total);
                     }
                 }
@@ -233,12 +246,10 @@ impl World<'_> {
         }
         if let Some(began) = ends {
             self.measures.contention_free += self.airtime.measured(began, end);
-        } else if self.shares_airtime {
+        } else if self.watchers.shares_airtime {
             self.charge(by, receiver, end - start);
         }
-        if self.is_captured() {
-            self.capture_contention_free(start, frame);
-        }
+        self.capture_contention_free(start, frame);
     }
 
     /// An exchange in which `by` sends to node `to` takes `airtime`: the access point, which shares it
@@ -262,7 +273,7 @@ impl World<'_> {
     /// point does not know.
     #[cold]
     fn charge_collider(&mut self, by: ContenderId, to: StationId, times: &FrameTimes) {
-        if self.shares_airtime && self.transmitters[by as usize].at_access_point {
+        if self.watchers.shares_airtime && self.transmitters[by as usize].at_access_point {
             self.charge(by, to, times.first());
         }
     }

@@ -90,7 +90,7 @@ impl World<'_> {
     /// Writes what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
         let aggregation = self.scenario.mac.aggregation.as_ref();
-        self.capture = Some(Box::new(Capture {
+        self.watchers.add_capture(Capture {
             pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
             frame: Frame::default(),
             packet: Vec::new(),
@@ -103,12 +103,12 @@ impl World<'_> {
             ampdus: 0,
             // 9.3.1.8.3: bitmaps have 64 bits or 256.
             window: aggregation.map(|one| bitmap_bits(one.block_ack_window.into())),
-        }));
+        });
     }
 
     /// Whether the file still takes what is written.
     pub(crate) fn check_capture(&self) -> Result<(), RunError> {
-        let failure = self.capture.as_ref().and_then(|capture| capture.pcap.failure());
+        let failure = self.watchers.capture.as_ref().and_then(|capture| capture.pcap.failure());
         failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
     }
 
@@ -116,7 +116,7 @@ impl World<'_> {
     /// nothing goes on has it in time.
     #[inline]
     pub(crate) fn settle_capture(&mut self, now: Time) {
-        if let Some(capture) = &mut self.capture
+        if let Some(capture) = &mut self.watchers.capture
             && let Some(pending) = &capture.pending
             && pending.answer.is_some_and(|answer| answer.start + OUTCOME_IS_KNOWN <= now)
         {
@@ -126,7 +126,7 @@ impl World<'_> {
 
     /// Writes what is left to write. What is on the air comes through, as far as anybody knows.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.watchers.capture {
             capture.settle(|_| true);
             capture.pcap.finish();
         }
@@ -136,29 +136,23 @@ impl World<'_> {
     /// A connection for `service` has been put in place `id`.
     #[inline]
     pub(super) fn capture_connection(&mut self, id: u32, service: Service) {
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.watchers.capture {
             capture.names.open(id, self.connections[id as usize].flow, service);
         }
     }
 
     /// How a queue's mark gets into the bytes of a packet that is not made here.
     pub(crate) fn capture_marks(&mut self, mark: fn(&mut [u8])) {
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.watchers.capture {
             capture.foreign.mark = mark;
         }
     }
 
     /// The bytes of a packet that is not made here, which is kept at `place`.
     pub(crate) fn capture_foreign(&mut self, place: u32, bytes: &[u8]) {
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.watchers.capture {
             capture.foreign.keep(place, bytes, capture.pcap.snaplen());
         }
-    }
-
-    /// Whether anything is written.
-    #[inline]
-    pub(super) fn is_captured(&self) -> bool {
-        self.capture.is_some()
     }
 
     /// `by` sends `psdu` in an exchange that begins at `start`.
@@ -170,7 +164,7 @@ impl World<'_> {
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
     ) {
-        let Some(mut capture) = self.capture.take() else { return };
+        let Some(mut capture) = self.watchers.capture.take() else { return };
         capture.settle(|_| true);
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
@@ -197,13 +191,13 @@ impl World<'_> {
         let receiver = psdu.receiver();
         let start = start + data.0;
         capture.pending = Some(Pending { by, receiver, start, frames, sendings, answer });
-        self.capture = Some(capture);
+        self.watchers.capture = Some(capture);
     }
 
     /// What came through of the data PPDU on the air: its receiver answers if anything did.
     #[cold]
     pub(super) fn capture_outcome(&mut self, psdu: Frames<'_, Packet>) {
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.watchers.capture {
             let came = |id| psdu.mpdus().iter().any(|mpdu| mpdu.id == id && mpdu.is_received);
             capture.settle(came);
         }
@@ -212,7 +206,7 @@ impl World<'_> {
     /// Nothing came through of what is on the air.
     #[cold]
     pub(super) fn capture_loss(&mut self) {
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.watchers.capture {
             capture.settle(|_| false);
         }
     }
@@ -225,7 +219,7 @@ impl World<'_> {
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
     ) {
-        let Some(mut capture) = self.capture.take() else { return };
+        let Some(mut capture) = self.watchers.capture.take() else { return };
         capture.settle(|_| true);
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
@@ -246,7 +240,7 @@ impl World<'_> {
                 capture.pcap.write(start + data.0, sending, false, frame);
             }
         }
-        self.capture = Some(capture);
+        self.watchers.capture = Some(capture);
     }
 
     /// The frames of a PPDU of `by` with their numbers, and how each is sent.

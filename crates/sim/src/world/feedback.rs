@@ -32,7 +32,7 @@ impl World<'_> {
     pub(super) fn frame_failed(&mut self, by: ContenderId, packet: &Packet, collides: bool) {
         let transmitter = &mut self.transmitters[by as usize];
         transmitter.collided = collides;
-        if self.tells_tcp && !transmitter.at_access_point {
+        if self.watchers.tells_tcp && !transmitter.at_access_point {
             self.tell_of_frame(packet, false);
         }
     }
@@ -51,7 +51,7 @@ impl World<'_> {
         let transmitter = &self.transmitters[by as usize];
         let Some((id, segment)) = packet.body.segment() else { return };
         let connection = &mut self.connections[id as usize];
-        if !self.tells_tcp || transmitter.at_access_point || !connection.open {
+        if !self.watchers.tells_tcp || transmitter.at_access_point || !connection.open {
             return;
         }
         let config = self.flows[connection.flow as usize].end(Side::Station);

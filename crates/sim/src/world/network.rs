@@ -53,7 +53,7 @@ impl<'s> World<'s> {
             transmitters: &mut self.transmitters,
             links: &mut self.links,
             measures: &mut self.measures,
-            recorder: &mut self.recorder,
+            recorder: &mut self.watchers.recorder,
             next: &mut self.next,
             ready: &mut self.ready,
             drops: &mut self.drops,

@@ -55,12 +55,12 @@ impl Recorder {
 impl World<'_> {
     /// When the next sample is due, if that is no later than `stop`.
     pub(crate) fn next_sample(&mut self, stop: Time) -> Option<Time> {
-        self.recorder.as_mut()?.ticks.next_until(stop)
+        self.watchers.recorder.as_mut()?.ticks.next_until(stop)
     }
 
     /// The trace of a run that has ended.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
-        let mut recorder = *self.recorder.take()?;
+        let mut recorder = *self.watchers.recorder.take()?;
         recorder.settle_ppdu(false);
         Some(Trace {
             interval: recorder.ticks.interval(),
@@ -87,7 +87,7 @@ impl World<'_> {
 
     /// The state of all flows and queues now, that is before anything happens at this instant.
     pub(crate) fn sample(&mut self) {
-        let Some(recorder) = &mut self.recorder else { return };
+        let Some(recorder) = &mut self.watchers.recorder else { return };
         let now = self.now;
         let mut samples: Vec<FlowSample> = (0..)
             .zip(&recorder.delivered)
@@ -135,7 +135,7 @@ impl World<'_> {
     /// A connection has been put in place `id`.
     #[inline]
     pub(super) fn record_connection(&mut self, id: u32) {
-        let Some(recorder) = &mut self.recorder else { return };
+        let Some(recorder) = &mut self.watchers.recorder else { return };
         let connection = &self.connections[id as usize];
         let seen = [Side::Station, Side::Server].map(|side| Seen::of(connection.end(side)));
         match recorder.seen.get_mut(id as usize) {
@@ -148,7 +148,7 @@ impl World<'_> {
     /// A transfer has begun.
     #[inline]
     pub(super) fn record_start(&mut self, flow: u32) {
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.watchers.recorder {
             recorder.events.record(self.now, Event::of_flow(EventKind::TransferStart, flow));
         }
     }
@@ -156,14 +156,14 @@ impl World<'_> {
     /// A receiver has the last byte of a transfer.
     #[inline]
     pub(super) fn record_end(&mut self, flow: u32) {
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.watchers.recorder {
             recorder.events.record(self.now, Event::of_flow(EventKind::TransferEnd, flow));
         }
     }
 
     /// Records that a packet of `flow` was lost.
     pub(super) fn record_loss(&mut self, flow: u32, place: Place) {
-        let Some(recorder) = &mut self.recorder else { return };
+        let Some(recorder) = &mut self.watchers.recorder else { return };
         let (kind, queue) = match place {
             Place::Queue(id) => (EventKind::QueueDrop, id),
             Place::WireQueue(wire) => (EventKind::QueueDrop, self.transmitters.len() as u32 + wire),
@@ -188,7 +188,7 @@ impl World<'_> {
         psdu: Frames<'_, Packet>,
         collides: bool,
     ) {
-        let Some(recorder) = &mut self.recorder else { return };
+        let Some(recorder) = &mut self.watchers.recorder else { return };
         let [_, _, (begin, _), _] = times.intervals(&self.scenario.phy);
         let ppdu = Ppdu {
             queue: by,
@@ -208,7 +208,7 @@ impl World<'_> {
 
     /// Nobody answers the PPDU on the air.
     pub(super) fn record_lost_ppdu(&mut self) {
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.watchers.recorder {
             recorder.settle_ppdu(true);
         }
     }
@@ -216,7 +216,7 @@ impl World<'_> {
     /// One end of a connection has taken what came and sent what it could.
     #[inline]
     pub(super) fn record_end_of_turn(&mut self, id: u32, side: Side) {
-        if let Some(recorder) = &mut self.recorder {
+        if let Some(recorder) = &mut self.watchers.recorder {
             let connection = &self.connections[id as usize];
             let carried = self.flows[connection.flow as usize].app.carried(connection.tag);
             let is_sender = carried.is_some_and(|carried| carried.sender == side);

@@ -61,7 +61,7 @@ impl World<'_> {
             let has_next = self.fill_place(id, packet, before);
             if at_access_point {
                 self.access_point_succeeded(node, packet);
-            } else if self.tells_tcp {
+            } else if self.watchers.tells_tcp {
                 self.frame_answered(packet);
             }
             return has_next;
@@ -76,7 +76,7 @@ impl World<'_> {
             self.access_point_succeeded(node, packet);
         } else {
             self.leave_station(packet);
-            if self.tells_tcp {
+            if self.watchers.tells_tcp {
                 self.frame_answered(packet);
             }
         }

@@ -15,7 +15,7 @@ impl World<'_> {
         start: Time,
         frame: &CfFrame<'_, Packet>,
     ) {
-        let Some(mut capture) = self.capture.take() else { return };
+        let Some(mut capture) = self.watchers.capture.take() else { return };
         capture.settle(|_| true);
         let CfFrame { by, receiver, psdu, acknowledges, polls, ends, class, .. } = *frame;
         let cf = Cf { acknowledges, polls };
@@ -33,7 +33,7 @@ impl World<'_> {
             capture.frame.without_data(!is_uplink, station, bssid, cf);
             capture.write(start, rate, true);
         }
-        self.capture = Some(capture);
+        self.watchers.capture = Some(capture);
     }
 }
 

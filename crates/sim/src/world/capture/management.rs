@@ -24,7 +24,7 @@ impl World<'_> {
         let tid = self.tid(by);
         let control_rate = self.control_rate_to(by, receiver);
         let [_, _, request, answer] = times.intervals(&self.scenario.phy);
-        let Some(capture) = &mut self.capture else { return };
+        let Some(capture) = &mut self.watchers.capture else { return };
         capture.settle(|_| true);
         let [sender, far] = addresses;
         let duration = micros_up(answer.1 - request.1);
@@ -45,7 +45,7 @@ impl World<'_> {
     pub(in crate::world) fn capture_cf_end(&mut self, by: ContenderId, start: Time) {
         let rate = self.scenario.mac.cf_end_rate;
         let transmitter = address_of(self.transmitters[by as usize].node);
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.watchers.capture {
             capture.settle(|_| true);
             capture.frame.cf_end(transmitter, false);
             capture.write(start, rate, true);
@@ -60,7 +60,7 @@ impl World<'_> {
         mpdu: &Mpdu<()>,
         intact: bool,
     ) {
-        if let Some(capture) = &mut self.capture
+        if let Some(capture) = &mut self.watchers.capture
             && let Some(beacon) = self.scenario.mac.beacon
         {
             capture.settle(|_| true);
