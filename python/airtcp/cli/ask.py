@@ -191,7 +191,7 @@ def predict(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """What the models say about a scenario."""
+    """Predict the performance of a scenario by the models that fit it."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.predict import predict as predict_scenario
@@ -225,7 +225,7 @@ def simulate(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """What the packet-level simulator says about a scenario."""
+    """Simulate a scenario packet by packet."""
     with outcome():
         from airtcp.cli.outputs import check
         from airtcp.results import SimulationResult

@@ -205,7 +205,7 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
 
 
 def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
-    """What has become of a sweep. Leaves with a status if it is not whole."""
+    """Tell the end of a sweep, and leave with a status if it is not whole."""
     from airtcp.amounts import duration
 
     if done.other_core is not None and not quiet:

@@ -51,7 +51,7 @@ _HIRE_EACH_S: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a sweep is: tasks that are done of all, and how long the rest will take."""
+    """The progress of a sweep: tasks that are done of all, and the time that the rest will take."""
 
     share: float
     left_s: float | None
@@ -60,7 +60,7 @@ class Progress:
 
 @dataclass
 class Swept:
-    """What a sweep has done.
+    """The work that a sweep has done.
 
     `points` are those of the sweep, `runs` those that were made now, `there` those that were in the
     store before; `failed` says which points have no result and why.
@@ -79,7 +79,7 @@ class Swept:
 
 @dataclass
 class _Plan:
-    """What is to be done: the points by number, and tasks for what they lack."""
+    """The work to be done: the points by number, and tasks for what they lack."""
 
     points: Points
     hashes: list[str]
@@ -138,7 +138,7 @@ def _kept(folder: Path) -> Iterator[None]:
 
 
 def contents_of(sweep: Sweep, points: Points) -> Contents:
-    """What a table of this sweep is about."""
+    """The contents of the tables of a sweep."""
     from airtcp._version import __version__
 
     metrics = sweep.metrics or metric_names()
@@ -169,7 +169,7 @@ def _named(points: Points, hashes: Sequence[str]) -> pa.Table:
 
 
 def _planned(points: Points, work: Work, writer: Writer, workers: int) -> _Plan:
-    """What is missing, in an order that has nothing to do with the axes.
+    """The replications that are missing, in an order that has nothing to do with the axes.
 
     So the time left can be told from what is done: the costly points are not all at the end.
     """

@@ -1,4 +1,4 @@
-"""A few milliseconds of the air: who sends what to whom, what collides, who counts down.
+"""A few milliseconds of the air: frames with their senders and receivers, collisions, backoffs.
 
 Knows captures (pcap with radiotap, as `airtcp.simulate` writes them) and traces. Everything comes
 from these two but the backoff counters, which neither has: they are worked out backwards from idle
@@ -60,7 +60,7 @@ class _Frame:
 
 
 def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dict[str, Any]:
-    """What replication 0 has on the air from `begin_s` on, counted from the start of the run.
+    """The frames on the air in replication 0 from `begin_s` on, counted from the start of the run.
 
     Times are in microseconds from there. `frames`, each with `node` and `to` (indices of `nodes`),
     `kind`, whether it was `bad` (collided, or lost); `gaps` of idle time with what each node had
@@ -230,7 +230,7 @@ def _packet(packet: bytes) -> tuple[str, str]:
 
 
 def _aggregates(trace: Trace) -> dict[tuple[int, int], int]:
-    """How long each PPDU of 802.11n and later is on the air, by its begin and its sender."""
+    """The time on the air of each PPDU of 802.11n and later, by its begin and its sender."""
     rows = trace.ppdu_table
     numbers = {name: index for index, name in enumerate(trace.node_names)}
     found: dict[tuple[int, int], int] = {}

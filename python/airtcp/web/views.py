@@ -40,7 +40,7 @@ def metrics() -> dict[str, dict[str, str]]:
 
 
 def prediction(told: Prediction) -> dict[str, Any]:
-    """What models say."""
+    """The answers of the models."""
     best = summary.best_alone(told)
     values = {}
     for name in told.model:
@@ -153,7 +153,7 @@ def changes(found: Difference) -> dict[str, Any]:
 
 
 def plan(found: Plan) -> dict[str, Any]:
-    """How far a scenario carries: answer, curve, bound, remedies."""
+    """The reach of a scenario: answer, curve, bound, remedies."""
     from airtcp.present.plan import (
         REMEDIES_HEAD,
         answer_line,

@@ -1,4 +1,4 @@
-"""What workers do: questions that models answer, and runs.
+"""The work of workers: questions that models answer, and runs.
 
 Knows the public Python of airtcp. Does not know processes, HTTP or how an answer looks: a question
 gives one answer, a run tells what it has so far through `tell`.
@@ -80,7 +80,7 @@ def _predict(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 
 
 def _point(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """What models say at one value of an axis."""
+    """The answers of the models at one value of an axis."""
     from airtcp.predict import predict
 
     asked = Curve.model_validate(body)
@@ -261,7 +261,7 @@ def _reproduce(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
 
 
 def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
-    """What gives the same on a command line, and in Python."""
+    """The command line and the Python that give this result."""
     file = f"{source.example or 'scenario'}.toml"
     sets = [f"--set {shlex.quote(_setting(path, one))}" for path, one in changes.items()]
     if any(value is None for value in changes.values()):
@@ -282,7 +282,7 @@ def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _setting(path: str, value: Any) -> str:
-    """What `--set` is given for a change."""
+    """The argument of `--set` for a change."""
     return path if value is None else f"{path}={written.value_text(value)}"
 
 
