@@ -1,4 +1,5 @@
-//! The flows of a scenario, one for each station of a group, and the wires of their paths.
+//! The flows of a scenario, one for each station of a group, and the wires of their paths. Knows where packets of
+//! a flow wait and go next; does not know what TCP or an application does.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_net::{LinkConfig, Loss, Wires};
@@ -15,24 +16,17 @@ use crate::packet::{Body, Content, Packet, UDP_HEADER_BYTES};
 use crate::scenario::{Direction, FlowConfig, PathElement, Scenario, TcpConfig};
 
 /// One flow.
-// In this order, what every packet looks at lies together, like in a connection.
+// In this order, what every packet looks at lies together, and the counts follow it.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Flow<'a> {
     /// The settings of TCP at its station and at its server; `None`: it has no connections.
     ends: Option<[&'a Config; 2]>,
-    /// Links from the access point to the server.
-    pub(super) path: Box<[u32]>,
-    /// TCP and IP headers, or UDP and IP headers.
+    /// The size of TCP and IP headers, or of UDP and IP headers.
     header_bits: u32,
-    /// Station group and direction, as [`scope`] numbers them.
+    /// The number that [`scope`] gives to its station group and direction.
     pub(super) scope: u32,
-    /// Where its packets wait in the two, by [`TrafficClass`](crate::packet::TrafficClass).
-    pub(super) station_queues: [ContenderId; 3],
-    pub(super) access_point_queues: [ContenderId; 3],
-    /// What their cell knows the two by.
-    pub(super) station_address: StationId,
-    pub(super) access_point_address: StationId,
+    way: Way,
     pub(super) books: PacketBooks,
     pub(super) measured: Measured,
     pub(super) app: App,
@@ -40,25 +34,40 @@ pub(super) struct Flow<'a> {
     /// The time from the start of all to its beginning.
     pub(super) start: Duration,
     pub(super) name: String,
-    /// The entry of the scenario that it stands for at one station, and which of them that is.
+    /// The entry of the scenario that it stands for at one station, and the number of that entry.
     pub(super) config: &'a FlowConfig,
     pub(super) entry: usize,
     pub(super) station: NodeId,
-    /// Through which its packets go.
+    /// The access point of its cell.
     pub(super) access_point: NodeId,
-    /// Which data and control rates its exchanges have: its station group's.
+    /// The number of its station group, whose data and control rates its exchanges have.
     pub(super) rate_class: u32,
     /// The places of its connections, by the tags that its application has given them.
     pub(super) places: Vec<u32>,
-    /// The end that always has one more datagram, if one has, and how many bytes these carry.
+    /// The end that always has one more datagram, if one has, and the bytes that each carries.
     pub(super) saturated: Option<(Side, u32)>,
-    /// Of its datagrams.
+    /// The jitter of its datagrams.
     pub(super) jitter: Jitter,
-    /// What came of the speech in them, if they carry any.
+    /// The quality of the speech in them, if they carry any.
     pub(super) speech: Option<Box<Speech>>,
 }
 
-/// What a flow did in the measured time.
+/// The way of a flow's packets between its station and its server.
+#[derive(Debug)]
+#[repr(C)]
+struct Way {
+    /// Links from the access point to the server.
+    path: Box<[u32]>,
+    /// The queues of its station and of the access point, by
+    /// [`TrafficClass`](crate::packet::TrafficClass).
+    station_queues: [ContenderId; 3],
+    access_point_queues: [ContenderId; 3],
+    /// The numbers that the cell knows the two by.
+    station_address: StationId,
+    access_point_address: StationId,
+}
+
+/// The counts of a flow in the measured time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     pub(super) delivered_bytes: u64,
@@ -67,7 +76,7 @@ pub(super) struct Measured {
     pub(super) tcp: TcpCounts,
 }
 
-/// Flows and links of a scenario.
+/// Builds the flows and links of a scenario.
 pub(super) fn build<'a>(
     scenario: &'a Scenario,
     built: &Built<'_>,
@@ -114,14 +123,16 @@ pub(super) fn build<'a>(
                         entry,
                         station,
                         access_point,
-                        station_queues: routes(station),
-                        access_point_queues: routes(access_point),
-                        station_address: address(station),
-                        access_point_address: address(access_point),
+                        way: Way {
+                            path,
+                            station_queues: routes(station),
+                            access_point_queues: routes(access_point),
+                            station_address: address(station),
+                            access_point_address: address(access_point),
+                        },
                         rate_class,
                         scope: scope(rate_class, config.direction),
                         header_bits: header_bits(config),
-                        path,
                         jitter: Jitter::default(),
                         speech: config.application.voice().map(Speech::new).map(Box::new),
                         books: PacketBooks::default(),
@@ -139,9 +150,9 @@ pub(super) fn build<'a>(
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) wires: Wires<Body>,
-    /// Of each wire: its link and its direction.
+    /// The name of each wire: its link and its direction.
     pub(super) names: Vec<String>,
-    /// What is lost on each wire.
+    /// The losses on each wire.
     losses: Vec<Option<Loss>>,
     /// Whether anything is lost on any.
     has_losses: bool,
@@ -167,7 +178,7 @@ impl Links {
         self.names.len() as u32 / 2 - 1
     }
 
-    /// Whether the packet that has come to the end of `wire` is lost there.
+    /// Tells whether the packet that has come to the end of `wire` is lost there.
     #[inline]
     pub(super) fn loses(&mut self, wire: u32) -> bool {
         self.has_losses && self.loses_some(wire)
@@ -189,7 +200,7 @@ fn start(spread: Duration, seed: u64, replication: u64, name: &str) -> Duration 
     Duration::from_secs_f64(part * spread.as_secs_f64())
 }
 
-/// Headers of the packets of a flow: TCP and IP, or UDP and IP.
+/// Returns the size of the headers of a flow's packets: TCP and IP, or UDP and IP.
 fn header_bits(config: &FlowConfig) -> u32 {
     match &config.tcp {
         Some(tcp) => tcp.packets.header_bits,
@@ -200,6 +211,40 @@ fn header_bits(config: &FlowConfig) -> u32 {
 const CONNECTIONS_ARE_TCP: &str = "connections are TCP";
 
 impl<'a> Flow<'a> {
+    /// Returns the node that receives from the air what `side` sends.
+    #[inline(always)]
+    pub(super) fn receiver_from(&self, side: Side) -> StationId {
+        match side {
+            Side::Station => self.way.access_point_address,
+            Side::Server => self.way.station_address,
+        }
+    }
+
+    /// Returns the queue of its station in which `packet` waits.
+    #[inline(always)]
+    pub(super) fn station_queue(&self, packet: &Packet) -> ContenderId {
+        self.way.station_queues[packet.body.class() as usize]
+    }
+
+    /// Returns the queue of the access point in which `packet` waits.
+    #[inline(always)]
+    pub(super) fn access_point_queue(&self, packet: &Packet) -> ContenderId {
+        self.way.access_point_queues[packet.body.class() as usize]
+    }
+
+    /// Returns the link that `packet` takes next on its way to the server; `None` if that is its end.
+    #[inline(always)]
+    pub(super) fn link_to_server(&self, packet: &Packet) -> Option<u32> {
+        self.way.path.get(usize::from(packet.body.hop)).copied()
+    }
+
+    /// Returns the link that `packet` takes next on its way to the access point; `None` if it is there.
+    #[inline(always)]
+    pub(super) fn link_to_ap(&self, packet: &Packet) -> Option<u32> {
+        let index = self.way.path.len().checked_sub(1 + usize::from(packet.body.hop));
+        index.map(|index| self.way.path[index])
+    }
+
     /// Returns the settings of its connections.
     pub(super) fn tcp(&self) -> &'a TcpConfig {
         self.config.tcp.as_ref().expect(CONNECTIONS_ARE_TCP)

@@ -146,10 +146,7 @@ impl World<'_> {
         let Split { flows, mut network, .. } = self.split();
         let flow = &mut flows[flow_id as usize];
         flow.books.send(segment.len);
-        let to = match side {
-            Side::Station => flow.access_point_address,
-            Side::Server => flow.station_address,
-        };
+        let to = flow.receiver_from(side);
         let body = Body::new(Content::Foreign { place, connection, segment }, flow.scope);
         let packet = Packet { bits, arrived: Time::ZERO, flow: flow_id, to, body };
         let dropped_at = network.hand_over(flow, side, packet);

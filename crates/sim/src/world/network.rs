@@ -86,12 +86,12 @@ impl Network<'_> {
         self.log.sent(self.now, side, &flow.packet(id, 0, content));
         match side {
             Side::Station => {
-                let packet = flow.packet(id, flow.access_point_address, content);
+                let packet = flow.packet(id, flow.receiver_from(side), content);
                 flow.books.send(packet.body.payload_bytes());
-                self.enqueue(flow.station_queues[packet.body.class() as usize], packet)
+                self.enqueue(flow.station_queue(&packet), packet)
             }
             Side::Server => {
-                let packet = flow.packet(id, flow.station_address, content);
+                let packet = flow.packet(id, flow.receiver_from(side), content);
                 flow.books.send(packet.body.payload_bytes());
                 self.forward_to_ap(flow, packet)
             }
@@ -107,9 +107,7 @@ impl Network<'_> {
         packet: Packet,
     ) -> Option<Place> {
         match side {
-            Side::Station => {
-                self.enqueue(flow.station_queues[packet.body.class() as usize], packet)
-            }
+            Side::Station => self.enqueue(flow.station_queue(&packet), packet),
             Side::Server => self.forward_to_ap(flow, packet),
         }
     }
@@ -119,9 +117,9 @@ impl Network<'_> {
     #[must_use]
     #[inline(always)]
     pub(super) fn forward_to_ap(&mut self, flow: &Flow<'_>, packet: Packet) -> Option<Place> {
-        match flow.path.len().checked_sub(1 + usize::from(packet.body.hop)) {
-            Some(index) => self.offer_to_wire(2 * flow.path[index] + 1, packet),
-            None => self.enqueue(flow.access_point_queues[packet.body.class() as usize], packet),
+        match flow.link_to_ap(&packet) {
+            Some(link) => self.offer_to_wire(2 * link + 1, packet),
+            None => self.enqueue(flow.access_point_queue(&packet), packet),
         }
     }
 

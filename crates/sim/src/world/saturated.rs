@@ -38,10 +38,7 @@ impl World<'_> {
         let flow = &mut self.flows[flow_id as usize];
         let (side, bytes) = flow.saturated.expect("only saturated flows wait for room");
         flow.books.send(bytes);
-        let to = match side {
-            Side::Server => flow.station_address,
-            Side::Station => flow.access_point_address,
-        };
+        let to = flow.receiver_from(side);
         flow.packet(flow_id, to, Content::Datagram { bytes, sent: self.now })
     }
 

@@ -14,9 +14,8 @@ impl World<'_> {
     /// Forwards a packet on its way from the access point to the server: to the next link, or the server.
     #[inline]
     pub(super) fn forward_to_server(&mut self, packet: &Packet) {
-        let path = &self.flow_of(packet).path;
-        match path.get(usize::from(packet.body.hop)) {
-            Some(&link) => {
+        match self.flow_of(packet).link_to_server(packet) {
+            Some(link) => {
                 let dropped_at = self.split().network.offer_to_wire(2 * link, *packet);
                 self.settle_if_any(dropped_at);
             }
