@@ -1,5 +1,5 @@
-//! Where a packet can be while it is not on the air: in a queue in front of the MAC ([`queues`]), or
-//! on a wire ([`wire`]).
+//! The places of packets while they are not on the air: queues in front of the MAC ([`queues`]), and
+//! wires ([`wire`]).
 //!
 //! A [`Packet`] says how large it is, of which flow, whom it is for and when it came; what is in it is
 //! the caller's business. Time comes with each call. Knows no radio, no TCP and no scenario; what

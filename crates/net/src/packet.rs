@@ -8,12 +8,12 @@ use airtcp_kernel::Time;
 pub struct Packet<B> {
     /// Size, with the headers of IP and of what IP carries. \[bit\]
     pub bits: u64,
-    /// When it came to the queue where it waits or waited last.
+    /// The time at which it came to the queue where it waits or waited last.
     pub arrived: Time,
     /// Of which flow it is: flows share a queue by this number.
     pub flow: u32,
     /// The node that receives it from the air, by its number in the cell.
     pub to: u32,
-    /// What it carries.
+    /// Its contents.
     pub body: B,
 }

@@ -29,7 +29,7 @@ pub struct LinkConfig {
     pub delay: Duration,
     /// The queue before each direction; the packet being sent counts in its limit.
     pub queue: QueueConfig,
-    /// What is lost on the way, if anything is.
+    /// The losses on the way, if there are any.
     pub loss: Option<LossConfig>,
 }
 
@@ -46,7 +46,7 @@ pub struct LossConfig {
 }
 
 impl LinkConfig {
-    /// What the types cannot say.
+    /// Checks the laws that the types cannot state.
     ///
     /// # Errors
     /// If the queue or the loss contradicts itself.
@@ -72,12 +72,12 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// Nothing has passed yet; `stream` is what is drawn from for a rate.
+    /// Makes one that has seen no packet; a rate draws from `stream`.
     pub fn new(config: LossConfig, stream: RandomStream) -> Self {
         Self { config, counted: 0, stream }
     }
 
-    /// A packet comes to the end of the wire: whether it is lost there.
+    /// Tells whether a packet that comes to the end of the wire is lost there.
     pub fn loses(&mut self, has_payload: bool) -> bool {
         if !has_payload && !self.config.acks {
             return false;
@@ -100,11 +100,11 @@ pub struct Wires<B> {
     due: BinaryHeap<Reverse<Due>>,
     /// The first of `due`, or never.
     next: Time,
-    /// How many events have been put into `due`.
+    /// The number of events that have been put into `due`.
     scheduled: u64,
 }
 
-/// What happens next on a wire. Of several at one instant, that comes first which was the next on its
+/// The next event on a wire. Of several at one instant, that comes first which was the next on its
 /// wire first.
 // One number, so that one comparison tells which of two is first: the time in the upper half, and then
 // how many events had been put into order before it, whether it is a departure, and the wire.
@@ -147,7 +147,7 @@ struct Wire<B> {
     /// Packets that have not arrived yet, and when they will, in this order. First in, first out they
     /// are here from the beginning, else when they have left.
     travelling: VecDeque<(Time, Packet<B>)>,
-    /// What waits before it under another discipline.
+    /// The packets that wait before it under another discipline.
     line: Option<Box<Line<B>>>,
 }
 
@@ -165,7 +165,7 @@ impl<B> Default for Wires<B> {
 }
 
 impl<B: Inspect> Wires<B> {
-    /// One more wire; its number. `stream` is what a discipline draws from that drops at random.
+    /// Adds a wire, and returns its number. A discipline that drops at random draws from `stream`.
     ///
     /// # Panics
     /// If there are 2^24 already.
@@ -210,20 +210,20 @@ impl<B: Inspect> Wires<B> {
         }
     }
 
-    /// As [`Queue::take_filtered`], of the queue before `wire`.
+    /// Does as [`Queue::take_filtered`] for the queue before `wire`.
     pub fn take_filtered(&mut self, wire: u32) -> bool {
         let line = &mut self.wires[wire as usize].line;
         line.as_mut().is_some_and(|line| line.queue.take_filtered())
     }
 
-    /// When something happens next; [`Time::NEVER`] if nothing is on its way.
+    /// Returns the time of the next event; [`Time::NEVER`] if nothing is on its way.
     #[inline]
     pub fn next_time(&self) -> Time {
         self.next
     }
 
-    /// Whether what is due at [`Self::next_time`] is that a packet has left: [`Self::next_departs`]. Else
-    /// one arrives: [`Self::next_arrives`].
+    /// Tells whether a packet leaves at [`Self::next_time`]: [`Self::next_departs`]. Else one arrives:
+    /// [`Self::next_arrives`].
     ///
     /// # Panics
     /// If nothing is on its way.
@@ -233,7 +233,7 @@ impl<B: Inspect> Wires<B> {
         first.is_departure()
     }
 
-    /// The wire on which a packet arrives next: [`Self::arriving`], which who was told takes with
+    /// Returns the wire on which a packet arrives next: [`Self::arriving`], which the caller takes with
     /// [`Self::take_arriving`] before anything else happens.
     ///
     /// # Panics
@@ -244,7 +244,7 @@ impl<B: Inspect> Wires<B> {
         first.wire() as u32
     }
 
-    /// The packet that arrives next on `wire`.
+    /// Returns the packet that arrives next on `wire`.
     ///
     /// # Panics
     /// If nothing travels on it.
@@ -273,8 +273,8 @@ impl<B: Inspect> Wires<B> {
         packet
     }
 
-    /// The transmitter of a wire has sent a packet, and takes the next: which wire that is. What its
-    /// queue drops when it is asked goes to `drops`.
+    /// Ends the transmission of a packet, whose transmitter takes the next, and returns the wire. Moves what
+    /// its queue drops when it is asked to `drops`.
     ///
     /// # Panics
     /// If nothing is on its way.
@@ -286,7 +286,7 @@ impl<B: Inspect> Wires<B> {
         first.wire() as u32
     }
 
-    /// The transmitter of `wire` has sent a packet, and takes the next.
+    /// Ends the transmission of a packet on `wire`, whose transmitter takes the next.
     #[cold]
     fn departs(&mut self, now: Time, wire: usize, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire];
@@ -300,7 +300,7 @@ impl<B: Inspect> Wires<B> {
         self.send_next(now, wire, drops);
     }
 
-    /// If the transmitter of `wire` is free it takes the next packet.
+    /// Gives the transmitter of `wire` the next packet, if it is free.
     #[cold]
     fn send_next(&mut self, now: Time, wire: usize, drops: &mut Vec<Packet<B>>) {
         let it = &mut self.wires[wire];
@@ -325,12 +325,12 @@ impl<B: Inspect> Wires<B> {
         self.next = self.due.peek().map_or(Time::NEVER, |Reverse(first)| first.time());
     }
 
-    /// How many events there were, those included that are still to come next on their wires.
+    /// Counts the events, those included that are still to come next on their wires.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
 
-    /// For each wire, packets that waited or were being sent just before `now`, at which nothing has
+    /// Counts, for each wire, packets that waited or were being sent just before `now`, at which nothing has
     /// been offered yet; `None` if it has no queue.
     pub fn queued_before(&self, now: Time) -> impl Iterator<Item = Option<usize>> {
         self.wires.iter().map(move |wire| match &wire.line {
@@ -339,7 +339,7 @@ impl<B: Inspect> Wires<B> {
         })
     }
 
-    /// Packets that have not arrived yet.
+    /// Walks through the packets that have not arrived yet.
     pub fn travelling(&self) -> impl Iterator<Item = &Packet<B>> {
         self.wires.iter().flat_map(|wire| {
             let line = wire.line.iter().flat_map(|line| line.queue.iter().chain(&line.sending));
@@ -366,7 +366,7 @@ impl<B> Wire<B> {
         arrival
     }
 
-    /// How long the transmitter takes.
+    /// Returns the time that the transmitter takes.
     #[inline]
     fn sending_time(&mut self, packet: &Packet<B>) -> Duration {
         if self.last.0 != packet.bits {
@@ -384,7 +384,7 @@ impl<B> Wire<B> {
         self.last = (bits, Duration::from_nanos(nanos));
     }
 
-    /// Whether `packet` goes into a line, or no more may wait and it goes to `drops`. Those that have
+    /// Tells whether `packet` goes into a line, or no more may wait and it goes to `drops`. Those that have
     /// left and not arrived do not wait.
     #[cold]
     fn keeps_back(&mut self, now: Time, packet: Packet<B>, drops: &mut Vec<Packet<B>>) -> bool
@@ -403,7 +403,7 @@ impl<B> Wire<B> {
         is_full
     }
 
-    /// How many packets come after those whose arrivals are so.
+    /// Counts the packets behind those whose arrivals are so.
     fn behind(&self, is_past: impl Fn(Time) -> bool) -> usize {
         let past = self.travelling.partition_point(|&(arrival, _)| is_past(arrival));
         self.travelling.len() - past

@@ -20,7 +20,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The other end.
+    /// Returns the other end.
     pub fn other(self) -> Self {
         match self {
             Self::Station => Self::Server,
@@ -37,23 +37,23 @@ impl Side {
 #[repr(C, align(64))]
 pub(crate) struct Connection {
     pub(crate) flow: u32,
-    /// What the flow's application calls it.
+    /// The number by which the flow's application calls it.
     pub(crate) tag: u32,
     /// Packets on their way between the two ends.
     in_network: u32,
     /// Whether TCP acknowledges what comes before the application has answered.
     pub(crate) acks_first: bool,
-    /// Which end sends what the flow is there for.
+    /// The end that sends the flow's payload.
     sender: Side,
     /// Whether the application will do nothing more with it.
     abandoned: bool,
     /// Whether this place holds a connection.
     pub(crate) open: bool,
-    /// Whether it is asked what of the station's segments is below TCP.
+    /// Whether little of the station's segments may wait below TCP.
     keeps_queue_small: bool,
-    /// Whether what the other end gets is payload of transfers.
+    /// Whether the payload that the other end gets is that of transfers.
     carries_transfers: bool,
-    /// When the timer event of each end is pending that counts; others are stale.
+    /// The time of the timer event of each end that counts; others are stale.
     armed: [Time; 2],
     /// The application is told once so many bytes of its transfer have come, or are acknowledged.
     awaited: u64,
@@ -61,16 +61,16 @@ pub(crate) struct Connection {
     server: Endpoint,
     /// The round trips of the segments of `sender`.
     round_trips: RoundTrips,
-    /// What of the station's segments is below TCP, if that is asked.
+    /// The station's segments below TCP, if little of them may wait.
     small_queue: SmallQueue,
     /// SACK options of the packets on their way.
     sacks: SegmentOptions,
-    /// What the ends had counted when measuring began.
+    /// The counters of the ends when measuring began.
     baseline: [(Counters, EcnCounters); 2],
 }
 
 impl Connection {
-    /// A connection on which nobody has written anything. `opener` sends the SYN; if nobody does, it has
+    /// Makes a connection on which nothing has been written. `opener` sends the SYN; without one it has
     /// been open for long. The round trips are those of `sender`, and what the other end gets is of
     /// transfers if it `carries_transfers`.
     pub(crate) fn new(
@@ -107,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// The application will do nothing more with it, and not close it either.
+    /// Abandons it: the application will do nothing more with it, and not close it either.
     pub(crate) fn abandon(&mut self) {
         self.abandoned = true;
     }
@@ -119,7 +119,7 @@ impl Connection {
         }
     }
 
-    /// The end that does not send what the flow is there for.
+    /// Returns the end that acknowledges: not the one that sends the flow's payload.
     pub(crate) fn acknowledging(&self) -> Side {
         self.sender.other()
     }
@@ -131,8 +131,8 @@ impl Connection {
         }
     }
 
-    /// The next segment that `side` sends now, if any; it is on its way from then on. And whether
-    /// there may be more.
+    /// Sends the next segment of `side`, if there is one to be sent now, and tells whether there may be
+    /// more.
     #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
@@ -161,13 +161,13 @@ impl Connection {
         Some((segment, more))
     }
 
-    /// Little of what the station sends may wait below TCP from now on.
+    /// Lets little of the station's segments wait below TCP from now on.
     pub(crate) fn keep_queue_small(&mut self) {
         self.keeps_queue_small = true;
     }
 
-    /// So much of the station's payload has left its queue and its MAC: whether it waits for that to
-    /// send more.
+    /// Takes note that payload of the station has left its queue and its MAC, and tells whether TCP waits
+    /// for that to send more.
     pub(crate) fn leave_station(&mut self, bytes: u32) -> bool {
         // What is left over of a connection that had this place before is not this one's.
         if !self.keeps_queue_small {
@@ -177,13 +177,13 @@ impl Connection {
         std::mem::take(&mut self.small_queue.waits)
     }
 
-    /// The application needs not be told of anything before so many bytes of its transfer have come to
+    /// Tells the application of nothing before so many bytes of its transfer have come to
     /// their receiver, or are acknowledged to their sender.
     pub(crate) fn await_bytes(&mut self, bytes: u64) {
         self.awaited = bytes;
     }
 
-    /// Whether the application is to be told what has come to `side`.
+    /// Tells whether the application is to hear of what has come to `side`.
     #[inline]
     pub(crate) fn is_awaited(&self, side: Side) -> bool {
         let end = self.end(side);
@@ -194,8 +194,8 @@ impl Connection {
         }
     }
 
-    /// A segment of the other end has reached `side`: how many bytes of transfers came with it. Tells
-    /// `sample` how the round trip of each segment is over for which it is, and when that was sent.
+    /// Receives a segment of the other end at `side`, and returns the bytes of transfers that came with it.
+    /// Gives `sample` each round trip that ends with it, and the time at which that began.
     #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
@@ -217,14 +217,14 @@ impl Connection {
         if self.carries_transfers && side != self.sender { came } else { 0 }
     }
 
-    /// A segment has arrived, or is lost.
+    /// Takes a segment off the network, where it has arrived or is lost.
     #[inline]
     pub(crate) fn leave_network(&mut self, segment: &Segment) {
         self.in_network -= 1;
         self.sacks.release(segment);
     }
 
-    /// What the application sees of `side`.
+    /// Returns the state of `side` as its application sees it.
     #[inline]
     pub(crate) fn seen_from(&self, side: Side) -> End {
         let endpoint = self.end(side);
@@ -236,22 +236,22 @@ impl Connection {
         }
     }
 
-    /// The blocks of the SACK option of a segment on its way; none if it has no such option.
+    /// Returns the blocks of the SACK option of a segment on its way; none if it has no such option.
     pub(crate) fn sack_blocks(&self, segment: &Segment) -> &[Block] {
         self.sacks.blocks(segment)
     }
 
-    /// The timestamps of a segment on its way, if it has any.
+    /// Returns the timestamps of a segment on its way, if it has any.
     pub(crate) fn timestamps(&self, segment: &Segment) -> Option<Timestamps> {
         self.sacks.timestamps(segment)
     }
 
-    /// How many segments with a SACK option are on their way.
+    /// Counts the segments with a SACK option that are on their way.
     pub(crate) fn sacks_in_network(&self) -> usize {
         self.sacks.under_way()
     }
 
-    /// When a timer event must be scheduled for `side`, if the pending one comes too late.
+    /// Returns the time for which a timer event of `side` must be scheduled, if the pending one comes too late.
     /// Deadlines move later all the time, so an event that comes too early is left to look
     /// again when it comes.
     #[inline]
@@ -266,7 +266,7 @@ impl Connection {
         }
     }
 
-    /// A timer event of `side` has come: whether it is the pending one.
+    /// Takes a timer event of `side`, and tells whether it is the pending one.
     pub(crate) fn disarm(&mut self, side: Side, now: Time) -> bool {
         let pending = self.open && self.armed[side as usize] == now;
         if pending {
@@ -281,7 +281,7 @@ impl Connection {
             [&self.station, &self.server].map(|end| (end.counters(), end.ecn_counters()));
     }
 
-    /// Segments, retransmissions, timeouts and marks of both ends since measuring began.
+    /// Counts segments, retransmissions, timeouts and marks of both ends since measuring began.
     pub(crate) fn counted(&self) -> TcpCounts {
         let mut counts = TcpCounts::default();
         for (end, (then, marked)) in [&self.station, &self.server].iter().zip(&self.baseline) {
@@ -295,7 +295,7 @@ impl Connection {
         counts
     }
 
-    /// Whether nothing is left to happen on this connection.
+    /// Tells whether nothing is left to happen on this connection.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         let is_closed =
@@ -329,7 +329,7 @@ impl SmallQueue {
     }
 }
 
-/// What the ends of connections count.
+/// The counts of the ends of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpCounts {
     pub(crate) segments: u64,

@@ -1,7 +1,7 @@
 //! The laws that hold at the end of every run, release builds included: packets do not vanish
 //! and are not made up. Those of the MAC are its own.
 
-/// What became of the packets of one flow.
+/// The packets of one flow that were sent, received and dropped.
 // Packets and bytes apart: side by side the two would be added as a vector, which costs more than two
 // additions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct PacketBooks {
     pub(crate) bytes: Tally,
 }
 
-/// How many there were.
+/// The number sent, received and dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) sent: u64,
@@ -25,7 +25,7 @@ impl Tally {
     }
 }
 
-/// What of one flow is in a queue or on a wire when the run ends.
+/// The packets of one flow that are in a queue or on a wire when the run ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     packets: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// One more packet, with so many bytes of payload.
+    /// Adds one packet with so many bytes of payload.
     pub(crate) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
@@ -42,32 +42,32 @@ impl Waiting {
 }
 
 impl PacketBooks {
-    /// A packet with so many bytes of payload is sent.
+    /// Counts a packet with so many bytes of payload that is sent.
     #[inline]
     pub(crate) fn send(&mut self, bytes: u32) {
         self.packets.sent += 1;
         self.bytes.sent += u64::from(bytes);
     }
 
-    /// One is received.
+    /// Counts one that is received.
     #[inline]
     pub(crate) fn receive(&mut self, bytes: u32) {
         self.packets.received += 1;
         self.bytes.received += u64::from(bytes);
     }
 
-    /// One is lost.
+    /// Counts one that is lost.
     pub(crate) fn drop(&mut self, bytes: u32) {
         self.packets.dropped += 1;
         self.bytes.dropped += u64::from(bytes);
     }
 
-    /// Packets sent of which nothing is known yet.
+    /// Counts the packets sent of which nothing is known yet.
     pub(crate) fn under_way(&self) -> u64 {
         self.packets.sent - self.packets.received - self.packets.dropped
     }
 
-    /// Everything sent was received or dropped, or still waits.
+    /// Checks that all packets sent were received or dropped, or still wait.
     pub(crate) fn balance(&self, waiting: Waiting, flow: &str) -> Result<(), String> {
         if self.packets.balances(waiting.packets) && self.bytes.balances(waiting.bytes) {
             Ok(())
@@ -77,7 +77,7 @@ impl PacketBooks {
     }
 }
 
-/// The SACK options that are kept are those of the packets that wait.
+/// Checks that the SACK options that are kept are those of the packets that wait.
 pub(crate) fn options_kept(kept: usize, waiting: usize) -> Result<(), String> {
     if kept == waiting {
         Ok(())

@@ -1,5 +1,5 @@
-//! Whose packets go next where an access serves one receiver: a [`Scheduler`] chooses, [`Turns`] keep
-//! what it remembers. Knows receivers by number and the airtime that they used, no packet.
+//! The choice of a receiver where an access serves one: a [`Scheduler`] chooses, [`Turns`] keep its
+//! memory. Knows receivers by number and the airtime that they used, no packet.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::Served;
 
-/// Whose packets go next where an access serves one receiver.
+/// The choice of a receiver where an access serves one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scheduler {
@@ -18,10 +18,10 @@ pub enum Scheduler {
     RoundRobin {},
     /// Deficit round robin in airtime, both ways (Høiland-Jørgensen et al. 2017, Algorithm 3).
     Airtime {
-        /// What a receiver of weight 256 may use in a round.
+        /// The airtime that a receiver of weight 256 may use in a round.
         #[serde(rename = "quantum_ns")]
         quantum: Duration,
-        /// How much airtime may wait for a receiver below the discipline; any if `None`: then nothing
+        /// The airtime that may wait for a receiver below the discipline; any if `None`: then nothing
         /// is handed over before its access.
         #[serde(rename = "aql_ns")]
         aql: Option<Duration>,
@@ -31,12 +31,12 @@ pub enum Scheduler {
 /// The weight of a receiver that has its quantum once a round.
 const UNIT_WEIGHT: u64 = 256;
 
-/// What a scheduler remembers.
+/// The memory of a scheduler.
 #[derive(Debug)]
 pub(super) enum Turns {
     Oldest,
     RoundRobin {
-        /// Who was served last.
+        /// The receiver that was served last.
         last: Option<u32>,
     },
     Airtime(Box<Deficits>),
@@ -53,8 +53,8 @@ impl Turns {
         }
     }
 
-    /// The one to serve, of those for whom the MAC has something `waiting` and those for whom there
-    /// is something `here`, each with the arrival of its oldest packet.
+    /// Chooses the receiver to serve, of those for which the MAC has something `waiting` and those for which
+    /// there is something `here`, each with the arrival of its oldest packet.
     ///
     /// What waits in the MAC was taken before what waits here, and goes first if both came at once.
     pub(super) fn choose(
@@ -89,13 +89,14 @@ impl Turns {
 pub(super) struct Deficits {
     /// By receiver.
     accounts: Vec<Account>,
-    /// What each has in a round, by receiver; then that of all others.
+    /// The airtime that each has in a round, by receiver.
     quanta: Vec<i64>,
+    /// The airtime that each of the others has in a round.
     quantum: i64,
-    /// Receivers for whom packets came while they had no turn.
+    /// Receivers for which packets came while they had no turn.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    /// How often a receiver was chosen.
+    /// The number of times that a receiver was chosen.
     round: u64,
 }
 
@@ -104,7 +105,7 @@ struct Account {
     /// Airtime that it may still use in this round; below 0, what it has used too much. \[ns\]
     deficit: i64,
     is_listed: bool,
-    /// When there was something for it last, by `round`.
+    /// The last `round` in which there was something for it.
     seen: u64,
 }
 

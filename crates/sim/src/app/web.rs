@@ -20,7 +20,7 @@ pub struct WebConfig {
     think_time: Distribution,
     /// Bytes that the client asks with; none if zero.
     request_bytes: u64,
-    /// What is transferred is a page.
+    /// The page that is transferred.
     page: Option<PageConfig>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Web {
     under_way: UnderWay,
 }
 
-/// What is under way.
+/// The transfers or the pages under way.
 #[derive(Clone, Debug)]
 enum UnderWay {
     Transfers(Transfers),
@@ -62,7 +62,7 @@ struct Laws {
     transferred: Transferred,
 }
 
-/// What is transferred.
+/// The thing that a user transfers.
 #[derive(Debug)]
 enum Transferred {
     /// One thing of such a size, asked for with so many bytes.
@@ -93,7 +93,7 @@ impl Web {
         Self { laws: Rc::new(Laws { think_time, transferred }), under_way }
     }
 
-    /// The user thinks first.
+    /// Begins with a time to think.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
         actions.wake(now + pause(&self.laws.think_time, draws));
     }

@@ -1,4 +1,5 @@
-//! Where the MAC meets the queues: what it takes from them, and what it tells.
+//! The door between the MAC and the queues: the packets that it takes from them, and the events that it tells. Knows
+//! what follows from an event outside the medium; does not know why the MAC has it.
 //!
 //! A packet keeps its place within the limit of its queue while the MAC holds it.
 
@@ -124,7 +125,7 @@ impl Supply<Packet> for World<'_> {
     }
 }
 
-/// What a PSDU is for: TCP ACKs, if there is nothing else in it.
+/// Classifies a PSDU: TCP ACKs, if there is nothing else in it.
 #[inline]
 fn cargo(psdu: Frames<'_, Packet>) -> Cargo {
     let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.payload_bytes() > 0;
@@ -194,7 +195,7 @@ impl World<'_> {
         }
     }
 
-    /// What is rare goes on the air.
+    /// Counts and shows a frame other than the exchanges, which are frequent.
     #[cold]
     fn other_begins(&mut self, now: Time, began: &Began<'_, Packet>) {
         match *began {
@@ -234,7 +235,7 @@ impl World<'_> {
         }
     }
 
-    /// A frame of a contention-free period goes on the air at `start`.
+    /// Counts and shows a frame of a contention-free period that begins at `start`.
     fn contention_free(&mut self, start: Time, frame: &CfFrame<'_, Packet>) {
         let CfFrame { by, receiver, psdu, ends, sent, end, .. } = *frame;
         match psdu {
@@ -252,8 +253,8 @@ impl World<'_> {
         self.capture_contention_free(start, frame);
     }
 
-    /// An exchange in which `by` sends to node `to` takes `airtime`: the access point, which shares it
-    /// out, charges the station at the other end, whoever of the two it is.
+    /// Charges the station that takes part in an exchange of this `airtime`, in which `by` sends to node `to`,
+    /// at the queue of the access point that shares airtime out.
     #[cold]
     fn charge(&mut self, by: ContenderId, to: StationId, airtime: Duration) {
         let sender = &self.transmitters[by as usize];
@@ -269,8 +270,8 @@ impl World<'_> {
         self.transmitters[queue].queue.charge(station, airtime);
     }
 
-    /// What the access point sends is lost in a collision. Whose frame it collides with the access
-    /// point does not know.
+    /// Charges station `to` with a frame of the access point that is lost in a collision. The access point
+    /// does not know with which frame it collides.
     #[cold]
     fn charge_collider(&mut self, by: ContenderId, to: StationId, times: &FrameTimes) {
         if self.watchers.shares_airtime && self.transmitters[by as usize].at_access_point {

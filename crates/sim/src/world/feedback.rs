@@ -1,5 +1,5 @@
-//! What the MAC of a station tells the connections that its frames belong to: which were answered, and which
-//! were given up (Gopal, Paul and Raychaudhuri 2004, section V).
+//! The news of a station's MAC for the connections that its frames belong to: those that were answered, and those
+//! that were given up (Gopal, Paul and Raychaudhuri 2004, section V).
 //!
 //! A connection hears of its own frames alone. The end that gives acknowledgments is told at once, also where it
 //! is the server beyond a wire, where nothing would tell it in a real network: as much as can be gained. The end
@@ -12,7 +12,7 @@ use crate::connection::Side;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 
-/// Whether any flow wants to be told.
+/// Tells whether any flow wants to be told.
 pub(super) fn is_wanted(scenario: &Scenario) -> bool {
     scenario.flows.iter().filter_map(|flow| flow.tcp.as_ref()).any(|tcp| {
         let adapts = tcp.receiver.ack_skip.is_some_and(|skip| skip.adaptive.is_some());
@@ -21,13 +21,13 @@ pub(super) fn is_wanted(scenario: &Scenario) -> bool {
 }
 
 impl World<'_> {
-    /// A frame of a station was acknowledged.
+    /// Tells the connection of `packet` that a frame of its station was acknowledged.
     #[cold]
     pub(super) fn frame_answered(&mut self, packet: &Packet) {
         self.tell_of_frame(packet, true);
     }
 
-    /// What `by` has sent, with `packet` the first in it, gets no answer: it collides, or is lost otherwise.
+    /// Notes that a PPDU of `by`, with `packet` the first in it, gets no answer: it collides, or is lost otherwise.
     #[cold]
     pub(super) fn frame_failed(&mut self, by: ContenderId, packet: &Packet, collides: bool) {
         let transmitter = &mut self.transmitters[by as usize];
@@ -45,7 +45,7 @@ impl World<'_> {
         connection.endpoint(side).on_frame(config, is_answered);
     }
 
-    /// `by` has given up a frame with `packet`.
+    /// Tells the connection of `packet` that `by` has given up its frame.
     #[cold]
     pub(super) fn frame_given_up(&mut self, by: ContenderId, packet: &Packet) {
         let transmitter = &self.transmitters[by as usize];

@@ -26,7 +26,7 @@ pub(super) struct Foreign {
     pub(super) lost: Vec<u32>,
 }
 
-/// What is known of a packet on its way.
+/// A packet on its way, as it was handed over.
 #[derive(Clone, Debug)]
 struct Kept {
     segment: Segment,
@@ -39,20 +39,20 @@ struct Kept {
 /// A packet that has come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HandedOut {
-    /// Where it was kept.
+    /// The place in which it was kept.
     pub(crate) place: u32,
     pub(crate) flow: u32,
     pub(crate) side: Side,
     pub(crate) connection: Option<u32>,
     pub(crate) at: Time,
-    /// What it says now, as queues may have marked it.
+    /// Its numbers and flags now, as queues may have marked it.
     pub(crate) segment: Segment,
     /// Bytes of the way of its flow that are in order now, of all of its connection.
     pub(crate) in_order: u64,
 }
 
 impl World<'_> {
-    /// The flows, for who brings packets of them.
+    /// Lists the flows, for the driver that brings packets of them.
     pub(crate) fn live_flows(&self) -> Vec<LiveFlow> {
         self.flows
             .iter()
@@ -60,12 +60,12 @@ impl World<'_> {
             .collect()
     }
 
-    /// How many queues contend.
+    /// Counts the queues that contend.
     pub(crate) fn contenders(&self) -> u32 {
         self.transmitters.len() as u32
     }
 
-    /// What queues and flows say of what has been so far.
+    /// Counts the events so far, by queues and flows.
     pub(crate) fn live_counts(&self) -> LiveCounts {
         let mut counts = LiveCounts::default();
         counts.payload_bytes.resize(self.scenario.flows.len(), 0);
@@ -87,7 +87,7 @@ impl World<'_> {
         counts
     }
 
-    /// A connection of `flow` begins.
+    /// Opens a connection of `flow`, and returns its number.
     pub(crate) fn open_foreign(&mut self, flow: u32, purpose: Purpose) -> u32 {
         let Self { flows, foreign, now, .. } = self;
         let flow_of = &flows[flow as usize];
@@ -102,33 +102,32 @@ impl World<'_> {
         foreign.taps.len() as u32 - 1
     }
 
-    /// A transfer of `flow` begins.
+    /// Begins a transfer of `flow`.
     pub(crate) fn begin_foreign_transfer(&mut self, flow: u32) {
         let scope = self.flows[flow as usize].scope;
         self.measures.transfer_started(self.now, scope);
     }
 
-    /// A transfer of `flow` that took so long has come to its end.
+    /// Ends a transfer of `flow` that took so long.
     pub(crate) fn end_foreign_transfer(&mut self, flow: u32, took: Duration) {
         let began = Time::ZERO + (self.now - Time::ZERO - took);
         // A replication that is played writes no transfers down: nobody asks how large this was.
         self.transfer_received(flow, began, 0);
     }
 
-    /// A page of `flow` that took so long has come.
+    /// Ends a page of `flow` that took so long.
     pub(crate) fn end_foreign_page(&mut self, flow: u32, took: Duration) {
         let began = Time::ZERO + (self.now - Time::ZERO - took);
         let scope = self.flows[flow as usize].scope;
         self.measures.page_loaded(self.now, began, scope);
     }
 
-    /// Nothing more is to be seen of a connection. Packets of it that are still on their way count as
-    /// those of none.
+    /// Closes a connection. Packets of it that are still on their way count as those of none.
     pub(crate) fn close_foreign(&mut self, id: u32) {
         self.foreign.taps[id as usize] = None;
     }
 
-    /// A packet is handed over, of a connection or of none: where it is kept.
+    /// Sends a packet of a connection or of none, and returns the place in which it is kept.
     pub(crate) fn take_in(&mut self, arrival: Arrival) -> u32 {
         let Arrival { flow: flow_id, side, connection, segment, sacked, bits } = arrival;
         let now = self.now;
@@ -154,7 +153,7 @@ impl World<'_> {
         place
     }
 
-    /// A packet has come to its end.
+    /// Delivers a packet to `side`: it is measured, and waits to be taken away.
     #[cold]
     pub(super) fn hand_out(&mut self, packet: &Packet, side: Side) {
         let place = packet.body.foreign().expect("only foreign packets are handed out");
@@ -213,7 +212,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether the packet that was kept at `place` is on its way no more; then the place is free.
+    /// Frees the place of a packet that is on its way no more.
     pub(crate) fn free_foreign(&mut self, place: u32) {
         self.foreign.free.push(place);
     }

@@ -54,7 +54,7 @@ impl Log {
         });
     }
 
-    /// The last one has these blocks.
+    /// Adds the blocks of the packet that was sent last.
     pub(super) fn sacked(&mut self, blocks: &[Block]) {
         self.sent.last_mut().expect("one was sent").sacked = blocks.to_vec();
     }

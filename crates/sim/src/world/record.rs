@@ -1,4 +1,5 @@
-//! What a run writes down while it goes on, if it is asked to.
+//! The recorder of a run: the samples and events that become its trace. Knows when a sample is due; changes nothing
+//! in the world.
 //!
 //! Each hook looks first whether anyone listens, which is all that a run costs that nobody watches.
 //! Hooks read the world and change nothing in it. What the records mean is in
@@ -26,7 +27,7 @@ pub(super) struct Recorder {
     on_air: Option<(Time, Ppdu)>,
     /// Payload bytes delivered so far, by flow.
     delivered: Vec<u64>,
-    /// What the sender of each connection was like when it was seen last, by place and side.
+    /// The state of each connection's sender when it was seen last, by place and side.
     seen: Vec<[Seen; 2]>,
 }
 
@@ -53,12 +54,12 @@ impl Recorder {
 }
 
 impl World<'_> {
-    /// When the next sample is due, if that is no later than `stop`.
+    /// Returns the time of the next sample, if that is no later than `stop`.
     pub(crate) fn next_sample(&mut self, stop: Time) -> Option<Time> {
         self.watchers.recorder.as_mut()?.ticks.next_until(stop)
     }
 
-    /// The trace of a run that has ended.
+    /// Takes the trace of a run that has ended.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
         let mut recorder = *self.watchers.recorder.take()?;
         recorder.settle_ppdu(false);
@@ -85,7 +86,7 @@ impl World<'_> {
         nodes.chain(self.links.names.iter().cloned()).collect()
     }
 
-    /// The state of all flows and queues now, that is before anything happens at this instant.
+    /// Samples the state of all flows and queues now, that is before anything happens at this instant.
     pub(crate) fn sample(&mut self) {
         let Some(recorder) = &mut self.watchers.recorder else { return };
         let now = self.now;
@@ -132,7 +133,7 @@ impl World<'_> {
         }
     }
 
-    /// A connection has been put in place `id`.
+    /// Begins to look at the connection that has been put in place `id`.
     #[inline]
     pub(super) fn record_connection(&mut self, id: u32) {
         let Some(recorder) = &mut self.watchers.recorder else { return };
@@ -145,7 +146,7 @@ impl World<'_> {
         }
     }
 
-    /// A transfer has begun.
+    /// Records that a transfer has begun.
     #[inline]
     pub(super) fn record_start(&mut self, flow: u32) {
         if let Some(recorder) = &mut self.watchers.recorder {
@@ -153,7 +154,7 @@ impl World<'_> {
         }
     }
 
-    /// A receiver has the last byte of a transfer.
+    /// Records that a receiver has the last byte of a transfer.
     #[inline]
     pub(super) fn record_end(&mut self, flow: u32) {
         if let Some(recorder) = &mut self.watchers.recorder {
@@ -178,8 +179,8 @@ impl World<'_> {
         recorder.events.record(self.now, event);
     }
 
-    /// `by` sends `psdu` where frames are aggregated, in a PPDU of an exchange that begins at `start`
-    /// and collides or does not.
+    /// Records that `by` sends `psdu` where frames are aggregated, in a PPDU of an exchange that begins at
+    /// `start` and collides or does not.
     pub(super) fn record_ppdu(
         &mut self,
         by: ContenderId,
@@ -206,14 +207,14 @@ impl World<'_> {
         }
     }
 
-    /// Nobody answers the PPDU on the air.
+    /// Records that nothing answers the PPDU on the air.
     pub(super) fn record_lost_ppdu(&mut self) {
         if let Some(recorder) = &mut self.watchers.recorder {
             recorder.settle_ppdu(true);
         }
     }
 
-    /// One end of a connection has taken what came and sent what it could.
+    /// Records the events of one end of a connection that has received a segment and sent all it could.
     #[inline]
     pub(super) fn record_end_of_turn(&mut self, id: u32, side: Side) {
         if let Some(recorder) = &mut self.watchers.recorder {
@@ -233,7 +234,7 @@ impl Recorder {
         }
     }
 
-    /// Payload reached an application.
+    /// Counts payload that reached an application.
     pub(super) fn delivered(&mut self, flow: u32, bytes: u64) {
         self.delivered[flow as usize] += bytes;
     }
