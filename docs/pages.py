@@ -32,7 +32,7 @@ BUILT = ("built.keys", "built.resolved_form", "built.cards", "built.records", "b
 STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_scoreboard": None,
     "make_readme": None,
-    "make_validation": ("saturated",),
+    "make_validation": ("saturated", "ns-3-modern"),
     "make_models": ("saturated", "categories", "uploads", "alone"),
     "make_aggregation": (),
     "make_acks": ("802.11n", "limits", "bbr"),
