@@ -68,8 +68,8 @@ CRATES = ("airtcp_kernel", "airtcp_tcp", "airtcp_wlan", "airtcp_net", "airtcp_si
 #: Simulated seconds of the two runs.
 LENGTHS_S = (4, 12)
 
-#: Instructions, without optimisation, below which a function is a look, with all that it calls: by it
-#: 76 hops are found at commit cae1ff7, where 75 were counted by hand.
+#: Instructions, without optimisation, below which a function is a look, with all that it calls: by
+#: it 76 hops are found at commit cae1ff7, where 75 were counted by hand.
 A_LOOK = 50
 
 #: The least number of calls for a TCP segment (data or ACK): half of them are of one kind.
