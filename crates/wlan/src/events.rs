@@ -4,7 +4,7 @@
 
 use airtcp_kernel::Time;
 
-use crate::frame::{Frames, Mpdu, Msdu};
+use crate::frame::{Frames, Mpdu, Msdu, Ppdu};
 use crate::sequence::dcf::FrameTimes;
 use crate::station::{ContenderId, StationId};
 
@@ -147,10 +147,8 @@ pub enum Began<'a, P> {
         by: ContenderId,
         /// The times of its frames, from its start.
         times: &'a FrameTimes,
-        /// At which of the cell's rates the data go.
-        class: u32,
         /// The data.
-        psdu: Frames<'a, P>,
+        ppdu: Ppdu<'a, P>,
     },
     /// A beacon.
     Beacon {
@@ -203,9 +201,7 @@ pub enum Began<'a, P> {
         by: ContenderId,
         /// The times of what the exchange would have been.
         times: &'a FrameTimes,
-        /// At which of the cell's rates the data were to go.
-        class: u32,
         /// The data that it was to carry.
-        psdu: Frames<'a, P>,
+        ppdu: Ppdu<'a, P>,
     },
 }

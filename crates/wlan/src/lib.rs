@@ -31,7 +31,7 @@ pub use config::{
 pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
 pub use counters::{CellCounters, MacCounters};
 pub use events::{Began, CfFrame, MacEvent, Supply};
-pub use frame::{Frames, Mpdu, Msdu};
+pub use frame::{Frames, Mpdu, Msdu, Ppdu, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors};
 pub use phy::{
     Amendment, Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind,

@@ -5,7 +5,8 @@
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    Began, CfFrame, ContenderId, FrameTimes, Frames, MacEvent, Mpdu, Msdu, StationId, Supply,
+    Began, CfFrame, ContenderId, FrameTimes, Frames, MacEvent, Mpdu, Msdu, Ppdu, StationId, Supply,
+    UserPsdu,
 };
 
 use super::World;
@@ -94,8 +95,8 @@ impl Supply<Packet> for World<'_> {
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
-            MacEvent::Began(Began::Exchange { by, times, class, psdu }) => {
-                self.exchange_begins(by, now, (times, class), psdu);
+            MacEvent::Began(Began::Exchange { by, times, ppdu }) => {
+                self.exchange_begins(by, now, times, &ppdu);
             }
             MacEvent::Began(began) => self.other_begins(now, &began),
             MacEvent::Lost { by, psdu, answer: (from, to) } => {
@@ -125,11 +126,12 @@ impl Supply<Packet> for World<'_> {
     }
 }
 
-/// Classifies a PSDU: TCP ACKs, if there is nothing else in it.
+/// Classifies PSDUs: TCP ACKs, if there is nothing else in them.
 #[inline]
-fn cargo(psdu: Frames<'_, Packet>) -> Cargo {
+fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> Cargo {
     let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.payload_bytes() > 0;
-    if carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries) {
+    // The first apart: nearly always there is no other.
+    if psdus.any(|psdu| carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries)) {
         Cargo::Data
     } else {
         Cargo::TcpAck
@@ -148,14 +150,14 @@ impl World<'_> {
         &mut self,
         by: ContenderId,
         start: Time,
-        (times, class): (&FrameTimes, u32),
-        psdu: Frames<'_, Packet>,
+        times: &FrameTimes,
+        ppdu: &Ppdu<'_, Packet>,
     ) {
-        let packet = &psdu.first().payload;
-        let cargo = cargo(psdu);
-        self.airtime.exchange(start, times, packet.body.scope, cargo, &self.scenario.phy);
+        let first = &ppdu.psdus()[0].frames.first().payload;
+        let cargo = cargo(ppdu.frames());
+        self.airtime.exchange(start, times, first.body.scope, cargo, &self.scenario.phy);
         if self.watchers.watch_frames() {
-            self.show_exchange(by, start, (times, class), psdu);
+            self.show_exchange(by, start, times, ppdu);
         }
     }
 
@@ -165,16 +167,18 @@ impl World<'_> {
         &mut self,
         by: ContenderId,
         start: Time,
-        sent: (&FrameTimes, u32),
-        psdu: Frames<'_, Packet>,
+        times: &FrameTimes,
+        ppdu: &Ppdu<'_, Packet>,
     ) {
-        if self.watchers.shares_airtime {
-            self.charge(by, psdu.receiver(), sent.0.total);
+        for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
+            if self.watchers.shares_airtime {
+                self.charge(by, psdu.receiver(), times.total);
+            }
+            if self.measures.ppdus.is_some() {
+                self.count_ppdu(by, start, (times, class), psdu, false);
+            }
+            self.capture_exchange(by, start, (times, class), psdu);
         }
-        if self.measures.ppdus.is_some() {
-            self.count_ppdu(by, start, sent, psdu, false);
-        }
-        self.capture_exchange(by, start, sent, psdu);
     }
 
     #[inline(never)]
@@ -223,14 +227,16 @@ impl World<'_> {
                 self.capture_request(by, now, times, receiver, window_start, !collides);
             }
             Began::Collision { sent, end } => self.airtime.collision(now, sent, end),
-            Began::Collider { by, times, class, psdu } => {
-                // An RTS announces a PPDU that does not go on the air.
-                if times.rts == Duration::ZERO {
-                    self.count_ppdu(by, now, (times, class), psdu, true);
+            Began::Collider { by, times, ref ppdu } => {
+                for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
+                    // An RTS announces a PPDU that does not go on the air.
+                    if times.rts == Duration::ZERO {
+                        self.count_ppdu(by, now, (times, class), psdu, true);
+                    }
+                    self.charge_collider(by, psdu.receiver(), times);
+                    self.frame_failed(by, &psdu.first().payload, true);
+                    self.capture_collider(by, now, (times, class), psdu);
                 }
-                self.charge_collider(by, psdu.receiver(), times);
-                self.frame_failed(by, &psdu.first().payload, true);
-                self.capture_collider(by, now, (times, class), psdu);
             }
         }
     }
@@ -241,7 +247,7 @@ impl World<'_> {
         match psdu {
             Some(psdu) => {
                 let scope = psdu.first().payload.body.scope;
-                self.airtime.contention_free((start, sent, end), scope, cargo(psdu));
+                self.airtime.contention_free((start, sent, end), scope, cargo([psdu].into_iter()));
             }
             None => self.airtime.broadcast(start, sent, end),
         }

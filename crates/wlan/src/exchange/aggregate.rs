@@ -15,7 +15,7 @@ use crate::config::{Delivery, FailedBlockAck, MacConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
-use crate::frame::{Frames, Mpdu, Psdu};
+use crate::frame::{Frames, Mpdu, Ppdu, Psdu};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
@@ -370,7 +370,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
                     let data = times.data - queue.preamble;
                     set_arrivals(&mut self.arrivals, received, data, psdu);
                 }
-                Began::Exchange { by, times: &times, class, psdu }
+                Began::Exchange { by, times: &times, ppdu: Ppdu::of_one(psdu, class) }
             }
         };
         supply.on_event(start, MacEvent::Began(began));

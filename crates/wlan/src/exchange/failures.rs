@@ -5,6 +5,7 @@ use airtcp_kernel::Time;
 use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
+use crate::frame::Ppdu;
 use crate::station::{ALL_HEAR_ALL, ContenderId};
 
 impl<P: Clone> Air<P> {
@@ -63,7 +64,8 @@ impl<P: Clone> Air<P> {
             supply.on_event(start, MacEvent::Began(began));
         } else if let Some(psdu) = self.originators[by as usize].frames() {
             let class = exchange.class(self, by, psdu.receiver());
-            let began = Began::Collider { by, times: &times, class, psdu };
+            let ppdu = Ppdu::of_one(psdu, class);
+            let began = Began::Collider { by, times: &times, ppdu };
             supply.on_event(start, MacEvent::Began(began));
         }
     }

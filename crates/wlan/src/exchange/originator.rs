@@ -4,7 +4,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::roles::Roles;
 use crate::events::{Began, MacEvent, Supply};
-use crate::frame::{Frames, Mpdu, Msdu, Psdu};
+use crate::frame::{Frames, Mpdu, Msdu, Ppdu, Psdu};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
 
@@ -47,8 +47,8 @@ impl<P> Originator<P> {
         let mpdu = self.hold(by, start, frames, supply);
         let class = roles.rate_class(station, mpdu.receiver);
         let times = frames.times(class, mpdu.bits);
-        let psdu = Frames::only(mpdu);
-        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, class, psdu }));
+        let ppdu = Ppdu::of_one(Frames::only(mpdu), class);
+        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times, ppdu }));
         let times =
             Milestones { sent: times.first(), received: times.data_received, total: times.total };
         (mpdu, times)

@@ -98,9 +98,11 @@ impl Supply<u32> for Queues {
     fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
         let ids = |mpdus: &[Mpdu<u32>]| mpdus.iter().map(|mpdu| mpdu.id).collect();
         let seen = match event {
-            MacEvent::Began(Began::Exchange { by, psdu, .. }) => Seen::Sent(by, ids(psdu.mpdus())),
-            MacEvent::Began(Began::Collider { by, psdu, .. }) => {
-                Seen::Collider(by, ids(psdu.mpdus()))
+            MacEvent::Began(Began::Exchange { by, ppdu, .. }) => {
+                Seen::Sent(by, ids(ppdu.psdus()[0].frames.mpdus()))
+            }
+            MacEvent::Began(Began::Collider { by, ppdu, .. }) => {
+                Seen::Collider(by, ids(ppdu.psdus()[0].frames.mpdus()))
             }
             MacEvent::Began(Began::Request { by, collides, .. }) => Seen::Request(by, collides),
             MacEvent::Began(Began::CfEnd { by, .. }) => Seen::CfEnd(by),

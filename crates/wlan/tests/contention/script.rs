@@ -138,15 +138,16 @@ impl Supply<u32> for Queues {
 
     fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
         let seen = match event {
-            MacEvent::Began(Began::Exchange { by, psdu, .. }) => {
-                let [mpdu] = psdu.mpdus() else { panic!("DCF sends one frame at a time") };
+            MacEvent::Began(Began::Exchange { by, ppdu, .. }) => {
+                let [psdu] = ppdu.psdus() else { panic!("one user has a PPDU") };
+                let [mpdu] = psdu.frames.mpdus() else { panic!("DCF sends one frame at a time") };
                 Seen::Exchange { by, packet: mpdu.payload, failures: mpdu.failures }
             }
             MacEvent::Began(Began::Collision { end, .. }) => {
                 Seen::Collision { micros: micros(end) - micros(now) }
             }
-            MacEvent::Began(Began::Collider { by, psdu, .. }) => {
-                Seen::Collider { by, packet: psdu.mpdus()[0].payload }
+            MacEvent::Began(Began::Collider { by, ppdu, .. }) => {
+                Seen::Collider { by, packet: ppdu.psdus()[0].frames.mpdus()[0].payload }
             }
             MacEvent::Began(Began::Beacon { mpdu, collides, .. }) => {
                 Seen::Beacon { number: mpdu.id, collides }
