@@ -110,6 +110,7 @@ impl<B: Inspect> Queue<B> {
         match &mut self.discipline {
             Discipline::Fifo(fifo) if self.len < self.direct => fifo.push(packet),
             Discipline::Lines(lines) if self.len < self.direct => lines.push(packet),
+            Discipline::PerFlow(flows) if self.len < self.direct => flows.push(packet),
             Discipline::FqCodel(tins) if self.len < self.direct => tins.take_in(packet),
             _ => return Err(packet),
         }

@@ -8,10 +8,10 @@ use super::ack_filter::{AckFilter, superseded};
 use super::{Fill, Inspect, Policy};
 use crate::Packet;
 
-/// One queue for each flow, and whose turn it is.
+/// One queue for each flow, and their turns.
 #[derive(Debug)]
 pub(super) struct PerFlow<B> {
-    /// By flow number.
+    /// The queues by flow number.
     flows: Vec<VecDeque<Packet<B>>>,
     /// Flows with a packet, in the order of their turns.
     turns: VecDeque<u32>,
@@ -26,7 +26,21 @@ impl<B> Default for PerFlow<B> {
 }
 
 impl<B> PerFlow<B> {
-    /// The last packet of the longest queue, that of the first turn among equals.
+    /// Takes a packet in, for which there is room.
+    #[inline]
+    pub(super) fn push(&mut self, packet: Packet<B>) {
+        let flow = packet.flow as usize;
+        if self.flows.len() <= flow {
+            self.flows.resize_with(flow + 1, VecDeque::new);
+        }
+        let queue = &mut self.flows[flow];
+        if queue.is_empty() && self.kept.take() != Some(packet.flow) {
+            self.turns.push_back(packet.flow);
+        }
+        queue.push_back(packet);
+    }
+
+    /// Takes the last packet of the longest queue out, that of the first turn among equals.
     fn drop_from_longest(&mut self) -> Option<Packet<B>> {
         let flows = &self.flows;
         let place = (0..self.turns.len())
@@ -43,15 +57,7 @@ impl<B> PerFlow<B> {
 
 impl<B: Inspect> Policy<B> for PerFlow<B> {
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
-        let flow = packet.flow as usize;
-        if self.flows.len() <= flow {
-            self.flows.resize_with(flow + 1, VecDeque::new);
-        }
-        let queue = &mut self.flows[flow];
-        if queue.is_empty() && self.kept.take() != Some(packet.flow) {
-            self.turns.push_back(packet.flow);
-        }
-        queue.push_back(packet);
+        self.push(packet);
         if fill.full {
             drops.extend(self.drop_from_longest());
         }
@@ -76,7 +82,7 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
         packet
     }
 
-    /// The receiver of the flow whose turn it is; what waits in the MAC goes first.
+    /// Chooses the receiver of the flow whose turn it is; what waits in the MAC goes first.
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         let in_turn = || Some(self.flows[*self.turns.front()? as usize].front()?.to);
         waiting.next().map(|(receiver, _)| receiver).or_else(in_turn)
