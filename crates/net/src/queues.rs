@@ -69,7 +69,7 @@ pub struct Queue<B> {
     /// Packets that the MAC has taken and is not done with.
     taken: usize,
     ack_filter: Option<AckFilter>,
-    /// Whether the packet that was dropped last was an ACK that a newer one covers.
+    /// A flag: the packet that was dropped last was an ACK that a newer one covers.
     has_filtered: bool,
     discipline: Discipline<B>,
 }

@@ -1,4 +1,4 @@
-//! What packets carry in tests: a number that says nothing, or something that queues ask about.
+//! Contents of packets in tests: a number that says nothing, or something that queues ask about.
 
 use crate::queues::{BareAck, Inspect};
 

@@ -41,7 +41,7 @@ pub struct LossConfig {
     pub rate: Option<f64>,
     /// One of so many is lost, the last of them.
     pub every: Option<NonZeroU64>,
-    /// Whether packets without payload are lost and counted, too.
+    /// A flag: packets without payload are lost and counted, too.
     pub acks: bool,
 }
 

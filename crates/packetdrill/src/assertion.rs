@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-/// What a script has given names to, from one piece of code to the next.
+/// The names that a script has given to values, from one piece of code to the next.
 pub type Variables = BTreeMap<String, i64>;
 
-/// Whether all assertions of `code` hold, for the values that `value` gives names.
+/// Checks all assertions of `code`, for the values that `value` gives names.
 ///
 /// # Errors
 /// The first assertion that does not hold or is not understood.
@@ -55,7 +55,7 @@ fn check_comparison(text: &str, value: &impl Fn(&str) -> Option<i64>) -> Result<
     if compare(&a, &b) { Ok(()) } else { Err(format!("{text}: it is {a}")) }
 }
 
-/// `name = number` and `name += number`: the name, and what it stands for from now on.
+/// Reads `name = number` and `name += number`: the name, and what it stands for from now on.
 fn assigned(text: &str, value: &impl Fn(&str) -> Option<i64>) -> Result<(String, i64), String> {
     let (name, right) = text.split_once('=').ok_or_else(|| format!("not understood: {text}"))?;
     let (name, before) = match name.trim_end().strip_suffix('+') {

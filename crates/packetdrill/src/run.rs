@@ -15,7 +15,7 @@ use airtcp_tcp::{
 use crate::assertion::{self, Variables};
 use crate::script::{Event, Packet, Script, Step, Timing};
 
-/// How far a time may be off without `--tolerance_usecs`.
+/// The error of a time that is allowed without `--tolerance_usecs`.
 const TOLERANCE: Duration = Duration::from_millis(4);
 /// And a part of what has passed since the event before, if that is more: one eighth, as packetdrill has
 /// it without `--tolerance_percent`.
@@ -24,7 +24,7 @@ const TOLERANCE_PART: u64 = 8;
 const LOCAL_MSS: u32 = 1460;
 /// Segments of the initial window: RFC 6928.
 const INITIAL_WINDOW: u64 = 10;
-/// What `tcp_info` says when there is no slow start threshold.
+/// The slow start threshold of `tcp_info` when there is none.
 const NO_THRESHOLD: i64 = 0x7fff_ffff;
 
 /// Runs a script.
@@ -50,7 +50,7 @@ struct Runner {
     now: Time,
     /// The time of the event before.
     script_time: Time,
-    /// What was sent and is not expected yet.
+    /// The segments that were sent and are not expected yet.
     sent: VecDeque<(Time, Segment)>,
     /// The other end had closed before.
     was_closed_second: bool,
@@ -59,9 +59,9 @@ struct Runner {
     /// The resets that a host sends: for segments of no connection, and where it closes with data that
     /// nobody has read (RFC 2525 section 2.17).
     resets: VecDeque<Reset>,
-    /// What the application has read, in bytes.
+    /// The bytes that the application has read.
     read: u64,
-    /// What the script's clock of timestamps is ahead of the endpoint's.
+    /// The ticks by which the script's clock of timestamps is ahead of the endpoint's.
     clock: Option<u32>,
     variables: Variables,
 }
@@ -141,7 +141,7 @@ impl Runner {
         }
     }
 
-    /// A segment of the other end.
+    /// Takes a segment of the other end.
     fn arrive(&mut self, packet: &Packet) -> Result<(), String> {
         let mut flags = Flags::NONE;
         for flag in packet.flags.chars() {
@@ -239,7 +239,7 @@ impl Runner {
         self.endpoint.as_mut().ok_or_else(|| "there is no connection".into())
     }
 
-    /// The next segment, or as many as have these numbers together: a stack may hand its network card
+    /// Expects the next segment, or as many as have these numbers together: a stack may hand its network card
     /// several at once. Returns when the first was sent.
     fn expect(
         &mut self,
@@ -312,7 +312,7 @@ impl Runner {
         }
     }
 
-    /// The clock of a script counts from what its first segment says.
+    /// Compares timestamps; the clock of a script counts from what its first segment says.
     fn compare_timestamps(
         &mut self,
         packet: &Packet,
@@ -382,7 +382,7 @@ fn window_scale(script: &Script) -> u32 {
     script.events.iter().find_map(of_syn).flatten().unwrap_or(0)
 }
 
-/// What the script's SYNs, windows and sysctls say of both ends.
+/// Makes the configuration of both ends from the script's SYNs, windows and sysctls.
 fn config(script: &Script) -> Result<Config, String> {
     let arriving = |event: &Event| match &event.step {
         Step::Inbound(packet) => Some(packet.clone()),
@@ -455,7 +455,7 @@ fn config(script: &Script) -> Result<Config, String> {
     })
 }
 
-/// Whether the bits of ECN in the IP header are those that are wanted, if any are.
+/// Tells whether the bits of ECN in the IP header are those that are wanted, if any are.
 fn marks_are(packet: &Packet, flags: Flags) -> bool {
     packet.marks.iter().all(|mark| match mark.as_str() {
         "[noecn]" => !flags.contains(Flags::ECT),

@@ -14,7 +14,7 @@ pub struct Script {
     pub tolerance: Option<Duration>,
     /// The settings of shell lines: `tcp_congestion_control` and so on.
     pub sysctls: BTreeMap<String, String>,
-    /// Whether a shell line has the queueing discipline `fq`, which paces.
+    /// A flag: a shell line has the queueing discipline `fq`, which paces.
     pub is_paced: bool,
     /// The events, in order.
     pub events: Vec<Event>,
@@ -34,13 +34,13 @@ pub struct Event {
 /// A time, or a range of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Whether it counts from the event before.
+    /// A flag: it counts from the event before.
     pub is_relative: bool,
     /// The earliest time.
     pub from: Duration,
     /// The latest time.
     pub to: Duration,
-    /// Whether the script gives two times.
+    /// A flag: the script gives two times.
     pub is_range: bool,
 }
 
@@ -138,7 +138,7 @@ fn without_comment(line: &str) -> &str {
     if line.contains('`') { line } else { line.split("//").next().unwrap_or_default() }
 }
 
-/// The sysctls that shell lines set.
+/// Reads the sysctls that shell lines set.
 fn read_shell(text: &str, script: &mut Script) -> std::result::Result<(), String> {
     for line in text.replace("\\\n", " ").lines() {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -180,7 +180,7 @@ fn read_event(code: &str) -> std::result::Result<(Timing, Step), String> {
     Ok((time, step))
 }
 
-/// `1.5`, `+.1`, `+.3~+.31`, `+0...0.010` (a call that lasts).
+/// Reads `1.5`, `+.1`, `+.3~+.31`, `+0...0.010` (a call that lasts).
 fn read_time(text: &str) -> Option<Timing> {
     let text = text.split("...").next()?;
     let (first, last) = text.split_once('~').unwrap_or((text, text));
@@ -243,7 +243,7 @@ fn read_packet(text: &str) -> std::result::Result<Packet, String> {
     Ok(packet)
 }
 
-/// `name(arguments) = result`.
+/// Reads `name(arguments) = result`.
 fn read_call(text: &str) -> std::result::Result<Step, String> {
     let bad = || format!("no system call: {text}");
     let (name, rest) = text.split_once('(').ok_or_else(bad)?;

@@ -28,7 +28,7 @@ fn our_own_scripts_pass() {
     }
 }
 
-/// The script with one text in place of another, and where and why it fails.
+/// Runs the script with one text in place of another, and returns where and why it fails.
 #[track_caller]
 fn fails(name: &str, from: &str, to: &str) -> (usize, String) {
     let text = script(name);

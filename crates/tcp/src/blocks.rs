@@ -18,7 +18,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// How many numbers lie in the block before `number`.
+    /// Counts the numbers in the block before `number`.
     pub(crate) fn before(self, number: u64) -> u64 {
         self.end.min(number).saturating_sub(self.start)
     }
@@ -50,27 +50,27 @@ impl Blocks {
         if self.0.front()?.start <= number { self.0.pop_front() } else { None }
     }
 
-    /// Whether there is none.
+    /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All blocks, ascending.
+    /// Iterates over all blocks, ascending.
     pub(crate) fn iter(&self) -> Iter<'_, Block> {
         self.0.iter()
     }
 
-    /// The blocks that `new` overlaps or touches.
+    /// Iterates over the blocks that `new` overlaps or touches.
     pub(crate) fn overlapped(&self, new: Block) -> Iter<'_, Block> {
         self.0.range(self.touched(new))
     }
 
-    /// The blocks that end after `number`, ascending.
+    /// Iterates over the blocks that end after `number`, ascending.
     pub(crate) fn after(&self, number: u64) -> Iter<'_, Block> {
         self.0.range(self.0.partition_point(|block| block.end <= number)..)
     }
 
-    /// The parts of `new` that lie in none of the blocks, ascending.
+    /// Iterates over the parts of `new` that lie in none of the blocks, ascending.
     pub fn gaps(&self, new: Block) -> impl Iterator<Item = Block> {
         let mut start = new.start;
         let end = Block { start: new.end, end: new.end };
@@ -81,7 +81,7 @@ impl Blocks {
         })
     }
 
-    /// How many numbers of `new` lie in none of the blocks.
+    /// Counts the numbers of `new` that lie in none of the blocks.
     pub(crate) fn missing(&self, new: Block) -> u64 {
         let held =
             |block: &Block| block.end.min(new.end).saturating_sub(block.start.max(new.start));

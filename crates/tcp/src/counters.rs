@@ -1,4 +1,4 @@
-//! What an endpoint counts while it works. Counts, and knows nothing of why.
+//! Counts of an endpoint's work. Counts, and knows nothing of why.
 
 /// Events since the endpoint was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Counters {
     pub fast_retransmits: u32,
 }
 
-/// What an endpoint has seen of explicit congestion notification (RFC 3168).
+/// The signs of explicit congestion notification that an endpoint has seen (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounters {
     /// Segments that came with a mark of congestion, CE.

@@ -15,7 +15,7 @@ const MAX_SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
 /// advice, and the next one says the same, and so do timestamps.
 const MAX_OPTIONS: usize = 1 << 16;
 
-/// Where the options of a segment are kept, and how many blocks of a SACK option are among them.
+/// The place of the options of a segment, and the number of blocks of a SACK option among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) blocks: u8,
@@ -46,12 +46,12 @@ pub struct SegmentOptions {
 }
 
 impl SegmentOptions {
-    /// No options.
+    /// Makes an empty store.
     pub const fn new() -> Self {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// The blocks of a segment under way; none if it has no such option.
+    /// Returns the blocks of a segment under way; none if it has no such option.
     #[inline]
     pub fn blocks(&self, segment: &Segment) -> &[Block] {
         match segment.place() {
@@ -60,13 +60,13 @@ impl SegmentOptions {
         }
     }
 
-    /// The timestamps of a segment under way.
+    /// Returns the timestamps of a segment under way.
     pub fn timestamps(&self, segment: &Segment) -> Option<Timestamps> {
         let place = segment.place().filter(|_| segment.has_timestamps())?;
         Some(self.slots[usize::from(place.slot)].timestamps)
     }
 
-    /// `segment`, which is about to be sent, with the first four of `blocks` in a SACK option, three beside
+    /// Returns `segment`, which is about to be sent, with the first four of `blocks` in a SACK option, three beside
     /// timestamps; as it is if there is neither.
     pub fn attach(
         &mut self,
@@ -91,7 +91,7 @@ impl SegmentOptions {
         }
     }
 
-    /// `segment`, which may have blocks, with timestamps too.
+    /// Returns `segment`, which may have blocks, with timestamps too.
     pub(crate) fn stamp(&mut self, segment: Segment, timestamps: Timestamps) -> Segment {
         let Some(place) = segment.place() else {
             return self.attach(segment, &[], Some(timestamps));
@@ -101,13 +101,13 @@ impl SegmentOptions {
         segment.with_options(Place { blocks, ..place }, true)
     }
 
-    /// The window that a segment under way says, in bytes; `None` if it says none.
+    /// Returns the window that a segment under way says, in bytes; `None` if it says none.
     pub fn window(&self, segment: &Segment) -> Option<u64> {
         let place = segment.place().filter(|_| segment.has_window())?;
         Some(self.slots[usize::from(place.slot)].window)
     }
 
-    /// `segment`, which may have other options, with a window, in bytes.
+    /// Returns `segment`, which may have other options, with a window, in bytes.
     pub fn say_window(&mut self, segment: Segment, window: u64) -> Segment {
         let kept =
             segment.place().or_else(|| Some(Place { blocks: 0, slot: self.keep(&[], None)? }));
@@ -131,7 +131,7 @@ impl SegmentOptions {
         Some(slot)
     }
 
-    /// A segment has arrived, or is lost, and will never be asked about again. To be called once
+    /// Forgets the options of a segment that has arrived, or is lost, and will never be asked about again. To be called once
     /// for each segment that was sent.
     #[inline]
     pub fn release(&mut self, segment: &Segment) {
@@ -148,7 +148,7 @@ impl SegmentOptions {
         }
     }
 
-    /// How many segments with such an option are under way.
+    /// Counts the segments with such an option that are under way.
     pub fn under_way(&self) -> usize {
         self.slots.len() - self.free.len()
     }

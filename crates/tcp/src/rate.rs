@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time};
 
 use self::ns3::Sampler;
 
-/// What is written down of a segment when it is sent: section 3.1.2.
+/// The record of a segment when it is sent: section 3.1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     /// P.delivered and P.delivered_time.
@@ -83,7 +83,7 @@ impl Rates {
         Self { ns3: is_ns3.then(Sampler::default), ..Self::default() }
     }
 
-    /// A segment of `size` is sent, with so much under way before.
+    /// Notes that a segment of `size` is sent, with so much under way before.
     pub(crate) fn on_sent(&mut self, now: Time, in_flight: u64, size: u64) -> Record {
         if in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -99,7 +99,7 @@ impl Rates {
         }
     }
 
-    /// The segment with these numbers and this record was found lost.
+    /// Notes that the segment with these numbers and this record was found lost.
     pub(crate) fn on_lost(&mut self, start: u64, size: u64, record: &Record) -> LostSegment {
         self.lost += size;
         LostSegment {
@@ -112,22 +112,22 @@ impl Rates {
         }
     }
 
-    /// Found lost since the segment with this record left: RS.lost.
+    /// Returns the bytes found lost since the segment with this record left: RS.lost.
     pub(crate) fn lost_since(&self, record: &Record) -> u64 {
         self.lost - record.lost
     }
 
-    /// Nothing more to send with room in the window and so much under way: section 3.4.
+    /// Notes that there is nothing more to send with room in the window and so much under way: section 3.4.
     pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// Whether the rules of ns-3 are kept.
+    /// Tells whether the rules of ns-3 are kept.
     pub(crate) fn is_ns3(&self) -> bool {
         self.ns3.is_some()
     }
 
-    /// `newly_acked` bytes have arrived, the newest of which has this record, and whose round trip is `rtt`.
+    /// Takes `newly_acked` bytes that have arrived, the newest of which has this record, and whose round trip is `rtt`.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -172,7 +172,7 @@ impl Rates {
 }
 
 impl Record {
-    /// Whether it was sent after another one: more had been delivered, or it left later. ns-3 keeps the first
+    /// Tells whether it was sent after another one: more had been delivered, or it left later. ns-3 keeps the first
     /// of those for which as much had been.
     pub(crate) fn is_newer(&self, other: &Self, is_ns3: bool) -> bool {
         if is_ns3 {
@@ -181,13 +181,13 @@ impl Record {
         (self.delivered, self.sent) >= (other.delivered, other.sent)
     }
 
-    /// The longer of sending and acknowledging, for a segment that is acknowledged now.
+    /// Returns the longer of sending and acknowledging, for a segment that is acknowledged now.
     fn interval(&self, now: Time) -> Duration {
         let send = self.sent.saturating_since(self.first_sent);
         send.max(now.saturating_since(self.delivered_at))
     }
 
-    /// Bytes a second, of which `delivered` have arrived in all.
+    /// Returns the bytes a second, of which `delivered` have arrived in all.
     fn rate(&self, delivered: u64, interval: Duration) -> f64 {
         (delivered - self.delivered) as f64 / interval.as_secs_f64()
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::Inspect;
 use crate::Packet;
 
-/// How many bare ACKs of a connection stay in a queue.
+/// The number of bare ACKs of a connection that stay in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckFilter {
@@ -23,11 +23,11 @@ pub struct BareAck {
     pub connection: u32,
     /// The next number that it expects.
     pub ack: u64,
-    /// Whether it has SACK blocks, which no newer one need repeat.
+    /// A flag: it has SACK blocks, which no newer one need repeat.
     pub has_sack: bool,
 }
 
-/// The place in a `line`, which has the oldest packet first, of the ACK that goes since `newer` comes.
+/// Finds the place in a `line`, which has the oldest packet first, of the ACK that goes since `newer` comes.
 pub(super) fn superseded<'a, B: Inspect + 'a>(
     line: impl Iterator<Item = &'a Packet<B>>,
     newer: &Packet<B>,

@@ -17,15 +17,15 @@ use crate::Packet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodelConfig {
-    /// How long packets may wait though the queue stands: `TARGET`.
+    /// The time that packets may wait though the queue stands: `TARGET`.
     #[serde(rename = "target_ns")]
     pub target: Duration,
     /// For how long they must have, without a break, before one is dropped: `INTERVAL`.
     #[serde(rename = "interval_ns")]
     pub interval: Duration,
-    /// Whether packets whose transport knows ECN are marked instead.
+    /// A flag: packets whose transport knows ECN are marked instead.
     pub ecn: bool,
-    /// How the time between two drops is found.
+    /// The law of the time between two drops.
     pub control_law: ControlLaw,
 }
 
@@ -41,7 +41,7 @@ pub enum ControlLaw {
 }
 
 impl CodelConfig {
-    /// What the types cannot say.
+    /// Checks what the types cannot say.
     pub(super) fn check(&self) -> Result<(), String> {
         if Duration::ZERO < self.target && self.target <= self.interval {
             Ok(())
@@ -51,26 +51,26 @@ impl CodelConfig {
     }
 }
 
-/// What always may wait: the packet of an interface, `maxpacket_`. \[bit\]
+/// The bits that always may wait: the packet of an interface, `maxpacket_`.
 const MAX_PACKET_BITS: u64 = 8 * 1500;
 
-/// When the next packet is dropped: the variables of RFC 8289, section 5.
+/// The variables of RFC 8289, section 5, that say when the next packet is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    /// When packets will have waited too long for an interval, if they go on to.
+    /// The time at which packets will have waited too long for an interval, if they go on to.
     first_above: Option<Time>,
     drop_next: Time,
     /// Drops since dropping began.
     count: u32,
-    /// The same when it began last.
+    /// The count when drop mode began last.
     last_count: u32,
     dropping: bool,
-    /// What [`ControlLaw::Newton`] has for 1 / `count`^(1/2), in units of 2^-16.
+    /// An approximation of 1 / `count`^(1/2) for [`ControlLaw::Newton`], in units of 2^-16.
     reciprocal_root: u16,
 }
 
 impl Control {
-    /// Section 5.5, `dodequeue`: whether the packet at the head may be dropped, that has waited for
+    /// Tells whether the packet at the head may be dropped (section 5.5, `dodequeue`), that has waited for
     /// `sojourn` and leaves `rest` bits behind.
     #[inline]
     fn may_drop(&mut self, config: &CodelConfig, now: Time, sojourn: Duration, rest: u64) -> bool {
@@ -87,7 +87,7 @@ impl Control {
         }
     }
 
-    /// Section 5.5, the beginning of drop mode: the rate of drops that the last one ended with is a
+    /// Begins drop mode (section 5.5): the rate of drops that the last one ended with is a
     /// good one to begin with if that was not long ago.
     fn begin(&mut self, config: &CodelConfig, now: Time) {
         self.dropping = true;
@@ -104,13 +104,13 @@ impl Control {
         self.last_count = self.count;
     }
 
-    /// One more drop.
+    /// Counts one more drop.
     fn count_on(&mut self) {
         self.count += 1;
         self.step();
     }
 
-    /// Newton's step from x towards 1 / `count`^(1/2): x (3 - `count` x^2) / 2. From 1 on it stays below the
+    /// Takes Newton's step from x towards 1 / `count`^(1/2): x (3 - `count` x^2) / 2. From 1 on it stays below the
     /// root, and 3 - `count` x^2 above zero.
     fn step(&mut self) {
         let x = u64::from(self.reciprocal_root);
@@ -119,7 +119,7 @@ impl Control {
         self.reciprocal_root = u16::try_from(((three >> 16) * x) >> 17).unwrap_or(u16::MAX);
     }
 
-    /// Section 4.4, `control_law`.
+    /// Computes `control_law` of section 4.4.
     fn law(&self, config: &CodelConfig, from: Time) -> Time {
         let interval = config.interval.as_nanos();
         let nanos = match config.control_law {
@@ -175,7 +175,7 @@ impl<B: Inspect> CodelLine<B> {
         Some(packet)
     }
 
-    /// The packet that goes next is at the head when this is over; what is dropped before it goes to
+    /// Settles the head: the packet that goes next is there when this is over; packets dropped before it go to
     /// `drops`. False if there is none.
     #[inline]
     pub(super) fn settle(
@@ -195,7 +195,7 @@ impl<B: Inspect> CodelLine<B> {
         self.settle_late(config, now, drops)
     }
 
-    /// The same of packets that may be dropped.
+    /// Settles packets that may be dropped.
     #[inline(never)]
     fn settle_late(&mut self, config: &CodelConfig, now: Time, drops: &mut Vec<Packet<B>>) -> bool {
         if self.packets.is_empty() {

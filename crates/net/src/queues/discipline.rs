@@ -36,7 +36,7 @@ pub(super) enum Discipline<B> {
 pub(super) struct Fill {
     /// The packets in it, those included that the MAC has taken.
     pub(super) len: usize,
-    /// Whether no more fit.
+    /// A flag: no more fit.
     pub(super) full: bool,
 }
 
@@ -174,7 +174,7 @@ impl<B: Inspect> Discipline<B> {
         policy!(self, policy => policy.filter(rule, newer))
     }
 
-    /// Whether a packet may be refused for which there is room.
+    /// Tells whether a packet may be refused for which there is room.
     pub(super) fn drops_at_random(&self) -> bool {
         match self {
             Self::Red(_) => true,
@@ -192,7 +192,7 @@ impl<B: Inspect> Discipline<B> {
     }
 }
 
-/// Whatever is next fits.
+/// Lets any packet fit.
 fn any<B>(_: &Packet<B>) -> bool {
     true
 }

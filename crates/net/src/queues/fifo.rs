@@ -46,7 +46,7 @@ impl<B: Inspect> Policy<B> for Fifo<B> {
         if fits(self.0.front()?) { self.0.pop_front() } else { None }
     }
 
-    /// All its packets have one receiver.
+    /// Returns the receiver, which all its packets have.
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         let first = self.0.front().map(|packet| packet.to);
         waiting.next().map(|(receiver, _)| receiver).or(first)

@@ -19,7 +19,7 @@ use crate::Packet;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FqConfig {
-    /// What a flow may send in its turn.
+    /// The bytes that a flow may send in its turn.
     pub quantum_bytes: u32,
     /// Hash buckets that flows share by chance; `None`: each has its own queue.
     pub flows: Option<u32>,
@@ -36,7 +36,7 @@ pub struct FqConfig {
 }
 
 impl FqConfig {
-    /// What the types cannot say.
+    /// Checks what the types cannot say.
     pub(super) fn check(&self, codel: &CodelConfig) -> Result<(), String> {
         if self.quantum_bytes == 0 || self.drop_batch == 0 || self.flows == Some(0) {
             return Err(format!("contradictory parameters: {self:?}"));
@@ -44,7 +44,7 @@ impl FqConfig {
         self.slow(codel).map_or(Ok(()), |slow| slow.codel.check())
     }
 
-    /// What holds for slow stations.
+    /// Returns the settings of slow stations.
     pub(super) fn slow(&self, codel: &CodelConfig) -> Option<Slow> {
         let (target, interval) = (self.slow_target, self.slow_interval);
         let codel = CodelConfig { target, interval, ..*codel };
@@ -56,7 +56,7 @@ impl FqConfig {
 #[derive(Debug)]
 struct FlowLine<B> {
     line: CodelLine<B>,
-    /// What it may still send in this round; below 0, what it has sent too much. \[bit\]
+    /// The bits that it may still send in this round; below 0, those that it has sent too much.
     deficit: i64,
     is_listed: bool,
 }
@@ -92,7 +92,7 @@ impl Buckets {
         Self { of_flow: Vec::new(), of_bucket, stream, drawn: Vec::new() }
     }
 
-    /// The queue of `flow`, which is the `next` one if it is new.
+    /// Returns the queue of `flow`, which is the `next` one if it is new.
     #[inline]
     fn queue(&mut self, flow: u32, next: usize) -> u32 {
         match self.of_flow.get(flow as usize) {
@@ -132,13 +132,13 @@ impl<B: Inspect> FlowQueues<B> {
         queue
     }
 
-    /// The flow with most bits.
+    /// Finds the flow with most bits.
     fn fattest_flow(&mut self) -> Option<usize> {
         let flows = &self.flows;
         self.longest.find(flows.len(), |flow| flows[flow].line.bits())
     }
 
-    /// Whose turn it is, and whether that is as a new flow: RFC 8290, section 4.2.
+    /// Returns the flow whose turn it is, and whether that is as a new flow: RFC 8290, section 4.2.
     #[inline]
     fn turn(&mut self) -> Option<(u32, bool)> {
         loop {
@@ -239,7 +239,7 @@ impl<B: Inspect> Tin<B> for FlowQueues<B> {
         self.fattest_flow().map_or(0, |flow| self.flows[flow].line.bits())
     }
 
-    /// Section 4.1.3: half of what it has, and no more packets than a batch.
+    /// Drops a batch (section 4.1.3): half of what it has, and no more packets than a batch.
     fn drop_batch(&mut self, drops: &mut Vec<Packet<B>>) {
         let Some(index) = self.fattest_flow() else { return };
         let line = &mut self.flows[index].line;

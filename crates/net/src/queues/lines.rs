@@ -90,7 +90,7 @@ impl<B: Inspect> Policy<B> for Lines<B> {
         }
     }
 
-    /// The oldest, whoever it is for, unless receivers share airtime.
+    /// Takes the oldest out, whatever its receiver, unless receivers share airtime.
     fn next(
         &mut self,
         now: Time,

@@ -17,7 +17,7 @@ pub(super) struct Longest {
 }
 
 impl Longest {
-    /// A line has grown to this length. Whoever forgets to say so gets a wrong answer; a line that shrinks
+    /// Notes that a line has grown to this length. A growth that is not noted makes a wrong answer; a line that shrinks
     /// need not be told.
     #[inline]
     pub(super) fn grown(&mut self, line: usize, length: u64) {
@@ -36,7 +36,7 @@ impl Longest {
         }
     }
 
-    /// The longest of so many lines, the last one of several; `None` if all are empty.
+    /// Finds the longest of so many lines, the last one of several; `None` if all are empty.
     pub(super) fn find(
         &mut self,
         lines: usize,

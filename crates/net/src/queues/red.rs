@@ -22,16 +22,16 @@ pub struct RedConfig {
     pub max_probability: f64,
     /// The weight of a new length in the average.
     pub weight: f64,
-    /// How long a packet would take: an empty queue is averaged once for each that would have
+    /// The time that a packet would take: an empty queue is averaged once for each that would have
     /// fitted into its idle time.
     #[serde(rename = "idle_packet_time_ns")]
     pub idle_packet_time: Duration,
-    /// Whether packets whose transport knows ECN are marked instead, where the drop would be early.
+    /// A flag: packets whose transport knows ECN are marked instead, where the drop would be early.
     pub ecn: bool,
 }
 
 impl RedConfig {
-    /// What the types cannot say.
+    /// Checks what the types cannot say.
     pub(super) fn check(&self) -> Result<(), String> {
         let thresholds = 0.0 <= self.min_threshold && self.min_threshold < self.max_threshold;
         let weight = 0.0 < self.weight && self.weight <= 1.0;
@@ -44,7 +44,7 @@ impl RedConfig {
     }
 }
 
-/// What came through, and waits.
+/// The packets that came through, and wait.
 #[derive(Debug)]
 enum Packets<B> {
     InOrder(Fifo<B>),
@@ -137,7 +137,7 @@ impl<B: Inspect> Policy<B> for Red<B> {
     }
 }
 
-/// What becomes of an arrival.
+/// The fate of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Take,
@@ -148,7 +148,7 @@ enum Verdict {
     Drop,
 }
 
-/// What decides about arrivals. Knows lengths and time, not packets.
+/// The detection that decides about arrivals. Knows lengths and time, not packets.
 #[derive(Debug)]
 struct Detection {
     config: RedConfig,
@@ -164,7 +164,7 @@ impl Detection {
         Self { config, average: 0.0, since_drop: None, empty_since: Some(Time::ZERO), stream }
     }
 
-    /// A packet arrives at a queue of `len` packets.
+    /// Judges a packet that arrives at a queue of `len` packets.
     fn judge(&mut self, now: Time, len: usize) -> Verdict {
         if let Some(since) = self.empty_since.take() {
             let missed = (now - since) / self.config.idle_packet_time;
@@ -180,7 +180,7 @@ impl Detection {
         verdict
     }
 
-    /// What becomes of the packet at hand, at this average.
+    /// Decides about the packet at hand, at this average.
     fn decides(&mut self) -> Verdict {
         let RedConfig { min_threshold, max_threshold, max_probability, .. } = self.config;
         if self.average < min_threshold {
@@ -201,7 +201,7 @@ impl Detection {
         if drops { Verdict::Early } else { Verdict::Take }
     }
 
-    /// The queue became empty.
+    /// Notes that the queue became empty.
     fn on_empty(&mut self, now: Time) {
         self.empty_since = Some(now);
     }

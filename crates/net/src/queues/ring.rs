@@ -10,7 +10,7 @@ use super::lines::Lines;
 use super::{Discipline, Fill, Inspect, Policy, Served};
 use crate::Packet;
 
-/// What is handed over at most.
+/// The most that is handed over.
 #[derive(Debug)]
 pub(super) enum Allowance {
     /// So many packets, those included that the MAC has taken.
@@ -58,7 +58,7 @@ impl<B: Inspect> Ring<B> {
         Self { above, below, allowance, handed_over: 0, waiting: 0, bits: Vec::new(), service }
     }
 
-    /// Packets that the MAC may take now.
+    /// Counts the packets that the MAC may take now.
     pub(super) fn ready(&self) -> usize {
         self.waiting
     }

@@ -7,7 +7,7 @@ mod fair;
 
 use super::*;
 
-/// The `id`-th packet of `flow`.
+/// Makes the `id`-th packet of `flow`.
 fn packet(flow: u32, id: u32) -> Packet<u32> {
     Packet { bits: 12_000, arrived: Time::ZERO, flow, to: 1, body: id }
 }
@@ -83,7 +83,7 @@ fn an_overflow_costs_the_longest_flow_its_last_packet() {
     assert_eq!(drain(&mut queue), [70, 20, 71, 72]);
 }
 
-/// What the MAC has cannot be taken back; with room for that alone the newcomer goes.
+/// Packets that the MAC has cannot be taken back; with room for them alone the newcomer goes.
 #[test]
 fn a_packet_that_the_mac_has_is_never_dropped() {
     let mut queue = queue(per_flow(Some(1)));

@@ -14,7 +14,7 @@ use super::scheduler::Turns;
 use super::{Fill, Inspect, Policy, Served};
 use crate::Packet;
 
-/// What pays when the queue is full.
+/// The packets that pay when the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overflow {
     /// The packet that arrives.
@@ -29,13 +29,13 @@ pub(super) trait Tin<B> {
 
     const OVERFLOW: Overflow;
 
-    /// An empty one; `stream` is what hashing draws from.
+    /// Makes an empty one; `stream` is what hashing draws from.
     fn new(config: &Self::Config, stream: &RandomStream) -> Self;
 
     /// Puts it into its line, and returns the bits of that.
     fn push(&mut self, packet: Packet<B>) -> u64;
 
-    /// As [`Policy::next`].
+    /// Does as [`Policy::next`].
     fn next(
         &mut self,
         codel: &CodelConfig,
@@ -44,10 +44,10 @@ pub(super) trait Tin<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>>;
 
-    /// When the first of its packets came; `None` if it is empty.
+    /// Returns the time at which the first of its packets came; `None` if it is empty.
     fn oldest(&self) -> Option<Time>;
 
-    /// Bits of the longest line in it.
+    /// Returns the bits of the longest line in it.
     fn fattest(&mut self) -> u64;
 
     /// Drops from the head of that line, one packet at least.
@@ -116,7 +116,7 @@ impl<T, C> Tins<T, C> {
         }
     }
 
-    /// The tin for packets to `receiver`.
+    /// Returns the tin for packets to `receiver`.
     #[inline]
     fn place<B>(&mut self, receiver: u32) -> usize
     where
@@ -125,7 +125,7 @@ impl<T, C> Tins<T, C> {
         if self.turns.is_none() && !self.places.is_empty() { 0 } else { self.place_of(receiver) }
     }
 
-    /// The same, there or not.
+    /// Returns the tin, and makes it if it is not there.
     #[inline(never)]
     fn place_of<B>(&mut self, receiver: u32) -> usize
     where

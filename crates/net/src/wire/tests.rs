@@ -1,4 +1,4 @@
-//! When packets leave wires and arrive, in what order, and which are lost.
+//! Packets leave wires and arrive at these times, in this order, and these are lost.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn offer(wires: &mut Wires<u32>, now: Time, wire: u32, packet: Packet<u32>) -> V
     drops.into_iter().map(|packet| packet.body).collect()
 }
 
-/// What is next happens: if that is an arrival, on which wire, and the packet, which is taken off it.
+/// Plays the next event: of an arrival returns the wire, and the packet, which is taken off it.
 fn advance(wires: &mut Wires<u32>) -> Option<(u32, u32)> {
     if wires.is_departure_next() {
         let mut drops = Vec::new();
@@ -133,7 +133,7 @@ fn a_discipline_chooses_when_the_transmitter_becomes_free() {
     assert_eq!(arrivals, [(10, 3), (11, 2), (20, 1), (12, 0)]);
 }
 
-/// The same departures and arrivals whether they are known at once or happen.
+/// Departures and arrivals are the same whether they are known at once or happen.
 #[test]
 fn a_line_takes_as_long_as_a_plain_queue() {
     let mut wires = Wires::default();

@@ -1,8 +1,8 @@
-//! What TCP is to do about what the MAC below it tells: Gopal, Paul and Raychaudhuri 2004, section V.
+//! Settings of the reactions of TCP to the MAC below it: Gopal, Paul and Raychaudhuri 2004, section V.
 
 use serde::{Deserialize, Serialize};
 
-/// How the number of acknowledgments left out follows what becomes of the station's frames: more while they
+/// The way in which the number of acknowledgments left out follows the station's frames: more while they
 /// get no answer, fewer after a loss and while the window may be small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,7 +14,7 @@ pub struct AdaptiveSkip {
     pub acks_per_window: u32,
 }
 
-/// What a sender does when its own MAC tells of a frame that it gives up.
+/// The reaction of a sender to a frame that its own MAC gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MacFeedback {
@@ -22,12 +22,12 @@ pub struct MacFeedback {
     pub give_up: GiveUp,
 }
 
-/// What a frame given up means to the sender of the segment in it.
+/// The meaning of a frame given up to the sender of the segment in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GiveUp {
     /// A loss: the segment is sent again at once, and the window falls as after a fast retransmit.
     Retransmit,
-    /// The same, but the window stays where the last try was lost to the channel and not to a collision.
+    /// As [`Self::Retransmit`], but the window stays where the last try was lost to the channel and not to a collision.
     Freeze,
 }

@@ -1,15 +1,15 @@
-//! Where senders of other implementations do otherwise than the RFCs. What each of these rules does is
-//! where it is applied; here is which there are.
+//! Rules in which senders of other implementations depart from the RFCs. The effect of each is told
+//! where it is applied; here they are listed.
 
 use serde::{Deserialize, Serialize};
 
-/// Where other simulators do otherwise than the RFCs.
+/// Departures of other implementations from the RFCs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
     /// The named set that the others were taken from, for messages.
     pub preset: String,
-    /// What a loss leaves [`Aimd`](super::Aimd)'s part of.
+    /// The window of which a loss leaves [`Aimd`](super::Aimd)'s part.
     pub loss_window: LossWindow,
     /// A fast retransmit sets the variable `recover` of RFC 6582 for Reno, too: no other follows until
     /// all that was sent before is acknowledged.
@@ -17,22 +17,22 @@ pub struct Rules {
     /// Segments that slow start adds to the window for an acknowledgment at most: 1 in RFC 5681 (2), 2 in
     /// RFC 3465; 0: any number, as in Linux.
     pub slow_start_limit: u32,
-    /// What the least retransmission timeout bounds.
+    /// The quantity that the least retransmission timeout bounds.
     pub rto_floor: RtoFloor,
-    /// When the sender's timers expire.
+    /// The expiry of the sender's timers.
     pub timers: Timers,
     /// In which pieces data is handed to the network.
     pub segmentation: Segmentation,
-    /// Whether a window that was not used for longer than a retransmission timeout falls to the initial
+    /// A flag: a window that was not used for longer than a retransmission timeout falls to the initial
     /// one: RFC 5681 section 4.1.
     pub restart_after_idle: bool,
-    /// What the window of [`Congestion::Reno`](super::Congestion::Reno) grows by in congestion avoidance.
+    /// The growth of the window of [`Congestion::Reno`](super::Congestion::Reno) in congestion avoidance.
     pub reno_growth: RenoGrowth,
-    /// How the window of [`Congestion::Cubic`](super::Congestion::Cubic) grows.
+    /// The growth of the window of [`Congestion::Cubic`](super::Congestion::Cubic).
     pub cubic_growth: CubicGrowth,
-    /// What [`SlowStart::Hystart`](super::SlowStart::Hystart) takes for a queue.
+    /// The sign that [`SlowStart::Hystart`](super::SlowStart::Hystart) takes for a queue.
     pub hystart: Implementation,
-    /// What [`Congestion::Bbr1`](super::Congestion::Bbr1) lets go beyond its model, and how it times
+    /// The bytes that [`Congestion::Bbr1`](super::Congestion::Bbr1) lets go beyond its model, and its way to time
     /// round trips.
     pub bbr1: Implementation,
 }
@@ -48,7 +48,7 @@ pub enum Implementation {
     Ns3,
 }
 
-/// What makes Reno's window a segment larger in congestion avoidance.
+/// The amount of data that makes Reno's window a segment larger in congestion avoidance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RenoGrowth {
@@ -58,7 +58,7 @@ pub enum RenoGrowth {
     PerByte,
 }
 
-/// What CUBIC's window heads for, and in which steps.
+/// The aim of CUBIC's window, and its steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CubicGrowth {
@@ -68,17 +68,17 @@ pub enum CubicGrowth {
     Linux,
 }
 
-/// What is at least [`Config::min_rto`](super::Config::min_rto).
+/// The quantity that is at least [`Config::min_rto`](super::Config::min_rto).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RtoFloor {
     /// The timeout: RFC 6298 (2.4).
     Timeout,
-    /// What stands beside SRTT in it, as in Linux.
+    /// The part beside SRTT, as in Linux.
     Variation,
 }
 
-/// When a timer of the sender expires that is set for some time.
+/// The expiry of a timer of the sender that is set for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Timers {
@@ -102,7 +102,7 @@ pub enum Segmentation {
     Linux,
 }
 
-/// What a loss halves.
+/// The window that a loss halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossWindow {
@@ -114,7 +114,7 @@ pub enum LossWindow {
 
 #[cfg(any(test, feature = "testing"))]
 impl Rules {
-    /// Those of RFC 5681.
+    /// Returns the rules of RFC 5681.
     pub fn standard() -> Self {
         Self {
             preset: "standard".into(),

@@ -70,7 +70,7 @@ impl State {
     }
 }
 
-/// What acknowledgments tell of a probe: BBR.ack_phase.
+/// The news of acknowledgments about a probe: BBR.ack_phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     Init,
@@ -101,7 +101,7 @@ impl FullPipe {
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     phase: AckPhase,
-    /// What is acknowledged was sent while probing.
+    /// A flag: the acknowledged segments were sent while probing.
     is_sample: bool,
     up_acked: u64,
     /// So much acknowledged raises the bound by a segment; `u64::MAX`: nothing does.
@@ -196,7 +196,7 @@ impl Bbr {
         inflight.max(budget).max(LEAST_SEGMENTS * smss) + probe
     }
 
-    /// Inflight(bw, gain).
+    /// Returns Inflight(bw, gain).
     fn inflight(&self, config: &Config, bandwidth: f64, gain: f64) -> u64 {
         self.with_budget(config, self.model.held(config, bandwidth, gain))
     }
@@ -366,7 +366,7 @@ fn is_too_high(lost: u64, sample: &RateSample) -> bool {
 }
 
 impl Controller for Bbr {
-    /// All is done with samples.
+    /// Does nothing: all is done with samples.
     fn on_ack(&mut self, _: &mut Window, _: &Moment<'_>, _: Delivery) {}
 
     fn on_loss(&mut self, window: &mut Window, _: &Moment<'_>, _: u64) {

@@ -72,7 +72,7 @@ pub(crate) struct Bbr1 {
     saved: u64,
     /// In the first round trip of a recovery as much leaves as arrives.
     conserves: bool,
-    /// What arrived beyond the bandwidth, of two windows of rounds; and since when it is counted.
+    /// The bytes that arrived beyond the bandwidth, of two windows of rounds; and the time since when they are counted.
     extra: [u64; 2],
     extra_round: u64,
     epoch: (Time, u64),
@@ -102,7 +102,7 @@ impl Bbr1 {
         }
     }
 
-    /// BBR.BtlBw.
+    /// Returns BBR.BtlBw.
     fn bandwidth(&self) -> f64 {
         self.bandwidths.front().map_or(0.0, |(_, most)| *most)
     }
@@ -145,13 +145,13 @@ impl Bbr1 {
         matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. })
     }
 
-    /// Segments of a millisecond, at least two: `bbr_tso_segs_goal`.
+    /// Returns the segments of a millisecond, at least two: `bbr_tso_segs_goal`.
     fn burst(&self, smss: u64) -> u64 {
         let rate = self.rate.unwrap_or(0.0) / 1024.0;
         ((rate / smss as f64) as u64).clamp(if rate * 1024.0 < 150_000.0 { 1 } else { 2 }, 44)
     }
 
-    /// `bbr_update_bw`: the round, and the most that was delivered in the last ten.
+    /// Updates the round, and the most that was delivered in the last ten: `bbr_update_bw`.
     fn update_bandwidth(&mut self, sample: &RateSample) -> bool {
         let Some(prior) = sample.prior_delivered else { return false };
         let is_new = prior >= self.next_round;
@@ -176,7 +176,7 @@ impl Bbr1 {
         is_new
     }
 
-    /// `bbr_update_ack_aggregation`.
+    /// Does as `bbr_update_ack_aggregation`.
     fn update_extra(
         &mut self,
         moment: &Moment<'_>,
@@ -214,7 +214,7 @@ impl Bbr1 {
         self.extra[0].max(self.extra[1]).min((self.bandwidth() * MOST_EXTRA_S) as u64)
     }
 
-    /// Sections 4.3.2 to 4.3.4: which mode comes next.
+    /// Enters the next mode: sections 4.3.2 to 4.3.4.
     fn advance(&mut self, config: &Config, now: Time, sample: &RateSample, is_new_round: bool) {
         if !self.is_full && is_new_round && !sample.is_app_limited {
             if self.bandwidth() >= FULL_GROWTH * self.full {
@@ -248,14 +248,14 @@ impl Bbr1 {
         }
     }
 
-    /// Section 4.3.4.3: from any phase but that of draining on.
+    /// Begins to probe for bandwidth (section 4.3.4.3), from any phase but that of draining on.
     fn probe_bandwidth(&mut self, now: Time) {
         let drawn = (now.as_nanos() / 1000 % 7) as usize;
         let phase = if drawn == 0 { 0 } else { drawn + 1 };
         self.mode = Mode::ProbeBandwidth { phase, since: now };
     }
 
-    /// Section 4.3.5: the least round trip, and a look at it with little under way.
+    /// Updates the least round trip, for which it looks with little under way: section 4.3.5.
     fn update_min_rtt(
         &mut self,
         window: &mut Window,
@@ -302,7 +302,7 @@ impl Bbr1 {
         self.saved = if is_small { self.saved.max(window.cwnd) } else { window.cwnd };
     }
 
-    /// Section 4.2.1, BBRSetPacingRate(): in Startup it never falls.
+    /// Sets the pace as BBRSetPacingRate() of section 4.2.1: in Startup it never falls.
     fn set_rate(&mut self, window: &Window, srtt: Option<Duration>) {
         let bandwidth = self.bandwidth();
         if bandwidth == 0.0 {
@@ -316,7 +316,7 @@ impl Bbr1 {
         }
     }
 
-    /// Section 4.2.3, BBRSetCwnd().
+    /// Sets the window as BBRSetCwnd() of section 4.2.3.
     fn set_window(&mut self, window: &mut Window, config: &Config, sample: &RateSample) {
         let smss = u64::from(config.mss);
         let acked = sample.newly_acked;
@@ -341,7 +341,7 @@ impl Bbr1 {
 }
 
 impl Controller for Bbr1 {
-    /// All is done with samples.
+    /// Does nothing: all is done with samples.
     fn on_ack(&mut self, _: &mut Window, _: &Moment<'_>, _: Delivery) {}
 
     fn on_loss(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: u64) {
@@ -356,7 +356,7 @@ impl Controller for Bbr1 {
         self.full = 0.0;
     }
 
-    /// Section 4.3.4.5 and Linux: the model keeps, and the pace bounds the burst.
+    /// Keeps the model, and lets the pace bound the burst: section 4.3.4.5 and Linux.
     fn on_idle(&mut self, _: &mut Window, _: &Moment<'_>) {}
 
     fn on_sample(&mut self, window: &mut Window, moment: &Moment<'_>, sample: &RateSample) {
@@ -374,7 +374,7 @@ impl Controller for Bbr1 {
         window.cwnd = window.cwnd.max(self.saved);
     }
 
-    /// Section 4.3.5, BBRHandleProbeRTT(): what four segments deliver is not what the path does. ns-3 notes that where
+    /// Tells whether the rate is held back: section 4.3.5, BBRHandleProbeRTT(): what four segments deliver is not what the path does. ns-3 notes that where
     /// nobody reads it, so that its bandwidth falls.
     fn holds_back(&self) -> bool {
         !self.is_ns3 && matches!(self.mode, Mode::ProbeRtt { .. })
@@ -389,7 +389,7 @@ impl Controller for Bbr1 {
 mod tests {
     use super::*;
 
-    /// A sample of a round of its own: so many bytes a second, after so much was delivered.
+    /// Makes a sample of a round of its own: so many bytes a second, after so much was delivered.
     fn sample(rate: f64, before: u64, is_app_limited: bool) -> RateSample {
         RateSample {
             rate: Some(rate),

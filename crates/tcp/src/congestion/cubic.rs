@@ -30,11 +30,11 @@ pub(crate) struct Cubic {
     epoch: Option<Epoch>,
     /// cwnd_prior, the window at the last reduction; 0: none.
     cwnd_prior: f64,
-    /// When congestion avoidance was left for want of data: what passes then is no time.
+    /// The time at which congestion avoidance was left for want of data: what passes then is no time.
     idle_since: Option<Time>,
     /// Growth that does not make up a byte yet, in segments.
     fraction: f64,
-    /// The same for growth as in Linux.
+    /// The steps of growth as in Linux.
     steps: Steps,
 }
 
@@ -44,14 +44,14 @@ struct Epoch {
     start: Time,
     /// The time that W_cubic takes to W_max, in seconds.
     k: f64,
-    /// What W_cubic is at K.
+    /// The value of W_cubic at K.
     origin: f64,
     /// W_est, the window of Reno's friend.
     w_est: f64,
 }
 
 impl Epoch {
-    /// Figure 1 of RFC 9438: W_cubic(t) = C * (t - K)^3 + W_max.
+    /// Computes W_cubic(t) = C * (t - K)^3 + W_max: Figure 1 of RFC 9438.
     fn w_cubic(&self, t: f64) -> f64 {
         let d = t - self.k;
         C * d * d * d + self.origin
@@ -59,7 +59,7 @@ impl Epoch {
 }
 
 impl Cubic {
-    /// Section 4.2: the stage begins with this window.
+    /// Begins the stage with this window: section 4.2.
     fn begin_epoch(&self, now: Time, cwnd: f64) -> Epoch {
         if cwnd < self.w_max {
             // Figure 2: K = cbrt((W_max - cwnd_epoch) / C).
@@ -72,7 +72,7 @@ impl Cubic {
         }
     }
 
-    /// Sections 4.2 to 4.5: by how many segments the window grows.
+    /// Returns the segments by which the window grows: sections 4.2 to 4.5.
     fn growth(&mut self, moment: &Moment<'_>, cwnd: f64, acked: f64) -> f64 {
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin_epoch(moment.now, cwnd));
         if let Some(since) = self.idle_since.take() {
@@ -97,7 +97,7 @@ impl Cubic {
         growth.max(0.0)
     }
 
-    /// Sections 4.6 and 4.7, for both kinds of loss.
+    /// Reduces the window after both kinds of loss: sections 4.6 and 4.7.
     fn reduce(&mut self, window: &mut Window, config: &Config, flight_size: u64) {
         let smss = f64::from(config.mss);
         let cwnd = window.cwnd as f64 / smss;

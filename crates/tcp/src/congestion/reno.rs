@@ -7,7 +7,7 @@ use crate::{Aimd, Config, RenoGrowth};
 /// The window of RFC 5681.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reno {
-    /// What congestion avoidance has not yet paid out: in units of a byte divided by `cwnd`, or bytes that were
+    /// The growth that congestion avoidance has not yet paid out: in units of a byte divided by `cwnd`, or bytes that were
     /// acknowledged.
     fraction: u64,
 }
@@ -36,7 +36,7 @@ impl Controller for Reno {
         self.fraction = 0;
     }
 
-    /// Half of the flight is left at most, as RFC 5681 (4) says, whatever a loss leaves that duplicate
+    /// Sets the threshold to half of the flight at most, as RFC 5681 (4) says, whatever a loss leaves that duplicate
     /// ACKs tell of: with more than half the slow start that follows overshoots a queue by as much as
     /// the last one did, and a connection never leaves the timeouts.
     fn on_timeout(&mut self, window: &mut Window, moment: &Moment<'_>, flight_size: Option<u64>) {
@@ -58,7 +58,7 @@ impl Controller for Reno {
 }
 
 impl Reno {
-    /// RFC 5681 section 3.1, "A TCP ... SHOULD ... count the number of bytes": a segment for each window of bytes.
+    /// Grows by bytes (RFC 5681 section 3.1, "A TCP ... SHOULD ... count the number of bytes"): a segment for each window of bytes.
     /// As in Linux's `tcp_reno_cong_avoid`, slow start ends at the threshold, and what it leaves of an
     /// acknowledgment counts in congestion avoidance.
     #[inline(never)]
@@ -84,7 +84,7 @@ impl Reno {
     }
 }
 
-/// RFC 5681 (4): ssthresh = max (FlightSize / 2, 2*SMSS), or another factor than one half.
+/// Computes ssthresh = max (FlightSize / 2, 2*SMSS) of RFC 5681 (4), or with another factor than one half.
 fn threshold(aimd: Aimd, config: &Config, flight_size: u64) -> u64 {
     aimd.decreased(flight_size).max(2 * u64::from(config.mss))
 }

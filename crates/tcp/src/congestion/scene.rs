@@ -30,18 +30,18 @@ impl<C: Controller> Scene<C> {
         self
     }
 
-    /// So much time passes.
+    /// Lets so much time pass.
     pub(crate) fn wait(&mut self, span: Duration) -> &mut Self {
         self.now += span;
         self
     }
 
-    /// So much is acknowledged, of a full window; `cwnd` after that.
+    /// Acknowledges so much of a full window, and returns `cwnd` after that.
     pub(crate) fn ack(&mut self, acked: u64) -> u64 {
         self.ack_of(acked, u64::MAX)
     }
 
-    /// The same with so much in flight before.
+    /// Acknowledges so much, with so much in flight before.
     pub(crate) fn ack_of(&mut self, acked: u64, most_in_flight: u64) -> u64 {
         let delivery = Delivery { acked, most_in_flight, rtt: None, una: 0, next: 0 };
         self.tell(|controller, window, moment| controller.on_ack(window, moment, delivery))
@@ -49,14 +49,14 @@ impl<C: Controller> Scene<C> {
             .cwnd
     }
 
-    /// `ssthresh` after a loss with so much in flight.
+    /// Loses with so much in flight, and returns `ssthresh` after that.
     pub(crate) fn loss(&mut self, flight_size: u64) -> u64 {
         self.tell(|controller, window, moment| controller.on_loss(window, moment, flight_size))
             .window
             .ssthresh
     }
 
-    /// The same after a timeout.
+    /// Expires the timer, and returns `ssthresh` after that.
     pub(crate) fn timeout(&mut self, flight_size: Option<u64>) -> u64 {
         self.tell(|controller, window, moment| controller.on_timeout(window, moment, flight_size))
             .window

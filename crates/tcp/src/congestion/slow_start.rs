@@ -8,7 +8,7 @@ use airtcp_kernel::{Duration, Time};
 use super::{AnyController, Controller, Delivery, Moment, Window};
 use crate::{Config, Implementation, SlowStart};
 
-/// How much more than the least a round trip must be to tell of a queue: at least, at most, and which part
+/// The rise of a round trip over the least that tells of a queue: at least, at most, and as a part
 /// of it. RFC 9406 section 4.3, and `HYSTART_DELAY_MIN`, `_MAX` and `_THRESH` of Linux's tcp_cubic.c.
 const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
@@ -36,7 +36,7 @@ pub(crate) struct Watched {
     watch: Watch,
 }
 
-/// What is known of the slow start that is under way.
+/// The slow start that is under way, as far as it is known.
 #[derive(Clone, Debug)]
 enum Watch {
     /// RFC 9406 section 4.3: HyStart++ is for the initial slow start alone.
@@ -65,7 +65,7 @@ impl Round {
     }
 }
 
-/// By how much more than `least` a round trip tells of a queue.
+/// Returns the rise over `least` by which a round trip tells of a queue.
 fn rise(least: Duration) -> Duration {
     part(least, RISE_DIVISOR).clamp(LEAST_RISE, MOST_RISE)
 }
@@ -123,7 +123,7 @@ impl Controller for Watched {
 }
 
 impl Watched {
-    /// A loss: RFC 9406 section 4.2, "If loss or ECN-marking is observed at any time during standard slow
+    /// Ends at a loss: RFC 9406 section 4.2, "If loss or ECN-marking is observed at any time during standard slow
     /// start or CSS, enter congestion avoidance". Linux watches the slow start after a timeout, too.
     fn end(&mut self) {
         match &mut self.watch {
@@ -137,7 +137,7 @@ impl Watched {
 #[derive(Clone, Debug, Default)]
 struct Hystart {
     round: Option<Round>,
-    /// When the round began, and when the last acknowledgment of its train came.
+    /// The time at which the round began, and that of the last acknowledgment of its train.
     began: Time,
     last: Time,
     /// `delay_min`; none yet.

@@ -69,7 +69,7 @@ fn airtime_is_shared_by_weight() {
     assert!((half as f64 / plain as f64 - 0.5).abs() < 0.01, "{used:?}");
 }
 
-/// What a receiver sends itself counts: receiver 1 has used 30 ms, so that the other has its turns.
+/// The frames that a receiver sends itself count: receiver 1 has used 30 ms, so that the other has its turns.
 #[test]
 fn a_debt_is_paid_by_waiting() {
     let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 3], &[1; 3], None));
@@ -167,7 +167,7 @@ fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
     assert_eq!(order, [70, 71, 72, 20, 73]);
 }
 
-/// What the MAC has taken counts in the ring.
+/// Packets that the MAC has taken count in the ring.
 #[test]
 fn a_ring_counts_what_the_mac_has_taken() {
     let config = QueueConfig { mac_limit: Some(1), ..QueueConfig::fifo(None) };

@@ -175,7 +175,7 @@ fn a_standing_queue_loses_packets_ever_more_often() {
     assert_eq!(times, [120, 220, 291, 349, 399, 444, 484]);
 }
 
-/// The same, but that packets are marked, and stay.
+/// Packets are marked where the test above drops them, and stay.
 #[test]
 fn packets_of_who_knows_ecn_are_marked_instead() {
     let mut queue = queue(None, true);

@@ -49,12 +49,12 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// BBR.max_bw.
+    /// Returns BBR.max_bw.
     pub(super) fn max_bandwidth(&self) -> f64 {
         self.bandwidths[0].max(self.bandwidths[1])
     }
 
-    /// BBR.bw.
+    /// Returns BBR.bw.
     pub(super) fn bandwidth(&self) -> f64 {
         self.bandwidth_short.map_or(self.max_bandwidth(), |short| short.min(self.max_bandwidth()))
     }
@@ -65,7 +65,7 @@ impl Model {
         (gain * bandwidth * min_rtt.as_secs_f64()) as u64
     }
 
-    /// BBR.extra_acked.
+    /// Returns BBR.extra_acked.
     pub(super) fn extra_acked(&self) -> u64 {
         self.extra.front().map_or(0, |(_, most)| *most)
     }
@@ -140,7 +140,7 @@ impl Model {
         self.inflight_short = None;
     }
 
-    /// The least round trip since the last look for it, which was then; of ten seconds it counts.
+    /// Updates the least round trip since the last look for it, which was then; of ten seconds it counts.
     pub(super) fn update_min_rtt(&mut self, now: Time, least: Option<Duration>, at: Time) {
         let is_old = now > self.min_rtt_at + MIN_RTT_WINDOW;
         if let Some(least) = least
@@ -150,7 +150,7 @@ impl Model {
         }
     }
 
-    /// What comes from now on is counted anew.
+    /// Begins to count anew.
     pub(super) fn restart_aggregation(&mut self, now: Time) {
         self.epoch.0 = now;
     }
@@ -188,13 +188,13 @@ impl Model {
         self.delivered
     }
 
-    /// As if the round had just begun.
+    /// Resets as if the round had just begun.
     pub(super) fn reset_congestion_latest(&mut self) {
         (self.bandwidth_latest, self.inflight_latest) = (0.0, 0);
     }
 }
 
-/// Whether so much lost of so much under way is too much.
+/// Tells whether so much lost of so much under way is too much.
 pub(super) fn exceeds_threshold(lost: u64, in_flight: u64) -> bool {
     lost as f64 > in_flight as f64 * LOSS_THRESHOLD
 }

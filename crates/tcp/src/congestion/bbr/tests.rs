@@ -20,7 +20,7 @@ fn scene() -> Scene<Bbr> {
     Scene::new(config, Bbr::new(), 10_000, u64::MAX)
 }
 
-/// A sample of a round of its own: `rate` bytes a second, so many delivered before it and in it.
+/// Makes a sample of a round of its own: `rate` bytes a second, so many delivered before it and in it.
 fn sample(rate: f64, before: u64, delivered: u64) -> RateSample {
     RateSample {
         rate: Some(rate),
@@ -38,7 +38,7 @@ fn sample(rate: f64, before: u64, delivered: u64) -> RateSample {
 }
 
 impl Scene<Bbr> {
-    /// A round trip passes, in which so much is delivered at this rate.
+    /// Lets a round trip pass, in which so much is delivered at this rate.
     fn round(&mut self, rate: f64, delivered: u64, edit: impl FnOnce(&mut RateSample)) {
         let mut sample = sample(rate, self.controller.model_delivered(), delivered);
         edit(&mut sample);
@@ -47,7 +47,7 @@ impl Scene<Bbr> {
         });
     }
 
-    /// Startup, until the plateau at a megabyte a second, and the drain.
+    /// Plays Startup, until the plateau at a megabyte a second, and the drain.
     fn fill(&mut self) {
         for rate in [125e3, 250e3, 500e3, 1e6, 1e6, 1e6] {
             self.round(rate, (rate / 10.0) as u64, |_| {});

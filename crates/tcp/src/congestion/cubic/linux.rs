@@ -17,13 +17,13 @@ const LEAST: u64 = 2;
 /// `beta` and its scale.
 const BETA_PARTS: (u64, u64) = (717, 1024);
 
-/// What a loss leaves of a window in bytes: `bictcp_recalc_ssthresh`, in whole segments.
+/// Returns the part of a window in bytes that a loss leaves: `bictcp_recalc_ssthresh`, in whole segments.
 pub(super) fn left_of(window: u64, mss: u64) -> u64 {
     let (part, whole) = BETA_PARTS;
     window / mss * part / whole * mss
 }
 
-/// What Linux keeps beside the curve. Windows are in segments.
+/// The state that Linux keeps beside the curve. Windows are in segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
     /// `delay_min`; none yet.
@@ -42,7 +42,7 @@ struct Stage {
     start: Time,
     k: f64,
     origin: u64,
-    /// When the sums were done last, and for which window.
+    /// The time of the last sums, and their window.
     summed: (Time, u64),
     /// `tcp_cwnd`, the window of Reno's friend, and what was acknowledged for its next segment.
     friend: u64,
@@ -50,19 +50,19 @@ struct Stage {
 }
 
 impl Steps {
-    /// The stage is over.
+    /// Ends the stage.
     pub(super) fn end_stage(&mut self) {
         self.stage = None;
     }
 
-    /// Nothing was sent `since`, and something is now: that time does not count.
+    /// Skips the time in which nothing was sent, from `since` on: it does not count.
     pub(super) fn skip(&mut self, since: Time, now: Time) {
         if let Some(stage) = &mut self.stage {
             stage.start = (stage.start + now.saturating_since(since)).min(now);
         }
     }
 
-    /// By how many segments the window grows; `w_max` is zero before the first loss.
+    /// Returns the segments by which the window grows; `w_max` is zero before the first loss.
     pub(super) fn growth(&mut self, now: Time, cwnd: u64, w_max: u64, acked: u64) -> u64 {
         let mut is_new = false;
         let stage = self.stage.get_or_insert_with(|| {
@@ -92,7 +92,7 @@ impl Steps {
 }
 
 impl Stage {
-    /// The segments acknowledged for which the window gains one.
+    /// Returns the segments acknowledged for which the window gains one.
     fn sum(&mut self, now: Time, ahead: Duration, cwnd: u64, is_first: bool) -> u64 {
         let d = seconds(now.saturating_since(self.start) + ahead) - self.k;
         let step = (C * d * d * d).abs() as u64;
