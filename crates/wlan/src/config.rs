@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::phy::{PhyConfig, Rate};
 
-/// How one queue contends for the medium: as a DCF, or as one EDCAF.
+/// The contention parameters of one queue: of a DCF, or of one EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccessParameters {
@@ -20,7 +20,7 @@ pub struct AccessParameters {
     pub cw_min: u32,
     /// CWmax.
     pub cw_max: u32,
-    /// How long a TXOP may last; zero: one frame exchange.
+    /// The longest TXOP; zero: one frame exchange.
     #[serde(rename = "txop_limit_ns")]
     pub txop_limit: Duration,
 }
@@ -32,22 +32,22 @@ pub struct MacConfig {
     /// RTS/CTS goes before MPDUs longer than this many bytes; never if `None`
     /// (dot11RTSThreshold).
     pub rts_threshold_bytes: Option<u64>,
-    /// How often a frame may be sent that waits for a CTS, or for an ACK without RTS
+    /// The number of times that a frame may be sent that waits for a CTS, or for an ACK without RTS
     /// (dot11ShortRetryLimit).
     pub short_retry_limit: u32,
-    /// How often a data frame may be sent after its RTS got through (dot11LongRetryLimit). All
+    /// The number of times that a data frame may be sent after its RTS got through (dot11LongRetryLimit). All
     /// hear all and there are no frame errors, so such a frame never fails: the limit is never
     /// reached.
     pub long_retry_limit: u32,
-    /// Where papers and other simulators depart from the standard.
+    /// The departures of papers and other simulators from the standard.
     pub rules: Rules,
     /// The access categories; `None`: the DCF.
     pub edca: Option<EdcaConfig>,
-    /// What the access point announces itself with; `None`: it does not.
+    /// The beacon of the access point; `None`: it has none.
     pub beacon: Option<BeaconConfig>,
     /// Contention-free periods; `None`: there are none. They begin with beacons.
     pub pcf: Option<PcfConfig>,
-    /// How frames are aggregated; `None`: each is sent and acknowledged alone.
+    /// The aggregation of frames; `None`: each is sent and acknowledged alone.
     pub aggregation: Option<AggregationConfig>,
     /// Rate of CF-Ends, which all have to understand.
     pub cf_end_rate: Rate,
@@ -76,7 +76,7 @@ pub struct AggregationConfig {
     pub block_ack_request_bits: u64,
 }
 
-/// What the originator does about a Block ACK that did not come.
+/// The reaction of the originator to a Block ACK that did not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedBlockAck {
@@ -86,7 +86,7 @@ pub enum FailedBlockAck {
     BlockAckRequest,
 }
 
-/// When the recipient of an A-MPDU hands its frames on.
+/// The time at which the recipient of an A-MPDU hands its frames on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
@@ -96,7 +96,7 @@ pub enum Delivery {
     Mpdu,
 }
 
-/// What the frames of a TXOP announce, and so how long the others keep quiet (IEEE 802.11-2020,
+/// The announcement of the frames of a TXOP, and so the time for which the others keep quiet (IEEE 802.11-2020,
 /// 9.2.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TxopProtection {
@@ -106,7 +106,7 @@ pub enum TxopProtection {
     /// The TXOP up to its limit, also where it ends before.
     #[serde(rename = "multiple")]
     Multiple,
-    /// The same; what is left is given back by a CF-End if there is time for one (10.23.2.10;
+    /// As [`Self::Multiple`]; what is left is given back by a CF-End if there is time for one (10.23.2.10;
     /// ns-3).
     #[serde(rename = "multiple+cf-end")]
     MultipleWithCfEnd,
@@ -122,7 +122,7 @@ pub struct BeaconConfig {
     pub interval: Duration,
     /// The whole frame, MAC header and FCS included.
     pub size_bits: u64,
-    /// What it is sent at.
+    /// The rate at which it is sent.
     pub rate: Rate,
 }
 
@@ -138,7 +138,7 @@ pub struct PcfConfig {
     /// the next beacon.
     #[serde(rename = "max_duration_ns")]
     pub max_duration: Duration,
-    /// Whom the access point polls.
+    /// The order in which the access point polls stations.
     pub poll: PollOrder,
 }
 
@@ -181,7 +181,7 @@ impl fmt::Display for AccessCategory {
     }
 }
 
-/// How the EDCAFs of the access point and of the stations contend.
+/// The contention parameters of the EDCAFs of the access point and of the stations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EdcaConfig {
@@ -197,30 +197,30 @@ pub struct EdcaConfig {
 pub struct Rules {
     /// The named set that the others were taken from, for messages.
     pub preset: String,
-    /// Whether a frame that arrives at a medium idle for DIFS goes without backoff
+    /// A flag: a frame that arrives at a medium idle for DIFS goes without backoff
     /// (IEEE 802.11-2020, 10.3.4.2). Otherwise the station senses DIFS from the arrival on and
     /// backs off.
     pub immediate_access: bool,
-    /// Whether a backoff follows each success even if no frame waits (10.3.4.3).
+    /// A flag: a backoff follows each success even if no frame waits (10.3.4.3).
     pub post_backoff: bool,
-    /// The same after a frame was dropped at the retry limit.
+    /// A flag: a backoff follows a frame that was dropped at the retry limit, too.
     pub post_backoff_after_drop: bool,
-    /// What those wait who heard a collision.
+    /// The wait of those who heard a collision.
     pub after_collision: AfterCollision,
-    /// What those wait who took part in it.
+    /// The wait of those who took part in it.
     pub colliders: Colliders,
-    /// What a frame finds that is queued at the receiver of a data frame before that one's MAC ACK.
+    /// The state of the medium for a frame that is queued at the receiver of a data frame before that one's MAC ACK.
     pub arrival_before_own_ack: ArrivalBeforeOwnAck,
-    /// What follows a Block ACK that did not come.
+    /// The reaction to a Block ACK that did not come.
     pub failed_block_ack: FailedBlockAck,
-    /// When the recipient of an A-MPDU hands its frames on.
+    /// The time at which the recipient of an A-MPDU hands its frames on.
     pub delivery: Delivery,
-    /// What the frames of a TXOP with a limit announce.
+    /// The announcement of the frames of a TXOP with a limit.
     pub txop_protection: TxopProtection,
-    /// Whether a frame under a block ack agreement is given up at the retry limit. Otherwise only
+    /// A flag: a frame under a block ack agreement is given up at the retry limit. Otherwise only
     /// CW goes back, as [`CwReset::Failures`] says.
     pub retry_limit_under_block_ack: bool,
-    /// What sets CW back beside a success.
+    /// The events beside a success that set CW back.
     pub cw_reset: CwReset,
 }
 
@@ -238,7 +238,7 @@ pub enum ArrivalBeforeOwnAck {
     Idle,
 }
 
-/// What sets CW back to CWmin beside a success.
+/// The events beside a success that set CW back to CWmin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CwReset {
@@ -249,7 +249,7 @@ pub enum CwReset {
     Failures,
 }
 
-/// How long the medium must be idle after a collision for those who heard it.
+/// The time for which the medium must be idle after a collision for those who heard it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum AfterCollision {
     /// EIFS, for the frame was not understood (10.3.2.3.7).
@@ -263,7 +263,7 @@ pub enum AfterCollision {
     EifsThenDifs,
 }
 
-/// How long those wait who sent the frames that collided.
+/// The wait of those who sent the frames that collided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Colliders {
     /// Until the missing answer is noticed, then DIFS (10.23.2.2 item c says so for EDCA).
@@ -279,7 +279,7 @@ pub enum Colliders {
 }
 
 impl AccessParameters {
-    /// The one way to contend under the DCF.
+    /// Returns the one way to contend under the DCF.
     pub fn dcf(phy: &PhyConfig) -> Self {
         Self { aifs: phy.difs, cw_min: phy.cw_min, cw_max: phy.cw_max, txop_limit: Duration::ZERO }
     }

@@ -1,8 +1,8 @@
-//! What contenders and cells count.
+//! Counts of contenders and cells.
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// What a contender did in its contention for the medium.
+/// The counts of a contender in its contention for the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacCounters {
     /// Transmissions that began (of an RTS or a data frame).
@@ -26,29 +26,29 @@ pub struct MacCounters {
     pub internal_collisions: u64,
     /// Sum of CW over the backoffs drawn.
     pub cw_sum: u64,
-    /// Where frames are aggregated: MPDUs of PPDUs that did not collide, counted when they arrive.
+    /// The MPDUs of PPDUs that did not collide, counted when they arrive, where frames are aggregated.
     pub mpdus: u64,
     /// Those that were lost by errors.
     pub mpdu_errors: u64,
 }
 
 impl MacCounters {
-    /// Attempts that led to a MAC ACK, were lost, or were for all: all but those on the air.
+    /// Counts attempts that led to a MAC ACK, were lost, or were for all: all but those on the air.
     pub fn attempts_ended(&self) -> u64 {
         self.successes + self.collisions + self.failures + self.broadcasts
     }
 
-    /// Of these the ones that wanted an answer: all but those for all.
+    /// Counts those of them that wanted an answer: all but those for all.
     pub fn asked(&self) -> u64 {
         self.successes + self.unanswered()
     }
 
-    /// Of these the ones that had none.
+    /// Counts those of them that had none.
     pub fn unanswered(&self) -> u64 {
         self.collisions - self.broadcast_collisions + self.failures
     }
 
-    /// Every attempt succeeded or collided, or was for all; one may still be on the air.
+    /// Checks that every attempt succeeded or collided, or was for all; one may still be on the air.
     pub(crate) fn check_attempts(&self, is_on_air: bool) -> Result<(), String> {
         let ended = self.attempts_ended() + u64::from(is_on_air);
         if self.attempts == ended {
@@ -89,7 +89,7 @@ impl AddAssign for MacCounters {
     }
 }
 
-/// What was counted since `earlier`.
+/// The counts since `earlier`.
 impl Sub for MacCounters {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {
@@ -97,7 +97,7 @@ impl Sub for MacCounters {
     }
 }
 
-/// What happened in a cell, to no contender alone.
+/// The counts of a cell, of no contender alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellCounters {
     /// Times that several stations sent at once.
@@ -118,7 +118,7 @@ pub struct CellCounters {
     pub contention_free_successes: u64,
 }
 
-/// What was counted since `earlier`.
+/// The counts since `earlier`.
 impl Sub for CellCounters {
     type Output = Self;
     fn sub(self, earlier: Self) -> Self {

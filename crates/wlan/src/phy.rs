@@ -40,11 +40,11 @@ pub struct PhyConfig {
     pub dsss: Option<DsssTiming>,
     /// Timing of the OFDM rates, if the standard has them.
     pub ofdm: Option<OfdmTiming>,
-    /// What the rates of 802.11n and later have in common, if the standard has them.
+    /// The timing that the rates of 802.11n and later have in common, if the standard has them.
     pub high_rate: Option<HighRateTiming>,
-    /// Whether payloads last whole microseconds (DSSS) or whole symbols (OFDM).
+    /// A flag: payloads last whole microseconds (DSSS) or whole symbols (OFDM).
     pub symbol_rounding: bool,
-    /// How long a frame travels.
+    /// The time that a frame travels.
     #[serde(rename = "propagation_delay_ns")]
     pub propagation_delay: Duration,
     /// aCWmin.
@@ -61,7 +61,7 @@ pub struct PhyConfig {
     pub mac_header_bits: u64,
     /// LLC and SNAP headers in bits.
     pub llc_bits: u64,
-    /// What goes before OFDM frames so that 802.11b stations keep quiet, if anything does.
+    /// The frames before OFDM frames so that 802.11b stations keep quiet, if there are any.
     pub protection: Option<Protection>,
 }
 
@@ -75,7 +75,7 @@ pub struct Protection {
     pub rate: Rate,
 }
 
-/// What protects a frame.
+/// The frames that protect a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProtectionKind {
@@ -190,7 +190,7 @@ pub struct OfdmTiming {
 }
 
 impl PhyConfig {
-    /// Airtime of a PPDU whose PSDU (an MPDU, or a control frame) has `bits` bits, by
+    /// Computes the airtime of a PPDU whose PSDU (an MPDU, or a control frame) has `bits` bits, by
     /// IEEE 802.11-2020, 16.3.4 (TXTIME of HR/DSSS) and 17.4.3, 18.5.3.2 (OFDM, ERP-OFDM).
     ///
     /// # Panics
@@ -215,7 +215,7 @@ impl PhyConfig {
         }
     }
 
-    /// 16.3.4: the time of the PSDU is rounded up to the next microsecond.
+    /// Rounds the time of the PSDU up to the next microsecond (16.3.4).
     fn dsss_payload(&self, bits: u64, bps: u64) -> Duration {
         if self.symbol_rounding {
             Duration::from_micros((bits * 1_000_000).div_ceil(bps))
@@ -224,7 +224,7 @@ impl PhyConfig {
         }
     }
 
-    /// 17.4.3: SERVICE, PSDU and tail fill whole symbols.
+    /// Fills whole symbols with SERVICE, PSDU and tail (17.4.3).
     fn ofdm_payload(&self, timing: OfdmTiming, bits: u64, bps: u64) -> Duration {
         let bits = timing.service_bits + bits + timing.tail_bits;
         if self.symbol_rounding {

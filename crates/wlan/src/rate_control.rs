@@ -34,11 +34,11 @@ pub struct RateControlConfig {
     pub first_class: u32,
     /// At each rate, the share of MPDUs with 1500 bytes that is lost; bits are lost independently.
     pub error_rates: Vec<f64>,
-    /// What samples of the access point, and those of the station, are drawn from.
+    /// The streams that samples of the access point, and those of the station, are drawn from.
     pub samples: [RandomStream; 2],
 }
 
-/// What a rate costs: for one access, and for each MPDU of 1500 bytes.
+/// The cost of a rate: for one access, and for each MPDU of 1500 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) access: Duration,
@@ -50,7 +50,7 @@ pub(crate) struct Cost {
 pub(crate) struct Choice {
     /// Its place.
     pub(crate) rate: usize,
-    /// Whether the PPDU is to have one MPDU alone.
+    /// A flag: the PPDU is to have one MPDU alone.
     pub(crate) is_sample: bool,
 }
 
@@ -85,7 +85,7 @@ struct Rate {
 }
 
 impl Minstrel {
-    /// Nothing is known of any rate.
+    /// Begins with nothing known of any rate.
     ///
     /// # Panics
     /// If there is no rate.
@@ -106,7 +106,7 @@ impl Minstrel {
         }
     }
 
-    /// The rate of the PPDU that begins at `now`.
+    /// Chooses the rate of the PPDU that begins at `now`.
     pub(crate) fn choose(&mut self, now: Time) -> Choice {
         if now >= self.next_update {
             self.update(now);
@@ -124,7 +124,7 @@ impl Minstrel {
         Choice { rate: self.chain[stage], is_sample: false }
     }
 
-    /// Of `attempts` MPDUs that were sent as it was chosen, so many were acknowledged; none of a PPDU
+    /// Reports that of `attempts` MPDUs that were sent as it was chosen, so many were acknowledged; none of a PPDU
     /// that nobody answered.
     pub(crate) fn report(&mut self, choice: Choice, attempts: u32, successes: u32) {
         let rate = &mut self.rates[choice.rate];
@@ -137,7 +137,7 @@ impl Minstrel {
         }
     }
 
-    /// An interval is over.
+    /// Ends an interval.
     fn update(&mut self, now: Time) {
         while self.next_update <= now {
             self.next_update += INTERVAL;
@@ -177,7 +177,7 @@ impl Minstrel {
         self.chain = [first, second, reliable.max_by(by_throughput).unwrap_or_else(most_reliable)];
     }
 
-    /// MPDUs a second that come through at a rate with the average aggregate.
+    /// Returns the MPDUs a second that come through at a rate with the average aggregate.
     fn throughput(&self, rate: usize) -> f64 {
         match self.rates[rate].share {
             Some(share) if share >= LEAST_SHARE => share * self.most(rate),
@@ -185,13 +185,13 @@ impl Minstrel {
         }
     }
 
-    /// The same if none were lost.
+    /// Returns the MPDUs a second that would come through if none were lost.
     fn most(&self, rate: usize) -> f64 {
         let Cost { access, mpdu } = self.rates[rate].cost;
         1.0 / (access.as_secs_f64() / self.mpdus_per_ppdu.max(1.0) + mpdu.as_secs_f64())
     }
 
-    /// The next rate in a random order that is worth a sample.
+    /// Finds the next rate in a random order that is worth a sample.
     fn next_sample(&mut self) -> Option<usize> {
         let best = self.throughput(self.chain[0]);
         for _ in 0..self.rates.len() {
@@ -221,7 +221,7 @@ impl Minstrel {
 mod tests {
     use super::*;
 
-    /// 802.11n at 20 MHz with the short guard interval: 1544 bytes at 7.2 to 72.2 Mb/s, and 200 us for
+    /// Makes Minstrel for 802.11n at 20 MHz with the short guard interval: 1544 bytes at 7.2 to 72.2 Mb/s, and 200 us for
     /// an access.
     fn minstrel() -> Minstrel {
         let costs = [1, 2, 3, 4, 6, 8, 9, 10].map(|times| Cost {
@@ -231,7 +231,7 @@ mod tests {
         Minstrel::new(&costs, RandomStream::new(1, 0, "sta/0", "rate control"))
     }
 
-    /// A PPDU of 30 MPDUs each 5 ms, lost at these shares, from `from_ms` to `to_ms`: how many went at
+    /// Sends a PPDU of 30 MPDUs each 5 ms, lost at these shares, from `from_ms` to `to_ms`; returns how many went at
     /// each rate in the last second.
     fn run(minstrel: &mut Minstrel, errors: &[f64; 8], from_ms: u64, to_ms: u64) -> [u32; 8] {
         let mut draws = RandomStream::new(2, 0, "sta/0", "frame errors");

@@ -1,4 +1,4 @@
-//! What follows an access to the medium: the frames of one exchange ([`dcf`]; `ht` where frames are
+//! The frames of one exchange ([`dcf`]; `ht` where frames are
 //! aggregated), and whether another exchange may follow (`txop`). Knows no contention.
 
 pub mod dcf;

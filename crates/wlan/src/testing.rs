@@ -1,4 +1,4 @@
-//! What tests of the MAC start from: 802.11b and the rules of the standard. Only with the feature
+//! The start of tests of the MAC: 802.11b and the rules of the standard. Only with the feature
 //! `testing`.
 
 use airtcp_kernel::Duration;
@@ -9,7 +9,7 @@ use crate::config::{
 };
 use crate::phy::{DsssTiming, Modulation, PhyConfig, Rate};
 
-/// 802.11b at 11 Mb/s with control frames at 2 Mb/s: slot 20 us, DIFS 50 us, EIFS 364 us, ACK
+/// Makes 802.11b at 11 Mb/s with control frames at 2 Mb/s: slot 20 us, DIFS 50 us, EIFS 364 us, ACK
 /// timeout 222 us.
 pub fn dot11b() -> PhyConfig {
     let rate = |bps| Rate { bps, modulation: Modulation::Dsss };
@@ -41,7 +41,7 @@ pub fn dot11b() -> PhyConfig {
     }
 }
 
-/// DCF under the rules of the standard, without RTS, beacons and aggregation.
+/// Makes DCF under the rules of the standard, without RTS, beacons and aggregation.
 pub fn standard_mac() -> MacConfig {
     MacConfig {
         rts_threshold_bytes: None,

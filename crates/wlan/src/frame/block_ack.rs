@@ -1,4 +1,4 @@
-//! What both ends of a block ack agreement keep: which frames are outstanding, and which wait for an
+//! The state of both ends of a block ack agreement: frames that are outstanding, and frames that wait for an
 //! earlier one.
 //!
 //! The originator may have frames outstanding within one window of numbers, from the oldest that is
@@ -26,7 +26,7 @@ pub(crate) struct TransmitWindow<P> {
     pub(crate) request_due: bool,
     /// It is a Block ACK that was missed: the frames that wait have failed once more.
     pub(crate) missed_block_ack: bool,
-    /// How often that request failed.
+    /// The number of times that request failed.
     pub(crate) request_failures: u16,
 }
 
@@ -42,33 +42,33 @@ impl<P> TransmitWindow<P> {
         }
     }
 
-    /// The number of the next new frame.
+    /// Takes the number of the next new frame.
     pub(crate) fn take_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id - 1
     }
 
-    /// The number of the next new frame, which is not taken yet.
+    /// Returns the number of the next new frame, which is not taken yet.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id
     }
 
-    /// How many frames wait to be sent again.
+    /// Counts the frames that wait to be sent again.
     pub(crate) fn waiting(&self) -> usize {
         self.retries.len()
     }
 
-    /// Whether it has anything to send that it need not ask the queue for.
+    /// Tells whether it has anything to send that it need not ask the queue for.
     pub(crate) fn has_work(&self) -> bool {
         self.request_due || !self.retries.is_empty()
     }
 
-    /// The oldest frame that waits to be sent again.
+    /// Returns the oldest frame that waits to be sent again.
     pub(crate) fn oldest(&self) -> Option<&Mpdu<P>> {
         self.retries.front()
     }
 
-    /// The next frame to be sent again is put behind `into`, with all its packets, if `fits` says of
+    /// Puts the next frame to be sent again behind `into`, with all its packets, if `fits` says of
     /// its size that there is room for it: that size.
     pub(crate) fn next_retry(
         &mut self,
@@ -86,14 +86,14 @@ impl<P> TransmitWindow<P> {
         Some(bits)
     }
 
-    /// Where the window begins: WinStartO, the oldest number that is not acknowledged. `on_air` are
+    /// Returns the beginning of the window: WinStartO, the oldest number that is not acknowledged. `on_air` are
     /// the frames of the PPDU at hand, by their numbers.
     pub(crate) fn start(&self, on_air: &[Mpdu<P>]) -> u64 {
         let oldest = |mpdu: Option<&Mpdu<P>>| mpdu.map_or(self.next_id, |mpdu| mpdu.id);
         oldest(on_air.first()).min(oldest(self.retries.front()))
     }
 
-    /// `mpdu` has failed and is sent again. Called from the newest to the oldest of a PPDU.
+    /// Puts back `mpdu`, which has failed and is sent again. Called from the newest to the oldest of a PPDU.
     pub(crate) fn put_back(&mut self, mpdu: Mpdu<P>) {
         debug_assert!(
             self.retries.front().is_none_or(|first| {
@@ -103,13 +103,13 @@ impl<P> TransmitWindow<P> {
         self.retries.push_front(mpdu);
     }
 
-    /// All frames that wait to be sent again, the oldest first.
+    /// Iterates over all frames that wait to be sent again, the oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mpdu<P>> {
         self.retries.iter()
     }
 }
 
-/// What became of the frames of an agreement, kept beside what both sides do so that each run can
+/// The fate of the frames of an agreement, kept beside what both sides do so that each run can
 /// check them: none is lost or made up, and none is handed on twice or out of order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Books {
@@ -121,7 +121,7 @@ pub(crate) struct Books {
 }
 
 impl Books {
-    /// The recipient hands on a frame, or a packet more of it.
+    /// Notes that the recipient hands on a frame, or a packet more of it.
     #[inline]
     pub(crate) fn hand_on<P>(&mut self, mpdu: &Mpdu<P>) {
         let in_order =
@@ -130,7 +130,7 @@ impl Books {
         self.next = mpdu.id + 1;
     }
 
-    /// Whether the books balance, if so many frames were `offered`, are `held` by the originator, and
+    /// Checks that the books balance, if so many frames were `offered`, are `held` by the originator, and
     /// were `received`.
     pub(crate) fn check(&self, offered: u64, held: u64, received: u64) -> Result<(), String> {
         let Self { acknowledged, given_up, is_out_of_order, .. } = *self;
@@ -159,7 +159,7 @@ pub(crate) struct ReorderBuffer<P> {
     held: VecDeque<Option<(Mpdu<P>, Time)>>,
     /// The other packets of held frames, by their numbers.
     further: VecDeque<Mpdu<P>>,
-    /// How many frames were handed on.
+    /// The number of frames that were handed on.
     handed_on: u64,
 }
 
@@ -170,7 +170,7 @@ impl<P> Default for ReorderBuffer<P> {
 }
 
 impl<P: Clone> ReorderBuffer<P> {
-    /// A frame has arrived, with these packets. Hands them on, and what waited for them, by `release`,
+    /// Receives a frame, with these packets. Hands them on, and what waited for them, by `release`,
     /// which is told when each of them came, or holds them back. A frame that was there before is not
     /// handed on again.
     pub(crate) fn receive(
@@ -203,7 +203,7 @@ impl<P: Clone> ReorderBuffer<P> {
         }
     }
 
-    /// Nothing before `start` comes any more: what waits for it is handed on (10.25.6.6.3).
+    /// Hands on what waits for a frame before `start`, for none comes any more (10.25.6.6.3).
     pub(crate) fn begin_at(&mut self, start: u64, mut release: impl FnMut(&Mpdu<P>, Time)) {
         while self.next < start {
             self.next += 1;
@@ -236,12 +236,12 @@ impl<P: Clone> ReorderBuffer<P> {
         }
     }
 
-    /// How many frames were handed on or are held back.
+    /// Counts the frames that were handed on or are held back.
     pub(crate) fn received(&self) -> u64 {
         self.handed_on + self.held.iter().flatten().count() as u64
     }
 
-    /// The frames that are held back.
+    /// Iterates over the frames that are held back.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mpdu<P>> {
         self.held.iter().flatten().map(|(mpdu, _)| mpdu).chain(&self.further)
     }

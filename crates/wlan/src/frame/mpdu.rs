@@ -2,14 +2,14 @@
 
 use crate::station::StationId;
 
-/// What a queue hands over to be sent: a packet, and for whom.
+/// A packet that a queue hands over to be sent, with its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Msdu<P> {
     /// The station of the cell that it is for.
     pub receiver: StationId,
     /// Its size, without LLC and MAC headers.
     pub bits: u64,
-    /// What it is; the MAC does not look into it.
+    /// The contents; the MAC does not look into them.
     pub payload: P,
 }
 
@@ -20,19 +20,19 @@ pub struct Mpdu<P> {
     /// Which of its sender's it is: 0, 1, 2, ... in the order in which they were handed over. A
     /// frame that is sent again keeps its number.
     pub id: u64,
-    /// Whom it is for; [`crate::EVERYBODY`] may be.
+    /// The receiver; [`crate::EVERYBODY`] may be.
     pub receiver: StationId,
     /// Its size, MAC header, LLC header and FCS included; or what it adds to the size of the frame.
     pub bits: u64,
-    /// Whether it is a packet more in the frame before it, which has the same number, and shares its
+    /// A flag: it is a packet more in the frame before it, which has that number, and shares its
     /// fate.
     pub is_further: bool,
-    /// How often it was sent, or was to be sent and lost an internal collision, without success.
+    /// The number of times that it was sent, or was to be sent and lost an internal collision, without success.
     pub failures: u16,
-    /// How often it was lost after its RTS had got through.
+    /// The number of times that it was lost after its RTS had got through.
     pub failures_after_rts: u16,
-    /// Whether its receiver has it, so that only the acknowledgment is still to come.
+    /// A flag: its receiver has it, so that only the acknowledgment is still to come.
     pub is_received: bool,
-    /// What it carries.
+    /// The contents.
     pub payload: P,
 }

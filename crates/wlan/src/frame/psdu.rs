@@ -1,4 +1,4 @@
-//! What goes on the air at once: one frame, or several for the same receiver.
+//! A PSDU: one frame, or several for one receiver.
 
 use crate::frame::Mpdu;
 use crate::station::StationId;
@@ -15,7 +15,7 @@ enum Mpdus<P> {
 }
 
 impl<P> Psdu<P> {
-    /// These frames, the oldest first.
+    /// Makes the PSDU of these frames, the oldest first.
     ///
     /// # Panics
     /// If there is none, or they have different receivers.
@@ -26,7 +26,7 @@ impl<P> Psdu<P> {
         Self(Mpdus::Several(mpdus))
     }
 
-    /// Its frames, the oldest first.
+    /// Returns its frames, the oldest first.
     pub(crate) fn into_mpdus(self) -> Vec<Mpdu<P>> {
         match self.0 {
             Mpdus::One(one) => Vec::from(one),
@@ -34,7 +34,7 @@ impl<P> Psdu<P> {
         }
     }
 
-    /// Its frames, the oldest first; there is at least one. Packets that share a frame follow one
+    /// Returns its frames, the oldest first; there is at least one. Packets that share a frame follow one
     /// another.
     #[inline]
     pub(crate) fn mpdus(&self) -> &[Mpdu<P>] {
@@ -44,13 +44,13 @@ impl<P> Psdu<P> {
         }
     }
 
-    /// The same, to be asked.
+    /// Returns a view of its frames.
     #[inline]
     pub(crate) fn frames(&self) -> Frames<'_, P> {
         Frames(self.mpdus())
     }
 
-    /// Its only frame, where frames go one by one.
+    /// Returns its only frame, where frames go one by one.
     ///
     /// # Panics
     /// If it has been made of several.
@@ -85,40 +85,40 @@ impl<P> Clone for Frames<'_, P> {
 impl<P> Copy for Frames<'_, P> {}
 
 impl<'a, P> Frames<'a, P> {
-    /// A frame that goes alone.
+    /// Makes the view of a frame that goes alone.
     #[inline]
     pub(crate) fn only(mpdu: &'a Mpdu<P>) -> Self {
         Self(std::slice::from_ref(mpdu))
     }
 
-    /// All of them. Packets that share a frame follow one another.
+    /// Returns all of them. Packets that share a frame follow one another.
     #[inline]
     pub fn mpdus(self) -> &'a [Mpdu<P>] {
         self.0
     }
 
-    /// The oldest.
+    /// Returns the oldest.
     #[inline]
     pub fn first(self) -> &'a Mpdu<P> {
         &self.0[0]
     }
 
-    /// Each frame with all packets that it carries.
+    /// Iterates over the frames, each with all packets that it carries.
     pub fn each(self) -> impl Iterator<Item = &'a [Mpdu<P>]> {
         self.0.chunk_by(|_, next| next.is_further)
     }
 
-    /// How many frames there are.
+    /// Counts the frames.
     pub fn count(self) -> usize {
         self.0.iter().filter(|mpdu| !mpdu.is_further).count()
     }
 
-    /// The bits of all of them.
+    /// Adds up the bits of all of them.
     pub fn bits(self) -> u64 {
         self.0.iter().map(|mpdu| mpdu.bits).sum()
     }
 
-    /// Whom they are for.
+    /// Returns the receiver of all of them.
     #[inline]
     pub fn receiver(self) -> StationId {
         self.first().receiver

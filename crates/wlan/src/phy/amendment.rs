@@ -30,7 +30,7 @@ impl Format {
     /// All formats, in the order of their years.
     pub const ALL: [Self; 4] = [Self::Ht, Self::Vht, Self::He, Self::Eht];
 
-    /// The amendment that brought the format.
+    /// Returns the amendment that brought the format.
     pub fn amendment(self) -> &'static Amendment {
         match self {
             Self::Ht => &n::AMENDMENT,
@@ -40,13 +40,13 @@ impl Format {
         }
     }
 
-    /// The format that the resolved form calls `name`.
+    /// Returns the format that the resolved form calls `name`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.amendment().format == name)
     }
 }
 
-/// What distinguishes an amendment.
+/// The facts that distinguish an amendment.
 #[derive(Debug)]
 pub struct Amendment {
     /// The name of its PPDU format in the resolved form.
@@ -61,15 +61,15 @@ pub struct Amendment {
     pub guard_intervals: &'static [u64],
     /// A symbol without its guard interval.
     pub symbol: Duration,
-    /// Whether a single MPDU has a delimiter, for PPDUs carry A-MPDUs alone.
+    /// A flag: a single MPDU has a delimiter, for PPDUs carry A-MPDUs alone.
     pub lone_delimiter: bool,
-    /// Whether the standard's tables leave out the MCS with so many streams at a width in MHz.
+    /// The combinations of MCS, streams and width in MHz that the standard's tables leave out.
     leaves_out: fn(mcs: u8, streams: u8, width_mhz: u16) -> bool,
     /// N_ES: the convolutional encoders that share a symbol's coded bits and data bits.
     encoders: fn(coded_bits: u64, data_bits: u64, scheme: Scheme) -> u64,
 }
 
-/// What a symbol of the Data field holds.
+/// The contents of a symbol of the Data field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
     /// N_DBPS.
@@ -79,7 +79,7 @@ pub(super) struct Symbol {
 }
 
 impl Amendment {
-    /// The symbol of MCS `mcs` (of one stream) in a channel of `width_mhz` with `streams` equal
+    /// Returns the symbol of MCS `mcs` (of one stream) in a channel of `width_mhz` with `streams` equal
     /// streams; None where the standard has none.
     pub(super) fn symbol(&self, mcs: u8, streams: u8, width_mhz: u16) -> Option<Symbol> {
         let (_, subcarriers) = self.subcarriers.iter().find(|(width, _)| *width == width_mhz)?;
@@ -95,12 +95,12 @@ impl Amendment {
     }
 }
 
-/// No table leaves out any combination.
+/// Leaves out no combination.
 fn leaves_out_nothing(_: u8, _: u8, _: u16) -> bool {
     false
 }
 
-/// One code for all bits, as LDPC has it.
+/// Returns one encoder for all bits, as LDPC has it.
 fn one_encoder(_: u64, _: u64, _: Scheme) -> u64 {
     1
 }

@@ -27,7 +27,7 @@ pub struct HighRate {
     pub preamble_time: Duration,
 }
 
-/// What all rates of a cell have in common.
+/// The timing that all rates of a cell have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HighRateTiming {
@@ -35,7 +35,7 @@ pub struct HighRateTiming {
     pub service_bits: u64,
     /// The tail that flushes one convolutional encoder; 0 with LDPC.
     pub tail_bits: u64,
-    /// Whether the symbols of a short guard interval end on a boundary of 4 us (IEEE 802.11-2020,
+    /// A flag: the symbols of a short guard interval end on a boundary of 4 us (IEEE 802.11-2020,
     /// 19.4.3 and 21.4.3).
     pub short_gi_rounding: bool,
     /// Silence after the last symbol that still counts as the frame (2.4 GHz).
@@ -48,13 +48,13 @@ const LONG_SYMBOL: u64 = 4_000;
 const SHORT_GUARD_INTERVAL: Duration = Duration::from_nanos(400);
 
 impl HighRate {
-    /// Whether the standard has this combination of MCS, streams, width and guard interval.
+    /// Tells whether the standard has this combination of MCS, streams, width and guard interval.
     pub fn exists(self) -> bool {
         let guard_intervals = self.format.amendment().guard_intervals;
         self.symbol().is_some() && guard_intervals.contains(&self.guard_interval.as_nanos())
     }
 
-    /// Bits per second, rounded down.
+    /// Returns bits per second, rounded down.
     ///
     /// # Panics
     /// If the rate does not exist.
@@ -62,7 +62,7 @@ impl HighRate {
         self.known_symbol().data_bits * 1_000_000_000 / self.symbol_time().as_nanos()
     }
 
-    /// Airtime of a PPDU whose PSDU has `bits` bits (IEEE 802.11-2020, 19.4.3, 21.4.3;
+    /// Computes the airtime of a PPDU whose PSDU has `bits` bits (IEEE 802.11-2020, 19.4.3, 21.4.3;
     /// 802.11ax-2021, 27.4.3, without packet extension).
     ///
     /// # Panics
@@ -78,7 +78,7 @@ impl HighRate {
         self.preamble_time + data + timing.signal_extension
     }
 
-    /// The longest PSDU, in bits, whose PPDU lasts `time` at most; None if not even an empty one does.
+    /// Returns the longest PSDU, in bits, whose PPDU lasts `time` at most; None if not even an empty one does.
     ///
     /// # Panics
     /// If the rate does not exist.
@@ -94,7 +94,7 @@ impl HighRate {
         coded.checked_sub(timing.service_bits + timing.tail_bits * symbol.encoders)
     }
 
-    /// A symbol of the Data field with its guard interval.
+    /// Returns the time of a symbol of the Data field with its guard interval.
     pub fn symbol_time(self) -> Duration {
         self.format.amendment().symbol + self.guard_interval
     }

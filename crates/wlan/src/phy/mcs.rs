@@ -5,7 +5,7 @@
 //! and 21-29 ff.; 802.11ax-2021, Tables 27-111 ff.); 802.11n counts the streams into the number
 //! and is written here with the number of one stream. Knows no channel and no symbol.
 
-/// What one subcarrier of one stream carries.
+/// The bits that one subcarrier of one stream carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scheme {
     /// N_BPSCS: coded bits on a subcarrier.
@@ -31,7 +31,7 @@ const SCHEMES: [Scheme; 14] = [
     Scheme { coded_bits: 12, coding: (5, 6) },
 ];
 
-/// The scheme `index`, if it is at most `highest`.
+/// Returns the scheme `index`, if it is at most `highest`.
 pub(super) fn scheme(index: u8, highest: u8) -> Option<Scheme> {
     (index <= highest).then(|| SCHEMES[usize::from(index)])
 }

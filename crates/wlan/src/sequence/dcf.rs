@@ -1,4 +1,4 @@
-//! What a frame exchange consists of, and when its parts begin and end: DATA-ACK, or
+//! The parts of a frame exchange, with their beginnings and ends: DATA-ACK, or
 //! RTS-CTS-DATA-ACK, each after a SIFS (IEEE 802.11-2020, 10.3.2). Knows no contention.
 
 use airtcp_kernel::Duration;
@@ -28,7 +28,7 @@ pub struct FrameTimes {
 }
 
 impl FrameTimes {
-    /// The exchange that carries an MPDU of `mpdu_bits`, header and FCS included, at `data_rate`,
+    /// Makes the exchange that carries an MPDU of `mpdu_bits`, header and FCS included, at `data_rate`,
     /// with control frames at `control_rate`.
     pub fn new(
         phy: &PhyConfig,
@@ -64,13 +64,13 @@ impl FrameTimes {
         Self { rts, cts, data, ack, control, first, data_received, total }
     }
 
-    /// Start to the end of what goes out before an answer: what is lost in a collision.
+    /// Returns the time from the start to the end of what goes out before an answer: what is lost in a collision.
     #[inline]
     pub fn first(&self) -> Duration {
         self.first
     }
 
-    /// The frames as intervals from the start of the exchange: RTS, CTS, DATA, ACK. RTS and CTS
+    /// Returns the frames as intervals from the start of the exchange: RTS, CTS, DATA, ACK. RTS and CTS
     /// are empty if not sent.
     pub fn intervals(&self, phy: &PhyConfig) -> [(Duration, Duration); 4] {
         let data_end = self.data_received - phy.propagation_delay;
@@ -111,14 +111,14 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 const NO_KEY: u64 = u64::MAX;
 
 impl FrameTable {
-    /// An empty table for stations whose (data, control) rates are `classes`.
+    /// Makes an empty table for stations whose (data, control) rates are `classes`.
     pub fn new(phy: PhyConfig, mac: MacConfig, classes: Vec<(Rate, Rate)>) -> Self {
         let header_bits = phy.mac_header_bits + phy.llc_bits;
         let slots = Box::new([(NO_KEY, FrameTimes::default()); TABLE_SLOTS]);
         Self { phy, mac, classes, slots, header_bits }
     }
 
-    /// The exchange that carries an MPDU of `mpdu_bits` to or from a station of `class`.
+    /// Returns the exchange that carries an MPDU of `mpdu_bits` to or from a station of `class`.
     #[inline]
     pub fn times(&mut self, class: u32, mpdu_bits: u64) -> &FrameTimes {
         let key = (u64::from(class) << 40) | mpdu_bits;
@@ -137,30 +137,30 @@ impl FrameTable {
             FrameTimes::new(&self.phy, &self.mac, mpdu_bits, data_rate, control_rate);
     }
 
-    /// Size of the MPDU that carries an MSDU of `msdu_bits`.
+    /// Returns the size of the MPDU that carries an MSDU of `msdu_bits`.
     #[inline]
     pub fn mpdu_bits(&self, msdu_bits: u64) -> u64 {
         self.header_bits + msdu_bits
     }
 
-    /// Of an MPDU, all but what it carries and the LLC header of that.
+    /// Returns the bits of an MPDU beside what it carries and the LLC header of that.
     #[inline]
     pub fn mac_header_bits(&self) -> u64 {
         self.phy.mac_header_bits
     }
 
-    /// Size of the MSDU that an MPDU of `mpdu_bits` carries.
+    /// Returns the size of the MSDU that an MPDU of `mpdu_bits` carries.
     #[inline]
     pub fn msdu_bits(&self, mpdu_bits: u64) -> u64 {
         mpdu_bits - self.header_bits
     }
 
-    /// The data rate of a class.
+    /// Returns the data rate of a class.
     pub(crate) fn data_rate(&self, class: u32) -> Rate {
         self.classes[class as usize].0
     }
 
-    /// The settings of the PHY.
+    /// Returns the settings of the PHY.
     pub fn phy(&self) -> &PhyConfig {
         &self.phy
     }

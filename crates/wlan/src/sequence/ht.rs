@@ -35,7 +35,7 @@ pub(crate) struct HtExchange {
     lone_delimiter: bool,
 }
 
-/// How large a PSDU may become.
+/// The greatest size of a PSDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     /// Of an A-MPDU.
@@ -54,13 +54,13 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    /// One packet, with its LLC header.
+    /// Begins with one packet and its LLC header.
     #[inline]
     pub(crate) fn of(bits: u64) -> Self {
         Self { count: 1, bits }
     }
 
-    /// The A-MSDU with one more packet.
+    /// Returns the A-MSDU with one more packet.
     pub(crate) fn with(self, bits: u64) -> Self {
         let before = match self.count {
             1 => SUBFRAME_HEADER_BITS + self.bits,
@@ -70,7 +70,7 @@ impl Packets {
         Self { count: self.count + 1, bits }
     }
 
-    /// How long it is.
+    /// Returns its bits.
     pub(crate) fn bits(self) -> u64 {
         self.bits
     }
@@ -86,7 +86,7 @@ pub(crate) struct Growing {
 }
 
 impl Growing {
-    /// The A-MPDU with one more MPDU.
+    /// Returns the A-MPDU with one more MPDU.
     #[inline]
     pub(crate) fn with(self, mpdu_bits: u64) -> Self {
         let bits = match self.mpdus {
@@ -100,24 +100,24 @@ impl Growing {
         Self { mpdus: self.mpdus + 1, bits }
     }
 
-    /// The same when its last MPDU has grown by so many bits.
+    /// Returns the A-MPDU whose last MPDU has grown by so many bits.
     pub(crate) fn grown_by(self, bits: u64) -> Self {
         Self { bits: self.bits + bits, ..self }
     }
 
-    /// How long it is.
+    /// Returns its bits.
     pub(crate) fn bits(self) -> u64 {
         self.bits
     }
 
-    /// Whether it has an MPDU.
+    /// Tells whether it has an MPDU.
     pub(crate) fn is_begun(self) -> bool {
         self.mpdus > 0
     }
 }
 
 impl HtExchange {
-    /// The exchanges of stations with these rates.
+    /// Makes the exchanges of stations with these rates.
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
@@ -143,7 +143,7 @@ impl HtExchange {
         }
     }
 
-    /// The room that limits of bytes and time leave, within `txop` if that is not zero.
+    /// Returns the room that limits of bytes and time leave, within `txop` if that is not zero.
     pub(crate) fn room(&self, txop: Duration) -> Room {
         let mut psdu_bits = 8 * self.aggregation.ampdu_bytes;
         let mut time = self.aggregation.ppdu_time;
@@ -164,7 +164,7 @@ impl HtExchange {
         Room { psdu_bits, lone_bits }
     }
 
-    /// Whether `packets` may be the body of one MPDU of `psdu`, which is within `room`: one always
+    /// Tells whether `packets` may be the body of one MPDU of `psdu`, which is within `room`: one always
     /// may.
     pub(crate) fn fits_packets(
         &self,
@@ -180,12 +180,12 @@ impl HtExchange {
             && psdu.bits <= most
     }
 
-    /// Whether MPDUs may carry several packets.
+    /// Tells whether MPDUs may carry several packets.
     pub(crate) fn has_amsdus(&self) -> bool {
         self.aggregation.amsdu_bytes > 0
     }
 
-    /// Whether `psdu` is within `room`. A single MPDU always is: it may go beyond a TXOP limit
+    /// Tells whether `psdu` is within `room`. A single MPDU always is: it may go beyond a TXOP limit
     /// (10.23.2.9), and no A-MPDU has to be made of it.
     #[inline]
     pub(crate) fn fits(&self, psdu: Growing, room: Room) -> bool {
@@ -193,7 +193,7 @@ impl HtExchange {
             || psdu.mpdus <= self.aggregation.block_ack_window && psdu.bits <= room.psdu_bits
     }
 
-    /// The exchange that carries `psdu`.
+    /// Returns the exchange that carries `psdu`.
     pub(crate) fn times(&self, psdu: Growing) -> FrameTimes {
         let lone = psdu.mpdus == 1;
         let bits = psdu.bits + if lone && self.lone_delimiter { DELIMITER_BITS } else { 0 };
@@ -212,7 +212,7 @@ impl HtExchange {
         FrameTimes { rts, cts, data, ack, control, first, data_received, total }
     }
 
-    /// What MPDUs with 1500 bytes cost, of which each access takes `access` beside its frames.
+    /// Returns the cost of MPDUs with 1500 bytes, of which each access takes `access` beside its frames.
     pub(crate) fn cost(&self, access: Duration) -> Cost {
         let bits = self.phy.mac_header_bits + self.phy.llc_bits + 8 * 1_500;
         let in_ampdu = (DELIMITER_BITS + bits).next_multiple_of(ALIGNMENT_BITS);
@@ -222,7 +222,7 @@ impl HtExchange {
         Cost { access: Duration::from_nanos(rest), mpdu }
     }
 
-    /// Everything before the Data field of a data PPDU.
+    /// Returns the time of everything before the Data field of a data PPDU.
     pub(crate) fn preamble(&self) -> Duration {
         match self.data_rate.modulation {
             Modulation::High(rate) => rate.preamble_time,
@@ -230,7 +230,7 @@ impl HtExchange {
         }
     }
 
-    /// A Block ACK request and its answer.
+    /// Returns the times of a Block ACK request and its answer.
     pub(crate) fn request_times(&self) -> FrameTimes {
         let data_received = self.request + self.phy.propagation_delay;
         FrameTimes {
@@ -245,7 +245,7 @@ impl HtExchange {
         }
     }
 
-    /// RTS, CTS and what is between them and the data, if an RTS goes before a PSDU of `bits`.
+    /// Returns the time of RTS, CTS and what is between them and the data, if an RTS goes before a PSDU of `bits`.
     fn before_data(&self, bits: u64) -> Duration {
         match self.rts_threshold_bits {
             Some(threshold) if bits > threshold => {
@@ -269,7 +269,7 @@ pub(crate) mod tests {
     use crate::phy::{Format, HighRate, HighRateTiming, OfdmTiming};
     use crate::testing::{dot11b, standard_mac};
 
-    /// 802.11n at 20 MHz with the rules of ns-3: legacy control frames at 24 Mb/s.
+    /// Makes 802.11n at 20 MHz with the rules of ns-3: legacy control frames at 24 Mb/s.
     pub(crate) fn dot11n(format: Format, mcs: u8, width: u16, guard: u64) -> PhyConfig {
         let preamble = if format == Format::He { 44 } else { 36 };
         let rate = HighRate {
@@ -329,7 +329,7 @@ pub(crate) mod tests {
         HtExchange::new(phy, &standard_mac(), aggregation, phy.data_rate, phy.control_rate)
     }
 
-    /// The largest A-MPDU of MPDUs of 1538 bytes, and its exchange.
+    /// Returns the largest A-MPDU of MPDUs of 1538 bytes, and its exchange.
     fn full(exchange: &HtExchange, txop: Duration) -> (u32, FrameTimes) {
         let room = exchange.room(txop);
         let mut psdu = Growing::default().with(8 * 1_538);

@@ -18,7 +18,7 @@ pub(super) const AMENDMENT: Amendment = Amendment {
     encoders,
 };
 
-/// 21.5 leaves out where the bits of a symbol cannot be shared evenly among the encoders and the
+/// Leaves out, as 21.5 does, where the bits of a symbol cannot be shared evenly among the encoders and the
 /// pattern of puncturing.
 fn leaves_out(mcs: u8, streams: u8, width_mhz: u16) -> bool {
     match (width_mhz, mcs) {
@@ -30,7 +30,7 @@ fn leaves_out(mcs: u8, streams: u8, width_mhz: u16) -> bool {
     }
 }
 
-/// N_ES of the tables of 21.5: one encoder for each 540 Mb/s with the long guard interval, that is
+/// Returns N_ES of the tables of 21.5: one encoder for each 540 Mb/s with the long guard interval, that is
 /// for each 2,160 bits of a symbol; then as many more as it takes to share coded and data bits
 /// evenly.
 fn encoders(coded_bits: u64, data_bits: u64, scheme: Scheme) -> u64 {
