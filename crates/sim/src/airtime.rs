@@ -1,4 +1,4 @@
-//! What the measured time went to, to the nanosecond: every frame on the air, and silence.
+//! The measured time, accounted for to the nanosecond: every frame on the air, and silence.
 //!
 //! Exchanges and collisions are reported whole, in order; what lies outside the measured time is
 //! cut off here. Knows frames by their times only.
@@ -40,7 +40,7 @@ impl AddAssign for ExchangeParts {
     }
 }
 
-/// What the data frame of an exchange carries.
+/// The contents of the data frame of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cargo {
     /// TCP or UDP payload.
@@ -60,14 +60,14 @@ pub(crate) struct AirtimeAccount {
     parts: AirtimeParts,
     /// Until when the account is complete.
     settled: Time,
-    /// The same, if that lies in the measured time; else [`Time::NEVER`].
+    /// That instant, if it lies in the measured time; else [`Time::NEVER`].
     clear_from: Time,
-    /// Whether something began before what came before it had ended.
+    /// A flag: something began before what came before it had ended.
     overlapped: bool,
 }
 
 impl AirtimeAccount {
-    /// An account of so many scopes: exchanges that are also counted apart.
+    /// Opens an account of so many scopes: exchanges that are also counted apart.
     pub(crate) fn new(from: Time, to: Time, scopes: usize) -> Self {
         Self {
             from,
@@ -80,7 +80,7 @@ impl AirtimeAccount {
         }
     }
 
-    /// An exchange of `times` for a flow of `scope` began at `start`.
+    /// Counts an exchange of `times` for a flow of `scope` that began at `start`.
     #[inline]
     pub(crate) fn exchange(
         &mut self,
@@ -108,7 +108,7 @@ impl AirtimeAccount {
         parts.control += control;
     }
 
-    /// An exchange that is not measured as a whole, or overlaps: how much of its data frame and of its
+    /// Settles an exchange that is not measured as a whole, or overlaps: how much of its data frame and of its
     /// other frames is measured.
     #[cold]
     fn settle_exchange(
@@ -126,7 +126,7 @@ impl AirtimeAccount {
         (data, control)
     }
 
-    /// A Block ACK request and its answer begin at `start`.
+    /// Counts a Block ACK request and its answer that begin at `start`.
     pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig) {
         let [_, _, request, answer] = times
             .intervals(phy)
@@ -135,14 +135,14 @@ impl AirtimeAccount {
         self.parts.control += request + answer;
     }
 
-    /// The answer from `from` to `to`, to an exchange of `scope` that was told of, does not come.
+    /// Takes back the answer from `from` to `to`, to an exchange of `scope` that was told of: it does not come.
     pub(crate) fn unanswered(&mut self, scope: u32, from: Time, to: Time) {
         let silent = self.measured(from, to);
         self.exchanges[scope as usize].control -= silent;
         self.parts.idle += silent;
     }
 
-    /// A frame to all is on the air from `start` to `frame_end`, and the medium is its until `end`
+    /// Counts a frame to all that is on the air from `start` to `frame_end`; the medium is its until `end`
     /// (a propagation delay later).
     pub(crate) fn broadcast(&mut self, start: Time, frame_end: Time, end: Time) {
         let sent = self.measured(start, frame_end);
@@ -150,7 +150,7 @@ impl AirtimeAccount {
         self.parts.control += sent;
     }
 
-    /// A frame of a contention-free period for a flow of `scope`, with data or a TCP ACK; its times are
+    /// Counts a frame of a contention-free period for a flow of `scope`, with data or a TCP ACK; its times are
     /// those of [`Self::broadcast`].
     pub(crate) fn contention_free(
         &mut self,
@@ -167,7 +167,7 @@ impl AirtimeAccount {
         }
     }
 
-    /// Frames that collided covered the time from `start` to `frames_end`, and the medium was
+    /// Counts frames that collided: they covered the time from `start` to `frames_end`, and the medium was
     /// theirs until `end` (a propagation delay later).
     pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {
         let lost = self.measured(start, frames_end);
@@ -175,7 +175,7 @@ impl AirtimeAccount {
         self.parts.collision += lost;
     }
 
-    /// The account of the whole measured time, or which of its laws is broken.
+    /// Closes the account of the whole measured time, or tells which of its laws is broken.
     pub(crate) fn close(&mut self) -> Result<AirtimeParts, String> {
         self.settle(self.to, self.to, Duration::ZERO);
         if self.overlapped {
@@ -195,12 +195,12 @@ impl AirtimeAccount {
         Ok(parts)
     }
 
-    /// What the exchanges of one scope took.
+    /// Returns the time that the exchanges of one scope took.
     pub(crate) fn of(&self, scope: u32) -> ExchangeParts {
         self.exchanges[scope as usize]
     }
 
-    /// The time up to `end` is accounted for; from `start` on, `on_air` of it was not silence.
+    /// Accounts for the time up to `end`; from `start` on, `on_air` of it was not silence.
     #[inline]
     fn settle(&mut self, start: Time, end: Time, on_air: Duration) {
         self.overlapped |= start < self.settled && start < self.to;
@@ -212,7 +212,7 @@ impl AirtimeAccount {
         self.clear_from = if self.from <= end { end } else { Time::NEVER };
     }
 
-    /// How much of the time from `from` to `to` is measured.
+    /// Returns the part of the time from `from` to `to` that is measured.
     pub(crate) fn measured(&self, from: Time, to: Time) -> Duration {
         to.min(self.to).saturating_since(from.max(self.from))
     }

@@ -41,17 +41,17 @@ pub(crate) struct Connection {
     pub(crate) tag: u32,
     /// Packets on their way between the two ends.
     in_network: u32,
-    /// Whether TCP acknowledges what comes before the application has answered.
+    /// A flag: TCP acknowledges what comes before the application has answered.
     pub(crate) acks_first: bool,
     /// The end that sends the flow's payload.
     sender: Side,
-    /// Whether the application will do nothing more with it.
+    /// A flag: the application will do nothing more with it.
     abandoned: bool,
-    /// Whether this place holds a connection.
+    /// A flag: this place holds a connection.
     pub(crate) open: bool,
-    /// Whether little of the station's segments may wait below TCP.
+    /// A flag: little of the station's segments may wait below TCP.
     keeps_queue_small: bool,
-    /// Whether the payload that the other end gets is that of transfers.
+    /// A flag: the payload that the other end gets is that of transfers.
     carries_transfers: bool,
     /// The time of the timer event of each end that counts; others are stale.
     armed: [Time; 2],

@@ -1,4 +1,4 @@
-//! How long something took, seen very often: the mean, and quantiles from bounded memory.
+//! Delays, of which very many are seen: the mean, and quantiles from bounded memory.
 //!
 //! A histogram whose intervals grow with the delay, 128 to each doubling, so that a quantile is known
 //! within 1/128 of itself (0.8 %) however many delays there were; the mean is exact. Knows nothing of
@@ -63,13 +63,13 @@ impl Delays {
         self.counts.iter().sum()
     }
 
-    /// In seconds; `None` without any.
+    /// Returns the mean in seconds; `None` without any.
     pub(crate) fn mean_s(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64 / 1e9)
     }
 
-    /// For each delay until which more have come: that delay in seconds (the end of its interval), and how
+    /// Returns, for each delay until which more have come, that delay in seconds (the end of its interval), and how
     /// many took no longer.
     pub(crate) fn until(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut sum = 0;
@@ -79,7 +79,7 @@ impl Delays {
         })
     }
 
-    /// The quantiles of these `shares`, in ascending order, in seconds, within 1/128 of those of the
+    /// Returns the quantiles of these `shares`, in ascending order, in seconds, within 1/128 of those of the
     /// delays themselves: the delay of rank `share (n - 1)`, counted from 0, if those of an interval
     /// lie evenly in it. `None` without any.
     pub(crate) fn quantiles_s<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
@@ -114,14 +114,14 @@ impl AddAssign<&Self> for Delays {
     }
 }
 
-/// Exponent and first bits of the fraction, which order numbers as the numbers themselves are.
+/// Joins exponent and first bits of the fraction, which order numbers as the numbers themselves are.
 #[inline]
 fn interval(nanos: u64) -> usize {
     let bits = (nanos as i64 as f32).to_bits() >> DROPPED_BITS;
     bits.saturating_sub(BEFORE_FIRST) as usize
 }
 
-/// From when to when the interval reaches, in nanoseconds.
+/// Returns the bounds of the interval, in nanoseconds.
 fn bounds_ns(interval: usize) -> (f64, f64) {
     let begin =
         |interval: u32| f64::from(f32::from_bits((interval + BEFORE_FIRST) << DROPPED_BITS));

@@ -20,7 +20,7 @@ use crate::scenario::Scenario;
 use crate::trace::Trace;
 use crate::world::World;
 
-/// How often a long run reports how far it is, and looks whether it is cancelled.
+/// The number of times that a long run reports how far it is, and looks whether it is cancelled.
 const STEPS: u64 = 100;
 
 /// After so many steps of the loop it is looked whether the run is cancelled, at the latest. A step may have
@@ -36,12 +36,12 @@ pub(crate) struct Replication<'a> {
 }
 
 impl<'a> Replication<'a> {
-    /// One at time zero.
+    /// Makes one at time zero.
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> Self {
         Self::with_applications(scenario, seed, replication, |_| true)
     }
 
-    /// The same where only the applications of these flows do anything.
+    /// Makes one where only the applications of these flows do anything.
     pub(crate) fn with_applications(
         scenario: &'a Scenario,
         seed: u64,
@@ -53,19 +53,19 @@ impl<'a> Replication<'a> {
         Self { scenario, world, cell }
     }
 
-    /// The same, which takes a sample every `interval`.
+    /// Makes it take a sample every `interval`.
     pub(crate) fn traced(mut self, interval: Duration) -> Self {
         self.world.trace(interval);
         self
     }
 
-    /// The same, of which the outcome has the transfers.
+    /// Makes its outcome have the transfers.
     pub(crate) fn with_transfers(mut self) -> Self {
         self.world.keep_transfers();
         self
     }
 
-    /// The same, which writes what is on the air; of each frame the first `snaplen` bytes.
+    /// Makes it write what is on the air; of each frame the first `snaplen` bytes.
     pub(crate) fn captured(mut self, out: Box<dyn Write + Send>, snaplen: u32) -> Self {
         self.world.capture(Out::File(ByteSink::new(out)), snaplen);
         self
@@ -90,7 +90,7 @@ impl<'a> Replication<'a> {
         self.world.finish_capture()
     }
 
-    /// The warm-up is over.
+    /// Ends the warm-up.
     pub(crate) fn start_measuring(&mut self) {
         self.world.start_measuring(&mut self.cell);
     }

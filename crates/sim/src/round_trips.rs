@@ -44,7 +44,7 @@ struct Beyond {
 }
 
 impl RoundTrips {
-    /// `segment` is sent.
+    /// Notes that `segment` is sent.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Time, segment: &Segment) {
         if segment.len == 0 {
@@ -59,7 +59,7 @@ impl RoundTrips {
         }
     }
 
-    /// Bytes up to `end` are sent again, perhaps with others that go for the first time.
+    /// Notes that bytes up to `end` are sent again, perhaps with others that go for the first time.
     #[cold]
     fn sent_again(&mut self, seq: u64, end: u64) {
         let first = self.sent.partition_point(|&(before, _)| before <= seq);
@@ -76,7 +76,7 @@ impl RoundTrips {
         }
     }
 
-    /// All before `ack` has been acknowledged, and these blocks beyond it are SACKed: tells `sample` how
+    /// Takes an acknowledgment of all before `ack`, with SACKs of these blocks beyond it: tells `sample` how
     /// the round trip of each segment is over for which it is, and when that was sent.
     #[inline]
     pub(crate) fn on_ack(

@@ -21,7 +21,7 @@ pub use crate::app::ApplicationConfig;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What the user calls it.
+    /// The name that the user gives it.
     pub title: String,
     /// Timings and sizes of the PHY.
     pub phy: PhyConfig,
@@ -37,7 +37,7 @@ pub struct Scenario {
     pub links: BTreeMap<String, LinkConfig>,
     /// Flows; each stands for one flow of every station of its group.
     pub flows: Vec<FlowConfig>,
-    /// How long and how often to simulate.
+    /// The length and the number of runs.
     pub run: RunConfig,
 }
 
@@ -54,7 +54,7 @@ pub struct Classify {
 }
 
 impl Classify {
-    /// The categories in the order of [`crate::packet::TrafficClass`].
+    /// Returns the categories in the order of [`crate::packet::TrafficClass`].
     pub(crate) fn categories(&self) -> [AccessCategory; 3] {
         [self.tcp_ack, self.tcp_data, self.udp]
     }
@@ -66,7 +66,7 @@ impl Classify {
 pub struct AccessPoint {
     /// Its queue towards the stations.
     pub queue: QueueConfig,
-    /// How it gets at the medium.
+    /// The way in which it gets at the medium.
     pub access: AccessScheme,
     /// Whose packets go next where an access serves one station.
     pub scheduler: Option<Scheduler>,
@@ -98,7 +98,7 @@ pub struct ControlledRate {
 pub struct StationGroup {
     /// Its name; the stations are called `name/0`, `name/1`, ...
     pub name: String,
-    /// How many.
+    /// The number of stations.
     pub count: u32,
     /// Rate of data frames to and from these stations.
     pub data_rate: Rate,
@@ -110,7 +110,7 @@ pub struct StationGroup {
     pub cw_min: u32,
     /// The queue of each.
     pub queue: QueueConfig,
-    /// How likely frames to and from these stations are lost; `None`: in collisions alone.
+    /// The probability that frames to and from these stations are lost; `None`: in collisions alone.
     pub frame_errors: Option<FrameErrors>,
     /// The rates from which one is found by sending; `None`: `data_rate`.
     pub rate_control: Option<RateControl>,
@@ -139,7 +139,7 @@ pub struct FlowConfig {
     /// Each begins at random within this time from the start on.
     #[serde(rename = "start_spread_ns")]
     pub start_spread: Duration,
-    /// What makes the traffic.
+    /// The application that makes the traffic.
     pub application: ApplicationConfig,
     /// TCP at both ends; `None` for UDP.
     pub tcp: Option<TcpConfig>,
@@ -158,7 +158,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Download => "download",
@@ -167,7 +167,7 @@ impl Direction {
     }
 }
 
-/// How long and how often to simulate.
+/// The length and the number of runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "seed, replications and precision are the caller's business")]
@@ -195,7 +195,7 @@ impl fmt::Display for InvalidScenario {
 
 impl std::error::Error for InvalidScenario {}
 
-/// What is wrong with the form. Only the package writes it, so that a field too many or too few says
+/// Tells what is wrong with the form. Only the package writes it, so that a field too many or too few says
 /// that package and core are not of one version, as after an update of the sources without a build.
 fn wrong_form(error: &serde_json::Error) -> String {
     if error.is_data() {
@@ -219,7 +219,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Data and control rates by the classes of the cell: those of the groups, and behind them the
+    /// Iterates over data and control rates by the classes of the cell: those of the groups, and behind them the
     /// rates of which groups find theirs by sending.
     pub(crate) fn rates(&self) -> impl Iterator<Item = (Rate, Rate)> {
         let own = self.stations.iter().map(|group| (group.data_rate, group.control_rate));
@@ -228,12 +228,12 @@ impl Scenario {
         own.chain(found)
     }
 
-    /// Data and control rate of a class.
+    /// Returns data and control rate of a class.
     pub(crate) fn rates_of(&self, class: u32) -> (Rate, Rate) {
         self.rates().nth(class as usize).expect("a class of the cell")
     }
 
-    /// What the types cannot say. Users' mistakes are found before, with their files and keys.
+    /// Checks what the types cannot say. Users' mistakes are found before, with their files and keys.
     fn check(&self) -> Result<(), InvalidScenario> {
         let fail = |text: String| Err(InvalidScenario(text));
         let rates = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
@@ -354,7 +354,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Airtime of a frame of `bits` bits, MAC header and FCS included, at one of the scenario's
+    /// Computes the airtime of a frame of `bits` bits, MAC header and FCS included, at one of the scenario's
     /// rates; `None` if it has no such rate.
     pub fn airtime(&self, bits: u64, rate_bps: u64) -> Option<Duration> {
         let groups = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
@@ -364,12 +364,12 @@ impl Scenario {
         Some(self.phy.ppdu_time(bits, rate))
     }
 
-    /// When measuring starts.
+    /// Returns the start of measuring.
     pub(crate) fn measure_from(&self) -> Time {
         Time::ZERO + self.run.warmup
     }
 
-    /// When the run ends.
+    /// Returns the end of the run.
     pub(crate) fn end(&self) -> Time {
         self.measure_from() + self.run.duration
     }

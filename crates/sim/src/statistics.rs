@@ -17,7 +17,7 @@ impl Level {
         self.value
     }
 
-    /// The number grows by `change`, or falls.
+    /// Adds `change` to the number.
     #[inline]
     pub(crate) fn change(&mut self, now: Time, change: i64) {
         self.moment += i128::from(now.as_nanos() as i64) * i128::from(change);
@@ -41,14 +41,14 @@ impl Level {
         self.moment = i128::from(self.value) * i128::from(now.as_nanos());
     }
 
-    /// The average since the last [`Self::restart`], which was `measured` ago.
+    /// Returns the average since the last [`Self::restart`], which was `measured` ago.
     pub(crate) fn average(&self, now: Time, measured: Duration) -> f64 {
         let integral = i128::from(self.value) * i128::from(now.as_nanos()) - self.moment;
         integral as f64 / measured.as_nanos() as f64
     }
 }
 
-/// How long a small number had each of its values.
+/// The times for which a small number had each of its values.
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
     value: usize,
@@ -76,7 +76,7 @@ impl Histogram {
         self.time_at.clear();
     }
 
-    /// The share of `measured` spent at 0, 1, 2, ..., up to the largest value seen.
+    /// Returns the shares of `measured` spent at 0, 1, 2, ..., up to the largest value seen.
     pub(crate) fn shares(&mut self, now: Time, measured: Duration) -> Vec<f64> {
         self.set(now, self.value);
         self.time_at.iter().map(|time| ratio(*time, measured)).collect()
@@ -108,19 +108,19 @@ impl Series {
         self.bins[self.bin] += bytes;
     }
 
-    /// Bits per second in each interval; the last may be a few nanoseconds shorter than it says.
+    /// Returns bits per second in each interval; the last may be a few nanoseconds shorter than it says.
     pub(crate) fn rates_bps(&self) -> Vec<f64> {
         let width = self.bin_width.as_secs_f64();
         self.bins.iter().map(|&bytes| 8.0 * bytes as f64 / width).collect()
     }
 }
 
-/// `part / whole` of two spans.
+/// Divides `part` by `whole`.
 pub(crate) fn ratio(part: Duration, whole: Duration) -> f64 {
     part.as_nanos() as f64 / whole.as_nanos() as f64
 }
 
-/// The `share` quantile of ascending values, interpolated linearly between order statistics
+/// Computes the `share` quantile of ascending values, interpolated linearly between order statistics
 /// (type 7 of Hyndman and Fan 1996); `None` without values.
 pub(crate) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;

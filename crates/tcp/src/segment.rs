@@ -23,13 +23,13 @@ pub struct Segment {
 const WINDOW_SCALE_BYTES: u32 = 4;
 
 impl Segment {
-    /// The number after the last byte of the payload, and after that of the FIN.
+    /// Returns the number after the last byte of the payload, and after that of the FIN.
     #[inline]
     pub const fn end(&self) -> u64 {
         self.seq + self.len as u64 + (self.flags.0 & Flags::FIN.0) as u64
     }
 
-    /// Bytes that its options add to the headers that every segment of its connection has: four and eight
+    /// Counts the bytes that its options add to the headers that every segment of its connection has: four and eight
     /// for each block of a SACK option, four for the window scale of a SYN; zero without any. Timestamps
     /// are in every segment.
     #[inline]
@@ -37,24 +37,24 @@ impl Segment {
         self.flags.0 >> 6 & 0x3c
     }
 
-    /// Whether it may have options that are kept somewhere.
+    /// Tells whether it may have options that are kept somewhere.
     #[inline]
     pub(crate) const fn has_options(&self) -> bool {
         self.flags.0 & (Flags::OPTION_WORDS | Flags::STAMPED | Flags::WINDOWED) != 0
     }
 
-    /// Whether options of it are kept in [`SegmentOptions`](crate::SegmentOptions).
+    /// Tells whether options of it are kept in [`SegmentOptions`](crate::SegmentOptions).
     pub fn has_kept_options(&self) -> bool {
         self.place().is_some()
     }
 
-    /// Whether it has a timestamps option.
+    /// Tells whether it has a timestamps option.
     #[inline]
     pub const fn has_timestamps(&self) -> bool {
         self.flags.0 & Flags::STAMPED != 0
     }
 
-    /// Where its options are kept, if it has any that are.
+    /// Returns the place of its options, if it has any that are kept.
     #[inline]
     pub(crate) fn place(&self) -> Option<Place> {
         let blocks = (self.option_bytes() / 8) as u8;
@@ -62,7 +62,7 @@ impl Segment {
             .then_some(Place { blocks, slot: (self.flags.0 >> 16) as u16 })
     }
 
-    /// The same segment with a SACK option of so many blocks, and with timestamps or without, kept at
+    /// Returns the segment with a SACK option of so many blocks, and with timestamps or without, kept at
     /// this place.
     pub(crate) fn with_options(self, Place { blocks, slot }: Place, is_stamped: bool) -> Self {
         let sack = if blocks > 0 { 4 + 8 * u32::from(blocks) } else { 0 };
@@ -72,25 +72,25 @@ impl Segment {
         Self { flags: Flags(self.flags.0 & Flags::SAID | bits), ..self }
     }
 
-    /// Whether it says a window, which is kept with its options.
+    /// Tells whether it says a window, which is kept with its options.
     #[inline]
     pub const fn has_window(&self) -> bool {
         self.flags.0 & Flags::WINDOWED != 0
     }
 
-    /// The same segment with a window that is kept at this place.
+    /// Returns the segment with a window that is kept at this place.
     pub(crate) fn with_window(self, Place { slot, .. }: Place) -> Self {
         let bits = u32::from(slot) << 16 | Flags::WINDOWED;
         Self { flags: Flags(self.flags.0 & 0xffff | bits), ..self }
     }
 
-    /// The same segment with options that are known to nobody here, such as one that was read from a
+    /// Returns the segment with options that are known to nobody here, such as one that was read from a
     /// real packet: [`Self::option_bytes`] says no more than that there are some.
     pub fn with_unknown_options(self) -> Self {
         Self { flags: Flags(self.flags.0 & !Flags::OPTION_WORDS | 1 << 8), ..self }
     }
 
-    /// The same SYN with a window scale option.
+    /// Returns the SYN with a window scale option.
     pub(crate) fn with_window_scale(self) -> Self {
         Self { flags: Flags(self.flags.0 + (WINDOW_SCALE_BYTES << 6)), ..self }
     }
@@ -130,22 +130,22 @@ impl Flags {
     /// All that is not about options.
     const SAID: u32 = 0x60ff;
 
-    /// The control bits as they stand in the TCP header (RFC 9293 section 3.1).
+    /// Returns the control bits as they stand in the TCP header (RFC 9293 section 3.1).
     pub const fn bits(self) -> u8 {
         self.0 as u8
     }
 
-    /// From the control bits of a TCP header.
+    /// Reads the control bits of a TCP header.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits as u32)
     }
 
-    /// These flags but for those of `other`.
+    /// Returns these flags but for those of `other`.
     pub(crate) const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether all bits of `other` are set in `self`.
+    /// Tells whether all bits of `other` are set in `self`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }

@@ -25,7 +25,7 @@ pub struct WebConfig {
 }
 
 impl WebConfig {
-    /// Bytes of the objects of so many pages, if what is transferred is pages.
+    /// Draws the bytes of the objects of so many pages, if it transfers pages.
     pub(super) fn pages(
         &self,
         draws: &mut Draws,

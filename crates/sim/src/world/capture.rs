@@ -49,16 +49,16 @@ pub(super) struct Capture {
     foreign: ForeignBytes,
     /// The data PPDU on the air.
     pending: Option<Pending>,
-    /// What was sent by a queue to a receiver; without aggregation to all of them, as it sends one
+    /// The agreements of a queue with a receiver; without aggregation with all of them, as it sends one
     /// frame at a time.
     agreements: BTreeMap<(ContenderId, StationId), Agreement>,
     /// The last sequence number where frames go alone: of a node, under EDCA of a queue and a receiver.
     sequence_numbers: BTreeMap<(ContenderId, StationId), u16>,
     /// The last identification of an IP packet, by sender.
     ids: BTreeMap<Ip, u16>,
-    /// How many A-MPDUs there were.
+    /// The number of A-MPDUs.
     ampdus: u32,
-    /// How many frames a Block ACK tells of; none without aggregation.
+    /// The number of frames that a Block ACK tells of; none without aggregation.
     window: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ struct Pending {
     answer: Option<Answer>,
 }
 
-/// What the receiver of a PPDU sends, and to whom.
+/// The answer of the receiver of a PPDU, and its own receiver.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     start: Time,
@@ -106,7 +106,7 @@ impl World<'_> {
         });
     }
 
-    /// Whether the file still takes what is written.
+    /// Checks that the file still takes what is written.
     pub(crate) fn check_capture(&self) -> Result<(), RunError> {
         let failure = self.watchers.capture.as_ref().and_then(|capture| capture.pcap.failure());
         failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
@@ -133,7 +133,7 @@ impl World<'_> {
         self.check_capture()
     }
 
-    /// A connection for `service` has been put in place `id`.
+    /// Notes that a connection for `service` has been put in place `id`.
     #[inline]
     pub(super) fn capture_connection(&mut self, id: u32, service: Service) {
         if let Some(capture) = &mut self.watchers.capture {
@@ -141,21 +141,21 @@ impl World<'_> {
         }
     }
 
-    /// How a queue's mark gets into the bytes of a packet that is not made here.
+    /// Sets the way in which a queue's mark gets into the bytes of a packet that is not made here.
     pub(crate) fn capture_marks(&mut self, mark: fn(&mut [u8])) {
         if let Some(capture) = &mut self.watchers.capture {
             capture.foreign.mark = mark;
         }
     }
 
-    /// The bytes of a packet that is not made here, which is kept at `place`.
+    /// Keeps the bytes of a packet that is not made here at `place`.
     pub(crate) fn capture_foreign(&mut self, place: u32, bytes: &[u8]) {
         if let Some(capture) = &mut self.watchers.capture {
             capture.foreign.keep(place, bytes, capture.pcap.snaplen());
         }
     }
 
-    /// `by` sends `psdu` in an exchange that begins at `start`.
+    /// Captures `psdu`, which `by` sends in an exchange that begins at `start`.
     #[cold]
     pub(super) fn capture_exchange(
         &mut self,
@@ -194,7 +194,7 @@ impl World<'_> {
         self.watchers.capture = Some(capture);
     }
 
-    /// What came through of the data PPDU on the air: its receiver answers if anything did.
+    /// Captures what came through of the data PPDU on the air: its receiver answers if anything did.
     #[cold]
     pub(super) fn capture_outcome(&mut self, psdu: Frames<'_, Packet>) {
         if let Some(capture) = &mut self.watchers.capture {
@@ -203,7 +203,7 @@ impl World<'_> {
         }
     }
 
-    /// Nothing came through of what is on the air.
+    /// Captures that nothing came through of what is on the air.
     #[cold]
     pub(super) fn capture_loss(&mut self) {
         if let Some(capture) = &mut self.watchers.capture {
@@ -211,7 +211,7 @@ impl World<'_> {
         }
     }
 
-    /// The first frame collides of the exchange in which `by` sends `psdu`.
+    /// Captures the first frame of the exchange in which `by` sends `psdu`: it collides.
     pub(super) fn capture_collider(
         &mut self,
         by: ContenderId,
@@ -243,7 +243,7 @@ impl World<'_> {
         self.watchers.capture = Some(capture);
     }
 
-    /// The frames of a PPDU of `by` with their numbers, and how each is sent.
+    /// Makes the frames of a PPDU of `by` with their numbers, and how each is sent.
     fn data_frames(
         &self,
         capture: &mut Capture,
@@ -341,13 +341,13 @@ impl World<'_> {
         frame
     }
 
-    /// Who sends a data frame, and to whom.
+    /// Returns the addresses of sender and receiver of a data frame.
     fn addresses_on_air(&self, by: ContenderId, receiver: StationId) -> [Address; 2] {
         // So far there is one cell, whose stations have the numbers of their nodes.
         [address_of(self.transmitters[by as usize].node), address_of(receiver)]
     }
 
-    /// The rate of RTS and CTS before data at `data_rate`.
+    /// Returns the rate of RTS and CTS before data at `data_rate`.
     fn protection_rate(&self, data_rate: Rate, control_rate: Rate) -> Rate {
         let protection = self.scenario.phy.protection;
         let of_ofdm = protection.filter(|_| data_rate.modulation == Modulation::Ofdm);
@@ -362,7 +362,7 @@ impl World<'_> {
         self.scenario.stations[group as usize].control_rate
     }
 
-    /// The TID of a queue's frames under block acknowledgment.
+    /// Returns the TID of a queue's frames under block acknowledgment.
     fn tid(&self, by: ContenderId) -> u8 {
         self.transmitters[by as usize].category.map_or(0, tid)
     }
@@ -402,13 +402,13 @@ impl Capture {
     }
 }
 
-/// The address of a node: locally administered, and its number.
+/// Returns the address of a node: locally administered, and its number.
 fn address_of(node: NodeId) -> Address {
     let [a, b, c, d] = node.to_be_bytes();
     [2, 0, a, b, c, d]
 }
 
-/// IEEE 802.11-2020, Table 10-1: the first user priority of the category; with EDCA the TID is one.
+/// Returns the first user priority of the category (IEEE 802.11-2020, Table 10-1); with EDCA the TID is one.
 fn tid(category: AccessCategory) -> u8 {
     match category {
         AccessCategory::Voice => 6,
@@ -418,12 +418,12 @@ fn tid(category: AccessCategory) -> u8 {
     }
 }
 
-/// A number of the MAC as it stands in a frame.
+/// Wraps a number of the MAC as it stands in a frame.
 fn wrapped(number: u64) -> u16 {
     (number % SEQUENCE_NUMBERS) as u16
 }
 
-/// The next number of a count that begins with 0.
+/// Takes the next number of a count that begins with 0.
 fn next<K: Ord>(counts: &mut BTreeMap<K, u16>, key: K) -> u16 {
     let count = counts.entry(key).or_insert(u16::MAX);
     *count = count.wrapping_add(1);

@@ -21,7 +21,7 @@ use crate::statistics::ratio;
 const STARVED_BELOW: f64 = 0.1;
 
 impl World<'_> {
-    /// The outcome, if the books balance.
+    /// Returns the outcome, if the books balance.
     pub(crate) fn conclude(mut self, cell: &Cell<Packet>) -> Result<Outcome, RunError> {
         let airtime = self.check_laws(cell).map_err(|law| {
             let (seed, replication) = (self.seed, self.replication);
@@ -93,7 +93,7 @@ impl World<'_> {
         self.airtime.close()
     }
 
-    /// What the MAC of each node counted in the measured time.
+    /// Returns the counts of the MAC of each node in the measured time.
     fn mac_counted(&self, cell: &Cell<Packet>) -> Vec<MacCounters> {
         let mut mac = vec![MacCounters::default(); self.nodes.len()];
         for (id, transmitter) in (0..).zip(&self.transmitters) {
@@ -102,7 +102,7 @@ impl World<'_> {
         mac
     }
 
-    /// What the MAC counted of one queue in the measured time. Attempts are those that ended in it,
+    /// Returns the counts of the MAC for one queue in the measured time. Attempts are those that ended in it,
     /// as the collisions and successes are that they ended with: otherwise a short run counts the
     /// collision of an attempt that it does not count.
     pub(super) fn mac_counted_by(&self, id: ContenderId, cell: &Cell<Packet>) -> MacCounters {
@@ -202,7 +202,7 @@ impl World<'_> {
             .collect()
     }
 
-    /// The metrics of everything.
+    /// Returns the metrics of everything.
     fn metrics(
         &mut self,
         flows: &[FlowRecord],
@@ -277,12 +277,12 @@ impl World<'_> {
         metrics
     }
 
-    /// Whether frames are aggregated.
+    /// Tells whether frames are aggregated.
     pub(super) fn is_aggregated(&self) -> bool {
         self.scenario.mac.aggregation.is_some()
     }
 
-    /// What the queues of some nodes counted.
+    /// Adds up the counts of the queues of some nodes.
     pub(super) fn queue_counts(&self, of: impl Fn(&Node) -> bool) -> QueueCounts {
         let mut sum = QueueCounts::default();
         let is_of = |one: &&Transmitter| of(&self.nodes[one.node as usize]);

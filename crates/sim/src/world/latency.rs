@@ -1,4 +1,4 @@
-//! How long things took for the packets of some flows: round trips, waits in queues and for earlier
+//! The delays of the packets of some flows: round trips, waits in queues and for earlier
 //! frames, ways of datagrams; and which datagrams came. Forgotten with the warm-up.
 
 use std::ops::AddAssign;
@@ -30,10 +30,10 @@ pub(super) struct Latency {
     pub(super) lost: u64,
 }
 
-/// What the receiver of a flow of datagrams keeps.
+/// The state of the receiver of a flow of datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Jitter {
-    /// How long the last datagram took, in nanoseconds.
+    /// The delay of the last datagram, in nanoseconds.
     last: Option<u64>,
     /// 16 times the estimate in nanoseconds.
     estimate: u64,
@@ -64,14 +64,14 @@ impl Speech {
         self.lost += 1;
     }
 
-    /// R of the E-model; `None` if nothing was sent.
+    /// Returns R of the E-model; `None` if nothing was sent.
     pub(super) fn rating(&self) -> Option<f64> {
         self.codec.best_rating(&self.delays, self.lost)
     }
 }
 
 impl Latency {
-    /// A datagram that was sent at `sent` has arrived.
+    /// Counts a datagram that was sent at `sent` and has arrived.
     #[inline]
     pub(super) fn datagram(&mut self, sent: Time, now: Time, jitter: &mut Jitter) {
         let delay = now - sent;
@@ -79,7 +79,7 @@ impl Latency {
         self.jitter_sum += u128::from(jitter.next(delay.as_nanos()));
     }
 
-    /// The round trip of a segment that was sent at `sent` is over.
+    /// Counts the round trip of a segment that was sent at `sent`.
     #[inline(always)]
     pub(super) fn round_trip(&mut self, trip: Trip, sent: Time, now: Time) {
         let delays = match trip {
@@ -153,7 +153,7 @@ impl AddAssign<&Self> for Latency {
 }
 
 impl Jitter {
-    /// RFC 3550, 6.4.1 and A.8: a sixteenth of what the delay has changed by goes into the estimate.
+    /// Adds a sixteenth of what the delay has changed by to the estimate (RFC 3550, 6.4.1 and A.8).
     #[inline]
     fn next(&mut self, delay: u64) -> u64 {
         let change = self.last.replace(delay).map_or(0, |last| delay.abs_diff(last));

@@ -25,7 +25,7 @@ pub(crate) struct SentPacket {
     /// The blocks of its SACK option.
     pub(crate) sacked: Vec<Block>,
     pub(crate) bits: u64,
-    /// Whether it answers something that has come over the air at the same instant.
+    /// A flag: it answers something that has come over the air at the same instant.
     pub(crate) is_reaction: bool,
 }
 

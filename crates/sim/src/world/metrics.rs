@@ -7,7 +7,7 @@ use airtcp_wlan::MacCounters;
 use crate::outcome::Metrics;
 use crate::statistics::quantile;
 
-/// What some flows did in the measured time.
+/// The traffic of some flows in the measured time.
 #[derive(Debug, Default)]
 pub(super) struct Traffic {
     /// Of each flow.
@@ -22,7 +22,7 @@ pub(super) struct Traffic {
     pub(super) last_ack_time_s: Option<f64>,
     /// The mean number of transfers in progress.
     pub(super) active_flows: f64,
-    /// How long the payload that crossed the air takes at the data rate of its station.
+    /// The time that the payload that crossed the air takes at the data rate of its station.
     pub(super) payload_s: f64,
     pub(super) retransmissions: u64,
     pub(super) timeouts: u64,
@@ -65,7 +65,7 @@ impl Traffic {
     }
 }
 
-/// What some stations did at the MAC, where frames are aggregated or not.
+/// Computes the metrics of some stations at the MAC, where frames are aggregated or not.
 pub(super) fn station_metrics(stations: MacCounters, aggregated: bool) -> Metrics {
     Metrics::from([
         ("failed_ppdu_ratio_stations", fraction(stations.unanswered(), stations.asked())),
@@ -76,7 +76,7 @@ pub(super) fn station_metrics(stations: MacCounters, aggregated: bool) -> Metric
     ])
 }
 
-/// What the access point and some stations did at the MAC.
+/// Computes the metrics of the access point and some stations at the MAC.
 pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters, aggregated: bool) -> Metrics {
     let all = ap + stations;
     let mut metrics = station_metrics(stations, aggregated);
@@ -92,7 +92,7 @@ pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters, aggregated: bo
     metrics
 }
 
-/// Without aggregation what does not collide is one MPDU, and an ACK tells that it came.
+/// Computes the share of MPDUs with errors. Without aggregation what does not collide is one MPDU, and an ACK tells that it came.
 fn mpdu_error_ratio(counted: MacCounters, aggregated: bool) -> Option<f64> {
     if aggregated {
         fraction(counted.mpdu_errors, counted.mpdus)

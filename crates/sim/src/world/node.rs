@@ -23,11 +23,11 @@ pub(super) struct Node {
     pub(super) name: String,
     /// Its station group; none if it is an access point.
     pub(super) group: Option<u32>,
-    /// What its cell knows it by.
+    /// The number that its cell knows it by.
     pub(super) address: StationId,
-    /// Where packets of each [`TrafficClass`] wait.
+    /// The queues in which packets of each [`TrafficClass`] wait.
     pub(super) routes: [ContenderId; 3],
-    /// How many of its queues are not empty.
+    /// The number of its queues that are not empty.
     pub(super) backlogged_queues: u32,
 }
 
@@ -37,7 +37,7 @@ impl Node {
         self.group.is_none()
     }
 
-    /// The queue for packets of `class`.
+    /// Returns the queue for packets of `class`.
     #[inline]
     pub(super) fn route(&self, class: TrafficClass) -> ContenderId {
         self.routes[class as usize]
@@ -55,11 +55,11 @@ pub(super) struct Transmitter {
     pub(super) counts: QueueCounts,
     /// Datagram flows that wait for room in the queue.
     pub(super) blocked: VecDeque<u32>,
-    /// Whether what it sent last collided; known where TCP is told.
+    /// A flag: its last frame collided; known where TCP is told.
     pub(super) collided: bool,
 }
 
-/// What [`build`] makes.
+/// The parts that [`build`] makes.
 pub(super) struct Built<'a> {
     pub(super) nodes: Vec<Node>,
     /// The queues, in the order of the contenders of the cell.
@@ -70,7 +70,7 @@ pub(super) struct Built<'a> {
     pub(super) groups: Vec<NodeId>,
 }
 
-/// Nodes, their queues, and the cell that they form. So far it has all nodes, which have the same
+/// Builds nodes, their queues, and the cell that they form. So far it has all nodes, which have the same
 /// numbers in it.
 pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'_> {
     let mut nodes: Vec<Node> = Vec::new();
@@ -151,7 +151,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     Built { nodes, transmitters, cell, access_point, groups }
 }
 
-/// The rates of the nodes that find theirs by sending, behind those of the groups.
+/// Returns the rates of the nodes that find theirs by sending, behind those of the groups.
 fn rate_controls(
     scenario: &Scenario,
     seed: u64,
@@ -179,7 +179,7 @@ fn rate_controls(
     nodes
 }
 
-/// Which frames to and from each node are lost; the access point's are those of the stations.
+/// Returns the errors of frames to and from each node; the access point's are those of the stations.
 fn errors(
     scenario: &Scenario,
     seed: u64,
@@ -200,7 +200,7 @@ fn errors(
     std::iter::once(None).chain(scenario.stations.iter().flat_map(of_group)).collect()
 }
 
-/// The queues of a station of a group, or of the access point, the one with the highest priority
+/// Returns the queues of a station of a group, or of the access point, the one with the highest priority
 /// first; no category under the DCF.
 fn queues_of(
     scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! How many frames go at once where frames are aggregated: counted of every PPDU that goes on the air
+//! The sizes of PPDUs where frames are aggregated: counted of every PPDU that goes on the air
 //! in the measured time, whether it comes through or not.
 
 use std::ops::AddAssign;
@@ -9,7 +9,7 @@ use super::metrics::fraction;
 use crate::outcome::Metrics;
 use crate::packet::{Packet, TrafficClass};
 
-/// What PPDUs of some kind had in them.
+/// The counts of PPDUs of some kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PpduCounts {
     /// With anything that is no TCP ACK alone.
@@ -36,7 +36,7 @@ impl Ppdus {
         }
     }
 
-    /// `by` sends a PPDU to or from a station of `group`.
+    /// Counts a PPDU that `by` sends to or from a station of `group`.
     pub(super) fn add(
         &mut self,
         by: ContenderId,
@@ -77,7 +77,7 @@ impl PpduCounts {
         }
     }
 
-    /// PPDUs with anything that is no TCP ACK alone, and the frames in them.
+    /// Returns the PPDUs with anything that is no TCP ACK alone, and the frames in them.
     pub(super) fn data(self) -> (u64, u64) {
         (self.data_ppdus, self.data_mpdus)
     }

@@ -23,11 +23,11 @@ const MOST_TRANSFERS: usize = 100_000;
 /// bytes; at 11 Mb/s an hour passes until so many have gone.
 const MOST_DATAGRAMS: u64 = 4_000_000;
 
-/// How many datagrams a flow sends between two looks at how many there are.
+/// The number of datagrams that a flow sends between two looks at how many there are.
 const DATAGRAMS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 impl World<'_> {
-    /// The applications of these flows start.
+    /// Starts the applications of these flows.
     pub(crate) fn start_applications(&mut self, of: impl Fn(LiveFlow) -> bool) {
         for id in 0..self.flows.len() {
             let flow = &mut self.flows[id];
@@ -39,7 +39,7 @@ impl World<'_> {
         }
     }
 
-    /// A timer of one end of a connection may be due.
+    /// Handles a timer of one end of a connection that may be due.
     pub(super) fn timer(&mut self, id: u32, side: Side) {
         let connection = &mut self.connections[id as usize];
         if connection.disarm(side, self.now) {
@@ -56,7 +56,7 @@ impl World<'_> {
         }
     }
 
-    /// A station may send more of a connection.
+    /// Sends on a connection of which a station may send more.
     #[cold]
     pub(super) fn resume(&mut self, id: u32) {
         if self.connections[id as usize].open {
@@ -64,7 +64,7 @@ impl World<'_> {
         }
     }
 
-    /// The application of a flow is woken.
+    /// Wakes the application of a flow.
     #[inline(never)]
     pub(super) fn wake(&mut self, flow: u32) {
         self.tell(flow, AppEvent::Woken);
@@ -136,7 +136,7 @@ impl World<'_> {
         self.actions.list = list;
     }
 
-    /// Where the connection is that the application of `flow` calls `tag`.
+    /// Returns the place of the connection that the application of `flow` calls `tag`.
     fn place(&self, flow: u32, tag: u32) -> u32 {
         self.flows[flow as usize].places[tag as usize]
     }
@@ -180,7 +180,7 @@ impl World<'_> {
         }
     }
 
-    /// More transfers are under way than anybody waits for: the run ends with an error.
+    /// Ends the run with an error: more transfers are under way than anybody waits for.
     #[cold]
     fn overloaded(&mut self, flow_id: u32) {
         let (name, now) = (&self.flows[flow_id as usize].name, self.now);
@@ -194,7 +194,7 @@ impl World<'_> {
         });
     }
 
-    /// More datagrams may wait than anybody waits for: then the run ends with an error.
+    /// Ends the run with an error if more datagrams wait than anybody waits for.
     #[cold]
     fn look_for_a_flood(&mut self, flow_id: u32) {
         let udp = self.flows.iter().filter(|flow| flow.config.tcp.is_none());
@@ -213,7 +213,7 @@ impl World<'_> {
         });
     }
 
-    /// The receiver has the last of so many bytes of a transfer that began at `began`.
+    /// Counts a transfer that began at `began` and of whose bytes the receiver has the last.
     pub(super) fn transfer_received(&mut self, flow_id: u32, began: Time, bytes: u64) {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];

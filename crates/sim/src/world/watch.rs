@@ -14,11 +14,11 @@ use crate::scenario::Scenario;
 /// The watchers that there are.
 #[derive(Debug)]
 pub(super) struct Watchers {
-    /// Whether any watcher but the recorder is there.
+    /// A flag: any watcher but the recorder is there.
     watches_frames: bool,
-    /// Whether the access point shares airtime out.
+    /// A flag: the access point shares airtime out.
     pub(super) shares_airtime: bool,
-    /// Whether some connection is told what becomes of its station's frames.
+    /// A flag: some connection is told what becomes of its station's frames.
     pub(super) tells_tcp: bool,
     /// The recorder of a trace, if one is asked for.
     pub(super) recorder: Option<Box<Recorder>>,

@@ -1,4 +1,4 @@
-//! What a capture knows of block ack agreements: which frames have been on the air, and what the
+//! The block ack agreements of a capture: frames that have been on the air, and the contents of the
 //! recipient's Block ACKs say (IEEE Std 802.11-2020, 10.25.6.3 and 10.25.6.5, full-state operation).
 //!
 //! Numbers are those of the MAC, which do not wrap; on the air they do.
@@ -21,7 +21,7 @@ struct Scoreboard {
     received: BTreeSet<u64>,
 }
 
-/// What a Block ACK says.
+/// The contents of a Block ACK.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BlockAck {
     pub(super) start: u64,
@@ -30,7 +30,7 @@ pub(super) struct BlockAck {
 }
 
 impl Agreement {
-    /// The identifications of the IP packets of frame `id`, which goes on the air, and whether it has
+    /// Returns the identifications of the IP packets of frame `id`, which goes on the air, and whether it has
     /// been there before; `number` gives new ones.
     pub(super) fn send(
         &mut self,
@@ -46,12 +46,12 @@ impl Agreement {
         (false, ids)
     }
 
-    /// No frame before `start` goes again.
+    /// Forgets frames before `start`, which do not go again.
     pub(super) fn forget_before(&mut self, start: u64) {
         self.sent = self.sent.split_off(&start);
     }
 
-    /// Frame `id` has come, under a window of so many.
+    /// Notes that frame `id` has come, under a window of so many.
     pub(super) fn receive(&mut self, id: u64, window: u64) {
         let board = &mut self.scoreboard;
         if id >= board.start + window {
@@ -60,14 +60,14 @@ impl Agreement {
         board.received.insert(id);
     }
 
-    /// A Block ACK request says where the window begins.
+    /// Takes a Block ACK request, which says where the window begins.
     pub(super) fn request(&mut self, start: u64) {
         if start > self.scoreboard.start {
             self.scoreboard.begin_at(start);
         }
     }
 
-    /// The Block ACK that tells of a window of so many.
+    /// Makes the Block ACK that tells of a window of so many.
     pub(super) fn block_ack(&self, window: u64) -> BlockAck {
         let Scoreboard { start, received } = &self.scoreboard;
         let mut bitmap = vec![0; window.div_ceil(8) as usize];

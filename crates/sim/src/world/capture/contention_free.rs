@@ -37,7 +37,7 @@ impl World<'_> {
     }
 }
 
-/// What a beacon that is sent at `start` tells of contention-free periods. It was due at the last
+/// Returns what a beacon that is sent at `start` tells of contention-free periods. It was due at the last
 /// multiple of the interval, and begins one if that is one of theirs.
 pub(super) fn cf_parameters(pcf: PcfConfig, beacons: Duration, start: Time) -> CfParameters {
     let units = |nanos: u64| u16::try_from(nanos / TIME_UNIT_NS).unwrap_or(u16::MAX);

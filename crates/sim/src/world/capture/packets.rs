@@ -31,7 +31,7 @@ const DATAGRAM_PORT: u16 = 9;
 /// not taken for the connection before.
 const ISN_STEP: u32 = 64_000;
 
-/// What tells a connection from the others of its flow.
+/// The numbers that tell a connection from the others of its flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbers {
     client_port: u16,
@@ -40,12 +40,12 @@ pub(super) struct Numbers {
     isn: [u32; 2],
 }
 
-/// What tells the packets of a capture apart.
+/// The names that tell the packets of a capture apart.
 #[derive(Debug)]
 pub(super) struct Names {
     /// The numbers of each connection, by place.
     connections: Vec<Numbers>,
-    /// How many connections each flow has opened.
+    /// The number of connections that each flow has opened.
     opened: Vec<u32>,
 }
 
@@ -54,7 +54,7 @@ impl Names {
         Self { connections: Vec::new(), opened: vec![0; flows] }
     }
 
-    /// A connection of `flow` for `service` has been put in place `id`.
+    /// Notes that a connection of `flow` for `service` has been put in place `id`.
     pub(super) fn open(&mut self, id: u32, flow: u32, service: Service) {
         let opened = &mut self.opened[flow as usize];
         let isn = opened.wrapping_mul(ISN_STEP);
@@ -92,7 +92,7 @@ impl Default for ForeignBytes {
 }
 
 impl ForeignBytes {
-    /// What is beyond the first `most` bytes of a frame is in no file, and not kept.
+    /// Keeps the first `most` bytes of a frame; what is beyond them is in no file.
     pub(super) fn keep(&mut self, place: u32, bytes: &[u8], most: usize) {
         let place = place as usize;
         if place >= self.kept.len() {
@@ -181,13 +181,13 @@ impl World<'_> {
     }
 }
 
-/// The address of what is behind the access point on the way to a flow's server.
+/// Returns the address of what is behind the access point on the way to a flow's server.
 pub(super) fn server_address(kind: usize) -> Address {
     let [a, b, c, d] = (kind as u32).to_be_bytes();
     [2, 1, a, b, c, d]
 }
 
-/// Stations are 10.0.0.1 and so on; the servers of each entry of the scenario have one address, in a
+/// Returns the address of an end. Stations are 10.0.0.1 and so on; the servers of each entry of the scenario have one address, in a
 /// network for such tests (RFC 2544): 198.18.0.1 and so on.
 pub(super) fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
     match side {
@@ -196,7 +196,7 @@ pub(super) fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
     }
 }
 
-/// ECT(0) and CE, as they stand in an IP header: RFC 3168 section 5.
+/// Returns ECT(0) and CE, as they stand in an IP header: RFC 3168 section 5.
 fn ecn_bits(flags: Flags) -> u8 {
     if flags.contains(Flags::CE) {
         0b11
@@ -207,7 +207,7 @@ fn ecn_bits(flags: Flags) -> u8 {
     }
 }
 
-/// RFC 7323: by how much the window is shifted, and what then stands in a header.
+/// Returns by how much the window is shifted (RFC 7323), and what then stands in a header.
 fn scaled_window(window: u64) -> (u8, u16) {
     let shift = (0..14).find(|&shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(14);
     (shift, u16::try_from(window >> shift).unwrap_or(u16::MAX))
