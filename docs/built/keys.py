@@ -53,6 +53,7 @@ SECTIONS = {
     "AdaptiveSkip": "`adaptive`, of `ack_skip`",
     "MacFeedback": "`mac_feedback`, of `tcp`",
     "Tack": "`tack`, of `tcp`",
+    "Receiver": "`receiver`, of `tcp`",
     "Segments": "`receive_window` and `initial_ssthresh`, of `tcp`, as tables",
     "Link": "`[links.NAME]`, and the tables of `path`",
     "Loss": "`loss`, of a link, as a table",
