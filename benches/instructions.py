@@ -154,6 +154,22 @@ def cpu_ns(rounds: list[Timed]) -> float:
     return 1e9 * spent / (many - few)
 
 
+def python(root: Path, arguments: list[str], tool: list[str] | None = None) -> str:
+    """Run Python with the airtcp of a checkout, and return what it prints; exits if it fails."""
+    environment = os.environ | {"PYTHONPATH": str(root / "python"), "PYTHONHASHSEED": "0"}
+    command = [*(tool or []), sys.executable, *arguments]
+    finished = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if finished.returncode != 0:
+        sys.exit(f"{command[0]} ended with {finished.returncode}: {finished.stderr[-2000:]}")
+    return finished.stdout
+
+
+def resolved_form(root: Path, scenario: Path) -> str:
+    """Return the resolved form of a scenario, as the airtcp of a checkout has it."""
+    code = "import airtcp, sys; print(airtcp.load(sys.argv[1]).to_json())"
+    return python(root, ["-c", code, str(scenario)])
+
+
 class Checkout:
     """A built airtcp."""
 
@@ -174,9 +190,8 @@ class Checkout:
             path = self.root / case.scenario
         else:
             path.write_text(case.scenario, encoding="utf-8")
-        code = "import airtcp, sys; print(airtcp.load(sys.argv[1]).to_json())"
         resolved = work / "case.json"
-        resolved.write_text(self._python(["-c", code, str(path)]), encoding="utf-8")
+        resolved.write_text(resolved_form(self.root, path), encoding="utf-8")
         return resolved
 
     def timed(self, resolved: Path, counted: str, lengths_s: tuple[int, int] = TIMED_S) -> Timed:
@@ -209,16 +224,8 @@ class Checkout:
         self, resolved: Path, seconds: int, counted: str, tool: list[str] | None = None
     ) -> tuple[int, float]:
         arguments = ["-IS", "-c", RUN, str(self.core), str(resolved), str(seconds), counted]
-        count, spent = self._python(arguments, tool or []).split()
+        count, spent = python(self.root, arguments, tool or []).split()
         return int(count), float(spent)
-
-    def _python(self, arguments: list[str], tool: list[str] | None = None) -> str:
-        environment = os.environ | {"PYTHONPATH": str(self.root / "python"), "PYTHONHASHSEED": "0"}
-        command = [*(tool or []), sys.executable, *arguments]
-        finished = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if finished.returncode != 0:
-            sys.exit(f"{command[0]} ended with {finished.returncode}: {finished.stderr[-2000:]}")
-        return finished.stdout
 
 
 def seconds(length: int, counted: str) -> int:

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
+from instructions import resolved_form
 from readme import replace
 
 HERE = Path(__file__).parent
@@ -121,12 +122,7 @@ def resolved(checkout: Path, seconds: int, work: Path) -> Path:
     """The resolved form of the scenario, as this airtcp has it."""
     written, path = work / "walk.toml", work / "walk.json"
     written.write_text(SCENARIO.replace('"1 s"', f'"{seconds} s"'), encoding="utf-8")
-    code = "import airtcp, sys; print(airtcp.load(sys.argv[1]).to_json())"
-    environment = os.environ | {"PYTHONPATH": str(checkout / "python")}
-    command = [sys.executable, "-c", code, str(written)]
-    path.write_bytes(
-        subprocess.run(command, env=environment, check=True, capture_output=True).stdout
-    )
+    path.write_text(resolved_form(checkout, written), encoding="utf-8")
     return path
 
 

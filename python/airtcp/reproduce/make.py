@@ -125,7 +125,7 @@ def value_of(kept: Any) -> Value:
 def _decided(item: Item, settings: Settings, out: Path, progress: Progress | None) -> Made:
     """Makes an item, with more replications while a claim of it is at its bound.
 
-    Not in a quick run, nor where replications are given. What was made with more is kept as it is.
+    Not in a quick run, nor where replications are given. An item that has more is kept as it is.
     """
     record = record_of(item, out)
     tried = [replace(settings, times=times) for times in _TIMES]

@@ -58,7 +58,7 @@ def tcp_fields(
     for option in control["options"]:
         _settle(option, path, now, option["value"], preset, marked=marked)
     yield control
-    # How the receiving end receives that a file tells apart is in a table of its own.
+    # A receiving end that a file tells apart has a table of its own.
     apart = tcp.sending_end is not None
     end, of_end = (f"{path}.receiver", now["receiver"]) if apart else (path, now)
     window = of_end.get("receive_window")

@@ -19,7 +19,7 @@ impl World<'_> {
             Side::Station => flow.station,
         };
         let id = self.nodes[node_id as usize].route(TrafficClass::Udp);
-        // Where frames are aggregated, enough for any aggregate though others are outstanding.
+        // Three windows are enough for any aggregate though others are outstanding.
         let places =
             self.scenario.mac.aggregation.as_ref().map_or(1, |one| 3 * one.block_ack_window);
         for _ in 0..places {

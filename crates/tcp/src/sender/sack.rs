@@ -115,7 +115,7 @@ impl Sack {
         let is_lost = self.scoreboard_mut().is_lost(tcb.snd_una, smss);
         let flight_size = tcb.flight_size();
         if tcb.snd_una < tcb.recover {
-            // What the MAC has given up is on its way again.
+            // The segment that the MAC has given up is on its way again.
             return;
         }
         if let Phase::Open { dup_acks, limited_transmit } = &mut tcb.phase {

@@ -65,7 +65,7 @@ pub(crate) struct Polled {
     sent_from: Time,
     /// The latest end of the period.
     ends: Time,
-    /// Whose data frame the access point has received last, and has not acknowledged.
+    /// The contender whose data frame the access point has received last, and has not acknowledged.
     unacknowledged: Option<ContenderId>,
 }
 
@@ -166,7 +166,7 @@ impl Polled {
             self.due = Some(now);
             self.next_beacon = now + air.beacons.interval();
         } else if !matches!(air.on_air, OnAir::Silence) && air.next_step <= now {
-            // What was on the air at the target time goes on to its end.
+            // The exchange that was on the air at the target time goes on to its end.
             air.step(self, now, supply);
         }
         if !matches!(air.on_air, OnAir::Silence) {

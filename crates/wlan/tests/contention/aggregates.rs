@@ -64,7 +64,7 @@ fn after_a_collision_frames_are_sent_again() {
     script.laws_hold();
 }
 
-/// What has collided goes ahead of what has come meanwhile, and in order, whatever the rule: as it is, or after a
+/// Frames that have collided go ahead of those that have come meanwhile, and in order, whatever the rule: as they are, or after a
 /// request.
 #[test]
 fn frames_of_an_ampdu_that_collided_go_ahead_of_the_queue_in_order() {

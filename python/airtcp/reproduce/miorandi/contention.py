@@ -167,7 +167,7 @@ def fig4(bench: Bench) -> Outcome:
             f"w1_gap_from_five{rules}": most(apart[3:]),
             f"w1000_spread{rules}": most(insensitive),
             f"w1000_spread_from_two{rules}": most(insensitive[1:]),
-            # What W* = 1 makes of it: from no collision at all.
+            # The spread with W* = 1 begins with no collision at all.
             f"w1_spread{rules}": most(off(ratio(run, one[3], name)) for run in one),
             f"drops{rules}": most(
                 run.metrics["drop_probability_mac"] for runs in some.values() for run in runs
