@@ -9,6 +9,7 @@ busy one. Needs valgrind and rustc.
     .venv/bin/python benches/instructions.py                  # this checkout, built
     .venv/bin/python benches/instructions.py --checkout DIR   # another, its core in python/airtcp
     .venv/bin/python benches/instructions.py --write after    # and put the table into README.md
+    .venv/bin/python benches/instructions.py Linux office     # lines that have one of these words
 
 Knows what is counted and how; judges nothing.
 """
@@ -16,11 +17,13 @@ Knows what is counted and how; judges nothing.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,6 +51,8 @@ duration = "1 s"
 replications = 1
 """
 SEGMENTS = "tcp_segments"
+#: TCP segments, and the datagrams of UDP flows that have a rate.
+PACKETS = "packets"
 LINUX = 'tcp = { preset = "linux" }'
 WIRED = 'path = [{ rate = "100 Mb/s", delay = "5 ms", queue = 100 }]'
 #: 10 downloads over 802.11ax.
@@ -75,12 +80,19 @@ FQ_CODEL = '[ap]\nqueue = { discipline = "fq-codel" }'
 IDLE = '[[stations]]\nname = "idle"\ncount = 1990'
 
 
+#: The twin of a scenario of downloads: what other flows there are stays.
+UPLOADS = {"flows.laptop.direction": "upload"}
+OFFICE = Path("benches/scenarios/office-ax.toml")
+
+
 class Case(NamedTuple):
-    """A line of the table: a scenario file, or its text; per exchange, transmission or segment."""
+    """A line of the table: a scenario file, or its text, and a count of the outcome or PACKETS."""
 
     name: str
     scenario: str | Path
     counted: str = "mac_exchanges"
+    #: Keys that are changed, by their paths.
+    changes: Mapping[str, str] = {}
 
 
 CASES = (
@@ -95,7 +107,7 @@ CASES = (
         "mac_attempts",
     ),
     Case("20 flows, EDCA, SACK", Path("benches/scenarios/categories-20.toml")),
-    # Each MPDU carries one TCP segment.
+    # Each MPDU carries one TCP segment, or one datagram.
     Case(
         "1 download over 802.11ax, per MPDU", Path("benches/scenarios/download-ax.toml"), SEGMENTS
     ),
@@ -115,6 +127,15 @@ CASES = (
         MODERN.format(ap=FQ_CODEL, more=LINUX),
         SEGMENTS,
     ),
+    Case("office, per MPDU", OFFICE, PACKETS),
+    Case("10 uploads, Linux", DOWNLOADS.format(count=10, more=LINUX), changes=UPLOADS),
+    Case(
+        "10 uploads over 802.11ax, Linux, FQ-CoDel, per MPDU",
+        MODERN.format(ap=FQ_CODEL, more=LINUX),
+        SEGMENTS,
+        UPLOADS,
+    ),
+    Case("office with uploads, per MPDU", OFFICE, PACKETS, UPLOADS),
 )
 
 #: Simulated seconds of the two runs whose difference counts, of instructions and of CPU time; of
@@ -136,7 +157,14 @@ simulation, control = core.Simulation(json.dumps(scenario)), core.RunControl()
 begin = time.process_time()
 answer = simulation.run(1, 0, control)[0]
 spent = time.process_time() - begin
-print(json.loads(answer)["counts"][sys.argv[4]], spent)
+counts = json.loads(answer)["counts"]
+stations = {group["name"]: group["count"] for group in scenario["stations"]}
+udp = [flow for flow in scenario["flows"] if flow["application"].get("rate_bps")]
+counts["packets"] = counts["tcp_segments"] + sum(
+    stations[flow["stations"]] * int(sys.argv[3]) * round(one["rate_bps"] / one["packet_bytes"] / 8)
+    for flow in udp for one in [flow["application"]]
+)
+print(counts[sys.argv[4]], spent)
 """
 
 
@@ -164,10 +192,11 @@ def python(root: Path, arguments: list[str], tool: list[str] | None = None) -> s
     return finished.stdout
 
 
-def resolved_form(root: Path, scenario: Path) -> str:
-    """Return the resolved form of a scenario, as the airtcp of a checkout has it."""
-    code = "import airtcp, sys; print(airtcp.load(sys.argv[1]).to_json())"
-    return python(root, ["-c", code, str(scenario)])
+def resolved_form(root: Path, scenario: Path, changes: Mapping[str, str] = {}) -> str:
+    """Return the resolved form of a changed scenario, as the airtcp of a checkout has it."""
+    code = "airtcp.load(sys.argv[1]).vary(json.loads(sys.argv[2])).to_json()"
+    code = f"import airtcp, json, sys; print({code})"
+    return python(root, ["-c", code, str(scenario), json.dumps(dict(changes))])
 
 
 class Checkout:
@@ -191,7 +220,7 @@ class Checkout:
         else:
             path.write_text(case.scenario, encoding="utf-8")
         resolved = work / "case.json"
-        resolved.write_text(resolved_form(self.root, path), encoding="utf-8")
+        resolved.write_text(resolved_form(self.root, path, case.changes), encoding="utf-8")
         return resolved
 
     def timed(self, resolved: Path, counted: str, lengths_s: tuple[int, int] = TIMED_S) -> Timed:
@@ -230,7 +259,7 @@ class Checkout:
 
 def seconds(length: int, counted: str) -> int:
     """How long a run is in which this is counted."""
-    return length // 10 if counted == SEGMENTS else length
+    return length // 10 if counted in (SEGMENTS, PACKETS) else length
 
 
 def bare_loop() -> Path:
@@ -242,10 +271,10 @@ def bare_loop() -> Path:
     return program
 
 
-def table(checkout: Checkout) -> str:
+def table(checkout: Checkout, cases: Sequence[Case]) -> str:
     """The measured table, in Markdown, of the cases whose scenarios `checkout` has."""
     bare = bare_loop()
-    cases = [case for case in CASES if checkout.has(case)]
+    cases = [case for case in cases if checkout.has(case)]
     floor = float("inf")
     instructions: dict[str, float] = {}
     rounds: dict[str, list[Timed]] = {case.name: [] for case in cases}
@@ -269,8 +298,9 @@ def table(checkout: Checkout) -> str:
         for name, count in instructions.items()
     ]
     lines.append(f"| the bare loop | | {floor:.1f} ns | 1.0 |")
-    ratio = cpu["100 downloads"] / cpu["10 downloads"]
-    lines.append(f"| 100 downloads over 10 | | {ratio:.2f} times | |")
+    if {"100 downloads", "10 downloads"} <= cpu.keys():
+        ratio = cpu["100 downloads"] / cpu["10 downloads"]
+        lines.append(f"| 100 downloads over 10 | | {ratio:.2f} times | |")
     return "\n".join(lines)
 
 
@@ -279,8 +309,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Count the instructions of a MAC exchange")
     parser.add_argument("--checkout", type=Path, default=ROOT, help="whose built core is measured")
     parser.add_argument("--write", metavar="NAME", help="the table of README.md to replace")
+    parser.add_argument("names", nargs="*", help="only lines whose name contains one of these")
     args = parser.parse_args()
-    measured = table(Checkout(args.checkout.resolve()))
+    cases = [
+        case for case in CASES if not args.names or any(name in case.name for name in args.names)
+    ]
+    if not cases:
+        parser.error("no line has such a name")
+    measured = table(Checkout(args.checkout.resolve()), cases)
     print(measured)
     if args.write is not None:
         replace(f"instructions {args.write}", measured)
