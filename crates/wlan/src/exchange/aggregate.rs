@@ -290,20 +290,11 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
             while window.next_id() < end {
                 let fits_alone = |bits| fits(psdu, air.frames.mpdu_bits(bits));
                 let Some(msdu) = supply.next_for(by, receiver, now, fits_alone) else { break };
-                let mut mpdu = Mpdu {
-                    id: window.take_id(),
-                    receiver,
-                    bits: air.frames.mpdu_bits(msdu.bits),
-                    is_further: false,
-                    failures: 0,
-                    failures_after_rts: 0,
-                    is_received: false,
-                    payload: msdu.payload,
-                };
-                psdu = psdu.with(mpdu.bits);
-                let mut packets = Packets::of(mpdu.bits - header_bits);
+                let (id, bits) = (window.take_id(), air.frames.mpdu_bits(msdu.bits));
+                let mut packets = Packets::of(bits - header_bits);
+                psdu = psdu.with(bits);
                 originator.next_id += 1;
-                mpdus.push(mpdu.clone());
+                mpdus.push(packet_of(id, receiver, bits, msdu.payload));
                 while exchange.has_amsdus() {
                     let grown = |bits| {
                         let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
@@ -316,11 +307,11 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
                     };
                     let Some(msdu) = supply.next_for(by, receiver, now, fits_too) else { break };
                     let (with_it, psdu_with_it) = grown(msdu.bits);
-                    mpdu.bits = with_it.bits() - packets.bits();
-                    (mpdu.is_further, mpdu.payload) = (true, msdu.payload);
-                    (packets, psdu) = (with_it, psdu_with_it);
+                    let bits = with_it.bits() - packets.bits();
                     originator.next_id += 1;
-                    mpdus.push(mpdu.clone());
+                    let further = packet_of(id, receiver, bits, msdu.payload);
+                    mpdus.push(Mpdu { is_further: true, ..further });
+                    (packets, psdu) = (with_it, psdu_with_it);
                 }
             }
         }
@@ -439,6 +430,21 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
 
     fn last_arrival(&self) -> Option<Time> {
         self.arrived.checked_sub(1).and_then(|last| self.arrivals.get(last)).copied()
+    }
+}
+
+/// Makes frame `id`, or a part of it, that was never sent.
+#[inline(always)]
+fn packet_of<P>(id: u64, receiver: StationId, bits: u64, payload: P) -> Mpdu<P> {
+    Mpdu {
+        id,
+        receiver,
+        bits,
+        is_further: false,
+        failures: 0,
+        failures_after_rts: 0,
+        is_received: false,
+        payload,
     }
 }
 

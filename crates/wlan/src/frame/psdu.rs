@@ -18,11 +18,11 @@ impl<P> Psdu<P> {
     /// Makes the PSDU of these frames, the oldest first.
     ///
     /// # Panics
-    /// If there is none, or they have different receivers.
+    /// If there is none; with debug assertions also if they have different receivers.
     pub(crate) fn of(mpdus: Vec<Mpdu<P>>) -> Self {
         assert!(!mpdus.is_empty(), "a PSDU has a frame");
         let receiver = mpdus[0].receiver;
-        assert!(mpdus.iter().all(|one| one.receiver == receiver), "a PSDU has one receiver");
+        debug_assert!(mpdus.iter().all(|one| one.receiver == receiver), "a PSDU has one receiver");
         Self(Mpdus::Several(mpdus))
     }
 

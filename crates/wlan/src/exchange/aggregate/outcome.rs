@@ -47,30 +47,32 @@ impl<P: Clone> Aggregate<P> {
         let until = if self.arrivals.is_empty() {
             all
         } else {
-            begun + 1 + further(&psdu.mpdus()[begun + 1..])
+            begun + first_frame(&psdu.mpdus()[begun..]).0
         };
-        let mut next = begun;
+        let Agreement { recipient, books, .. } = self.queues[by as usize].agreement(receiver);
+        let mut rest = &mut psdu.mpdus_mut()[begun..until];
         let (mut frames, mut errors) = (0, 0);
-        while next < until {
-            let first = next;
+        while !rest.is_empty() {
+            let (packets, bits) = first_frame(rest);
+            let (frame, others) = rest.split_at_mut(packets);
+            rest = others;
             frames += 1;
-            next += 1 + further(&psdu.mpdus()[next + 1..]);
-            let frame = &mut psdu.mpdus_mut()[first..next];
-            let bits = frame.iter().map(|mpdu| mpdu.bits).sum();
-            let bits = air.frames.msdu_bits(bits);
-            let is_lost = match error_rate {
-                Some(rate) => air.errors.loses_at(far, bits, rate),
-                None => air.errors.loses(far, bits),
+            let is_lost = !air.is_perfect && {
+                let bits = air.frames.msdu_bits(bits);
+                match error_rate {
+                    Some(rate) => air.errors.loses_at(far, bits, rate),
+                    None => air.errors.loses(far, bits),
+                }
             };
             if is_lost {
                 errors += 1;
                 continue;
             }
-            for mpdu in &mut *frame {
+            frame[0].is_received = true;
+            for mpdu in &mut frame[1..] {
                 mpdu.is_received = true;
             }
             self.any_received = true;
-            let Agreement { recipient, books, .. } = self.queues[by as usize].agreement(receiver);
             recipient.receive(frame, now, |mpdu, came| {
                 books.hand_on(mpdu);
                 supply.on_event(now, MacEvent::Received { by, mpdu, came: Some(came) });
@@ -128,17 +130,30 @@ impl<P: Clone> Aggregate<P> {
             let frames = psdu.frames();
             receiver = frames.receiver();
             supply.on_event(now, MacEvent::Answered { by, psdu: frames });
-            let received = frames.each().filter(|frame| frame[0].is_received).count();
-            self.agreement(by, receiver).books.acknowledged += received as u64;
-            self.report(by, frames, received);
+            let (mut received, mut packets) = (0, 0);
             for mpdu in frames.mpdus().iter().filter(|mpdu| mpdu.is_received) {
-                air.originators[by as usize].done += 1;
+                received += usize::from(!mpdu.is_further);
+                packets += 1;
                 supply.acknowledged(now, by, mpdu);
             }
-            self.put_back(air, by, psdu, now, supply);
+            air.originators[by as usize].done += packets;
+            self.agreement(by, receiver).books.acknowledged += received as u64;
+            self.report(by, frames, received);
+            if packets == frames.mpdus().len() as u64 {
+                self.all_received(by, psdu);
+            } else {
+                self.put_back(air, by, psdu, now, supply);
+            }
         }
         let has_next = supply.has_next(by);
         air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
+    }
+
+    /// Forgets `psdu`, all of which was received.
+    fn all_received(&mut self, by: ContenderId, psdu: Psdu<P>) {
+        self.queues[by as usize].update_pending(psdu.frames().receiver());
+        self.spare = psdu.into_mpdus();
+        self.spare.clear();
     }
 
     /// Puts the frames of `psdu` that were not received back ahead of the queue, or gives them up.
@@ -250,7 +265,13 @@ impl<P: Clone> Aggregate<P> {
     }
 }
 
-/// Returns how many packets more of the frame before them `mpdus` begin with.
-fn further<P>(mpdus: &[Mpdu<P>]) -> usize {
-    mpdus.iter().take_while(|mpdu| mpdu.is_further).count()
+/// Counts the packets of the frame that `mpdus` begin with, and adds up its bits.
+#[inline(always)]
+fn first_frame<P>(mpdus: &[Mpdu<P>]) -> (usize, u64) {
+    let (mut packets, mut bits) = (1, mpdus[0].bits);
+    while let Some(mpdu) = mpdus.get(packets).filter(|mpdu| mpdu.is_further) {
+        packets += 1;
+        bits += mpdu.bits;
+    }
+    (packets, bits)
 }
