@@ -302,8 +302,8 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Goes on after the answer of `receiver` to `by`, whose queue `has_next`: with the TXOP, or with
-    /// contention.
+    /// Goes on after the answer of `receiver` to `by`, whose queue `has_next`: with contention, or with the
+    /// TXOP. Returns when its next exchange begins, which is assembled, if there is one.
     #[inline(always)]
     fn exchange_succeeded<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -312,13 +312,12 @@ impl<P: Clone> Air<P> {
         (receiver, mut has_next): (StationId, bool),
         now: Time,
         supply: &mut S,
-    ) {
+    ) -> Option<Time> {
         if !E::PLAIN && self.txop.is_open(now) {
             self.txop_was_for(receiver);
-            if self.continues_txop(exchange, by, now, supply)
-                || self.ends_early(exchange, by, now, supply)
-            {
-                return;
+            let next = self.continues_txop(exchange, by, now, supply);
+            if next.is_some() || self.ends_early(exchange, by, now, supply) {
+                return next;
             }
             has_next = supply.has_next(by);
         }
@@ -330,26 +329,26 @@ impl<P: Clone> Air<P> {
             self.contention.end_success_in::<false>(by, now, has_frame);
             self.fall_silent();
         }
+        None
     }
 
-    /// Begins one more exchange in the same TXOP, if there is a frame for which there is time
-    /// (IEEE Std 802.11-2020, 10.23.2.8). A beacon has a TXOP of its own.
-    #[cold]
+    /// Assembles one more exchange in the same TXOP, if there is a frame for which there is time
+    /// (IEEE Std 802.11-2020, 10.23.2.8), and returns when it begins. A beacon has a TXOP of its own.
+    #[inline(always)]
     fn continues_txop<E: Exchange<P>, S: Supply<P>>(
         &mut self,
         exchange: &mut E,
         by: ContenderId,
         now: Time,
         supply: &mut S,
-    ) -> bool {
+    ) -> Option<Time> {
         let start = now + self.frames.phy().sifs;
         let left = self.txop.left(start);
         if self.beacons.is_due(by) || !exchange.assemble(self, by, now, Some(left), supply) {
-            return false;
+            return None;
         }
         self.contention.continue_txop(by);
-        exchange.begins(self, by, start, supply);
-        true
+        Some(start)
     }
 
     /// Returns whether `by` has anything to send.

@@ -8,7 +8,8 @@
 //!
 //! **What it assumes.** One contender alone has got at the medium. It sends one frame, and no
 //! beacon. So nothing happens in the cell between three instants: the access, the end of the data
-//! frame, and the end of the MAC ACK.
+//! frame, and the end of the MAC ACK. If its TXOP goes on then, the next exchange of it has an access of
+//! its own, a SIFS later, and is played so, too.
 //!
 //! **When it gives up.** At the second and the third instant, it stores the state that the cell is
 //! in then, and the states go on, if
@@ -42,7 +43,8 @@ use crate::events::{MacEvent, Supply};
 use crate::station::ContenderId;
 
 impl<P: Clone> Air<P> {
-    /// Plays the exchange that `by`, alone, begins at `now`, as far as nothing disturbs it.
+    /// Plays the exchange that `by`, alone, begins at `now`, and those of the same TXOP that follow it, as far
+    /// as nothing disturbs them.
     #[inline(always)]
     pub(super) fn go_straight<E: Exchange<P>, S: Supply<P>>(
         &mut self,
@@ -51,6 +53,22 @@ impl<P: Clone> Air<P> {
         now: Time,
         supply: &mut S,
     ) {
+        let mut start = now;
+        while let Some(next) = self.play_exchange(exchange, by, start, supply) {
+            start = next;
+        }
+    }
+
+    /// Plays one exchange, from `now` on, and returns when the next one of its TXOP begins, if there is one
+    /// and nothing has disturbed this one.
+    #[inline(always)]
+    fn play_exchange<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &mut E,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> Option<Time> {
         let Self { originators, frames, roles, beacons, errors, .. } = self;
         // Looked up once: this is most of what a run does.
         let originator = &mut originators[by as usize];
@@ -59,16 +77,16 @@ impl<P: Clone> Air<P> {
         let (received, end) = (now + times.received, now + times.total);
         if !play_until::<P, E, S>(beacons, received, supply) {
             self.sends(by, now, times);
-            return;
+            return None;
         }
         if !self.is_perfect {
             if mpdu.is_received {
                 self.sends(by, now, times);
-                return;
+                return None;
             }
             if loses(errors, roles, frames, station, mpdu) {
                 self.data_lost(exchange, by, received, end, supply);
-                return;
+                return None;
             }
         }
         mpdu.is_received = true;
@@ -79,20 +97,22 @@ impl<P: Clone> Air<P> {
             self.answers(by, receiver, received, end);
             self.frame_ready(contender, received);
             self.frames_ready(received, supply);
-            if play_until::<P, E, S>(&self.beacons, end, supply) {
-                self.count_straight();
-                exchange.answered(self, by, end, supply);
+            if !play_until::<P, E, S>(&self.beacons, end, supply) {
+                return None;
             }
+            self.count_straight();
+            self.takes_ack(exchange, by, end, supply)
         } else if play_until::<P, E, S>(beacons, end, supply) {
             let has_next = supply.acknowledged(end, by, mpdu);
             let receiver = mpdu.receiver;
             originator.release();
             self.count_straight();
-            self.exchange_succeeded(exchange, by, (receiver, has_next), end, supply);
+            self.exchange_succeeded(exchange, by, (receiver, has_next), end, supply)
         } else {
             let receiver = mpdu.receiver;
             self.medium.begin_alone(by, received);
             self.answers(by, receiver, received, end);
+            None
         }
     }
 

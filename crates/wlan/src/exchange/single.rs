@@ -112,12 +112,9 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
         now: Time,
         supply: &mut S,
     ) {
-        let originator = &mut air.originators[by as usize];
-        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
-        let receiver = mpdu.receiver;
-        let has_next = supply.acknowledged(now, by, mpdu);
-        originator.release();
-        air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
+        if let Some(start) = air.takes_ack(self, by, now, supply) {
+            self.gets_medium(air, by, start, supply);
+        }
     }
 
     #[inline(always)]
@@ -135,6 +132,23 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
 }
 
 impl<P: Clone> Air<P> {
+    /// Takes the MAC ACK for the frame of `by`, and returns as [`Self::exchange_succeeded`].
+    #[inline(always)]
+    pub(super) fn takes_ack<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &mut E,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> Option<Time> {
+        let originator = &mut self.originators[by as usize];
+        let mpdu = originator.psdu.as_mut().expect("it was sent").only();
+        let receiver = mpdu.receiver;
+        let has_next = supply.acknowledged(now, by, mpdu);
+        originator.release();
+        self.exchange_succeeded(exchange, by, (receiver, has_next), now, supply)
+    }
+
     /// Takes the next frame of `by` if its exchange fits into `left` of a TXOP. Returns whether it does.
     #[inline(always)]
     fn takes_what_fits<S: Supply<P>>(

@@ -36,7 +36,7 @@ impl TxopEnds {
 
 impl<P: Clone> Air<P> {
     /// Notes that an exchange of the TXOP that is under way was for `receiver`.
-    #[cold]
+    #[inline(always)]
     pub(super) fn txop_was_for(&mut self, receiver: StationId) {
         let ends = &mut self.txop_ends;
         if ends.known != self.txop.end() {
@@ -48,7 +48,7 @@ impl<P: Clone> Air<P> {
 
     /// Ends the TXOP of `by`, whose exchange has succeeded at `now`, before its limit. Returns whether that
     /// means anything to the others.
-    #[cold]
+    #[inline(always)]
     pub(super) fn ends_early<E: Exchange<P>, S: Supply<P>>(
         &mut self,
         exchange: &E,
@@ -56,9 +56,22 @@ impl<P: Clone> Air<P> {
         now: Time,
         supply: &mut S,
     ) -> bool {
-        if self.txop_ends.protection == TxopProtection::Single {
-            return false;
+        let is_announced = self.txop_ends.protection != TxopProtection::Single;
+        if is_announced {
+            self.ends_before_announced(exchange, by, now, supply);
         }
+        is_announced
+    }
+
+    /// Does as [`Self::ends_early`], where it means anything.
+    #[inline(never)]
+    fn ends_before_announced<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &E,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
         let announced = self.txop.end();
         let start = now + self.frames.phy().sifs;
         let sent = start + self.txop_ends.cf_end;
@@ -73,7 +86,6 @@ impl<P: Clone> Air<P> {
             self.contention.end_success_early(by, receiver, now, announced, has_frame);
             self.fall_silent();
         }
-        true
     }
 
     /// Goes on with contention: all know that the TXOP of `by` is over.

@@ -7,7 +7,7 @@ use super::{Aggregate, Agreement, Sends};
 use crate::config::FailedBlockAck;
 use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
-use crate::exchange::{Air, OnAir};
+use crate::exchange::{Air, Exchange as _, OnAir};
 use crate::frame::{Mpdu, Psdu};
 use crate::station::{ContenderId, StationId};
 
@@ -146,7 +146,10 @@ impl<P: Clone> Aggregate<P> {
             }
         }
         let has_next = supply.has_next(by);
-        air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
+        let next = air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
+        if let Some(start) = next {
+            self.begins(air, by, start, supply);
+        }
     }
 
     /// Forgets `psdu`, all of which was received.
