@@ -151,8 +151,8 @@ impl Connection {
         let (segment, mut more) = endpoint.poll_one(config, now, &mut self.sacks)?;
         if keeps_queue_small {
             self.small_queue.below += u64::from(segment.len);
-            // Only when it is asked does the small queue know that somebody waits for it.
-            more = true;
+            // Only when it is asked does the small queue know that payload waits for it.
+            more |= segment.len > 0;
         }
         self.in_network += 1;
         if side == self.sender {
@@ -320,12 +320,18 @@ const PACING_SHIFT: u32 = 7;
 const MOST_BELOW: u64 = 4 << 20;
 
 impl SmallQueue {
-    #[inline(never)]
+    #[inline]
     fn must_wait(&mut self, endpoint: &Endpoint, config: &Config) -> bool {
         let least = 2 * u64::from(config.mss);
-        let limit = endpoint.pace().map_or(MOST_BELOW, |pace| pace >> PACING_SHIFT);
-        self.waits = self.below >= limit.clamp(least, MOST_BELOW.max(least));
+        self.waits = self.below >= least && self.below >= Self::limit(endpoint, least);
         self.waits
+    }
+
+    /// Returns the payload from which on no more may wait, which is not less than `least`.
+    #[inline(never)]
+    fn limit(endpoint: &Endpoint, least: u64) -> u64 {
+        let limit = endpoint.pace().map_or(MOST_BELOW, |pace| pace >> PACING_SHIFT);
+        limit.clamp(least, MOST_BELOW.max(least))
     }
 }
 

@@ -278,6 +278,13 @@ impl Config {
         self.timestamps || self.ecn || self.mac_feedback.is_some()
     }
 
+    /// Tells whether timestamps are all that segments of an established connection say beside their numbers, and nothing
+    /// watches its rate.
+    pub(crate) fn has_stamps_alone(&self) -> bool {
+        let is_watched = self.pacing || self.congestion.has_model() || self.tack.is_some();
+        self.timestamps && !self.ecn && self.mac_feedback.is_none() && !is_watched
+    }
+
     /// Makes what most tests start from: NewReno, segments of 1000 bytes, no handshake, an acknowledgment
     /// for each segment.
     #[cfg(any(test, feature = "testing"))]

@@ -6,6 +6,7 @@
 //! [`receiver`](crate::receiver).
 
 mod aside;
+mod stamped;
 
 use airtcp_kernel::{Duration, Time};
 
@@ -66,10 +67,10 @@ impl Endpoint {
         segment: &Segment,
         sacks: &SegmentOptions,
     ) -> u64 {
-        if self.state == State::Established {
-            self.take(config, now, segment, sacks)
-        } else {
-            self.take_aside(config, now, segment, sacks)
+        match self.state {
+            State::Established => self.take(config, now, segment, sacks),
+            State::Stamped => self.take_stamped(config, now, segment, sacks),
+            _ => self.take_aside(config, now, segment, sacks),
         }
     }
 
@@ -164,11 +165,12 @@ impl Endpoint {
         now: Time,
         sacks: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
-        if self.state != State::Established {
-            return self.poll_aside(config, now, sacks).map(|segment| (segment, true));
+        match self.state {
+            // Whoever has heard a window is not in this state.
+            State::Established => self.poll_data(config, now, config.peer_window(), sacks),
+            State::Stamped => self.poll_stamped(config, now, sacks),
+            _ => self.poll_aside(config, now, sacks).map(|segment| (segment, true)),
         }
-        // Whoever has heard a window is not in this state.
-        self.poll_data(config, now, config.peer_window(), sacks)
     }
 
     /// Returns the next segment of an established connection, without marks, to an end with the window `peer_window`.
@@ -209,7 +211,7 @@ impl Endpoint {
     pub fn has_nothing_to_send(&self) -> bool {
         self.sender.tcb.has_nothing_out()
             && matches!(self.receiver.ack_owed(), AckOwed::None | AckOwed::Until(_))
-            && self.state == State::Established
+            && matches!(self.state, State::Established | State::Stamped)
     }
 
     /// Returns the time at which [`Self::on_timer`] must be called next; [`Time::NEVER`] if no timer runs.
@@ -246,7 +248,7 @@ impl Endpoint {
 
     /// Tells whether data may flow.
     pub fn is_established(&self) -> bool {
-        matches!(self.state, State::Established | State::Marked)
+        matches!(self.state, State::Established | State::Stamped | State::Marked)
     }
 
     /// Returns the timestamps option of a segment that is sent now; `None` if segments have none.

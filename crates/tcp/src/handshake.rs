@@ -16,6 +16,8 @@ pub(crate) enum State {
     SynReceived(Syn),
     /// Data may flow.
     Established,
+    /// Data may flow, and each segment has timestamps; nothing else is rare about it.
+    Stamped,
     /// Data may flow, and each segment says something beside its numbers: timestamps, or marks of ECN.
     Marked,
 }
@@ -52,14 +54,24 @@ impl State {
 
     /// Returns the state in which the handshake is over.
     pub(crate) fn established(config: &Config) -> Self {
-        if config.has_marks() { Self::Marked } else { Self::Established }
+        match config.has_marks() {
+            false => Self::Established,
+            true if config.has_stamps_alone() => Self::Stamped,
+            true => Self::Marked,
+        }
+    }
+
+    /// Tells whether data may flow, with marks on each segment.
+    #[inline]
+    pub(crate) fn is_marked(self) -> bool {
+        matches!(self, Self::Stamped | Self::Marked)
     }
 
     /// Returns the own SYN, if it has not been acknowledged.
     pub(crate) fn syn_mut(&mut self) -> Option<&mut Syn> {
         match self {
             Self::SynSent(syn) | Self::SynReceived(syn) => Some(syn),
-            Self::Listen | Self::Established | Self::Marked => None,
+            Self::Listen | Self::Established | Self::Stamped | Self::Marked => None,
         }
     }
 
@@ -87,7 +99,9 @@ impl State {
                 Answer::Become(Self::SynReceived(Syn { due: true, ..sent }))
             }
             Self::SynReceived(_) if ack => Answer::Establish { acknowledge: false },
-            Self::SynReceived(_) | Self::Established | Self::Marked => Answer::Ignore,
+            Self::SynReceived(_) | Self::Established | Self::Stamped | Self::Marked => {
+                Answer::Ignore
+            }
         }
     }
 }

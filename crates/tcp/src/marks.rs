@@ -34,8 +34,14 @@ impl Marks {
         Self { recent: 0, ecn: Ecn::new(config), given_up: Vec::new(), reader: None }
     }
 
+    /// Tells whether timestamps are all that there is.
+    pub(crate) fn are_stamps_alone(&self, config: &Config) -> bool {
+        config.has_stamps_alone() && self.reader.is_none() && self.given_up.is_empty()
+    }
+
     /// Takes a segment, at an end that had last acknowledged all before `acknowledged`. Returns how
     /// long ago that left which its acknowledgment is for.
+    #[inline]
     pub(crate) fn on_segment(
         &mut self,
         now: Time,

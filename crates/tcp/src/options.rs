@@ -14,6 +14,8 @@ const MAX_SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
 /// Options under way at once between two ends; segments beyond that have none. A list of blocks is
 /// advice, and the next one says the same, and so do timestamps.
 const MAX_OPTIONS: usize = 1 << 16;
+/// The place after all that there can be.
+const NO_PLACE: u32 = u32::MAX;
 
 /// The place of the options of a segment, and the number of blocks of a SACK option among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,24 +33,37 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
+/// The options that few segments have.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct Rare {
     blocks: [Block; MAX_SACK_BLOCKS],
-    timestamps: Timestamps,
     window: u64,
 }
 
 /// The options of all segments under way between two ends.
-#[derive(Clone, Debug, Default)]
+// Timestamps, which all segments of a connection have or none, lie close together, and a free place is
+// linked to the next one in them: a segment that has nothing else touches eight bytes here.
+#[derive(Clone, Debug)]
 pub struct SegmentOptions {
-    slots: Vec<Slot>,
-    free: Vec<u16>,
+    /// The timestamps by place; of a free place the value is the next free one, or none that there is.
+    stamps: Vec<Timestamps>,
+    /// The rest of the options in these places, as far as any was ever needed.
+    rare: Vec<Rare>,
+    /// The place that was freed last.
+    free: u32,
+    under_way: u32,
+}
+
+impl Default for SegmentOptions {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl SegmentOptions {
     /// Makes an empty store.
     pub const fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
+        Self { stamps: Vec::new(), rare: Vec::new(), free: NO_PLACE, under_way: 0 }
     }
 
     /// Returns the blocks of a segment under way; none if it has no such option.
@@ -56,14 +71,16 @@ impl SegmentOptions {
     pub fn blocks(&self, segment: &Segment) -> &[Block] {
         match segment.place() {
             None => &[],
-            Some(place) => &self.slots[usize::from(place.slot)].blocks[..usize::from(place.blocks)],
+            Some(place) if place.blocks == 0 => &[],
+            Some(place) => &self.rare[usize::from(place.slot)].blocks[..usize::from(place.blocks)],
         }
     }
 
     /// Returns the timestamps of a segment under way.
+    #[inline]
     pub fn timestamps(&self, segment: &Segment) -> Option<Timestamps> {
         let place = segment.place().filter(|_| segment.has_timestamps())?;
-        Some(self.slots[usize::from(place.slot)].timestamps)
+        Some(self.stamps[usize::from(place.slot)])
     }
 
     /// Returns `segment`, which is about to be sent, with the first four of `blocks` in a SACK option, three beside
@@ -82,9 +99,12 @@ impl SegmentOptions {
         if blocks.is_empty() && timestamps.is_none() {
             return segment;
         }
-        match self.keep(blocks, timestamps) {
+        match self.keep(timestamps.unwrap_or_default()) {
             None => segment,
             Some(slot) => {
+                if !blocks.is_empty() {
+                    self.rare_at(slot).blocks[..blocks.len()].copy_from_slice(blocks);
+                }
                 let place = Place { blocks: blocks.len() as u8, slot };
                 segment.with_options(place, timestamps.is_some())
             }
@@ -92,11 +112,13 @@ impl SegmentOptions {
     }
 
     /// Returns `segment`, which may have blocks, with timestamps too.
+    #[inline]
     pub(crate) fn stamp(&mut self, segment: Segment, timestamps: Timestamps) -> Segment {
         let Some(place) = segment.place() else {
-            return self.attach(segment, &[], Some(timestamps));
+            let Some(slot) = self.keep(timestamps) else { return segment };
+            return segment.with_options(Place { blocks: 0, slot }, true);
         };
-        self.slots[usize::from(place.slot)].timestamps = timestamps;
+        self.stamps[usize::from(place.slot)] = timestamps;
         let blocks = place.blocks.min(MAX_SACK_BLOCKS_WITH_TIMESTAMPS as u8);
         segment.with_options(Place { blocks, ..place }, true)
     }
@@ -104,53 +126,73 @@ impl SegmentOptions {
     /// Returns the window that a segment under way says, in bytes; `None` if it says none.
     pub fn window(&self, segment: &Segment) -> Option<u64> {
         let place = segment.place().filter(|_| segment.has_window())?;
-        Some(self.slots[usize::from(place.slot)].window)
+        Some(self.rare[usize::from(place.slot)].window)
     }
 
     /// Returns `segment`, which may have other options, with a window, in bytes.
     pub fn say_window(&mut self, segment: Segment, window: u64) -> Segment {
-        let kept =
-            segment.place().or_else(|| Some(Place { blocks: 0, slot: self.keep(&[], None)? }));
-        let Some(place) = kept else { return segment };
-        self.slots[usize::from(place.slot)].window = window;
+        let kept = || self.keep(Timestamps::default()).map(|slot| Place { blocks: 0, slot });
+        let Some(place) = segment.place().or_else(kept) else { return segment };
+        self.rare_at(place.slot).window = window;
         segment.with_window(place)
     }
 
-    fn keep(&mut self, blocks: &[Block], timestamps: Option<Timestamps>) -> Option<u16> {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None if self.slots.len() < MAX_OPTIONS => {
-                self.slots.push(Slot::default());
-                (self.slots.len() - 1) as u16
+    /// Takes a place for options that are about to be sent; `None` if all are taken.
+    #[inline]
+    fn keep(&mut self, timestamps: Timestamps) -> Option<u16> {
+        let slot = self.free;
+        match self.stamps.get_mut(slot as usize) {
+            Some(free) => {
+                self.free = free.value;
+                *free = timestamps;
+                self.under_way += 1;
+                Some(slot as u16)
             }
-            None => return None,
-        };
-        let kept = &mut self.slots[usize::from(slot)];
-        kept.blocks[..blocks.len()].copy_from_slice(blocks);
-        kept.timestamps = timestamps.unwrap_or_default();
-        Some(slot)
+            None => self.keep_in_new_place(timestamps),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep_in_new_place(&mut self, timestamps: Timestamps) -> Option<u16> {
+        if self.stamps.len() == MAX_OPTIONS {
+            return None;
+        }
+        self.stamps.push(timestamps);
+        self.under_way += 1;
+        Some((self.stamps.len() - 1) as u16)
+    }
+
+    /// Returns the rare options in this place.
+    #[cold]
+    fn rare_at(&mut self, slot: u16) -> &mut Rare {
+        let known = self.rare.len().max(usize::from(slot) + 1);
+        self.rare.resize(known, Rare::default());
+        &mut self.rare[usize::from(slot)]
     }
 
     /// Forgets the options of a segment that has arrived, or is lost, and will never be asked about again. To be called once
     /// for each segment that was sent.
     #[inline]
     pub fn release(&mut self, segment: &Segment) {
-        if segment.has_options() {
-            self.free_slot(segment);
+        if segment.has_options()
+            && let Some(Place { slot, .. }) = segment.place()
+        {
+            debug_assert!(!self.is_free(slot), "a segment came to two ends");
+            self.stamps[usize::from(slot)].value = self.free;
+            self.free = u32::from(slot);
+            self.under_way -= 1;
         }
     }
 
-    #[cold]
-    fn free_slot(&mut self, segment: &Segment) {
-        if let Some(Place { slot, .. }) = segment.place() {
-            debug_assert!(!self.free.contains(&slot), "a segment came to two ends");
-            self.free.push(slot);
-        }
+    fn is_free(&self, slot: u16) -> bool {
+        let next = |place: &u32| self.stamps.get(*place as usize).map(|free| free.value);
+        std::iter::successors(Some(self.free), next).any(|place| place == u32::from(slot))
     }
 
     /// Counts the segments with such an option that are under way.
     pub fn under_way(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.under_way as usize
     }
 }
 
@@ -179,7 +221,7 @@ mod tests {
         let third = options.attach(ACK, &[block(40), block(50), block(60)], None);
         assert_eq!(options.blocks(&second), [block(20), block(30)]);
         assert_eq!(options.blocks(&third), [block(40), block(50), block(60)]);
-        assert_eq!((options.under_way(), options.slots.len()), (2, 2));
+        assert_eq!((options.under_way(), options.stamps.len()), (2, 2));
     }
 
     #[test]

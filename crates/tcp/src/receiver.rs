@@ -160,13 +160,12 @@ impl Receiver {
     }
 
     /// Takes the time since an acknowledgment left that a segment with data echoes.
-    #[cold]
     pub(crate) fn on_sender_echo(&mut self, rtt: Duration) {
         self.adaptive.get_or_insert_default().on_round_trip(rtt);
     }
 
     /// Takes the request of the last segment for an acknowledgment: Linux sends one as soon as it is read, which is at once.
-    #[cold]
+    #[inline]
     pub(crate) fn on_push(&mut self, config: &Config) {
         if config.delayed_ack.adaptive && matches!(self.ack_owed, AckOwed::Until(_)) {
             self.ack_is_due(config);
@@ -257,7 +256,7 @@ impl Receiver {
     }
 
     /// Does as [`Self::delay_ack`], but by rules of others, or where the number of segments changes.
-    #[cold]
+    #[inline(never)]
     fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
         if let Some(tack) = config.tack {
             let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);

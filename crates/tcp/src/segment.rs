@@ -37,6 +37,12 @@ impl Segment {
         self.flags.0 >> 6 & 0x3c
     }
 
+    /// Tells whether it has a timestamps option and no other, and no flag but ACK and PSH.
+    #[inline]
+    pub(crate) const fn has_stamps_alone(&self) -> bool {
+        self.flags.0 & (0xffff & !Flags::PSH.0) == Flags::ACK.0 | Flags::STAMPED
+    }
+
     /// Tells whether it may have options that are kept somewhere.
     #[inline]
     pub(crate) const fn has_options(&self) -> bool {

@@ -25,7 +25,9 @@ use self::tcb::{Phase, Tcb};
 use crate::{Block, Config};
 
 /// A segment with data that leaves now, as its first number and its length.
-type SentData = Option<(u64, u32)>;
+type SentBytes = (u64, u32);
+/// Such a segment, if one leaves.
+type SentData = Option<SentBytes>;
 
 /// The sending half of an endpoint.
 // In this order: see [`Endpoint`](crate::Endpoint).
@@ -142,11 +144,12 @@ impl Sender {
     ) -> Option<(u64, NonZeroU32, bool)> {
         let Self { recovery, tcb } = self;
         if let Recovery::Rack(rack) = recovery {
-            return some_data(rack.poll(tcb, config, now)?);
+            let (sent, more) = rack.poll(tcb, config, now)?;
+            return some_data(sent, more);
         }
         let is_open = matches!(tcb.phase, Phase::Open { dup_acks: 0, .. });
         if !is_open && let Ok(sent) = recovery.poll_in_disorder(tcb, config, now) {
-            return some_data(sent?);
+            return some_data(sent?, true);
         }
         let unsent = tcb.written - tcb.snd_nxt;
         if unsent == 0 {
@@ -178,8 +181,8 @@ impl Sender {
 
 /// Returns a segment, which always has data, so that its type says so and it is passed on in registers.
 #[inline(always)]
-fn some_data((seq, len): (u64, u32)) -> Option<(u64, NonZeroU32, bool)> {
-    Some((seq, NonZeroU32::new(len)?, true))
+fn some_data((seq, len): SentBytes, more: bool) -> Option<(u64, NonZeroU32, bool)> {
+    Some((seq, NonZeroU32::new(len)?, more))
 }
 
 #[cfg(test)]

@@ -24,6 +24,12 @@ pub(crate) struct SentSegment {
 }
 
 impl SentSegment {
+    /// Tells whether it was sent once and nothing is known of it.
+    #[inline]
+    fn is_regular(&self) -> bool {
+        self.fate == Fate::UnderWay && !self.repeated
+    }
+
     fn block(&self) -> Block {
         Block { start: self.start, end: self.end }
     }
@@ -53,6 +59,8 @@ pub(crate) struct Sent {
     sacked_octets: u64,
     lost_octets: u64,
     sacked_segments: usize,
+    /// The number of segments that were sent twice, SACKed or found lost.
+    irregular: usize,
     /// The number after the highest one that was ever acknowledged or SACKed.
     highest_delivered: u64,
     /// Most octets that came in between, where a segment arrived behind one that was sent later.
@@ -154,6 +162,31 @@ impl Sent {
         }
     }
 
+    /// Tells whether nothing is SACKed or lost, and nothing was sent twice.
+    #[inline]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.irregular == 0
+    }
+
+    /// Takes an acknowledgment of all before `una`, while all is in order and there are no records. Returns when the last
+    /// of the segments that are acknowledged whole was sent, and its end.
+    #[inline]
+    pub(crate) fn pass(&mut self, una: u64) -> Option<(Time, u64)> {
+        let mut last = None;
+        while let Some(first) = self.segments.front_mut() {
+            if first.end > una {
+                first.start = first.start.max(una);
+                break;
+            }
+            last = Some((first.sent, first.end));
+            self.segments.pop_front();
+        }
+        if let Some((_, end)) = last {
+            self.highest_delivered = end;
+        }
+        last
+    }
+
     /// Takes an acknowledgment of all before `una`, with SACK blocks. `min_rtt` is the least round trip so far:
     /// nothing arrives sooner.
     #[inline]
@@ -180,6 +213,7 @@ impl Sent {
             let mut record = None;
             if segment.end <= una {
                 self.segments.pop_front();
+                self.irregular -= usize::from(!segment.is_regular());
                 record = self.records.pop_front();
             }
             match segment.fate {
@@ -223,6 +257,7 @@ impl Sent {
             if segment.fate == Fate::Lost {
                 self.lost_octets -= octets;
             }
+            self.irregular += usize::from(segment.is_regular());
             self.segments[index].fate = Fate::Sacked;
             self.sacked_octets += octets;
             self.sacked_segments += 1;
@@ -273,6 +308,7 @@ impl Sent {
             }
             let due = segment.sent + latest.rtt + reo_wnd;
             if due <= now {
+                self.irregular += usize::from(segment.is_regular());
                 segment.fate = Fate::Lost;
                 lost += segment.end - segment.start;
                 if let Some(record) = self.records.get(index) {
@@ -293,6 +329,7 @@ impl Sent {
         for (index, segment) in self.segments.iter_mut().enumerate() {
             let is_old = segment.sent + wait <= now;
             if segment.fate == Fate::UnderWay && (is_first || is_old) {
+                self.irregular += usize::from(segment.is_regular());
                 segment.fate = Fate::Lost;
                 self.lost_octets += segment.end - segment.start;
                 if let Some(record) = self.records.get(index) {
@@ -309,6 +346,7 @@ impl Sent {
         for (index, segment) in self.segments.iter_mut().enumerate() {
             let is_inside = block.start <= segment.start && segment.end <= block.end;
             if segment.fate == Fate::UnderWay && is_inside {
+                self.irregular += usize::from(segment.is_regular());
                 segment.fate = Fate::Lost;
                 self.lost_octets += segment.end - segment.start;
                 if let Some(record) = self.records.get(index) {
@@ -345,6 +383,7 @@ impl Sent {
         if last.fate == Fate::Lost {
             self.lost_octets -= octets;
         }
+        self.irregular += usize::from(last.is_regular());
         *last = SentSegment { sent: now, fate: Fate::UnderWay, repeated: true, ..*last };
         Some(Block { start: last.start, end: last.end })
     }

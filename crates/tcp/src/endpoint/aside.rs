@@ -22,7 +22,7 @@ impl Endpoint {
         segment: &Segment,
         options: &SegmentOptions,
     ) -> u64 {
-        let was_established = self.state == State::Marked;
+        let was_established = self.state.is_marked();
         if !self.open(config, now, segment, options) {
             return 0;
         }
@@ -111,7 +111,7 @@ impl Endpoint {
 
     /// Sends all segments, from now on, the way of those with marks.
     fn marks_of_all_segments(&mut self, config: &Config) -> &mut Marks {
-        if self.state == State::Established {
+        if matches!(self.state, State::Established | State::Stamped) {
             self.state = State::Marked;
         }
         self.marks.get_or_insert_with(|| Box::new(Marks::new(config)))
@@ -135,7 +135,7 @@ impl Endpoint {
         segment: &Segment,
         options: &SegmentOptions,
     ) -> bool {
-        let is_marked = self.state == State::Marked;
+        let is_marked = self.state.is_marked();
         if is_marked && segment.ack > self.sender.tcb.snd_max() {
             // RFC 9293 section 3.10.7.4: it "acks something not yet sent", and is dropped; like Linux
             // without an acknowledgment in reply.
@@ -201,7 +201,11 @@ impl Endpoint {
                 self.sender.tcb.rtt.after_syn_timeout(config);
             }
         }
-        self.state = if self.marks.is_some() { State::Marked } else { State::Established };
+        self.state = match &self.marks {
+            None => State::Established,
+            Some(marks) if marks.are_stamps_alone(config) => State::Stamped,
+            Some(_) => State::Marked,
+        };
         if let Some(marks) = &mut self.marks {
             marks.ecn.begin(&self.sender.tcb.counters);
         }
@@ -216,7 +220,9 @@ impl Endpoint {
         options: &mut SegmentOptions,
     ) -> Option<Segment> {
         let segment = match self.state {
-            State::Established | State::Marked => self.poll_marked(config, now, options)?,
+            State::Established | State::Stamped | State::Marked => {
+                self.poll_marked(config, now, options)?
+            }
             State::Listen | State::SynSent(_) | State::SynReceived(_) => {
                 let syn = self.poll_syn(config, now)?;
                 let is_answer = syn.flags.contains(Flags::ACK);
@@ -299,7 +305,7 @@ impl Endpoint {
         let flags = match self.state {
             State::SynSent(_) => Flags::SYN,
             State::SynReceived(_) => Flags::SYN | Flags::ACK,
-            State::Listen | State::Established | State::Marked => return None,
+            State::Listen | State::Established | State::Stamped | State::Marked => return None,
         };
         let syn = self.state.syn_mut().filter(|syn| syn.is_due())?;
         syn.on_sent();

@@ -75,6 +75,7 @@ fn size_at(pace: Option<u64>, min_rtt: Option<Duration>) -> u64 {
 impl Rack {
     /// Begins a buffer if none is on its way; returns false if it is better to wait until more than `room` bytes may
     /// leave.
+    #[inline]
     pub(super) fn fill_buffer(
         &mut self,
         tcb: &mut Tcb,
@@ -82,13 +83,14 @@ impl Rack {
         now: Time,
         room: u64,
     ) -> bool {
-        if config.rules.segmentation == Segmentation::Single {
-            return true;
-        }
+        config.rules.segmentation == Segmentation::Single
+            || self.buffer.left > 0
+            || self.begin_buffer(tcb, config, now, room)
+    }
+
+    #[inline(never)]
+    fn begin_buffer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> bool {
         let mss = u64::from(config.mss);
-        if self.buffer.left > 0 {
-            return true;
-        }
         let pace = tcb.pacing_rate();
         let unsent = (tcb.written - tcb.snd_max).div_ceil(mss);
         let least = self.min_rtt().into_iter().chain(self.buffer.handshake).min();

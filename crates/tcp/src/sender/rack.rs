@@ -8,6 +8,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
+mod in_order;
 mod sending;
 
 use super::buffers::Buffer;
@@ -34,6 +35,8 @@ pub(crate) struct Rack {
     timer: Timer,
     /// The expiry of that timer. The sender's deadline comes before it if something waits for its pace.
     due: Time,
+    /// The time at which it was last set to expire with a probe.
+    restarted: Time,
     /// `None` without pacing.
     pacer: Option<Pacer>,
     /// The probe under way.
@@ -46,6 +49,8 @@ pub(crate) struct Rack {
     /// The rate of delivery; `None` unless the controller asks.
     rates: Option<Box<Rates>>,
     pub(super) buffer: Buffer,
+    /// A flag: there is a pacer or a rate to look after.
+    is_watched: bool,
 }
 
 /// The purpose of the timer: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" are one.
@@ -76,6 +81,7 @@ impl Rack {
             min_rtt: None,
             timer: Timer::Retransmission,
             due: Time::NEVER,
+            restarted: Time::NEVER,
             pacer: config.pacing.then(|| Pacer::new(is_ns3)),
             probe: None,
             probe_is_due: false,
@@ -83,6 +89,7 @@ impl Rack {
             prr: Prr::default(),
             rates: config.congestion.has_model().then(|| Box::new(Rates::new(is_ns3))),
             buffer: Buffer::default(),
+            is_watched: config.pacing || config.congestion.has_model(),
         }
     }
 
@@ -112,6 +119,23 @@ impl Rack {
         if ack > tcb.snd_max {
             return;
         }
+        if sacked.is_empty() && self.is_in_order(tcb) {
+            self.on_ack_in_order(tcb, config, now, ack);
+        } else {
+            self.on_ack_in_disorder(tcb, config, now, ack, sacked);
+        }
+    }
+
+    /// Takes an acknowledgment while something is missing or may be, was sent twice, or somebody watches rates.
+    #[inline(never)]
+    fn on_ack_in_disorder(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        ack: u64,
+        sacked: &[Block],
+    ) {
         let (una, advances) = (tcb.snd_una.max(ack), ack > tcb.snd_una);
         tcb.note_usage(config);
         let least = self.min_rtt.unwrap_or(Duration::ZERO);
@@ -404,6 +428,7 @@ impl Rack {
         // there is; at most as long as the RTO.
         let probe = config.probe_timeout(srtt, self.sent.len() == 1).min(rto);
         self.timer = Timer::Probe;
+        self.restarted = now;
         self.arm(tcb, config.expiry(now, probe));
     }
 

@@ -6,18 +6,38 @@ use airtcp_kernel::Time;
 
 use super::{Probe, Rack, Timer};
 use crate::Config;
-use crate::sender::SentData;
 use crate::sender::tcb::Tcb;
+use crate::sender::{SentBytes, SentData};
 
 impl Rack {
-    /// Sends the next segment: a probe, what is lost, then what was never sent.
-    #[inline(never)]
+    /// Sends the next segment: a probe, what is lost, then what was never sent. Tells also whether there may be more.
+    #[inline]
     pub(in crate::sender) fn poll(
         &mut self,
         tcb: &mut Tcb,
         config: &Config,
         now: Time,
-    ) -> SentData {
+    ) -> Option<(SentBytes, bool)> {
+        if self.probe_is_due || self.is_watched || self.sent.has_lost() {
+            return self.poll_otherwise(tcb, config, now).map(|sent| (sent, true));
+        }
+        let unsent = tcb.written - tcb.snd_max;
+        if unsent == 0 {
+            return None;
+        }
+        if tcb.snd_max == tcb.snd_una {
+            tcb.restart_if_idle(config, now);
+        }
+        let room = self.room(tcb);
+        let sent = self.send_new(tcb, config, now, room)?;
+        let len = u64::from(sent.1);
+        let (unsent, room) = (unsent - len, room - len);
+        Some((sent, unsent > 0 && room >= unsent.min(u64::from(config.mss))))
+    }
+
+    /// Does as [`Self::poll`] where there is more to send than new data, or somebody watches its rate.
+    #[inline(never)]
+    fn poll_otherwise(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
         if std::mem::take(&mut self.probe_is_due) {
             return self.send_probe(tcb, config, now);
         }
@@ -35,12 +55,18 @@ impl Rack {
         sent
     }
 
+    /// Returns how much of the window is not in the network.
+    #[inline]
+    fn room(&self, tcb: &Tcb) -> u64 {
+        tcb.window.cwnd.saturating_sub(self.sent.pipe(tcb.snd_una, tcb.snd_max))
+    }
+
     /// Sends what is lost, then what was never sent.
     fn send_next(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
         let (una, max) = (tcb.snd_una, tcb.snd_max);
         let smss = u64::from(config.mss);
         let pipe = self.sent.pipe(una, max);
-        let room = tcb.window.cwnd.saturating_sub(pipe);
+        let room = self.room(tcb);
         if self.sent.has_lost() {
             // RFC 6675: "if cwnd - pipe >= 1 SMSS". A window below a segment still sends one.
             let resend_is_due = std::mem::take(&mut self.resend_is_due);
@@ -66,7 +92,7 @@ impl Rack {
         if max == una {
             tcb.restart_if_idle(config, now);
         }
-        let room = tcb.window.cwnd.saturating_sub(pipe);
+        let room = self.room(tcb);
         self.send_new(tcb, config, now, room)
     }
 
@@ -86,8 +112,14 @@ impl Rack {
         self.sent.push(now, start, start + len);
         self.buffer.on_sent(len == unsent);
         self.prr.out += len;
-        self.record(tcb, now, start, len);
-        self.restart_timer(tcb, config, now);
+        if self.is_watched {
+            self.record(tcb, now, start, len);
+        }
+        // Of several segments that leave at once the first has said when a probe is due, unless it was alone then.
+        let is_set = self.timer == Timer::Probe && self.restarted == now && self.sent.len() > 2;
+        if !is_set || self.is_watched {
+            self.restart_timer(tcb, config, now);
+        }
         Some(sent)
     }
 

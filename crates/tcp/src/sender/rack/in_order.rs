@@ -1,0 +1,59 @@
+//! Acknowledgments while nothing is missing, nothing was sent twice and nobody watches rates: nearly all.
+//!
+//! Knows what of [`Rack::on_ack`] is left then: round trips, the window and the timer. All else is done there.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::{Rack, Timer};
+use crate::Config;
+use crate::congestion::Delivery;
+use crate::sender::tcb::Tcb;
+use crate::sent::Latest;
+
+impl Rack {
+    /// Tells whether an acknowledgment without SACK blocks can tell of nothing but what has arrived in order, in the order in
+    /// which it was sent.
+    #[inline]
+    pub(super) fn is_in_order(&self, tcb: &Tcb) -> bool {
+        tcb.is_open()
+            && self.sent.is_in_order()
+            && self.timer != Timer::Reordering
+            && self.probe.is_none()
+            && !self.is_watched
+            && tcb.rare.is_none()
+    }
+
+    /// Does as [`Self::on_ack`], in that case.
+    #[inline]
+    pub(super) fn on_ack_in_order(&mut self, tcb: &mut Tcb, config: &Config, now: Time, ack: u64) {
+        tcb.note_usage(config);
+        if ack <= tcb.snd_una {
+            if self.due == Time::NEVER && tcb.snd_una < tcb.snd_max {
+                self.restart_timer(tcb, config, now);
+            }
+            return;
+        }
+        let rtt = self.sent.pass(ack).map(|(sent, end)| self.time(now, sent, end));
+        let acked = ack - tcb.snd_una;
+        tcb.snd_una = ack;
+        tcb.rtt.on_ack(config, now, ack);
+        let delivery =
+            Delivery { acked, most_in_flight: tcb.usage.most, rtt, una: ack, next: tcb.snd_max };
+        tcb.grow_by(config, now, delivery);
+        self.restart_timer(tcb, config, now);
+    }
+
+    /// Takes the round trip of the last segment that is acknowledged, which was `sent` once and ends before `end`: RFC 8985
+    /// section 6.2, steps 1 and 2.
+    #[inline]
+    fn time(&mut self, now: Time, sent: Time, end: u64) -> Duration {
+        let rtt = now.saturating_since(sent);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        let passed = Latest { sent, end, rtt };
+        match &mut self.latest {
+            Some(latest) if !passed.is_after(latest.sent, latest.end) => latest.rtt = rtt,
+            latest => *latest = Some(passed),
+        }
+        rtt
+    }
+}
