@@ -17,6 +17,7 @@ mod per_flow;
 pub mod red;
 mod ring;
 mod scheduler;
+mod slab;
 mod tins;
 
 use std::rc::Rc;

@@ -4,12 +4,12 @@
 //! `Control` is the law, and knows times and bits alone; a `CodelLine` is a queue first in, first
 //! out that obeys it.
 
-use std::collections::VecDeque;
-
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
 use super::Inspect;
+use super::ack_filter::{AckFilter, superseded};
+use super::slab::{Line, Slab};
 use super::tins::{Overflow, Tin};
 use crate::Packet;
 
@@ -55,10 +55,11 @@ impl CodelConfig {
 const MAX_PACKET_BITS: u64 = 8 * 1500;
 
 /// The variables of RFC 8289, section 5, that say when the next packet is dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Control {
-    /// The time at which packets will have waited too long for an interval, if they go on to.
-    first_above: Option<Time>,
+    /// The time at which packets will have waited too long for an interval, if they go on to; never if they have
+    /// not.
+    first_above: Time,
     drop_next: Time,
     /// Drops since dropping began.
     count: u32,
@@ -69,22 +70,33 @@ pub(super) struct Control {
     reciprocal_root: u16,
 }
 
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            first_above: Time::NEVER,
+            drop_next: Time::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            reciprocal_root: 0,
+        }
+    }
+}
+
 impl Control {
     /// Tells whether the packet at the head may be dropped (section 5.5, `dodequeue`), that has waited for
     /// `sojourn` and leaves `rest` bits behind.
     #[inline]
     fn may_drop(&mut self, config: &CodelConfig, now: Time, sojourn: Duration, rest: u64) -> bool {
         if sojourn < config.target || rest <= MAX_PACKET_BITS {
-            self.first_above = None;
+            self.first_above = Time::NEVER;
             return false;
         }
-        match self.first_above {
-            None => {
-                self.first_above = Some(now + config.interval);
-                false
-            }
-            Some(first_above) => now >= first_above,
+        if self.first_above == Time::NEVER {
+            self.first_above = now + config.interval;
+            return false;
         }
+        now >= self.first_above
     }
 
     /// Begins drop mode (section 5.5): the rate of drops that the last one ended with is a
@@ -132,30 +144,24 @@ impl Control {
     }
 }
 
-/// Packets of one line, and what CoDel knows of it.
-#[derive(Debug)]
-pub(super) struct CodelLine<B> {
-    packets: VecDeque<Packet<B>>,
+/// A line of packets, and what CoDel knows of it.
+#[derive(Debug, Default)]
+pub(super) struct CodelLine {
+    packets: Line,
     bits: u64,
     control: Control,
 }
 
-impl<B> Default for CodelLine<B> {
-    fn default() -> Self {
-        Self { packets: VecDeque::new(), bits: 0, control: Control::default() }
-    }
-}
-
-impl<B: Inspect> CodelLine<B> {
+impl CodelLine {
     #[inline]
-    pub(super) fn push(&mut self, packet: Packet<B>) {
+    pub(super) fn push<B: Inspect>(&mut self, store: &mut Slab<B>, packet: Packet<B>) {
         self.bits += packet.bits;
-        self.packets.push_back(packet);
+        store.push(&mut self.packets, packet);
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Packet<B>> {
-        let packet = self.packets.pop_front()?;
+    pub(super) fn pop<B: Inspect>(&mut self, store: &mut Slab<B>) -> Option<Packet<B>> {
+        let packet = store.pop(&mut self.packets)?;
         self.bits -= packet.bits;
         Some(packet)
     }
@@ -164,13 +170,20 @@ impl<B: Inspect> CodelLine<B> {
         self.bits
     }
 
-    pub(super) fn packets(&self) -> &VecDeque<Packet<B>> {
-        &self.packets
+    #[inline]
+    pub(super) fn packets(&self) -> Line {
+        self.packets
     }
 
-    /// Takes the packet at `place` out of the line.
-    pub(super) fn remove(&mut self, place: usize) -> Option<Packet<B>> {
-        let packet = self.packets.remove(place)?;
+    /// Takes the ACK out that goes by this rule since `newer` comes, if one does.
+    pub(super) fn filter<B: Inspect>(
+        &mut self,
+        store: &mut Slab<B>,
+        rule: AckFilter,
+        newer: &Packet<B>,
+    ) -> Option<Packet<B>> {
+        let before = superseded(store.iter(self.packets), newer, rule)?;
+        let packet = store.remove(&mut self.packets, before)?;
         self.bits -= packet.bits;
         Some(packet)
     }
@@ -178,42 +191,45 @@ impl<B: Inspect> CodelLine<B> {
     /// Settles the head: the packet that goes next is there when this is over; packets dropped before it go to
     /// `drops`. False if there is none.
     #[inline]
-    pub(super) fn settle(
+    pub(super) fn settle<B: Inspect>(
         &mut self,
+        store: &mut Slab<B>,
         config: &CodelConfig,
         now: Time,
         drops: &mut Vec<Packet<B>>,
     ) -> bool {
-        // Most packets have not waited for long.
-        if let Some(head) = self.packets.front()
-            && now - head.arrived < config.target
-            && !self.control.dropping
-        {
-            self.control.first_above = None;
-            return true;
-        }
-        self.settle_late(config, now, drops)
-    }
-
-    /// Settles packets that may be dropped.
-    #[inline(never)]
-    fn settle_late(&mut self, config: &CodelConfig, now: Time, drops: &mut Vec<Packet<B>>) -> bool {
         if self.packets.is_empty() {
-            self.control.first_above = None;
+            self.control.first_above = Time::NEVER;
             self.control.dropping = false;
             return false;
         }
-        let mut may_drop = self.may_drop(config, now);
+        // Most lines have not had packets that wait for long throughout an interval.
+        if !self.control.dropping && !self.may_drop(store, config, now) {
+            return true;
+        }
+        self.settle_late(store, config, now, drops)
+    }
+
+    /// Settles packets of a line that drops, or now may begin to.
+    #[inline(never)]
+    fn settle_late<B: Inspect>(
+        &mut self,
+        store: &mut Slab<B>,
+        config: &CodelConfig,
+        now: Time,
+        drops: &mut Vec<Packet<B>>,
+    ) -> bool {
+        let mut may_drop = self.may_drop(store, config, now);
         if self.control.dropping {
             self.control.dropping = may_drop;
             while self.control.dropping && now >= self.control.drop_next {
                 self.control.count_on();
-                if self.mark(config) {
+                if self.mark(store, config) {
                     self.control.drop_next = self.control.law(config, self.control.drop_next);
                     break;
                 }
-                drops.extend(self.pop());
-                may_drop = self.may_drop(config, now);
+                drops.extend(self.pop(store));
+                may_drop = self.may_drop(store, config, now);
                 if may_drop {
                     self.control.drop_next = self.control.law(config, self.control.drop_next);
                 } else {
@@ -221,30 +237,31 @@ impl<B: Inspect> CodelLine<B> {
                 }
             }
         } else if may_drop {
-            if !self.mark(config) {
-                drops.extend(self.pop());
-                self.may_drop(config, now);
+            if !self.mark(store, config) {
+                drops.extend(self.pop(store));
+                self.may_drop(store, config, now);
             }
             self.control.begin(config, now);
         }
         !self.packets.is_empty()
     }
 
-    fn may_drop(&mut self, config: &CodelConfig, now: Time) -> bool {
-        let Some(head) = self.packets.front() else {
-            self.control.first_above = None;
+    #[inline]
+    fn may_drop<B: Inspect>(&mut self, store: &Slab<B>, config: &CodelConfig, now: Time) -> bool {
+        let Some(head) = store.front(self.packets) else {
+            self.control.first_above = Time::NEVER;
             return false;
         };
         self.control.may_drop(config, now, now - head.arrived, self.bits - head.bits)
     }
 
     /// Marks the packet at the head instead of dropping it, if that is possible.
-    fn mark(&mut self, config: &CodelConfig) -> bool {
-        config.ecn && self.packets.front_mut().is_some_and(|head| head.body.mark())
+    fn mark<B: Inspect>(&self, store: &mut Slab<B>, config: &CodelConfig) -> bool {
+        config.ecn && store.front_mut(self.packets).is_some_and(|head| head.body.mark())
     }
 }
 
-impl<B: Inspect> Tin<B> for CodelLine<B> {
+impl<B: Inspect> Tin<B> for CodelLine {
     type Config = ();
 
     const OVERFLOW: Overflow = Overflow::Arrival;
@@ -253,45 +270,46 @@ impl<B: Inspect> Tin<B> for CodelLine<B> {
         Self::default()
     }
 
-    fn push(&mut self, packet: Packet<B>) -> u64 {
-        self.push(packet);
+    fn push(&mut self, store: &mut Slab<B>, packet: Packet<B>) -> u64 {
+        self.push(store, packet);
         self.bits
     }
 
     fn next(
         &mut self,
+        store: &mut Slab<B>,
         config: &CodelConfig,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        self.settle(config, now, drops);
-        if fits(self.packets.front()?) { self.pop() } else { None }
+        self.settle(store, config, now, drops);
+        if fits(store.front(self.packets)?) { self.pop(store) } else { None }
     }
 
-    fn oldest(&self) -> Option<Time> {
-        self.packets.front().map(|packet| packet.arrived)
+    fn oldest(&self, store: &Slab<B>) -> Option<Time> {
+        store.front(self.packets).map(|packet| packet.arrived)
     }
 
     fn fattest(&mut self) -> u64 {
         self.bits
     }
 
-    fn drop_batch(&mut self, drops: &mut Vec<Packet<B>>) {
-        drops.extend(self.pop());
+    fn drop_batch(&mut self, store: &mut Slab<B>, drops: &mut Vec<Packet<B>>) {
+        drops.extend(self.pop(store));
     }
 
-    fn remove(
+    fn filter(
         &mut self,
-        which: impl FnOnce(&VecDeque<Packet<B>>) -> Option<usize>,
-        _: u32,
+        store: &mut Slab<B>,
+        rule: AckFilter,
+        newer: &Packet<B>,
     ) -> Option<Packet<B>> {
-        let place = which(&self.packets)?;
-        self.remove(place)
+        self.filter(store, rule, newer)
     }
 
-    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        Box::new(self.packets.iter())
+    fn iter<'a>(&'a self, store: &'a Slab<B>) -> Box<dyn Iterator<Item = &'a Packet<B>> + 'a> {
+        Box::new(store.iter(self.packets))
     }
 }
 

@@ -26,8 +26,8 @@ pub(super) enum Discipline<B> {
     Lines(Box<Lines<B>>),
     Red(Box<Red<B>>),
     PerFlow(PerFlow<B>),
-    Codel(Box<Tins<CodelLine<B>, ()>>),
-    FqCodel(Box<Tins<FlowQueues<B>, FqConfig>>),
+    Codel(Box<Tins<B, CodelLine, ()>>),
+    FqCodel(Box<Tins<B, FlowQueues, FqConfig>>),
     Ring(Box<Ring<B>>),
 }
 

@@ -4,14 +4,14 @@
 //! Flows are those of the scenario unless a number of hash buckets is given: then some share a queue
 //! by chance.
 
-use std::collections::VecDeque;
-
 use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
 use super::Inspect;
+use super::ack_filter::AckFilter;
 use super::codel::{CodelConfig, CodelLine};
 use super::longest::Longest;
+use super::slab::{NONE, Slab};
 use super::tins::{Overflow, Slow, Tin};
 use crate::Packet;
 
@@ -53,24 +53,61 @@ impl FqConfig {
 }
 
 /// The queue of one flow.
+// A cache line, where many flows are visited with a packet each.
 #[derive(Debug)]
-struct FlowLine<B> {
-    line: CodelLine<B>,
+#[repr(align(64))]
+struct FlowLine {
+    line: CodelLine,
     /// The bits that it may still send in this round; below 0, those that it has sent too much.
     deficit: i64,
+    /// The flow whose turn comes after, if it is listed.
+    next: u32,
     is_listed: bool,
+}
+
+/// Flows that take turns, the first and the last one, linked by [`FlowLine::next`]. The last one of none has no
+/// meaning.
+#[derive(Debug)]
+struct Turns {
+    head: u32,
+    tail: u32,
+}
+
+impl Turns {
+    const NOBODY: Self = Self { head: NONE, tail: NONE };
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+
+    #[inline]
+    fn push(&mut self, flows: &mut [FlowLine], flow: u32) {
+        flows[flow as usize].next = NONE;
+        if self.is_empty() {
+            self.head = flow;
+        } else {
+            flows[self.tail as usize].next = flow;
+        }
+        self.tail = flow;
+    }
+
+    #[inline]
+    fn pop(&mut self, flows: &[FlowLine]) {
+        self.head = flows[self.head as usize].next;
+    }
 }
 
 /// The flows of one tin.
 #[derive(Debug)]
-pub(super) struct FlowQueues<B> {
+pub(super) struct FlowQueues {
     quantum_bits: i64,
     drop_batch: u32,
-    flows: Vec<FlowLine<B>>,
+    flows: Vec<FlowLine>,
     buckets: Buckets,
     /// Flows that got packets while they had no turn.
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    new: Turns,
+    old: Turns,
     longest: Longest,
 }
 
@@ -122,12 +159,13 @@ impl Buckets {
     }
 }
 
-impl<B: Inspect> FlowQueues<B> {
+impl FlowQueues {
     #[inline]
     fn line_of(&mut self, flow: u32) -> usize {
         let queue = self.buckets.queue(flow, self.flows.len()) as usize;
         if queue == self.flows.len() {
-            self.flows.push(FlowLine { line: CodelLine::default(), deficit: 0, is_listed: false });
+            let line = CodelLine::default();
+            self.flows.push(FlowLine { line, deficit: 0, next: NONE, is_listed: false });
         }
         queue
     }
@@ -142,35 +180,34 @@ impl<B: Inspect> FlowQueues<B> {
     #[inline]
     fn turn(&mut self) -> Option<(u32, bool)> {
         loop {
-            let (flow, is_new) = match (self.new.front(), self.old.front()) {
-                (Some(&flow), _) => (flow, true),
-                (None, Some(&flow)) => (flow, false),
-                (None, None) => return None,
-            };
-            let it = &mut self.flows[flow as usize];
+            let is_new = !self.new.is_empty();
+            let flow = if is_new { self.new.head } else { self.old.head };
+            let it = self.flows.get_mut(flow as usize)?;
             if it.deficit > 0 {
                 return Some((flow, is_new));
             }
             it.deficit += self.quantum_bits;
-            self.end_turn(flow, is_new);
+            // Alone among the old ones it is also the next.
+            if is_new || flow != self.old.tail {
+                self.end_turn(flow, is_new);
+            }
         }
     }
 
+    #[inline]
     fn unlist(&mut self, is_new: bool) {
-        if is_new {
-            self.new.pop_front()
-        } else {
-            self.old.pop_front()
-        };
+        let turns = if is_new { &mut self.new } else { &mut self.old };
+        turns.pop(&self.flows);
     }
 
+    #[inline]
     fn end_turn(&mut self, flow: u32, is_new: bool) {
         self.unlist(is_new);
-        self.old.push_back(flow);
+        self.old.push(&mut self.flows, flow);
     }
 }
 
-impl<B: Inspect> Tin<B> for FlowQueues<B> {
+impl<B: Inspect> Tin<B> for FlowQueues {
     type Config = FqConfig;
 
     const OVERFLOW: Overflow = Overflow::Fattest;
@@ -181,28 +218,31 @@ impl<B: Inspect> Tin<B> for FlowQueues<B> {
             drop_batch: config.drop_batch,
             flows: Vec::new(),
             buckets: Buckets::new(config.flows, stream.clone()),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            new: Turns::NOBODY,
+            old: Turns::NOBODY,
             longest: Longest::default(),
         }
     }
 
-    fn push(&mut self, packet: Packet<B>) -> u64 {
+    #[inline]
+    fn push(&mut self, store: &mut Slab<B>, packet: Packet<B>) -> u64 {
         let queue = self.line_of(packet.flow);
         let flow = &mut self.flows[queue];
-        flow.line.push(packet);
+        flow.line.push(store, packet);
+        let bits = flow.line.bits();
         if !flow.is_listed {
             flow.is_listed = true;
             flow.deficit = self.quantum_bits;
-            self.new.push_back(queue as u32);
+            self.new.push(&mut self.flows, queue as u32);
         }
-        let bits = flow.line.bits();
         self.longest.grown(queue, bits);
         bits
     }
 
+    #[inline]
     fn next(
         &mut self,
+        store: &mut Slab<B>,
         codel: &CodelConfig,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
@@ -211,11 +251,11 @@ impl<B: Inspect> Tin<B> for FlowQueues<B> {
         loop {
             let (index, is_new) = self.turn()?;
             let flow = &mut self.flows[index as usize];
-            if flow.line.settle(codel, now, drops) {
-                if !fits(flow.line.packets().front()?) {
+            if flow.line.settle(store, codel, now, drops) {
+                if !fits(store.front(flow.line.packets())?) {
                     return None;
                 }
-                let packet = flow.line.pop()?;
+                let packet = flow.line.pop(store)?;
                 flow.deficit -= packet.bits as i64;
                 return Some(packet);
             }
@@ -224,14 +264,14 @@ impl<B: Inspect> Tin<B> for FlowQueues<B> {
             if is_new && !self.old.is_empty() {
                 self.end_turn(index, true);
             } else {
+                flow.is_listed = false;
                 self.unlist(is_new);
-                self.flows[index as usize].is_listed = false;
             }
         }
     }
 
-    fn oldest(&self) -> Option<Time> {
-        let heads = self.flows.iter().filter_map(|flow| flow.line.packets().front());
+    fn oldest(&self, store: &Slab<B>) -> Option<Time> {
+        let heads = self.flows.iter().filter_map(|flow| store.front(flow.line.packets()));
         heads.map(|packet| packet.arrived).min()
     }
 
@@ -240,35 +280,34 @@ impl<B: Inspect> Tin<B> for FlowQueues<B> {
     }
 
     /// Drops a batch (section 4.1.3): half of what it has, and no more packets than a batch.
-    fn drop_batch(&mut self, drops: &mut Vec<Packet<B>>) {
+    fn drop_batch(&mut self, store: &mut Slab<B>, drops: &mut Vec<Packet<B>>) {
         let Some(index) = self.fattest_flow() else { return };
         let line = &mut self.flows[index].line;
         let half = line.bits() / 2;
         let mut dropped = 0;
         for _ in 0..self.drop_batch {
-            let Some(packet) = line.pop() else { break };
+            let Some(packet) = line.pop(store) else { break };
             dropped += packet.bits;
             drops.push(packet);
             // The last one stays: the MAC may contend for it.
-            if dropped >= half || line.packets().len() == 1 {
+            if dropped >= half || line.packets().is_short() {
                 break;
             }
         }
     }
 
-    fn remove(
+    fn filter(
         &mut self,
-        which: impl FnOnce(&VecDeque<Packet<B>>) -> Option<usize>,
-        flow: u32,
+        store: &mut Slab<B>,
+        rule: AckFilter,
+        newer: &Packet<B>,
     ) -> Option<Packet<B>> {
-        let queue = self.line_of(flow);
-        let line = &mut self.flows[queue].line;
-        let place = which(line.packets())?;
-        line.remove(place)
+        let queue = self.line_of(newer.flow);
+        self.flows[queue].line.filter(store, rule, newer)
     }
 
-    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        Box::new(self.flows.iter().flat_map(|flow| flow.line.packets().iter()))
+    fn iter<'a>(&'a self, store: &'a Slab<B>) -> Box<dyn Iterator<Item = &'a Packet<B>> + 'a> {
+        Box::new(self.flows.iter().flat_map(|flow| store.iter(flow.line.packets())))
     }
 }
 
@@ -294,18 +333,21 @@ mod tests {
             slow_interval: interval,
         };
         let stream = RandomStream::new(1, 0, "ap", "early detection");
-        let mut tin = FlowQueues::<u32>::new(&config, &stream);
+        let mut store = Slab::<u32>::default();
+        let mut tin = <FlowQueues as Tin<u32>>::new(&config, &stream);
         for flow in [1, 1, 1, 2, 2] {
-            tin.push(Packet { bits: 8 * 120, arrived: Time::ZERO, flow, to: 1, body: 0 });
+            let packet = Packet { bits: 8 * 120, arrived: Time::ZERO, flow, to: 1, body: 0 };
+            tin.push(&mut store, packet);
         }
-        let deficits = |tin: &FlowQueues<u32>| -> Vec<i64> {
+        let deficits = |tin: &FlowQueues| -> Vec<i64> {
             tin.flows.iter().map(|flow| flow.deficit / 8).collect()
         };
 
         assert_eq!(deficits(&tin), [90, 90]);
         let mut trace = Vec::new();
         for _ in 0..5 {
-            let packet = tin.next(&codel, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+            let packet =
+                tin.next(&mut store, &codel, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
             trace.push((packet.flow, deficits(&tin)));
         }
 

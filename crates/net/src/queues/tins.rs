@@ -3,14 +3,13 @@
 //!
 //! A tin says which of its packets goes next, [`Turns`] whose tin. The limit is one for all.
 
-use std::collections::{BTreeSet, VecDeque};
-
 use airtcp_kernel::{Duration, RandomStream, Time};
 
-use super::ack_filter::{AckFilter, superseded};
+use super::ack_filter::AckFilter;
 use super::codel::CodelConfig;
 use super::longest::Longest;
 use super::scheduler::Turns;
+use super::slab::Slab;
 use super::{Fill, Inspect, Policy, Served};
 use crate::Packet;
 
@@ -33,11 +32,12 @@ pub(super) trait Tin<B> {
     fn new(config: &Self::Config, stream: &RandomStream) -> Self;
 
     /// Puts it into its line, and returns the bits of that.
-    fn push(&mut self, packet: Packet<B>) -> u64;
+    fn push(&mut self, store: &mut Slab<B>, packet: Packet<B>) -> u64;
 
     /// Does as [`Policy::next`].
     fn next(
         &mut self,
+        store: &mut Slab<B>,
         codel: &CodelConfig,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
@@ -45,22 +45,23 @@ pub(super) trait Tin<B> {
     ) -> Option<Packet<B>>;
 
     /// Returns the time at which the first of its packets came; `None` if it is empty.
-    fn oldest(&self) -> Option<Time>;
+    fn oldest(&self, store: &Slab<B>) -> Option<Time>;
 
     /// Returns the bits of the longest line in it.
     fn fattest(&mut self) -> u64;
 
     /// Drops from the head of that line, one packet at least.
-    fn drop_batch(&mut self, drops: &mut Vec<Packet<B>>);
+    fn drop_batch(&mut self, store: &mut Slab<B>, drops: &mut Vec<Packet<B>>);
 
-    /// Takes a packet of `flow` out of its line, if `which` names a place there.
-    fn remove(
+    /// Does as [`Policy::filter`].
+    fn filter(
         &mut self,
-        which: impl FnOnce(&VecDeque<Packet<B>>) -> Option<usize>,
-        flow: u32,
+        store: &mut Slab<B>,
+        rule: AckFilter,
+        newer: &Packet<B>,
     ) -> Option<Packet<B>>;
 
-    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_>;
+    fn iter<'a>(&'a self, store: &'a Slab<B>) -> Box<dyn Iterator<Item = &'a Packet<B>> + 'a>;
 }
 
 /// CoDel for stations whose data rate is low, where packets take a good part of the target to send.
@@ -77,9 +78,39 @@ struct Entry<T> {
     packets: usize,
 }
 
+/// A set of tins, in the order of their numbers.
+#[derive(Debug, Default)]
+struct Busy(Vec<u64>);
+
+impl Busy {
+    #[inline]
+    fn insert(&mut self, tin: usize) {
+        if self.0.len() <= tin / 64 {
+            self.0.resize(tin / 64 + 1, 0);
+        }
+        self.0[tin / 64] |= 1 << (tin % 64);
+    }
+
+    #[inline]
+    fn remove(&mut self, tin: usize) {
+        self.0[tin / 64] &= !(1 << (tin % 64));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.0).flat_map(|(index, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros();
+                rest &= rest.checked_sub(1)?;
+                Some(64 * index + bit)
+            })
+        })
+    }
+}
+
 /// Tins of one kind.
 #[derive(Debug)]
-pub(super) struct Tins<T, C> {
+pub(super) struct Tins<B, T, C> {
     config: C,
     codel: CodelConfig,
     slow: Option<Slow>,
@@ -87,14 +118,16 @@ pub(super) struct Tins<T, C> {
     stream: RandomStream,
     /// One, or by receiver.
     places: Vec<Entry<T>>,
+    /// The packets of all.
+    store: Slab<B>,
     turns: Option<Turns>,
-    /// Whose tins have packets, if there are several.
-    busy: BTreeSet<u32>,
+    /// Tins that have packets.
+    busy: Busy,
     /// By their longest lines.
     longest: Longest,
 }
 
-impl<T, C> Tins<T, C> {
+impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
     pub(super) fn new(
         config: C,
         codel: CodelConfig,
@@ -110,28 +143,22 @@ impl<T, C> Tins<T, C> {
             service,
             stream,
             places: Vec::new(),
+            store: Slab::default(),
             turns,
-            busy: BTreeSet::new(),
+            busy: Busy::default(),
             longest: Longest::default(),
         }
     }
 
-    /// Returns the tin for packets to `receiver`.
+    /// Returns the number of the tin for packets to `receiver`.
     #[inline]
-    fn place<B>(&mut self, receiver: u32) -> usize
-    where
-        T: Tin<B, Config = C>,
-    {
-        if self.turns.is_none() && !self.places.is_empty() { 0 } else { self.place_of(receiver) }
+    fn place(&self, receiver: u32) -> usize {
+        if self.turns.is_some() { receiver as usize } else { 0 }
     }
 
-    /// Returns the tin, and makes it if it is not there.
-    #[inline(never)]
-    fn place_of<B>(&mut self, receiver: u32) -> usize
-    where
-        T: Tin<B, Config = C>,
-    {
-        let place = if self.turns.is_some() { receiver as usize } else { 0 };
+    /// Makes the tins up to this one.
+    #[cold]
+    fn add_up_to(&mut self, place: usize) {
         while self.places.len() <= place {
             let receiver = self.places.len();
             let rate = self.service.receivers.get(receiver).map(|one| one.rate_bps);
@@ -142,59 +169,44 @@ impl<T, C> Tins<T, C> {
             let tin = T::new(&self.config, &self.stream);
             self.places.push(Entry { tin, codel, packets: 0 });
         }
-        place
     }
 
     #[inline]
-    fn count(&mut self, place: usize, before: usize) {
-        if self.turns.is_some() {
-            let after = self.places[place].packets;
-            if before == 0 && after > 0 {
-                self.busy.insert(place as u32);
-            } else if before > 0 && after == 0 {
-                self.busy.remove(&(place as u32));
-            }
-        }
-    }
-
-    #[inline]
-    fn next_of<B>(
+    fn next_of(
         &mut self,
         place: usize,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>>
-    where
-        T: Tin<B, Config = C>,
-    {
+    ) -> Option<Packet<B>> {
+        // One that is empty is asked, too: it notes that its lines are.
         let Entry { tin, codel, packets } = self.places.get_mut(place)?;
-        let (before, dropped) = (*packets, drops.len());
-        let packet = tin.next(codel, now, fits, drops);
+        let dropped = drops.len();
+        let packet = tin.next(&mut self.store, codel, now, fits, drops);
         *packets -= drops.len() - dropped + usize::from(packet.is_some());
-        self.count(place, before);
+        if *packets == 0 {
+            self.busy.remove(place);
+        }
         packet
     }
 
     /// Puts a packet in, whatever else is there.
     #[inline(never)]
-    pub(super) fn take_in<B>(&mut self, packet: Packet<B>)
-    where
-        T: Tin<B, Config = C>,
-    {
+    pub(super) fn take_in(&mut self, packet: Packet<B>) {
         let index = self.place(packet.to);
-        let place = &mut self.places[index];
-        let bits = place.tin.push(packet);
+        if index >= self.places.len() {
+            self.add_up_to(index);
+        }
+        let Entry { tin, packets, .. } = &mut self.places[index];
+        if *packets == 0 {
+            self.busy.insert(index);
+        }
+        *packets += 1;
+        let bits = tin.push(&mut self.store, packet);
         self.longest.grown(index, bits);
-        place.packets += 1;
-        let before = place.packets - 1;
-        self.count(index, before);
     }
 
-    fn drop_from_fattest<B>(&mut self, drops: &mut Vec<Packet<B>>)
-    where
-        T: Tin<B, Config = C>,
-    {
+    fn drop_from_fattest(&mut self, drops: &mut Vec<Packet<B>>) {
         let places = &mut self.places;
         let fattest = match places.len() {
             1 => Some(0),
@@ -202,14 +214,16 @@ impl<T, C> Tins<T, C> {
         };
         let Some(index) = fattest else { return };
         let Entry { tin, packets, .. } = &mut self.places[index];
-        let (before, dropped) = (*packets, drops.len());
-        tin.drop_batch(drops);
+        let dropped = drops.len();
+        tin.drop_batch(&mut self.store, drops);
         *packets -= drops.len() - dropped;
-        self.count(index, before);
+        if *packets == 0 {
+            self.busy.remove(index);
+        }
     }
 }
 
-impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
+impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
     fn enqueue(&mut self, _: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
         if fill.full && T::OVERFLOW == Overflow::Arrival {
             drops.push(packet);
@@ -235,19 +249,19 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
     }
 
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        let (places, store) = (&self.places, &self.store);
         let Some(turns) = &mut self.turns else {
-            let place = self.places.first()?;
+            let place = places.first()?;
             return waiting.next().map(|(receiver, _)| receiver).or_else(|| {
-                let first = place.tin.iter().next();
+                let first = place.tin.iter(store).next();
                 first.map(|packet| packet.to)
             });
         };
-        let places = &self.places;
-        let here =
-            self.busy.iter().map(|&receiver| (receiver, places[receiver as usize].tin.oldest()));
-        turns.choose(waiting, here)
+        let oldest = |receiver| places[receiver as usize].tin.oldest(store);
+        turns.choose(waiting, self.busy.iter().map(|receiver| (receiver, oldest(receiver))))
     }
 
+    #[inline]
     fn next_for(
         &mut self,
         receiver: u32,
@@ -255,8 +269,7 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let place = if self.turns.is_some() { receiver as usize } else { 0 };
-        self.next_of(place, now, fits, drops)
+        self.next_of(self.place(receiver), now, fits, drops)
     }
 
     fn charge(&mut self, to: u32, airtime: Duration) {
@@ -267,15 +280,16 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<T, C> {
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
         let index = self.place(newer.to);
-        let Entry { tin, packets, .. } = &mut self.places[index];
-        let before = *packets;
-        let packet = tin.remove(|line| superseded(line.iter(), newer, rule), newer.flow)?;
+        let Entry { tin, packets, .. } = self.places.get_mut(index)?;
+        let packet = tin.filter(&mut self.store, rule, newer)?;
         *packets -= 1;
-        self.count(index, before);
+        if *packets == 0 {
+            self.busy.remove(index);
+        }
         Some(packet)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        Box::new(self.places.iter().flat_map(|place| place.tin.iter()))
+        Box::new(self.places.iter().flat_map(|place| place.tin.iter(&self.store)))
     }
 }
