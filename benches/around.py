@@ -117,7 +117,7 @@ def rows() -> list[tuple[str, float, float | None]]:
 
 def _core_alone(scenario: airtcp.scenario.ResolvedScenario) -> object:
     simulation = _core.Simulation(scenario.to_json())
-    answer, _ = simulation.run(scenario.run.seed, 0, _core.RunControl())
+    answer, *_ = simulation.run(scenario.run.seed, 0, _core.RunControl())
     return json.loads(answer)
 
 

@@ -96,7 +96,7 @@ took, peak = [], 0
 for _ in range(int(sys.argv[1])):
     simulation = _core.Simulation(text)
     begin = time.process_time()
-    answer, _ = simulation.run(1, 0, _core.RunControl())
+    answer, *_ = simulation.run(1, 0, _core.RunControl())
     took.append(time.process_time() - begin)
     # The first run's: of those that follow, each is made while the one before is still there.
     peak = peak or status("VmHWM")

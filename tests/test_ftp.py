@@ -50,7 +50,7 @@ def scenario(**given: object) -> ResolvedScenario:
 
 def replication(resolved: ResolvedScenario, number: int = 0) -> tuple[Any, list[float]]:
     """One replication with seed 1: the answer, and the times of its transfers."""
-    answer, times = _core.Simulation(resolved.to_json()).run(1, number, _core.RunControl())
+    answer, times, _ = _core.Simulation(resolved.to_json()).run(1, number, _core.RunControl())
     return json.loads(answer), np.frombuffer(times, dtype="<f8").tolist()
 
 

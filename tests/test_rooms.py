@@ -30,7 +30,7 @@ GROUND = {
 }
 """Modules of the ground floor, which may import each other."""
 
-ANSWERS = GROUND | {"scenario", "results"}
+ANSWERS = GROUND | {"scenario", "estimates", "results"}
 BOTH_DEPTHS = ANSWERS | {
     "_core",
     "models",
@@ -49,7 +49,8 @@ BOTH_DEPTHS = ANSWERS | {
 ROOMS = {
     "models": {"airtime", "amendments", "exceptions", "high_rate", "standards"},
     "scenario": GROUND,
-    "results": GROUND | {"scenario"},
+    "estimates": GROUND | {"scenario"},
+    "results": GROUND | {"scenario", "estimates"},
     "predict": ANSWERS | {"models"},
     "run": ANSWERS | {"_core"},
     "present": ANSWERS,

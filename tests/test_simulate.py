@@ -248,7 +248,7 @@ class BrokenCore:
     def __init__(self, resolved: str) -> None:
         self.core = _core.Simulation(resolved)
 
-    def run(self, seed: int, replication: int, control: Any) -> tuple[str, bytes]:
+    def run(self, seed: int, replication: int, control: Any) -> tuple[str, bytes, dict[str, bytes]]:
         if replication == 2:
             raise _core.SimulationFailed("airtime does not add up")
         return self.core.run(seed, replication, control)

@@ -54,11 +54,14 @@ class Simulation:
 
     def __new__(cls, resolved_json: str) -> Self:
         """Raises ValueError if the resolved form is not what the core takes. Without the GIL."""
-    def run(self, seed: int, replication: int, control: RunControl) -> tuple[str, bytes]:
+    def run(
+        self, seed: int, replication: int, control: RunControl
+    ) -> tuple[str, bytes, dict[str, bytes]]:
         """Simulate one replication, without the GIL.
 
-        Gives the answer as JSON (docs/resolved-form.md) and the transfer times in seconds as the
-        bytes of a little-endian float64 array. Raises `SimulationFailed` or `Cancelled`.
+        Gives the answer as JSON (docs/resolved-form.md), the transfer times in seconds as the
+        bytes of a little-endian float64 array, and the books, which `airtcp.estimates.books` takes
+        apart. Raises `SimulationFailed` or `Cancelled`.
         """
     def run_metrics(
         self, seed: int, replication: int, control: RunControl, names: Sequence[str]
@@ -79,7 +82,7 @@ class Simulation:
         pcap: str | PathLike[str] | None,
         snaplen: int,
         transfers: bool,
-    ) -> tuple[str, bytes, dict[str, Any] | None, dict[str, bytes] | None]:
+    ) -> tuple[str, bytes, dict[str, bytes], dict[str, Any] | None, dict[str, bytes] | None]:
         """The same with a trace, which `airtcp.results.trace` takes apart, and a capture file.
 
         `pcap` is overwritten with what is on the air, the first `snaplen` bytes of each frame.

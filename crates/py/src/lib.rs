@@ -107,9 +107,17 @@ fn watching(
     }
 }
 
-/// Outcome, transfer times, trace and transfers of a run.
-type Recorded<'py> =
-    (String, Bound<'py, PyBytes>, Option<Bound<'py, PyDict>>, Option<Bound<'py, PyDict>>);
+/// Outcome, transfer times and books of a run.
+type Run<'py> = (String, Bound<'py, PyBytes>, Bound<'py, PyDict>);
+
+/// These, and trace and transfers.
+type Recorded<'py> = (
+    String,
+    Bound<'py, PyBytes>,
+    Bound<'py, PyDict>,
+    Option<Bound<'py, PyDict>>,
+    Option<Bound<'py, PyDict>>,
+);
 
 /// A scenario that can be simulated, any number of times and from several threads at once.
 #[pyclass(name = "Simulation", frozen)]
@@ -123,20 +131,24 @@ impl PySimulation {
         py.detach(|| Simulation::from_json(resolved_json)).map(Self).map_err(invalid)
     }
 
-    /// Simulates one replication: the outcome as JSON, and the transfer times in seconds as the
-    /// bytes of little-endian float64 numbers.
+    /// Simulates one replication: the outcome as JSON, the transfer times in seconds as the bytes of
+    /// little-endian float64 numbers, and the books as columns of such bytes.
     fn run<'py>(
         &self,
         py: Python<'py>,
         seed: u64,
         replication: u64,
         control: &PyRunControl,
-    ) -> PyResult<(String, Bound<'py, PyBytes>)> {
+    ) -> PyResult<Run<'py>> {
         let shared = Arc::clone(&control.control);
-        let (json, times) = py
-            .detach(|| self.0.run(seed, replication, &shared).map(|outcome| written(&outcome)))
+        let (json, times, books) = py
+            .detach(|| {
+                let outcome = self.0.run(seed, replication, &shared)?;
+                let (json, times) = written(&outcome);
+                Ok((json, times, outcome.books))
+            })
             .map_err(|error| control.failed(error))?;
-        Ok((json, PyBytes::new(py, &times)))
+        Ok((json, PyBytes::new(py, &times), trace::books(py, &books)?))
     }
 
     /// Simulates one replication: some of the metrics of everything, in the order of `names`, as the
@@ -186,16 +198,17 @@ impl PySimulation {
             recording.capture = Some((Box::new(BufWriter::new(File::create(path)?)), snaplen));
         }
         let shared = Arc::clone(&control.control);
-        let ((json, times), transfers, trace) = py
+        let ((json, times), books, transfers, trace) = py
             .detach(|| {
                 let (outcome, trace) =
                     self.0.run_recorded(seed, replication, recording, &shared)?;
-                Ok((written(&outcome), outcome.transfers, trace))
+                Ok((written(&outcome), outcome.books, outcome.transfers, trace))
             })
             .map_err(|error| control.failed(error))?;
         let trace = trace.map(|trace| trace::to_python(py, &trace)).transpose()?;
         let transfers = transfers.map(|rows| trace::transfers(py, &rows)).transpose()?;
-        Ok((json, PyBytes::new(py, &times), trace, transfers))
+        let books = trace::books(py, &books)?;
+        Ok((json, PyBytes::new(py, &times), books, trace, transfers))
     }
 }
 

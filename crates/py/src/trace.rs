@@ -1,7 +1,7 @@
 //! A trace and transfers as Python takes them: columns of little-endian numbers, and the names that they refer to.
 
 use airtcp_kernel::Log;
-use airtcp_sim::outcome::Transfer;
+use airtcp_sim::outcome::{Books, Transfer};
 use airtcp_sim::trace::{EventKind, Trace};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -70,6 +70,24 @@ pub(crate) fn transfers<'py>(py: Python<'py>, rows: &[Transfer]) -> PyResult<Bou
     set("flow", |transfer| transfer.flow.into())?;
     set("began_ns", |transfer| transfer.began.as_nanos())?;
     set("bytes", |transfer| transfer.bytes)?;
+    Ok(table)
+}
+
+/// Makes the columns of the books, all of `float64`.
+pub(crate) fn books<'py>(py: Python<'py>, books: &Books) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let set = |name: &str, values: &mut dyn Iterator<Item = f64>| {
+        let bytes: Vec<u8> = values.flat_map(f64::to_le_bytes).collect();
+        table.set_item(name, PyBytes::new(py, &bytes))
+    };
+    set("entries", &mut std::iter::once(f64::from(books.entries)))?;
+    set("sums", &mut books.rows.iter().flat_map(|row| row.columns()))?;
+    set("carried_over_index", &mut books.carried_over.iter().map(|one| f64::from(one.index)))?;
+    set("carried_over_age_s", &mut books.carried_over.iter().map(|one| one.age_s))?;
+    set("under_way_entry", &mut books.under_way.iter().map(|one| f64::from(one.entry)))?;
+    set("under_way_age_s", &mut books.under_way.iter().map(|one| one.age_s))?;
+    let scopes: Vec<u8> = books.scopes.iter().flat_map(|scope| scope.to_le_bytes()).collect();
+    table.set_item("scopes", PyBytes::new(py, &scopes))?;
     Ok(table)
 }
 

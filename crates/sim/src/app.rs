@@ -317,6 +317,20 @@ impl App {
 pub(crate) struct Draws {
     sizes: RandomStream,
     times: RandomStream,
+    pub(crate) drawn: Drawn,
+}
+
+/// Sums of the numbers that were drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Drawn {
+    /// Pages, or transfers where there are none.
+    pub(crate) units: u64,
+    /// Bytes of these.
+    pub(crate) bytes: f64,
+    /// Times to think, or between arrivals, but for the first of a flow.
+    pub(crate) pauses: u64,
+    /// The sum of these times, in seconds.
+    pub(crate) paused_s: f64,
 }
 
 impl Draws {
@@ -324,11 +338,21 @@ impl Draws {
         Self {
             sizes: RandomStream::new(seed, replication, flow, TRANSFER_SIZE),
             times: RandomStream::new(seed, replication, flow, times_are),
+            drawn: Drawn::default(),
         }
+    }
+
+    /// Counts a page or transfer of so many bytes.
+    fn count_unit(&mut self, bytes: u64) {
+        self.drawn.units += 1;
+        self.drawn.bytes += bytes as f64;
     }
 }
 
 /// Draws a time in seconds.
 fn pause(law: &Sampler, draws: &mut Draws) -> Duration {
-    Duration::from_secs_f64(law.draw(&mut draws.times))
+    let pause = Duration::from_secs_f64(law.draw(&mut draws.times));
+    draws.drawn.pauses += 1;
+    draws.drawn.paused_s += pause.as_secs_f64();
+    pause
 }

@@ -35,6 +35,75 @@ pub struct Outcome {
     /// All of these transfers, if they were asked for.
     #[serde(skip)]
     pub transfers: Option<Vec<Transfer>>,
+    /// The sums that estimators are made of.
+    #[serde(skip)]
+    pub books: Books,
+}
+
+/// The books of the measured time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Books {
+    /// The number of entries of the traffic.
+    pub entries: u32,
+    /// For the end of each of some equal blocks of the measured time, of each entry of the traffic: the sums since
+    /// measuring began.
+    pub rows: Vec<Sums>,
+    /// The transfers that ended and had begun before measuring did.
+    pub carried_over: Vec<CarriedOver>,
+    /// The transfers that are in progress at the end.
+    pub under_way: Vec<UnderWay>,
+    /// Of each of `transfer_times_s`: twice the number of its station group, and one more for an upload.
+    pub scopes: Vec<u32>,
+}
+
+/// Sums over the flows of an entry of the traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Pages, or transfers where there are none, whose sizes were drawn.
+    pub units: f64,
+    /// Bytes of these.
+    pub unit_bytes: f64,
+    /// Times to think, or between arrivals, that were drawn.
+    pub pauses: f64,
+    /// Seconds of these.
+    pub paused_s: f64,
+    /// Transfers that began.
+    pub begun: f64,
+    /// Transfers that ended.
+    pub ended: f64,
+    /// Seconds that these took.
+    pub ended_s: f64,
+    /// Payload delivered in order.
+    pub delivered_bytes: f64,
+    /// The integral of the number of transfers in progress over time.
+    pub active_s: f64,
+}
+
+impl Sums {
+    /// Returns the sums in the order of their declaration.
+    pub fn columns(&self) -> [f64; 9] {
+        let &Self { units, unit_bytes, pauses, paused_s, begun, .. } = self;
+        let &Self { ended, ended_s, delivered_bytes, active_s, .. } = self;
+        [units, unit_bytes, pauses, paused_s, begun, ended, ended_s, delivered_bytes, active_s]
+    }
+}
+
+/// A transfer that ended in the measured time and had begun before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CarriedOver {
+    /// Its place among the transfers that ended.
+    pub index: u32,
+    /// Its age when measuring began, in seconds.
+    pub age_s: f64,
+}
+
+/// A transfer in progress at the end of the measured time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnderWay {
+    /// Its entry of the traffic.
+    pub entry: u32,
+    /// Its age at the end, in seconds.
+    pub age_s: f64,
 }
 
 /// A transfer of which the receiver has all.

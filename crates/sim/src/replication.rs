@@ -18,7 +18,7 @@ use crate::packet::Packet;
 use crate::pcap::Out;
 use crate::scenario::Scenario;
 use crate::trace::Trace;
-use crate::world::World;
+use crate::world::{BLOCKS, World};
 
 /// The number of times that a long run reports how far it is, and looks whether it is cancelled.
 const STEPS: u64 = 100;
@@ -107,7 +107,11 @@ impl<'a> Replication<'a> {
         let length = (stop - begin).as_nanos();
         for step in 1..=STEPS {
             let nanos = (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
-            self.advance(begin + Duration::from_nanos(nanos), control)?;
+            let until = begin + Duration::from_nanos(nanos);
+            self.advance(until, control)?;
+            if stop == to && step % (STEPS / BLOCKS) == 0 {
+                self.world.close_block(until);
+            }
             control.set_progress(self.world.now().as_secs_f64() / to.as_secs_f64());
         }
         Ok(())

@@ -8,6 +8,7 @@
 //! of `sockets`. Knows nothing of the medium.
 
 mod air;
+mod books;
 mod capture;
 mod conclude;
 mod feedback;
@@ -39,6 +40,7 @@ use crate::connection::{Connection, Side};
 use crate::control::RunError;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
+pub(crate) use books::BLOCKS;
 use flow::{Flow, Links};
 use foreign::Foreign;
 pub(crate) use foreign::HandedOut;

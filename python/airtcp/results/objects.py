@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from airtcp.estimates.books import Books
     from airtcp.results.trace import Trace
     from airtcp.results.transfers import Transfers
     from airtcp.scenario import ResolvedScenario
@@ -90,7 +91,8 @@ class Replication:
     """The core's answer for one replication, as docs/resolved-form.md describes it.
 
     `transfer_times_s` holds the transfers that ended in the measured time, in order of their end.
-    `trace` and `transfers` are there if `airtcp.simulate` was told to keep them.
+    `trace` and `transfers` are there if `airtcp.simulate` was told to keep them, and `books`, which
+    estimates are made of, if the run was not played in real time.
     """
 
     index: int
@@ -98,6 +100,7 @@ class Replication:
     transfer_times_s: NDArray[np.float64]
     trace: Trace | None = None
     transfers: Transfers | None = None
+    books: Books | None = None
 
     def __repr__(self) -> str:
         traced = "" if self.trace is None else ", traced"

@@ -54,7 +54,7 @@ class Numbers:
         try:
             if self._take is None:
                 return self._core.run_metrics(self.seed, replication, control, self._metrics)
-            answer, _ = self._core.run(self.seed, replication, control)
+            answer, *_ = self._core.run(self.seed, replication, control)
         except _core.SimulationFailed as error:
             raise SimulationError(
                 f"replication {replication} with seed {self.seed} failed: {error}"

@@ -182,7 +182,7 @@ def _identity(probe: str) -> tuple[str, str]:
     from airtcp import _core
     from airtcp._version import __version__
 
-    answer, times = _core.Simulation(probe).run(1, 0, _core.RunControl())
+    answer, times, _ = _core.Simulation(probe).run(1, 0, _core.RunControl())
     return __version__, hashlib.sha256(answer.encode() + times).hexdigest()[:12]
 
 

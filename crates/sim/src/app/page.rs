@@ -80,7 +80,9 @@ impl PageLaws {
                 objects.iter_mut().for_each(|bytes| *bytes *= share);
             }
         }
-        objects.into_iter().map(|bytes| whole_bytes(bytes, pad)).collect()
+        let objects: Vec<u64> = objects.into_iter().map(|bytes| whole_bytes(bytes, pad)).collect();
+        draws.count_unit(objects.iter().sum());
+        objects
     }
 }
 

@@ -26,7 +26,9 @@ impl Sizes {
 
     /// Draws the bytes of the next transfer, whole and at least one.
     pub(super) fn draw(&self, draws: &mut Draws) -> u64 {
-        whole_bytes(self.law.draw(&mut draws.sizes), self.pad)
+        let bytes = whole_bytes(self.law.draw(&mut draws.sizes), self.pad);
+        draws.count_unit(bytes);
+        bytes
     }
 }
 

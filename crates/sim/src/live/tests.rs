@@ -6,7 +6,7 @@ use airtcp_tcp::Flags;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::outcome::Metrics;
+use crate::outcome::{Books, Metrics};
 use crate::resolved::resolved;
 use crate::scenario::Scenario;
 use crate::world::log::{ArrivedPacket, Log, SentPacket};
@@ -131,6 +131,8 @@ fn seen(mut outcome: Outcome) -> Outcome {
         });
     }
     outcome.counts.events = 0;
+    // Books are kept of simulations alone.
+    outcome.books = Books::default();
     outcome.counts.tcp_timeouts = 0;
     outcome.flows.iter_mut().for_each(|flow| flow.timeouts = 0);
     outcome

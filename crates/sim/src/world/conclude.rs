@@ -46,6 +46,7 @@ impl World<'_> {
         Ok(Outcome {
             metrics: self.metrics(&flows, &mac, &counts, active),
             groups: self.group_records(&mac, &flows),
+            books: self.take_books(),
             categories: self.category_records(cell),
             airtime: AirtimeShares {
                 idle: share(airtime.idle),

@@ -50,6 +50,8 @@ pub(super) struct Flow<'a> {
     pub(super) jitter: Jitter,
     /// The quality of the speech in them, if they carry any.
     pub(super) speech: Option<Box<Speech>>,
+    /// The beginnings of its transfers in progress, in no order.
+    pub(super) under_way: Vec<Time>,
 }
 
 /// The way of a flow's packets between its station and its server.
@@ -71,6 +73,7 @@ struct Way {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     pub(super) delivered_bytes: u64,
+    pub(super) begun: u64,
     pub(super) transfers: u64,
     pub(super) transfer_time_sum_s: f64,
     pub(super) tcp: TcpCounts,
@@ -137,6 +140,7 @@ pub(super) fn build<'a>(
                         speech: config.application.voice().map(Speech::new).map(Box::new),
                         books: PacketBooks::default(),
                         measured: Measured::default(),
+                        under_way: Vec::new(),
                     });
                 }
             }

@@ -7,6 +7,7 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Block, Segment};
 
 use super::World;
+use super::flow::Flow;
 use super::network::Split;
 use crate::connection::Side;
 use crate::live::{Arrival, LiveCounts, LiveFlow};
@@ -96,7 +97,7 @@ impl World<'_> {
             Direction::Upload => Side::Station,
         };
         if matches!(purpose, Purpose::Stream | Purpose::Transfer) {
-            self.measures.transfer_started(*now, flow_of.scope);
+            self.measures.transfer_started(*now, flow_of.scope, flow_of.entry);
         }
         foreign.taps.push(Some(Box::new(Tap::new(flow, purpose, *now, sender))));
         foreign.taps.len() as u32 - 1
@@ -104,8 +105,8 @@ impl World<'_> {
 
     /// Begins a transfer of `flow`.
     pub(crate) fn begin_foreign_transfer(&mut self, flow: u32) {
-        let scope = self.flows[flow as usize].scope;
-        self.measures.transfer_started(self.now, scope);
+        let Flow { scope, entry, .. } = self.flows[flow as usize];
+        self.measures.transfer_started(self.now, scope, entry);
     }
 
     /// Ends a transfer of `flow` that took so long.

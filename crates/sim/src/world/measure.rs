@@ -7,10 +7,12 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{Cell, CellCounters, ContenderId, MacCounters};
 
 use super::World;
+use super::books::Ledger;
 use super::groups::{Scope, scopes};
 use super::lost::{LossCounts, Place};
 use super::node::{Node, Transmitter};
 use super::ppdus::Ppdus;
+use crate::app::Drawn;
 use crate::outcome::Transfer;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
@@ -54,6 +56,7 @@ pub(super) struct Measures {
     pub(super) transfer_scopes: Vec<u32>,
     /// The transfer of each of `transfer_times_s`, if they are asked for.
     pub(super) transfers: Option<Vec<Transfer>>,
+    pub(super) ledger: Ledger,
     /// The counters of each contender when measuring began.
     pub(super) mac_baseline: Vec<MacCounters>,
     /// The counters of the cell at that time.
@@ -148,22 +151,34 @@ impl Measures {
                 .map(|_| Box::new(Ppdus::new(contenders, scenario.stations.len()))),
             transfer_scopes: Vec::new(),
             transfers: None,
+            ledger: Ledger::new(scenario.flows.len()),
             mac_baseline: vec![MacCounters::default(); contenders],
             cell_baseline: CellCounters::default(),
             contention_free: Duration::ZERO,
         }
     }
 
-    pub(super) fn transfer_started(&mut self, now: Time, scope: u32) {
+    pub(super) fn transfer_started(&mut self, now: Time, scope: u32, entry: usize) {
         self.active.set(now, self.active.value() + 1);
         self.scopes[scope as usize].active.increment(now);
+        self.ledger.transfer_started(now, entry);
     }
 
     /// Counts a transfer whose receiver has the last byte, and tells whether that is in the measured time.
-    pub(super) fn transfer_received(&mut self, now: Time, started: Time, scope: u32) -> bool {
+    pub(super) fn transfer_received(
+        &mut self,
+        now: Time,
+        started: Time,
+        scope: u32,
+        entry: usize,
+    ) -> bool {
         self.active.set(now, self.active.value() - 1);
         self.scopes[scope as usize].active.decrement(now);
+        self.ledger.transfer_received(now, entry);
         if self.measuring {
+            if started < self.began {
+                self.ledger.carry_over(self.transfer_times_s.len(), self.began - started);
+            }
             self.transfer_scopes.push(scope);
             self.transfer_times_s.push((now - started).as_secs_f64());
         }
@@ -278,6 +293,7 @@ impl World<'_> {
         measures.backlogged.restart(self.now);
         measures.ap_queue.restart(self.now);
         measures.active.restart(self.now);
+        measures.ledger.restart(self.now);
         for scope in &mut measures.scopes {
             scope.active.restart(self.now);
             scope.latency.clear();
@@ -297,6 +313,7 @@ impl World<'_> {
         }
         for flow in &mut self.flows {
             flow.measured = super::flow::Measured::default();
+            flow.draws.drawn = Drawn::default();
             if let Some(speech) = &mut flow.speech {
                 speech.clear();
             }

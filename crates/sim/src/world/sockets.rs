@@ -118,8 +118,9 @@ impl World<'_> {
                         self.overloaded(flow);
                         break;
                     }
-                    let scope = self.flows[flow as usize].scope;
-                    self.measures.transfer_started(self.now, scope);
+                    let began = &mut self.flows[flow as usize];
+                    began.begin_transfer(self.now);
+                    self.measures.transfer_started(self.now, began.scope, began.entry);
                     self.record_start(flow);
                 }
                 Action::Received { began, bytes } => self.transfer_received(flow, began, bytes),
@@ -217,7 +218,8 @@ impl World<'_> {
     pub(super) fn transfer_received(&mut self, flow_id: u32, began: Time, bytes: u64) {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
-        if self.measures.transfer_received(self.now, began, flow.scope) {
+        flow.end_transfer(began);
+        if self.measures.transfer_received(self.now, began, flow.scope, flow.entry) {
             let measured = &mut flow.measured;
             measured.transfers += 1;
             measured.transfer_time_sum_s += (self.now - began).as_secs_f64();

@@ -1,0 +1,71 @@
+"""The books of a replication: sums over what was drawn, begun, received and in progress, in blocks.
+
+Knows the columns that the core writes down. Knows no law and no estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: The sums of a block, in the order of the core. A unit is a page, or a transfer where there are no
+#: pages; a pause is a time to think, or between arrivals.
+SUMS: Final = (
+    "units",
+    "unit_bytes",
+    "pauses",
+    "paused_s",
+    "begun",
+    "ended",
+    "ended_s",
+    "delivered_bytes",
+    "active_s",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Books:
+    """The books of one replication, over its measured time.
+
+    `sums` has the shape (blocks, entries, `SUMS`): what each resolved flow of the scenario (an
+    entry) has added in each of equal blocks of the measured time. `carried_over_index` are the
+    places among the transfers that ended of those which had begun before, `carried_over_age_s`
+    their ages in seconds when measuring began. `under_way_entry` and `under_way_age_s` are the
+    transfers in progress at the end: entry, and age in seconds. `scopes` has of each transfer that
+    ended twice the number of its station group, and one more for an upload.
+    """
+
+    sums: NDArray[np.float64]
+    carried_over_index: NDArray[np.int64]
+    carried_over_age_s: NDArray[np.float64]
+    under_way_entry: NDArray[np.int64]
+    under_way_age_s: NDArray[np.float64]
+    scopes: NDArray[np.uint32]
+
+    @classmethod
+    def of_core(cls, columns: Mapping[str, bytes]) -> Books:
+        """Take what the core wrote down apart: there it has added up since measuring began."""
+
+        def numbers(name: str) -> NDArray[np.float64]:
+            return np.frombuffer(columns[name], dtype="<f8")
+
+        entries = int(numbers("entries")[0])
+        added = numbers("sums").reshape(-1, entries, len(SUMS))
+        return cls(
+            np.diff(added, axis=0, prepend=0.0),
+            numbers("carried_over_index").astype(np.int64),
+            numbers("carried_over_age_s"),
+            numbers("under_way_entry").astype(np.int64),
+            numbers("under_way_age_s"),
+            np.frombuffer(columns["scopes"], dtype="<u4"),
+        )
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """One of `SUMS`: an array of blocks by entries."""
+        return self.sums[:, :, SUMS.index(name)]

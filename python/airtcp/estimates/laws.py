@@ -1,0 +1,83 @@
+"""True means of what the core draws: bytes of a transfer or page, seconds of a pause.
+
+Knows the laws of an application and how the core rounds, clips and pads a draw
+(`crates/sim/src/app`). Does not know what was drawn.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from airtcp import distributions
+
+if TYPE_CHECKING:
+    from airtcp.scenario.keys.traffic import Flow
+
+#: No transfer is larger, in bytes; and no page has more objects.
+LARGEST: Final = 2.0**50
+MOST_OBJECTS: Final = 100_000
+#: The random numbers in (0, 1] are multiples of 2^-53: no draw of a Pareto law goes further out.
+_DIGITS: Final = 53
+
+
+def unit_bytes(flow: Flow) -> float | None:
+    """Return E[bytes of a transfer, or of a page], as drawn; None where it is not known exactly.
+
+    A size is rounded up to whole bytes, clipped to 1 .. 2^50, and padded to whole segments where
+    segments are. A page without a law of its own size is a number of objects, independent of their
+    sizes. The draws of a law that are never seen (a Pareto law beyond the last random number) do
+    not count.
+    """
+    application: Any = flow.application
+    if application.kind not in ("web", "ftp"):
+        return None
+    tcp = flow.tcp
+    step = tcp.mss_bytes if tcp is not None and tcp.pad_last_segment else 1
+    size = _size(application.size, step)
+    page = getattr(application, "page", None)
+    if page is None:
+        return size
+    return None if page.size is not None else size * _objects(page.objects)
+
+
+def pause_s(flow: Flow) -> float | None:
+    """Return E[time to think], or between arrivals, in seconds; None where nothing is drawn."""
+    application: Any = flow.application
+    if application.kind == "web":
+        return _clipped_mean(application.think_time, np.inf)
+    if application.kind == "ftp":
+        return _clipped_mean(application.interarrival, np.inf)
+    return None
+
+
+@cache
+def _size(law: distributions.Distribution, step: int) -> float:
+    """E[bytes], a multiple of `step`: rounding up to bytes first changes no whole step."""
+    beyond = law.mean() - _clipped_mean(law, LARGEST)
+    return step * law.expected_segments(step) - beyond
+
+
+def _clipped_mean(law: distributions.Distribution, largest: float) -> float:
+    """E[min(X, c)], where c is the largest number that is drawn; other laws end long before."""
+    if not isinstance(law, distributions.Pareto):
+        return law.mean()
+    cap = min(largest, law.scale * 2.0 ** (_DIGITS / law.shape))
+    beyond = cap * (law.scale / cap) ** law.shape / (law.shape - 1.0)
+    return law.mean() - float(beyond)
+
+
+@cache
+def _objects(law: distributions.Distribution) -> float:
+    """E[max(1, X rounded)], half a number rounded up."""
+    if isinstance(law, distributions.Deterministic):
+        values, weights = np.array([law.value]), np.ones(1)
+    elif isinstance(law, distributions.Empirical):
+        values, weights = np.array(law.values), np.array(law.counts, dtype=float)
+    else:
+        more_than = np.arange(2, MOST_OBJECTS + 1) - 0.5
+        return 1.0 + float(np.sum(law.survival(more_than)))
+    rounded = np.clip(np.floor(values + 0.5), 1, MOST_OBJECTS)
+    return float(np.dot(rounded, weights) / weights.sum())

@@ -1,0 +1,190 @@
+"""Estimates from what replications drew: true means, books, controls, and what comes of them."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from airtcp import distributions, load, simulate
+from airtcp.estimates import Estimate, estimate, laws
+from airtcp.estimates.regression import adjusted
+from airtcp.results import SimulationResult
+from airtcp.scenario import ResolvedScenario
+from airtcp.stats import student_interval
+
+WEB = """
+title = "Web"
+[phy]
+standard = "802.11b"
+data_rate = "11 Mb/s"
+[[stations]]
+name = "laptop"
+count = {count}
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = {{ kind = "web", size = {size}, think_time = {think} {more} }}
+tcp = {{ {tcp} }}
+[run]
+warmup = "20 s"
+duration = "{duration} s"
+replications = {replications}
+seed = 3
+"""
+EXPONENTIAL = '{ distribution = "exponential", mean = "30 kB" }'
+SECONDS = '{ distribution = "exponential", mean = "1 s" }'
+
+
+def web(
+    *,
+    count: int = 5,
+    size: str = EXPONENTIAL,
+    think: str = SECONDS,
+    more: str = "",
+    tcp: str = "",
+    duration: int = 100,
+    replications: int = 10,
+) -> ResolvedScenario:
+    return load(
+        WEB.format(
+            count=count,
+            size=size,
+            think=think,
+            more=more,
+            tcp=tcp,
+            duration=duration,
+            replications=replications,
+        )
+    )
+
+
+@cache
+def simulated() -> SimulationResult:
+    return simulate(web())
+
+
+def of(result: SimulationResult, metric: str) -> Estimate:
+    return estimate(result.simulation.runs, result.scenario, metric)
+
+
+@pytest.mark.parametrize("step", [1, 1000])
+@pytest.mark.parametrize("law", ["exponential", "pareto", "uniform"])
+def test_the_true_mean_of_a_size_is_that_of_whole_bytes_or_segments(law: str, step: int) -> None:
+    tcp = 'pad_last_segment = true, mss = "1000 B"' if step > 1 else ""
+    more = {"pareto": ', mean = "30 kB", shape = 1.5', "exponential": ', mean = "30 kB"'}
+    keys = more.get(law, ', low = "1 kB", high = "9 kB"')
+    size = f'{{ distribution = "{law}"{keys} }}'
+    # E[step ceil(X / step)] = step times the sum over k >= 0 of P(X > k step). Of the Pareto law,
+    # whose scale is 10 kB, the integral of (10^4 / x)^1.5 from half a step before on is left.
+    x = np.arange(0, 3_000_000, step, dtype=float)
+    survival = {
+        "exponential": lambda: np.exp(-x / 30e3),
+        "pareto": lambda: np.where(x < 1e4, 1.0, (1e4 / np.maximum(x, 1.0)) ** 1.5),
+        "uniform": lambda: np.clip((9000 - x) / 8000, 0.0, 1.0),
+    }[law]()
+    rest = 2e4 * (1e4 / (x[-1] + step / 2)) ** 0.5 if law == "pareto" else 0.0
+
+    found = laws.unit_bytes(web(size=size, tcp=tcp).flows[0])
+
+    # The last random number of the Pareto law takes 5e-6 of it away.
+    assert found == pytest.approx(step * float(survival.sum()) + rest, rel=1e-5)
+
+
+def test_a_pareto_law_ends_at_the_last_random_number() -> None:
+    law = distributions.Pareto(shape=1.1, scale=1.0)
+    # The generator's u is k / 2^53, so that X <= 2^(53 / 1.1); E[min(X, c)] = 11 - 10 c^-.1.
+    assert laws._clipped_mean(law, math.inf) == pytest.approx(11 - 10 * 2.0 ** (-5.3 / 1.1))
+
+
+def test_objects_of_a_page_are_rounded_and_one_at_least() -> None:
+    # U(0, 4) rounds to 0, 1 (and 0 counts as 1) below 1.5, to 2, 3, and to 4 from 3.5 on.
+    law = distributions.Uniform(low=0.0, high=4.0)
+    assert laws._objects(law) == pytest.approx((1.5 * 1 + 2 + 3 + 0.5 * 4) / 4)
+    counted = distributions.Empirical(values=(0.2, 2.5), counts=(1, 3))
+    assert laws._objects(counted) == pytest.approx((1 + 3 * 3) / 4)
+
+
+def test_books_add_up_to_the_outcome() -> None:
+    for run in simulated().simulation.runs:
+        assert run.books is not None
+        ended = run.books.column("ended").sum()
+        assert ended == run.answer["counts"]["transfers"] == len(run.transfer_times_s)
+        assert run.books.column("ended_s").sum() == pytest.approx(run.transfer_times_s.sum())
+        bits = 8 * run.books.column("delivered_bytes").sum()
+        assert bits / 100 == pytest.approx(run.answer["metrics"]["goodput_bps"])
+        active = run.books.column("active_s").sum() / 100
+        assert active == pytest.approx(run.answer["metrics"]["active_flows"])
+        # In progress at the end: those that had begun before, and those that began, less those
+        # that ended; of a web user one at most.
+        begun = run.books.column("begun").sum()
+        carried = len(run.books.carried_over_index)
+        late = (run.books.under_way_age_s > 100).sum()
+        assert begun + carried + late - ended == len(run.books.under_way_age_s) <= 5
+        assert (run.books.scopes == 0).all()
+
+
+def test_what_is_drawn_has_its_true_mean() -> None:
+    scenario = simulated().scenario
+    mean = laws.unit_bytes(scenario.flows[0])
+    sums = [run.books.sums.sum(axis=(0, 1)) for run in simulated().simulation.runs if run.books]
+    units, unit_bytes, pauses, paused_s = (sum(row[i] for row in sums) for i in range(4))
+    # Some 4,000 draws of laws with a standard deviation of their mean: 4 of these of the mean.
+    assert mean is not None
+    assert abs(unit_bytes - mean * units) < 4 * 30e3 * math.sqrt(units)
+    assert abs(paused_s - pauses) < 4 * math.sqrt(pauses)
+
+
+def test_regression_takes_out_what_a_control_explains() -> None:
+    generator = np.random.default_rng(5)
+    control = generator.normal(size=(8, 4, 1))
+    totals = 3.0 + 2.0 * control
+
+    freed = adjusted(totals, control)
+
+    # Four windows of 3 each, whatever the control did; also without one of the replications.
+    assert freed.whole == pytest.approx(12.0)
+    assert freed.without == pytest.approx(12.0)
+    assert freed.pseudo_values(lambda sums: sums[..., 0]) == pytest.approx(12.0)
+
+
+def test_values_have_the_estimate_as_their_mean_and_its_interval() -> None:
+    for metric in ("goodput_bps", "transfer_time_s", "active_flows", "rtt_s"):
+        one = of(simulated(), metric)
+        assert student_interval(one.values, 0.95) == one.interval
+
+
+def test_controls_make_intervals_narrower_and_move_no_mean_beyond_them() -> None:
+    for metric in ("goodput_bps", "transfer_time_s"):
+        one = of(simulated(), metric)
+        assert one.gain is not None
+        assert one.gain > 2.0
+        assert one.plain.low is not None
+        assert one.plain.high is not None
+        assert one.interval.mean is not None
+        assert one.plain.low < one.interval.mean < one.plain.high
+
+
+def test_a_metric_without_an_estimator_has_the_plain_interval() -> None:
+    one = of(simulated(), "rtt_s")
+    assert one.estimator == "plain"
+    assert one.interval == one.plain
+    assert one.gain is None
+
+
+def test_one_replication_is_told_as_it_is() -> None:
+    result = simulate(web(replications=1))
+    one = of(result, "transfer_time_s")
+    assert one.estimator == "plain"
+    assert one.interval.n == 1
+
+
+def test_groups_and_directions_have_estimates_of_their_own() -> None:
+    result = simulated()
+    runs, scenario = result.simulation.runs, result.scenario
+    whole = estimate(runs, scenario, "transfer_time_s")
+    part = estimate(runs, scenario, "transfer_time_s", group="laptop", part="download")
+    assert part.interval == whole.interval
+    with pytest.raises(KeyError):
+        estimate(runs, scenario, "nonsense")
