@@ -50,6 +50,13 @@ impl Blocks {
         if self.0.front()?.start <= number { self.0.pop_front() } else { None }
     }
 
+    /// Forgets the blocks that end at or before `number`.
+    pub(crate) fn forget_before(&mut self, number: u64) {
+        while self.0.front().is_some_and(|first| first.end <= number) {
+            self.0.pop_front();
+        }
+    }
+
     /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

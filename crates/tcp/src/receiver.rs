@@ -124,7 +124,7 @@ impl Receiver {
     }
 
     /// Takes payload with the numbers `start .. end`. Returns how many bytes are in order now that were not.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_data(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
         if start == self.rcv_nxt && self.ahead.is_none() {
             self.rcv_nxt = end;
@@ -263,16 +263,19 @@ impl Receiver {
             self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
             return;
         }
-        let every = config.delayed_ack.every_at(self.delivered(), config.mss);
         let (delay, at_once) = if config.delayed_ack.adaptive {
             // As in Linux.
             let delay = self.adaptive.get_or_insert_default().on_data(config, now, self.rcv_nxt);
             (delay, delay == Duration::ZERO)
         } else {
-            (config.delayed_ack.timeout, every <= 1)
+            (config.delayed_ack.timeout, false)
         };
-        let enough = u64::from(every) * u64::from(config.mss);
-        if at_once || self.rcv_nxt - self.acknowledged >= enough {
+        let enough = || {
+            let every = config.delayed_ack.every_at(self.delivered(), config.mss);
+            let is_each = every <= 1 && !config.delayed_ack.adaptive;
+            is_each || self.rcv_nxt - self.acknowledged >= u64::from(every) * u64::from(config.mss)
+        };
+        if at_once || enough() {
             self.ack_is_due(config);
         } else if self.ack_owed == AckOwed::None {
             self.ack_owed = AckOwed::Until(now + delay);

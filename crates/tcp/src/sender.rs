@@ -100,6 +100,18 @@ impl Sender {
         self.recovery.on_ack(&mut self.tcb, config, now, ack, bare);
     }
 
+    /// Does as [`Self::on_ack`] for segments with timestamps, where nobody watches rates.
+    #[inline]
+    pub(crate) fn on_stamped_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
+        let Self { recovery, tcb } = self;
+        match recovery {
+            // Most often of an end that only receives: nothing is under way that an acknowledgment could tell of.
+            Recovery::Rack(_) if tcb.has_nothing_under_way() => tcb.note_usage(config),
+            Recovery::Rack(rack) => rack.on_ack(tcb, config, now, ack, &[]),
+            _ => recovery.on_ack(tcb, config, now, ack, bare),
+        }
+    }
+
     /// Takes the acknowledgment number of a segment with the SACK blocks `sacked`; `bare` if that has no payload.
     #[cold]
     pub(crate) fn on_selective_ack(
@@ -144,7 +156,7 @@ impl Sender {
     ) -> Option<(u64, NonZeroU32, bool)> {
         let Self { recovery, tcb } = self;
         if let Recovery::Rack(rack) = recovery {
-            let (sent, more) = rack.poll(tcb, config, now)?;
+            let (sent, more) = rack.poll(tcb, config, now, peer_window)?;
             return some_data(sent, more);
         }
         let is_open = matches!(tcb.phase, Phase::Open { dup_acks: 0, .. });

@@ -3,10 +3,13 @@
 //! Knows numbers and times. Does not know windows or timers, nor what a loss means: that is for recovery
 //! by time, which is in [`sender`](crate::sender).
 
+mod losses;
+
 use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, Time};
 
+use crate::blocks::Blocks;
 use crate::rate::Record;
 use crate::{Block, Segments, Timers};
 
@@ -61,6 +64,15 @@ pub(crate) struct Sent {
     sacked_segments: usize,
     /// The number of segments that were sent twice, SACKed or found lost.
     irregular: usize,
+    /// A number before which no segment is regular.
+    regular_from: u64,
+    /// A number before which no segment is lost.
+    lost_from: u64,
+    /// The numbers of the SACKed segments.
+    sacked: Blocks,
+    /// The segments that were sent again, in the order of time: when, and the end of each. Some have arrived since, or were
+    /// sent once more.
+    again: VecDeque<(Time, u64)>,
     /// The number after the highest one that was ever acknowledged or SACKed.
     highest_delivered: u64,
     /// Most octets that came in between, where a segment arrived behind one that was sent later.
@@ -234,41 +246,12 @@ impl Sent {
                 }
             }
         }
+        self.sacked.forget_before(una);
+        if self.irregular == 0 {
+            self.again.clear();
+        }
         news.last = news.last.or(last_sacked);
         news
-    }
-
-    #[cold]
-    fn sack(&mut self, now: Time, una: u64, block: Block, min_rtt: Duration, news: &mut News) {
-        let max = self.segments.back().map_or(una, |last| last.end);
-        if block.start < una || block.start >= block.end || block.end > max {
-            return;
-        }
-        let first = self.segments.partition_point(|segment| segment.start < block.start);
-        for index in first..self.segments.len() {
-            let segment = self.segments[index];
-            if segment.end > block.end {
-                break;
-            }
-            if segment.fate == Fate::Sacked {
-                continue;
-            }
-            let octets = segment.end - segment.start;
-            if segment.fate == Fate::Lost {
-                self.lost_octets -= octets;
-            }
-            self.irregular += usize::from(segment.is_regular());
-            self.segments[index].fate = Fate::Sacked;
-            self.sacked_octets += octets;
-            self.sacked_segments += 1;
-            news.delivered += octets;
-            news.newly_sacked += octets;
-            news.note(self.records.get(index), self.is_ns3);
-            self.arrived(now, &segment, min_rtt, news);
-            if !segment.repeated {
-                news.time(now.saturating_since(segment.sent));
-            }
-        }
     }
 
     /// Takes a segment that has arrived: RFC 8985 section 6.2, steps 2 and 3.
@@ -292,100 +275,9 @@ impl Sent {
         }
     }
 
-    /// Finds losses as RACK_detect_loss() of RFC 8985 section 6.2, step 5: what was sent `reo_wnd` and more before one
-    /// that has arrived is lost. Returns how many octets, and when the next segment will be.
-    #[cold]
-    pub(crate) fn detect_losses(
-        &mut self,
-        now: Time,
-        latest: &Latest,
-        reo_wnd: Duration,
-    ) -> (u64, Option<Time>) {
-        let (mut lost, mut next) = (0, None);
-        for (index, segment) in self.segments.iter_mut().enumerate() {
-            if segment.fate != Fate::UnderWay || !latest.is_after(segment.sent, segment.end) {
-                continue;
-            }
-            let due = segment.sent + latest.rtt + reo_wnd;
-            if due <= now {
-                self.irregular += usize::from(segment.is_regular());
-                segment.fate = Fate::Lost;
-                lost += segment.end - segment.start;
-                if let Some(record) = self.records.get(index) {
-                    self.newly_lost.push((segment.block(), *record));
-                }
-            } else {
-                next = next.max(Some(due));
-            }
-        }
-        self.lost_octets += lost;
-        (lost, next)
-    }
-
-    /// Marks what is lost when the retransmission timer has expired, RFC 8985 section 6.3: the first segment, and what
-    /// was sent so long ago that it would be by `detect_losses`.
-    pub(crate) fn lose_at_timeout(&mut self, now: Time, wait: Duration) {
-        let mut is_first = true;
-        for (index, segment) in self.segments.iter_mut().enumerate() {
-            let is_old = segment.sent + wait <= now;
-            if segment.fate == Fate::UnderWay && (is_first || is_old) {
-                self.irregular += usize::from(segment.is_regular());
-                segment.fate = Fate::Lost;
-                self.lost_octets += segment.end - segment.start;
-                if let Some(record) = self.records.get(index) {
-                    self.newly_lost.push((segment.block(), *record));
-                }
-            }
-            is_first = false;
-        }
-    }
-
-    /// Marks lost what is under way of `block`. Returns whether anything was.
-    pub(crate) fn lose(&mut self, block: Block) -> bool {
-        let before = self.lost_octets;
-        for (index, segment) in self.segments.iter_mut().enumerate() {
-            let is_inside = block.start <= segment.start && segment.end <= block.end;
-            if segment.fate == Fate::UnderWay && is_inside {
-                self.irregular += usize::from(segment.is_regular());
-                segment.fate = Fate::Lost;
-                self.lost_octets += segment.end - segment.start;
-                if let Some(record) = self.records.get(index) {
-                    self.newly_lost.push((segment.block(), *record));
-                }
-            }
-        }
-        self.lost_octets > before
-    }
-
     /// Takes what was found lost since this was asked last; nothing without records.
     pub(crate) fn take_lost(&mut self) -> Vec<(Block, Record)> {
         std::mem::take(&mut self.newly_lost)
-    }
-
-    /// Sends the first lost segment again.
-    pub(crate) fn resend_lost(&mut self, now: Time) -> Option<Block> {
-        if self.lost_octets == 0 {
-            return None;
-        }
-        let lost = self.segments.iter_mut().find(|segment| segment.fate == Fate::Lost)?;
-        *lost = SentSegment { sent: now, fate: Fate::UnderWay, repeated: true, ..*lost };
-        self.lost_octets -= lost.end - lost.start;
-        Some(Block { start: lost.start, end: lost.end })
-    }
-
-    /// Sends the last segment again, as a probe: RFC 8985 section 7.3.
-    pub(crate) fn resend_last(&mut self, now: Time) -> Option<Block> {
-        let last = self.segments.back_mut()?;
-        let octets = last.end - last.start;
-        if last.fate == Fate::Sacked {
-            return None;
-        }
-        if last.fate == Fate::Lost {
-            self.lost_octets -= octets;
-        }
-        self.irregular += usize::from(last.is_regular());
-        *last = SentSegment { sent: now, fate: Fate::UnderWay, repeated: true, ..*last };
-        Some(Block { start: last.start, end: last.end })
     }
 
     /// Counts the octets that are thought to be in the network.

@@ -118,7 +118,7 @@ impl Cubic {
     fn grow_in_steps(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
         let smss = u64::from(moment.config.mss);
         let acked = delivery.acked.div_ceil(smss);
-        let gained = self.steps.growth(moment.now, window.cwnd / smss, self.w_max as u64, acked);
+        let gained = self.steps.growth(moment.now, window.cwnd / smss, self.w_max, acked);
         window.cwnd = window.cwnd.saturating_add(gained * smss);
     }
 
@@ -130,9 +130,10 @@ impl Cubic {
 
 impl Controller for Cubic {
     fn on_ack(&mut self, window: &mut Window, moment: &Moment<'_>, delivery: Delivery) {
-        let smss = f64::from(moment.config.mss);
-        let least = self.steps.least_rtt;
-        self.steps.least_rtt = least.into_iter().chain(delivery.rtt).min();
+        if let Some(rtt) = delivery.rtt {
+            let least = self.steps.least_rtt;
+            self.steps.least_rtt = Some(least.map_or(rtt, |least| least.min(rtt)));
+        }
         if window.cwnd < window.ssthresh {
             window.slow_start(moment.config, delivery);
             return;
@@ -145,6 +146,7 @@ impl Controller for Cubic {
             self.grow_in_steps(window, moment, delivery);
             return;
         }
+        let smss = f64::from(moment.config.mss);
         let cwnd = window.cwnd as f64 / smss;
         let acked = delivery.acked as f64 / smss;
         let growth = self.growth(moment, cwnd + self.fraction, acked) + self.fraction;

@@ -35,7 +35,7 @@ impl Endpoint {
                 receiver.on_sender_echo(rtt);
             }
         }
-        sender.on_ack(config, now, segment.ack, segment.len == 0);
+        sender.on_stamped_ack(config, now, segment.ack, segment.len == 0);
         if segment.len == 0 {
             return 0;
         }

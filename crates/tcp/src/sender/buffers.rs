@@ -88,15 +88,16 @@ impl Rack {
             || self.begin_buffer(tcb, config, now, room)
     }
 
+    /// Begins a buffer, as [`Self::fill_buffer`].
     #[inline(never)]
     fn begin_buffer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> bool {
         let mss = u64::from(config.mss);
-        let pace = tcb.pacing_rate();
-        let unsent = (tcb.written - tcb.snd_max).div_ceil(mss);
-        let least = self.min_rtt().into_iter().chain(self.buffer.handshake).min();
-        let min_rtt = least.filter(|_| !config.pacing);
-        let most = (size_at(pace, min_rtt) / mss).max(LEAST_SEGMENTS);
-        if !config.pacing && unsent > 1 && self.waits_for_more(tcb, config, now, room, most * mss) {
+        let unsent = tcb.written - tcb.snd_max;
+        let may_wait = unsent > mss && self.may_wait_for_more(tcb, config, now, room);
+        // As long as the least number fills the room, nobody asks for the most.
+        let asked_from = if may_wait { LEAST_SEGMENTS } else { LEAST_SEGMENTS + 1 };
+        let most = if room < asked_from * mss { LEAST_SEGMENTS } else { self.most(tcb, config) };
+        if may_wait && room < most * mss {
             if tcb.window.cwnd <= tcb.peer_window(config) {
                 // A window that is waited for is full: it may grow (`is_cwnd_limited`).
                 tcb.usage = Usage { most: u64::MAX, until: tcb.snd_nxt };
@@ -105,22 +106,31 @@ impl Rack {
         }
         // `tcp_cwnd_test`: half a window at most.
         let half = tcb.window.cwnd / mss / 2;
-        let segments = (room / mss).min(most).min(half).min(unsent).max(1);
+        let segments = (room / mss).min(most).min(half).min(unsent.div_ceil(mss)).max(1);
         self.buffer.fill(segments);
         true
     }
 
-    /// Tells whether more may soon leave together than `room` bytes, where `most` share a buffer.
-    fn waits_for_more(&self, tcb: &Tcb, config: &Config, now: Time, room: u64, most: u64) -> bool {
-        let Some(oldest) = self.sent.oldest() else { return false };
+    /// Returns the most segments that share a buffer.
+    #[inline(never)]
+    fn most(&self, tcb: &Tcb, config: &Config) -> u64 {
+        let least = self.min_rtt().into_iter().chain(self.buffer.handshake).min();
+        let min_rtt = least.filter(|_| !config.pacing);
+        let size = size_at(tcb.pacing_rate(), min_rtt);
+        (size / u64::from(config.mss)).max(LEAST_SEGMENTS)
+    }
+
+    /// Tells whether it may be better to wait than to send `room` bytes, where more may leave together soon.
+    #[inline]
+    fn may_wait_for_more(&self, tcb: &Tcb, config: &Config, now: Time, room: u64) -> bool {
+        if config.pacing || now.saturating_since(tcb.last_sent) > PATIENCE || !tcb.is_open() {
+            return false;
+        }
         let window = tcb.window.cwnd.min(config.peer_window());
-        let half = Duration::from_nanos(tcb.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2);
-        tcb.is_open()
-            && now.saturating_since(tcb.last_sent) <= PATIENCE
-            && room < most
-            && room < window / PART_OF_WINDOW
-            // The next acknowledgment comes soon.
-            && now.saturating_since(oldest) >= half
+        let half = || tcb.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2;
+        let is_old = |sent| now.saturating_since(sent).as_nanos() >= half();
+        // The next acknowledgment comes soon.
+        room < window / PART_OF_WINDOW && self.sent.oldest().is_some_and(is_old)
     }
 }
 

@@ -401,6 +401,7 @@ impl Rack {
 
     /// Restarts the timer after something was acknowledged or sent: the probe's where a tail may be probed, else
     /// that of RFC 6298 (5.3), unless it is needed for the reordering window.
+    #[inline(never)]
     fn restart_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
         let is_open = tcb.is_open();
         let in_flight = tcb.snd_max - tcb.snd_una;
@@ -424,8 +425,14 @@ impl Rack {
             self.arm(tcb, config.expiry(now, rto));
             return;
         };
-        // RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment is all
-        // there is; at most as long as the RTO.
+        self.set_probe_timer(tcb, config, now, srtt);
+    }
+
+    /// Sets the timer to probe a tail. RFC 8985 section 7.2: PTO = 2 * SRTT, and the other end's delayed ACK if one segment
+    /// is all there is; at most as long as the RTO.
+    #[inline]
+    fn set_probe_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, srtt: Duration) {
+        let rto = tcb.rtt.rto();
         let probe = config.probe_timeout(srtt, self.sent.len() == 1).min(rto);
         self.timer = Timer::Probe;
         self.restarted = now;

@@ -199,6 +199,13 @@ impl Tcb {
         self.deadline = Time::NEVER;
     }
 
+    /// Tells whether all that was sent is acknowledged, and nothing else is left to happen of it.
+    #[inline]
+    pub(super) fn has_nothing_under_way(&self) -> bool {
+        self.snd_una == self.snd_max && self.is_open() && self.rare.is_none()
+    }
+
+    #[inline]
     pub(super) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open { .. })
     }

@@ -63,10 +63,12 @@ impl Steps {
     }
 
     /// Returns the segments by which the window grows; `w_max` is zero before the first loss.
-    pub(super) fn growth(&mut self, now: Time, cwnd: u64, w_max: u64, acked: u64) -> u64 {
+    #[inline]
+    pub(super) fn growth(&mut self, now: Time, cwnd: u64, w_max: f64, acked: u64) -> u64 {
         let mut is_new = false;
         let stage = self.stage.get_or_insert_with(|| {
             is_new = true;
+            let w_max = w_max as u64;
             let below = w_max.saturating_sub(cwnd);
             let k = libm::cbrt(below as f64 / C);
             let summed = (now, cwnd);
@@ -76,7 +78,7 @@ impl Steps {
         let (before, window) = stage.summed;
         if is_new || window != cwnd || now.saturating_since(before) > REST {
             stage.summed = (now, cwnd);
-            self.each = stage.sum(now, self.least_rtt.unwrap_or(Duration::ZERO), cwnd, w_max == 0);
+            self.each = stage.sum(now, self.least_rtt.unwrap_or(Duration::ZERO), cwnd, w_max < 1.0);
         }
         // What was gathered at another price counts for one segment at most.
         let mut gained = 0;
@@ -85,8 +87,10 @@ impl Steps {
             gained = 1;
         }
         self.unpaid += acked;
-        gained += self.unpaid / self.each;
-        self.unpaid %= self.each;
+        if self.unpaid >= self.each {
+            gained += self.unpaid / self.each;
+            self.unpaid %= self.each;
+        }
         gained
     }
 }

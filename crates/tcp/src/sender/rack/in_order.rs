@@ -40,7 +40,10 @@ impl Rack {
         let delivery =
             Delivery { acked, most_in_flight: tcb.usage.most, rtt, una: ack, next: tcb.snd_max };
         tcb.grow_by(config, now, delivery);
-        self.restart_timer(tcb, config, now);
+        match tcb.rtt.srtt() {
+            Some(srtt) if ack < tcb.snd_max => self.set_probe_timer(tcb, config, now, srtt),
+            _ => self.restart_timer(tcb, config, now),
+        }
     }
 
     /// Takes the round trip of the last segment that is acknowledged, which was `sent` once and ends before `end`: RFC 8985

@@ -17,9 +17,11 @@ impl Rack {
         tcb: &mut Tcb,
         config: &Config,
         now: Time,
+        peer_window: u64,
     ) -> Option<(SentBytes, bool)> {
         if self.probe_is_due || self.is_watched || self.sent.has_lost() {
-            return self.poll_otherwise(tcb, config, now).map(|sent| (sent, true));
+            let sent = self.poll_otherwise(tcb, config, now, peer_window);
+            return sent.map(|sent| (sent, true));
         }
         let unsent = tcb.written - tcb.snd_max;
         if unsent == 0 {
@@ -29,7 +31,7 @@ impl Rack {
             tcb.restart_if_idle(config, now);
         }
         let room = self.room(tcb);
-        let sent = self.send_new(tcb, config, now, room)?;
+        let sent = self.send_new(tcb, config, now, (room, peer_window))?;
         let len = u64::from(sent.1);
         let (unsent, room) = (unsent - len, room - len);
         Some((sent, unsent > 0 && room >= unsent.min(u64::from(config.mss))))
@@ -37,16 +39,24 @@ impl Rack {
 
     /// Does as [`Self::poll`] where there is more to send than new data, or somebody watches its rate.
     #[inline(never)]
-    fn poll_otherwise(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+    fn poll_otherwise(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        peer_window: u64,
+    ) -> SentData {
         if std::mem::take(&mut self.probe_is_due) {
-            return self.send_probe(tcb, config, now);
+            return self.send_probe(tcb, config, now, peer_window);
         }
-        let Some(pacer) = &self.pacer else { return self.send_next(tcb, config, now) };
+        let Some(pacer) = &self.pacer else {
+            return self.send_next(tcb, config, now, peer_window);
+        };
         if let Some(wait) = pacer.wait(now) {
             tcb.deadline = self.due.min(wait);
             return None;
         }
-        let sent = self.send_next(tcb, config, now);
+        let sent = self.send_next(tcb, config, now, peer_window);
         if let Some((_, len)) = sent {
             self.pace(tcb, config, now, u64::from(len));
         } else if let Some(pacer) = &mut self.pacer {
@@ -62,7 +72,13 @@ impl Rack {
     }
 
     /// Sends what is lost, then what was never sent.
-    fn send_next(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
+    fn send_next(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        peer_window: u64,
+    ) -> SentData {
         let (una, max) = (tcb.snd_una, tcb.snd_max);
         let smss = u64::from(config.mss);
         let pipe = self.sent.pipe(una, max);
@@ -93,15 +109,34 @@ impl Rack {
             tcb.restart_if_idle(config, now);
         }
         let room = self.room(tcb);
-        self.send_new(tcb, config, now, room)
+        self.send_new_aside(tcb, config, now, (room, peer_window))
     }
 
-    /// Sends a segment that was never sent, as long as both windows allow.
-    fn send_new(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> SentData {
+    /// Does as [`Self::send_new`].
+    #[inline(never)]
+    fn send_new_aside(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        windows: (u64, u64),
+    ) -> SentData {
+        self.send_new(tcb, config, now, windows)
+    }
+
+    /// Sends a segment that was never sent, as long as both windows allow: `room` is left of the own one.
+    #[inline(always)]
+    fn send_new(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        (room, peer_window): (u64, u64),
+    ) -> SentData {
         let smss = u64::from(config.mss);
         let unsent = tcb.written - tcb.snd_max;
         let in_flight = tcb.snd_max - tcb.snd_una;
-        let advertised = tcb.peer_window(config).saturating_sub(in_flight);
+        let advertised = peer_window.saturating_sub(in_flight);
         let len = tcb.longest(smss, unsent).min(room).min(advertised);
         let is_silly = len < smss && len < unsent && (in_flight > 0 || tcb.is_silly(len));
         if len == 0 || is_silly || !self.fill_buffer(tcb, config, now, room.min(advertised)) {
@@ -125,8 +160,15 @@ impl Rack {
 
     /// Sends a tail loss probe: new data if there is any and the other end lets it, else the last segment
     /// again (RFC 8985 section 7.3).
-    fn send_probe(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> SentData {
-        let sent = self.send_new(tcb, config, now, u64::from(config.mss));
+    fn send_probe(
+        &mut self,
+        tcb: &mut Tcb,
+        config: &Config,
+        now: Time,
+        peer_window: u64,
+    ) -> SentData {
+        let windows = (u64::from(config.mss), peer_window);
+        let sent = self.send_new_aside(tcb, config, now, windows);
         let is_repeated = sent.is_none();
         let sent = sent.or_else(|| {
             let last = self.sent.resend_last(now)?;
