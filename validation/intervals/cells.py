@@ -1,0 +1,234 @@
+"""The cells in which it is measured how often confidence intervals hold the truth.
+
+Knows systems, how long and how often they are observed, the metrics, and when a cell fails; was
+written down before any estimate was judged by it. Knows no estimate and no truth.
+
+A system is a cell of Wi-Fi or a processor, a law of sizes and a load. A block of it is what a user
+would run: 20 replications on a seed of its own, the first 5 of which are the block of 5. A cell is
+a system, 5 or 20 replications, and a metric; its coverage is the share of blocks whose interval
+holds the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import airtcp
+from airtcp.distributions import Distribution
+from airtcp.scenario import ResolvedScenario
+
+METRICS: Final = ("transfer_time_s", "goodput_bps", "transfer_time_p90_s")
+REPLICATIONS: Final = (5, 20)
+LOADS: Final = (0.3, 0.7, 1.0, 1.2)
+BLOCKS: Final = 400
+CONFIDENCE: Final = 0.95
+
+#: Pooled by law and load, the coverage lies between these.
+POOLED: Final = (0.93, 0.98)
+#: No cell of 400 blocks covers less.
+LEAST: Final = 0.90
+#: Cells of which half of the blocks or more print no interval are fewer than this share.
+DECLINED: Final = 1 / 3
+#: A truth's own half width over the median half width of a cell. Beyond it nothing is judged.
+TRUTH: Final = 1 / 5
+
+_LOG: Final = (
+    Path(airtcp.__file__).parent / "examples" / "semicomplete-2015-05.access.log.gz"
+).as_posix()
+#: Laws of sizes, of a mean in bytes. The log, which the demo of the README has, has its own mean.
+LAWS: Final = {
+    "exponential": '{{ distribution = "exponential", mean = "{mean:.0f} B" }}',
+    "pareto": '{{ distribution = "pareto", mean = "{mean:.0f} B", shape = 1.5 }}',
+    "log": f'{{{{ distribution = "empirical", file = "{_LOG}" }}}}',
+}
+
+
+class Window(NamedTuple):
+    """The seconds for which a replication warms up, and is measured."""
+
+    warmup_s: float
+    measured_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place at which transfers share a capacity.
+
+    `bulk_bps` is what ten endless downloads get there together (measured; of the processor it is
+    its capacity), over which loads are counted. `phy` and `tcp` are tables of a scenario; the
+    processor has none, and is simulated by `sharing`.
+    """
+
+    name: str
+    bulk_bps: float
+    mean_bytes: float
+    windows: dict[str, Window]
+    phy: str = ""
+    tcp: str = ""
+
+
+PLACES: Final = {
+    place.name: place
+    for place in (
+        Place(
+            "processor",
+            8e6,
+            100_000.0,
+            {
+                "exponential": Window(20.0, 200.0),
+                "pareto": Window(20.0, 200.0),
+                "log": Window(60.0, 600.0),
+            },
+        ),
+        Place(
+            "802.11b",
+            5.15e6,
+            100_000.0,
+            {
+                "exponential": Window(60.0, 600.0),
+                "pareto": Window(60.0, 1200.0),
+                "log": Window(60.0, 3600.0),
+            },
+            phy='standard = "802.11b"',
+        ),
+        Place(
+            "802.11ax",
+            67.1e6,
+            500_000.0,
+            {
+                "exponential": Window(5.0, 20.0),
+                "pareto": Window(5.0, 40.0),
+                "log": Window(5.0, 120.0),
+            },
+            phy='standard = "802.11ax"\nband = "5 GHz"\nchannel_width = "20 MHz"\nmcs = 7',
+            tcp='[flows.tcp]\npreset = "linux"',
+        ),
+    )
+}
+
+#: The bytes of an answer of the demo's log, on average.
+LOG_MEAN_BYTES: Final = 306_906.3
+#: Ten laptops, whose thinking makes the load; the log's answers are three times as large.
+_LAPTOPS: Final = {"exponential": 10, "pareto": 10, "log": 20}
+#: On 802.11b the log has the demo's think time, and laptops make the load.
+_DEMO_THINK_S: Final = 10.0
+
+_SCENARIO: Final = """
+[phy]
+{phy}
+[[stations]]
+name = "laptop"
+count = {laptops}
+[[flows]]
+stations = "laptop"
+direction = "download"
+[flows.application]
+kind = "web"
+size = {size}
+think_time = {{ distribution = "exponential", mean = "{think_s!r} s" }}
+{tcp}
+[run]
+warmup = "{warmup_s!r} s"
+duration = "{measured_s!r} s"
+replications = {replications}
+seed = {seed}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A place, a law and a load; `index` makes its seeds."""
+
+    index: int
+    place: Place
+    law: str
+    load: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.place.name}-{self.law}-{self.load:g}"
+
+    @property
+    def window(self) -> Window:
+        return self.place.windows[self.law]
+
+    @property
+    def is_processor(self) -> bool:
+        return not self.place.phy
+
+    @property
+    def mean_bytes(self) -> float:
+        return LOG_MEAN_BYTES if self.law == "log" else self.place.mean_bytes
+
+    @property
+    def laptops(self) -> int:
+        if self.law == "log" and self.place.name == "802.11b":
+            per_laptop_bps = 8.0 * self.mean_bytes / _DEMO_THINK_S
+            return round(self.load * self.place.bulk_bps / per_laptop_bps)
+        return _LAPTOPS[self.law]
+
+    @property
+    def think_s(self) -> float:
+        """The mean think time, so that the load is that of laptops that never wait."""
+        asked_bps = self.load * self.place.bulk_bps
+        return round(self.laptops * 8.0 * self.mean_bytes / asked_bps, 6)
+
+    def seed(self, block: int) -> int:
+        """The seed of a block; those of truths are blocks below 0."""
+        return (self.index + 1) * 1_000_003 + 10_000 + block
+
+    def scenario(
+        self, block: int, *, replications: int = REPLICATIONS[-1], window: Window | None = None
+    ) -> ResolvedScenario:
+        """A block as `airtcp.simulate` takes it, over another window if one is given.
+
+        A processor's is that of a radio with its laptops: what an estimator may read of it, and
+        all that is not simulated.
+        """
+        warmup_s, measured_s = window or self.window
+        text = _SCENARIO.format(
+            phy=self.place.phy or PLACES["802.11b"].phy,
+            tcp=self.place.tcp,
+            laptops=self.laptops,
+            size=LAWS[self.law].format(mean=self.mean_bytes),
+            think_s=self.think_s,
+            warmup_s=warmup_s,
+            measured_s=measured_s,
+            replications=replications,
+            seed=self.seed(block),
+        )
+        return airtcp.load(text)
+
+    def laws(self) -> tuple[Distribution, Distribution]:
+        """The laws of sizes and of think times."""
+        application = self.scenario(0).flows[0].application
+        assert application.kind == "web"
+        return application.size, application.think_time
+
+
+class Cell(NamedTuple):
+    """A system observed by blocks of so many replications, and what is asked of it."""
+
+    system: System
+    replications: int
+    metric: str
+
+
+@cache
+def systems() -> dict[str, System]:
+    """All systems by their names, those of the processor first."""
+    found = [(place, law, load) for place in PLACES.values() for law in LAWS for load in LOADS]
+    made = (System(index, *of) for index, of in enumerate(found))
+    return {system.name: system for system in made}
+
+
+def cells() -> Iterator[Cell]:
+    """All cells, 36 systems long."""
+    for system in systems().values():
+        for replications in REPLICATIONS:
+            for metric in METRICS:
+                yield Cell(system, replications, metric)
