@@ -16,6 +16,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "validation" / "extremes"))
+sys.path.append(str(Path(__file__).parents[1] / "validation"))
 
 import children
 

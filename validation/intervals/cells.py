@@ -54,7 +54,7 @@ class Window(NamedTuple):
     measured_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A place at which transfers share a capacity.
 
@@ -203,6 +203,7 @@ class System:
         )
         return airtcp.load(text)
 
+    @cache  # noqa: B019, for there are few systems
     def laws(self) -> tuple[Distribution, Distribution]:
         """The laws of sizes and of think times."""
         application = self.scenario(0).flows[0].application

@@ -1,0 +1,211 @@
+"""Measures how often intervals hold the truth, in the cells of `cells`.
+
+    measure.py truths DIR              # long runs; about an hour of two processors
+    measure.py run DIR                 # blocks; about three hours of two processors
+    measure.py judge DIR [--write]     # what is there; --write puts it into measured.json
+
+Runs and truths go on where they were stopped, by Ctrl-C too. --quick makes 20 blocks of each
+system, --minutes stops after so many, and names take some systems only, such as `processor` or
+`pareto-1.2`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+HERE: Final = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from intervals import judge, truths  # noqa: E402
+from intervals.cells import BLOCKS, METRICS, REPLICATIONS, Cell, System, systems  # noqa: E402
+from intervals.store import Store, simulate  # noqa: E402
+from intervals.truths import Truth  # noqa: E402
+
+MEASURED: Final = HERE / "measured.json"
+QUICK: Final = 20
+#: Blocks of a system before it is the next one's turn.
+_TURN: Final = 5
+
+
+def main() -> int:
+    """Does what the command line says. Status 130 after Ctrl-C, 1 if a judged cell fails."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("verb", choices=["truths", "run", "judge"])
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("names", nargs="*", help="parts of names of systems")
+    parser.add_argument("--blocks", type=int, default=BLOCKS, help="of each system")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} blocks")
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    chosen = [
+        system
+        for name, system in systems().items()
+        if not given.names or any(part in name for part in given.names)
+    ]
+    blocks = QUICK if given.quick else given.blocks
+    end = time.monotonic() + 60.0 * given.minutes
+    try:
+        if given.verb == "truths":
+            find_truths(chosen, given.folder, given.threads, lambda: time.monotonic() < end)
+        elif given.verb == "run":
+            run(chosen, given.folder, blocks, given.threads, lambda: time.monotonic() < end)
+        else:
+            return 1 if judged(chosen, given.folder, blocks, write=given.write) else 0
+    except KeyboardInterrupt:
+        print("stopped; the next call goes on from here", file=sys.stderr)
+        return 130
+    return 0
+
+
+def run(
+    chosen: Sequence[System],
+    folder: Path,
+    blocks: int,
+    threads: int,
+    goes_on: Callable[[], bool],
+) -> None:
+    """Simulates the blocks that are not there yet, some of each system in turn."""
+    stores = {system.name: Store(folder, system) for system in chosen}
+    there = {name: set(store.blocks()) for name, store in stores.items()}
+    for begin in range(0, blocks, _TURN):
+        for system in chosen:
+            for block in range(begin, min(begin + _TURN, blocks)):
+                if block in there[system.name]:
+                    continue
+                if not goes_on():
+                    return
+                stores[system.name].put(block, simulate(system, block, threads=threads))
+        print(f"{min(begin + _TURN, blocks)} of {blocks} blocks", flush=True)
+
+
+def find_truths(
+    chosen: Sequence[System], folder: Path, threads: int, goes_on: Callable[[], bool]
+) -> None:
+    """Makes the long runs that are not there yet."""
+    for turn in range(truths.MOST):
+        for system in chosen:
+            if len(truths.exact(system)) == len(METRICS):
+                continue
+            path = _rows_of(folder, system)
+            rows = json.loads(path.read_text("utf-8")) if path.exists() else []
+            if len(rows) >= (turn + 1) * truths.RUNS:
+                continue
+            if not goes_on():
+                return
+            rows += truths.long_runs(system, turn, threads)
+            folder.mkdir(parents=True, exist_ok=True)
+            beside = path.with_suffix(".new")
+            beside.write_text(json.dumps(rows), encoding="utf-8")
+            beside.replace(path)
+        print(f"{turn + 1} of {truths.MOST} blocks of long runs", flush=True)
+
+
+def known(folder: Path, system: System) -> dict[str, Truth]:
+    """The truths of a system as far as they are known, exact ones first."""
+    path = _rows_of(folder, system)
+    rows = json.loads(path.read_text("utf-8")) if path.exists() else []
+    return (truths.regressed(rows) if rows else {}) | truths.exact(system)
+
+
+def judged(chosen: Sequence[System], folder: Path, blocks: int, *, write: bool) -> list[str]:
+    """Judges what is there, prints it, and names what fails."""
+    found: list[tuple[Cell, judge.Verdict, Any]] = []
+    loops: dict[str, float] = {}
+    firsts: dict[str, dict[str, list[float | None]]] = {}
+    for system in chosen:
+        right = known(folder, system)
+        if len(right) < len(METRICS):
+            continue
+        loops[system.name] = truths.off_loop(system, right)
+        estimates = _estimates(Store(folder, system), system, blocks)
+        if system.is_processor and estimates:
+            firsts[system.name] = {
+                metric: judge.rounded(estimates[REPLICATIONS[0], metric][0]) for metric in METRICS
+            }
+        for cell in _cells_of(system):
+            of_cell = estimates[cell.replications, cell.metric]
+            if len(of_cell) > 1:
+                truth = right[cell.metric]
+                one = judge.verdict(cell, of_cell, truth)
+                found.append((cell, one, judge.held(of_cell, truth)))
+                print(_line(one), flush=True)
+    verdicts = [one for _, one, _ in found]
+    pools = list(judge.pools(found))
+    for pool in pools:
+        print(
+            f"{pool.law}, load {pool.load:g}: {pool.coverage:.1%} "
+            f"({pool.low:.1%} to {pool.high:.1%}) of {pool.cells} cells"
+        )
+    failures = judge.failures(verdicts, pools)
+    print(*failures, sep="\n")
+    if write:
+        record = {
+            "cells": [judge.to_dict(one) for one in verdicts],
+            "pools": [judge.to_dict(one) for one in pools],
+            "off_loop": {name: float(f"{value:.3g}") for name, value in loops.items()},
+            # The first block of 5 of each processor, by which a test sees when estimates move.
+            "first": firsts,
+        }
+        MEASURED.write_text(f"{_written(record)}\n", encoding="utf-8")
+    return failures
+
+
+def _written(record: Mapping[str, Any]) -> str:
+    """The record as JSON, a line for each cell."""
+    parts = []
+    for key, value in record.items():
+        lines = (
+            [f"  {json.dumps(one)}" for one in value]
+            if isinstance(value, list)
+            else [f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in value.items()]
+        )
+        begin, end = "[]" if isinstance(value, list) else "{}"
+        parts.append(f' "{key}": {begin}\n' + ",\n".join(lines) + f"\n {end}")
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def _estimates(
+    store: Store, system: System, blocks: int
+) -> dict[tuple[int, str], list[judge.Estimate]]:
+    found: dict[tuple[int, str], list[judge.Estimate]] = defaultdict(list)
+    for block, runs in store.read():
+        if block < blocks:
+            for key, estimate in judge.told(runs, system).items():
+                found[key].append(estimate)
+    return found
+
+
+def _cells_of(system: System) -> Iterator[Cell]:
+    for replications in REPLICATIONS:
+        for metric in METRICS:
+            yield Cell(system, replications, metric)
+
+
+def _rows_of(folder: Path, system: System) -> Path:
+    return folder / f"{system.name}.long.json"
+
+
+def _line(one: judge.Verdict) -> str:
+    def shown(value: float | None, form: str) -> str:
+        return "-" if value is None else format(value, form)
+
+    return (
+        f"{one.system:26} {one.replications:2} {one.metric:20} blocks {one.blocks:3} "
+        f"declined {one.declined:4.0%} held {shown(one.coverage, '6.1%')} "
+        f"plain {one.plain_coverage:6.1%} gain {shown(one.gain, '5.2f')} "
+        f"bias/sd {shown(one.bias, '+5.2f')} width/sd {shown(one.width_over_sd, '4.2f')} "
+        f"truth/width {shown(one.truth_over_half_width, '4.2f')}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
