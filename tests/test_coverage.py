@@ -265,7 +265,7 @@ def blocks() -> dict[str, list[dict[str, Estimate]]]:
     return found
 
 
-@pytest.mark.parametrize("metric", ["transfer_time_s", "goodput_bps"])
+@pytest.mark.parametrize("metric", METRICS)
 def test_nineteen_of_twenty_intervals_hold_the_truth(
     blocks: dict[str, list[dict[str, Estimate]]], metric: str
 ) -> None:

@@ -11,8 +11,9 @@ The call, for `runs` (replications in the order of their index) of a resolved `s
   the runs are too short for their traffic; `plain`: that of the mean over replications;
 - `estimator`: a word of `ESTIMATORS`; `gain`: the squared ratio of half widths, plain over
   improved: as narrow as that many times the runs; None without two intervals;
-- `values`: one number for each replication, whose mean is the estimate and whose Student interval
-  is the interval. Differences of two scenarios on common random numbers are differences of these;
+- `values`: one number for each replication, whose mean is the estimate. Their Student interval is
+  the interval, or a part of it where sizes are heavy (`skewness`). Differences of two scenarios
+  on common random numbers are differences of these;
 - `steadiness`: whether the runs show a steady state, why not, what is known at least, and how long
   one would have to simulate.
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from airtcp.estimates.laws import pause_s
+from airtcp.estimates.quantiles import PERCENTILES, percentile
 from airtcp.estimates.regression import adjusted
+from airtcp.estimates.skewness import skewed_interval
 from airtcp.estimates.steadiness import Steadiness
 from airtcp.estimates.traffic import Run, Traffic
 from airtcp.stats import Interval, student_interval
@@ -73,7 +75,10 @@ def estimate(
     if improved is None or not np.isfinite(improved[1]).all():
         return Estimate(metric, plain, plain, "plain", None, tuple(samples), _STEADY)
     estimator, values = improved
-    interval = student_interval(values.tolist(), level)
+    if traffic.is_heavy:
+        interval = skewed_interval(values, level, plain.half_width)
+    else:
+        interval = student_interval(values.tolist(), level)
     return Estimate(
         metric,
         interval,
@@ -107,12 +112,17 @@ _UNITS, _BEGUN, _ACTIVE, _DELIVERED = range(4)
 
 def _improved(traffic: Traffic, metric: str) -> tuple[Estimator, Array] | None:
     """The estimator of a metric and its values; None where there is but the plain one."""
-    if metric not in _FORMULAS or not traffic.has_books or not traffic.is_recurrent:
+    if not traffic.has_books or not traffic.is_recurrent:
+        return None
+    windows = _WINDOWS if len(traffic.runs) >= _FEW else _WINDOWS_OF_FEW
+    if metric in PERCENTILES:
+        roots = percentile(traffic, PERCENTILES[metric], windows)
+        return None if roots is None else ("controls", roots)
+    if metric not in _FORMULAS:
         return None
     estimator, formula = _FORMULAS[metric](traffic)
     if formula is None:
         return None
-    windows = _WINDOWS if len(traffic.runs) >= _FEW else _WINDOWS_OF_FEW
     totals = [traffic.sums(name, traffic.recurrent, windows) for name in _COLUMNS]
     totals.append(traffic.sums("delivered_bytes", traffic.entries, windows))
     freed = adjusted(np.stack(totals, axis=2), traffic.controls(windows))

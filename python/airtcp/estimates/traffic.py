@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+#: The squared coefficient of variation of sizes beyond which means of replications are skewed.
+HEAVY: Final = 4.0
 #: Applications whose transfers end and are followed by others.
 RECURRENT: Final = frozenset({"web", "ftp", "replay"})
 
@@ -85,6 +87,12 @@ class Traffic:
         return bool(self.recurrent) and all(self._kind(one) == "web" for one in self.recurrent)
 
     @cached_property
+    def is_heavy(self) -> bool:
+        """Tell whether few large sizes carry much of what is sent."""
+        laws = (getattr(self._application(one), "size", None) for one in self.recurrent)
+        return any(law is not None and law.scv() > HEAVY for law in laws)
+
+    @cached_property
     def has_pages(self) -> bool:
         """Tell whether all of it is pages."""
         return self.is_closed and all(
@@ -110,6 +118,22 @@ class Traffic:
         blocks = run.books.column(name)[:, list(entries)].sum(axis=1)
         return np.asarray(blocks.reshape(windows, -1).sum(axis=1))
 
+    def times_s(self, run: Run) -> list[Array] | None:
+        """The transfer times of a replication by the blocks of its books in which they ended.
+
+        None where the books do not tell these.
+        """
+        assert run.books is not None
+        ended = run.books.column("ended").sum(axis=1).cumsum().astype(int)
+        times_s, scopes = run.transfer_times_s, run.books.scopes
+        if not len(times_s) == len(scopes) == ended[-1]:
+            return None
+        mine = np.isin(scopes, self._scopes)
+        begins = [0, *ended[:-1]]
+        return [
+            times_s[begin:end][mine[begin:end]] for begin, end in zip(begins, ended, strict=True)
+        ]
+
     def controls(self, windows: int) -> Array:
         """The controls: an array of replications by windows by controls.
 
@@ -134,6 +158,16 @@ class Traffic:
     def begun_bytes(self, windows: int) -> Array:
         """The true mean of the bytes of as many transfers as began."""
         return self._of_means("units", unit_bytes, windows)
+
+    @property
+    def _scopes(self) -> list[int]:
+        """Twice the number of each station group, and one more for uploads, as the books count."""
+        return [
+            2 * number + direction
+            for number, group in enumerate(self.scenario.stations)
+            for direction, name in enumerate(("download", "upload"))
+            if self.group in (None, group.name) and self.part in ("all", name)
+        ]
 
     def _drawn(self, windows: int) -> Array | None:
         """The sum of sizes less their means; None where one of these is not known."""

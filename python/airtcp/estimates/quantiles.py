@@ -1,0 +1,74 @@
+"""Percentiles of the transfer time, freed from what was drawn.
+
+Knows the times of transfers in the order of their end, and the books. Does not know how controls
+are subtracted (`regression`).
+
+The percentile q is where the number of transfers that took no longer, less q times the number of
+all, is zero. This difference is a sum, which is freed from controls like any other, at some times
+around the percentile of what was seen (J. Hsu and B. Nelson, "Control variates for quantile
+estimation", Management Science 36(7), 1990, count so, too).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from airtcp.estimates.regression import adjusted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from airtcp.estimates.traffic import Traffic
+
+    Array = NDArray[np.float64]
+
+#: The percentiles by the names of their metrics.
+PERCENTILES: Final = {
+    f"transfer_time_p{percent}_s": percent / 100.0 for percent in (50, 90, 95, 99)
+}
+#: Times at which transfers are counted, and the part of the rarer side that they reach to.
+_GRID: Final = 25
+_REACH: Final = 0.6
+#: Transfers of a replication on the rarer side, without which a percentile is that of few numbers.
+_FEWEST: Final = 5.0
+
+
+def percentile(traffic: Traffic, q: float, windows: int) -> Array | None:
+    """Return pseudo-values of the `q` quantile in seconds, one for each replication.
+
+    None where there are too few transfers, where the books do not tell when they ended, or where
+    the controls move it further than what was seen tells.
+    """
+    times_s = [parts for run in traffic.runs if (parts := traffic.times_s(run)) is not None]
+    if len(times_s) < len(traffic.runs):
+        return None
+    every = np.concatenate([one for parts in times_s for one in parts])
+    rarer = min(q, 1.0 - q)
+    if len(every) * rarer < _FEWEST * len(traffic.runs):
+        return None
+    grid = np.quantile(every, q + _REACH * rarer * np.linspace(-1.0, 1.0, _GRID))
+    totals = np.stack([_counts(parts, windows, grid, q) for parts in times_s])
+    freed = adjusted(totals, traffic.controls(windows))
+    n = len(times_s)
+    roots = [_root(row, grid) for row in (freed.whole, *freed.without)]
+    whole, *without = roots
+    if whole is None or any(one is None for one in without):
+        return None
+    return n * whole - (n - 1) * np.array(without, dtype=float)
+
+
+def _counts(parts: list[Array], windows: int, grid: Array, q: float) -> Array:
+    """Count those that are no longer than each time of `grid`, less `q` times all, by windows."""
+    each = len(parts) // windows
+    joined = [np.sort(np.concatenate(parts[i * each : (i + 1) * each])) for i in range(windows)]
+    return np.array([np.searchsorted(part, grid, side="right") - q * len(part) for part in joined])
+
+
+def _root(differences: Array, grid: Array) -> float | None:
+    """Find the time at which the difference is zero; None beyond the ends of `grid`."""
+    rising = np.maximum.accumulate(differences)
+    if not rising[0] <= 0.0 <= rising[-1]:
+        return None
+    return float(np.interp(0.0, rising, grid))

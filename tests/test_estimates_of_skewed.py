@@ -1,0 +1,144 @@
+"""Percentiles freed from what was drawn, and intervals of skewed numbers."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from airtcp import load, simulate
+from airtcp.estimates import estimate
+from airtcp.estimates.quantiles import percentile
+from airtcp.estimates.skewness import skewed_interval
+from airtcp.estimates.traffic import Traffic
+from airtcp.results import SimulationResult
+from airtcp.stats import student_interval
+
+TWO_GROUPS = """
+[phy]
+standard = "802.11b"
+[[stations]]
+name = "near"
+count = 3
+[[stations]]
+name = "far"
+count = 2
+[[flows]]
+stations = "near"
+direction = "download"
+application = {{ kind = "web", size = {size}, think_time = {think} }}
+[[flows]]
+stations = "far"
+direction = "upload"
+application = {{ kind = "web", size = {size}, think_time = {think} }}
+[run]
+warmup = "10 s"
+duration = "100 s"
+replications = 6
+seed = 5
+"""
+THINK = '{ distribution = "exponential", mean = "1 s" }'
+
+
+@cache
+def simulated(size: str) -> SimulationResult:
+    sizes = {
+        "light": '{ distribution = "exponential", mean = "30 kB" }',
+        "heavy": '{ distribution = "pareto", mean = "30 kB", shape = 1.5 }',
+    }
+    return simulate(load(TWO_GROUPS.format(size=sizes[size], think=THINK)), threads=1)
+
+
+def traffic(group: str | None = None, part: str = "all") -> Traffic:
+    result = simulated("light")
+    return Traffic(result.simulation.runs, result.scenario, group, part)
+
+
+def test_the_times_of_a_group_are_those_that_ended_in_each_block() -> None:
+    # Of two groups, one with uploads alone: together they are all, and each block has as many as
+    # the books count.
+    (run, *_) = traffic().runs
+    every, near, far, uploads, none = (
+        traffic(*of).times_s(run)
+        for of in ((), ("near",), ("far",), (None, "upload"), ("far", "download"))
+    )
+    assert every is not None
+    assert near is not None
+    assert far is not None
+    assert uploads is not None
+    assert none is not None
+    assert run.books is not None
+
+    assert np.concatenate(every) == pytest.approx(run.transfer_times_s)
+    assert [len(part) for part in every] == run.books.column("ended").sum(axis=1).tolist()
+    assert [len(part) for part in far] == run.books.column("ended")[:, 1].tolist()
+    assert [len(part) for part in near] == run.books.column("ended")[:, 0].tolist()
+    assert np.concatenate(uploads) == pytest.approx(np.concatenate(far))
+    assert sum(map(len, none)) == 0
+
+
+@pytest.mark.parametrize(("percent", "group"), [(50, None), (90, None), (95, "near")])
+def test_a_percentile_is_near_that_of_all_transfers_and_its_interval_narrower(
+    percent: int, group: str | None
+) -> None:
+    # What is freed is of the size of the plain interval. Of a group of three users controls explain
+    # too little for one to count on narrower intervals.
+    result = simulated("light")
+    runs, q = result.simulation.runs, percent / 100.0
+    of = traffic(group)
+    every = np.concatenate([part for run in runs for part in of.times_s(run) or []])
+
+    one = estimate(runs, result.scenario, f"transfer_time_p{percent}_s", group=group, part="all")
+
+    assert one.estimator == "controls"
+    assert one.interval.mean is not None
+    assert one.plain.half_width is not None
+    assert one.interval.half_width is not None
+    assert abs(one.interval.mean - np.quantile(every, q)) < one.plain.half_width
+    assert group or one.interval.half_width < one.plain.half_width
+    assert np.mean([value for value in one.values if value is not None]) == pytest.approx(
+        one.interval.mean
+    )
+
+
+def test_a_percentile_of_few_transfers_is_left_alone() -> None:
+    # Some 400 transfers in a replication, of which 1 in 1000 is less than half a transfer.
+    assert percentile(traffic(), 0.999, 4) is None
+    assert percentile(traffic(), 0.9, 4) is not None
+
+
+def test_skewed_numbers_have_both_arms_as_long_as_the_longer_of_hall() -> None:
+    # 0, 0, 0, 0, 5: mean 1, variance 5, standard error 1, skewness 12 / 4^1.5 = 1.5. With
+    # a = 1.5 / (3 sqrt 5) = 0.2236 and t = 2.7764: y = -2.7764 - a / 2 = -2.8883, and
+    # (cbrt(1 + 3 a y) - 1) / a = (cbrt(-0.9376) - 1) / a = (-0.9788 - 1) / 0.2236 = -8.849.
+    values = np.array([0.0, 0.0, 0.0, 0.0, 5.0])
+
+    for mirrored in (values, -values):
+        interval = skewed_interval(mirrored, 0.95, None)
+        assert interval.mean == pytest.approx(abs(1.0) * np.sign(mirrored.sum()))
+        assert interval.half_width == pytest.approx(8.849, abs=0.01)
+    assert skewed_interval(values, 0.95, 4.0).half_width == pytest.approx(4.0)
+    assert skewed_interval(values, 0.95, 1.0) == student_interval(values, 0.95)
+
+
+def test_numbers_without_skewness_have_students_interval() -> None:
+    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+
+    assert skewed_interval(values, 0.95, None) == student_interval(values, 0.95)
+    assert skewed_interval(np.ones(4), 0.95, None) == student_interval([1.0] * 4, 0.95)
+
+
+@pytest.mark.parametrize("size", ["light", "heavy"])
+def test_intervals_are_students_of_the_values_unless_sizes_are_heavy(size: str) -> None:
+    result = simulated(size)
+
+    one = estimate(result.simulation.runs, result.scenario, "transfer_time_s")
+
+    student = student_interval(one.values)
+    assert one.interval.half_width is not None
+    assert student.half_width is not None
+    if size == "light":
+        assert one.interval == student
+    else:
+        assert one.plain.half_width is not None
+        assert student.half_width < one.interval.half_width <= one.plain.half_width
