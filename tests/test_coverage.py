@@ -172,16 +172,17 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_blocks(tmp_path: Path) -> No
     assert len(whole) == 4
 
 
-def test_truths_by_long_runs_are_those_that_are_exact(tmp_path: Path) -> None:
+def test_truths_by_long_runs_are_those_that_are_exact() -> None:
     # Twice 8 long runs, half widths of 95 % times 1.6 are about 99.5 %.
     system = a_system()
-    rows = [row for block in range(2) for row in truths.long_runs(system, block, 1)]
-    exact, found = truths.exact(system), truths.regressed(rows)
+    runs = [run for block in range(2) for run in truths.long_runs(system, block, 1)]
+    exact, (found, off) = truths.exact(system), truths.estimated(system, runs)
 
     assert set(exact) == set(found) == set(METRICS)
     for metric in METRICS:
         assert abs(found[metric].value - exact[metric].value) < 1.6 * found[metric].half_width
         assert found[metric].half_width < 0.02 * exact[metric].value
+    assert off < 1.6
     assert truths.off_loop(system, exact) == pytest.approx(0.0, abs=1e-12)
 
 

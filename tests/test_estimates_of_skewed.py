@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 import numpy as np
@@ -105,6 +106,20 @@ def test_a_percentile_of_few_transfers_is_left_alone() -> None:
     # Some 400 transfers in a replication, of which 1 in 1000 is less than half a transfer.
     assert percentile(traffic(), 0.999, 4) is None
     assert percentile(traffic(), 0.9, 4) is not None
+
+
+def test_a_percentile_at_a_step_is_left_alone() -> None:
+    # Every twentieth transfer takes exactly as long as the 90th percentile: a step of .05 there.
+    of = traffic()
+    every = np.concatenate([part for run in of.runs for part in of.times_s(run) or []])
+    p90 = np.quantile(every, 0.9)
+    runs = []
+    for run in simulated("light").simulation.runs:
+        times_s = np.array(run.transfer_times_s)
+        times_s[::20] = p90
+        runs.append(dataclasses.replace(run, transfer_times_s=times_s))
+
+    assert percentile(dataclasses.replace(of, runs=runs), 0.9, 4) is None
 
 
 def test_skewed_numbers_have_both_arms_as_long_as_the_longer_of_hall() -> None:

@@ -93,39 +93,36 @@ def find_truths(
     """Makes the long runs that are not there yet."""
     for turn in range(truths.MOST):
         for system in chosen:
-            if len(truths.exact(system)) == len(METRICS):
-                continue
-            path = _rows_of(folder, system)
-            rows = json.loads(path.read_text("utf-8")) if path.exists() else []
-            if len(rows) >= (turn + 1) * truths.RUNS:
+            long = Store(folder / "long", system)
+            if len(truths.exact(system)) == len(METRICS) or turn in long.blocks():
                 continue
             if not goes_on():
                 return
-            rows += truths.long_runs(system, turn, threads)
-            folder.mkdir(parents=True, exist_ok=True)
-            beside = path.with_suffix(".new")
-            beside.write_text(json.dumps(rows), encoding="utf-8")
-            beside.replace(path)
+            long.put(turn, truths.long_runs(system, turn, threads))
         print(f"{turn + 1} of {truths.MOST} blocks of long runs", flush=True)
 
 
-def known(folder: Path, system: System) -> dict[str, Truth]:
-    """The truths of a system as far as they are known, exact ones first."""
-    path = _rows_of(folder, system)
-    rows = json.loads(path.read_text("utf-8")) if path.exists() else []
-    return (truths.regressed(rows) if rows else {}) | truths.exact(system)
+def known(folder: Path, system: System) -> tuple[dict[str, Truth], float]:
+    """The truths of a system, exact ones first, and how far they are off plain means."""
+    exact = truths.exact(system)
+    blocks = [runs for _, runs in Store(folder / "long", system).read()]
+    if len(exact) == len(METRICS) or not blocks:
+        return exact, 0.0
+    found, off = truths.estimated(system, [run for runs in blocks for run in runs])
+    return found | exact, off
 
 
 def judged(chosen: Sequence[System], folder: Path, blocks: int, *, write: bool) -> list[str]:
     """Judges what is there, prints it, and names what fails."""
     found: list[tuple[Cell, judge.Verdict, Any]] = []
-    loops: dict[str, float] = {}
+    witnesses: dict[str, list[float]] = {}
     firsts: dict[str, dict[str, list[float | None]]] = {}
     for system in chosen:
-        right = known(folder, system)
+        right, off = known(folder, system)
         if len(right) < len(METRICS):
             continue
-        loops[system.name] = truths.off_loop(system, right)
+        loop = truths.off_loop(system, right)
+        witnesses[system.name] = [float(f"{value:.3g}") for value in (loop, off)]
         estimates = _estimates(Store(folder, system), system, blocks)
         if system.is_processor and estimates:
             firsts[system.name] = {
@@ -151,7 +148,8 @@ def judged(chosen: Sequence[System], folder: Path, blocks: int, *, write: bool) 
         record = {
             "cells": [judge.to_dict(one) for one in verdicts],
             "pools": [judge.to_dict(one) for one in pools],
-            "off_loop": {name: float(f"{value:.3g}") for name, value in loops.items()},
+            # Goodput over that of the closed loop, less 1; half widths off plain means, at most.
+            "truths": witnesses,
             # The first block of 5 of each processor, by which a test sees when estimates move.
             "first": firsts,
         }
@@ -188,10 +186,6 @@ def _cells_of(system: System) -> Iterator[Cell]:
     for replications in REPLICATIONS:
         for metric in METRICS:
             yield Cell(system, replications, metric)
-
-
-def _rows_of(folder: Path, system: System) -> Path:
-    return folder / f"{system.name}.long.json"
 
 
 def _line(one: judge.Verdict) -> str:

@@ -72,8 +72,8 @@ class Store:
         """Reads all blocks; what is not kept is that of the very first replication."""
         with closing(self._open()) as file:
             first = file.execute("SELECT answer FROM first").fetchone()
+            answer = _unpacked(first[0]) if first else {}
             for block, packed in file.execute("SELECT block, rows FROM blocks ORDER BY block"):
-                answer = _unpacked(first[0])
                 rows = enumerate(_unpacked(packed))
                 yield block, [_replication(index, answer, row) for index, row in rows]
 

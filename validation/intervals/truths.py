@@ -1,39 +1,32 @@
 """The true values of all metrics of a system, and how well they are known.
 
-Knows long runs, and what is known exactly of the processor. Knows no estimate that is judged: the
-one that is made here is for runs so long that what happens at their ends does not matter.
+Knows long runs, and what is known exactly of the processor.
 
-A long run of a system begins after five of its windows and lasts for twenty. Its mean time is
-Little's: transfers in progress over transfers that end in a second. Over long runs the values are
-regressed on what the laws made differ from their means, which are known (Lavenberg and Welch,
-Management Science 27(3), 1981). Where a goodput g and a mean time t are true, n E[S] / (E[Z] + t)
-is g in a closed loop: both come from the same runs, and `off_loop` says how far they are apart.
+A long run of a system begins after five of its windows and lasts for twenty, so that what is in
+progress at its ends matters by a twentieth of what it does to a window. Long runs are estimated as
+any runs are, and may be so because three witnesses agree: on the processor the values are those of
+a product form; `estimated` compares with Student's intervals of the same long runs; and in a
+closed loop a goodput g and a mean time t go together by g = n E[S] / (E[Z] + t): `off_loop`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
 from airtcp.distributions import Exponential
-from airtcp.estimates.books import SUMS
+from airtcp.estimates import estimate
 from airtcp.results import Replication
 from intervals import sharing, store
-from intervals.cells import METRICS, System, Window
-from numpy.typing import NDArray
-from scipy.special import stdtrit
+from intervals.cells import CONFIDENCE, METRICS, System, Window
 
-FloatArray = NDArray[np.float64]
 WARMUP_WINDOWS: Final = 5
 WINDOWS: Final = 20
 #: Long runs of a block of truths.
 RUNS: Final = 8
 #: Blocks of truths, at most.
-MOST: Final = 12
-#: Controls, and the mean itself.
-_PARAMETERS: Final = 3
+MOST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +55,32 @@ def exact(system: System) -> dict[str, Truth]:
     return known
 
 
-def long_runs(system: System, block: int, threads: int) -> list[list[float]]:
-    """A row of each of `RUNS` long runs: metrics, and by how much both draws differ, per second."""
+def window(system: System) -> Window:
+    """The window of a long run."""
     window_s = system.window.measured_s
-    window = Window(WARMUP_WINDOWS * window_s, WINDOWS * window_s)
-    runs = store.simulate(system, -1 - block, threads=threads, replications=RUNS, window=window)
-    return [_row(system, run, window.measured_s) for run in runs]
+    return Window(WARMUP_WINDOWS * window_s, WINDOWS * window_s)
 
 
-def regressed(rows: Sequence[Sequence[float]]) -> dict[str, Truth]:
-    """The true values by long runs."""
-    table = np.asarray(rows, dtype=float)
-    count = len(METRICS)
-    return {
-        metric: _intercept(table[:, column], table[:, count:])
-        for column, metric in enumerate(METRICS)
-    }
+def long_runs(system: System, block: int, threads: int) -> list[Replication]:
+    """Simulates a block of long runs, whose seed no block of the cells has."""
+    return store.simulate(
+        system, -1 - block, threads=threads, replications=RUNS, window=window(system)
+    )
+
+
+def estimated(system: System, runs: Sequence[Replication]) -> tuple[dict[str, Truth], float]:
+    """The true values by long runs, and how many half widths they are off plain means, at most."""
+    scenario = system.scenario(0, window=window(system))
+    found, off = {}, 0.0
+    for metric in METRICS:
+        one = estimate(runs, scenario, metric, confidence=CONFIDENCE)
+        said, plain = one.interval, one.plain
+        if said.mean is None or said.half_width is None:
+            continue
+        found[metric] = Truth(said.mean, said.half_width)
+        if plain.mean is not None and plain.half_width:
+            off = max(off, abs(said.mean - plain.mean) / plain.half_width)
+    return found, off
 
 
 def off_loop(system: System, truths: dict[str, Truth]) -> float:
@@ -86,29 +89,3 @@ def off_loop(system: System, truths: dict[str, Truth]) -> float:
     time_s = truths["transfer_time_s"].value
     loop_bps = 8.0 * system.laptops * sizes.mean() / (thinks.mean() + time_s)
     return truths["goodput_bps"].value / loop_bps - 1.0
-
-
-def _row(system: System, run: Replication, measured_s: float) -> list[float]:
-    assert run.books is not None
-    totals = dict(zip(SUMS, run.books.sums.sum(axis=(0, 1)).tolist(), strict=True))
-    sizes, thinks = system.laws()
-    values: dict[str, Any] = {
-        "transfer_time_s": totals["active_s"] / totals["ended"],
-        "goodput_bps": 8.0 * totals["delivered_bytes"] / measured_s,
-        "transfer_time_p90_s": float(np.quantile(run.transfer_times_s, 0.9)),
-    }
-    return [
-        *(values[metric] for metric in METRICS),
-        (totals["unit_bytes"] - totals["units"] * sizes.mean()) / measured_s,
-        (totals["paused_s"] - totals["pauses"] * thinks.mean()) / measured_s,
-    ]
-
-
-def _intercept(values: FloatArray, controls: FloatArray) -> Truth:
-    scale = np.abs(controls).max(axis=0)
-    design = np.column_stack([np.ones(len(values)), controls / np.where(scale > 0, scale, 1.0)])
-    found, *_ = np.linalg.lstsq(design, values, rcond=None)
-    degrees = len(values) - _PARAMETERS
-    variance = float(np.sum((values - design @ found) ** 2)) / degrees
-    error = (variance * float(np.linalg.inv(design.T @ design)[0, 0])) ** 0.5
-    return Truth(float(found[0]), float(stdtrit(degrees, 0.975)) * error)

@@ -38,8 +38,8 @@ _FEWEST: Final = 5.0
 def percentile(traffic: Traffic, q: float, windows: int) -> Array | None:
     """Return pseudo-values of the `q` quantile in seconds, one for each replication.
 
-    None where there are too few transfers, where the books do not tell when they ended, or where
-    the controls move it further than what was seen tells.
+    None where there are too few transfers, where the books do not tell when they ended, where a step
+    of the distribution is near, or where the controls move it further than what was seen tells.
     """
     times_s = [parts for run in traffic.runs if (parts := traffic.times_s(run)) is not None]
     if len(times_s) < len(traffic.runs):
@@ -49,6 +49,8 @@ def percentile(traffic: Traffic, q: float, windows: int) -> Array | None:
     if len(every) * rarer < _FEWEST * len(traffic.runs):
         return None
     grid = np.quantile(every, q + _REACH * rarer * np.linspace(-1.0, 1.0, _GRID))
+    if not (np.diff(grid) > 0.0).all():
+        return None
     totals = np.stack([_counts(parts, windows, grid, q) for parts in times_s])
     freed = adjusted(totals, traffic.controls(windows))
     n = len(times_s)
