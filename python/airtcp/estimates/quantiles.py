@@ -38,8 +38,9 @@ _FEWEST: Final = 5.0
 def percentile(traffic: Traffic, q: float, windows: int) -> Array | None:
     """Return pseudo-values of the `q` quantile in seconds, one for each replication.
 
-    None where there are too few transfers, where the books do not tell when they ended, where a step
-    of the distribution is near, or where the controls move it further than what was seen tells.
+    None where there are too few transfers, where the books do not tell when they ended, where a
+    step of the distribution is near, or where the controls move it further than what was seen
+    tells.
     """
     times_s = [parts for run in traffic.runs if (parts := traffic.times_s(run)) is not None]
     if len(times_s) < len(traffic.runs):
