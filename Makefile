@@ -1,47 +1,85 @@
 # The one list of verbs: people, continuous integration and the documentation call only these.
-# Every verb does its own set-up: a virtual environment in .venv and a release build of the core.
+# Every verb does its own set-up: what runs in .venv, a release build of the core, and for developers what they need.
 
 PYTHON ?= python3
+# uv installs in seconds what takes pip half a minute; make INSTALLER=pip where pip alone knows the package index.
+INSTALLER ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
 # Rebuilt when any of these changed.
 CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name 'Cargo.toml') pyproject.toml
-STAMPS := $(VENV)/.stamps
+
+UV := $(filter uv,$(INSTALLER))
+INSTALL_INTO = $(if $(UV),$(BIN)/uv pip install --quiet --python $(1),$(1) -m pip install --quiet)
+INSTALL := $(call INSTALL_INTO,$(BIN)/python)
+
+# Verbs follow one another. What a verb needs is made side by side, the core while packages are installed.
+ifndef SIDE_BY_SIDE
+.NOTPARALLEL:
+endif
+MADE = @$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) $(if $(UV),-j3)
+STARTED := $(shell date +%s)
+SAY = @printf '%4d s  %s\n' "$$(( $$(date +%s) - $(STARTED) ))"
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel clean
+.PHONY: help runs build demo reproduce check test test-rust test-python coverage lint verify resolved same same-store pages pages-check bench peers docs lite wheel clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
-$(STAMPS)/venv:
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+$(STAMPS)/tools:
+	$(SAY) 'an environment for Python in $(VENV), with $(if $(UV),uv and )maturin'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --no-compile $(if $(UV),uv,--upgrade 'pip>=25.1') 'maturin>=1.9,<2'
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/dev: $(STAMPS)/venv pyproject.toml
-	$(BIN)/python -m pip install --quiet --group dev
+# What runs, the page of airtcp web included, and no more.
+$(STAMPS)/packages: $(STAMPS)/tools pyproject.toml
+	$(SAY) 'packages that airtcp needs: about 100 MB to fetch'
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*p["dependencies"], *p["optional-dependencies"]["web"], sep="\n")' > $(STAMPS)/packages.txt
+	@$(INSTALL) --requirement $(STAMPS)/packages.txt
+	$(SAY) 'packages are there'
 	@touch $@
 
-# maturin develop installs the package in place: Python changes need no rebuild, Rust changes do.
-$(STAMPS)/build: $(STAMPS)/dev $(CORE_SOURCES)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+$(STAMPS)/dev: $(STAMPS)/packages pyproject.toml
+	$(SAY) 'packages for developers: about 400 MB to fetch'
+	@$(INSTALL) --group dev
+	$(SAY) 'packages for developers are there'
+	@touch $@
+
+$(STAMPS)/core: $(STAMPS)/tools $(CORE_SOURCES)
+	$(SAY) 'the core, by Rust: a minute of a processor'
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --skip-install > $(STAMPS)/core.log 2>&1 || { cat $(STAMPS)/core.log >&2; exit 1; }
+	$(SAY) 'the core is there'
+	@touch $@
+
+# In place, with the core that is there: Python changes need no installation, Rust changes a new core alone. `maturin
+# develop` without --skip-install would bring the developers' packages along.
+$(STAMPS)/airtcp: $(STAMPS)/packages pyproject.toml Cargo.toml | $(STAMPS)/core
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Scenarios of the benchmarks with every key, which tests and benchmarks of the core read.
 RESOLVED := target/resolved/.made
-$(RESOLVED): $(STAMPS)/build benches/resolve.py $(wildcard benches/scenarios/*.toml python/airtcp/*.py) \
+$(RESOLVED): $(STAMPS)/airtcp $(STAMPS)/core benches/resolve.py $(wildcard benches/scenarios/*.toml python/airtcp/*.py) \
 		$(shell find python/airtcp/scenario -name '*.py')
-	$(BIN)/python benches/resolve.py
+	@$(BIN)/python benches/resolve.py
 	@touch $@
 
-build: $(STAMPS)/build $(RESOLVED) ## Build the core and install airtcp into .venv
+runs: # airtcp, installed so that it runs
+	$(MADE) $(STAMPS)/airtcp $(STAMPS)/core
 
-demo: build ## Predict and simulate a hot spot with real web traffic
-	$(BIN)/airtcp run python/airtcp/examples/web-hotspot.toml --out out/demo
-	@echo "The report: file://$(CURDIR)/out/demo/report.html"
+build: ## Build the core and install airtcp into .venv, with what developers need
+	$(MADE) $(STAMPS)/dev $(RESOLVED)
 
-reproduce: build ## Make the papers' figures, tables and claims again, at full length (hours)
+demo: runs ## Predict and simulate a hot spot with real web traffic (a minute the first time)
+	$(SAY) 'the demo: models, and twenty hours of ten laptops that browse, simulated'
+	@$(BIN)/airtcp run python/airtcp/examples/web-hotspot.toml --out out/demo
+	$(SAY) 'The report: file://$(CURDIR)/out/demo/report.html'
+
+reproduce: runs ## Make the papers' figures, tables and claims again, at full length (hours)
 	$(BIN)/airtcp reproduce all claims
 	@echo "The pages: file://$(CURDIR)/out/reproduce/index.html"
 
@@ -55,12 +93,12 @@ check: build ## Run the unit tests of Rust and the quick tests of Python (under 
 
 test: test-rust test-python ## Run every fast test (minutes)
 
-test-rust: $(RESOLVED)
+test-rust: build
 	cargo test --workspace --exclude airtcp-py --quiet
 	cargo test --package airtcp-tcp --lib --quiet -- --ignored
 
 # Wireshark's reader is a witness of captures; without it those tests are skipped, and say so.
-$(STAMPS)/tshark: $(STAMPS)/venv
+$(STAMPS)/tshark:
 	@command -v tshark > /dev/null \
 		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
 			&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends tshark > /dev/null; } \
@@ -71,14 +109,14 @@ $(STAMPS)/tshark: $(STAMPS)/venv
 # without one of them those tests are skipped, and say so.
 AXE := 4.14.1
 
-$(STAMPS)/chromium: $(STAMPS)/venv
+$(STAMPS)/chromium:
 	@command -v chromium > /dev/null \
 		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
 			&& DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium > /dev/null; } \
 		|| echo 'chromium is not there and cannot be installed: the page is not tested in a browser.' >&2
 	@touch $@
 
-$(STAMPS)/axe-$(AXE): $(STAMPS)/venv
+$(STAMPS)/axe-$(AXE):
 	@mkdir -p $(VENV)/axe && cd $(VENV)/axe \
 		&& { npm pack --silent axe-core@$(AXE) > /dev/null && tar xzf axe-core-$(AXE).tgz --strip-components=1 package/axe.min.js \
 			|| echo 'axe-core cannot be had from npm: the page is not tested for what some cannot see or reach.' >&2; }
@@ -86,7 +124,7 @@ $(STAMPS)/axe-$(AXE): $(STAMPS)/venv
 
 # Programs of the testbed; without them, or without rights, its tests are skipped, and say so.
 TESTBED_PACKAGES := iperf3 iproute2 nginx-light proftpd-core
-$(STAMPS)/testbed: $(STAMPS)/venv
+$(STAMPS)/testbed:
 	@(for program in iperf3 ip nginx proftpd; do PATH="$$PATH:/usr/sbin:/sbin" command -v $$program > /dev/null || exit 1; done) \
 		|| { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
 			&& DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install --no-install-recommends $(TESTBED_PACKAGES) > /dev/null; } \
@@ -112,7 +150,7 @@ verify: build ## Compare with the reference results at length, and try many more
 		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \
 		|| echo 'Which scripts are expected to fail, and why, is in docs/packetdrill.md.'; fi
 
-resolved: $(RESOLVED) ## Write the resolved scenarios that tests of the core read, as build does
+resolved: build ## Write the resolved scenarios that tests of the core read, as build does
 
 same: build ## Check that simulations give the same outcomes bit for bit as when they were stored
 	$(BIN)/python validation/same/same.py
@@ -153,19 +191,19 @@ pages: build ## Make every stored table of the documentation again (an hour; PAG
 pages-check: build ## Check the stored tables that take seconds; make test does, too (LONG=--long for all)
 	$(BIN)/python docs/pages.py --check $(LONG)
 
-$(STAMPS)/docs: $(STAMPS)/build
-	$(BIN)/python -m pip install --quiet --group docs
+$(STAMPS)/docs: pyproject.toml
+	$(INSTALL) --group docs
 	@touch $@
 
-docs: $(STAMPS)/docs ## Build the documentation into docs/_build, with the tables that follow from code
+docs: build $(STAMPS)/docs ## Build the documentation into docs/_build, with the tables that follow from code
 	$(BIN)/python docs/pages.py
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
 
 # Of its own, for it brings half a Jupyter along.
-$(STAMPS)/lite: $(STAMPS)/venv
+$(STAMPS)/lite: $(STAMPS)/tools
 	$(PYTHON) -m venv $(VENV)/lite
-	$(VENV)/lite/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(VENV)/lite/bin/python -m pip install --quiet --group lite
+	$(if $(UV),,$(VENV)/lite/bin/python -m pip install --quiet --upgrade 'pip>=25.1')
+	$(call INSTALL_INTO,$(VENV)/lite/bin/python) --group lite
 	@touch $@
 
 # Pyodide itself comes from a CDN when a browser opens the site.
@@ -174,7 +212,7 @@ lite: $(STAMPS)/lite ## Build the site that predicts in the browser, without a s
 	$(BIN)/python docs/lite/wheel.py out/lite-wheel
 	cd docs/lite && ../../$(VENV)/lite/bin/jupyter lite build --piplite-wheels ../../out/lite-wheel/*.whl --output-dir ../../out/lite
 
-wheel: $(STAMPS)/dev ## Build the abi3 wheel into dist
+wheel: $(STAMPS)/tools ## Build the abi3 wheel into dist
 	$(BIN)/maturin build --release --quiet --out dist
 	@ls dist/*.whl
 

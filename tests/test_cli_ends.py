@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from airtcp.cli.commands import app
 from airtcp.results import Simulation
+from airtcp.results.columns import CsvWriter
 from airtcp.results.trace_file import TraceFile
 from airtcp.run.interruption import Interruption
 from bases import cell
@@ -205,15 +206,10 @@ def test_an_interruption_does_not_wait_for_a_pile_of_traces(
 def test_a_trace_on_a_full_disk_costs_the_trace_alone(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Full:
-        def write_table(self, table: object) -> None:
-            raise OSError(28, "No space left on device")
+    def full(self: CsvWriter, columns: object) -> None:
+        raise OSError(28, "No space left on device")
 
-    def write(self: TraceFile, writer: object) -> None:
-        init(self, Full())
-
-    init = TraceFile.__init__
-    monkeypatch.setattr(TraceFile, "__init__", write)
+    monkeypatch.setattr(CsvWriter, "write", full)
     trace, pcap = tmp_path / "a.csv", tmp_path / "a.pcap"
     result = call("simulate", scenario, "--json", "--trace", trace, "--pcap", pcap)
 

@@ -15,18 +15,31 @@ VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["work
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "duckdb": "python-duckdb"}
 
 
+def bounds(dependencies: list[str]) -> dict[str, str]:
+    """The least versions of packages, under the names that Conda has for them."""
+    pairs = (re.fullmatch(r"([\w-]+)(>=.*)", one).groups() for one in dependencies)
+    return {CONDA_NAMES.get(name, name): bound for name, bound in pairs}
+
+
+def test_developers_have_the_packages_of_every_extra() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "dependency-groups"
+    ]
+    extras = (one for extra in PROJECT["optional-dependencies"].values() for one in extra)
+
+    assert {one for one in extras if not one.startswith("airtcp[")} <= set(groups["dev"])
+
+
 def test_the_conda_recipe_has_our_version_and_needs_what_we_need() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
     recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
 
     assert recipe["context"]["version"] == VERSION
-    needed = {}
-    for dependency in PROJECT["dependencies"]:
-        name, bound = re.fullmatch(r"([\w-]+)(>=.*)", dependency).groups()
-        needed[CONDA_NAMES.get(name, name)] = bound
     run = dict(line.split(" ") for line in recipe["requirements"]["run"])
     assert run.pop("python") == PROJECT["requires-python"]
-    assert run == needed
+    assert run == bounds(PROJECT["dependencies"])
+    if_there = dict(line.split(" ") for line in recipe["requirements"]["run_constraints"])
+    assert if_there == bounds(PROJECT["optional-dependencies"]["sweeps"])
 
 
 def test_a_release_has_wheels_for_all_platforms_and_tries_them() -> None:

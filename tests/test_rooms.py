@@ -20,6 +20,7 @@ GROUND = {
     "distributions",
     "error_rates",
     "exceptions",
+    "extras",
     "files",
     "high_rate",
     "metrics",

@@ -13,8 +13,9 @@ import pyarrow.csv
 import pytest
 from airtcp import OutputError
 from airtcp.results import SimulationResult
+from airtcp.results.columns import schema
 from airtcp.results.trace import Trace
-from airtcp.results.trace_file import schema
+from airtcp.results.trace_file import kinds
 from airtcp.scenario import ResolvedScenario, loads
 from bases import cell
 from children import Children
@@ -156,9 +157,9 @@ def test_both_kinds_of_files_have_the_rows_of_python(
     packed = parquet.read_table(tmp_path / "t.parquet")
     # Everything else than text is read as numbers.
     options = pyarrow.csv.ConvertOptions(
-        column_types=schema(), strings_can_be_null=True, quoted_strings_can_be_null=True
+        column_types=schema(kinds()), strings_can_be_null=True, quoted_strings_can_be_null=True
     )
-    assert packed.schema == schema()
+    assert packed.schema == schema(kinds())
     plain = pyarrow.csv.read_csv(tmp_path / "t.csv", convert_options=options)
     assert plain.equals(packed)
 

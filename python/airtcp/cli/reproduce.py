@@ -14,6 +14,7 @@ from airtcp.cli.ask import Force, Json, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
 from airtcp.cli.progress import bars
+from airtcp.extras import how_to_get, is_installed
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -141,6 +142,8 @@ def _answer(
     for one in made:
         if one.reason is not None:
             note(f"{one.item.name} {one.how}: {one.reason}")
+    if not is_installed("pyarrow"):
+        note(how_to_get("pyarrow", "sweeps", f"the table of runs in {out}"))
     failed = [one for one in made if one.how == "failed"]
     if failed:
         sys.stdout.flush()

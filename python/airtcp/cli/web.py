@@ -10,7 +10,7 @@ import typer
 
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import note
-from airtcp.exceptions import QuestionError
+from airtcp.extras import needed
 
 Host = Annotated[
     str, typer.Option("--host", help="Where to listen. Others than loopback want --token.")
@@ -50,14 +50,8 @@ def web(
 ) -> None:
     """The page: a scenario on sliders, models that follow them, simulation beside."""
     with outcome():
-        try:
-            import starlette
-            import uvicorn
-        except ImportError as error:
-            raise QuestionError(
-                f"{error.name} is missing; allowed: after pip install 'airtcp[web]'"
-            ) from None
-        del starlette, uvicorn
+        for package in ("starlette", "uvicorn"):
+            needed(package, "web", "the page")
         from airtcp.exceptions import UnitError
         from airtcp.units import parse_time_s
         from airtcp.web.limits import Limits

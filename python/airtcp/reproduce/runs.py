@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp._version import __version__
 from airtcp.exceptions import OutputError
+from airtcp.extras import is_installed
 from airtcp.files import prepare
 from airtcp.results.store import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer, forget
@@ -74,10 +75,11 @@ class SimulatedPoint:
 def keep(folder: Path, paper: str, points: Sequence[SimulatedPoint]) -> None:
     """Have rows for these points of a paper in the table of `folder`.
 
-    A table of another version or another core is begun anew. Raises OutputError if it cannot be
-    written, or if another process does not let go of it.
+    A table of another version or another core is begun anew. Without PyArrow, which asking the
+    table needs, too, there is none. Raises OutputError if it cannot be written, or if another
+    process does not let go of it.
     """
-    if not points:
+    if not points or not is_installed("pyarrow"):
         return
     import pyarrow as pa
 

@@ -6,7 +6,6 @@ Does not know how it lies on disk (`table`), nor what becomes of an answer.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, QuestionError
+from airtcp.extras import needed
 from airtcp.pictured import figure_of
 from airtcp.results.table import AxisColumn, Contents, TableFiles
 
@@ -96,7 +96,7 @@ class Results:
 
         It may do all that DuckDB does; `sql` is for questions of others.
         """
-        connection = _needed("duckdb").connect()
+        connection = needed("duckdb", "sweeps", "a question in SQL").connect()
         connection.register("results", self.table)
         return connection  # type: ignore[no-any-return]
 
@@ -116,12 +116,12 @@ class Results:
 
     def pandas(self) -> pandas.DataFrame:
         """All rows as a pandas frame."""
-        _needed("pandas")
+        needed("pandas", "frames", "a pandas frame")
         return self.table.to_pandas()
 
     def polars(self) -> polars.DataFrame:
         """All rows as a Polars frame."""
-        return _needed("polars").from_arrow(self.table)  # type: ignore[no-any-return]
+        return needed("polars", "frames", "a Polars frame").from_arrow(self.table)  # type: ignore[no-any-return]
 
     def xarray(self) -> xarray.Dataset:
         """The metrics over a full grid: a dimension for each axis, and `replication`.
@@ -131,7 +131,7 @@ class Results:
         """
         import numpy as np
 
-        xr = _needed("xarray")
+        xr = needed("xarray", "frames", "an xarray dataset")
         frame = {name: self.table.column(name).to_pylist() for name in self._grid_columns()}
         dimensions: dict[str, list[Any]] = {}
         places = []
@@ -194,7 +194,8 @@ class Results:
 def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DIR)
     """The results in the store of a sweep, as far as it is.
 
-    Raises OutputError if the directory holds no store, or one that this version cannot read.
+    Raises OutputError if the directory holds no store, or one that this version cannot read;
+    QuestionError if there is no PyArrow.
 
     With the `cafe` of `airtcp.load`:
 
@@ -203,6 +204,7 @@ def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DI
     6
     """
     folder = Path(folder)
+    needed("pyarrow", "sweeps", "the store of a sweep")
     for left in reversed(range(_TRIES)):
         contents = Contents.read(folder)
         if contents is None:
@@ -235,11 +237,3 @@ def _within(wanted: Sequence[str], path: Sequence[str]) -> bool:
     """Tell whether the steps stand one behind the other in a path."""
     steps = range(len(path) - len(wanted) + 1)
     return any(list(path[at : at + len(wanted)]) == list(wanted) for at in steps)
-
-
-def _needed(name: str) -> Any:
-    """A package that not everybody has. Raises QuestionError."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise QuestionError(f"this needs {name}: pip install {name}") from error

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from airtcp.exceptions import OutputError
+from airtcp.extras import needed
 from airtcp.files import aside, prepare
 from airtcp.results.lock import locked
 
@@ -149,8 +150,10 @@ class Writer:
         Of one that is there, axes and metrics are kept beside those of `about`.
 
         Raises OutputError if it cannot be written, if another process writes to it, or if it has
-        rows of another version or without some of the metrics.
+        rows of another version or without some of the metrics; QuestionError if there is no
+        PyArrow.
         """
+        needed("pyarrow", "sweeps", "the store of a sweep")
         prepare(folder)
         with locked(folder / "lock", folder):
             there = Contents.read(folder)

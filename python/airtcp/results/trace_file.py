@@ -10,27 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from airtcp.exceptions import OutputError
 from airtcp.files import aside
+from airtcp.results.columns import (
+    Column,
+    Columns,
+    CsvWriter,
+    Kinds,
+    ParquetWriter,
+    check_ending,
+    writer,
+)
 from airtcp.results.trace import Table, Trace
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-#: The endings of a trace file.
-ENDINGS = (".parquet", ".csv")
-
-
-def check_ending(path: Path) -> None:
-    """Raise OutputError if a trace cannot be written under this name."""
-    if path.suffix.lower() not in ENDINGS:
-        allowed = " or ".join(ENDINGS)
-        raise OutputError(f"{path}: the name of a trace must end in {allowed}")
 
 
 @contextmanager
@@ -39,13 +32,13 @@ def trace_file(path: Path) -> Iterator[TraceFile]:
 
     Raises OutputError if it cannot be written.
     """
-    check_ending(path)
+    check_ending(path, "a trace")
     with (
         aside(path) as beside,
         beside.open("wb") as bytes_,
-        _writer(path.suffix.lower(), bytes_) as writer,
+        writer(path.suffix, bytes_, kinds()) as rows,
     ):
-        file = TraceFile(writer)
+        file = TraceFile(rows)
         yield file
         file.finish()
 
@@ -56,8 +49,8 @@ class TraceFile:
     That a disk is full is told at the end: whoever hands in traces has other things to finish.
     """
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
+    def __init__(self, rows: CsvWriter | ParquetWriter) -> None:
+        self._writer = rows
         self._error: OSError | None = None
         self._waiting: dict[int, Trace] = {}
         self._next = 0
@@ -84,71 +77,63 @@ class TraceFile:
         if self._error is not None:
             return
         try:
-            self._writer.write_table(table(trace, replication))
+            self._writer.write(table(trace, replication))
         except OSError as error:
             self._error = error
 
 
-def schema() -> pa.Schema:
-    """The columns of a trace file."""
-    import pyarrow as pa
-
-    return pa.schema(
-        [
-            ("replication", pa.int32()),
-            ("time_s", pa.float64()),
-            ("record", pa.string()),
-            ("flow", pa.string()),
-            ("queue", pa.string()),
-            ("event", pa.string()),
-            ("goodput_bps", pa.float64()),
-            ("delivered_bytes", pa.int64()),
-            ("connections", pa.int32()),
-            ("cwnd_bytes", pa.int64()),
-            ("ssthresh_bytes", pa.int64()),
-            ("flight_size_bytes", pa.int64()),
-            ("srtt_s", pa.float64()),
-            ("cwnd_after_bytes", pa.int64()),
-            ("queue_packets", pa.int64()),
-            ("receiver", pa.string()),
-            ("mpdus", pa.int32()),
-            ("bytes", pa.int64()),
-            ("rate_bps", pa.int64()),
-            ("airtime_s", pa.float64()),
-            ("failed", pa.bool_()),
-        ]
-    )
+def kinds() -> Kinds:
+    """The columns of a trace file, with the kind of each."""
+    return {
+        "replication": "int32",
+        "time_s": "double",
+        "record": "string",
+        "flow": "string",
+        "queue": "string",
+        "event": "string",
+        "goodput_bps": "double",
+        "delivered_bytes": "int64",
+        "connections": "int32",
+        "cwnd_bytes": "int64",
+        "ssthresh_bytes": "int64",
+        "flight_size_bytes": "int64",
+        "srtt_s": "double",
+        "cwnd_after_bytes": "int64",
+        "queue_packets": "int64",
+        "receiver": "string",
+        "mpdus": "int32",
+        "bytes": "int64",
+        "rate_bps": "int64",
+        "airtime_s": "double",
+        "failed": "bool",
+    }
 
 
-def table(trace: Trace, replication: int) -> pa.Table:
+def table(trace: Trace, replication: int) -> Columns:
     """A trace as rows of a file: samples of flows and queues, events, and PPDUs, by time."""
-    import pyarrow as pa
-
     flows, queues, events = trace.flow_table, trace.queue_table, trace.event_table
     ppdus = trace.ppdu_table
-    goodput = trace.goodput_bps().T.ravel()
-    airtime = {"airtime_s": pa.array(ppdus["airtime_ns"] / 1e9)}
+    goodput = Column(trace.goodput_bps().T.ravel())
     parts = [
-        _part(trace, replication, "flow", flows, {"goodput_bps": pa.array(goodput)}),
-        _part(trace, replication, "queue", queues, {"queue_packets": pa.array(queues["packets"])}),
+        _part(trace, replication, "flow", flows, {"goodput_bps": goodput}),
+        _part(trace, replication, "queue", queues, {"queue_packets": Column(queues["packets"])}),
         _part(trace, replication, "event", events, {}),
-        _part(trace, replication, "ppdu", ppdus, airtime),
+        _part(trace, replication, "ppdu", ppdus, {"airtime_s": Column(ppdus["airtime_ns"] / 1e9)}),
     ]
     # At the same time samples come first: they tell the state before what happens.
     times = np.concatenate([rows["time_ns"] for rows in (flows, queues, events, ppdus)])
-    return pa.concat_tables(parts).take(pa.array(np.argsort(times, kind="stable")))
+    order = np.argsort(times, kind="stable")
+    return {name: Column.joined([part[name] for part in parts]).take(order) for name in kinds()}
 
 
 def _part(
-    trace: Trace, replication: int, record: str, rows: Table, more: dict[str, pa.Array]
-) -> pa.Table:
-    import pyarrow as pa
-
+    trace: Trace, replication: int, record: str, rows: Table, more: dict[str, Column]
+) -> Columns:
     count = len(rows["time_ns"])
     known = {
-        "replication": pa.array(np.full(count, replication, dtype=np.int32)),
-        "time_s": pa.array(rows["time_ns"] / 1e9),
-        "record": pa.array([record]).take(pa.array(np.zeros(count, dtype=np.int64))),
+        "replication": Column(np.full(count, replication, dtype=np.int32)),
+        "time_s": Column(rows["time_ns"] / 1e9),
+        "record": Column.named([record], np.zeros(count, dtype=np.int64)),
         **more,
     }
     for column, names in (
@@ -158,33 +143,10 @@ def _part(
         ("receiver", trace.node_names),
     ):
         if column in rows:
-            known[column] = pa.array(names, pa.string()).take(_integers(rows[column]))
+            known[column] = Column.named(names, rows[column])
     if "srtt_ns" in rows:
-        known["srtt_s"] = pa.array(rows["srtt_ns"] / 1e9, mask=rows["srtt_ns"] < 0)
-    columns = []
-    for field in schema():
-        if field.name in known:
-            column = known[field.name]
-        elif field.name in rows:
-            column = _integers(rows[field.name])
-        else:
-            column = pa.nulls(count)
-        columns.append(column.cast(field.type))
-    return pa.table(columns, schema=schema())
-
-
-def _integers(column: NDArray[np.int64]) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.array(column, mask=column < 0)
-
-
-def _writer(ending: str, file: BinaryIO) -> Any:
-    """A writer of tables, a context manager; CSV leaves empty what does not exist."""
-    if ending == ".parquet":
-        from pyarrow import parquet
-
-        return parquet.ParquetWriter(file, schema(), compression="zstd")
-    from pyarrow import csv
-
-    return csv.CSVWriter(file, schema())
+        known["srtt_s"] = Column(rows["srtt_ns"] / 1e9, rows["srtt_ns"] < 0)
+    for name, kind in kinds().items():
+        if name not in known:
+            known[name] = Column.natural(rows[name]) if name in rows else Column.absent(count, kind)
+    return known

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from airtcp.exceptions import OutputError
+from airtcp.results.columns import Column, Columns, arrow, writer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
     from airtcp.results.objects import Replication
 
-#: The endings of a file of transfers.
-ENDINGS: Final = (".parquet", ".csv")
+#: The columns of a file of transfers, with the kind of each.
+KINDS: Final = {
+    "replication": "int32",
+    "flow": "string",
+    "start_s": "double",
+    "size_bytes": "int64",
+    "time_s": "double",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,52 +60,32 @@ class Transfers:
         return len(self.time_s)
 
 
-def check_ending(path: Path) -> None:
-    """Raise OutputError if transfers cannot be written under this name."""
-    if path.suffix.lower() not in ENDINGS:
-        allowed = " or ".join(ENDINGS)
-        raise OutputError(f"{path}: the name of a file of transfers must end in {allowed}")
-
-
-def table(runs: Sequence[Replication]) -> pa.Table:
+def columns(runs: Sequence[Replication]) -> Columns:
     """The transfers of replications as one table, in the order of their index.
 
     Raises ValueError if they were not kept.
     """
-    import pyarrow as pa
-
-    columns = ("flow", "start_s", "size_bytes", "time_s")
     parts = [run.transfers for run in runs if run.transfers is not None]
     if len(parts) < len(runs):
         raise ValueError("the transfers were not kept; airtcp.simulate(..., transfers=True) does")
-    index = np.repeat(
-        np.array([run.index for run in runs], dtype=np.int32), [len(part) for part in parts]
-    )
-    values = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
-    return pa.table({"replication": index} | values, schema=_schema())
+    index = np.repeat([run.index for run in runs], [len(part) for part in parts])
+    values = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in KINDS
+        if name != "replication"
+    }
+    return {name: Column(cells) for name, cells in ({"replication": index} | values).items()}
+
+
+def table(runs: Sequence[Replication]) -> pa.Table:
+    """The transfers of replications as an Arrow table.
+
+    Raises ValueError if they were not kept, QuestionError if there is no PyArrow.
+    """
+    return arrow(KINDS, columns(runs))
 
 
 def write(runs: Sequence[Replication], path: Path, ending: str) -> None:
     """Write the transfers of replications to a file; raises OSError."""
-    if ending.lower() == ".parquet":
-        from pyarrow import parquet
-
-        parquet.write_table(table(runs), path, compression="zstd")
-        return
-    from pyarrow import csv
-
-    csv.write_csv(table(runs), path)
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema(
-        [
-            ("replication", pa.int32()),
-            ("flow", pa.string()),
-            ("start_s", pa.float64()),
-            ("size_bytes", pa.int64()),
-            ("time_s", pa.float64()),
-        ]
-    )
+    with path.open("wb") as file, writer(ending, file, KINDS) as rows:
+        rows.write(columns(runs))

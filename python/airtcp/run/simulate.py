@@ -196,10 +196,11 @@ def _transfers_file(
     if isinstance(transfers, bool):
         yield None
         return
-    from airtcp.results.transfers import check_ending, write
+    from airtcp.results.columns import check_ending
+    from airtcp.results.transfers import write
 
     path = Path(transfers)
-    check_ending(path)
+    check_ending(path, "a file of transfers")
     with aside(path) as beside:
         failure: list[OSError] = []
 

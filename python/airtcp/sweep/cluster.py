@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, Final
 
 from airtcp.exceptions import QuestionError, one_line
+from airtcp.extras import needed
 from airtcp.sweep.work import Chunk, Done, Work
 from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 
@@ -49,10 +49,7 @@ def connected(address: str, processes: int) -> Iterator[ClusterCrew]:
     Raises QuestionError if there is no Dask, no scheduler, no worker, or a worker with another
     airtcp than ours.
     """
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError as error:
-        raise QuestionError("--dask needs Dask: pip install airtcp[cluster]") from error
+    distributed = needed("distributed", "cluster", "--dask")
     if address == "local":
         with (
             distributed.LocalCluster(

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from airtcp.exceptions import QuestionError
+from airtcp.extras import needed
 from airtcp.metrics import METRICS
 from airtcp.results.query import open as opened
 from airtcp.stats import Interval, student_interval
@@ -119,10 +119,7 @@ def search(
     Raises ScenarioError, OutputError, QuestionError if there is no Optuna or no trial had a value,
     KeyboardInterrupt if interrupted: what had ended is in the store.
     """
-    try:
-        optuna: Any = import_module("optuna")
-    except ImportError as error:
-        raise QuestionError("--optimise needs Optuna: pip install airtcp[search]") from error
+    optuna = needed("optuna", "search", "--optimise")
     space = [_part(base, name, value) for name, value in over.items()]
     wanted = sweep_of(base, {"run.seed": [base.run.seed]}, replications=replications)
     wanted = _keeping(wanted, goal.metric)

@@ -45,18 +45,19 @@ def sizes(bench: Bench) -> Outcome:
 
     def by_class() -> Any:
         table = simulate(scenario, threads=bench.settings.threads, transfers=True)
-        rows = table.simulation.transfers()
-        run, size, time = (
-            rows[name].to_numpy() for name in ("replication", "size_bytes", "time_s")
-        )
-        place = np.searchsorted(_ENDS, size, side="right")
-        return [
-            [
-                [float(some[(run == number) & (place == one)].mean()) for some in (size, time)]
-                for one in range(len(_ENDS) + 1)
-            ]
-            for number in range(int(run.max()) + 1)
-        ]
+        means = []
+        for run in table.simulation.runs:
+            # They were asked for.
+            assert run.transfers is not None
+            size, time = run.transfers.size_bytes, run.transfers.time_s
+            place = np.searchsorted(_ENDS, size, side="right")
+            means.append(
+                [
+                    [float(some[place == one].mean()) for some in (size, time)]
+                    for one in range(len(_ENDS) + 1)
+                ]
+            )
+        return means
 
     code = code_digest(__name__, follow=("run",))
     found = np.array(bench.finished.answer(key_of("sizes", code, scenario.hash()), by_class))
