@@ -6,7 +6,7 @@ mod testbed;
 mod trace;
 
 use airtcp_kernel::Duration;
-use airtcp_sim::{InvalidScenario, Outcome, Recording, RunControl, RunError, Simulation};
+use airtcp_sim::{Batches, InvalidScenario, Outcome, Recording, RunControl, RunError, Simulation};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -149,6 +149,36 @@ impl PySimulation {
             })
             .map_err(|error| control.failed(error))?;
         Ok((json, PyBytes::new(py, &times), trace::books(py, &books)?))
+    }
+
+    /// Simulates the warm-up of one replication, and then `most` times the measured time, or at least
+    /// `least` times and until the work is `work`: of each what `run` gives, but for the records of flows and
+    /// stations.
+    #[pyo3(signature = (seed, replication, control, *, most, least, work))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+    fn run_batches<'py>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        replication: u64,
+        control: &PyRunControl,
+        most: u32,
+        least: u32,
+        work: u64,
+    ) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+        let shared = Arc::clone(&control.control);
+        let written = py
+            .detach(|| {
+                let batches = Batches { most, least, work };
+                let mut outcomes = self.0.run_batches(seed, replication, &batches, &shared)?;
+                for outcome in &mut outcomes {
+                    outcome.flows.clear();
+                    outcome.stations.clear();
+                }
+                Ok(outcomes.iter().map(written).collect::<Vec<_>>())
+            })
+            .map_err(|error| control.failed(error))?;
+        Ok(written.into_iter().map(|(json, times)| (json, PyBytes::new(py, &times))).collect())
     }
 
     /// Simulates one replication: some of the metrics of everything, in the order of `names`, as the

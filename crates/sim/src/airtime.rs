@@ -64,6 +64,9 @@ pub(crate) struct AirtimeAccount {
     clear_from: Time,
     /// A flag: something began before what came before it had ended.
     overlapped: bool,
+    /// The account of as long a time after this one, if there shall be one: what ends after this time is
+    /// told to both.
+    after: Option<Box<Self>>,
 }
 
 impl AirtimeAccount {
@@ -77,7 +80,26 @@ impl AirtimeAccount {
             settled: Time::ZERO,
             clear_from: if from == Time::ZERO { Time::ZERO } else { Time::NEVER },
             overlapped: false,
+            after: None,
         }
+    }
+
+    /// Prepares for an account of as long a time after this one.
+    pub(crate) fn prepare_next(&mut self) {
+        let to = self.to + (self.to - self.from);
+        self.after = Some(Box::new(Self::new(self.to, to, self.exchanges.len())));
+    }
+
+    /// Goes on with the account of the next time, which was prepared.
+    pub(crate) fn begin_next(&mut self) {
+        let after = self.after.take().expect("it was prepared");
+        *self = *after;
+        self.prepare_next();
+    }
+
+    /// Returns the account of the next time, if there is one and something that ends at `end` reaches into it.
+    fn reached_by(&mut self, end: Time) -> Option<&mut Self> {
+        if end > self.to { self.after.as_deref_mut() } else { None }
     }
 
     /// Counts an exchange of `times` for a flow of `scope` that began at `start`.
@@ -98,6 +120,9 @@ impl AirtimeAccount {
             (self.settled, self.clear_from) = (end, end);
             (data, control)
         } else {
+            if let Some(after) = self.reached_by(end) {
+                after.exchange_before(start, times, scope, cargo, phy);
+            }
             self.settle_exchange(start, end, times, phy)
         };
         let parts = &mut self.exchanges[scope as usize];
@@ -106,6 +131,19 @@ impl AirtimeAccount {
             Cargo::TcpAck => parts.tcp_ack += data,
         }
         parts.control += control;
+    }
+
+    /// Counts an exchange that began before the time of this account.
+    #[cold]
+    fn exchange_before(
+        &mut self,
+        start: Time,
+        times: &FrameTimes,
+        scope: u32,
+        cargo: Cargo,
+        phy: &PhyConfig,
+    ) {
+        self.exchange(start, times, scope, cargo, phy);
     }
 
     /// Settles an exchange that is not measured as a whole, or overlaps: how much of its data frame and of its
@@ -131,12 +169,18 @@ impl AirtimeAccount {
         let [_, _, request, answer] = times
             .intervals(phy)
             .map(|(begin, finish)| self.measured(start + begin, start + finish));
+        if let Some(after) = self.reached_by(start + times.total) {
+            after.request(start, times, phy);
+        }
         self.settle(start, start + times.total, request + answer);
         self.parts.control += request + answer;
     }
 
     /// Takes back the answer from `from` to `to`, to an exchange of `scope` that was told of: it does not come.
     pub(crate) fn unanswered(&mut self, scope: u32, from: Time, to: Time) {
+        if let Some(after) = self.reached_by(to) {
+            after.unanswered(scope, from, to);
+        }
         let silent = self.measured(from, to);
         self.exchanges[scope as usize].control -= silent;
         self.parts.idle += silent;
@@ -145,6 +189,9 @@ impl AirtimeAccount {
     /// Counts a frame to all that is on the air from `start` to `frame_end`; the medium is its until `end`
     /// (a propagation delay later).
     pub(crate) fn broadcast(&mut self, start: Time, frame_end: Time, end: Time) {
+        if let Some(after) = self.reached_by(end) {
+            after.broadcast(start, frame_end, end);
+        }
         let sent = self.measured(start, frame_end);
         self.settle(start, end, sent);
         self.parts.control += sent;
@@ -158,6 +205,9 @@ impl AirtimeAccount {
         scope: u32,
         cargo: Cargo,
     ) {
+        if let Some(after) = self.reached_by(end) {
+            after.contention_free((start, frame_end, end), scope, cargo);
+        }
         let sent = self.measured(start, frame_end);
         self.settle(start, end, sent);
         let parts = &mut self.exchanges[scope as usize];
@@ -170,6 +220,9 @@ impl AirtimeAccount {
     /// Counts frames that collided: they covered the time from `start` to `frames_end`, and the medium was
     /// theirs until `end` (a propagation delay later).
     pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {
+        if let Some(after) = self.reached_by(end) {
+            after.collision(start, frames_end, end);
+        }
         let lost = self.measured(start, frames_end);
         self.settle(start, end, lost);
         self.parts.collision += lost;

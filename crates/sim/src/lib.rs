@@ -53,6 +53,18 @@ pub struct Recording {
     pub transfers: bool,
 }
 
+/// The measured times of a run that has several, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches {
+    /// Their greatest number.
+    pub most: u32,
+    /// Their least number.
+    pub least: u32,
+    /// The work after which no further one begins, if there are so many: the events of the world, and twice the
+    /// attempts and the TCP segments of the measured times so far. Counted, so that it depends on nothing but the run.
+    pub work: u64,
+}
+
 /// A scenario that can be simulated, any number of times and from several threads at once.
 #[derive(Debug)]
 pub struct Simulation {
@@ -83,6 +95,21 @@ impl Simulation {
     ) -> Result<Outcome, RunError> {
         let replication = Replication::new(&self.scenario, seed, replication);
         replication.run(control).map(|(outcome, _)| outcome)
+    }
+
+    /// Simulates the warm-up of one replication, and then several times the measured time, one after the
+    /// other: an outcome for each. The first is that of [`Self::run`].
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_batches(
+        &self,
+        seed: u64,
+        replication: u64,
+        batches: &Batches,
+        control: &RunControl,
+    ) -> Result<Vec<Outcome>, RunError> {
+        Replication::new(&self.scenario, seed, replication).run_batches(batches, control)
     }
 
     /// Does as [`Self::run`], and writes down what `recording` asks for: there is a trace if it has a sample

@@ -30,7 +30,7 @@ pub fn play(
         replication.cell.play_in_steps();
     }
     replication.run_all(&RunControl::default())?;
-    let Replication { world, cell, .. } = replication;
+    let Replication { mut world, cell, .. } = replication;
     let contended: u64 = (0..world.contenders()).map(|id| cell.counters(id).successes).sum();
     let all = contended + cell.cell_counters().contention_free_successes;
     Ok((world.conclude(&cell)?, Exchanges { all, straight: cell.straight() }))

@@ -21,8 +21,8 @@ use crate::statistics::ratio;
 const STARVED_BELOW: f64 = 0.1;
 
 impl World<'_> {
-    /// Returns the outcome, if the books balance.
-    pub(crate) fn conclude(mut self, cell: &Cell<Packet>) -> Result<Outcome, RunError> {
+    /// Returns the outcome of the measured time that ends now, if the books balance.
+    pub(crate) fn conclude(&mut self, cell: &Cell<Packet>) -> Result<Outcome, RunError> {
         let airtime = self.check_laws(cell).map_err(|law| {
             let (seed, replication) = (self.seed, self.replication);
             RunError::LawViolated(format!("{law} (seed {seed}, replication {replication})"))
@@ -60,8 +60,8 @@ impl World<'_> {
             flows,
             active_flows_distribution: distribution,
             goodput_series_bps: self.measures.series.rates_bps(),
-            transfer_times_s: self.measures.transfer_times_s,
-            transfers: self.measures.transfers,
+            transfer_times_s: std::mem::take(&mut self.measures.transfer_times_s),
+            transfers: self.measures.transfers.take(),
         })
     }
 

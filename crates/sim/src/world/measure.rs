@@ -158,6 +158,22 @@ impl Measures {
         }
     }
 
+    /// Forgets what was counted of a measured time before the one that begins at `now` and is `duration` long.
+    fn forget(&mut self, now: Time, duration: Duration) {
+        self.series = Series::new(now, duration, SERIES_BINS);
+        self.transfer_times_s.clear();
+        self.transfer_scopes.clear();
+        self.last_ack_times = Mean::default();
+        self.page_times_s.clear();
+        self.active_after_ap_success = (0, 0);
+        self.losses = LossCounts::default();
+        self.contention_free = Duration::ZERO;
+        for scope in &mut self.scopes {
+            scope.last_ack_times = Mean::default();
+            scope.payload_bits = 0;
+        }
+    }
+
     pub(super) fn transfer_started(&mut self, now: Time, scope: u32, entry: usize) {
         self.active.set(now, self.active.value() + 1);
         self.scopes[scope as usize].active.increment(now);
@@ -282,6 +298,18 @@ impl World<'_> {
         let transmitter = &self.transmitters[id as usize];
         let after = transmitter.queue.len();
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
+    }
+
+    /// Begins to measure the next of several times of one length; the one before was concluded.
+    pub(crate) fn measure_next(&mut self, cell: &mut Cell<Packet>) {
+        self.measures.forget(self.now, self.scenario.run.duration);
+        self.airtime.begin_next();
+        self.start_measuring(cell);
+    }
+
+    /// Prepares for several measured times, one after the other.
+    pub(crate) fn prepare_batches(&mut self) {
+        self.airtime.prepare_next();
     }
 
     /// Begins to measure, as the warm-up is over.

@@ -2,6 +2,7 @@
 //! checks by itself; and it says the same when it is run again with a trace, which agrees with it.
 //! `AIRTCP_CASES` sets how many.
 
+mod batches;
 #[path = "../resolved/mod.rs"]
 mod resolved;
 mod scenarios;
