@@ -32,6 +32,7 @@ def test_the_face_is_what_is_promised() -> None:
         "__version__",
         "compare",
         "diff",
+        "glance",
         "load",
         "plan",
         "predict",

@@ -69,11 +69,18 @@ def test_what_says_nothing_of_scenarios_imports_none(option: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_a_prediction_imports_its_models_alone(example: Path) -> None:
     """Of NumPy, not SciPy; no simulator, no papers, no pictures."""
-    modules = imported("predict", example)
+    modules = imported("predict", example, "--no-glance")
 
     assert packages(modules) == ALWAYS | NUMERICS
     assert not modules & {"airtcp._core", "airtcp.run.simulate", "airtcp.reproduce.claims"}
     assert not modules & PARTS
+
+
+def test_where_models_answer_nothing_is_imported_for_a_glance() -> None:
+    modules = imported("predict", Path(airtcp.__file__).parent / "examples" / "web-hotspot.toml")
+
+    assert packages(modules) == ALWAYS | NUMERICS
+    assert not modules & {"airtcp._core", "airtcp.run.glance"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
@@ -82,7 +89,7 @@ def test_a_command_waits_neither_for_threads_of_blas_nor_for_garbage() -> None:
     code = (
         "import gc, os, sys\n"
         "from airtcp.cli import main\n"
-        f"sys.argv = {['airtcp', 'predict', str(EXAMPLES[0])]!r}\n"
+        f"sys.argv = {['airtcp', 'predict', str(EXAMPLES[0]), '--no-glance']!r}\n"
         "try:\n    main()\n"
         "finally:\n    threads = len(os.listdir('/proc/self/task'))\n"
         "    print(gc.get_stats()[2], threads, file=sys.stderr)\n"

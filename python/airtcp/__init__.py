@@ -2,6 +2,7 @@
 
     scenario = airtcp.load("web-hotspot.toml")
     airtcp.predict(scenario)     # what models say, in milliseconds
+    airtcp.glance(scenario)      # what a short simulation says, in tens of milliseconds
     airtcp.simulate(scenario)    # what a packet-level simulation says
     airtcp.compare(scenario)     # both, and how far they are apart
     airtcp.diff(scenario, other) # what is otherwise in another scenario, on common random numbers
@@ -29,13 +30,14 @@ from airtcp.exceptions import (
 )
 from airtcp.pictured import drawn_by
 from airtcp.plan import plan
-from airtcp.predict import predict
+from airtcp.prediction import predict
 from airtcp.sweep import sweep
 
 if TYPE_CHECKING:
     from airtcp import models, results, scenario, stats  # noqa: F401  # `airtcp.results.open`
     from airtcp._version import __version__
     from airtcp.difference import diff
+    from airtcp.run.glance import glance
     from airtcp.run.simulate import simulate
     from airtcp.scenario.load import load
 
@@ -50,6 +52,7 @@ __all__ = [
     "__version__",
     "compare",
     "diff",
+    "glance",
     "load",
     "plan",
     "predict",
@@ -78,6 +81,8 @@ def __getattr__(name: str) -> Any:
         from airtcp.scenario import load as value
     elif name == "diff":
         from airtcp.difference import diff as value
+    elif name == "glance":
+        from airtcp.run.glance import glance as value
     elif name == "simulate":
         from airtcp.run.simulate import simulate as value
     elif name == "__version__":

@@ -72,6 +72,23 @@ class Simulation:
         one does not exist. All the rest of the answer is neither written nor read: for a short run
         that takes half as long as to simulate it. Raises `SimulationFailed` or `Cancelled`.
         """
+    def run_batches(
+        self,
+        seed: int,
+        replication: int,
+        control: RunControl,
+        *,
+        most: int,
+        least: int,
+        work: int,
+    ) -> list[tuple[str, bytes]]:
+        """Simulate the warm-up of one replication, and then several times the measured time.
+
+        Of each time what `run` gives, but for the records of flows and stations; together they are
+        the parts of one long measured time. `most` of them, or at least `least`, and until the work
+        is `work`: events of the world, and twice the attempts on the air and the TCP segments in
+        the measured times so far. Raises `SimulationFailed` or `Cancelled`.
+        """
     def run_recorded(
         self,
         seed: int,

@@ -80,6 +80,14 @@ Models = Annotated[
 Explain = Annotated[
     bool, typer.Option("--explain", help="What each broken assumption does to the answer.")
 ]
+Glance = Annotated[
+    bool | None,
+    typer.Option(
+        "--glance/--no-glance",
+        help="A short simulation beside the models, or none; default: where models leave goodput "
+        "or the time of transfers open.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no notes.")]
 
 With = Annotated[
@@ -185,21 +193,22 @@ def predict(
     scenario: Scenario,
     set_: Set = None,
     models: Models = False,
+    glance: Glance = None,
     explain: Explain = False,
     json: Json = False,
     out: Out = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Predict the performance of a scenario by the models that fit it."""
+    """Predict the performance of a scenario by the models that fit it, or by a short simulation."""
     with outcome():
         from airtcp.cli.outputs import check
-        from airtcp.predict import predict as predict_scenario
+        from airtcp.prediction import predict as predict_scenario
 
         loaded, text = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
         _answer(
-            predict_scenario(loaded),
+            predict_scenario(loaded, glance=glance),
             text,
             json=json,
             out=out,

@@ -277,13 +277,16 @@ def _simulation(console: Console, result: SimulationResult) -> None:
 
 
 def _prediction(console: Console, result: Prediction, *, models: bool, explain: bool) -> None:
-    if result.uncovered is not None:
+    if result.uncovered is not None and result.glance is None:
         console.print(Text(f"No model covers this scenario: {result.uncovered}"))
         return
     shown = result if models else summary.best_alone(result)
     lines = summary.prediction_lines(shown)
     rows = [(line.metric, line.model, line.source) for line in lines]
-    print_table(console, ("metric", "model", "source"), rows)
+    print_table(console, ("metric", "value", "source"), rows)
+    told = summary.glanced(result)
+    if told is not None:
+        console.print(Text(f"\n{one_line(told)}", style="dim"))
     folded = len(summary.prediction_lines(result)) - len(lines)
     if folded:
         console.print(Text(f"and {folded} more values of models: --models", style="dim"))

@@ -115,8 +115,10 @@ def _tables(result: Result) -> list[str]:
         ]
     if isinstance(result, Prediction):
         rows = [[line.metric, line.model, line.source] for line in summary.prediction_lines(result)]
-        head = ["metric", "model", "source"]
-        return ["<h2>What models say</h2>", table(head, rows, numbers={1})]
+        told = summary.glanced(result)
+        heading = "What models say" if told is None else "What models and a glance say"
+        parts = [f"<h2>{heading}</h2>", table(["metric", "value", "source"], rows, numbers={1})]
+        return parts if told is None else [*parts, f"<p class='note'>{escape(told)}</p>"]
     percent = f"{100 * result.simulation.confidence:g} %"
     if result.testbed is None:
         simulated, testbed, prose = f"simulation ({percent} interval)", [], set()
@@ -164,6 +166,12 @@ def _tables(result: Result) -> list[str]:
 
 def _assumptions(result: Result) -> list[str]:
     if isinstance(result, SimulationResult):
+        return []
+    if (
+        isinstance(result, Prediction)
+        and result.uncovered is not None
+        and result.glance is not None
+    ):
         return []
     if result.uncovered is not None:
         return [f"<p class='note'>No model covers this scenario: {escape(result.uncovered)}</p>"]

@@ -30,6 +30,7 @@ from airtcp.results import (
     Simulation,
     SimulationResult,
 )
+from airtcp.results.glance import SOURCE
 from airtcp.standards import EDCA_CATEGORIES
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
@@ -63,6 +64,9 @@ HEADLINES: Final = (
     "collision_probability",
     "ap_queue_drop_probability",
 )
+
+#: Further metrics of a glance that a table has.
+_GLANCED: Final = ("packet_delay_s", "packet_loss", "rtt_s")
 
 #: A model's probability that is as good as none.
 NEGLIGIBLE: Final = 1e-6
@@ -193,17 +197,39 @@ def _beside(line: Line, row: Beside) -> Line:
 
 
 def prediction_lines(prediction: Prediction) -> list[Line]:
-    """Every model's value of every metric, distributions left out."""
+    """Every model's value of every metric, distributions left out, and after these a glance's."""
+    seen = {} if prediction.glance is None else dict(prediction.glance.shown())
+    tabled = [name for name in seen if name in HEADLINES or name in _GLANCED]
     lines = []
-    for name in _in_order(prediction.model):
+    for name in _in_order([*prediction.model, *tabled]):
         label = metric(name).label
-        for entry in prediction.model[name]:
+        for entry in prediction.model.get(name, ()):
             if isinstance(entry.value, list):
                 continue
             value = quantity(entry.value, metric(name).unit)
             lines.append(Line(label, "", model=value, source=entry.source))
             label = ""
+        if name in tabled:
+            lines.append(Line(label, "", model=seen[name], source=SOURCE))
     return lines
+
+
+def glanced(prediction: Prediction) -> str | None:
+    """Say why there was a glance, and how much it saw; None where there was none."""
+    glance = prediction.glance
+    if glance is None:
+        return None
+    why = ""
+    if prediction.uncovered is not None:
+        why = f"No closed form has an answer: {prediction.uncovered}. "
+    seen = (
+        f"{why}A glance: {duration(glance.simulation.simulated_s)} simulated, "
+        f"{100 * glance.simulation.confidence:g} % intervals"
+    )
+    if not glance.reached:
+        own_s = (prediction.scenario.run.warmup_ns or 0) + prediction.scenario.run.duration_ns
+        seen += f", of {duration(own_s / 1e9)} that the scenario has"
+    return f"{seen}; airtcp simulate for narrower ones."
 
 
 def simulation_lines(simulation: Simulation) -> list[Line]:

@@ -19,6 +19,7 @@ from airtcp.stats import Interval
 if TYPE_CHECKING:
     import pandas as pd
 
+    from airtcp.results.glance import Glance
     from airtcp.results.testbed import TestbedResult
     from airtcp.scenario import ResolvedScenario
 
@@ -48,7 +49,8 @@ class Prediction:
     """The answer of `airtcp.predict`: per metric what models say, best first.
 
     `uncovered` says why no model covers the scenario; None when at least one does. `unanswered`
-    has the models that might have an answer and have none: their source, and why.
+    has the models that might have an answer and have none: their source, and why. `glance` is a
+    short simulation, where models leave something open or it was asked for.
 
     With the `cafe` of `airtcp.load`:
 
@@ -62,6 +64,7 @@ class Prediction:
     model: Model
     uncovered: str | None
     unanswered: dict[str, str] = field(default_factory=dict)
+    glance: Glance | None = None
 
     def __repr__(self) -> str:
         best = {name: self.best(name) for name in HEADLINES}
@@ -70,6 +73,12 @@ class Prediction:
             for name, one in best.items()
             if one is not None and not isinstance(one.value, list)
         ]
+        if self.glance is not None:
+            told += [
+                f"{METRICS[name].label} {text} ({self.glance.source})"
+                for name, text in self.glance.shown()
+                if name in HEADLINES and self.best(name) is None
+            ]
         return f"<Prediction of {self.scenario.title!r}: {'; '.join(told) or self.uncovered}>"
 
     def to_pandas(self) -> pd.DataFrame:
@@ -96,7 +105,10 @@ class Prediction:
                 known = METRICS.get(name)
                 label, unit = (known.label, known.unit) if known else (name, "")
                 rows.append((label, quantity(one.value, unit), one.source))
-        return html_table(repr(self)[1:-1], ("metric", "best model", "source"), rows)
+        if self.glance is not None:
+            source = self.glance.source
+            rows += [(METRICS[name].label, text, source) for name, text in self.glance.shown()]
+        return html_table(repr(self)[1:-1], ("metric", "best answer", "source"), rows)
 
     def best(self, metric: str) -> Predicted | None:
         """The best prediction of a metric, None if there is none."""
@@ -110,11 +122,12 @@ class Prediction:
         return {entry.source: entry for entry in self.model.get(metric, ())}
 
     def to_dict(self) -> dict[str, Any]:
-        """Keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`."""
+        """Keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`, `glance`."""
         return head(self.scenario, self.provenance) | {
             "model": _model_dict(self.model),
             "uncovered": self.uncovered,
             "unanswered": self.unanswered,
+            "glance": None if self.glance is None else self.glance.part(),
         }
 
     def to_json(self) -> str:

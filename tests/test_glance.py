@@ -1,0 +1,176 @@
+"""A glance: the same for the same seed, no more work than its budget, and never nothing to say."""
+
+import json
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.exceptions import ScenarioError
+from airtcp.prediction import predict
+from airtcp.results.glance import SOURCE
+from airtcp.run.glance import BATCHES, BUDGET, glance
+from airtcp.scenario import ResolvedScenario, loads
+from airtcp.stats import Interval
+from bases import SATURATED, cell, reading
+from hypothesis import HealthCheck, given, reject, settings
+from test_predict_any import written
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[1]
+OFFICE = ROOT / "benches" / "scenarios" / "office-ax.toml"
+
+sys.path.insert(0, str(ROOT / "validation"))
+
+from accuracy.mixed import mixed  # noqa: E402
+
+
+def browsing(count: int = 5) -> ResolvedScenario:
+    return loads(cell(count, application=reading("30 kB")))
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_others() -> None:
+    first, again, other = glance(browsing()), glance(browsing()), glance(browsing(), seed=2)
+
+    assert first.to_json() == again.to_json()
+    assert first.metrics["goodput_bps"] != other.metrics["goodput_bps"]
+    assert other.part()["seed"] == 2
+
+
+@pytest.mark.parametrize("number", [0, 3, 14, 18])
+def test_the_budget_holds_whatever_is_looked_at(number: int) -> None:
+    """Pilots take a quarter at most, and a batch that has begun goes to its end: one more half."""
+    seen = glance(loads(mixed(number)))
+
+    assert 0.5 * BUDGET < seen.events < 1.5 * BUDGET
+    assert 6 <= seen.metrics["goodput_bps"].n <= BATCHES
+
+
+def test_an_idle_scenario_is_not_looked_at_for_ever() -> None:
+    """A page of 100 bytes in ten hours: 16 hours are seen, which is next to no work."""
+    seen = glance(loads(cell(1, application=reading("100 B", "36000 s"))))
+
+    assert seen.simulation.simulated_s == pytest.approx(16 * 3600, rel=1e-6)
+    assert seen.events < 0.05 * BUDGET
+
+
+def test_goodput_of_datagrams_is_what_they_carry() -> None:
+    """Of 80 kb/s in packets of 200 bytes 28 are headers: 68.8 kb/s each, and nothing is lost."""
+    application = '{ kind = "udp", packet = "200 B", rate = "80 kb/s" }'
+    found = glance(loads(cell(3, direction="upload", application=application)))
+
+    goodput = found.metrics["goodput_bps"]
+    assert goodput.mean == pytest.approx(3 * 68_800, rel=2e-3)
+    assert goodput.low is not None
+    assert goodput.high is not None
+    assert goodput.low <= 3 * 68_800 <= goodput.high or goodput.half_width < 1e3
+
+
+def test_an_interval_is_as_wide_as_longer_batches_and_both_halves_ask() -> None:
+    """Samples 0, 1, 2, ...: the halves are n/2 apart, and one and a half times that is widest."""
+    seen = glance(browsing())
+    n = len(seen.simulation.runs)
+    runs = tuple(
+        replace(run, answer=run.answer | {"metrics": run.answer["metrics"] | {"goodput_bps": at}})
+        for at, run in enumerate(seen.simulation.runs)
+    )
+    drifting = replace(seen, simulation=replace(seen.simulation, runs=runs))
+    first = sum(range(n // 2)) / (n // 2)
+    second = sum(range(n // 2, n)) / (n - n // 2)
+    plain = Interval(mean=1.0, low=0.9, high=1.1, n=n)
+    drifting.simulation.metrics["goodput_bps"] = plain
+
+    found = drifting.metrics["goodput_bps"]
+
+    assert found.half_width == pytest.approx(1.5 * (second - first))
+    assert found.mean == plain.mean
+    for group, parts in seen.groups.items():
+        for part, intervals in parts.items():
+            for name, interval in intervals.items():
+                narrow = seen.simulation.groups[group][part][name]
+                assert (interval.half_width or 0.0) >= (narrow.half_width or 0.0), name
+
+
+def test_what_ends_is_looked_at_in_its_own_time() -> None:
+    """A megabyte in the first of ten seconds: 800 kb/s over these ten, and it is not going on."""
+    once = cell(1, application='{ kind = "bulk", size = "1 MB" }', warmup="0 s", duration="10 s")
+    seen = glance(loads(once))
+
+    assert seen.simulation.simulated_s == pytest.approx(10.0, rel=1e-6)
+    assert seen.metrics["goodput_bps"].mean == pytest.approx(8e5, rel=1e-6)
+    assert seen.reached
+
+
+def test_it_says_so_where_the_budget_ends_before_a_scenario_does() -> None:
+    beside = '[[flows]]\nstations = "laptop"\ndirection = "upload"\n'
+    text = cell(
+        5,
+        application='{ kind = "bulk", size = "1 MB" }',
+        flow=f'{beside}name = "more"\napplication = {SATURATED}',
+        duration="10000 s",
+    )
+    prediction = predict(loads(text))
+
+    assert prediction.glance is not None
+    assert not prediction.glance.reached
+    assert prediction.glance.simulation.simulated_s < 1000.0
+
+
+def test_a_glance_stands_where_no_model_does_and_nowhere_else() -> None:
+    covered = browsing()
+    office = airtcp.load(OFFICE)
+
+    assert predict(covered).glance is None
+    assert predict(office, glance=False).glance is None
+    asked, told = predict(covered, glance=True), predict(office)
+    assert asked.best("goodput_bps") == predict(covered).best("goodput_bps")
+    assert asked.glance is not None
+    assert told.glance is not None
+    assert SOURCE in repr(told)
+    assert SOURCE not in repr(asked)
+    assert json.loads(told.to_json())["glance"] == json.loads(json.dumps(told.glance.part()))
+    assert json.loads(predict(covered).to_json())["glance"] is None
+
+
+@given(written())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_prediction_is_never_empty(text: str) -> None:
+    try:
+        scenario = loads(text)
+    except ScenarioError:
+        reject()
+    said = predict(scenario)
+
+    if said.best("goodput_bps") is None and said.glance is None:
+        # More transfers begin than any memory holds: that is told.
+        assert f"{SOURCE}: " in (said.uncovered or "")
+    elif said.best("goodput_bps") is None:
+        assert said.glance is not None
+        goodput = said.glance.metrics["goodput_bps"]
+        assert goodput.mean is not None
+        assert math.isfinite(goodput.mean)
+        assert goodput.low is not None
+        assert goodput.high is not None
+        assert goodput.low <= goodput.mean <= goodput.high
+    json.dumps(said.to_dict(), allow_nan=False)
+
+
+def test_the_command_gives_a_glance_and_its_source() -> None:
+    printed = CliRunner().invoke(app, ["predict", str(OFFICE)])
+    without = CliRunner().invoke(app, ["predict", str(OFFICE), "--no-glance"])
+
+    assert printed.exit_code == without.exit_code == 0
+    assert SOURCE in printed.stdout
+    assert "95 % intervals" in printed.stdout
+    assert "No model covers" not in printed.stdout
+    assert "No model covers this scenario: UDP and TCP share the air" in without.stdout
+
+
+def test_bad_input_is_told_in_one_line() -> None:
+    with pytest.raises(ScenarioError, match="no such file"):
+        glance("nowhere.toml")
+    with pytest.raises(ValueError, match="greater than or equal to 0"):
+        glance(browsing(), seed=-1)
